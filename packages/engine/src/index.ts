@@ -1,0 +1,2 @@
+export { isRetryable, ModelFailure, type Model } from "./port/model.ts"
+export { ToolError, type Tool } from "./port/tool.ts"

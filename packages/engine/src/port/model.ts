@@ -1,0 +1,180 @@
+/**
+ * What a model is to the engine: one request in, one stream of events out, one kind of failure.
+ *
+ * The prompt has the shape of the AI SDK's `LanguageModelV4Prompt`, spelled out here so that the domain needs no package:
+ * a session's prompt is kept ready in memory and handed over as it is, because rebuilding it every turn would make a turn
+ * cost more the longer the session is.
+ */
+import type { Json, JsonObject } from "@meridian/protocol"
+
+/** Provider-native data, stored verbatim and sent back only to the same model (signatures, encrypted reasoning, item ids). */
+export type ProviderMetadata = { readonly [provider: string]: JsonObject }
+
+export interface TextPart {
+  readonly type: "text"
+  readonly text: string
+  readonly providerOptions?: ProviderMetadata
+}
+export interface FilePart {
+  readonly type: "file"
+  /** As the AI SDK provider of this version wants it. */
+  readonly data: Json
+  readonly mediaType: string
+  readonly filename?: string
+  readonly providerOptions?: ProviderMetadata
+}
+export interface ReasoningPart {
+  readonly type: "reasoning"
+  readonly text: string
+  readonly providerOptions?: ProviderMetadata
+}
+export interface ToolCallPart {
+  readonly type: "tool-call"
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly input: Json
+  readonly providerExecuted?: boolean
+  readonly providerOptions?: ProviderMetadata
+}
+export type ToolResultOutput =
+  | { readonly type: "text"; readonly value: string }
+  | { readonly type: "json"; readonly value: Json }
+  | { readonly type: "error-text"; readonly value: string }
+  | { readonly type: "error-json"; readonly value: Json }
+  | { readonly type: "content"; readonly value: readonly Json[] }
+export interface ToolResultPart {
+  readonly type: "tool-result"
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly output: ToolResultOutput
+  readonly providerOptions?: ProviderMetadata
+}
+
+export type PromptMessage =
+  | { readonly role: "system"; readonly content: string; readonly providerOptions?: ProviderMetadata }
+  | { readonly role: "user"; readonly content: readonly (TextPart | FilePart)[] }
+  | {
+      readonly role: "assistant"
+      readonly content: readonly (TextPart | FilePart | ReasoningPart | ToolCallPart | ToolResultPart)[]
+    }
+  | { readonly role: "tool"; readonly content: readonly ToolResultPart[] }
+
+export interface ToolAdvertisement {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the input, an object schema. */
+  readonly input: JsonObject
+}
+
+export interface ModelRequest {
+  readonly prompt: readonly PromptMessage[]
+  readonly tools: readonly ToolAdvertisement[]
+  readonly maxOutputTokens?: number
+  /** Stable per session: prompt-cache key and affinity header. */
+  readonly sessionID: string
+}
+
+/** Tokens of one turn; the five never overlap. */
+export interface Usage {
+  readonly input: number
+  readonly output: number
+  readonly reasoning: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+}
+
+export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other"
+
+export type ModelEvent =
+  | { readonly type: "text-start"; readonly id: string; readonly metadata?: ProviderMetadata }
+  | { readonly type: "text-delta"; readonly id: string; readonly delta: string }
+  | { readonly type: "text-end"; readonly id: string; readonly metadata?: ProviderMetadata }
+  | { readonly type: "reasoning-start"; readonly id: string; readonly metadata?: ProviderMetadata }
+  | {
+      readonly type: "reasoning-delta"
+      readonly id: string
+      readonly delta: string
+      readonly metadata?: ProviderMetadata
+    }
+  | { readonly type: "reasoning-end"; readonly id: string; readonly metadata?: ProviderMetadata }
+  | { readonly type: "tool-input-start"; readonly id: string; readonly name: string }
+  | { readonly type: "tool-input-delta"; readonly id: string; readonly delta: string }
+  | { readonly type: "tool-input-end"; readonly id: string }
+  | {
+      readonly type: "tool-call"
+      readonly id: string
+      readonly name: string
+      /** The raw text the model wrote; it may not be JSON, the runner settles that. */
+      readonly input: string
+      readonly providerExecuted: boolean
+      readonly metadata?: ProviderMetadata
+    }
+  | {
+      readonly type: "tool-result"
+      readonly id: string
+      readonly name: string
+      readonly result: Json
+      readonly isError: boolean
+      readonly metadata?: ProviderMetadata
+    }
+  | {
+      readonly type: "finish"
+      readonly reason: FinishReason
+      readonly usage: Usage
+      readonly metadata?: ProviderMetadata
+    }
+
+/** Closed set; each kind says what may be done about it. */
+export type ModelFailureKind =
+  | "overflow" // the request does not fit the window: compact, do not repeat
+  | "rate" // 429: wait and repeat
+  | "overloaded" // 5xx and 529: repeat
+  | "transport" // no connection, or it broke: repeat while nothing was visible
+  | "authentication"
+  | "content" // refused by policy
+  | "invalid-request"
+  | "invalid-output" // the stream broke its own contract (ended without a finish, unreadable data)
+  | "unknown"
+
+export interface ModelFailureFacts {
+  readonly kind: ModelFailureKind
+  /** One line, without keys or headers; at most 2,000 characters. */
+  readonly message: string
+  readonly status?: number
+  readonly retryAfterMs?: number
+}
+
+export const isRetryable = (kind: ModelFailureKind): boolean =>
+  kind === "rate" || kind === "overloaded" || kind === "transport"
+
+/** The only thing a model's stream throws, besides the reason of the caller's own abort signal. */
+export class ModelFailure extends Error {
+  override readonly name = "ModelFailure"
+  readonly facts: ModelFailureFacts
+
+  constructor(facts: ModelFailureFacts, options?: ErrorOptions) {
+    super(facts.message, options)
+    this.facts = facts
+  }
+}
+
+/** Dollars per million tokens. */
+export interface ModelPrice {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead?: number
+  readonly cacheWrite?: number
+}
+
+export interface Model {
+  /** Our name for it, `provider/model`; native metadata is replayed only to the model with the same id. */
+  readonly id: string
+  readonly contextWindow: number
+  readonly maxOutput: number
+  readonly price?: ModelPrice
+  /**
+   * One provider call. Never retries. Ends normally only after a `finish` event; throws ModelFailure otherwise; after
+   * `signal` aborts it ends promptly and the connection is closed.
+   */
+  readonly stream: (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>
+}

@@ -1,0 +1,72 @@
+/**
+ * What a tool is to the engine. A tool is plain async code: it decodes its own input, asks before it acts, gives up when
+ * its signal aborts, and answers with content for the model or throws a ToolError.
+ */
+import type { Json, JsonObject } from "@meridian/protocol"
+
+import type { ToolAdvertisement } from "./model.ts"
+
+export type ToolContent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "media"; readonly mediaType: string; readonly base64: string }
+
+export interface ToolOutput {
+  readonly content: readonly ToolContent[]
+  /** The same in a form a program can use; shown to people, not to the model. */
+  readonly structured?: Json
+  /** Where the full text is, when `content` was cut. */
+  readonly outputPath?: string
+}
+
+export interface PermissionQuestion {
+  /** `read`, `edit`, `bash`, `external_directory`, or a tool's own name. */
+  readonly action: string
+  /** Each must be allowed; one refusal refuses the call. Project-relative for paths inside the project. */
+  readonly resources: readonly string[]
+  /** What a person sees when asked. */
+  readonly title: string
+  readonly detail?: JsonObject
+  /** What "always" saves, when it is wider than the resources themselves (`git status *`). */
+  readonly always?: readonly string[]
+}
+
+export interface ToolScene {
+  readonly sessionID: string
+  readonly agent: string
+  /** The assistant message the call belongs to: provider-local call ids may repeat across turns. */
+  readonly messageID: string
+  readonly callID: string
+  /** Aborts on interrupt, shutdown and lost lease. A tool settles promptly after it. */
+  readonly signal: AbortSignal
+  /** Resolves when allowed; rejects with a ToolError that carries the rule or the person's words. */
+  readonly ask: (question: PermissionQuestion) => Promise<void>
+}
+
+export interface Tool {
+  readonly advertisement: ToolAdvertisement
+  /** `input` is the parsed JSON the model sent; the tool checks its shape and throws ToolError when it does not fit. */
+  readonly execute: (input: Json, scene: ToolScene) => Promise<ToolOutput>
+}
+
+/** A failure the model should read and react to. Its message is shown to the model as it is. */
+export class ToolError extends Error {
+  override readonly name = "ToolError"
+  readonly code: ToolErrorCode
+
+  constructor(code: ToolErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+export type ToolErrorCode =
+  | "invalid-input"
+  | "unknown-tool"
+  | "stale-tool"
+  | "denied" // a rule says no
+  | "rejected" // a person said no
+  | "not-found"
+  | "failed"
+  | "timeout"
+  | "interrupted"
+  | "invalid-output"

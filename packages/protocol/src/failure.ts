@@ -1,0 +1,38 @@
+/**
+ * The one catalogue of failures. It gives the command its exit code, HTTP its status, MCP its text and
+ * `docs/reference/errors.md` its rows. An answer (not found as a value, conflict as a decision) is not a failure, and a
+ * bug is not one either: a bug is an Error without a code.
+ */
+import { CONTINUITY_FAILURES } from "./failure/continuity.ts"
+import { ENGINE_FAILURES } from "./failure/engine.ts"
+import type { Facts, FailureEntry } from "./failure/entry.ts"
+import { SPACES_FAILURES } from "./failure/spaces.ts"
+
+export type { Facts, FailureEntry } from "./failure/entry.ts"
+
+export const FAILURES = { ...ENGINE_FAILURES, ...SPACES_FAILURES, ...CONTINUITY_FAILURES }
+
+export type FailureCode = keyof typeof FAILURES
+
+const entryOf = (code: FailureCode): FailureEntry => FAILURES[code]
+
+/** An operating failure: expected to happen, never expected here. Carries its own way out. */
+export class Failure extends Error {
+  override readonly name = "Failure"
+  readonly code: FailureCode
+  readonly facts: Facts
+
+  constructor(code: FailureCode, facts: Facts = {}, options?: ErrorOptions) {
+    super(entryOf(code).cause(facts), options)
+    this.code = code
+    this.facts = facts
+  }
+
+  /** What the reader can do now, without the "Next: " before it. */
+  get next(): string {
+    return entryOf(this.code).next(this.facts)
+  }
+}
+
+export const renderFailure = (failure: Failure): string =>
+  `ERROR [${failure.code}]: ${failure.message} Next: ${failure.next}`

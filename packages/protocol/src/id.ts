@@ -1,0 +1,37 @@
+declare const kind: unique symbol
+
+/** A string that remembers what it names. `SessionId` and `ChatId` never mix, though both are text. */
+export type Id<Kind extends string> = string & { readonly [kind]: Kind }
+
+/** The engine's durable conversation. */
+export type SessionId = Id<"SessionId">
+/** One visible message; an input keeps its id when it is promoted, so it is the same type. */
+export type MessageId = Id<"MessageId">
+export type PermissionRequestId = Id<"PermissionRequestId">
+/** Meridian's counter of conversations in a space: `c1`. */
+export type ChatId = Id<"ChatId">
+export type SpaceId = Id<"SpaceId">
+export type RunId = Id<"RunId">
+/** The conversation id the harness itself issued. */
+export type HarnessSessionId = Id<"HarnessSessionId">
+
+const LONGEST_ID = 200
+
+const id =
+  <Kind extends string>(shape: RegExp) =>
+  (text: string): Id<Kind> => {
+    if (!shape.test(text)) throw new TypeError(`not a valid id: ${JSON.stringify(text.slice(0, LONGEST_ID))}`)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only place an id is minted from text
+    return text as Id<Kind>
+  }
+
+/** Callers may bring their own ids, so any printable word is one; ours start with a prefix. */
+const WORD = /^[\p{L}\p{N}_.:@/+-]{1,200}$/u
+
+export const sessionId = id<"SessionId">(WORD)
+export const messageId = id<"MessageId">(WORD)
+export const permissionRequestId = id<"PermissionRequestId">(WORD)
+export const chatId = id<"ChatId">(/^c[0-9]{1,9}$/)
+export const spaceId = id<"SpaceId">(/^s[0-9]{1,9}$/)
+export const runId = id<"RunId">(/^r[0-9]{1,9}$/)
+export const harnessSessionId = id<"HarnessSessionId">(/^[^\p{C}\s]{1,200}$/u)

@@ -1,0 +1,3 @@
+import type { Behaviour } from "../behaviours.ts"
+
+export const SPACES_BEHAVIOURS = {} as const satisfies Record<string, Behaviour>

@@ -1,0 +1,96 @@
+/** Who may import whom. The three tables are the architecture; the code beneath them only checks. */
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+
+import { parseSync } from "oxc-parser"
+
+/** Package -> packages it may import. What is not listed is invisible to it. */
+export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  protocol: [],
+  continuity: ["protocol"],
+  engine: ["protocol", "continuity"],
+  spaces: ["protocol"],
+  "opencode-plugin": ["protocol", "continuity"],
+  server: ["protocol", "engine", "spaces"],
+  cli: ["protocol", "continuity", "engine", "spaces", "server"],
+  web: ["protocol"],
+  testkit: ["protocol", "engine", "spaces"],
+}
+
+/** Folder -> sibling folders it may import, inside one package, inner to outer. */
+export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  continuity: {
+    domain: [],
+    read: ["domain"],
+  },
+  engine: {
+    domain: [],
+    port: ["domain"],
+    store: ["domain", "port"],
+    model: ["domain", "port"],
+    context: ["domain", "port"],
+    tool: ["domain", "port"],
+    runner: ["domain", "port", "store", "model", "context", "tool"],
+  },
+  spaces: {
+    domain: [],
+    port: ["domain"],
+    store: ["domain", "port"],
+    harness: ["domain", "port"],
+    operation: ["domain", "port", "store", "harness"],
+  },
+}
+
+/** Code that must run anywhere -> the only outside modules it may import. */
+export const PURE: Readonly<Record<string, readonly string[]>> = {
+  "packages/protocol/src/": [],
+  "packages/continuity/src/domain/": ["yaml"],
+  "packages/engine/src/domain/": [],
+  "packages/spaces/src/domain/": [],
+}
+
+export interface Source {
+  readonly file: string
+  readonly imports: readonly string[]
+}
+
+export const readSources = (root: string): readonly Source[] =>
+  globSync("packages/*/src/**/*.{ts,tsx}", { cwd: root })
+    .filter((file) => !file.endsWith(".test.ts"))
+    .map((file) => {
+      const { module } = parseSync(file, readFileSync(join(root, file), "utf8"))
+      const imported = module.staticImports.map((entry) => entry.moduleRequest.value)
+      const reexported = module.staticExports.flatMap((entry) =>
+        entry.entries.flatMap((item) => item.moduleRequest?.value ?? []),
+      )
+      return { file, imports: [...new Set([...imported, ...reexported])] }
+    })
+
+export const findViolations = (sources: readonly Source[]): readonly string[] =>
+  sources.flatMap(({ file, imports }) =>
+    imports.flatMap((target) => {
+      const reason = target.startsWith(".") ? checkInside(file, target) : checkOutside(file, target)
+      return reason === undefined ? [] : [`${file}: ${reason}`]
+    }),
+  )
+
+const checkInside = (file: string, target: string): string | undefined => {
+  const [, home = "", , folder = ""] = file.split("/")
+  const path = relative(`packages/${home}/src`, join(dirname(file), target))
+  if (path.startsWith("..")) return `reaches outside its package (${target})`
+  const allowed = LAYERS[home]?.[folder]
+  const other = path.split("/")[0] ?? ""
+  if (allowed === undefined || other === folder || allowed.includes(other)) return undefined
+  return `layer ${folder} may not import ${other}`
+}
+
+const checkOutside = (file: string, target: string): string | undefined => {
+  const home = file.split("/")[1] ?? ""
+  const sibling = /^@meridian\/([^/]+)/.exec(target)?.[1]
+  if (sibling !== undefined)
+    return PACKAGES[home]?.includes(sibling) === true
+      ? undefined
+      : `package ${home} may not import ${sibling}`
+  const allowed = Object.entries(PURE).find(([path]) => file.startsWith(path))?.[1]
+  return allowed === undefined || allowed.includes(target) ? undefined : `pure code may not import ${target}`
+}

@@ -1,0 +1,52 @@
+/** Builds what is shipped: one rolldown bundle per entry, and type declarations beside the libraries. */
+import { spawnSync } from "node:child_process"
+import { rmSync } from "node:fs"
+
+import { rolldown, type RolldownOptions } from "rolldown"
+
+interface Bundle {
+  readonly input: Readonly<Record<string, string>>
+  readonly directory: string
+  /** Left to the reader's own node_modules. */
+  readonly external?: readonly string[]
+  readonly platform?: "node" | "browser"
+  /** Put before the code: a shebang, a compile cache. */
+  readonly banner?: string
+  readonly minify?: boolean
+  /** One file only, whatever is imported lazily (a plugin that is copied about). */
+  readonly single?: boolean
+}
+
+/** One row per thing we ship. */
+const BUNDLES: readonly Bundle[] = [
+  { input: { index: "packages/engine/src/index.ts" }, directory: "packages/engine/dist" },
+]
+
+const build = async (bundle: Bundle): Promise<void> => {
+  rmSync(bundle.directory, { recursive: true, force: true })
+  const options: RolldownOptions = {
+    input: { ...bundle.input },
+    platform: bundle.platform ?? "node",
+    external: [...(bundle.external ?? [])],
+    resolve: { conditionNames: ["source", "import", "node", "default"] },
+    logLevel: "warn",
+  }
+  const graph = await rolldown(options)
+  await graph.write({
+    dir: bundle.directory,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunk/[name]-[hash].js",
+    minify: bundle.minify ?? false,
+    codeSplitting: bundle.single !== true,
+    ...(bundle.banner === undefined ? {} : { banner: bundle.banner }),
+  })
+  await graph.close()
+}
+
+for (const bundle of BUNDLES) await build(bundle)
+const types = spawnSync("tsc", ["-p", "tsconfig.declarations.json"], { encoding: "utf8" })
+if (types.status !== 0) {
+  process.stderr.write(`${types.stdout}${types.stderr}`)
+  process.exitCode = 1
+}

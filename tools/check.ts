@@ -1,0 +1,36 @@
+/** Every static check, one after the other; all of them run, the exit code says whether any failed. */
+import { spawnSync } from "node:child_process"
+
+import { readSources, findViolations } from "./architecture.ts"
+
+const COMMANDS: readonly (readonly [name: string, ...command: readonly string[]])[] = [
+  ["format", "oxfmt", "--check", "."],
+  ["lint", "oxlint", "--type-aware"],
+  ["types", "tsc", "-p", "tsconfig.json"],
+  ["purity", "tsc", "-p", "tsconfig.pure.json"],
+  ["dead code", "knip", "--strict"],
+  ["floating effects", "effect-tsgo", "diagnostics", "--project", "tsconfig.json"],
+]
+
+const failed: string[] = []
+for (const [name, command = "", ...rest] of COMMANDS) {
+  const started = performance.now()
+  const { status, stdout, stderr } = spawnSync(command, rest, { encoding: "utf8" })
+  const ok = status === 0
+  process.stdout.write(`${ok ? "ok  " : "FAIL"} ${name} (${Math.round(performance.now() - started)} ms)\n`)
+  if (ok) continue
+  failed.push(name)
+  process.stdout.write(`${stdout ?? ""}${stderr ?? ""}\n`)
+}
+
+const violations = findViolations(readSources(process.cwd()))
+process.stdout.write(`${violations.length === 0 ? "ok  " : "FAIL"} import direction\n`)
+if (violations.length > 0) {
+  failed.push("import direction")
+  process.stdout.write(`${violations.join("\n")}\n`)
+}
+
+if (failed.length > 0) {
+  process.stdout.write(`\nfailed: ${failed.join(", ")}\n`)
+  process.exitCode = 1
+}

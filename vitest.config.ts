@@ -1,0 +1,40 @@
+import { defineConfig } from "vitest/config"
+
+const shared = {
+  resolve: { conditions: ["source"] },
+  ssr: { resolve: { conditions: ["source"] } },
+}
+
+/**
+ * Two projects by what a test touches: pure ones share one module graph (`isolate: false`, ten times faster);
+ * those that start processes or change the environment get a worker of their own.
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ...shared,
+        test: {
+          name: "module",
+          isolate: false,
+          include: [
+            "{packages,tools}/**/*.test.ts",
+            "test/{behaviour,contract,layout,pin,sim}/**/*.test.ts",
+            "test/*.test.ts",
+          ],
+          exclude: ["**/node_modules/**", "**/dist/**"],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: "process",
+          include: ["test/{crash,e2e,fault}/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+})
