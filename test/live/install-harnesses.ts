@@ -1,0 +1,65 @@
+/**
+ * The real coding agents, at exact versions, in a folder of this checkout. Nothing global is read or written: the caches
+ * of npm apart, removing `node_modules` removes them. Installing twice costs one file read.
+ */
+import { spawnSync } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+
+interface Installable {
+  readonly npm: string
+  readonly version: string
+  /** What its install script does, run by us: npm runs none of the others. */
+  readonly prepare?: readonly [folder: string, script: string]
+}
+
+const INSTALLABLE = {
+  opencode: {
+    npm: "opencode-ai",
+    version: "1.18.33",
+    prepare: ["node_modules/opencode-ai", "postinstall.mjs"],
+  },
+  claude: {
+    npm: "@anthropic-ai/claude-code",
+    version: "2.1.325",
+    prepare: ["node_modules/@anthropic-ai/claude-code", "install.cjs"],
+  },
+  codex: { npm: "@openai/codex", version: "0.166.0" },
+  bun: { npm: "bun", version: "1.3.14", prepare: ["node_modules/bun", "install.js"] },
+} as const satisfies Record<string, Installable>
+
+export type Harness = keyof typeof INSTALLABLE
+
+const ROOT = resolve(import.meta.dirname, "../../node_modules/.cache/harnesses")
+
+/** The absolute path of the program, installed first when this checkout does not have that version yet. */
+export const installHarness = (name: Harness): string => {
+  const wanted: Installable = INSTALLABLE[name]
+  const folder = join(ROOT, name)
+  const program = join(folder, "node_modules/.bin", name)
+  const stamp = join(folder, "installed")
+  const identity = `${wanted.npm}@${wanted.version}`
+  if (existsSync(program) && existsSync(stamp) && readFileSync(stamp, "utf8") === identity) return program
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, "package.json"), `{ "private": true }\n`)
+  run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", identity], folder)
+  if (wanted.prepare !== undefined) {
+    const [where, script] = wanted.prepare
+    run(process.execPath, [script], join(folder, where))
+  }
+  writeFileSync(stamp, identity)
+  return program
+}
+
+const run = (command: string, args: readonly string[], cwd: string): void => {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    timeout: 280_000,
+  })
+  if (status === 0) return
+  throw new Error(
+    `${command} ${args.join(" ")} failed in ${cwd}: ${error?.message ?? ""}\n${stdout}\n${stderr}`,
+  )
+}
