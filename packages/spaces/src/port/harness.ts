@@ -1,0 +1,291 @@
+/**
+ * What a harness is to spaces: a value that turns a request into a plan, and a stream into events and a verdict. It never
+ * starts a process. The launcher does, by the plan, and feeds the parser:
+ *
+ *   const plan = harness.launch(request)           // write plan.files, start plan.command, give it plan.stdin
+ *   const reader = readStream(harness.parser({ … })) // harness/read-stream.ts: bytes -> lines -> events, bounded
+ *   reader.feed(chunk)                             // -> events; record `session` at once, stop on `give-up`
+ *   reader.end({ exitCode, signal, stderrTail })   // -> the last events and the verdict
+ *
+ * An interactive harness has no stream: its end is its exit code, its session id is `plan.harnessSessionId` or what
+ * `findSession` reads from the files it left.
+ */
+import type { HarnessSessionId, Json } from "@meridian/protocol"
+
+export const HARNESS_IDS = ["claude", "codex", "opencode", "direct"] as const
+export type HarnessId = (typeof HARNESS_IDS)[number]
+
+/** What a run may touch, from least to most. */
+export const PERMISSION_TIERS = ["read-only", "workspace-write", "full-access", "danger"] as const
+export type PermissionTier = (typeof PERMISSION_TIERS)[number]
+
+export interface Harness {
+  readonly id: HarnessId
+  /** As people read it in messages: `Claude`, `Codex`, `OpenCode`. */
+  readonly name: string
+  /** What is looked up on PATH when the configuration names nothing else. */
+  readonly binary: string
+  readonly capabilities: HarnessCapabilities
+  /** Pure. Never fails: what the harness cannot do becomes a warning in the plan. */
+  readonly launch: (request: LaunchRequest) => LaunchPlan
+  /** A fresh parser for one attempt of one headless run. */
+  readonly parser: (options?: ParserOptions) => StreamParser
+  /**
+   * The native id of an interactive session that was started without a known one. Reads only what the harness wrote, and
+   * may ask the harness itself once it has ended. Undefined when nothing fits yet. Never throws.
+   */
+  readonly findSession: (search: SessionSearch) => Promise<HarnessSessionId | undefined>
+  /**
+   * What a session had used up before this run, for harnesses that report totals: give it to `parser` when continuing or
+   * forking. Undefined when the harness reports per run anyway or nothing is known. Never throws.
+   */
+  readonly usageBefore: (lookup: SessionLookup) => Promise<Usage | undefined>
+}
+
+export interface HarnessCapabilities {
+  readonly fork: boolean
+  /** The launcher may choose the native id of a new (or forked) session. */
+  readonly chooseSession: boolean
+  /** An agent profile is passed as an agent of the harness, not as text. */
+  readonly nativeAgent: boolean
+  /** The harness finds skills in its own folders by itself. */
+  readonly nativeSkills: boolean
+  /** `instructions` go to the system prompt; otherwise they stand before the prompt. */
+  readonly systemPrompt: boolean
+  /** Reports what a run cost in dollars. */
+  readonly cost: boolean
+  /** Can be started on a terminal by `meridian start`. */
+  readonly interactive: boolean
+}
+
+export interface LaunchRequest {
+  readonly mode: "interactive" | "headless"
+  /** Replaces `harness.binary`: a path or a name on PATH. */
+  readonly binary?: string
+  /** Absolute. A continued session must run where it was started. */
+  readonly cwd: string
+  /** The launcher's own environment: what is set there by the user is respected or extended, never lost. */
+  readonly environment: Environment
+  readonly session: SessionChoice
+  /** The harness's own name of the model. Absent: its default. */
+  readonly model?: string
+  /** Headless: the whole prompt. Interactive: the first message, if any. */
+  readonly prompt?: string
+  /**
+   * Agent body, skills and other standing text. Goes where the harness keeps standing text, else before the prompt; it is
+   * never dropped. Leave it out when continuing unchanged: the session has it already.
+   */
+  readonly instructions?: string
+  /** Used where `capabilities.nativeAgent`; elsewhere its body joins the instructions. */
+  readonly agent?: NativeAgent
+  /** Absent: whatever the harness does by itself (interactive only; a headless run is `read-only` then). */
+  readonly permission?: PermissionTier
+  /** Replaces the tools that the tier would allow, in the harness's own words. */
+  readonly allowedTools?: readonly string[]
+  readonly effort?: string
+  /** `params`: what followed `--`, and known flags of harnesses. Flags known only to another harness are left out and warned about. */
+  readonly params?: readonly string[]
+  /** Servers offered to the harness for this launch only. */
+  readonly mcpServers?: readonly McpServer[]
+  /** An absolute directory the plan may put files into (the run's or the chat's own). */
+  readonly scratch: string
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type SessionChoice =
+  /** `chosen`: a fresh UUID, used where `capabilities.chooseSession`. */
+  | { readonly kind: "new"; readonly chosen?: string }
+  | { readonly kind: "continue"; readonly id: HarnessSessionId }
+  | { readonly kind: "fork"; readonly id: HarnessSessionId; readonly chosen?: string }
+
+export interface NativeAgent {
+  readonly name: string
+  readonly description: string
+  readonly body: string
+  readonly tools?: readonly string[]
+}
+
+export interface McpServer {
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export interface LaunchPlan {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  /** Laid over the launcher's environment; `undefined` removes a variable. */
+  readonly environment: Environment
+  readonly stdin: PlannedStdin
+  /** Written (mode 0600, folders made) before the launch. */
+  readonly files: readonly PlannedFile[]
+  /** Known before the launch; otherwise the stream or `findSession` tells. */
+  readonly harnessSessionId?: HarnessSessionId
+  readonly warnings: readonly PlanWarning[]
+}
+
+export type PlannedStdin =
+  /** Write it, then close. */
+  | { readonly kind: "text"; readonly text: string }
+  /** The terminal of the launcher. */
+  | { readonly kind: "inherit" }
+
+export interface PlannedFile {
+  readonly path: string
+  readonly content: string
+}
+
+/** Printed as `WARNING [code]: cause Next: next`. */
+export interface PlanWarning {
+  readonly code: "UNSUPPORTED_FLAG"
+  readonly cause: string
+  readonly next: string
+}
+
+/** Tokens and dollars of one run. `inputTokens` excludes what was read from a cache; `outputTokens` includes reasoning. */
+export interface Usage {
+  readonly inputTokens: number
+  readonly cachedInputTokens: number
+  readonly outputTokens: number
+  readonly costUsd?: number
+}
+
+export interface ParserOptions {
+  /** The run continues or forks a session: totals the stream reports are not this run's. */
+  readonly continued?: boolean
+  /** From `usageBefore`, or the `sessionUsage` of the verdict of the run before. */
+  readonly usageBefore?: Usage
+}
+
+/** Incremental and pure: state inside, no I/O, never throws, memory bounded whatever comes in. */
+export interface StreamParser {
+  /** One line of stdout without its newline. A line that is not a JSON object is skipped and counted. */
+  readonly push: (line: string) => readonly HarnessEvent[]
+  /** A line that was longer than the reader keeps: only its beginning. */
+  readonly pushCut: (start: string, bytes: number) => readonly HarnessEvent[]
+  /** Call once, after the last line. */
+  readonly end: (end: ProcessEnd) => Verdict
+}
+
+/** One fact of a run, the same shape for every harness; `encodeEvent` makes a line of `events.jsonl` of it. */
+export type HarnessEvent =
+  /** The native session id, as soon as the stream shows it; again if it changes. */
+  | { readonly type: "session"; readonly harnessSessionId: HarnessSessionId }
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "tool.started"; readonly call: string; readonly tool: string; readonly input: Json }
+  | {
+      readonly type: "tool.ended"
+      readonly call: string
+      readonly tool: string
+      readonly status: "completed" | "failed"
+      readonly output: string
+    }
+  /** A file the run wrote, as the harness named it. */
+  | { readonly type: "file"; readonly path: string; readonly change: "written" | "deleted" }
+  | {
+      readonly type: "compaction"
+      readonly phase: "started" | "ended" | "failed"
+      readonly tokensBefore?: number
+      readonly tokensAfter?: number
+    }
+  /** The harness itself tries again. */
+  | {
+      readonly type: "retry"
+      readonly attempt: number
+      readonly failure: FailureClass
+      readonly message: string
+    }
+  | { readonly type: "warning"; readonly message: string }
+  | { readonly type: "error"; readonly failure: FailureClass; readonly message: string }
+  | { readonly type: "usage"; readonly usage: Usage }
+  /** A model turn ended; `reason` in the harness's own words. */
+  | { readonly type: "turn.ended"; readonly reason: string }
+  /** Nothing good can follow: the launcher ends the process group now. The verdict will say why. */
+  | { readonly type: "give-up"; readonly failure: FailureClass; readonly message: string }
+  /** What this version does not know. `raw` is cut to a bound. */
+  | { readonly type: "other"; readonly name: string; readonly raw: string }
+
+export interface ProcessEnd {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** The last few KiB of stderr. */
+  readonly stderrTail: string
+  /** What the launcher did to the process, if it ended it itself. A `give-up` it obeyed needs no mention. */
+  readonly stopped?: "cancelled" | "timeout"
+}
+
+export interface Verdict {
+  readonly status: "succeeded" | "failed" | "cancelled"
+  /** Present exactly when the status is `failed`. */
+  readonly failure?: HarnessFailure
+  readonly harnessSessionId?: HarnessSessionId
+  /** The last thing the agent said; also on failure, when it had said something. */
+  readonly report?: string
+  /** This run alone. Absent when the harness did not tell. */
+  readonly usage?: Usage
+  /** The session so far, where the harness reports totals: the `usageBefore` of the next run. */
+  readonly sessionUsage?: Usage
+  /** Lines of stdout that were not JSON objects, or too long to read. */
+  readonly skippedLines: number
+}
+
+export interface HarnessFailure {
+  readonly class: FailureClass
+  /** One sentence for people, without secrets and without control characters; bounded. */
+  readonly message: string
+  /** Trying the same again may work. */
+  readonly transient: boolean
+}
+
+/** Class -> may the same attempt work later? Only these are retried. */
+export const TRANSIENT = {
+  rate_limit: true,
+  overload: true,
+  server_error: true,
+  connection: true,
+  context_overflow: false,
+  authentication: false,
+  model_not_found: false,
+  session_not_found: false,
+  session_in_use: false,
+  permission_rejected: false,
+  invalid_launch: false,
+  runaway: false,
+  no_output: false,
+  incomplete: false,
+  crashed: false,
+  timeout: false,
+  unclassified: false,
+} as const satisfies Record<string, boolean>
+
+export type FailureClass = keyof typeof TRANSIENT
+
+export interface SessionLookup {
+  readonly id: HarnessSessionId
+  readonly environment: Environment
+}
+
+export interface SessionSearch {
+  readonly cwd: string
+  readonly environment: Environment
+  /** When the harness was started, in milliseconds since 1970: what is older is another session. */
+  readonly startedAtMs: number
+  /** Ids that are known to belong to other chats. */
+  readonly taken?: readonly string[]
+  readonly binary?: string
+  /** Runs a short query of the harness itself; given only once the session has ended. */
+  readonly ask?: (query: QueryPlan) => Promise<string | undefined>
+}
+
+/** A short command whose stdout answers a question; undefined when it failed or took too long. */
+export interface QueryPlan {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly environment: Environment
+  readonly timeoutMs: number
+}
