@@ -1,0 +1,48 @@
+/**
+ * What a person or agent should know although the command goes on. A warning has a code, a cause and a way out like a
+ * failure, and goes to stderr (command) or into `warning` (MCP), never into a result.
+ */
+import type { Facts } from "@meridian/protocol"
+
+export interface WarningEntry {
+  readonly cause: (facts: Facts) => string
+  readonly next: (facts: Facts) => string
+}
+
+export interface Warning {
+  readonly code: WarningCode
+  readonly cause: string
+  readonly next: string
+}
+
+export const WARNINGS = {
+  SPACE_AUTO_RESUMED: {
+    cause: (f) => `Resumed active space ${f["space"]}${f["name"] === undefined ? "" : ` ("${f["name"]}")`}.`,
+    next: () => "use --new to start a fresh space.",
+  },
+  SPACE_AUTO_CREATED: {
+    cause: (f) => `No MERIDIAN_SPACE_ID set. Created space ${f["space"]}.`,
+    next: (f) => `set MERIDIAN_SPACE_ID=${f["space"]} for subsequent commands.`,
+  },
+  UNSUPPORTED_FLAG: {
+    cause: (f) => `${f["flag"]} is not supported by ${f["harness"]}.`,
+    next: () => "remove this flag or switch to a harness that supports it. Flag ignored.",
+  },
+  CONFIG_KEY_UNKNOWN: {
+    cause: (f) => `${f["file"]}:${f["line"]}: unknown key '${f["key"]}' is ignored.`,
+    next: (f) =>
+      f["suggestion"] === undefined
+        ? "run 'meridian config show' to see the known keys."
+        : `did you mean '${f["suggestion"]}'?`,
+  },
+} as const satisfies Record<string, WarningEntry>
+
+export type WarningCode = keyof typeof WARNINGS
+
+export const warning = (code: WarningCode, facts: Facts = {}): Warning => {
+  const entry: WarningEntry = WARNINGS[code]
+  return { code, cause: entry.cause(facts), next: entry.next(facts) }
+}
+
+export const renderWarning = (given: Warning): string =>
+  `WARNING [${given.code}]: ${given.cause} Next: ${given.next}`

@@ -1,0 +1,60 @@
+/**
+ * Everything an operation may touch besides the file system and child processes. The command, the MCP server and tests
+ * each bring their own; an operation never reaches for `process`.
+ */
+import type { Facts } from "@meridian/protocol"
+
+import type { WarningCode } from "../domain/warning.ts"
+
+export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP"
+
+export interface World {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Absolute. */
+  readonly cwd: string
+  readonly clock: Clock
+  /** A random version 4 UUID. */
+  readonly uuid: () => string
+  /** `agent` when MERIDIAN_SPACE_ID is set (and always over MCP). */
+  readonly mode: "human" | "agent"
+  /** How the answer travels. Over MCP nothing may be written to stdout and nobody can be asked. */
+  readonly face: "command" | "tool"
+  /** Which of the three streams are terminals. */
+  readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
+  /** Lines for the reader while the operation runs; the result itself is returned, not written. */
+  readonly stderr: { readonly write: (text: string) => void }
+  /** Once per code and facts; stderr of the command, `warning` of the tool. */
+  readonly warn: (code: WarningCode, facts?: Facts) => void
+  /** A sign of life of long work; MCP turns it into a progress notification. */
+  readonly progress: (message: string) => void
+  /** Aborts on the first SIGINT, SIGTERM or SIGHUP (reason: `Interrupted`) and on MCP cancellation. */
+  readonly signal: AbortSignal
+  /** Called for every signal, the first one too: what forwards to a child. Returns how to stop listening. */
+  readonly onSignal: (listener: (signal: SignalName) => void) => () => void
+  /** A question on the terminal. False without asking when there is no terminal; true at once with --yes. */
+  readonly confirm: (question: string) => Promise<boolean>
+  /** Whether the reader asked for JSON (or gets it by mode): a launched harness then keeps off stdout. */
+  readonly json: boolean
+  /** `--config PATH`, which goes before MERIDIAN_CONFIG. */
+  readonly configPath: string | undefined
+  /** Command and first arguments that start this program again (the background worker). */
+  readonly program: readonly [command: string, ...args: readonly string[]]
+}
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Resolves after the time, or at once when the signal aborts; never rejects. */
+  readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>
+}
+
+/** Why `World.signal` aborted. Rethrown by the caller's edge it gives exit code 130 or 143. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted"
+  readonly signal: SignalName | "cancelled"
+
+  constructor(signal: SignalName | "cancelled") {
+    super(`Stopped by ${signal}`)
+    this.signal = signal
+  }
+}
