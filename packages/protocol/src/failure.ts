@@ -19,6 +19,8 @@ const entryOf = (code: FailureCode): FailureEntry => FAILURES[code]
 /** An operating failure: expected to happen, never expected here. Carries its own way out. */
 export class Failure extends Error {
   override readonly name = "Failure"
+  /** Lets Effect code catch it by tag. */
+  readonly _tag = "Failure"
   readonly code: FailureCode
   readonly facts: Facts
 

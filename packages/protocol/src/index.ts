@@ -24,3 +24,25 @@ export {
   type SpaceId,
 } from "./id.ts"
 export type { Json, JsonObject } from "./json.ts"
+export {
+  decodeEvent,
+  type Delivery,
+  type DurableEvent,
+  type DurableEventData,
+  type DurableType,
+  type LiveEvent,
+  type LiveEventData,
+  type LiveType,
+  type Location,
+  type PermissionReply,
+  type Prompt,
+  type PromptFile,
+  type RecordedContent,
+  type RecordedError,
+  type RecordedUsage,
+  type StoredEvent,
+  type SyncedMarker,
+  type TodoItem,
+  type UnknownEvent,
+} from "./session-event.ts"
+export type { AssistantPart, Receipt, SessionMessage, ToolState } from "./session-message.ts"

@@ -2,16 +2,127 @@ import type { FailureEntry } from "./entry.ts"
 
 /** Failures of the session engine. */
 export const ENGINE_FAILURES = {
+  INVALID_INPUT: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `${f["what"]}.`,
+    next: () => "correct the request and send it again.",
+  },
+  INVALID_CURSOR: {
+    exit: 2,
+    http: 400,
+    cause: () => "The cursor is not one this list gave out.",
+    next: () => "start again without a cursor.",
+  },
   SESSION_NOT_FOUND: {
     exit: 1,
     http: 404,
     cause: (f) => `Session ${f["session"]} does not exist.`,
     next: () => "create it first, or list the sessions there are.",
   },
-  INVALID_INPUT: {
-    exit: 2,
-    http: 400,
-    cause: (f) => `${f["what"]}.`,
-    next: () => "correct the request and send it again.",
+  INPUT_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Session ${f["session"]} has no pending input ${f["input"]}.`,
+    next: () => "list the pending inputs; a promoted one can only be interrupted.",
+  },
+  REQUEST_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `There is no open permission request ${f["request"]}.`,
+    next: () => "list the open requests; an answered one cannot be answered again.",
+  },
+  MODEL_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Model ${f["model"]} is not configured.`,
+    next: (f) => `use one of: ${f["known"]}.`,
+  },
+  AGENT_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Agent ${f["agent"]} is not configured.`,
+    next: (f) => `use one of: ${f["known"]}.`,
+  },
+  LOCATION_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `The directory ${f["directory"]} does not exist or cannot be entered.`,
+    next: () => "create it, or move the session to a directory that exists.",
+  },
+  PROMPT_CONFLICT: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Message id ${f["input"]} was already used with another ${f["field"]}.`,
+    next: () => "send the same content to retry, or use a new id.",
+  },
+  INBOX_FULL: {
+    exit: 1,
+    http: 429,
+    cause: (f) => `Session ${f["session"]} already has ${f["limit"]} pending inputs.`,
+    next: () => "wait until some are promoted, or cancel some.",
+  },
+  TURN_LIMIT: {
+    exit: 1,
+    http: 409,
+    cause: (f) =>
+      `Session ${f["session"]} made ${f["limit"]} provider turns in one activity and is not done.`,
+    next: () => "look at what it did, then run it again to go on.",
+  },
+  MODEL_FAILED: {
+    exit: 1,
+    http: 502,
+    cause: (f) => `The model failed (${f["kind"]}): ${f["message"]}`,
+    next: () => "mend the cause if it is yours, then run the session again.",
+  },
+  CONTEXT_UNAVAILABLE: {
+    exit: 1,
+    http: 503,
+    cause: (f) => `The first context of session ${f["session"]} is unavailable: ${f["keys"]}.`,
+    next: () => "make the source available; the prompt is kept and tried again.",
+  },
+  INTERRUPTED: {
+    exit: 130,
+    http: 409,
+    cause: (f) => `Session ${f["session"]} was interrupted.`,
+    next: () => "run it to go on, or send a new prompt.",
+  },
+  FENCED: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Another process took over session ${f["session"]}; this one may not write to it any more.`,
+    next: () => "follow the session there, or wait until it is idle.",
+  },
+  ENGINE_CLOSED: {
+    exit: 1,
+    http: 503,
+    cause: () => "The engine is closed.",
+    next: () => "open it again.",
+  },
+  DATABASE_NEWER: {
+    exit: 1,
+    http: 500,
+    cause: (f) =>
+      `The database ${f["file"]} has schema version ${f["found"]}; this Meridian reads up to ${f["known"]}. Nothing was changed.`,
+    next: () => "use the newer Meridian that wrote it.",
+  },
+  DATABASE_DAMAGED: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `The database ${f["file"]} cannot be read: ${f["why"]}. Nothing was changed.`,
+    next: () => "restore it from a copy, or move it away to start with an empty one.",
+  },
+  DATABASE_UNWRITABLE: {
+    exit: 1,
+    http: 500,
+    cause: (f) =>
+      `The database ${f["file"]} cannot be written: ${f["why"]}. Nothing of this request was stored.`,
+    next: () => "make room or repair the permissions, then send it again.",
+  },
+  DATABASE_BUSY: {
+    exit: 1,
+    http: 503,
+    cause: (f) => `The database ${f["file"]} was locked by another program for too long.`,
+    next: () => "end the program that holds it, or try again.",
   },
 } as const satisfies Record<string, FailureEntry>

@@ -1,0 +1,51 @@
+/** Every loop, queue, buffer and page of the engine ends at one of these numbers; embedders may change the first group. */
+import { assert } from "./assert.ts"
+
+export interface EngineLimits {
+  /** Inputs that may wait in one session's inbox; one more is refused. */
+  readonly pendingInputs: number
+  /** Steers that become visible at one safe boundary; the rest waits for the next. */
+  readonly steerBatch: number
+  /** Provider turns between a promotion and the end of the work it asked for. */
+  readonly turnsPerActivity: number
+  /** How long a silent owner keeps a session. */
+  readonly leaseMs: number
+}
+
+export const DEFAULT_LIMITS: EngineLimits = {
+  pendingInputs: 256,
+  steerBatch: 32,
+  turnsPerActivity: 25,
+  leaseMs: 8_000,
+}
+
+export const LIMITS = {
+  promptBytes: 16 * 1024 * 1024,
+  promptFiles: 32,
+  messagesPerPage: 200,
+  messagesPerPageByDefault: 50,
+  sessionsPerPage: 200,
+  eventsPerPage: 500,
+  toolCallsPerTurn: 64,
+  toolCallsAtOnce: 8,
+  /** Identical calls in a row: from the first number on the model is told, from the second they are not run. */
+  repetitionNoticed: 3,
+  repetitionRefused: 6,
+  /** How long an aborted tool may take to give up before it is recorded as interrupted anyway. */
+  toolAbortGraceMs: 5_000,
+  retryDelayMs: 60_000,
+  /** Live fragments a slow reader may fall behind before the oldest are dropped. */
+  liveBacklog: 1_024,
+  foreignPollMs: 100,
+  /** Sessions whose folded history stays in memory after they went idle, and their weight together. */
+  idleHistories: 256,
+  idleHistoryBytes: 64 * 1024 * 1024,
+  locationIdleMs: 10 * 60_000,
+  recordedErrorCharacters: 4_000,
+} as const
+
+assert(LIMITS.toolCallsAtOnce <= LIMITS.toolCallsPerTurn, "a turn can use every slot")
+assert(LIMITS.repetitionNoticed < LIMITS.repetitionRefused, "a model is warned before it is refused")
+assert(LIMITS.foreignPollMs <= 250, "commits of other processes are seen within 250 ms")
+assert(DEFAULT_LIMITS.steerBatch <= DEFAULT_LIMITS.pendingInputs, "a batch fits the inbox")
+assert(DEFAULT_LIMITS.leaseMs + 2_000 <= 10_000, "a dead owner's session is free within ten seconds")
