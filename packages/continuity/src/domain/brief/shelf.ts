@@ -1,0 +1,64 @@
+/** One section of a brief being fitted: all its bullets, and how many of them are shown at the moment. */
+import type { Fact } from "../fact.ts"
+import { TEXT_LIMITS } from "../limits.ts"
+import { utf8Length } from "../text/estimate-tokens.ts"
+import { cutLine, sanitizeLine } from "../text/sanitize-line.ts"
+import { NOTHING, type Section } from "./sections.ts"
+
+export interface Shelf {
+  readonly section: Section
+  readonly bullets: readonly string[]
+  /** Facts that never became a bullet because the section is limited. */
+  readonly beyond: number
+  readonly shown: number
+  /** Every bullet is cut to this. */
+  readonly maxLength: number
+}
+
+/** Places settled facts under a section: cleaned, without empty ones and repetitions. */
+export const fillShelf = (section: Section, facts: readonly Fact[]): Shelf => {
+  const own = facts.filter((fact) => section.kinds.includes(fact.kind))
+  const considered =
+    section.keep === "newest" ? own.slice(-TEXT_LIMITS.factsPerKind) : own.slice(0, TEXT_LIMITS.factsPerKind)
+  const bullets = [...new Set(considered.map((fact) => sanitizeLine(fact.text)))].filter(
+    (text) => text !== "",
+  )
+  const kept = section.keep === "newest" ? bullets.slice(-section.limit) : bullets.slice(0, section.limit)
+  return {
+    section,
+    bullets: kept,
+    beyond: own.length - considered.length + bullets.length - kept.length,
+    shown: kept.length,
+    maxLength: TEXT_LIMITS.bulletLength,
+  }
+}
+
+/** The lines of a section, heading first: a heading is followed directly by its bullets. */
+export const linesOf = (shelf: Shelf): readonly string[] => {
+  const { section, bullets, shown } = shelf
+  const visible = section.keep === "newest" ? bullets.slice(bullets.length - shown) : bullets.slice(0, shown)
+  const hidden = leftOut(shelf)
+  const heading = `## ${section.heading}`
+  if (visible.length === 0) return [heading, hidden === 0 ? `- ${NOTHING}` : `- ${hidden} left out`]
+  const said = visible.map((bullet) => `- ${cutLine(bullet, shelf.maxLength)}`)
+  return hidden === 0 ? [heading, ...said] : [heading, ...said, `- ... and ${hidden} more`]
+}
+
+export const leftOut = ({ bullets, beyond, shown }: Shelf): number => beyond + bullets.length - shown
+
+/** Bytes of the section with its line ends. */
+export const sizeOf = (shelf: Shelf): number =>
+  linesOf(shelf).reduce((bytes, line) => bytes + utf8Length(line) + 1, 0)
+
+/**
+ * The same section with fewer bullets, at least `least` of them, or the same shelf when that would not make it smaller
+ * (a short bullet can be cheaper than saying that it is missing).
+ */
+export const shrink = (shelf: Shelf, least: number): Shelf => {
+  const size = sizeOf(shelf)
+  for (let shown = shelf.shown - 1; shown >= least; shown -= 1) {
+    const smaller = { ...shelf, shown }
+    if (sizeOf(smaller) < size) return smaller
+  }
+  return shelf
+}

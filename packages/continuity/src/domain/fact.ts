@@ -1,0 +1,87 @@
+/**
+ * A fact is one sentence worth keeping over a compaction: what kind it is, where it was said, and its place in time.
+ * Files, the engine's log and the plugin's hooks all speak in facts; the brief is rendered from facts only.
+ */
+
+/** Sections of the brief in words; the table in `brief/sections.ts` places every one of them. */
+export type FactKind =
+  | "objective"
+  | "step"
+  | "status"
+  | "completed"
+  | "remaining"
+  | "todo"
+  | "decision"
+  | "file"
+  | "blocker"
+  | "next-action"
+  | "rule"
+  | "agent"
+  | "skill"
+  | "run"
+  | "workflow"
+  | "stage"
+  | "source-artifact"
+  | "current-artifact"
+  | "artifact-status"
+  | "gate"
+  | "approval"
+  | "open-question"
+  | "precondition"
+  | "done-criterion"
+
+export interface Fact {
+  readonly kind: FactKind
+  readonly text: string
+  /** Who said it: a path relative to the root, `log`, or `default` for a phrase that only fills a gap. */
+  readonly source: string
+  /** Place in time within its source; larger is newer. */
+  readonly order: number
+  /** Identity over time: a newer fact of the same kind and key replaces this one. Without it the text is the identity. */
+  readonly key?: string
+  /** Cancels what stands under the same kind and key (or text); is not shown itself. */
+  readonly withdrawn?: true
+}
+
+/** A phrase that stands where nothing is known. It never makes a brief worth pinning. */
+export const DEFAULT_SOURCE = "default"
+
+/** Kinds of which only the newest is true. */
+const SINGLE: ReadonlySet<FactKind> = new Set([
+  "objective",
+  "step",
+  "status",
+  "next-action",
+  "agent",
+  "workflow",
+  "stage",
+  "current-artifact",
+  "artifact-status",
+  "gate",
+])
+
+/** What is true after all of them: newest value per identity, cancelled ones gone, in order of time. */
+export const settleFacts = (facts: readonly Fact[]): readonly Fact[] => {
+  const inTime = facts.toSorted((left, right) => left.order - right.order)
+  const current = new Map<string, Fact>()
+  for (const fact of inTime) {
+    const identity = identityOf(fact)
+    const known = current.get(identity)
+    if (fact.withdrawn === true) current.delete(identity)
+    else if (known === undefined) current.set(identity, fact)
+    else if (known.text !== fact.text) {
+      current.delete(identity)
+      current.set(identity, fact)
+    }
+  }
+  return [...current.values()]
+}
+
+/** Facts of two sources as one history: everything in `newer` comes after everything in `older`. */
+export const appendFacts = (older: readonly Fact[], newer: readonly Fact[]): readonly Fact[] =>
+  [...settleFacts(older), ...newer.toSorted((left, right) => left.order - right.order)].map(atOrder)
+
+const atOrder = (fact: Fact, order: number): Fact => ({ ...fact, order })
+
+const identityOf = (fact: Fact): string =>
+  SINGLE.has(fact.kind) ? fact.kind : `${fact.kind}\n${fact.key ?? fact.text}`

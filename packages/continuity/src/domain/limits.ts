@@ -1,0 +1,30 @@
+/**
+ * Every bound of the library in one place. Two groups: what may be read (a hostile tree costs no more than a large one)
+ * and what may be said (a hostile text takes no more room than a long one). `limits.test.ts` holds them against each other.
+ */
+export const READ_LIMITS = {
+  /** Of one file; the rest is not read. */
+  fileBytes: 256 * 1024,
+  /** Of one line, in UTF-16 units; the rest of the line is cut. */
+  lineLength: 4096,
+  /** Of all files of one brief together. */
+  totalBytes: 4 * 1024 * 1024,
+  /** Of one folder; the rest is not listed. */
+  folderEntries: 4096,
+  /** Names and files looked at for one brief. */
+  operations: 12_000,
+  /** From the first look at the disk; later reads are refused. A hook has 250 ms in all. */
+  timeMs: 120,
+} as const
+
+export type ReadLimits = { readonly [Name in keyof typeof READ_LIMITS]: number }
+
+export const TEXT_LIMITS = {
+  /** One bullet, in UTF-16 units. */
+  bulletLength: 300,
+  /** One path. */
+  pathLength: 300,
+  /** Facts of one kind that are looked at; the newest stay. */
+  factsPerKind: 512,
+  briefTokens: 1000,
+} as const

@@ -1,0 +1,52 @@
+/**
+ * Text from outside becomes one inert line. What stands in a project's files may imitate our headings, open a comment
+ * that swallows the rest, or hide orders in invisible characters; after this it can only be the words of one bullet.
+ *
+ * Idempotent: a clean line stays as it is. Linear: every pattern is a character class or anchored at the start.
+ */
+import { TEXT_LIMITS } from "../limits.ts"
+
+export const sanitizeLine = (text: string, maxLength: number = TEXT_LIMITS.bulletLength): string => {
+  // Cut before cleaning, so that a huge text is not cleaned whole. Cleaning only shortens, but for the one escape.
+  const head = text.length > maxLength * 4 ? text.slice(0, maxLength * 4) : text
+  const line = head
+    .replace(INVISIBLE, "")
+    .replace(BREAKING, " ")
+    .replace(/ {2,}/g, " ")
+    .trim()
+    .toWellFormed()
+    .replaceAll("<!--", "‹!--")
+    .replace(ROLE_TAG, "‹$1")
+  return cutLine(escapeStart(line), maxLength)
+}
+
+/** Shortens to a length, whole characters only, and says so with an ellipsis. */
+export const cutLine = (line: string, maxLength: number): string => {
+  if (line.length <= maxLength) return line
+  const end = Math.max(0, maxLength - 1)
+  const whole = isHighSurrogate(line.charCodeAt(end - 1)) ? end - 1 : end
+  return `${line.slice(0, whole).trimEnd()}…`
+}
+
+/** Every sign that ends a line somewhere, and every blank that is not a plain one. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const BREAKING = /[\t\n\v\f\r\x85\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/g
+
+/** Controls, bidi marks, zero-width signs, soft hyphens, language tags. The joiners stay: scripts and emoji need them. */
+const INVISIBLE =
+  // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+  /[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu
+
+/** Tags by which a host or a model tells who is speaking. */
+const ROLE_TAG =
+  /<(\/?(?:system|user|assistant|human|developer|tool|function|instructions?|important)[a-z_-]{0,24}[\s>/])/gi
+
+/** Markdown that opens a block when it stands first, also inside a list item. */
+const BLOCK_START = /^(?:#|>|\||```|~~~|={2,}|[-*_](?: ?[-*_]){2}|[-*+](?: |$)|<[a-z!/?])/i
+
+const NUMBERED_START = /^(\d{1,9})([.)])(?= |$)/
+
+const escapeStart = (line: string): string =>
+  BLOCK_START.test(line) ? `\\${line}` : line.replace(NUMBERED_START, String.raw`$1\$2`)
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00

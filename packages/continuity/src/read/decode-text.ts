@@ -1,0 +1,55 @@
+/**
+ * Bytes of a file become lines of text, or are refused as binary.
+ * UTF-8 with or without a mark; UTF-16 in both orders when it has its mark (without one it is full of zero bytes, and
+ * refused). Line ends become `\n`, a line longer than the cap is cut. Linear.
+ */
+export type Decoded =
+  | { readonly kind: "text"; readonly text: string; readonly cut: boolean }
+  | { readonly kind: "binary" }
+
+export const decodeText = (bytes: Uint8Array, lineLength: number): Decoded => {
+  const text = decode(bytes)
+  if (text === undefined) return { kind: "binary" }
+  return cutLines(text.replaceAll("\r\n", "\n").replaceAll("\r", "\n"), lineLength)
+}
+
+const decode = (bytes: Uint8Array): string | undefined => {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return readUtf16(bytes.subarray(2))
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return readUtf16(swapped(bytes.subarray(2)))
+  if (bytes.includes(0)) return undefined
+  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  // `stream` leaves out a character that the size cap has cut in two.
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(marked ? bytes.subarray(3) : bytes, {
+    stream: true,
+  })
+  return isMostlyUnreadable(text) ? undefined : text
+}
+
+const readUtf16 = (bytes: Uint8Array): string | undefined => {
+  const text = new TextDecoder("utf-16le", { ignoreBOM: true }).decode(bytes, { stream: true })
+  return text.includes("\0") || isMostlyUnreadable(text) ? undefined : text
+}
+
+const swapped = (bytes: Uint8Array): Uint8Array => {
+  const copy = new Uint8Array(bytes.length - (bytes.length % 2))
+  for (let index = 0; index < copy.length; index += 2) {
+    copy[index] = bytes[index + 1] ?? 0
+    copy[index + 1] = bytes[index] ?? 0
+  }
+  return copy
+}
+
+/** One character in ten that could not be decoded: an old one-byte encoding stays below, compressed data does not. */
+const isMostlyUnreadable = (text: string): boolean => {
+  let unreadable = 0
+  for (let at = text.indexOf("\ufffd"); at !== -1; at = text.indexOf("\ufffd", at + 1)) unreadable += 1
+  return unreadable * 10 > text.length
+}
+
+const cutLines = (text: string, lineLength: number): Decoded => {
+  if (text.length <= lineLength) return { kind: "text", text, cut: false }
+  const lines = text.split("\n")
+  const cut = lines.some((line) => line.length > lineLength)
+  const kept = cut ? lines.map((line) => line.slice(0, lineLength)).join("\n") : text
+  return { kind: "text", text: kept, cut }
+}

@@ -1,0 +1,223 @@
+/**
+ * The one way this library looks at a disk. Regular files and real folders inside one root only; bounded in bytes,
+ * lines, entries, operations and time; never throws, never blocks on a pipe or a device.
+ *
+ * The calls are synchronous on purpose: each is one short system call whose size is capped, the budget is checked
+ * between them, and no other work of the host can push them past the deadline of a hook.
+ */
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from "node:fs"
+import { isAbsolute, join, relative, resolve, sep } from "node:path"
+
+import { decodeText } from "./decode-text.ts"
+import { openReadBudget, type ReadBudget } from "./read-budget.ts"
+
+export type ReadOutcome =
+  | {
+      readonly kind: "text"
+      readonly text: string
+      /** Something was left out: the middle or the end of the file, or the end of a line. */
+      readonly truncated: boolean
+      readonly modifiedMs: number
+    }
+  | { readonly kind: "absent" | "refused"; readonly reason: string }
+
+export type ListOutcome =
+  | { readonly kind: "entries"; readonly entries: readonly Entry[]; readonly truncated: boolean }
+  | { readonly kind: "absent" | "refused"; readonly reason: string }
+
+export interface Entry {
+  readonly name: string
+  /** A link is reported as such and not followed; what is neither is a pipe, a socket or a device. */
+  readonly type: "file" | "folder" | "link" | "other"
+}
+
+export type LookOutcome =
+  | { readonly kind: "file" | "folder"; readonly modifiedMs: number; readonly bytes: number }
+  | { readonly kind: "absent" | "refused"; readonly reason: string }
+
+export interface ReadOptions {
+  /** Which part of a file that is larger than the cap: its head, its tail, or half of each (a log whose order is unknown). */
+  readonly part?: "head" | "tail" | "ends"
+  readonly maxBytes?: number
+}
+
+export interface GuardedReader {
+  /** The root after resolving links, or undefined when it is not a folder; then everything is absent. */
+  readonly root: string | undefined
+  readonly read: (path: string, options?: ReadOptions) => ReadOutcome
+  readonly list: (path: string) => ListOutcome
+  readonly look: (path: string) => LookOutcome
+}
+
+/** Paths are relative to the root, or absolute inside it. A link is followed when its end is inside the root. */
+export const openGuardedReader = (root: string, budget: ReadBudget = openReadBudget()): GuardedReader => {
+  const base = resolveRoot(root)
+
+  const guarded = <Outcome>(
+    path: string,
+    act: (real: string, stats: Stats) => Outcome,
+  ): Outcome | { readonly kind: "absent" | "refused"; readonly reason: string } => {
+    if (base === undefined) return { kind: "absent", reason: "the root is not a folder" }
+    const spent = budget.spendOperation()
+    if (spent !== undefined) return { kind: "refused", reason: spent }
+    if (path.includes("\0")) return { kind: "refused", reason: "a name with a zero byte" }
+    try {
+      const real = realpathSync(isAbsolute(path) ? path : join(base, path))
+      if (!isInside(base, real)) return { kind: "refused", reason: "outside of the root" }
+      return act(real, lstatSync(real))
+    } catch (error) {
+      return fromError(error)
+    }
+  }
+
+  return {
+    root: base,
+    look: (path) => guarded<LookOutcome>(path, (_, stats) => describe(stats)),
+    read: (path, options = {}) =>
+      guarded<ReadOutcome>(path, (real, stats) =>
+        stats.isFile()
+          ? readRegular(real, options, budget)
+          : { kind: "refused", reason: "not a regular file" },
+      ),
+    list: (path) =>
+      guarded<ListOutcome>(path, (real, stats) =>
+        stats.isDirectory()
+          ? listFolder(real, budget.limits.folderEntries)
+          : { kind: "refused", reason: "not a folder" },
+      ),
+  }
+}
+
+const resolveRoot = (root: string): string | undefined => {
+  try {
+    const real = realpathSync(resolve(root))
+    return lstatSync(real).isDirectory() ? real : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isInside = (base: string, real: string): boolean => {
+  const path = relative(base, real)
+  return path === "" || (path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path))
+}
+
+const describe = (stats: Stats): LookOutcome => {
+  if (stats.isFile()) return { kind: "file", modifiedMs: stats.mtimeMs, bytes: stats.size }
+  if (stats.isDirectory()) return { kind: "folder", modifiedMs: stats.mtimeMs, bytes: 0 }
+  return { kind: "refused", reason: "neither a file nor a folder" }
+}
+
+const readRegular = (real: string, options: ReadOptions, budget: ReadBudget): ReadOutcome => {
+  // Non-blocking and without following: what was a file a moment ago may be a pipe or a link now.
+  const descriptor = openSync(
+    real,
+    constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
+  )
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) return { kind: "refused", reason: "not a regular file" }
+    const cap = Math.min(options.maxBytes ?? budget.limits.fileBytes, budget.limits.fileBytes)
+    // A file of /proc says that it is empty and is not; one byte more tells whether there is a rest.
+    const size = Math.max(stats.size, 1)
+    const granted = budget.spendBytes(Math.min(size, cap))
+    if (granted === 0)
+      return { kind: "refused", reason: `more than ${budget.limits.totalBytes} bytes in all` }
+    const texts: string[] = []
+    let cut = stats.size > granted
+    for (const { from, length } of choosePieces(options.part ?? "head", stats.size, granted)) {
+      const decoded = decodeText(readPiece(descriptor, from, length), budget.limits.lineLength)
+      if (decoded.kind === "binary") return { kind: "refused", reason: "not text" }
+      texts.push(from === 0 ? decoded.text : afterBreak(decoded.text))
+      cut ||= decoded.cut
+    }
+    return { kind: "text", text: texts.join("\n"), truncated: cut, modifiedMs: stats.mtimeMs }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+interface Piece {
+  readonly from: number
+  readonly length: number
+}
+
+const choosePieces = (part: "head" | "tail" | "ends", size: number, granted: number): readonly Piece[] => {
+  if (size <= granted || part === "head") return [{ from: 0, length: granted }]
+  if (part === "tail") return [{ from: size - granted, length: granted }]
+  const half = Math.floor(granted / 2)
+  return [
+    { from: 0, length: half },
+    { from: size - half, length: half },
+  ]
+}
+
+const readPiece = (descriptor: number, from: number, length: number): Uint8Array => {
+  const bytes = new Uint8Array(length)
+  let filled = 0
+  while (filled < length) {
+    const count = readSync(descriptor, bytes, filled, length - filled, from + filled)
+    if (count === 0) break
+    filled += count
+  }
+  return bytes.subarray(0, filled)
+}
+
+/** A piece from the middle of a file begins with half a line. */
+const afterBreak = (text: string): string => {
+  const at = text.indexOf("\n")
+  return at === -1 ? "" : text.slice(at + 1)
+}
+
+const listFolder = (real: string, maxEntries: number): ListOutcome => {
+  const folder = opendirSync(real, { bufferSize: 256 })
+  try {
+    const entries: Entry[] = []
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+      if (entries.length === maxEntries)
+        return { kind: "entries", entries: inOrder(entries), truncated: true }
+      entries.push({ name: entry.name, type: typeOf(entry) })
+    }
+    return { kind: "entries", entries: inOrder(entries), truncated: false }
+  } finally {
+    folder.closeSync()
+  }
+}
+
+/** By code unit, so that the same tree gives the same text on every file system. */
+const inOrder = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.toSorted((left, right) => (left.name < right.name ? -1 : 1))
+
+const typeOf = (entry: Dirent): Entry["type"] => {
+  if (entry.isFile()) return "file"
+  if (entry.isDirectory()) return "folder"
+  return entry.isSymbolicLink() ? "link" : "other"
+}
+
+const fromError = (error: unknown): { readonly kind: "absent" | "refused"; readonly reason: string } => {
+  const code =
+    error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN"
+  return code === "ENOENT" || code === "ENOTDIR"
+    ? { kind: "absent", reason: "there is no such file" }
+    : { kind: "refused", reason: REASONS[code] ?? `the system said ${code}` }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "not readable for this user",
+  EPERM: "not readable for this user",
+  ELOOP: "a link that leads to itself",
+  EMFILE: "no file handle is free",
+  ENFILE: "no file handle is free",
+  ENAMETOOLONG: "a name that is too long",
+}

@@ -1,0 +1,41 @@
+/**
+ * What all reads of one brief may cost together, so that a hostile tree costs no more than a large one. Shared by the
+ * readers of several roots. Spent by looking, never given back.
+ */
+import { READ_LIMITS, type ReadLimits } from "../domain/limits.ts"
+
+export interface ReadBudget {
+  readonly limits: ReadLimits
+  /** Takes one operation; the reason when there is none left. */
+  readonly spendOperation: () => string | undefined
+  /** How many of these bytes may be read; they count as read. */
+  readonly spendBytes: (wanted: number) => number
+}
+
+export interface ReadBudgetOptions {
+  readonly limits?: Partial<ReadLimits>
+  /** Milliseconds that only go forward. */
+  readonly clock?: () => number
+}
+
+export const openReadBudget = (options: ReadBudgetOptions = {}): ReadBudget => {
+  const limits: ReadLimits = { ...READ_LIMITS, ...options.limits }
+  const clock = options.clock ?? (() => performance.now())
+  const until = clock() + limits.timeMs
+  let operations = limits.operations
+  let bytes = limits.totalBytes
+  return {
+    limits,
+    spendOperation: () => {
+      if (operations <= 0) return `more than ${limits.operations} files and folders`
+      if (clock() > until) return `no time left after ${limits.timeMs} ms`
+      operations -= 1
+      return undefined
+    },
+    spendBytes: (wanted) => {
+      const granted = Math.max(0, Math.min(wanted, bytes))
+      bytes -= granted
+      return granted
+    },
+  }
+}
