@@ -50,7 +50,7 @@ export interface HarnessCapabilities {
   readonly nativeAgent: boolean
   /** The harness finds skills in its own folders by itself. */
   readonly nativeSkills: boolean
-  /** `instructions` go to the system prompt; otherwise they stand before the prompt. */
+  /** `instructions` of a headless run go to the system prompt; otherwise they stand before the prompt. */
   readonly systemPrompt: boolean
   /** Reports what a run cost in dollars. */
   readonly cost: boolean
@@ -73,9 +73,11 @@ export interface LaunchRequest {
   readonly prompt?: string
   /**
    * Agent body, skills and other standing text. Goes where the harness keeps standing text, else before the prompt; it is
-   * never dropped. Leave it out when continuing unchanged: the session has it already.
+   * never dropped. Give it at every launch: the adapter knows whether a continued session still has it.
    */
   readonly instructions?: string
+  /** A continuation overrides agent or skills: the text must be sent again even where the session keeps the old one. */
+  readonly instructionsChanged?: boolean
   /** Used where `capabilities.nativeAgent`; elsewhere its body joins the instructions. */
   readonly agent?: NativeAgent
   /** Absent: whatever the harness does by itself (interactive only; a headless run is `read-only` then). */
@@ -249,6 +251,7 @@ export const TRANSIENT = {
   connection: true,
   context_overflow: false,
   authentication: false,
+  quota: false,
   model_not_found: false,
   session_not_found: false,
   session_in_use: false,

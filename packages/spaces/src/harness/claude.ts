@@ -1,0 +1,362 @@
+/** Claude Code (2.1): `claude -p --output-format stream-json --verbose`, prompt on stdin, session id chosen by us. */
+import { readdir, stat } from "node:fs/promises"
+import { join } from "node:path"
+
+import type { HarnessSessionId, JsonObject } from "@meridian/protocol"
+
+import type {
+  Harness,
+  HarnessEvent,
+  HarnessFailure,
+  LaunchPlan,
+  LaunchRequest,
+  ParserOptions,
+  PermissionTier,
+  PlannedFile,
+  SessionSearch,
+  StreamParser,
+  Usage,
+} from "../port/harness.ts"
+import { classify, failureOf } from "./classify.ts"
+import { firstMessage } from "./first-message.ts"
+import { fitsArgument, isToldAlready } from "./instructions.ts"
+import { asObject, countAt, listAt, numberAt, objectAt, textAt } from "./json-fields.ts"
+import { LIMITS } from "./limits.ts"
+import { openCalls } from "./open-calls.ts"
+import { fitParams, valueOf, without } from "./params.ts"
+import { asSession, other, streamParser } from "./stream-parser.ts"
+import { addUsage, NO_USAGE } from "./usage.ts"
+
+const NAME = "Claude"
+
+export const claude: Harness = {
+  id: "claude",
+  name: NAME,
+  binary: "claude",
+  capabilities: {
+    fork: true,
+    chooseSession: true,
+    nativeAgent: true,
+    nativeSkills: true,
+    systemPrompt: true,
+    cost: true,
+    interactive: true,
+  },
+  launch: (request) => launch(request),
+  parser: (options) => parser(options ?? {}),
+  findSession: (search) => findSession(search),
+  // Every result line carries the figures of its own run.
+  usageBefore: () => Promise.resolve(undefined),
+}
+
+const launch = (request: LaunchRequest): LaunchPlan => {
+  const fitted = fitParams({ id: "claude", name: NAME }, request.params ?? [])
+  const session = sessionArgs(request, valueOf(fitted.groups, "--session-id"))
+  const standing = standingArgs(request, valueOf(fitted.groups, "--append-system-prompt"))
+  const rest = without(fitted.groups, "--session-id", "--append-system-prompt")
+  const agent = agentArgs(request)
+  const message = request.mode === "headless" ? { files: [] } : firstMessage(request)
+  const headless = request.mode === "headless"
+  const args = [
+    ...(headless ? ["-p", "--output-format", "stream-json", "--verbose"] : []),
+    ...(request.model === undefined ? [] : ["--model", request.model]),
+    ...(request.effort === undefined ? [] : ["--effort", request.effort]),
+    ...agent.args,
+    ...standing.args,
+    ...permissionArgs(request),
+    ...mcpArgs(request),
+    ...rest.flatMap((group) => group.words),
+    ...session.args,
+    // After `--`, so that a prompt such as "mcp" is not taken for a command.
+    ...(message.text === undefined ? [] : ["--", message.text]),
+  ]
+  return {
+    command: request.binary ?? claude.binary,
+    args,
+    cwd: request.cwd,
+    // A Claude started by Claude refuses to nest while it sees this variable.
+    environment: { PWD: request.cwd, CLAUDECODE: undefined, CLAUDE_CODE_ENTRYPOINT: undefined },
+    stdin: headless ? { kind: "text", text: request.prompt ?? "" } : { kind: "inherit" },
+    files: [...agent.files, ...standing.files, ...message.files],
+    ...(session.id === undefined ? {} : { harnessSessionId: session.id }),
+    warnings: fitted.warnings,
+  }
+}
+
+const sessionArgs = (
+  { session, params = [] }: LaunchRequest,
+  asked: string | undefined,
+): { readonly args: readonly string[]; readonly id: HarnessSessionId | undefined } => {
+  if (session.kind === "continue") return { args: ["--resume", session.id], id: session.id }
+  // The person steers sessions by hand: an id of ours would contradict them.
+  if (params.some((word) => /^(-r|--resume|-c|--continue|--from-pr|--teleport)(=|$)/.test(word)))
+    return { args: [], id: undefined }
+  const chosen = asked ?? session.chosen
+  const choose = chosen === undefined ? [] : ["--session-id", chosen]
+  const id = chosen === undefined ? undefined : asSession(chosen)
+  if (session.kind === "fork") return { args: ["--resume", session.id, "--fork-session", ...choose], id }
+  return { args: choose, id }
+}
+
+interface ArgsAndFiles {
+  readonly args: readonly string[]
+  readonly files: readonly PlannedFile[]
+}
+
+const agentArgs = ({ agent, scratch }: LaunchRequest): ArgsAndFiles => {
+  if (agent === undefined) return { args: [], files: [] }
+  const json = JSON.stringify({
+    [agent.name]: {
+      description: agent.description === "" ? agent.name : agent.description,
+      prompt: agent.body,
+      ...(agent.tools === undefined ? {} : { tools: agent.tools }),
+    },
+  })
+  if (fitsArgument(json)) return { args: ["--agents", json, "--agent", agent.name], files: [] }
+  const path = join(scratch, "claude-agents.json")
+  return { args: ["--agents", path, "--agent", agent.name], files: [{ path, content: json }] }
+}
+
+const standingArgs = (request: LaunchRequest, asked: string | undefined): ArgsAndFiles => {
+  const told = isToldAlready(request) ? undefined : request.instructions
+  const text = [told, asked].filter((part) => part !== undefined && part.trim() !== "").join("\n\n")
+  if (text === "") return { args: [], files: [] }
+  // A resumed session replays the system prompt it recorded, unless it is told to look again.
+  const again = request.session.kind === "new" ? [] : ["--system-prompt-snapshot", "off"]
+  if (fitsArgument(text)) return { args: ["--append-system-prompt", text, ...again], files: [] }
+  const path = join(request.scratch, "claude-system-prompt.md")
+  return { args: ["--append-system-prompt-file", path, ...again], files: [{ path, content: text }] }
+}
+
+const READ = ["Read", "Glob", "Grep", "Bash(git status)", "Bash(git log)", "Bash(git diff)"]
+const WRITE = [...READ, "Edit", "Write", "NotebookEdit", "Bash(git add:*)", "Bash(git commit:*)"]
+const FULL = [...WRITE, "Bash", "WebFetch", "WebSearch"]
+
+const TIERS = {
+  "read-only": { mode: "default", tools: READ, never: ["Edit", "Write", "NotebookEdit"] },
+  "workspace-write": { mode: "acceptEdits", tools: WRITE, never: [] },
+  "full-access": { mode: "acceptEdits", tools: FULL, never: [] },
+} as const satisfies Record<Exclude<PermissionTier, "danger">, object>
+
+/** Lists are one word each, joined by `=`: the flags take any number of words and would swallow what follows. */
+const permissionArgs = (request: LaunchRequest): readonly string[] => {
+  const tier = request.permission ?? (request.mode === "headless" ? "read-only" : undefined)
+  if (tier === "danger") return ["--dangerously-skip-permissions"]
+  const servers = (request.mcpServers ?? []).map((server) => `mcp__${server.name}`)
+  if (tier === undefined) {
+    const tools = [...(request.allowedTools ?? []), ...servers]
+    return tools.length === 0 ? [] : [`--allowedTools=${tools.join(",")}`]
+  }
+  const { mode, tools, never } = TIERS[tier]
+  return [
+    "--permission-mode",
+    mode,
+    `--allowedTools=${[...(request.allowedTools ?? tools), ...servers].join(",")}`,
+    ...(never.length === 0 ? [] : [`--disallowedTools=${never.join(",")}`]),
+  ]
+}
+
+const mcpArgs = ({ mcpServers = [] }: LaunchRequest): readonly string[] => {
+  if (mcpServers.length === 0) return []
+  const servers = mcpServers.map(({ name, command, args, environment = {} }) => [
+    name,
+    { command, args, env: environment },
+  ])
+  return [`--mcp-config=${JSON.stringify({ mcpServers: Object.fromEntries(servers) })}`]
+}
+
+const parser = (options: ParserOptions): StreamParser => {
+  const calls = openCalls()
+  let lastText: string | undefined
+  let result: JsonObject | undefined
+  let usage: Usage | undefined
+
+  const readAssistant = (line: JsonObject): readonly HarnessEvent[] => {
+    const message = objectAt(line, "message")
+    if (textAt(message, "model") === "<synthetic>") {
+      const said = listAt(message, "content").map((block) => textAt(asObject(block), "text") ?? "")
+      return [{ type: "warning", message: said.join(" ") }]
+    }
+    // What a sub-agent says is for its parent, not the answer of the run.
+    const own = textAt(line, "parent_tool_use_id") === undefined
+    return listAt(message, "content").flatMap((value): readonly HarnessEvent[] => {
+      const block = asObject(value)
+      const kind = textAt(block, "type")
+      if (kind === "text") {
+        const text = textAt(block, "text") ?? ""
+        if (own && text.trim() !== "") lastText = text
+        return own ? [{ type: "text", text }] : []
+      }
+      if (kind === "thinking") return [{ type: "reasoning", text: textAt(block, "thinking") ?? "" }]
+      if (kind !== "tool_use" || block === undefined) return []
+      const call = textAt(block, "id") ?? ""
+      const tool = textAt(block, "name") ?? ""
+      calls.open(call, { tool, files: filesOf(tool, objectAt(block, "input")) })
+      return [{ type: "tool.started", call, tool, input: block["input"] ?? {} }]
+    })
+  }
+
+  const readUser = (line: JsonObject): readonly HarnessEvent[] =>
+    listAt(objectAt(line, "message"), "content").flatMap((value): readonly HarnessEvent[] => {
+      const block = asObject(value)
+      if (textAt(block, "type") !== "tool_result") return []
+      const call = textAt(block, "tool_use_id") ?? ""
+      const { tool, files } = calls.close(call)
+      const failed = block?.["is_error"] === true
+      return [
+        { type: "tool.ended", call, tool, status: failed ? "failed" : "completed", output: outputOf(block) },
+        ...(failed ? [] : files.map((path) => ({ type: "file", path, change: "written" }) as const)),
+      ]
+    })
+
+  const readResult = (line: JsonObject): readonly HarnessEvent[] => {
+    result = line
+    const run = usageOf(line, options)
+    usage = usage === undefined || run === undefined ? run : addUsage(usage, run)
+    return [
+      ...(run === undefined ? [] : [{ type: "usage", usage: run } as const]),
+      { type: "turn.ended", reason: textAt(line, "terminal_reason") ?? textAt(line, "subtype") ?? "" },
+    ]
+  }
+
+  return streamParser({
+    // Lines of hooks may carry ids of other sessions.
+    session: (line) => (isHook(line) ? undefined : textAt(line, "session_id")),
+    sessionPattern: /"session_id":"([^"\\]{1,200})"/,
+    read: (line) => {
+      switch (textAt(line, "type")) {
+        case "assistant":
+          return readAssistant(line)
+        case "user":
+          return readUser(line)
+        case "result":
+          return readResult(line)
+        case "system":
+          return readSystem(line)
+        // Pieces of what the next assistant line says whole.
+        case "stream_event":
+          return []
+        default:
+          return [other(textAt(line, "type") ?? "", line)]
+      }
+    },
+    outcome: ({ exitCode }) => {
+      const done = result !== undefined && result["is_error"] === false && exitCode === 0
+      const answer = result?.["is_error"] === false ? textAt(result, "result") : undefined
+      const failure = result === undefined ? undefined : failureIn(result)
+      const report = answer === undefined || answer.trim() === "" ? lastText : answer
+      return {
+        complete: done,
+        ...(failure === undefined ? {} : { failure }),
+        ...(report === undefined ? {} : { report }),
+        ...(usage === undefined ? {} : { usage }),
+      }
+    },
+  })
+}
+
+const isHook = (line: JsonObject): boolean => textAt(line, "subtype")?.startsWith("hook_") === true
+
+const readSystem = (line: JsonObject): readonly HarnessEvent[] => {
+  switch (textAt(line, "subtype")) {
+    case "init":
+      return []
+    case "api_retry":
+      return readRetry(line)
+    case "status":
+      if (textAt(line, "status") === "compacting") return [{ type: "compaction", phase: "started" }]
+      return textAt(line, "compact_result") === "failed" ? [{ type: "compaction", phase: "failed" }] : []
+    case "compact_boundary": {
+      const about = objectAt(line, "compact_metadata")
+      return [
+        {
+          type: "compaction",
+          phase: "ended",
+          tokensBefore: countAt(about, "pre_tokens"),
+          tokensAfter: countAt(about, "post_tokens"),
+        },
+      ]
+    }
+    default:
+      return [other(textAt(line, "subtype") ?? "system", line)]
+  }
+}
+
+const readRetry = (line: JsonObject): readonly HarnessEvent[] => {
+  const attempt = countAt(line, "attempt")
+  const status = numberAt(line, "error_status")
+  const said = textAt(line, "error") ?? "unknown"
+  const failure = status === undefined && said === "unknown" ? "connection" : classify(said, status)
+  const message = `The provider refused (${status ?? "no answer"}: ${said}).`
+  const retry: HarnessEvent = { type: "retry", attempt, failure, message }
+  return failure === "authentication" && attempt >= LIMITS.authenticationRetries
+    ? [retry, { type: "give-up", failure, message }]
+    : [retry]
+}
+
+/** `subtype` is "success" on API errors too: `is_error` decides. */
+const failureIn = (result: JsonObject): HarnessFailure | undefined => {
+  if (result["is_error"] === false) return undefined
+  const errors = listAt(result, "errors").filter((value) => typeof value === "string")
+  const message = textAt(result, "result") ?? errors.join(" ")
+  const said = message === "" ? (textAt(result, "subtype") ?? "error") : message
+  if (textAt(result, "terminal_reason") === "prompt_too_long") return failureOf("context_overflow", said)
+  return failureOf(classify(said, numberAt(result, "api_error_status")), said)
+}
+
+/** `total_cost_usd` and `modelUsage` add up over a resumed session; what happened since the last result does not. */
+const usageOf = (result: JsonObject, options: ParserOptions): Usage | undefined => {
+  const since = objectAt(result, "model_usage_since_last_result")
+  if (since !== undefined) {
+    return Object.values(since).reduce<Usage>((sum, value) => {
+      const model = asObject(value)
+      return addUsage(sum, {
+        inputTokens: countAt(model, "inputTokens"),
+        cachedInputTokens: countAt(model, "cacheReadInputTokens"),
+        outputTokens: countAt(model, "outputTokens"),
+        costUsd: countAt(model, "costUSD"),
+      })
+    }, NO_USAGE)
+  }
+  const tokens = objectAt(result, "usage")
+  if (tokens === undefined) return undefined
+  const total = numberAt(result, "total_cost_usd")
+  return {
+    inputTokens: countAt(tokens, "input_tokens"),
+    cachedInputTokens: countAt(tokens, "cache_read_input_tokens"),
+    outputTokens: countAt(tokens, "output_tokens"),
+    ...(total === undefined || options.continued === true ? {} : { costUsd: total }),
+  }
+}
+
+const filesOf = (tool: string, input: JsonObject | undefined): readonly string[] => {
+  if (!["Edit", "MultiEdit", "Write", "NotebookEdit"].includes(tool)) return []
+  return [textAt(input, "file_path") ?? textAt(input, "notebook_path") ?? []].flat()
+}
+
+const outputOf = (block: JsonObject | undefined): string => {
+  const content = block?.["content"]
+  if (typeof content === "string") return content
+  return listAt(block, "content")
+    .map((value) => textAt(asObject(value), "text") ?? "")
+    .join("\n")
+}
+
+/** Needed only when the person chose the session by hand: the newest conversation of that directory. */
+const findSession = async (search: SessionSearch): Promise<HarnessSessionId | undefined> => {
+  const { environment, cwd, startedAtMs, taken = [] } = search
+  const home = environment["CLAUDE_CONFIG_DIR"] ?? join(environment["HOME"] ?? "", ".claude")
+  const folder = join(home, "projects", cwd.replace(/[^A-Za-z0-9]/g, "-"))
+  try {
+    const names = (await readdir(folder)).filter((name) => name.endsWith(".jsonl")).slice(0, LIMITS.sessionFiles)
+    const files = await Promise.all(
+      names.map(async (name) => ({ id: name.slice(0, -6), at: (await stat(join(folder, name))).mtimeMs })),
+    )
+    const newest = files
+      .filter(({ id, at }) => at >= startedAtMs - 1000 && !taken.includes(id))
+      .reduce((best, file) => (file.at > best.at ? file : best), { id: "", at: 0 })
+    return asSession(newest.id)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread id>.jsonl`, what codex writes of every thread. The first line is
+ * `{"type":"session_meta","payload":{"id","cwd","source",…}}`; lines `{"type":"event_msg","payload":{"type":"token_count",
+ * "info":{"total_token_usage":{…}}}}` carry the tokens of the whole thread. Read-only, and nothing here throws.
+ */
+import { open, readdir, realpath, stat } from "node:fs/promises"
+import { join } from "node:path"
+
+import type { HarnessSessionId, JsonObject } from "@meridian/protocol"
+
+import type { Environment, SessionLookup, SessionSearch, Usage } from "../port/harness.ts"
+import { countAt, objectAt, parseObject, textAt } from "./json-fields.ts"
+import { LIMITS } from "./limits.ts"
+import { asSession } from "./stream-parser.ts"
+
+/** The newest thread a person started in this directory since then. Threads of `codex exec` and of sub-agents are not it. */
+export const findRollout = async (search: SessionSearch): Promise<HarnessSessionId | undefined> => {
+  const cwd = await realPath(search.cwd)
+  const recent = await Promise.all(
+    (await rolloutFiles(search.environment, 3)).map(async (path) => ({ path, at: await modifiedAt(path) })),
+  )
+  const candidates = recent
+    .filter(({ at }) => at >= search.startedAtMs - 1000)
+    .sort((left, right) => right.at - left.at)
+  for (const { path } of candidates) {
+    const id = await threadIn(path, cwd)
+    if (id !== undefined && search.taken?.includes(id) !== true) return id
+  }
+  return undefined
+}
+
+export const usageInRollout = async (lookup: SessionLookup): Promise<Usage | undefined> => {
+  const paths = await rolloutFiles(lookup.environment, Number.POSITIVE_INFINITY, `-${lookup.id}.jsonl`)
+  const path = paths.at(0)
+  if (path === undefined) return undefined
+  const lines = (await readPart(path, "end", LIMITS.rolloutTailBytes)).split("\n").map(parseObject)
+  const counted = lines.map(totalIn).findLast((total) => total !== undefined)
+  if (counted === undefined) return undefined
+  const cached = countAt(counted, "cached_input_tokens")
+  return {
+    inputTokens: Math.max(0, countAt(counted, "input_tokens") - cached),
+    cachedInputTokens: cached,
+    outputTokens: countAt(counted, "output_tokens"),
+  }
+}
+
+const totalIn = (line: JsonObject | undefined): JsonObject | undefined => {
+  const payload = objectAt(line, "payload")
+  if (textAt(payload, "type") !== "token_count") return undefined
+  return objectAt(objectAt(payload, "info"), "total_token_usage")
+}
+
+const threadIn = async (path: string, cwd: string): Promise<HarnessSessionId | undefined> => {
+  const [first = ""] = (await readPart(path, "start", LIMITS.rolloutHeadBytes)).split("\n", 1)
+  const meta = objectAt(parseObject(first), "payload")
+  const source = meta?.["source"] ?? "cli"
+  if (source !== "cli" && source !== "vscode") return undefined
+  const where = textAt(meta, "cwd")
+  if (where === undefined || (await realPath(where)) !== cwd) return undefined
+  return asSession(textAt(meta, "id") ?? "")
+}
+
+/** Newest days first; folders are named after dates, so their names sort. */
+const rolloutFiles = async (environment: Environment, days: number, ending = ".jsonl"): Promise<readonly string[]> => {
+  const root = join(environment["CODEX_HOME"] ?? join(environment["HOME"] ?? "", ".codex"), "sessions")
+  const found: string[] = []
+  let seen = 0
+  let folders = 0
+  for (const year of await namesIn(root))
+    for (const month of await namesIn(join(root, year)))
+      for (const day of await namesIn(join(root, year, month))) {
+        if (folders >= days || seen >= LIMITS.sessionFiles) return found
+        folders += 1
+        const names = await namesIn(join(root, year, month, day))
+        seen += names.length
+        found.push(
+          ...names.filter((name) => name.endsWith(ending)).map((name) => join(root, year, month, day, name)),
+        )
+      }
+  return found
+}
+
+const namesIn = async (folder: string): Promise<readonly string[]> => {
+  try {
+    return (await readdir(folder)).sort().reverse()
+  } catch {
+    return []
+  }
+}
+
+const modifiedAt = async (path: string): Promise<number> => {
+  try {
+    return (await stat(path)).mtimeMs
+  } catch {
+    return 0
+  }
+}
+
+const realPath = async (path: string): Promise<string> => {
+  try {
+    return await realpath(path)
+  } catch {
+    return path
+  }
+}
+
+const readPart = async (path: string, part: "start" | "end", bytes: number): Promise<string> => {
+  try {
+    await using file = await open(path, "r")
+    const { size } = await file.stat()
+    const length = Math.min(size, bytes)
+    const { buffer, bytesRead } = await file.read({
+      buffer: Buffer.alloc(length),
+      position: part === "start" ? 0 : size - length,
+    })
+    return buffer.toString("utf8", 0, bytesRead)
+  } catch {
+    return ""
+  }
+}

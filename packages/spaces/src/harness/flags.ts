@@ -1,0 +1,61 @@
+/**
+ * The flags each harness understands, as its own `--help` lists them (opencode 1.18.33, claude 2.1.325, codex 0.166.0).
+ * Spelling says how many values follow: `--flag` none, `--flag=` one, `--flag=?` perhaps one, `--flag=*` several. Other
+ * names of the same flag stand before it: `-m|--model=`.
+ */
+import type { HarnessId } from "../port/harness.ts"
+
+export interface Flag {
+  /** The longest name: two spellings of one flag compare equal by it. */
+  readonly name: string
+  readonly values: "none" | "one" | "optional" | "many"
+}
+
+/** What a flag is to a harness, or undefined when the harness does not know it. */
+export const flagOf = (harness: HarnessId, name: string): Flag | undefined =>
+  SPELLINGS[harness].map(readSpelling).find(({ names }) => names.includes(name))?.flag
+
+/** The harnesses that know a flag. */
+export const harnessesWith = (name: string): readonly HarnessId[] =>
+  IDS.filter((harness) => flagOf(harness, name) !== undefined)
+
+const IDS: readonly HarnessId[] = ["claude", "codex", "opencode"]
+
+const readSpelling = (spelling: string): { readonly names: readonly string[]; readonly flag: Flag } => {
+  const [names = "", values] = spelling.split("=")
+  const all = names.split("|")
+  return { names: all, flag: { name: all.at(-1) ?? names, values: VALUES[values ?? "none"] ?? "none" } }
+}
+
+const VALUES: Readonly<Record<string, Flag["values"]>> = { none: "none", "": "one", "?": "optional", "*": "many" }
+
+const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+
+const SPELLINGS: Readonly<Record<HarnessId, readonly string[]>> = {
+  claude: words(`
+    --add-dir=* --agent= --agents= --allow-dangerously-skip-permissions --allowed-tools|--allowedTools=*
+    --append-system-prompt= --append-system-prompt-file= --autocompact= --ax-screen-reader --bg|--background --bare
+    --betas=* --brief --chrome --cloud=? -c|--continue --dangerously-skip-permissions -d|--debug=? --debug-file=
+    --desktop --disable-slash-commands --disallowed-tools|--disallowedTools=* --effort= --environment=
+    --exclude-dynamic-system-prompt-sections --fallback-model= --file=* --fork-session --forward-subagent-text
+    --from-pr=? --ide --include-hook-events --include-partial-messages --input-format= --json-schema=
+    --max-budget-usd= --max-turns= --mcp-config=* --model= -n|--name= --no-chrome --no-session-persistence
+    --output-format= --permission-mode= --permission-prompt-tool= --permission-prompts= --plugin-dir= --plugin-url=
+    -p|--print --prompt-suggestions=? --remote-control=? --remote-control-session-name-prefix= --replay-user-messages
+    --restricted -r|--resume=? --safe-mode --session-id= --setting-sources= --settings= --strict-mcp-config
+    --system-prompt= --system-prompt-file= --system-prompt-snapshot= --teleport=? --tmux --tools=* --verbose
+    -w|--worktree=?`),
+  codex: words(`
+    --add-dir= --all --approve-for-me -a|--ask-for-approval= -C|--cd= --color= -c|--config= --cyber-access-program=
+    --dangerously-bypass-approvals-and-sandbox --dangerously-bypass-hook-trust --disable= --enable= --ephemeral
+    --ignore-rules --ignore-user-config -i|--image= --include-non-interactive --json --last --local-provider=
+    -m|--model= --no-alt-screen --no-daemon --oss -o|--output-last-message= --output-schema= -p|--profile= --remote=
+    --remote-auth-token-env= -s|--sandbox= --search --skip-git-repo-check --strict-config --thread-source=
+    --worktree`),
+  opencode: words(`
+    --agent= --attach= --auto --command= -c|--continue --cors= --dir= -f|--file= --fork --format= --hostname=
+    -i|--interactive --log-level= --mdns --mdns-domain= --mini -m|--model= --no-replay -p|--password= --port=
+    --print-logs --prompt= --pure --replay-limit= -s|--session= --share --thinking --title= -u|--username=
+    --variant=`),
+  direct: [],
+}

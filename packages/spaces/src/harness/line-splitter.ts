@@ -1,0 +1,78 @@
+/**
+ * Bytes to lines with a bound: a line of any length costs at most `limit` bytes here. UTF-8 may be split anywhere
+ * between chunks. A line over the bound is handed out by its beginning only.
+ */
+export type Line =
+  | { readonly kind: "whole"; readonly text: string }
+  | { readonly kind: "cut"; readonly start: string; readonly bytes: number }
+
+export interface LineSplitter {
+  readonly feed: (chunk: Uint8Array) => readonly Line[]
+  /** The last line, when the stream ended without a newline. */
+  readonly end: () => readonly Line[]
+}
+
+export const lineSplitter = (bounds: {
+  readonly lineBytes: number
+  readonly cutBytes: number
+}): LineSplitter => {
+  const decoder = new TextDecoder()
+  let held: Uint8Array[] = []
+  let heldBytes = 0
+  let lineBytes = 0
+
+  const hold = (piece: Uint8Array): void => {
+    lineBytes += piece.byteLength
+    if (lineBytes <= bounds.lineBytes) {
+      // A copy: the runtime may reuse the memory of a chunk.
+      held.push(piece.slice())
+      heldBytes += piece.byteLength
+      return
+    }
+    if (heldBytes > bounds.cutBytes) {
+      held = [join(held, heldBytes).slice(0, bounds.cutBytes)]
+      heldBytes = bounds.cutBytes
+    }
+  }
+
+  const take = (): Line => {
+    const text = decoder.decode(join(held, heldBytes))
+    const line: Line =
+      lineBytes <= bounds.lineBytes
+        ? { kind: "whole", text: text.endsWith("\r") ? text.slice(0, -1) : text }
+        : { kind: "cut", start: text.slice(0, bounds.cutBytes), bytes: lineBytes }
+    held = []
+    heldBytes = 0
+    lineBytes = 0
+    return line
+  }
+
+  return {
+    feed: (chunk) => {
+      const lines: Line[] = []
+      let from = 0
+      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+        hold(chunk.subarray(from, at))
+        lines.push(take())
+        from = at + 1
+      }
+      if (from < chunk.byteLength) hold(chunk.subarray(from))
+      return lines
+    },
+    end: () => (lineBytes === 0 ? [] : [take()]),
+  }
+}
+
+const NEWLINE = 0x0a
+
+const join = (pieces: readonly Uint8Array[], bytes: number): Uint8Array => {
+  const [only] = pieces
+  if (pieces.length === 1 && only !== undefined) return only
+  const whole = new Uint8Array(bytes)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.byteLength
+  }
+  return whole
+}

@@ -1,0 +1,276 @@
+/** OpenCode (1.18): `opencode run --format json --dir DIR`, prompt on stdin. Its exit code lies both ways: the stream decides. */
+import { join } from "node:path"
+
+import type { JsonObject } from "@meridian/protocol"
+
+import type {
+  Environment,
+  Harness,
+  HarnessEvent,
+  HarnessFailure,
+  LaunchPlan,
+  LaunchRequest,
+  PermissionTier,
+  PlannedFile,
+  StreamParser,
+  Usage,
+} from "../port/harness.ts"
+import { classify, failureOf } from "./classify.ts"
+import { firstMessage } from "./first-message.ts"
+import { isToldAlready, promptWith, standingText } from "./instructions.ts"
+import { asObject, countAt, listAt, numberAt, objectAt, parseObject, textAt } from "./json-fields.ts"
+import { LIMITS } from "./limits.ts"
+import { findOpencodeSession } from "./opencode-sessions.ts"
+import { fitParams } from "./params.ts"
+import { other, streamParser } from "./stream-parser.ts"
+import { addUsage } from "./usage.ts"
+
+const NAME = "OpenCode"
+
+export const opencode: Harness = {
+  id: "opencode",
+  name: NAME,
+  binary: "opencode",
+  capabilities: {
+    fork: true,
+    chooseSession: false,
+    nativeAgent: false,
+    nativeSkills: true,
+    systemPrompt: false,
+    cost: true,
+    interactive: true,
+  },
+  launch: (request) => launch(request),
+  parser: () => parser(),
+  findSession: (search) => findOpencodeSession(search, opencode.binary),
+  // Every step reports its own tokens.
+  usageBefore: () => Promise.resolve(undefined),
+}
+
+const launch = (request: LaunchRequest): LaunchPlan => {
+  const headless = request.mode === "headless"
+  const fitted = fitParams({ id: "opencode", name: NAME }, request.params ?? [])
+  const standing = standingFile(request)
+  const message = headless ? { files: [] } : firstMessage(request)
+  const { session } = request
+  const args = [
+    // The folder is taken from PWD, not from the process: it is told in both ways.
+    ...(headless ? ["run", "--format", "json", "--dir", request.cwd] : [request.cwd]),
+    ...(request.model === undefined ? [] : ["--model", request.model]),
+    ...(request.effort === undefined ? [] : headless ? ["--variant", request.effort] : []),
+    ...(request.permission === "danger" ? ["--auto"] : []),
+    ...(session.kind === "new" ? [] : ["--session", session.id]),
+    ...(session.kind === "fork" ? ["--fork"] : []),
+    ...(message.text === undefined ? [] : ["--prompt", message.text]),
+    ...fitted.args,
+  ]
+  return {
+    command: request.binary ?? opencode.binary,
+    args,
+    cwd: request.cwd,
+    environment: environmentOf(request, standing),
+    stdin: headless ? { kind: "text", text: headlessPrompt(request) } : { kind: "inherit" },
+    files: [...standing, ...message.files],
+    ...(session.kind === "continue" ? { harnessSessionId: session.id } : {}),
+    warnings: fitted.warnings,
+  }
+}
+
+const headlessPrompt = (request: LaunchRequest): string =>
+  promptWith(isToldAlready(request) ? "" : standingText(request), request.prompt ?? "")
+
+/** On a terminal there may be no prompt: the text becomes an instruction file of this launch, so every launch brings it. */
+const standingFile = (request: LaunchRequest): readonly PlannedFile[] => {
+  const text = request.mode === "headless" ? "" : standingText(request)
+  return text === "" ? [] : [{ path: join(request.scratch, "opencode-instructions.md"), content: text }]
+}
+
+const READ = { "*": "deny", read: "allow", grep: "allow", glob: "allow", list: "allow", todowrite: "allow" }
+
+const TIERS = {
+  "read-only": READ,
+  "workspace-write": { ...READ, edit: "allow", bash: "deny" },
+  "full-access": { "*": "allow" },
+  danger: { "*": "allow" },
+} as const satisfies Record<PermissionTier, JsonObject>
+
+const environmentOf = (request: LaunchRequest, standing: readonly PlannedFile[]): Environment => {
+  const tier = request.permission ?? (request.mode === "headless" ? "read-only" : undefined)
+  const { environment } = request
+  const config = configOf(request, standing)
+  return {
+    PWD: request.cwd,
+    ...(tier === undefined ? {} : { OPENCODE_PERMISSION: JSON.stringify(permissionsOf(request, tier)) }),
+    ...(config === undefined ? {} : { OPENCODE_CONFIG_CONTENT: config }),
+    // With a plugin and no network it asks the registry for over a minute before its first word.
+    ...quickRetries(environment),
+  }
+}
+
+const permissionsOf = (request: LaunchRequest, tier: PermissionTier): JsonObject => ({
+  ...TIERS[tier],
+  ...Object.fromEntries((request.allowedTools ?? []).map((tool) => [tool.toLowerCase(), "allow"])),
+  ...Object.fromEntries((request.mcpServers ?? []).map((server) => [`${server.name}_*`, "allow"])),
+})
+
+/** Laid over what the user already passes in the same variable, never instead of it. */
+const configOf = (request: LaunchRequest, standing: readonly PlannedFile[]): string | undefined => {
+  const { mcpServers = [], environment } = request
+  if (mcpServers.length === 0 && standing.length === 0) return undefined
+  const given = parseObject(environment["OPENCODE_CONFIG_CONTENT"] ?? "{}") ?? {}
+  const servers = mcpServers.map((server) => [
+    server.name,
+    { type: "local", command: [server.command, ...server.args], environment: server.environment ?? {} },
+  ])
+  const instructions = [...listAt(given, "instructions"), ...standing.map((file) => file.path)]
+  return JSON.stringify({
+    ...given,
+    ...(servers.length === 0 ? {} : { mcp: { ...objectAt(given, "mcp"), ...Object.fromEntries(servers) } }),
+    ...(instructions.length === 0 ? {} : { instructions }),
+  })
+}
+
+const quickRetries = (environment: Environment): Environment =>
+  Object.fromEntries(
+    [
+      ["npm_config_fetch_retry_mintimeout", "200"],
+      ["npm_config_fetch_retry_maxtimeout", "1000"],
+    ].filter(([name = ""]) => environment[name] === undefined),
+  )
+
+const parser = (): StreamParser => {
+  let lastText: string | undefined
+  let lastReason: string | undefined
+  let rejected: string | undefined
+  let failure: HarnessFailure | undefined
+  let usage: Usage | undefined
+  let idleCompactions = 0
+
+  const readText = (part: JsonObject | undefined): readonly HarnessEvent[] => {
+    const text = textAt(part, "text") ?? ""
+    if (part?.["synthetic"] === true) {
+      // OpenCode's own "Continue…" after a compaction. It has no guard against compacting for ever.
+      if (objectAt(part, "metadata")?.["compaction_continue"] !== true) return []
+      idleCompactions += 1
+      lastReason = undefined
+      const ended: HarnessEvent = { type: "compaction", phase: "ended" }
+      if (idleCompactions < LIMITS.idleCompactions) return [ended]
+      const message = `OpenCode compacted ${idleCompactions} times in a row without doing anything.`
+      return [ended, { type: "give-up", failure: "runaway", message }]
+    }
+    if (text.trim() !== "") lastText = text
+    return [{ type: "text", text }]
+  }
+
+  const readTool = (part: JsonObject | undefined): readonly HarnessEvent[] => {
+    idleCompactions = 0
+    const call = textAt(part, "callID") ?? ""
+    const tool = textAt(part, "tool") ?? ""
+    const state = objectAt(part, "state")
+    const failed = textAt(state, "status") === "error"
+    const output = (failed ? textAt(state, "error") : textAt(state, "output")) ?? ""
+    if (failed && /rejected permission/i.test(output)) rejected = `${tool}: ${output}`
+    return [
+      { type: "tool.started", call, tool, input: state?.["input"] ?? {} },
+      { type: "tool.ended", call, tool, status: failed ? "failed" : "completed", output },
+      ...(failed ? [] : filesOf(tool, state)),
+    ]
+  }
+
+  const readStep = (part: JsonObject | undefined): readonly HarnessEvent[] => {
+    lastReason = textAt(part, "reason") ?? ""
+    if (lastReason === "stop") failure = undefined
+    const step = usageOf(part)
+    usage = usage === undefined ? step : addUsage(usage, step)
+    return [
+      { type: "usage", usage: step },
+      { type: "turn.ended", reason: lastReason },
+    ]
+  }
+
+  const readError = (error: JsonObject | undefined): readonly HarnessEvent[] => {
+    failure = failureIn(error)
+    lastReason = undefined
+    return [{ type: "error", failure: failure.class, message: failure.message }]
+  }
+
+  return streamParser({
+    session: (line) => textAt(line, "sessionID"),
+    sessionPattern: /"sessionID":"([^"\\]{1,200})"/,
+    read: (line) => {
+      const part = objectAt(line, "part")
+      switch (textAt(line, "type")) {
+        case "step_start":
+          lastReason = undefined
+          return []
+        case "text":
+          return readText(part)
+        case "reasoning":
+          return [{ type: "reasoning", text: textAt(part, "text") ?? "" }]
+        case "tool_use":
+          return readTool(part)
+        case "step_finish":
+          return readStep(part)
+        case "error":
+          return readError(objectAt(line, "error"))
+        default:
+          return [other(textAt(line, "type") ?? "", line)]
+      }
+    },
+    outcome: ({ exitCode, signal }) => {
+      const reason = failure ?? unfinished(lastReason, rejected)
+      return {
+        complete: lastReason === "stop" && signal === null && (exitCode === 0 || exitCode === 1),
+        ...(reason === undefined ? {} : { failure: reason }),
+        ...(lastText === undefined ? {} : { report: lastText }),
+        ...(usage === undefined ? {} : { usage }),
+      }
+    },
+  })
+}
+
+/** A turn that ended on something else than an answer, though the process may have exited with 0. */
+const unfinished = (reason: string | undefined, rejected: string | undefined): HarnessFailure | undefined => {
+  if (rejected !== undefined) return failureOf("permission_rejected", rejected)
+  if (reason === "length") return failureOf("incomplete", "The answer was cut at the output limit of the model.")
+  return undefined
+}
+
+const failureIn = (error: JsonObject | undefined): HarnessFailure => {
+  const data = objectAt(error, "data")
+  const name = textAt(error, "name") ?? "error"
+  const message = textAt(data, "message") ?? name
+  if (name === "ContextOverflowError") return failureOf("context_overflow", message)
+  if (name === "ProviderAuthError") return failureOf("authentication", message)
+  if (name === "ProviderModelNotFoundError") return failureOf("model_not_found", message)
+  const status = numberAt(data, "statusCode")
+  const kind = classify(`${message} ${textAt(data, "responseBody") ?? ""}`, status)
+  const silent = kind === "unclassified" && status === undefined && data?.["isRetryable"] === true
+  return failureOf(silent ? "connection" : kind, message)
+}
+
+/** `input` excludes cached tokens, `output` excludes reasoning. */
+const usageOf = (part: JsonObject | undefined): Usage => {
+  const tokens = objectAt(part, "tokens")
+  return {
+    inputTokens: countAt(tokens, "input"),
+    cachedInputTokens: countAt(objectAt(tokens, "cache"), "read"),
+    outputTokens: countAt(tokens, "output") + countAt(tokens, "reasoning"),
+    costUsd: countAt(part, "cost"),
+  }
+}
+
+const filesOf = (tool: string, state: JsonObject | undefined): readonly HarnessEvent[] => {
+  const written = (path: string): HarnessEvent => ({ type: "file", path, change: "written" })
+  if (tool === "write" || tool === "edit") {
+    const path = textAt(objectAt(state, "input"), "filePath")
+    return path === undefined ? [] : [written(path)]
+  }
+  if (tool !== "apply_patch" && tool !== "patch") return []
+  return listAt(objectAt(state, "metadata"), "files").flatMap((value): readonly HarnessEvent[] => {
+    const file = asObject(value)
+    const path = textAt(file, "filePath") ?? textAt(file, "path")
+    if (path === undefined) return []
+    return textAt(file, "type") === "delete" ? [{ type: "file", path, change: "deleted" }] : [written(path)]
+  })
+}

@@ -1,0 +1,106 @@
+/**
+ * `params`: the words a person gave for the harness itself. They are recorded with the chat, and a continuation starts from
+ * the recorded ones. Pure functions over lists of words.
+ */
+import type { Harness, HarnessId, PlanWarning } from "../port/harness.ts"
+import { type Flag, flagOf, harnessesWith } from "./flags.ts"
+
+/** One flag with its values, or one word that belongs to no flag. */
+export interface ParamGroup {
+  readonly flag?: string
+  readonly words: readonly string[]
+  /** Known, but only to other harnesses. */
+  readonly foreign: boolean
+}
+
+export interface FittedParams {
+  readonly args: readonly string[]
+  readonly groups: readonly ParamGroup[]
+  readonly warnings: readonly PlanWarning[]
+}
+
+/** What this harness can be given. A flag that only another one knows is left out, with its values, and warned about. */
+export const fitParams = (harness: Pick<Harness, "id" | "name">, params: readonly string[]): FittedParams => {
+  const groups = groupParams(harness.id, params)
+  const own = groups.filter((group) => !group.foreign)
+  const foreign = new Set(groups.filter((group) => group.foreign).map((group) => group.flag ?? ""))
+  return {
+    args: own.flatMap((group) => group.words),
+    groups: own,
+    warnings: [...foreign].map((flag) => unsupportedFlag(flag, harness.name)),
+  }
+}
+
+export const unsupportedFlag = (flag: string, harnessName: string): PlanWarning => ({
+  code: "UNSUPPORTED_FLAG",
+  cause: `${flag} is not supported by ${harnessName}.`,
+  next: "remove this flag or switch to a harness that supports it. Flag ignored.",
+})
+
+/** Recorded params are defaults: an explicit flag replaces the recorded one of the same name, others are added. */
+export const mergeParams = (
+  harness: HarnessId,
+  recorded: readonly string[],
+  explicit: readonly string[],
+): readonly string[] => {
+  const given = groupParams(harness, explicit)
+  const replaced = new Set(given.map((group) => identity(harness, group)))
+  const kept = groupParams(harness, recorded).filter((group) => !replaced.has(identity(harness, group)))
+  return [...kept, ...given].flatMap((group) => group.words)
+}
+
+/** The value of a flag among params that fit; the last one counts. */
+export const valueOf = (groups: readonly ParamGroup[], ...names: readonly string[]): string | undefined => {
+  const group = groups.findLast(({ flag }) => flag !== undefined && names.includes(flag))
+  const [first = "", second] = group?.words ?? []
+  const equals = first.indexOf("=")
+  return equals === -1 ? second : first.slice(equals + 1)
+}
+
+export const without = (groups: readonly ParamGroup[], ...names: readonly string[]): readonly ParamGroup[] =>
+  groups.filter(({ flag }) => flag === undefined || !names.includes(flag))
+
+const groupParams = (harness: HarnessId, params: readonly string[]): readonly ParamGroup[] => {
+  const groups: ParamGroup[] = []
+  for (let at = 0; at < params.length; ) {
+    const word = params[at] ?? ""
+    if (word === "--") {
+      groups.push({ words: params.slice(at), foreign: false })
+      break
+    }
+    const name = /^--?[A-Za-z][^=]*/.exec(word)?.[0]
+    const own = name === undefined ? undefined : flagOf(harness, name)
+    const [elsewhere] = name === undefined || own !== undefined ? [] : harnessesWith(name)
+    const flag = own ?? (elsewhere === undefined || name === undefined ? undefined : flagOf(elsewhere, name))
+    const size = flag === undefined ? 1 : 1 + valuesAfter(flag, params, at)
+    groups.push({
+      ...(name === undefined ? {} : { flag: own?.name ?? name }),
+      words: params.slice(at, at + size),
+      foreign: own === undefined && flag !== undefined,
+    })
+    at += size
+  }
+  return groups
+}
+
+const valuesAfter = (flag: Flag, params: readonly string[], at: number): number => {
+  if ((params[at] ?? "").includes("=") || flag.values === "none") return 0
+  const next = params[at + 1]
+  if (next === undefined) return 0
+  if (flag.values === "one") return 1
+  if (flag.values === "optional") return next.startsWith("-") ? 0 : 1
+  const end = params.findIndex((word, index) => index > at && word.startsWith("-"))
+  return (end === -1 ? params.length : end) - at - 1
+}
+
+/** Codex takes `-c key=value` many times; each key is a setting of its own. The same holds for directories and images. */
+const identity = (harness: HarnessId, group: ParamGroup): string => {
+  if (group.flag === undefined) return `word ${group.words.join(" ")}`
+  if (harness === "codex" && group.flag === "--config") return `config ${settingKey(group.words)}`
+  return ADDING.has(group.flag) ? `word ${group.words.join(" ")}` : group.flag
+}
+
+const settingKey = ([flag = "", value = ""]: readonly string[]): string =>
+  (flag.includes("=") ? flag.slice(flag.indexOf("=") + 1) : value).split("=")[0] ?? ""
+
+const ADDING = new Set(["--add-dir", "--image", "--enable", "--disable", "--file", "--plugin-dir", "--cors"])

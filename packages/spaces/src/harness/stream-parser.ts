@@ -1,0 +1,142 @@
+/**
+ * What all parsers share: one JSON object per line, the session id told once, unknown and damaged lines survived, and the
+ * judgement of how a process ended. A dialect only says what its own lines mean.
+ */
+import { harnessSessionId, type HarnessSessionId, type JsonObject } from "@meridian/protocol"
+
+import type { HarnessEvent, HarnessFailure, ProcessEnd, StreamParser, Usage, Verdict } from "../port/harness.ts"
+import { cut } from "./bounded-text.ts"
+import { classifyText, failureOf } from "./classify.ts"
+import { parseObject } from "./json-fields.ts"
+import { LIMITS } from "./limits.ts"
+
+export interface Dialect {
+  /** The native session id a line shows, if it is one to trust. */
+  readonly session: (line: JsonObject) => string | undefined
+  /** The same, found in the beginning of a line too long to parse. */
+  readonly sessionPattern: RegExp
+  readonly read: (line: JsonObject) => readonly HarnessEvent[]
+  readonly outcome: (end: ProcessEnd) => Outcome
+}
+
+export interface Outcome {
+  /** The stream says the work is done; the dialect has weighed the exit code. */
+  readonly complete: boolean
+  /** The stream says why it failed, and nothing later took that back. */
+  readonly failure?: HarnessFailure
+  readonly report?: string
+  readonly usage?: Usage
+  readonly sessionUsage?: Usage
+}
+
+export const streamParser = (dialect: Dialect): StreamParser => {
+  let known: HarnessSessionId | undefined
+  let gaveUp: HarnessFailure | undefined
+  let skipped = 0
+  let seen = 0
+
+  const meet = (text: string | undefined): readonly HarnessEvent[] => {
+    const id = text === undefined ? undefined : asSession(text)
+    if (id === undefined || id === known) return []
+    known = id
+    return [{ type: "session", harnessSessionId: id }]
+  }
+
+  return {
+    push: (text) => {
+      if (text.trim() === "") return []
+      const line = parseObject(text)
+      if (line === undefined) {
+        skipped += 1
+        return []
+      }
+      seen += 1
+      const events = [...meet(dialect.session(line)), ...dialect.read(line)]
+      const hopeless = events.find((event) => event.type === "give-up")
+      if (hopeless !== undefined) gaveUp ??= failureOf(hopeless.failure, hopeless.message)
+      return events
+    },
+    pushCut: (start, bytes) => {
+      skipped += 1
+      return [
+        ...meet(dialect.sessionPattern.exec(start)?.[1]),
+        { type: "warning", message: `A line of ${bytes} bytes was too long to read.` },
+      ]
+    },
+    end: (end) => {
+      const outcome = dialect.outcome(end)
+      const judged = judge({ outcome, end, seen, ...(gaveUp === undefined ? {} : { gaveUp }) })
+      return {
+        ...judged,
+        ...(known === undefined ? {} : { harnessSessionId: known }),
+        ...(outcome.report === undefined || outcome.report === "" ? {} : { report: outcome.report }),
+        ...(outcome.usage === undefined ? {} : { usage: outcome.usage }),
+        ...(outcome.sessionUsage === undefined ? {} : { sessionUsage: outcome.sessionUsage }),
+        skippedLines: skipped,
+      }
+    },
+  }
+}
+
+/** A line nobody knows yet: kept, so that a newer harness can be read later. */
+export const other = (name: string, line: JsonObject): HarnessEvent => ({
+  type: "other",
+  name: cut(name, 100),
+  raw: cut(JSON.stringify(line), LIMITS.rawText),
+})
+
+export const asSession = (text: string): HarnessSessionId | undefined => {
+  try {
+    return harnessSessionId(text)
+  } catch {
+    return undefined
+  }
+}
+
+interface Evidence {
+  readonly outcome: Outcome
+  readonly end: ProcessEnd
+  /** How many lines could be read. */
+  readonly seen: number
+  readonly gaveUp?: HarnessFailure
+}
+
+/** The order is the rule: what the stream proves beats what we did, which beats what the exit looks like. */
+const judge = ({ outcome, end, seen, gaveUp }: Evidence): Pick<Verdict, "status" | "failure"> => {
+  if (outcome.complete) return { status: "succeeded" }
+  if (gaveUp !== undefined) return { status: "failed", failure: gaveUp }
+  if (end.stopped === "timeout") return failed(failureOf("timeout", "The run reached its time limit."))
+  if (end.stopped === "cancelled") return { status: "cancelled" }
+  if (outcome.failure !== undefined) return failed(outcome.failure)
+  if (isInterrupt(end)) return { status: "cancelled" }
+  if (end.signal !== null) return failed(failureOf("crashed", `The harness was ended by ${end.signal}.`))
+  return failed(judgeExit(end, seen))
+}
+
+const failed = (failure: HarnessFailure): Pick<Verdict, "status" | "failure"> => ({ status: "failed", failure })
+
+const isInterrupt = (end: ProcessEnd): boolean =>
+  ["SIGINT", "SIGTERM", "SIGHUP"].includes(end.signal ?? "") || end.exitCode === 130 || end.exitCode === 143
+
+const judgeExit = (end: ProcessEnd, seen: number): HarnessFailure => {
+  const said = lastWords(end.stderrTail)
+  if (end.exitCode === 0) {
+    return seen === 0
+      ? failureOf("no_output", `The harness ended without any output.${said === "" ? "" : ` It said: ${said}`}`)
+      : failureOf("incomplete", "The harness ended before it had finished its answer.")
+  }
+  const kind = classifyText(end.stderrTail)
+  const message = said === "" ? `The harness exited with code ${end.exitCode}.` : said
+  if (kind !== "unclassified") return failureOf(kind, message)
+  return failureOf(end.exitCode === 2 ? "invalid_launch" : "unclassified", message)
+}
+
+/** The line of stderr that says most: an error if one is named, else the last one. Warnings and backtraces are noise. */
+const lastWords = (stderr: string): string => {
+  const lines = stderr
+    .replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !/^(warning\b|stack backtrace|\d+: |at )/i.test(line))
+  return lines.findLast((line) => /\berror\b/i.test(line)) ?? lines.at(-1) ?? ""
+}
