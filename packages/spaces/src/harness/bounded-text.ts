@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from "node:util"
+
 import type { Json } from "@meridian/protocol"
 
 import { LIMITS } from "./limits.ts"
@@ -12,15 +14,12 @@ export const cutJson = (value: Json): Json => {
   return text.length <= LIMITS.eventText ? value : cut(text, LIMITS.rawText)
 }
 
-const ANSI = /\u001b\[[0-9;?]*[ -/]*[@-~]/g
 const SECRET =
   /\b(sk-[A-Za-z0-9_-]{8,}|ghp_[A-Za-z0-9]{16,}|xox[a-z]-[A-Za-z0-9-]{10,}|AKIA[A-Z0-9]{12,}|Bearer\s+[A-Za-z0-9._~+/-]{8,}=*)/g
 
 /** One line for people: no colours, no control characters, no keys, bounded. */
 export const sentence = (text: string): string => {
-  const plain = text
-    .slice(0, LIMITS.messageText * 8)
-    .replace(ANSI, "")
+  const plain = stripVTControlCharacters(text.slice(0, LIMITS.messageText * 8))
     .replace(SECRET, "[secret]")
     .replace(/[\p{Cc}\s]+/gu, " ")
     .trim()

@@ -38,25 +38,37 @@ export const classifyText = (text: string): FailureClass => {
 const WINDOW = 4096
 
 const RULES: readonly (readonly [FailureClass, RegExp])[] = [
-  ["session_not_found", /no conversation found|session not found|no rollout found|(thread|session) \S+ not found/],
+  [
+    "session_not_found",
+    /no conversation found|session not found|no rollout found|(thread|session) \S+ not found/,
+  ],
   ["session_in_use", /session id \S+ is already in use/],
   [
     "context_overflow",
     /context[_ ](length|window)|maximum context|prompt is too long|prompt too long|ran out of room|input is too long|too many (input )?tokens|exceeds? the (model's )?(context|maximum)/,
   ],
-  ["quota", /insufficient_quota|exceeded your current quota|credit balance|billing (hard )?limit|out of credits/],
+  [
+    "quota",
+    /insufficient_quota|exceeded your current quota|credit balance|billing (hard )?limit|out of credits/,
+  ],
   ["rate_limit", /rate[ _-]?limit|\b429\b|too many requests|usage limit/],
   [
     "authentication",
     /\b40[13]\b|unauthori[sz]ed|authentication|(invalid|incorrect|missing)[^.]{0,16}api[ _-]?key|not logged in|please run \/login|log ?in again/,
   ],
-  ["overload", /overloaded|\b529\b|\b503\b|service unavailable|at capacity|high demand|temporarily unavailable/],
+  [
+    "overload",
+    /overloaded|\b529\b|\b503\b|service unavailable|at capacity|high demand|temporarily unavailable/,
+  ],
   ["server_error", /\b50[0-9]\b|internal[ _]server[ _]error|bad gateway|gateway time-?out/],
   [
     "connection",
     /econn(refused|reset|aborted)|enotfound|etimedout|eai_again|epipe|connection (was )?(refused|reset|closed|error|timed out|failed)|network (error|is unreachable)|fetch failed|socket hang up|stream disconnected|error sending request|could not connect|unable to connect|dns/,
   ],
-  ["model_not_found", /model_not_found|unknown model|model\b[^.]{0,60}\b(not found|does not exist|not supported|not available)/],
+  [
+    "model_not_found",
+    /model_not_found|unknown model|model\b[^.]{0,60}\b(not found|does not exist|not supported|not available)/,
+  ],
   [
     "invalid_launch",
     /unexpected argument|unknown (option|argument|flag)|invalid value|cannot be used with|not inside a trusted directory|no longer configured|command not found/,

@@ -20,7 +20,7 @@ import type {
 import { classify, failureOf } from "./classify.ts"
 import { firstMessage } from "./first-message.ts"
 import { fitsArgument, isToldAlready } from "./instructions.ts"
-import { asObject, countAt, listAt, numberAt, objectAt, textAt } from "./json-fields.ts"
+import { asObject, countAt, listAt, numberAt, objectAt, textAt, wordAt } from "./json-fields.ts"
 import { LIMITS } from "./limits.ts"
 import { openCalls } from "./open-calls.ts"
 import { fitParams, valueOf, without } from "./params.ts"
@@ -174,7 +174,7 @@ const parser = (options: ParserOptions): StreamParser => {
   const readAssistant = (line: JsonObject): readonly HarnessEvent[] => {
     const message = objectAt(line, "message")
     if (textAt(message, "model") === "<synthetic>") {
-      const said = listAt(message, "content").map((block) => textAt(asObject(block), "text") ?? "")
+      const said = listAt(message, "content").map((block) => wordAt(asObject(block), "text"))
       return [{ type: "warning", message: said.join(" ") }]
     }
     // What a sub-agent says is for its parent, not the answer of the run.
@@ -183,31 +183,30 @@ const parser = (options: ParserOptions): StreamParser => {
       const block = asObject(value)
       const kind = textAt(block, "type")
       if (kind === "text") {
-        const text = textAt(block, "text") ?? ""
+        const text = wordAt(block, "text")
         if (own && text.trim() !== "") lastText = text
         return own ? [{ type: "text", text }] : []
       }
-      if (kind === "thinking") return [{ type: "reasoning", text: textAt(block, "thinking") ?? "" }]
+      if (kind === "thinking") return [{ type: "reasoning", text: wordAt(block, "thinking") }]
       if (kind !== "tool_use" || block === undefined) return []
-      const call = textAt(block, "id") ?? ""
-      const tool = textAt(block, "name") ?? ""
+      const call = wordAt(block, "id")
+      const tool = wordAt(block, "name")
       calls.open(call, { tool, files: filesOf(tool, objectAt(block, "input")) })
       return [{ type: "tool.started", call, tool, input: block["input"] ?? {} }]
     })
   }
 
-  const readUser = (line: JsonObject): readonly HarnessEvent[] =>
-    listAt(objectAt(line, "message"), "content").flatMap((value): readonly HarnessEvent[] => {
-      const block = asObject(value)
-      if (textAt(block, "type") !== "tool_result") return []
-      const call = textAt(block, "tool_use_id") ?? ""
-      const { tool, files } = calls.close(call)
-      const failed = block?.["is_error"] === true
-      return [
-        { type: "tool.ended", call, tool, status: failed ? "failed" : "completed", output: outputOf(block) },
-        ...(failed ? [] : files.map((path) => ({ type: "file", path, change: "written" }) as const)),
-      ]
-    })
+  const readToolResult = (block: JsonObject | undefined): readonly HarnessEvent[] => {
+    if (wordAt(block, "type") !== "tool_result") return []
+    const call = wordAt(block, "tool_use_id")
+    const { tool, files } = calls.close(call)
+    const status = block?.["is_error"] === true ? "failed" : "completed"
+    const written = status === "failed" ? [] : files
+    return [
+      { type: "tool.ended", call, tool, status, output: outputOf(block) },
+      ...written.map((path) => ({ type: "file", path, change: "written" }) as const),
+    ]
+  }
 
   const readResult = (line: JsonObject): readonly HarnessEvent[] => {
     result = line
@@ -215,7 +214,7 @@ const parser = (options: ParserOptions): StreamParser => {
     usage = usage === undefined || run === undefined ? run : addUsage(usage, run)
     return [
       ...(run === undefined ? [] : [{ type: "usage", usage: run } as const]),
-      { type: "turn.ended", reason: textAt(line, "terminal_reason") ?? textAt(line, "subtype") ?? "" },
+      { type: "turn.ended", reason: textAt(line, "terminal_reason") ?? wordAt(line, "subtype") },
     ]
   }
 
@@ -224,11 +223,13 @@ const parser = (options: ParserOptions): StreamParser => {
     session: (line) => (isHook(line) ? undefined : textAt(line, "session_id")),
     sessionPattern: /"session_id":"([^"\\]{1,200})"/,
     read: (line) => {
-      switch (textAt(line, "type")) {
+      switch (wordAt(line, "type")) {
         case "assistant":
           return readAssistant(line)
         case "user":
-          return readUser(line)
+          return listAt(objectAt(line, "message"), "content").flatMap((block) =>
+            readToolResult(asObject(block)),
+          )
         case "result":
           return readResult(line)
         case "system":
@@ -237,7 +238,7 @@ const parser = (options: ParserOptions): StreamParser => {
         case "stream_event":
           return []
         default:
-          return [other(textAt(line, "type") ?? "", line)]
+          return [other(wordAt(line, "type"), line)]
       }
     },
     outcome: ({ exitCode }) => {
@@ -258,7 +259,7 @@ const parser = (options: ParserOptions): StreamParser => {
 const isHook = (line: JsonObject): boolean => textAt(line, "subtype")?.startsWith("hook_") === true
 
 const readSystem = (line: JsonObject): readonly HarnessEvent[] => {
-  switch (textAt(line, "subtype")) {
+  switch (wordAt(line, "subtype")) {
     case "init":
       return []
     case "api_retry":
@@ -338,7 +339,7 @@ const outputOf = (block: JsonObject | undefined): string => {
   const content = block?.["content"]
   if (typeof content === "string") return content
   return listAt(block, "content")
-    .map((value) => textAt(asObject(value), "text") ?? "")
+    .map((value) => wordAt(asObject(value), "text"))
     .join("\n")
 }
 
@@ -348,7 +349,9 @@ const findSession = async (search: SessionSearch): Promise<HarnessSessionId | un
   const home = environment["CLAUDE_CONFIG_DIR"] ?? join(environment["HOME"] ?? "", ".claude")
   const folder = join(home, "projects", cwd.replace(/[^A-Za-z0-9]/g, "-"))
   try {
-    const names = (await readdir(folder)).filter((name) => name.endsWith(".jsonl")).slice(0, LIMITS.sessionFiles)
+    const names = (await readdir(folder))
+      .filter((name) => name.endsWith(".jsonl"))
+      .slice(0, LIMITS.sessionFiles)
     const files = await Promise.all(
       names.map(async (name) => ({ id: name.slice(0, -6), at: (await stat(join(folder, name))).mtimeMs })),
     )

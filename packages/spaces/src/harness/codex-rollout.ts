@@ -61,7 +61,11 @@ const threadIn = async (path: string, cwd: string): Promise<HarnessSessionId | u
 }
 
 /** Newest days first; folders are named after dates, so their names sort. */
-const rolloutFiles = async (environment: Environment, days: number, ending = ".jsonl"): Promise<readonly string[]> => {
+const rolloutFiles = async (
+  environment: Environment,
+  days: number,
+  ending = ".jsonl",
+): Promise<readonly string[]> => {
   const root = join(environment["CODEX_HOME"] ?? join(environment["HOME"] ?? "", ".codex"), "sessions")
   const found: string[] = []
   let seen = 0
@@ -82,7 +86,7 @@ const rolloutFiles = async (environment: Environment, days: number, ending = ".j
 
 const namesIn = async (folder: string): Promise<readonly string[]> => {
   try {
-    return (await readdir(folder)).sort().reverse()
+    return (await readdir(folder)).sort().toReversed()
   } catch {
     return []
   }

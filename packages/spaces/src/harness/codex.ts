@@ -16,7 +16,7 @@ import { classifyText, failureOf } from "./classify.ts"
 import { findRollout, usageInRollout } from "./codex-rollout.ts"
 import { firstMessage } from "./first-message.ts"
 import { fitsArgument, isToldAlready, promptWith, standingText } from "./instructions.ts"
-import { asObject, countAt, listAt, numberAt, objectAt, textAt } from "./json-fields.ts"
+import { asObject, countAt, listAt, numberAt, objectAt, textAt, wordAt } from "./json-fields.ts"
 import { fitParams } from "./params.ts"
 import { other, streamParser } from "./stream-parser.ts"
 import { usageSince } from "./usage.ts"
@@ -102,7 +102,9 @@ const mcpArgs = ({ mcpServers = [] }: LaunchRequest): readonly string[] =>
   mcpServers.flatMap(({ name, command, args, environment = {} }) => [
     ...setting(`mcp_servers.${name}.command`, command),
     ...setting(`mcp_servers.${name}.args`, args),
-    ...Object.entries(environment).flatMap(([key, value]) => setting(`mcp_servers.${name}.env.${key}`, value)),
+    ...Object.entries(environment).flatMap(([key, value]) =>
+      setting(`mcp_servers.${name}.env.${key}`, value),
+    ),
     // Nobody is there to approve: without this every call fails.
     ...setting(`mcp_servers.${name}.default_tools_approval_mode`, "approve"),
   ])
@@ -116,23 +118,23 @@ const parser = (options: ParserOptions): StreamParser => {
 
   const readItem = (line: JsonObject, phase: "started" | "ended"): readonly HarnessEvent[] => {
     const item = objectAt(line, "item")
-    const kind = textAt(item, "type") ?? ""
+    const kind = wordAt(item, "type")
     if (item === undefined) return [other("item", line)]
     if (kind in TOOLS) return readTool(item, kind, phase)
     if (phase === "started") return []
     switch (kind) {
       case "agent_message": {
-        const text = textAt(item, "text") ?? ""
+        const text = wordAt(item, "text")
         if (text.trim() !== "") lastText = text
         return [{ type: "text", text }]
       }
       case "reasoning":
-        return [{ type: "reasoning", text: textAt(item, "text") ?? "" }]
+        return [{ type: "reasoning", text: wordAt(item, "text") }]
       case "file_change":
         return readFiles(item)
       // Not a failure: "model metadata not found" and the like.
       case "error":
-        return [{ type: "warning", message: textAt(item, "message") ?? "" }]
+        return [{ type: "warning", message: wordAt(item, "message") }]
       default:
         return [other(`item ${kind}`, line)]
     }
@@ -142,7 +144,7 @@ const parser = (options: ParserOptions): StreamParser => {
     session: (line) => (textAt(line, "type") === "thread.started" ? textAt(line, "thread_id") : undefined),
     sessionPattern: /^\{"type":"thread\.started","thread_id":"([^"\\]{1,200})"/,
     read: (line) => {
-      switch (textAt(line, "type")) {
+      switch (wordAt(line, "type")) {
         case "thread.started":
           return []
         case "turn.started":
@@ -168,10 +170,10 @@ const parser = (options: ParserOptions): StreamParser => {
           ]
         }
         case "error":
-          lastError = textAt(line, "message") ?? ""
+          lastError = wordAt(line, "message")
           return [readNotice(lastError)]
         default:
-          return [other(textAt(line, "type") ?? "", line)]
+          return [other(wordAt(line, "type"), line)]
       }
     },
     outcome: ({ exitCode }) => {
@@ -195,7 +197,7 @@ const TOOLS: Readonly<Record<string, string>> = {
 }
 
 const readTool = (item: JsonObject, kind: string, phase: "started" | "ended"): readonly HarnessEvent[] => {
-  const call = textAt(item, "id") ?? ""
+  const call = wordAt(item, "id")
   const named = [textAt(item, "server"), textAt(item, "tool")].filter((word) => word !== undefined)
   const tool = named.length === 0 ? (TOOLS[kind] ?? kind) : named.join(".")
   if (phase === "started") {
@@ -215,7 +217,7 @@ const outputOf = (item: JsonObject): string =>
   textAt(item, "aggregated_output") ??
   textAt(objectAt(item, "error"), "message") ??
   listAt(objectAt(item, "result"), "content")
-    .map((block) => textAt(asObject(block), "text") ?? "")
+    .map((block) => wordAt(asObject(block), "text"))
     .join("\n")
 
 const readFiles = (item: JsonObject): readonly HarnessEvent[] =>

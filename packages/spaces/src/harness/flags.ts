@@ -27,7 +27,12 @@ const readSpelling = (spelling: string): { readonly names: readonly string[]; re
   return { names: all, flag: { name: all.at(-1) ?? names, values: VALUES[values ?? "none"] ?? "none" } }
 }
 
-const VALUES: Readonly<Record<string, Flag["values"]>> = { none: "none", "": "one", "?": "optional", "*": "many" }
+const VALUES: Readonly<Record<string, Flag["values"]>> = {
+  none: "none",
+  "": "one",
+  "?": "optional",
+  "*": "many",
+}
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 

@@ -12,6 +12,7 @@ export const standingText = (request: LaunchRequest): string =>
 export const isToldAlready = (request: LaunchRequest): boolean =>
   request.session.kind !== "new" && request.instructionsChanged !== true
 
-export const promptWith = (text: string, prompt: string): string => (text === "" ? prompt : `${text}\n\n${prompt}`)
+export const promptWith = (text: string, prompt: string): string =>
+  text === "" ? prompt : `${text}\n\n${prompt}`
 
 export const fitsArgument = (text: string): boolean => Buffer.byteLength(text) <= LIMITS.argumentBytes

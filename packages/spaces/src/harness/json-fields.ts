@@ -30,6 +30,9 @@ export const textAt = (from: JsonObject | undefined, key: string): string | unde
   return typeof value === "string" ? value : undefined
 }
 
+/** A word to switch on: absent is empty. */
+export const wordAt = (from: JsonObject | undefined, key: string): string => textAt(from, key) ?? ""
+
 export const numberAt = (from: JsonObject | undefined, key: string): number | undefined => {
   const value = from?.[key]
   return typeof value === "number" && Number.isFinite(value) ? value : undefined

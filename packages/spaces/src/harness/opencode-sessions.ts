@@ -41,7 +41,9 @@ export const findOpencodeSession = async (
 /** The first one made after the start: what the session itself spawns comes later. */
 const choose = (sessions: readonly Session[], search: SessionSearch): HarnessSessionId | undefined => {
   const fitting = sessions
-    .filter(({ directory, createdAtMs }) => directory === search.cwd && createdAtMs >= search.startedAtMs - 1000)
+    .filter(
+      ({ directory, createdAtMs }) => directory === search.cwd && createdAtMs >= search.startedAtMs - 1000,
+    )
     .filter(({ id }) => search.taken?.includes(id) !== true)
     .sort((left, right) => left.createdAtMs - right.createdAtMs)
   return asSession(fitting[0]?.id ?? "")

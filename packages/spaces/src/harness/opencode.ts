@@ -18,7 +18,7 @@ import type {
 import { classify, failureOf } from "./classify.ts"
 import { firstMessage } from "./first-message.ts"
 import { isToldAlready, promptWith, standingText } from "./instructions.ts"
-import { asObject, countAt, listAt, numberAt, objectAt, parseObject, textAt } from "./json-fields.ts"
+import { asObject, countAt, listAt, numberAt, objectAt, parseObject, textAt, wordAt } from "./json-fields.ts"
 import { LIMITS } from "./limits.ts"
 import { findOpencodeSession } from "./opencode-sessions.ts"
 import { fitParams } from "./params.ts"
@@ -147,7 +147,7 @@ const parser = (): StreamParser => {
   let idleCompactions = 0
 
   const readText = (part: JsonObject | undefined): readonly HarnessEvent[] => {
-    const text = textAt(part, "text") ?? ""
+    const text = wordAt(part, "text")
     if (part?.["synthetic"] === true) {
       // OpenCode's own "Continue…" after a compaction. It has no guard against compacting for ever.
       if (objectAt(part, "metadata")?.["compaction_continue"] !== true) return []
@@ -164,8 +164,8 @@ const parser = (): StreamParser => {
 
   const readTool = (part: JsonObject | undefined): readonly HarnessEvent[] => {
     idleCompactions = 0
-    const call = textAt(part, "callID") ?? ""
-    const tool = textAt(part, "tool") ?? ""
+    const call = wordAt(part, "callID")
+    const tool = wordAt(part, "tool")
     const state = objectAt(part, "state")
     const failed = textAt(state, "status") === "error"
     const output = (failed ? textAt(state, "error") : textAt(state, "output")) ?? ""
@@ -178,7 +178,7 @@ const parser = (): StreamParser => {
   }
 
   const readStep = (part: JsonObject | undefined): readonly HarnessEvent[] => {
-    lastReason = textAt(part, "reason") ?? ""
+    lastReason = wordAt(part, "reason")
     if (lastReason === "stop") failure = undefined
     const step = usageOf(part)
     usage = usage === undefined ? step : addUsage(usage, step)
@@ -199,14 +199,14 @@ const parser = (): StreamParser => {
     sessionPattern: /"sessionID":"([^"\\]{1,200})"/,
     read: (line) => {
       const part = objectAt(line, "part")
-      switch (textAt(line, "type")) {
+      switch (wordAt(line, "type")) {
         case "step_start":
           lastReason = undefined
           return []
         case "text":
           return readText(part)
         case "reasoning":
-          return [{ type: "reasoning", text: textAt(part, "text") ?? "" }]
+          return [{ type: "reasoning", text: wordAt(part, "text") }]
         case "tool_use":
           return readTool(part)
         case "step_finish":
@@ -214,7 +214,7 @@ const parser = (): StreamParser => {
         case "error":
           return readError(objectAt(line, "error"))
         default:
-          return [other(textAt(line, "type") ?? "", line)]
+          return [other(wordAt(line, "type"), line)]
       }
     },
     outcome: ({ exitCode, signal }) => {
@@ -232,7 +232,8 @@ const parser = (): StreamParser => {
 /** A turn that ended on something else than an answer, though the process may have exited with 0. */
 const unfinished = (reason: string | undefined, rejected: string | undefined): HarnessFailure | undefined => {
   if (rejected !== undefined) return failureOf("permission_rejected", rejected)
-  if (reason === "length") return failureOf("incomplete", "The answer was cut at the output limit of the model.")
+  if (reason === "length")
+    return failureOf("incomplete", "The answer was cut at the output limit of the model.")
   return undefined
 }
 
@@ -244,7 +245,7 @@ const failureIn = (error: JsonObject | undefined): HarnessFailure => {
   if (name === "ProviderAuthError") return failureOf("authentication", message)
   if (name === "ProviderModelNotFoundError") return failureOf("model_not_found", message)
   const status = numberAt(data, "statusCode")
-  const kind = classify(`${message} ${textAt(data, "responseBody") ?? ""}`, status)
+  const kind = classify(`${message} ${wordAt(data, "responseBody")}`, status)
   const silent = kind === "unclassified" && status === undefined && data?.["isRetryable"] === true
   return failureOf(silent ? "connection" : kind, message)
 }

@@ -27,15 +27,12 @@ export const fitParams = (harness: Pick<Harness, "id" | "name">, params: readonl
   return {
     args: own.flatMap((group) => group.words),
     groups: own,
-    warnings: [...foreign].map((flag) => unsupportedFlag(flag, harness.name)),
+    warnings: [...foreign].map((flag) => ({
+      code: "UNSUPPORTED_FLAG",
+      facts: { flag, harness: harness.name },
+    })),
   }
 }
-
-export const unsupportedFlag = (flag: string, harnessName: string): PlanWarning => ({
-  code: "UNSUPPORTED_FLAG",
-  cause: `${flag} is not supported by ${harnessName}.`,
-  next: "remove this flag or switch to a harness that supports it. Flag ignored.",
-})
 
 /** Recorded params are defaults: an explicit flag replaces the recorded one of the same name, others are added. */
 export const mergeParams = (
@@ -62,7 +59,7 @@ export const without = (groups: readonly ParamGroup[], ...names: readonly string
 
 const groupParams = (harness: HarnessId, params: readonly string[]): readonly ParamGroup[] => {
   const groups: ParamGroup[] = []
-  for (let at = 0; at < params.length; ) {
+  for (let at = 0; at < params.length;) {
     const word = params[at] ?? ""
     if (word === "--") {
       groups.push({ words: params.slice(at), foreign: false })

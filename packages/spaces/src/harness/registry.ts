@@ -14,7 +14,12 @@ export interface HarnessEntry {
 export const HARNESSES: readonly HarnessEntry[] = [
   { id: "claude", name: "Claude", binary: "claude", load: async () => (await import("./claude.ts")).claude },
   { id: "codex", name: "Codex", binary: "codex", load: async () => (await import("./codex.ts")).codex },
-  { id: "opencode", name: "OpenCode", binary: "opencode", load: async () => (await import("./opencode.ts")).opencode },
+  {
+    id: "opencode",
+    name: "OpenCode",
+    binary: "opencode",
+    load: async () => (await import("./opencode.ts")).opencode,
+  },
 ]
 
 export const findHarness = (

@@ -2,9 +2,18 @@
  * What all parsers share: one JSON object per line, the session id told once, unknown and damaged lines survived, and the
  * judgement of how a process ended. A dialect only says what its own lines mean.
  */
+import { stripVTControlCharacters } from "node:util"
+
 import { harnessSessionId, type HarnessSessionId, type JsonObject } from "@meridian/protocol"
 
-import type { HarnessEvent, HarnessFailure, ProcessEnd, StreamParser, Usage, Verdict } from "../port/harness.ts"
+import type {
+  HarnessEvent,
+  HarnessFailure,
+  ProcessEnd,
+  StreamParser,
+  Usage,
+  Verdict,
+} from "../port/harness.ts"
 import { cut } from "./bounded-text.ts"
 import { classifyText, failureOf } from "./classify.ts"
 import { parseObject } from "./json-fields.ts"
@@ -113,7 +122,10 @@ const judge = ({ outcome, end, seen, gaveUp }: Evidence): Pick<Verdict, "status"
   return failed(judgeExit(end, seen))
 }
 
-const failed = (failure: HarnessFailure): Pick<Verdict, "status" | "failure"> => ({ status: "failed", failure })
+const failed = (failure: HarnessFailure): Pick<Verdict, "status" | "failure"> => ({
+  status: "failed",
+  failure,
+})
 
 const isInterrupt = (end: ProcessEnd): boolean =>
   ["SIGINT", "SIGTERM", "SIGHUP"].includes(end.signal ?? "") || end.exitCode === 130 || end.exitCode === 143
@@ -122,7 +134,10 @@ const judgeExit = (end: ProcessEnd, seen: number): HarnessFailure => {
   const said = lastWords(end.stderrTail)
   if (end.exitCode === 0) {
     return seen === 0
-      ? failureOf("no_output", `The harness ended without any output.${said === "" ? "" : ` It said: ${said}`}`)
+      ? failureOf(
+          "no_output",
+          `The harness ended without any output.${said === "" ? "" : ` It said: ${said}`}`,
+        )
       : failureOf("incomplete", "The harness ended before it had finished its answer.")
   }
   const kind = classifyText(end.stderrTail)
@@ -133,8 +148,7 @@ const judgeExit = (end: ProcessEnd, seen: number): HarnessFailure => {
 
 /** The line of stderr that says most: an error if one is named, else the last one. Warnings and backtraces are noise. */
 const lastWords = (stderr: string): string => {
-  const lines = stderr
-    .replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, "")
+  const lines = stripVTControlCharacters(stderr)
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "" && !/^(warning\b|stack backtrace|\d+: |at )/i.test(line))

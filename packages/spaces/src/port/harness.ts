@@ -10,7 +10,9 @@
  * An interactive harness has no stream: its end is its exit code, its session id is `plan.harnessSessionId` or what
  * `findSession` reads from the files it left.
  */
-import type { HarnessSessionId, Json } from "@meridian/protocol"
+import type { Facts, HarnessSessionId, Json } from "@meridian/protocol"
+
+import type { WarningCode } from "../domain/warning.ts"
 
 export const HARNESS_IDS = ["claude", "codex", "opencode", "direct"] as const
 export type HarnessId = (typeof HARNESS_IDS)[number]
@@ -140,11 +142,10 @@ export interface PlannedFile {
   readonly content: string
 }
 
-/** Printed as `WARNING [code]: cause Next: next`. */
+/** For `world.warn(code, facts)`. */
 export interface PlanWarning {
-  readonly code: "UNSUPPORTED_FLAG"
-  readonly cause: string
-  readonly next: string
+  readonly code: Extract<WarningCode, "UNSUPPORTED_FLAG">
+  readonly facts: Facts
 }
 
 /** Tokens and dollars of one run. `inputTokens` excludes what was read from a cache; `outputTokens` includes reasoning. */
