@@ -1,0 +1,31 @@
+/** Every bound of the state on disk and of a run, in one table. */
+export const LIMIT = {
+  /** A longer line of a log was not written by us: it is damage, and is skipped without being held in memory. */
+  lineBytes: 1_048_576,
+  /** What one event may weigh; half of the above, so that what we write can always be read. */
+  eventBytes: 524_288,
+  /** A small file read whole (`space.json`, front of a report). */
+  documentBytes: 1_048_576,
+  /** Read from the end of a log in pieces of this size. */
+  chunkBytes: 262_144,
+  /** How long an append waits for whoever holds the lock of the log. */
+  appendWaitMs: 30_000,
+  /** How long a liveness lock may be blocked by somebody who only looks. */
+  livenessWaitMs: 2_000,
+  /** Lock files handed to one probing process. */
+  probeBatch: 512,
+  /** One line of a harness. Longer ones are kept in the raw log but reach the parser cut. */
+  streamLineBytes: 16_777_216,
+  /** All raw output of one attempt that is kept on disk. */
+  rawLogBytes: 268_435_456,
+  /** After the harness has ended: how long output that is still in the pipe (or a grandchild holding it) is waited for. */
+  drainMs: 1_000,
+  /** A report, on disk and in an answer. */
+  reportBytes: 4_194_304,
+  /** Last part of stderr used to explain and classify a failure. */
+  stderrTailBytes: 16_384,
+  promptBytes: 10_485_760,
+  nameCharacters: 200,
+  /** How often a queued run, or a waiting command, looks again. */
+  pollMs: 100,
+} as const

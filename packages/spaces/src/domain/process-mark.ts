@@ -1,0 +1,22 @@
+/**
+ * Who a process is. A pid alone is reused; with its start time it names one process for as long as the machine is up.
+ * `started` is text of the platform (clock ticks since boot on Linux) and is only ever compared.
+ */
+import { number, text, type Fields } from "./json-line.ts"
+
+export interface ProcessMark {
+  readonly pid: number
+  readonly started: string
+}
+
+export const sameProcess = (left: ProcessMark, right: ProcessMark): boolean =>
+  left.pid === right.pid && left.started === right.started
+
+export const readMark = (fields: Fields, prefix: string): ProcessMark | undefined => {
+  const pid = number(fields, `${prefix}_pid`)
+  const started = text(fields, `${prefix}_started`)
+  return pid === undefined || pid < 2 || started === undefined ? undefined : { pid, started }
+}
+
+export const writeMark = (prefix: string, mark: ProcessMark | undefined): Record<string, string | number> =>
+  mark === undefined ? {} : { [`${prefix}_pid`]: mark.pid, [`${prefix}_started`]: mark.started }
