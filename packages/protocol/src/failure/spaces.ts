@@ -21,4 +21,159 @@ export const SPACES_FAILURES = {
       `Session ${f["chat"]} was started with ${f["started"]}. Cannot continue with a ${f["asked"]} model.`,
     next: (f) => `pick a model on ${f["started"]} or omit -m.`,
   },
+  AMBIGUOUS_SESSION: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Chat ${f["chat"]} exists in multiple spaces.`,
+    next: () => "use --space to disambiguate.",
+  },
+  CHAT_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) =>
+      `Chat '${f["chat"]}' not found${f["space"] === undefined ? "" : ` in space ${f["space"]}`}.`,
+    next: () => "run 'meridian space show <space-id>' to see its chats.",
+  },
+  NOTHING_TO_CONTINUE: {
+    exit: 1,
+    http: 404,
+    cause: (f) =>
+      f["space"] === undefined
+        ? "There is no chat to continue."
+        : `Space ${f["space"]} has no chat to continue.`,
+    next: () => "run 'meridian start' without --continue to begin one.",
+  },
+  CHAT_ALIVE: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Chat ${f["chat"]} in space ${f["space"]} is still running.`,
+    next: () => "end it first, or start another chat without --continue.",
+  },
+  CHAT_WITHOUT_SESSION: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Chat ${f["chat"]} never told its ${f["harness"]} session id, so it cannot be continued.`,
+    next: () => "start a new chat without --continue.",
+  },
+  SPACE_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Space '${f["space"]}' not found.`,
+    next: () => "run 'meridian space list' to see the spaces.",
+  },
+  SPACE_DAMAGED: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `Space ${f["space"]} cannot be read: ${f["reason"]}.`,
+    next: (f) => `repair or remove ${f["file"]}; nothing else of the space was touched.`,
+  },
+  SPACE_CLOSED: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Space ${f["space"]} is closed.`,
+    next: () => "use another space, or --new to start a fresh one.",
+  },
+  RUN_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Run '${f["run"]}' not found in space ${f["space"]}.`,
+    next: () => "run 'meridian run list' to see the runs.",
+  },
+  RUN_REFERENCE_UNKNOWN: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Unknown run reference '${f["reference"]}'.`,
+    next: (f) => `use a run id or one of ${f["known"]}.`,
+  },
+  NO_RUN: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `No run found for ${f["what"]}.`,
+    next: () => "run 'meridian run list' to see the runs.",
+  },
+  RUN_ALIVE: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Run ${f["run"]} is still ${f["status"]}.`,
+    next: (f) => `wait for it with 'meridian run wait ${f["run"]}', or cancel it.`,
+  },
+  RUN_WITHOUT_SESSION: {
+    exit: 1,
+    http: 409,
+    cause: (f) =>
+      `Run ${f["run"]} ended before ${f["harness"]} told its session id, so it cannot be continued.`,
+    next: () => "spawn a new run.",
+  },
+  MAX_DEPTH: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Max agent depth (${f["limit"]}) reached.`,
+    next: () => "complete this task directly.",
+  },
+  WAIT_TIMEOUT: {
+    exit: 124,
+    http: 504,
+    cause: (f) => `Timed out waiting for run(s) ${f["runs"]}.`,
+    next: () => "wait again, or look with 'meridian run show'.",
+  },
+  CANCEL_FAILED: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `Run ${f["run"]} did not end.`,
+    next: () => "run 'meridian doctor'.",
+  },
+  BACKGROUND_LAUNCH_FAILED: {
+    exit: 2,
+    http: 500,
+    cause: (f) => `The background worker could not be started: ${f["reason"]}.`,
+    next: () => "run again without --background to see more.",
+  },
+  HARNESS_NOT_INSTALLED: {
+    exit: 2,
+    http: 424,
+    cause: (f) => `${f["harness"]} is not installed: '${f["command"]}' was not found on PATH.`,
+    next: () => "install it, or pick a model of another harness.",
+  },
+  HARNESS_NOT_STARTED: {
+    exit: 2,
+    http: 424,
+    cause: (f) => `${f["harness"]} could not be started: ${f["reason"]}.`,
+    next: (f) => `check '${f["command"]}' and its permissions.`,
+  },
+  DIRECTORY_NOT_FOUND: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `Working directory ${f["directory"]} does not exist.`,
+    next: () => "create it, or give another one with --cwd.",
+  },
+  PROMPT_REQUIRED: {
+    exit: 2,
+    http: 400,
+    cause: () => "A run needs a prompt.",
+    next: () => "give one with -p TEXT.",
+  },
+  PROMPT_TOO_LARGE: {
+    exit: 2,
+    http: 413,
+    cause: (f) => `The prompt has ${f["bytes"]} bytes; at most ${f["limit"]} are sent.`,
+    next: () => "name files for the agent to read instead of including them.",
+  },
+  LOCK_TIMEOUT: {
+    exit: 1,
+    http: 503,
+    cause: (f) => `${f["file"]} was held by another process for ${f["seconds"]} s.`,
+    next: () => "see who holds it (lsof, fuser) and try again.",
+  },
+  LOCK_UNAVAILABLE: {
+    exit: 2,
+    http: 500,
+    cause: (f) => `Cannot lock ${f["file"]}: neither flock nor perl is installed.`,
+    next: () => "install util-linux (flock) or perl.",
+  },
+  EVENT_TOO_LARGE: {
+    exit: 1,
+    http: 413,
+    cause: (f) => `An event for ${f["file"]} is larger than ${f["limit"]} bytes.`,
+    next: () => "shorten what is passed to the harness.",
+  },
 } as const satisfies Record<string, FailureEntry>

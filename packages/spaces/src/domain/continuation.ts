@@ -35,7 +35,9 @@ export const findTarget = (spaces: readonly SpaceChats[], reference: string): Ta
 export const mergeParams = (recorded: readonly string[], explicit: readonly string[]): readonly string[] => {
   const given = groupArguments(explicit)
   const names = new Set(given.map((group) => group.name))
-  const kept = groupArguments(recorded).filter((group) => group.name === "" ? !names.has("") : !names.has(group.name))
+  const kept = groupArguments(recorded).filter((group) =>
+    group.name === "" ? !names.has("") : !names.has(group.name),
+  )
   return [...kept, ...given].flatMap((group) => group.words)
 }
 

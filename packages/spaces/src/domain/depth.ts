@@ -1,5 +1,8 @@
 /** How deep in a family of runs a new run would stand. The variable can be forged or lost; the parent's row cannot. */
-export const depthOf = (facts: { readonly variable: string | undefined; readonly parentDepth: number | undefined }): number => {
+export const depthOf = (facts: {
+  readonly variable: string | undefined
+  readonly parentDepth: number | undefined
+}): number => {
   const told = /^[0-9]{1,6}$/.test(facts.variable ?? "") ? Number(facts.variable) : 0
   return Math.max(told, facts.parentDepth === undefined ? 0 : facts.parentDepth + 1)
 }

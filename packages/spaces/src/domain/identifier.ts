@@ -25,4 +25,6 @@ export const byNumber = (left: string, right: string): number =>
 
 /** -1 when the text is not such an id; leading zeros are not ours (`r007` is not r7). */
 const numberOf = (prefix: string, id: string): number =>
-  id.startsWith(prefix) && /^(0|[1-9][0-9]{0,8})$/.test(id.slice(prefix.length)) ? Number(id.slice(prefix.length)) : -1
+  id.startsWith(prefix) && /^(0|[1-9][0-9]{0,8})$/.test(id.slice(prefix.length))
+    ? Number(id.slice(prefix.length))
+    : -1

@@ -7,7 +7,10 @@ export const RUN_REFERENCES = {
   "@last-completed": (run: Run) => run.status === "succeeded",
 } as const satisfies Record<string, (run: Run) => boolean>
 
-export type RunReference = { readonly tag: "id" } | { readonly tag: "unknown" } | { readonly tag: "newest"; readonly accepts: (run: Run) => boolean }
+export type RunReference =
+  | { readonly tag: "id" }
+  | { readonly tag: "unknown" }
+  | { readonly tag: "newest"; readonly accepts: (run: Run) => boolean }
 
 export const readReference = (text: string): RunReference => {
   if (!text.startsWith("@")) return { tag: "id" }

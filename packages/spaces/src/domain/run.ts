@@ -225,7 +225,9 @@ const decodeEnd = (fields: Fields): RunEnd => {
     costUsd: number(fields, "total_cost_usd"),
     attempts: number(fields, "attempts"),
     error,
-    by: choice(fields, "by", ["worker", "cancel", "repair"] as const) ?? (error === "orphan_run" ? "repair" : "worker"),
+    by:
+      choice(fields, "by", ["worker", "cancel", "repair"] as const) ??
+      (error === "orphan_run" ? "repair" : "worker"),
   }
 }
 

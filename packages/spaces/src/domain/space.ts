@@ -30,8 +30,7 @@ export const decodeSpace = (content: string, id: SpaceId): SpaceDocument => {
     return { tag: "damaged", reason: `schema_version is ${JSON.stringify(fields["schema_version"])}, not 1` }
   if (asSpaceId(text(fields, "id")) !== id) return { tag: "damaged", reason: `id is not ${id}` }
   const status = choice(fields, "status", ["active", "closed"] as const)
-  if (status === undefined)
-    return { tag: "damaged", reason: "status is neither active nor closed" }
+  if (status === undefined) return { tag: "damaged", reason: "status is neither active nor closed" }
   const startedAt = text(fields, "started_at") ?? text(fields, "created_at")
   if (startedAt === undefined) return { tag: "damaged", reason: "started_at is missing" }
   return {
@@ -51,7 +50,10 @@ export const encodeSpace = (space: Space): string =>
   })}\n`
 
 /** What `doctor` makes of a space whose file and locks contradict each other; undefined when they agree. */
-export const repairStatus = (space: Space, facts: { readonly alive: boolean; readonly now: string }): Space | undefined => {
+export const repairStatus = (
+  space: Space,
+  facts: { readonly alive: boolean; readonly now: string },
+): Space | undefined => {
   if (facts.alive)
     return space.status === "active" && space.finishedAt === undefined
       ? undefined

@@ -1,0 +1,127 @@
+/** Chats of a space: `sessions.jsonl`, appended under `sessions.lock`; a chat lives while `sessions/<cN>.lock` is held. */
+import { Failure, type ChatId } from "@meridian/protocol"
+
+import {
+  decodeChatEvent,
+  encodeChatStart,
+  encodeChatStop,
+  encodeChatUpdate,
+  newestPerChat,
+  replayChats,
+  type ChatRecord,
+  type ChatStart,
+} from "../domain/chat.ts"
+import { asChatId, nextChatId } from "../domain/identifier.ts"
+import { LIMIT } from "../domain/limit.ts"
+import { appendEvents, readEvents, readNewestEvents, type OnDamage } from "./journal.ts"
+import { probeLocks } from "./lock-probe.ts"
+import { acquireLock, withLock, type HeldLock } from "./lock.ts"
+import { chatLock, type Place, type SpacePlace } from "./place.ts"
+import { isAlive } from "./process-table.ts"
+import { directoryNames, findSpace } from "./space-store.ts"
+
+export interface OpenChat {
+  readonly chatId: ChatId
+  readonly lock: HeldLock
+}
+
+/** Oldest first. */
+export const readChats = (space: SpacePlace, onDamage: OnDamage): readonly ChatRecord[] =>
+  replayChats(readEvents(space.chatsLog, onDamage).flatMap((fields) => decodeChatEvent(fields) ?? []))
+
+/**
+ * Takes the lock of the chat, then says in the log that it started: whoever reads the start finds the lock held. Without
+ * a `chatId` it is a new chat. A space that was closed meanwhile takes no chat.
+ */
+export const startChat = (
+  place: Place,
+  space: SpacePlace,
+  start: Omit<ChatStart, "chatId"> & { readonly chatId?: ChatId | undefined },
+): Promise<OpenChat> =>
+  withLock(space.chatsLock, async () => {
+    if (findSpace(place, space.id).status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
+    const chat = start.chatId ?? nextChatId(knownChats(space))
+    const lock = await acquireLock(chatLock(space, chat), { waitMs: LIMIT.livenessWaitMs })
+    if (lock === undefined) throw new Failure("CHAT_ALIVE", { chat, space: space.id })
+    try {
+      appendEvents(space.chatsLog, [encodeChatStart({ ...start, chatId: chat })])
+      return { chatId: chat, lock }
+    } catch (error) {
+      lock.release({ remove: true })
+      throw error
+    }
+  })
+
+export const updateChat = (space: SpacePlace, chat: ChatId, harnessSessionId: string): Promise<void> =>
+  withLock(space.chatsLock, () => appendEvents(space.chatsLog, [encodeChatUpdate(chat, harnessSessionId)]))
+
+export const stopChat = (space: SpacePlace, open: OpenChat, now: string): Promise<void> =>
+  withLock(space.chatsLock, () => {
+    appendEvents(space.chatsLog, [encodeChatStop(open.chatId, now)])
+    open.lock.release({ remove: true })
+  })
+
+/** Chats that have started and not stopped, and whose lock is held. Looks; changes nothing. */
+export const liveChats = async (
+  space: SpacePlace,
+  records: readonly ChatRecord[],
+): Promise<ReadonlySet<ChatId>> => {
+  const open = newestPerChat(records).filter((record) => record.stoppedAt === undefined)
+  const unsure = open.filter((record) => record.holder === undefined || !isAlive(record.holder))
+  const held =
+    unsure.length === 0 ? new Set() : await probeLocks(unsure.map((record) => chatLock(space, record.chatId)))
+  return new Set(
+    open
+      .filter((record) => !unsure.includes(record) || held.has(chatLock(space, record.chatId)))
+      .map((record) => record.chatId),
+  )
+}
+
+/**
+ * Records the stop of every chat whose holder is gone and removes lock files nobody holds. Returns the chats it stopped
+ * and the lock files it removed; a healthy space is not touched at all.
+ */
+export const stopDeadChats = async (
+  space: SpacePlace,
+  options: { readonly now: string; readonly onDamage: OnDamage },
+): Promise<{ readonly stopped: readonly ChatId[]; readonly removed: number }> => {
+  const records = newestPerChat(readChats(space, options.onDamage))
+  const live = await liveChats(space, records)
+  const dead = records.filter((record) => record.stoppedAt === undefined && !live.has(record.chatId))
+  const leftBehind = directoryNames(space.chats).flatMap((name) => {
+    const chat = name.endsWith(".lock") ? asChatId(name.slice(0, -".lock".length)) : undefined
+    return chat === undefined || live.has(chat) ? [] : [chat]
+  })
+  const suspects = new Set([...dead.map((record) => record.chatId), ...leftBehind])
+  if (suspects.size === 0) return { stopped: [], removed: 0 }
+  return withLock(space.chatsLock, async () => {
+    const now = newestPerChat(readChats(space, () => undefined))
+    const stopped: ChatId[] = []
+    let removed = 0
+    for (const chat of suspects) {
+      const lock = await acquireLock(chatLock(space, chat), { waitMs: 0 })
+      if (lock === undefined) continue
+      const record = now.find((candidate) => candidate.chatId === chat)
+      if (record !== undefined && record.stoppedAt === undefined) {
+        appendEvents(space.chatsLog, [encodeChatStop(chat, options.now)])
+        stopped.push(chat)
+      }
+      if (leftBehind.includes(chat)) removed += 1
+      lock.release({ remove: true })
+    }
+    return { stopped, removed }
+  })
+}
+
+/** When a chat of this space last started, without reading the whole log. */
+export const lastChatStart = (space: SpacePlace, onDamage: OnDamage): string | undefined => {
+  const isStart = (fields: { readonly event?: unknown }): boolean => fields.event === "start"
+  const [newest] = readNewestEvents(space.chatsLog, isStart, onDamage)
+  const event = newest === undefined ? undefined : decodeChatEvent(newest)
+  return event?.event === "start" ? event.startedAt : undefined
+}
+
+const knownChats = (space: SpacePlace): readonly string[] => [
+  ...readEvents(space.chatsLog, () => undefined).flatMap((fields) => decodeChatEvent(fields)?.chatId ?? []),
+  ...directoryNames(space.chats).map((name) => name.replace(/\.lock$/, "")),
+]

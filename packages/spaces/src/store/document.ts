@@ -1,0 +1,52 @@
+/** Small files that are replaced whole: a reader sees the old one or the new one, also after a crash. */
+import { randomUUID } from "node:crypto"
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
+import { dirname } from "node:path"
+
+import { LIMIT } from "../domain/limit.ts"
+
+export const replaceFile = (path: string, content: string | Uint8Array): void => {
+  // The name only has to differ from that of another writer; it means nothing and is gone in a moment.
+  const fresh = `${path}.${randomUUID()}.new`
+  try {
+    writeFileSync(fresh, content, { flush: true, mode: 0o644 })
+    renameSync(fresh, path)
+  } catch (error) {
+    rmSync(fresh, { force: true })
+    throw error
+  }
+  syncDirectory(dirname(path))
+}
+
+/** Undefined when there is no such file; only the first `limit` bytes are read. */
+export const readDocument = (path: string, limit: number = LIMIT.documentBytes): string | undefined => {
+  const size = statSync(path, { throwIfNoEntry: false })?.size
+  if (size === undefined) return undefined
+  try {
+    return readFileSync(path).subarray(0, limit).toString("utf8")
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+export const syncDirectory = (directory: string): void => {
+  const handle = openSync(directory, "r")
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")

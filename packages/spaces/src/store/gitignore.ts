@@ -1,0 +1,18 @@
+/** `.meridian/.gitignore`: everything of the spaces is ignored but the agents' own files. */
+import { appendFileSync, mkdirSync } from "node:fs"
+
+import { readDocument } from "./document.ts"
+import type { Place } from "./place.ts"
+
+const CARVE_OUT = [".spaces/**", "!.spaces/*/", "!.spaces/*/fs/", "!.spaces/*/fs/**"] as const
+
+/** Adds the lines that are missing, once, behind what the file says already. Hold the lock of the spaces. */
+export const ensureGitignore = (place: Place): void => {
+  const content = readDocument(place.gitignore) ?? ""
+  const present = new Set(content.split(/\r?\n/).map((line) => line.trim()))
+  const missing = CARVE_OUT.filter((line) => !present.has(line))
+  if (missing.length === 0) return
+  mkdirSync(place.root, { recursive: true })
+  const separator = content === "" || content.endsWith("\n") ? "" : "\n"
+  appendFileSync(place.gitignore, `${separator}${missing.join("\n")}\n`)
+}

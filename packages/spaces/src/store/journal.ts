@@ -1,0 +1,107 @@
+/**
+ * An append-only log of JSON lines. Whoever appends holds the lock of the log; whoever reads holds nothing.
+ *
+ * A writer may die in the middle of a line. Readers skip such a tail in silence, and the next append cuts it off first, so
+ * that no event is ever glued to it. A damaged line with whole lines after it is not ours: it is skipped and reported.
+ */
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs"
+
+import { Failure, type Json } from "@meridian/protocol"
+
+import { decodeLine, encodeLine, type Fields } from "../domain/json-line.ts"
+import { LIMIT } from "../domain/limit.ts"
+import {
+  countLines,
+  linesBackwards,
+  lineStartBefore,
+  openForReading,
+  readAt,
+  scanLines,
+} from "./log-lines.ts"
+
+export interface Damage {
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+}
+
+export type OnDamage = (damage: Damage) => void
+
+const NEWLINE = 10
+
+/** Call only while holding the lock of this log. All lines reach the disk, or (after a crash) a first part of them. */
+export const appendEvents = (
+  file: string,
+  events: readonly Readonly<Record<string, Json | undefined>>[],
+): void => {
+  const lines = events.map(encodeLine)
+  for (const line of lines)
+    if (Buffer.byteLength(line) > LIMIT.eventBytes)
+      throw new Failure("EVENT_TOO_LARGE", { file, limit: LIMIT.eventBytes })
+  const log = openSync(file, "a+", 0o644)
+  try {
+    healTail(log)
+    const bytes = Buffer.from(lines.join(""))
+    let written = 0
+    while (written < bytes.length) written += writeSync(log, bytes, written)
+    fsyncSync(log)
+  } finally {
+    closeSync(log)
+  }
+}
+
+/** Every event, oldest first. A log that is not there is empty. */
+export const readEvents = (file: string, onDamage: OnDamage): Fields[] => {
+  const events: Fields[] = []
+  scanLines(file, (line, number) => {
+    const event = line === undefined ? undefined : decodeLine(line)
+    if (event !== undefined) events.push(event)
+    else if (line?.trim() !== "") onDamage({ file, line: number })
+  })
+  return events
+}
+
+/**
+ * Events from the newest back, until `enough` says so: the time does not depend on how long the log is. Returned oldest
+ * first. Damage is reported only for the part that was read.
+ */
+export const readNewestEvents = (
+  file: string,
+  enough: (event: Fields) => boolean,
+  onDamage: OnDamage,
+): Fields[] => {
+  const log = openForReading(file)
+  if (log === undefined) return []
+  try {
+    const events: Fields[] = []
+    const damagedAt: number[] = []
+    for (const { line, start, last } of linesBackwards(log)) {
+      const event = line === undefined ? undefined : decodeLine(line)
+      if (event === undefined) {
+        if (!last && line?.trim() !== "") damagedAt.push(start)
+        continue
+      }
+      events.push(event)
+      if (enough(event)) break
+    }
+    for (const offset of damagedAt.toReversed()) onDamage({ file, line: countLines(log, offset) + 1 })
+    return events.toReversed()
+  } finally {
+    closeSync(log)
+  }
+}
+
+/** Cuts off what is left of a line whose writer died; a whole object that only misses its newline is kept. */
+const healTail = (log: number): void => {
+  const size = fstatSync(log).size
+  if (size === 0) return
+  const lastByte = readAt(log, size - 1, 1)
+  if (lastByte[0] === NEWLINE) return
+  const start = lineStartBefore(log, size)
+  const tail =
+    size - start <= LIMIT.lineBytes
+      ? decodeLine(readAt(log, start, size - start).toString("utf8"))
+      : undefined
+  if (tail === undefined) ftruncateSync(log, start)
+  else writeSync(log, "\n")
+}

@@ -1,0 +1,97 @@
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { afterEach, beforeEach, expect, test } from "vitest"
+
+import { verifies } from "../../../../test/verifies.ts"
+import { probeLocks } from "./lock-probe.ts"
+import { acquireLock, withLock } from "./lock.ts"
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "lock-"))
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+const shellCanLock = (path: string): boolean => spawnSync("flock", ["-n", path, "true"]).status === 0
+
+/** Another process that holds the lock until it is killed. */
+const holdElsewhere = async (path: string) => {
+  const child = spawn("flock", ["-F", path, "sh", "-c", "echo held; exec sleep 60"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  })
+  await once(child.stdout, "data")
+  return child
+}
+
+verifies("session.blocked-lock-is-alive", async () => {
+  const path = join(directory, "c1.lock")
+  const lock = await acquireLock(path, { waitMs: 0 })
+  expect(shellCanLock(path)).toBe(false)
+  expect(await acquireLock(path, { waitMs: 0 })).toBeUndefined()
+  expect(await probeLocks([path])).toEqual(new Set([path]))
+  lock?.release()
+  expect(shellCanLock(path)).toBe(true)
+  expect(await probeLocks([path])).toEqual(new Set())
+})
+
+verifies(
+  "session.blocked-lock-is-alive",
+  async () => {
+    const path = join(directory, "c1.lock")
+    const holder = await holdElsewhere(path)
+    expect(await probeLocks([path])).toEqual(new Set([path]))
+    expect(await acquireLock(path, { waitMs: 50 })).toBeUndefined()
+    holder.kill("SIGKILL")
+    await once(holder, "exit")
+    expect(await probeLocks([path])).toEqual(new Set())
+  },
+  "held by a shell",
+)
+
+test("a file that is not there is held by nobody and is not made by looking", async () => {
+  const path = join(directory, "none.lock")
+  expect(await probeLocks([path])).toEqual(new Set())
+  expect(existsSync(path)).toBe(false)
+})
+
+test("hundreds of locks are looked at, each for itself", async () => {
+  const paths = Array.from({ length: 600 }, (_, index) => join(directory, `c${index}.lock`))
+  for (const path of paths) writeFileSync(path, "")
+  const [first, last] = [paths[3] ?? "", paths[599] ?? ""]
+  const locks = [await acquireLock(first, { waitMs: 0 }), await acquireLock(last, { waitMs: 0 })]
+  expect(await probeLocks(paths)).toEqual(new Set([first, last]))
+  for (const lock of locks) lock?.release()
+})
+
+test("a lock that was removed while we waited is taken anew, on the file that is there now", async () => {
+  const path = join(directory, "c1.lock")
+  const first = await acquireLock(path, { waitMs: 0 })
+  const waiting = acquireLock(path, { waitMs: 5000 })
+  first?.release({ remove: true })
+  const second = await waiting
+  expect(second).toBeDefined()
+  expect(shellCanLock(path)).toBe(false)
+  second?.release({ remove: true })
+  expect(existsSync(path)).toBe(false)
+})
+
+test("two sections of the same lock never overlap, also inside one process", async () => {
+  const path = join(directory, "x.lock")
+  let inside = 0
+  let most = 0
+  await Promise.all(
+    Array.from({ length: 8 }, () =>
+      withLock(path, async () => {
+        inside += 1
+        most = Math.max(most, inside)
+        await new Promise(setImmediate)
+        inside -= 1
+      }),
+    ),
+  )
+  expect(most).toBe(1)
+})

@@ -1,0 +1,109 @@
+/**
+ * flock(2), which Node does not have. A lock belongs to the open file, not to the process that asked for it: we open the
+ * file, hand it to `flock -n 3` as descriptor 3, and when that has ended the lock is ours until we close the file or die.
+ * A shell's `flock -n <file> true` agrees with us, and `kill -9` frees what we hold. The file is close-on-exec: no child
+ * inherits a lock by accident. Where there is no flock(1) (macOS) perl does the same.
+ */
+import { spawn } from "node:child_process"
+import { closeSync, fstatSync, mkdirSync, openSync, statSync, unlinkSync } from "node:fs"
+import { dirname } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+
+import { LIMIT } from "../domain/limit.ts"
+
+export interface HeldLock {
+  readonly path: string
+  /** Frees the lock; a liveness lock is also removed, while still held, so that nobody can be inside. */
+  readonly release: (options?: { readonly remove?: boolean }) => void
+}
+
+/** Undefined when somebody else holds it for longer than `waitMs` (0: asks once). Makes the file. */
+export const acquireLock = async (
+  path: string,
+  options: { readonly waitMs: number },
+): Promise<HeldLock | undefined> => {
+  mkdirSync(dirname(path), { recursive: true })
+  for (;;) {
+    const file = openSync(path, "a", 0o644)
+    const held = await lockFile(file, path, options.waitMs).catch((error: unknown) => {
+      closeSync(file)
+      throw error
+    })
+    if (!held) {
+      closeSync(file)
+      return undefined
+    }
+    if (isStill(file, path)) return holding(file, path)
+    // It was removed between open and lock: what we hold is nobody's lock any more.
+    closeSync(file)
+  }
+}
+
+/** One critical section. Whoever waits too long is told who to look for. */
+export const withLock = async <T>(path: string, body: () => T | Promise<T>): Promise<T> => {
+  const lock = await acquireLock(path, { waitMs: LIMIT.appendWaitMs })
+  if (lock === undefined)
+    throw new Failure("LOCK_TIMEOUT", { file: path, seconds: LIMIT.appendWaitMs / 1000 })
+  try {
+    return await body()
+  } finally {
+    lock.release()
+  }
+}
+
+const holding = (file: number, path: string): HeldLock => {
+  let open = true
+  return {
+    path,
+    release: (options) => {
+      if (!open) return
+      open = false
+      if (options?.remove === true && isStill(file, path)) unlinkSync(path)
+      closeSync(file)
+    },
+  }
+}
+
+const isStill = (file: number, path: string): boolean => {
+  const there = statSync(path, { throwIfNoEntry: false })
+  const ours = fstatSync(file)
+  return there !== undefined && there.ino === ours.ino && there.dev === ours.dev
+}
+
+const lockFile = async (file: number, path: string, waitMs: number): Promise<boolean> => {
+  for (const [command, ...args] of waitMs > 0 ? BLOCKING : ASKING) {
+    const code = await runHelper({ command, args, file, waitMs })
+    if (code === "missing") continue
+    return code === 0
+  }
+  throw new Failure("LOCK_UNAVAILABLE", { file: path })
+}
+
+/** Exit 0: locked. Anything else: held by another, or we gave up waiting (then the helper was killed). */
+const runHelper = (options: {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly file: number
+  readonly waitMs: number
+}): Promise<number | "missing"> =>
+  new Promise((resolve) => {
+    const child = spawn(options.command, options.args, {
+      stdio: ["ignore", "ignore", "ignore", options.file],
+      // Node's own timer of a child: it ends a helper that waits longer than we want to.
+      ...(options.waitMs > 0 ? { timeout: options.waitMs, killSignal: "SIGKILL" as const } : {}),
+    })
+    child.once("error", () => resolve("missing"))
+    child.once("exit", (code) => resolve(code ?? 1))
+  })
+
+type Helper = readonly [command: string, ...args: readonly string[]]
+
+const perl = (flags: number): Helper => [
+  "perl",
+  "-e",
+  `open(my $f, ">>&=", 3) or exit 2; exit(flock($f, ${flags}) ? 0 : 1)`,
+]
+
+const ASKING: readonly Helper[] = [["flock", "-x", "-n", "3"], perl(6)]
+const BLOCKING: readonly Helper[] = [["flock", "-x", "3"], perl(2)]

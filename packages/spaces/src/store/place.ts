@@ -1,0 +1,120 @@
+/**
+ * Where everything is. No other module joins a path under the state root:
+ *
+ *   .meridian/.gitignore
+ *   .meridian/.spaces/.lock                    held while a space is made
+ *   .meridian/.spaces/<sN>/space.json          space.lock guards it
+ *                          runs.jsonl          runs.lock guards it; made by the first spawn
+ *                          sessions.jsonl      sessions.lock guards it
+ *                          sessions/<cN>.lock  held while the chat lives
+ *                          runs/<rN>/          what a run read and wrote; run.lock is held while it lives
+ *                          fs/                 the agents' own files, the only part under version control
+ */
+import { existsSync } from "node:fs"
+import { dirname, isAbsolute, join, resolve } from "node:path"
+
+import type { ChatId, RunId, SpaceId } from "@meridian/protocol"
+
+export interface Place {
+  /** The project the state belongs to: where a harness starts. */
+  readonly project: string
+  /** `.meridian`, or what MERIDIAN_STATE_ROOT names. */
+  readonly root: string
+  readonly gitignore: string
+  readonly spaces: string
+  readonly spacesLock: string
+}
+
+export interface SpacePlace {
+  readonly id: SpaceId
+  readonly directory: string
+  readonly document: string
+  readonly lock: string
+  readonly runsLog: string
+  readonly runsLock: string
+  readonly runs: string
+  readonly chatsLog: string
+  readonly chatsLock: string
+  readonly chats: string
+  readonly fs: string
+}
+
+export interface RunPlace {
+  readonly directory: string
+  readonly lock: string
+  readonly prompt: string
+  readonly params: string
+  readonly events: string
+  readonly report: string
+  readonly scratch: string
+  readonly workerLog: string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export const openPlace = (env: Environment, cwd: string): Place => {
+  const project = findProject(env, cwd)
+  const told = env["MERIDIAN_STATE_ROOT"] ?? ""
+  const root =
+    told === "" ? join(project, ".meridian") : isAbsolute(told) ? resolve(told) : resolve(project, told)
+  const spaces = join(root, ".spaces")
+  return { project, root, gitignore: join(root, ".gitignore"), spaces, spacesLock: join(spaces, ".lock") }
+}
+
+export const spacePlace = (place: Pick<Place, "spaces">, id: SpaceId): SpacePlace =>
+  spacePlaceIn(join(place.spaces, id), id)
+
+/** The same, for a space that is still being made under another name. */
+export const spacePlaceIn = (directory: string, id: SpaceId): SpacePlace => ({
+  id,
+  directory,
+  document: join(directory, "space.json"),
+  lock: join(directory, "space.lock"),
+  runsLog: join(directory, "runs.jsonl"),
+  runsLock: join(directory, "runs.lock"),
+  runs: join(directory, "runs"),
+  chatsLog: join(directory, "sessions.jsonl"),
+  chatsLock: join(directory, "sessions.lock"),
+  chats: join(directory, "sessions"),
+  fs: join(directory, "fs"),
+})
+
+export const chatLock = (space: SpacePlace, chat: ChatId): string => join(space.chats, `${chat}.lock`)
+
+export const runPlace = (space: SpacePlace, run: RunId): RunPlace => {
+  const directory = join(space.runs, run)
+  return {
+    directory,
+    lock: join(directory, "run.lock"),
+    prompt: join(directory, "prompt.md"),
+    params: join(directory, "params.json"),
+    events: join(directory, "events.jsonl"),
+    report: join(directory, "report.md"),
+    scratch: join(directory, "scratch"),
+    workerLog: join(directory, "worker.log"),
+  }
+}
+
+/** The first attempt has the plain names; a later one says its number, and none overwrites another. */
+export const attemptLogs = (
+  run: RunPlace,
+  attempt: number,
+): { readonly output: string; readonly stderr: string } => {
+  const suffix = attempt === 1 ? "" : `.attempt-${attempt}`
+  return {
+    output: join(run.directory, `output${suffix}.jsonl`),
+    stderr: join(run.directory, `stderr${suffix}.log`),
+  }
+}
+
+/** MERIDIAN_REPO_ROOT, else the nearest directory upwards that has state, a repository or skills, else here. */
+const findProject = (env: Environment, cwd: string): string => {
+  const told = env["MERIDIAN_REPO_ROOT"] ?? ""
+  if (told !== "") return resolve(cwd, told)
+  for (let directory = cwd; ; directory = dirname(directory)) {
+    if (PROJECT_SIGNS.some((sign) => existsSync(join(directory, sign)))) return directory
+    if (dirname(directory) === directory) return cwd
+  }
+}
+
+const PROJECT_SIGNS = [".meridian", ".git", ".agents/skills"] as const

@@ -1,0 +1,80 @@
+/** Which processes live, who they are, and how they are ended. */
+import { execFileSync } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+
+import { sameProcess, type ProcessMark } from "../domain/process-mark.ts"
+
+/** Undefined when there is no such process, or it is dead and only not yet collected by its parent. */
+export const markOf = (pid: number): ProcessMark | undefined => {
+  const started = process.platform === "linux" ? startedOnLinux(pid) : startedByPs(pid)
+  return started === undefined ? undefined : { pid, started }
+}
+
+export const isAlive = (mark: ProcessMark): boolean => {
+  const now = markOf(mark.pid)
+  return now !== undefined && sameProcess(now, mark)
+}
+
+export type Ending = "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGHUP"
+
+/** To the process and everything it started. False when nobody was there to hear it. */
+export const signalGroup = (leader: ProcessMark, signal: Ending): boolean => {
+  const now = markOf(leader.pid)
+  // Another process has the number now, so the old group is empty. While a group has members its number is not reused.
+  if (now !== undefined && !sameProcess(now, leader)) return false
+  return signalProcess(-leader.pid, signal)
+}
+
+export const signalProcess = (pid: number, signal: Ending): boolean => {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Processes whose environment has this entry: what a worker started in the instant before it could write down whom. Linux
+ * only; elsewhere nobody is found.
+ */
+export const processesWith = (name: string, value: string): readonly number[] => {
+  const entry = `${name}=${value}`
+  return pids().filter((pid) => pid !== process.pid && environmentOf(pid).includes(entry))
+}
+
+const pids = (): readonly number[] => {
+  try {
+    return readdirSync("/proc").flatMap((name) => (/^[0-9]+$/.test(name) ? [Number(name)] : []))
+  } catch {
+    return []
+  }
+}
+
+const environmentOf = (pid: number): readonly string[] => {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0")
+  } catch {
+    return []
+  }
+}
+
+/** Fields of /proc/PID/stat behind the command, which may itself hold spaces and brackets: state is 3, start time 22. */
+const startedOnLinux = (pid: number): string | undefined => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+    return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19]
+  } catch {
+    return undefined
+  }
+}
+
+const startedByPs = (pid: number): string | undefined => {
+  try {
+    const line = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], { encoding: "utf8" }).trim()
+    const [state = "", ...started] = line.split(/\s+/)
+    return line === "" || state.startsWith("Z") ? undefined : started.join(" ")
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Which runs really live. A worker that was killed cannot say so; the next command of anybody sees that its lock is free,
+ * ends what it left running and records the run as an orphan. A run whose lock is held is never touched.
+ */
+import type { RunId } from "@meridian/protocol"
+
+import { LIMIT } from "../domain/limit.ts"
+import { isEnded, type Run } from "../domain/run.ts"
+import type { OnDamage } from "./journal.ts"
+import { probeLocks } from "./lock-probe.ts"
+import { acquireLock } from "./lock.ts"
+import { runPlace, type SpacePlace } from "./place.ts"
+import { isAlive, processesWith, signalGroup, signalProcess } from "./process-table.ts"
+import { endRunFromOutside, readRun } from "./run-store.ts"
+
+export const ORPHAN = "orphan_run"
+
+/** Variable that every process of a run inherits, and whose value no other run has. */
+export const RUN_MARK = "MERIDIAN_REPORT_PATH"
+
+export interface Repair {
+  /** ISO time. */
+  readonly now: () => string
+  readonly sleep: (milliseconds: number) => Promise<void>
+  readonly onDamage: OnDamage
+}
+
+/** Runs without an end whose lock is held. The pid is asked first: as long as workers live, no process is started. */
+export const liveRuns = async (space: SpacePlace, runs: readonly Run[]): Promise<ReadonlySet<RunId>> => {
+  const open = runs.filter((run) => !isEnded(run))
+  const unsure = open.filter((run) => run.worker === undefined || !isAlive(run.worker))
+  const held =
+    unsure.length === 0 ? new Set() : await probeLocks(unsure.map((run) => runPlace(space, run.id).lock))
+  return new Set(
+    open
+      .filter((run) => !unsure.includes(run) || held.has(runPlace(space, run.id).lock))
+      .map((run) => run.id),
+  )
+}
+
+/** The same runs, each as it truly stands. */
+export const settleRuns = async (
+  space: SpacePlace,
+  runs: readonly Run[],
+  repair: Repair,
+): Promise<readonly Run[]> => {
+  if (runs.every(isEnded)) return runs
+  const live = await liveRuns(space, runs)
+  const settled: Run[] = []
+  for (const run of runs)
+    settled.push(isEnded(run) || live.has(run.id) ? run : await settleOrphan(space, run, repair))
+  return settled
+}
+
+const settleOrphan = async (space: SpacePlace, run: Run, repair: Repair): Promise<Run> => {
+  const files = runPlace(space, run.id)
+  // Held by us, nobody else repairs the same run at once, and nobody takes it for alive for long.
+  const lock = await acquireLock(files.lock, { waitMs: LIMIT.livenessWaitMs })
+  if (lock === undefined) return run
+  try {
+    const now = readRun(space, run.id, repair.onDamage) ?? run
+    if (isEnded(now)) return now
+    await endLeftovers(now, files.report, repair.sleep)
+    const finishedAt = repair.now()
+    await endRunFromOutside(space, run.id, {
+      status: "failed",
+      exitCode: 1,
+      finishedAt,
+      error: ORPHAN,
+      by: "repair",
+    })
+    return readRun(space, run.id, repair.onDamage) ?? now
+  } finally {
+    lock.release({ remove: true })
+  }
+}
+
+const STEP_MS = 20
+const STEPS = 25
+
+/** Ends the harness of a worker that is gone: asked first, then killed. */
+export const endLeftovers = async (run: Run, report: string, sleep: Repair["sleep"]): Promise<void> => {
+  const signal = (name: "SIGTERM" | "SIGKILL"): boolean => {
+    const group = run.harnessProcess === undefined ? false : signalGroup(run.harnessProcess, name)
+    const others = processesWith(RUN_MARK, report).filter((pid) => signalProcess(pid, name))
+    return group || others.length > 0
+  }
+  if (!signal("SIGTERM")) return
+  for (let step = 0; step < STEPS; step += 1) {
+    await sleep(STEP_MS)
+    const leader = run.harnessProcess
+    const gone = leader === undefined || !isAlive(leader)
+    if (gone && processesWith(RUN_MARK, report).length === 0) return
+  }
+  signal("SIGKILL")
+}

@@ -1,0 +1,99 @@
+/** Spaces on disk: made in one step, listed by directory, changed under their lock. */
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { Failure, type SpaceId } from "@meridian/protocol"
+
+import { asSpaceId, byNumber, nextSpaceId } from "../domain/identifier.ts"
+import { decodeSpace, encodeSpace, type Space } from "../domain/space.ts"
+import { isMissing, readDocument, replaceFile, syncDirectory } from "./document.ts"
+import { ensureGitignore } from "./gitignore.ts"
+import { withLock } from "./lock.ts"
+import { spacePlace, spacePlaceIn, type Place } from "./place.ts"
+
+export type FoundSpace =
+  | { readonly tag: "space"; readonly id: SpaceId; readonly space: Space }
+  | { readonly tag: "damaged"; readonly id: SpaceId; readonly reason: string }
+
+/** A space that is being made; a crash leaves it under this name, where nobody takes it for one. */
+const UNBORN = ".new-"
+
+/** Everything a space has, in a directory that appears under its id only when it is whole. */
+export const createSpace = (
+  place: Place,
+  options: { readonly name: string | undefined; readonly now: string },
+): Promise<Space> =>
+  withLock(place.spacesLock, () => {
+    ensureGitignore(place)
+    for (const name of readdirSync(place.spaces))
+      if (name.startsWith(UNBORN)) rmSync(join(place.spaces, name), { recursive: true, force: true })
+    const id = nextSpaceId(readdirSync(place.spaces))
+    const space: Space = {
+      id,
+      name: options.name,
+      status: "active",
+      startedAt: options.now,
+      finishedAt: undefined,
+    }
+    const unborn = spacePlaceIn(join(place.spaces, `${UNBORN}${id}`), id)
+    for (const directory of [unborn.directory, unborn.chats, unborn.runs, unborn.fs]) mkdirSync(directory)
+    for (const empty of [unborn.lock, unborn.runsLock, unborn.chatsLock, unborn.chatsLog])
+      writeFileSync(empty, "")
+    replaceFile(unborn.document, encodeSpace(space))
+    renameSync(unborn.directory, spacePlace(place, id).directory)
+    syncDirectory(place.spaces)
+    return space
+  })
+
+/** `start` makes sure of it also when the space is an old one. */
+export const keepGitignore = (place: Place): Promise<void> =>
+  withLock(place.spacesLock, () => ensureGitignore(place))
+
+/** By number. */
+export const listSpaces = (place: Place): readonly FoundSpace[] =>
+  directoryNames(place.spaces)
+    .flatMap((name) => asSpaceId(name) ?? [])
+    .toSorted(byNumber)
+    .map((id) => readSpace(place, id))
+
+export const readSpace = (place: Place, id: SpaceId): FoundSpace => {
+  const content = readDocument(spacePlace(place, id).document)
+  if (content === undefined) return { tag: "damaged", id, reason: "space.json is missing" }
+  const decoded = decodeSpace(content, id)
+  return decoded.tag === "space"
+    ? { ...decoded, id }
+    : { tag: "damaged", id, reason: `space.json: ${decoded.reason}` }
+}
+
+/** The space a reader named; its file must be sound. */
+export const findSpace = (place: Place, reference: string): Space => {
+  const id = asSpaceId(reference)
+  if (id === undefined || !directoryNames(place.spaces).includes(id))
+    throw new Failure("SPACE_NOT_FOUND", { space: reference })
+  const found = readSpace(place, id)
+  if (found.tag === "damaged")
+    throw new Failure("SPACE_DAMAGED", {
+      space: id,
+      reason: found.reason,
+      file: spacePlace(place, id).document,
+    })
+  return found.space
+}
+
+/** Reads, changes and replaces `space.json` in one critical section; nothing is written when it would stay the same. */
+export const changeSpace = (place: Place, id: SpaceId, change: (space: Space) => Space): Promise<Space> =>
+  withLock(spacePlace(place, id).lock, () => {
+    const before = findSpace(place, id)
+    const after = change(before)
+    if (after !== before) replaceFile(spacePlace(place, id).document, encodeSpace(after))
+    return after
+  })
+
+export const directoryNames = (directory: string): readonly string[] => {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
