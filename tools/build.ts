@@ -1,6 +1,6 @@
 /** Builds what is shipped: one rolldown bundle per entry, and type declarations beside the libraries. */
 import { spawnSync } from "node:child_process"
-import { rmSync } from "node:fs"
+import { chmodSync, rmSync } from "node:fs"
 
 import { rolldown, type RolldownOptions } from "rolldown"
 
@@ -13,6 +13,8 @@ interface Bundle {
   /** Put before the code: a shebang, a compile cache. */
   readonly banner?: string
   readonly minify?: boolean
+  /** The entry starts with a shebang and is made executable. */
+  readonly executable?: boolean
   /** One file only, whatever is imported lazily (a plugin that is copied about). */
   readonly single?: boolean
 }
@@ -20,6 +22,12 @@ interface Bundle {
 /** One row per thing we ship. */
 const BUNDLES: readonly Bundle[] = [
   { input: { index: "packages/engine/src/index.ts" }, directory: "packages/engine/dist" },
+  {
+    input: { meridian: "packages/cli/src/meridian.entry.ts" },
+    directory: "packages/cli/dist",
+    minify: true,
+    executable: true,
+  },
 ]
 
 const build = async (bundle: Bundle): Promise<void> => {
@@ -42,6 +50,8 @@ const build = async (bundle: Bundle): Promise<void> => {
     ...(bundle.banner === undefined ? {} : { banner: bundle.banner }),
   })
   await graph.close()
+  if (bundle.executable === true)
+    for (const name of Object.keys(bundle.input)) chmodSync(`${bundle.directory}/${name}.js`, 0o755)
 }
 
 for (const bundle of BUNDLES) await build(bundle)

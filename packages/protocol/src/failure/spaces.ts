@@ -8,6 +8,72 @@ export const SPACES_FAILURES = {
     cause: (f) => `${f["problem"]}`,
     next: (f) => `${f["next"]}`,
   },
+  UNKNOWN_COMMAND: {
+    exit: 2,
+    http: 404,
+    cause: (f) => `Unknown command '${f["words"]}'.`,
+    next: (f) =>
+      f["suggestion"] === undefined
+        ? "run 'meridian --help' to see the commands."
+        : `did you mean 'meridian ${f["suggestion"]}'? Run 'meridian --help' to see the commands.`,
+  },
+  INTERRUPTED: {
+    exit: 130,
+    http: 499,
+    cause: (f) => `Stopped by ${f["signal"]}.`,
+    next: () => "run the command again.",
+  },
+  SYSTEM_ERROR: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `${f["cause"]}.`,
+    next: () => "check that the path exists and that you may read and write it.",
+  },
+  INTERNAL: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `${f["cause"]}.`,
+    next: () => "run again with MERIDIAN_DEBUG=1 and report what it prints: this is a bug in Meridian.",
+  },
+  NODE_TOO_OLD: {
+    exit: 2,
+    http: 500,
+    cause: (f) => `Node ${f["version"]} cannot run Meridian, which needs 24.15 or newer.`,
+    next: () => "install a newer Node.",
+  },
+  CONFIG_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Configuration file not found: ${f["path"]}.`,
+    next: () => "correct --config or MERIDIAN_CONFIG.",
+  },
+  CONFIG_SYNTAX: {
+    exit: 1,
+    http: 400,
+    cause: (f) => `${f["where"]}: not valid TOML: ${f["problem"]}.`,
+    next: () => "correct that line.",
+  },
+  CONFIG_INVALID: {
+    exit: 1,
+    http: 400,
+    cause: (f) => `${f["where"]}: '${f["key"]}' must be ${f["expected"]}, got ${f["got"]}.`,
+    next: () => "correct the value, or remove it to use the default.",
+  },
+  CONFIG_KEY_UNKNOWN: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Unknown config key '${f["key"]}'.`,
+    next: (f) =>
+      f["suggestion"] === undefined
+        ? "run 'meridian config show' to see the keys."
+        : `did you mean '${f["suggestion"]}'? Run 'meridian config show' to see the keys.`,
+  },
+  CONFIG_NOT_EDITABLE: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `${f["path"]} sets '${f["key"]}' in a way that cannot be changed line by line.`,
+    next: () => "edit the file by hand.",
+  },
   SPACE_REQUIRED: {
     exit: 1,
     http: 400,

@@ -11,6 +11,7 @@ export interface WarningEntry {
 
 export interface Warning {
   readonly code: WarningCode
+  readonly facts: Facts
   readonly cause: string
   readonly next: string
 }
@@ -41,7 +42,7 @@ export type WarningCode = keyof typeof WARNINGS
 
 export const warning = (code: WarningCode, facts: Facts = {}): Warning => {
   const entry: WarningEntry = WARNINGS[code]
-  return { code, cause: entry.cause(facts), next: entry.next(facts) }
+  return { code, facts, cause: entry.cause(facts), next: entry.next(facts) }
 }
 
 export const renderWarning = (given: Warning): string =>

@@ -1,0 +1,16 @@
+/** Flags that every command has. They may stand before or after the command's words. */
+import type { Fields } from "@meridian/spaces"
+
+export const GLOBAL_FLAGS = {
+  json: { type: "boolean", description: "Print one JSON document." },
+  format: { type: "string", description: "Output format.", choices: ["text", "json"], value: "FORMAT" },
+  config: {
+    type: "string",
+    description: "Configuration file laid over config.toml (also MERIDIAN_CONFIG).",
+    value: "FILE",
+  },
+  yes: { type: "boolean", description: "Answer every question with yes.", short: "y" },
+  human: { type: "boolean", description: "Full help and text output in agent mode.", hidden: true },
+  help: { type: "boolean", description: "Show help.", short: "h" },
+  version: { type: "boolean", description: "Show the version." },
+} as const satisfies Fields

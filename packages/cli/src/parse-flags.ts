@@ -1,0 +1,194 @@
+/** The words after a command -> raw values by wire name, and what the global flags said. */
+import { parseArgs, type ParseArgsOptionDescriptor } from "node:util"
+
+import { Failure } from "@meridian/protocol"
+import {
+  flagName,
+  nearest,
+  wireName,
+  type Field,
+  type OperationMeta,
+  type Passthrough,
+} from "@meridian/spaces"
+
+import { GLOBAL_FLAGS } from "./global-flags.ts"
+
+export interface ParsedFlags {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly globals: Globals
+  readonly passthrough: Passthrough["passthrough"]
+}
+
+export interface Globals {
+  readonly json: boolean
+  readonly format: string | undefined
+  readonly config: string | undefined
+  readonly yes: boolean
+  readonly human: boolean
+  readonly help: boolean
+  readonly version: boolean
+}
+
+type Shape = Pick<OperationMeta, "name" | "fields" | "passthrough">
+
+export const parseFlags = (shape: Shape, words: readonly string[]): ParsedFlags => {
+  const help = `run 'meridian ${shape.name === "" ? "" : `${shape.name.replaceAll(".", " ")} `}--help'.`
+  const refuse = (problem: string): Failure => new Failure("USAGE", { problem, next: help })
+  const flags = flagsOf(shape)
+  const { tokens } = parseArgs({
+    args: spellOutOptionalValues(words, flags),
+    options: Object.fromEntries([...flags].map(([flag, target]) => [flag, optionOf(target)])),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const values: Record<string, unknown> = {}
+  const globals: Record<string, unknown> = {}
+  const passthrough: { readonly flag: string; readonly value?: string }[] = []
+  const positionals: string[] = []
+  const afterDashes: string[] = []
+  let dashed = false
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") {
+      dashed = true
+      continue
+    }
+    if (token.kind === "positional") {
+      ;(dashed ? afterDashes : positionals).push(token.value)
+      continue
+    }
+    const target = flags.get(token.name)
+    if (target === undefined) throw refuse(unknownFlag(token.rawName, flags))
+    const text = checkValue(token, target, flags)
+    if (text.tag === "wrong") throw refuse(text.problem)
+    if (target.tag === "passthrough")
+      passthrough.push({ flag: token.rawName, ...(text.value === undefined ? {} : { value: text.value }) })
+    else store(target.tag === "global" ? globals : values, target, text.value ?? true)
+  }
+  const left = placePositionals(shape, positionals, afterDashes, values)
+  if (left !== undefined) throw refuse(`Unexpected argument '${left}'.`)
+  return { values, passthrough, globals: globalsOf(globals) }
+}
+
+type Target =
+  | { readonly tag: "field" | "global"; readonly name: string; readonly field: Field }
+  | { readonly tag: "passthrough"; readonly takesValue: boolean }
+
+/** Long and short flag names without dashes -> where their value goes. */
+const flagsOf = (shape: Shape): ReadonlyMap<string, Target> => {
+  const flags = new Map<string, Target>()
+  for (const { flag, takesValue } of shape.passthrough ?? [])
+    flags.set(flag.replace(/^-+/, ""), { tag: "passthrough", takesValue })
+  const add = (tag: "field" | "global", fields: Readonly<Record<string, Field>>): void => {
+    for (const [key, field] of Object.entries(fields)) {
+      if (field.positional !== undefined || field.only === "tool") continue
+      const target = { tag, name: tag === "global" ? key : wireName(key), field } as const
+      const short = field.short === undefined ? [] : [field.short]
+      for (const flag of [flagName(key, field), ...(field.aliases ?? []), ...short]) flags.set(flag, target)
+    }
+  }
+  add("global", GLOBAL_FLAGS)
+  add("field", shape.fields)
+  return flags
+}
+
+const takesValue = (target: Target): boolean =>
+  target.tag === "passthrough" ? target.takesValue : target.field.type !== "boolean"
+
+const optionOf = (target: Target): ParseArgsOptionDescriptor => ({
+  type: takesValue(target) ? "string" : "boolean",
+  multiple: true,
+  ...(target.tag !== "passthrough" && target.field.short !== undefined ? { short: target.field.short } : {}),
+})
+
+/** `--continue` before another flag or the end becomes `--continue=`. */
+const spellOutOptionalValues = (
+  words: readonly string[],
+  flags: ReadonlyMap<string, Target>,
+): readonly string[] => {
+  const end = words.indexOf("--")
+  return words.map((word, index) => {
+    if (end !== -1 && index >= end) return word
+    const target = word.startsWith("--") ? flags.get(word.slice(2)) : undefined
+    if (target?.tag !== "field" || target.field.optionalValue !== true) return word
+    const next = words[index + 1]
+    return next === undefined || next.startsWith("-") ? `${word}=` : word
+  })
+}
+
+type Checked =
+  | { readonly tag: "value"; readonly value: string | undefined }
+  | { readonly tag: "wrong"; readonly problem: string }
+
+const checkValue = (
+  token: {
+    readonly rawName: string
+    readonly value?: string | undefined
+    readonly inlineValue?: boolean | undefined
+  },
+  target: Target,
+  flags: ReadonlyMap<string, Target>,
+): Checked => {
+  if (!takesValue(target))
+    return token.value === undefined
+      ? { tag: "value", value: undefined }
+      : { tag: "wrong", problem: `${token.rawName} takes no value.` }
+  if (token.value === undefined) return { tag: "wrong", problem: `${token.rawName} needs a value.` }
+  const swallowed =
+    token.inlineValue !== true && token.value.startsWith("--") && flags.has(token.value.slice(2))
+  return swallowed
+    ? { tag: "wrong", problem: `${token.rawName} needs a value, got the flag ${token.value}.` }
+    : { tag: "value", value: token.value }
+}
+
+const store = (
+  into: Record<string, unknown>,
+  target: Extract<Target, { readonly field: Field }>,
+  value: string | true,
+): void => {
+  const before = into[target.name]
+  into[target.name] =
+    target.field.type === "strings" ? [...(Array.isArray(before) ? before : []), value] : value
+}
+
+/** The first word that found no place. */
+const placePositionals = (
+  shape: Shape,
+  positionals: readonly string[],
+  afterDashes: readonly string[],
+  values: Record<string, unknown>,
+): string | undefined => {
+  const places = Object.entries<Field>(shape.fields).filter(([, field]) => field.positional !== undefined)
+  const takesDashes = places.find(([, field]) => field.positional === "dashes")
+  let left = takesDashes === undefined ? [...positionals, ...afterDashes] : [...positionals]
+  if (takesDashes !== undefined && afterDashes.length > 0) values[wireName(takesDashes[0])] = [...afterDashes]
+  for (const [key, field] of places) {
+    if (field.positional === "dashes" || left.length === 0) continue
+    values[wireName(key)] = field.positional === "rest" ? left : left[0]
+    left = field.positional === "rest" ? [] : left.slice(1)
+  }
+  return left[0]
+}
+
+const unknownFlag = (rawName: string, flags: ReadonlyMap<string, Target>): string => {
+  const visible = [...flags].filter(
+    ([flag, target]) => flag.length > 1 && (target.tag === "passthrough" || target.field.hidden !== true),
+  )
+  const meant = rawName.startsWith("--")
+    ? nearest(
+        rawName.slice(2),
+        visible.map(([flag]) => flag),
+      )
+    : undefined
+  return `Unknown flag '${rawName}'${meant === undefined ? "." : `, did you mean --${meant}?`}`
+}
+
+const globalsOf = (raw: Readonly<Record<string, unknown>>): Globals => ({
+  json: raw["json"] === true,
+  format: typeof raw["format"] === "string" ? raw["format"] : undefined,
+  config: typeof raw["config"] === "string" ? raw["config"] : undefined,
+  yes: raw["yes"] === true,
+  human: raw["human"] === true,
+  help: raw["help"] === true,
+  version: raw["version"] === true,
+})

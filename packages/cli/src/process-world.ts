@@ -1,0 +1,100 @@
+/** The world of a command: this process. Everything that costs start-up time is reached only when it is asked for. */
+import { isatty } from "node:tty"
+
+import { Interrupted, renderWarning, warning, type SignalName, type World } from "@meridian/spaces"
+
+import type { Output } from "./output.ts"
+
+export interface ProcessWorld {
+  readonly world: World
+  /** Which signal came first, if any. */
+  readonly stoppedBy: () => SignalName | undefined
+}
+
+export interface WorldChoices {
+  readonly output: Output
+  readonly json: boolean
+  readonly yes: boolean
+  readonly configPath: string | undefined
+}
+
+export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
+  const controller = new AbortController()
+  const listeners = new Set<(signal: SignalName) => void>()
+  const warned = new Set<string>()
+  const env: World["env"] = process.env
+  let first: SignalName | undefined
+  const receive = (signal: SignalName): void => {
+    // A second signal while nobody handles them: the reader means it.
+    if (first !== undefined && listeners.size === 0) process.exit(EXIT[signal])
+    first ??= signal
+    for (const listener of listeners) listener(signal)
+    controller.abort(new Interrupted(signal))
+  }
+  for (const signal of SIGNALS) process.on(signal, receive)
+  const terminal: World["terminal"] = {
+    get stdin() {
+      return isatty(0)
+    },
+    get stdout() {
+      return isatty(1)
+    },
+    get stderr() {
+      return isatty(2)
+    },
+  }
+  const world: World = {
+    env,
+    cwd: process.cwd(),
+    clock: { now: Date.now, sleep },
+    uuid: () => globalThis.crypto.randomUUID(),
+    mode: agentMode(env) ? "agent" : "human",
+    face: "command",
+    terminal,
+    stderr: { write: choices.output.stderr },
+    warn: (code, facts) => {
+      const line = renderWarning(warning(code, facts))
+      if (warned.has(line)) return
+      warned.add(line)
+      choices.output.stderr(`${line}\n`)
+    },
+    progress: () => {},
+    signal: controller.signal,
+    onSignal: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    confirm: async (question) => {
+      if (choices.yes) return true
+      if (!terminal.stdin || !terminal.stderr) return false
+      const { ask } = await import("./ask.ts")
+      return ask(question, controller.signal)
+    },
+    json: choices.json,
+    configPath: choices.configPath,
+    program: [process.execPath, process.argv[1] ?? ""],
+  }
+  return { world, stoppedBy: () => first }
+}
+
+export const agentMode = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  (env["MERIDIAN_SPACE_ID"] ?? "") !== ""
+
+const SIGNALS: readonly SignalName[] = ["SIGINT", "SIGTERM", "SIGHUP"]
+
+const EXIT: Readonly<Record<SignalName, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }
+
+const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve()
+      return
+    }
+    const done = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", done)
+      resolve()
+    }
+    const timer = setTimeout(done, milliseconds)
+    signal?.addEventListener("abort", done, { once: true })
+  })

@@ -1,0 +1,276 @@
+/**
+ * Every option of `config.toml`, in the order `meridian init` writes them. The key is `section.name`; the table gives the
+ * typed configuration, the template, `config show` and the reference page.
+ */
+export type OptionType = "boolean" | "integer" | "number" | "string" | "strings"
+
+export interface Option {
+  readonly type: OptionType
+  /** Undefined: unset until somebody sets it. */
+  readonly default: boolean | number | string | readonly string[] | undefined
+  /** Sentences, as they stand above the option in `config.toml`. */
+  readonly description: string
+  /** Environment variable that goes before every file. */
+  readonly variable?: string
+  readonly choices?: readonly string[]
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+const TIERS = ["read-only", "workspace-write", "full-access"] as const
+
+export const OPTIONS = {
+  "start.auto_resume": {
+    type: "boolean",
+    default: true,
+    description:
+      "Whether a plain 'meridian start' takes up the last active space. With false it makes a new space unless --space or --continue is given.",
+    variable: "MERIDIAN_AUTO_RESUME",
+  },
+  "harness.default": {
+    type: "string",
+    default: "claude",
+    description: "The harness used when neither a model nor an agent decides.",
+    variable: "MERIDIAN_DEFAULT_HARNESS",
+    choices: ["claude", "codex", "opencode", "direct"],
+  },
+  "harness.claude": {
+    type: "string",
+    default: "claude",
+    description: "Command of Claude Code: a name on PATH or a path.",
+    variable: "MERIDIAN_CLAUDE_COMMAND",
+  },
+  "harness.codex": {
+    type: "string",
+    default: "codex",
+    description: "Command of Codex: a name on PATH or a path.",
+    variable: "MERIDIAN_CODEX_COMMAND",
+  },
+  "harness.opencode": {
+    type: "string",
+    default: "opencode",
+    description: "Command of OpenCode: a name on PATH or a path.",
+    variable: "MERIDIAN_OPENCODE_COMMAND",
+  },
+  "defaults.model": {
+    type: "string",
+    default: undefined,
+    description: "Model (id or alias) used when neither -m nor an agent names one.",
+    variable: "MERIDIAN_DEFAULT_MODEL",
+  },
+  "defaults.agent": {
+    type: "string",
+    default: "agent",
+    description: "Agent profile of a run without -a. Nothing happens when no such profile exists.",
+    variable: "MERIDIAN_DEFAULT_AGENT",
+  },
+  "defaults.primary_agent": {
+    type: "string",
+    default: "primary",
+    description: "Agent profile of 'meridian start' without -a. Nothing happens when no such profile exists.",
+    variable: "MERIDIAN_PRIMARY_AGENT",
+  },
+  "defaults.max_depth": {
+    type: "integer",
+    default: 3,
+    description: "How deep agents may spawn agents. A run at this depth cannot spawn another.",
+    variable: "MERIDIAN_MAX_DEPTH",
+    minimum: 0,
+    maximum: 100,
+  },
+  "defaults.max_retries": {
+    type: "integer",
+    default: 3,
+    description:
+      "How often a run is tried again after a failure that passes by itself (rate limit, overload, connection).",
+    variable: "MERIDIAN_MAX_RETRIES",
+    minimum: 0,
+    maximum: 100,
+  },
+  "defaults.retry_backoff_seconds": {
+    type: "number",
+    default: 0.25,
+    description: "Wait before the first retry; every further one waits twice as long.",
+    variable: "MERIDIAN_RETRY_BACKOFF_SECONDS",
+    minimum: 0,
+    maximum: 3600,
+  },
+  "runs.max_parallel": {
+    type: "integer",
+    default: 4,
+    description: "Runs of one space that may work at the same time; more are queued. 0 means no limit.",
+    variable: "MERIDIAN_MAX_PARALLEL",
+    minimum: 0,
+    maximum: 10_000,
+  },
+  "timeouts.kill_grace_seconds": {
+    type: "number",
+    default: 2,
+    description: "Time between asking a harness to stop and killing it.",
+    variable: "MERIDIAN_KILL_GRACE_SECONDS",
+    minimum: 0,
+    maximum: 3600,
+  },
+  "timeouts.wait_seconds": {
+    type: "number",
+    default: 600,
+    description: "How long 'meridian run wait' waits without --timeout.",
+    variable: "MERIDIAN_WAIT_TIMEOUT_SECONDS",
+    minimum: 0,
+    maximum: 31_536_000,
+  },
+  "permissions.default_tier": {
+    type: "string",
+    default: "read-only",
+    description:
+      "What a run may touch when neither --permission nor its agent says so. 'danger' is refused here.",
+    variable: "MERIDIAN_DEFAULT_PERMISSION_TIER",
+    choices: TIERS,
+  },
+  "primary.permission_tier": {
+    type: "string",
+    default: undefined,
+    description:
+      "What 'meridian start' may touch. Unset: the harness asks as it always does. 'danger' is refused here.",
+    variable: "MERIDIAN_PRIMARY_PERMISSION_TIER",
+    choices: TIERS,
+  },
+  "primary.autocompact_pct": {
+    type: "integer",
+    default: undefined,
+    description:
+      "Fill of the context window, in percent, at which Claude Code compacts. Unset: its own choice.",
+    variable: "MERIDIAN_AUTOCOMPACT_PCT",
+    minimum: 1,
+    maximum: 100,
+  },
+  "search_paths.agents": {
+    type: "strings",
+    default: [".meridian/agents", ".agents/agents", ".claude/agents", ".opencode/agents"],
+    description: "Folders of agent profiles, relative to the project. The first that has a name wins.",
+  },
+  "search_paths.skills": {
+    type: "strings",
+    default: [".meridian/skills", ".agents/skills", ".claude/skills", ".opencode/skills"],
+    description: "Folders of skills, relative to the project. The first that has a name wins.",
+  },
+  "search_paths.global_agents": {
+    type: "strings",
+    default: ["~/.claude/agents", "~/.opencode/agents"],
+    description: "Folders of agent profiles looked at after those of the project.",
+  },
+  "search_paths.global_skills": {
+    type: "strings",
+    default: ["~/.claude/skills", "~/.opencode/skills"],
+    description: "Folders of skills looked at after those of the project.",
+  },
+} as const satisfies Record<string, Option>
+
+export type OptionKey = keyof typeof OPTIONS
+
+type Widened<O extends Option> = O["type"] extends "boolean"
+  ? boolean
+  : O["type"] extends "strings"
+    ? readonly string[]
+    : O["type"] extends "string"
+      ? O extends { readonly choices: readonly (infer Choice)[] }
+        ? Choice
+        : string
+      : number
+
+/** The configuration as the rest of the program reads it: `config["runs.max_parallel"]`. */
+export type Config = {
+  readonly [Key in OptionKey]:
+    | Widened<(typeof OPTIONS)[Key]>
+    | ((typeof OPTIONS)[Key]["default"] extends undefined ? undefined : never)
+}
+
+export type OptionValue = boolean | number | string | readonly string[]
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal table
+export const OPTION_KEYS = Object.keys(OPTIONS) as readonly OptionKey[]
+
+export const optionOf = (key: OptionKey): Option => OPTIONS[key]
+
+export const isOptionKey = (text: string): text is OptionKey => Object.hasOwn(OPTIONS, text)
+
+/** `max_retries` for `defaults.max_retries`, when only one option ends so. */
+export const resolveOptionKey = (text: string): OptionKey | undefined => {
+  if (isOptionKey(text)) return text
+  const ends = OPTION_KEYS.filter((key) => key.endsWith(`.${text}`))
+  return ends.length === 1 ? ends[0] : undefined
+}
+
+export type ValueCheck =
+  | { readonly tag: "value"; readonly value: OptionValue }
+  | { readonly tag: "wrong"; readonly expected: string }
+
+/** A value of a TOML file against its option. */
+export const checkOptionValue = (key: OptionKey, value: unknown): ValueCheck => {
+  const option = optionOf(key)
+  const expected = expectationOf(option)
+  const wrong: ValueCheck = { tag: "wrong", expected }
+  switch (option.type) {
+    case "boolean":
+      return typeof value === "boolean" ? { tag: "value", value } : wrong
+    case "string":
+      if (typeof value !== "string" || value === "") return wrong
+      return option.choices === undefined || option.choices.includes(value) ? { tag: "value", value } : wrong
+    case "strings":
+      return Array.isArray(value) && value.every((item) => typeof item === "string")
+        ? { tag: "value", value }
+        : wrong
+    case "integer":
+    case "number": {
+      const number = typeof value === "bigint" ? Number(value) : value
+      if (typeof number !== "number" || !Number.isFinite(number)) return wrong
+      if (option.type === "integer" && !Number.isSafeInteger(number)) return wrong
+      if (number < (option.minimum ?? number) || number > (option.maximum ?? number)) return wrong
+      return { tag: "value", value: number }
+    }
+  }
+}
+
+/** A word of the command line or of a variable against its option. Lists are separated by commas. */
+export const readOptionText = (key: OptionKey, text: string): ValueCheck => {
+  const option = optionOf(key)
+  switch (option.type) {
+    case "boolean": {
+      const word = text.trim().toLowerCase()
+      if (["true", "1", "yes", "on"].includes(word)) return { tag: "value", value: true }
+      if (["false", "0", "no", "off"].includes(word)) return { tag: "value", value: false }
+      return { tag: "wrong", expected: expectationOf(option) }
+    }
+    case "string":
+      return checkOptionValue(key, text)
+    case "strings": {
+      const items = text
+        .replace(/^\s*\[(.*)\]\s*$/s, "$1")
+        .split(",")
+        .map((item) => item.trim().replace(/^(["'])(.*)\1$/, "$2"))
+      return checkOptionValue(
+        key,
+        items.filter((item) => item !== ""),
+      )
+    }
+    case "integer":
+    case "number":
+      return /^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/.test(text)
+        ? checkOptionValue(key, Number(text))
+        : { tag: "wrong", expected: expectationOf(option) }
+  }
+}
+
+const KINDS: Readonly<Record<OptionType, string>> = {
+  boolean: "true or false",
+  integer: "a whole number",
+  number: "a number",
+  string: "a text that is not empty",
+  strings: "a list of texts",
+}
+
+const expectationOf = (option: Option): string => {
+  if (option.choices !== undefined) return `one of ${option.choices.join(", ")}`
+  if (option.minimum === undefined || option.maximum === undefined) return KINDS[option.type]
+  return `${KINDS[option.type]} from ${option.minimum} to ${option.maximum}`
+}

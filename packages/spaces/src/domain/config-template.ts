@@ -1,0 +1,75 @@
+/** `config.toml` as `meridian init` writes it: every option explained, commented out, showing its default. */
+import { OPTION_KEYS, optionOf, type Option, type OptionValue } from "./config-option.ts"
+
+export const configTemplate = (): string => {
+  const lines = [
+    "# Meridian's configuration. Every option is here, commented out, with its default.",
+    "# Remove the '# ' before an option to change it, or use 'meridian config set KEY VALUE'.",
+    "# Later layers win: defaults, this file, the file of --config or MERIDIAN_CONFIG, variables.",
+  ]
+  let section = ""
+  for (const key of OPTION_KEYS) {
+    const option = optionOf(key)
+    const [head = "", name = ""] = key.split(".")
+    if (head !== section) lines.push("", `[${head}]`)
+    else lines.push("")
+    section = head
+    lines.push(...wrap(option.description, 98).map((line) => `# ${line}`), `# ${factsOf(option)}`)
+    lines.push(`# ${name} = ${toTomlValue(option.default ?? exampleOf(option))}`)
+  }
+  return `${lines.join("\n")}\n`
+}
+
+export const toTomlValue = (value: OptionValue): string => {
+  if (typeof value === "string") return tomlString(value)
+  if (typeof value === "object") return `[${value.map(tomlString).join(", ")}]`
+  return String(value)
+}
+
+/** A TOML basic string and a JSON string escape alike, except that TOML also wants DEL escaped. */
+const tomlString = (text: string): string => JSON.stringify(text).replaceAll("\u007F", "\\u007f")
+
+const exampleOf = (option: Option): OptionValue => {
+  if (option.choices?.[0] !== undefined) return option.choices[0]
+  switch (option.type) {
+    case "boolean":
+      return false
+    case "string":
+      return "..."
+    case "strings":
+      return []
+    case "integer":
+    case "number":
+      return option.maximum === 100 ? 65 : 1
+  }
+}
+
+const factsOf = (option: Option): string => {
+  const kind = option.choices === undefined ? KIND[option.type] : `One of: ${option.choices.join(", ")}.`
+  const range =
+    option.minimum === undefined || option.maximum === undefined
+      ? ""
+      : ` From ${option.minimum} to ${option.maximum}.`
+  const unset = option.default === undefined ? " Unset by default." : ""
+  return `${kind}${range}${unset}${option.variable === undefined ? "" : ` Variable: ${option.variable}.`}`
+}
+
+const KIND = {
+  boolean: "True or false.",
+  integer: "Whole number.",
+  number: "Number.",
+  string: "Text.",
+  strings: "List of texts.",
+} as const
+
+const wrap = (text: string, width: number): readonly string[] => {
+  const lines: string[] = []
+  let line = ""
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === "" ? word : `${line} ${word}`
+  }
+  return line === "" ? lines : [...lines, line]
+}

@@ -1,0 +1,118 @@
+/** `meridian config show|get|set|reset`. */
+import { mkdir } from "node:fs/promises"
+
+import { Failure } from "@meridian/protocol"
+
+import type { Setting, Settings } from "../domain/config-layer.ts"
+import { OPTION_KEYS, readOptionText, resolveOptionKey, type OptionKey } from "../domain/config-option.ts"
+import { configTemplate, toTomlValue } from "../domain/config-template.ts"
+import { removeKey, setKey } from "../domain/config-text.ts"
+import { nearest } from "../domain/nearest.ts"
+import {
+  configPath,
+  createConfigFile,
+  loadConfig,
+  readConfigText,
+  writeConfigEdit,
+  type LoadedConfig,
+} from "../store/config-file.ts"
+import { openPlace } from "../store/place.ts"
+import { CONFIG_GET, CONFIG_RESET, CONFIG_SET, CONFIG_SHOW } from "./config.meta.ts"
+import { implement } from "./operation.ts"
+import type { World } from "./world.ts"
+
+/** What every operation that needs configuration calls: warns about unknown keys, fails on wrong values. */
+export const readConfig = async (
+  world: Pick<World, "env" | "cwd" | "configPath" | "warn">,
+): Promise<LoadedConfig> => {
+  const { root } = openPlace(world.env, world.cwd)
+  const loaded = await loadConfig({ root, cwd: world.cwd, env: world.env, configPath: world.configPath })
+  for (const { facts } of loaded.warnings) world.warn("CONFIG_KEY_UNKNOWN", facts)
+  return loaded
+}
+
+export const configShow = implement(CONFIG_SHOW, {
+  run: async (_input, world) => {
+    const { settings, overlay } = await readConfig(world)
+    const { root } = openPlace(world.env, world.cwd)
+    return {
+      path: configPath(root),
+      ...(overlay === undefined ? {} : { overlay }),
+      values: OPTION_KEYS.map((key) => settingDocument(key, settingOf(settings, key))),
+    }
+  },
+  text: ({ values }) =>
+    values
+      .map(({ key, value, source, env_var: variable }) => {
+        const from = variable === undefined ? source : `${source} (${variable})`
+        return `${key}: ${value === undefined ? "unset" : show(value)} [source: ${from}]`
+      })
+      .join("\n"),
+})
+
+export const configGet = implement(CONFIG_GET, {
+  run: async ({ key: typed }, world) => {
+    const key = requireKey(typed)
+    const { settings } = await readConfig(world)
+    return settingDocument(key, settingOf(settings, key))
+  },
+  text: ({ value }) => (value === undefined ? "unset" : show(value)),
+})
+
+export const configSet = implement(CONFIG_SET, {
+  run: async ({ key: typed, value: text }, world) => {
+    const key = requireKey(typed)
+    const read = readOptionText(key, text)
+    if (read.tag === "wrong")
+      throw new Failure("USAGE", {
+        problem: `'${key}' must be ${read.expected}, got ${JSON.stringify(text)}.`,
+        next: `run 'meridian config set ${key} VALUE' with such a value.`,
+      })
+    const { root } = openPlace(world.env, world.cwd)
+    const path = configPath(root)
+    await mkdir(root, { recursive: true })
+    await createConfigFile(path, configTemplate())
+    const before = (await readConfigText(path)) ?? ""
+    const after = setKey(before, key, toTomlValue(read.value))
+    await writeConfigEdit({ path, before, after, key, expected: read.value })
+    return { key, path, value: read.value }
+  },
+  text: ({ key, path, value }) => `set ${key} = ${show(value)} in ${path}`,
+})
+
+export const configReset = implement(CONFIG_RESET, {
+  run: async ({ key: typed }, world) => {
+    const key = requireKey(typed)
+    const { root } = openPlace(world.env, world.cwd)
+    const path = configPath(root)
+    const before = (await readConfigText(path)) ?? ""
+    const after = removeKey(before, key)
+    await writeConfigEdit({ path, before, after, key, expected: undefined })
+    return { key, path, removed: before !== after }
+  },
+  text: ({ key, path, removed }) => `reset ${key} (${removed ? "removed" : "already-default"}) in ${path}`,
+})
+
+const requireKey = (typed: string): OptionKey => {
+  const key = resolveOptionKey(typed)
+  if (key !== undefined) return key
+  const suggestion = nearest(typed, [
+    ...OPTION_KEYS,
+    ...OPTION_KEYS.map((known) => known.split(".")[1] ?? known),
+  ])
+  throw new Failure("CONFIG_KEY_UNKNOWN", { key: typed, ...(suggestion === undefined ? {} : { suggestion }) })
+}
+
+const settingOf = (settings: Settings, key: OptionKey): Setting =>
+  settings.get(key) ?? { value: undefined, source: "builtin" }
+
+const settingDocument = (key: OptionKey, setting: Setting) => ({
+  key,
+  source: setting.source,
+  ...(setting.value === undefined ? {} : { value: setting.value }),
+  ...(setting.path === undefined ? {} : { path: setting.path }),
+  ...(setting.line === undefined ? {} : { line: setting.line }),
+  ...(setting.variable === undefined ? {} : { env_var: setting.variable }),
+})
+
+const show = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))

@@ -1,0 +1,174 @@
+/**
+ * `config.toml` on disk. A file in which nothing is set (as `meridian init` leaves it) is understood without loading a
+ * TOML parser; an edit is written beside the file and renamed over it, and only if it parses to what was meant.
+ */
+import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises"
+import { join, resolve } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+
+import { configOf, layerConfig, type ConfigFile, type Settings } from "../domain/config-layer.ts"
+import type { Config, OptionKey } from "../domain/config-option.ts"
+import { keyLines } from "../domain/config-text.ts"
+import { warning, type Warning } from "../domain/warning.ts"
+
+export interface ConfigRequest {
+  /** `Place.root`: where `config.toml` is. */
+  readonly root: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** `--config`, before MERIDIAN_CONFIG. */
+  readonly configPath: string | undefined
+}
+
+export interface LoadedConfig {
+  readonly config: Config
+  readonly settings: Settings
+  /** The file of --config or MERIDIAN_CONFIG. */
+  readonly overlay?: string
+  readonly warnings: readonly Warning[]
+}
+
+export const configPath = (root: string): string => join(root, "config.toml")
+
+/** Throws CONFIG_INVALID (file, line, key) and CONFIG_NOT_FOUND (an overlay that does not exist). */
+export const loadConfig = async (request: ConfigRequest): Promise<LoadedConfig> => {
+  const overlay = given(request.configPath) ?? given(request.env["MERIDIAN_CONFIG"])
+  const base = await readConfigText(configPath(request.root))
+  const files: ConfigFile[] = []
+  if (base !== undefined) files.push(await parseConfig(configPath(request.root), base, "file"))
+  if (overlay !== undefined) {
+    const path = resolve(request.cwd, overlay)
+    const text = await readConfigText(path)
+    if (text === undefined) throw new Failure("CONFIG_NOT_FOUND", { path })
+    files.push(await parseConfig(path, text, "user-config"))
+  }
+  const layered = layerConfig(files, request.env)
+  const [wrong] = layered.wrong
+  if (wrong !== undefined) throw new Failure("CONFIG_INVALID", { ...wrong })
+  return {
+    config: configOf(layered.settings),
+    settings: layered.settings,
+    ...(overlay === undefined ? {} : { overlay: resolve(request.cwd, overlay) }),
+    warnings: layered.unknown.map(({ path, line, key, suggestion }) =>
+      warning("CONFIG_KEY_UNKNOWN", {
+        file: path,
+        line,
+        key,
+        ...(suggestion === undefined ? {} : { suggestion }),
+      }),
+    ),
+  }
+}
+
+/** Undefined when there is no such file. */
+export const readConfigText = async (path: string): Promise<string | undefined> => {
+  try {
+    const { size } = await stat(path)
+    if (size > LARGEST_BYTES)
+      throw new Failure("CONFIG_SYNTAX", { where: path, problem: "larger than 1 MiB" })
+    return await readFile(path, "utf8")
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Creates the file. False when it is already there; what is there is never touched. */
+export const createConfigFile = async (path: string, text: string): Promise<boolean> => {
+  try {
+    await writeFile(path, text, { flag: "wx" })
+    return true
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false
+    throw error
+  }
+}
+
+/**
+ * Replaces the text if it now says `expected` for the key and the same as before for everything else; otherwise the file
+ * is written in a way the line editor does not follow, and nothing changes.
+ */
+export const writeConfigEdit = async (edit: {
+  readonly path: string
+  readonly before: string
+  readonly after: string
+  readonly key: OptionKey
+  readonly expected: unknown
+}): Promise<void> => {
+  if (edit.before === edit.after) return
+  const [before, after] = [await parseToml(edit.path, edit.before), await tryToml(edit.after)]
+  if (after === undefined || !sameButOne(before, after, edit.key, edit.expected))
+    throw new Failure("CONFIG_NOT_EDITABLE", { path: edit.path, key: edit.key })
+  const target = await realpath(edit.path)
+  const { mode } = await stat(target)
+  const beside = `${target}.${process.pid}.tmp`
+  try {
+    await writeFile(beside, edit.after, { mode: mode % 0o1000 })
+    await rename(beside, target)
+  } finally {
+    await rm(beside, { force: true })
+  }
+}
+
+const LARGEST_BYTES = 1_048_576
+
+const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
+
+const parseConfig = async (
+  path: string,
+  text: string,
+  source: ConfigFile["source"],
+): Promise<ConfigFile> => ({
+  path,
+  source,
+  tree: setsNothing(text) ? {} : await parseToml(path, text),
+  lines: keyLines(text),
+})
+
+/** Only blank lines, comments and plain section headers. */
+const setsNothing = (text: string): boolean =>
+  text.split("\n").every((line) => /^\s*(#.*|\[[\w-]+\]\s*)?$/.test(line))
+
+const parseToml = async (path: string, text: string): Promise<unknown> => {
+  const { parse, TomlError } = await import("smol-toml")
+  try {
+    return parse(text)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    const problem = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document: /, "")
+    throw new Failure("CONFIG_SYNTAX", { where: `${path}:${error.line}`, problem }, { cause: error })
+  }
+}
+
+const tryToml = async (text: string): Promise<unknown> => {
+  try {
+    return await parseToml("", text)
+  } catch (error) {
+    if (error instanceof Failure) return undefined
+    throw error
+  }
+}
+
+const sameButOne = (before: unknown, after: unknown, key: OptionKey, expected: unknown): boolean => {
+  const [section = "", name = ""] = key.split(".")
+  const strip = (tree: unknown): string => {
+    const sections = Object.entries(isRecord(tree) ? tree : {}).map(([head, inner]) => {
+      if (head !== section || !isRecord(inner)) return [head, inner] as const
+      return [head, Object.fromEntries(Object.entries(inner).filter(([leaf]) => leaf !== name))] as const
+    })
+    return JSON.stringify(sections.filter(([, inner]) => JSON.stringify(inner) !== "{}").toSorted(byName))
+  }
+  const inner = isRecord(after) ? after[section] : undefined
+  const now = isRecord(inner) ? inner[name] : undefined
+  return strip(before) === strip(after) && JSON.stringify(now) === JSON.stringify(expected)
+}
+
+const byName = (left: readonly [string, unknown], right: readonly [string, unknown]): number =>
+  left[0] < right[0] ? -1 : 1
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")
