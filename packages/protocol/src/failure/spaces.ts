@@ -206,6 +206,12 @@ export const SPACES_FAILURES = {
     cause: (f) => `${f["harness"]} could not be started: ${f["reason"]}.`,
     next: (f) => `check '${f["command"]}' and its permissions.`,
   },
+  HARNESS_UNKNOWN: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `There is no harness '${f["harness"]}'.`,
+    next: () => "use claude, codex or opencode.",
+  },
   DIRECTORY_NOT_FOUND: {
     exit: 2,
     http: 400,

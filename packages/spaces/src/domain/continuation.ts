@@ -28,36 +28,5 @@ export const findTarget = (spaces: readonly SpaceChats[], reference: string): Ta
   return found === undefined ? { tag: "unknown" } : { tag: "found", ...found }
 }
 
-/**
- * Recorded arguments are defaults: an explicit flag replaces every recorded use of the same flag, and the rest is added
- * behind. A flag owns the words after it up to the next flag (`--a 1 2 --b=3` are two).
- */
-export const mergeParams = (recorded: readonly string[], explicit: readonly string[]): readonly string[] => {
-  const given = groupArguments(explicit)
-  const names = new Set(given.map((group) => group.name))
-  const kept = groupArguments(recorded).filter((group) =>
-    group.name === "" ? !names.has("") : !names.has(group.name),
-  )
-  return [...kept, ...given].flatMap((group) => group.words)
-}
-
-interface ArgumentGroup {
-  /** "" for words before the first flag. */
-  readonly name: string
-  readonly words: readonly string[]
-}
-
-const groupArguments = (words: readonly string[]): readonly ArgumentGroup[] => {
-  const groups: { name: string; words: string[] }[] = []
-  for (const word of words) {
-    const isFlag = /^--?[^\s-]/.test(word) && !/^-[0-9.]+$/.test(word)
-    const last = groups.at(-1)
-    if (isFlag) groups.push({ name: word.split("=", 1)[0] ?? word, words: [word] })
-    else if (last === undefined) groups.push({ name: "", words: [word] })
-    else last.words.push(word)
-  }
-  return groups
-}
-
 const newestFirst = (left: { readonly record: ChatRecord }, right: { readonly record: ChatRecord }): number =>
   right.record.startedAt.localeCompare(left.record.startedAt)

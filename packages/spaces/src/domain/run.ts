@@ -30,8 +30,6 @@ export interface RunStart {
   readonly status: "queued" | "running"
   /** The chat it was spawned from. */
   readonly chatId?: ChatId | undefined
-  /** The chat that records its own conversation. */
-  readonly runChatId?: ChatId | undefined
   readonly parentRunId?: RunId | undefined
   readonly continuedFrom?: RunId | undefined
   readonly depth: number
@@ -55,7 +53,10 @@ export interface RunEnd extends RunUsage {
   readonly exitCode: number
   readonly finishedAt: string
   readonly durationSecs?: number | undefined
+  /** A word of a closed set: the class of the failure, `timeout`, `cancelled`, `orphan_run`. */
   readonly error?: string | undefined
+  /** The same for people. */
+  readonly message?: string | undefined
   readonly attempts?: number | undefined
   readonly by: "worker" | "cancel" | "repair"
 }
@@ -110,7 +111,6 @@ export const encodeRunStart = (run: RunStart): Record<string, Json | undefined> 
   id: run.id,
   status: run.status,
   chat_id: run.chatId,
-  run_chat_id: run.runChatId,
   parent_run_id: run.parentRunId,
   continued_from: run.continuedFrom,
   depth: run.depth,
@@ -153,6 +153,7 @@ export const encodeRunEnd = (id: RunId, end: RunEnd): Record<string, Json | unde
   total_cost_usd: end.costUsd,
   attempts: end.attempts,
   error: end.error,
+  message: end.message,
   by: end.by,
 })
 
@@ -191,7 +192,6 @@ const decodeStart = (id: RunId, fields: Fields): RunStart => ({
   id,
   status: fields["status"] === "queued" ? "queued" : "running",
   chatId: asChatId(text(fields, "chat_id") ?? text(fields, FORMER_CHAT_KEY)),
-  runChatId: asChatId(text(fields, "run_chat_id")),
   parentRunId: asRunId(text(fields, "parent_run_id")),
   continuedFrom: asRunId(text(fields, "continued_from")),
   depth: number(fields, "depth") ?? 0,
@@ -225,6 +225,7 @@ const decodeEnd = (fields: Fields): RunEnd => {
     costUsd: number(fields, "total_cost_usd"),
     attempts: number(fields, "attempts"),
     error,
+    message: text(fields, "message"),
     by:
       choice(fields, "by", ["worker", "cancel", "repair"] as const) ??
       (error === "orphan_run" ? "repair" : "worker"),

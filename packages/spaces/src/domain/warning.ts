@@ -36,6 +36,22 @@ export const WARNINGS = {
         ? "run 'meridian config show' to see the known keys."
         : `did you mean '${f["suggestion"]}'?`,
   },
+  LOG_DAMAGED: {
+    cause: (f) => `${f["file"]}:${f["line"]} is damaged and was skipped.`,
+    next: () => "look at the line; what it said is not counted.",
+  },
+  NO_REPORT: {
+    cause: (f) => `Run ${f["run"]} left no report.`,
+    next: (f) => `see what it did in ${f["events"]}.`,
+  },
+  FORK_UNSUPPORTED: {
+    cause: (f) => `${f["harness"]} cannot fork a session; it is continued in place.`,
+    next: () => "omit --fork, or use a harness that can.",
+  },
+  RUN_QUEUED: {
+    cause: (f) => `Run ${f["run"]} is queued: ${f["limit"]} runs of space ${f["space"]} may work at once.`,
+    next: () => "wait, or raise runs.max_parallel.",
+  },
 } as const satisfies Record<string, WarningEntry>
 
 export type WarningCode = keyof typeof WARNINGS

@@ -5,6 +5,7 @@
 import type { Facts } from "@meridian/protocol"
 
 import type { WarningCode } from "../domain/warning.ts"
+import type { HarnessEntry } from "../harness/registry.ts"
 
 export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP"
 
@@ -39,6 +40,8 @@ export interface World {
   readonly configPath: string | undefined
   /** Command and first arguments that start this program again (the background worker). */
   readonly program: readonly [command: string, ...args: readonly string[]]
+  /** Instead of the harnesses spaces knows by itself: the command adds `direct`. */
+  readonly harnesses?: readonly HarnessEntry[]
 }
 
 export interface Clock {

@@ -1,0 +1,29 @@
+/** What every operation on spaces, chats and runs begins with: where the state is, the time, and who we are. */
+import type { ProcessMark } from "../domain/process-mark.ts"
+import { HARNESSES, type HarnessEntry } from "../harness/registry.ts"
+import type { OnDamage } from "../store/journal.ts"
+import { openPlace, type Place } from "../store/place.ts"
+import { markOf } from "../store/process-table.ts"
+import type { Repair } from "../store/run-liveness.ts"
+import type { World } from "./world.ts"
+
+export interface State extends Repair {
+  readonly place: Place
+  readonly onDamage: OnDamage
+}
+
+export const openState = (world: Pick<World, "env" | "cwd" | "clock" | "warn">): State => ({
+  place: openPlace(world.env, world.cwd),
+  now: () => isoTime(world.clock.now()),
+  sleep: (milliseconds) => world.clock.sleep(milliseconds),
+  onDamage: ({ file, line }) => world.warn("LOG_DAMAGED", { file, line }),
+})
+
+export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
+
+/** This process, as the logs name it. */
+export const ownMark = (): ProcessMark | undefined => markOf(process.pid)
+
+/** The harnesses there are: ours, and what the command added. */
+export const harnessesOf = (world: Pick<World, "harnesses">): readonly HarnessEntry[] =>
+  world.harnesses ?? HARNESSES
