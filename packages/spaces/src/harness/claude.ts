@@ -317,7 +317,7 @@ const usageOf = (result: JsonObject, options: ParserOptions): Usage | undefined 
         outputTokens: countAt(model, "outputTokens"),
         costUsd: countAt(model, "costUSD"),
       })
-    }, NO_USAGE)
+    }, FREE)
   }
   const tokens = objectAt(result, "usage")
   if (tokens === undefined) return undefined
@@ -329,6 +329,8 @@ const usageOf = (result: JsonObject, options: ParserOptions): Usage | undefined 
     ...(total === undefined || options.continued === true ? {} : { costUsd: total }),
   }
 }
+
+const FREE: Usage = { ...NO_USAGE, costUsd: 0 }
 
 const filesOf = (tool: string, input: JsonObject | undefined): readonly string[] => {
   if (!["Edit", "MultiEdit", "Write", "NotebookEdit"].includes(tool)) return []

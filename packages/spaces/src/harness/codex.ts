@@ -16,7 +16,7 @@ import { classifyText, failureOf } from "./classify.ts"
 import { findRollout, usageInRollout } from "./codex-rollout.ts"
 import { firstMessage } from "./first-message.ts"
 import { fitsArgument, isToldAlready, promptWith, standingText } from "./instructions.ts"
-import { asObject, countAt, listAt, numberAt, objectAt, textAt, wordAt } from "./json-fields.ts"
+import { asObject, countAt, listAt, numberAt, objectAt, parseObject, textAt, wordAt } from "./json-fields.ts"
 import { fitParams } from "./params.ts"
 import { other, streamParser } from "./stream-parser.ts"
 import { usageSince } from "./usage.ts"
@@ -160,7 +160,7 @@ const parser = (options: ParserOptions): StreamParser => {
           turn = "completed"
           failure = undefined
           sessionUsage = usageOf(objectAt(line, "usage"))
-          return [{ type: "turn.ended", reason: "completed" }]
+          return [...usageEvents(sessionUsage, options), { type: "turn.ended", reason: "completed" }]
         case "turn.failed": {
           turn = "failed"
           failure = failureIn(textAt(objectAt(line, "error"), "message") ?? lastError ?? "The turn failed.")
@@ -237,7 +237,16 @@ const readNotice = (message: string): HarnessEvent => {
   return { type: "retry", attempt: Number(attempt), failure, message: said }
 }
 
-const failureIn = (message: string): HarnessFailure => failureOf(classifyText(message), message)
+/** A refusal by HTTP comes as the raw body of the answer. */
+const failureIn = (message: string): HarnessFailure => {
+  const inner = textAt(objectAt(parseObject(message), "error"), "message")
+  return failureOf(classifyText(message), inner ?? message)
+}
+
+const usageEvents = (total: Usage | undefined, options: ParserOptions): readonly HarnessEvent[] => {
+  const usage = total === undefined ? undefined : usageOfRun(total, options)
+  return usage === undefined ? [] : [{ type: "usage", usage }]
+}
 
 /** `input_tokens` includes what was cached. */
 const usageOf = (usage: JsonObject | undefined): Usage | undefined => {

@@ -240,7 +240,9 @@ const unfinished = (reason: string | undefined, rejected: string | undefined): H
 const failureIn = (error: JsonObject | undefined): HarnessFailure => {
   const data = objectAt(error, "data")
   const name = textAt(error, "name") ?? "error"
-  const message = textAt(data, "message") ?? name
+  const said = textAt(data, "message") ?? name
+  // All it tells about an unknown model or provider.
+  const message = name === "UnknownError" ? `${said} Is the model known to OpenCode?` : said
   if (name === "ContextOverflowError") return failureOf("context_overflow", message)
   if (name === "ProviderAuthError") return failureOf("authentication", message)
   if (name === "ProviderModelNotFoundError") return failureOf("model_not_found", message)

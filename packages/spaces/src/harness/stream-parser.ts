@@ -60,10 +60,12 @@ export const streamParser = (dialect: Dialect): StreamParser => {
         return []
       }
       seen += 1
+      const told = gaveUp !== undefined
       const events = [...meet(dialect.session(line)), ...dialect.read(line)]
       const hopeless = events.find((event) => event.type === "give-up")
-      if (hopeless !== undefined) gaveUp ??= failureOf(hopeless.failure, hopeless.message)
-      return events
+      if (hopeless === undefined) return events
+      gaveUp ??= failureOf(hopeless.failure, hopeless.message)
+      return told ? events.filter((event) => event.type !== "give-up") : events
     },
     pushCut: (start, bytes) => {
       skipped += 1
