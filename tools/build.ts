@@ -28,6 +28,13 @@ const BUNDLES: readonly Bundle[] = [
     minify: true,
     executable: true,
   },
+  {
+    input: { meridian: "packages/opencode-plugin/src/index.ts" },
+    directory: "packages/opencode-plugin/dist",
+    banner: "/*! meridian for OpenCode: https://opencode.ai/docs/plugins (one self-contained file) */",
+    minify: true,
+    single: true,
+  },
 ]
 
 const build = async (bundle: Bundle): Promise<void> => {
@@ -36,7 +43,7 @@ const build = async (bundle: Bundle): Promise<void> => {
     input: { ...bundle.input },
     platform: bundle.platform ?? "node",
     external: [...(bundle.external ?? [])],
-    resolve: { conditionNames: ["meridian-source", "import", "node", "default"] },
+    resolve: { conditionNames: ["source", "import", "node", "default"] },
     logLevel: "warn",
   }
   const graph = await rolldown(options)

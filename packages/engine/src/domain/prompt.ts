@@ -13,13 +13,10 @@ export interface TextPart {
   readonly text: string
   readonly providerOptions?: ProviderMetadata
 }
-/** Bytes as base64, or a text document as it is. */
-export type FileData =
-  | { readonly type: "data"; readonly data: string }
-  | { readonly type: "text"; readonly text: string }
 export interface FilePart {
   readonly type: "file"
-  readonly data: FileData
+  /** As the AI SDK provider of this version wants it. */
+  readonly data: Json
   readonly mediaType: string
   readonly filename?: string
   readonly providerOptions?: ProviderMetadata
@@ -42,7 +39,7 @@ export type ToolResultOutput =
   | { readonly type: "json"; readonly value: Json }
   | { readonly type: "error-text"; readonly value: string }
   | { readonly type: "error-json"; readonly value: Json }
-  | { readonly type: "content"; readonly value: readonly (TextPart | FilePart)[] }
+  | { readonly type: "content"; readonly value: readonly Json[] }
 export interface ToolResultPart {
   readonly type: "tool-result"
   readonly toolCallId: string

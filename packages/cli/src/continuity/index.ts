@@ -1,0 +1,17 @@
+/**
+ * The code behind `meridian brief` and `meridian init --claude | --codex | --opencode [--remove]`. The command files only
+ * parse flags and print; they load this folder lazily.
+ *
+ *   makeBrief({ cwd, host })        -> { host, root, mode, artifact, tokens, warnings, output }
+ *       `output` is what stdout shows: for `text` and `opencode` the brief, for `claude` and `codex` the JSON document a
+ *       SessionStart hook prints. Without --json print `output` and a line feed, with --json the whole value.
+ *   readInjected({ cwd, env })      -> { file, entries, output }
+ *       What the OpenCode plugin last put into requests (`meridian brief --injected`; needs its debug option).
+ *   installHost({ cwd, env, program, host, remove })  -> { host, path, action, notes }
+ *       action: "installed" | "updated" | "unchanged" | "removed" | "absent"; notes are lines for people.
+ *
+ * All throw `Failure` (HOST_UNKNOWN, HOOK_SETTINGS_INVALID, PLUGIN_NOT_BUILT, PLUGIN_NOT_OURS) and write nothing then.
+ */
+export { BRIEF_HOSTS, makeBrief, type BriefHost, type BriefOutput } from "./make-brief.ts"
+export { readInjected, type InjectedOutput } from "./read-injected.ts"
+export { installHost, type InstallHost, type InstallOutput } from "./install-host.ts"

@@ -1,0 +1,102 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+import { afterEach, beforeEach, expect, test } from "vitest"
+
+import { installHost, makeBrief } from "./index.ts"
+
+let root = ""
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "meridian-install-"))
+  mkdirSync(join(root, ".git"))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const install = (host: string, remove = false, path = "") =>
+  installHost({ cwd: root, env: { PATH: path }, program: ["/opt/no de", "/opt/meridian.js"], host, remove })
+
+const failureOf = (act: () => unknown): string => {
+  try {
+    act()
+    return "none"
+  } catch (error) {
+    return error instanceof Failure ? error.code : String(error)
+  }
+}
+
+test("the command is this program when no meridian is on the PATH, and the short name when one is", () => {
+  install("claude")
+  expect(readFileSync(join(root, ".claude/settings.json"), "utf8")).toContain(
+    String.raw`"command": "\"/opt/no de\" \"/opt/meridian.js\" brief --host claude"`,
+  )
+  mkdirSync(join(root, "bin"))
+  writeFileSync(join(root, "bin/meridian"), "", { mode: 0o755 })
+  expect(install("claude", false, join(root, "bin")).action).toBe("updated")
+  expect(readFileSync(join(root, ".claude/settings.json"), "utf8")).toContain(
+    `"command": "meridian brief --host claude"`,
+  )
+})
+
+test("from a folder inside the project the settings of the project change", () => {
+  mkdirSync(join(root, "src/deep"), { recursive: true })
+  const { path } = installHost({
+    cwd: join(root, "src/deep"),
+    env: {},
+    program: ["n"],
+    host: "codex",
+    remove: false,
+  })
+  expect(path).toBe(join(root, ".codex/hooks.json"))
+})
+
+test("an invalid file is an error and keeps its bytes", () => {
+  mkdirSync(join(root, ".claude"))
+  writeFileSync(join(root, ".claude/settings.json"), "{ oops")
+  expect(failureOf(() => install("claude"))).toBe("HOOK_SETTINGS_INVALID")
+  expect(readFileSync(join(root, ".claude/settings.json"), "utf8")).toBe("{ oops")
+})
+
+test("a linked settings file stays a link and keeps its mode", () => {
+  mkdirSync(join(root, ".claude"))
+  writeFileSync(join(root, "shared.json"), "{}")
+  chmodSync(join(root, "shared.json"), 0o640)
+  symlinkSync("../shared.json", join(root, ".claude/settings.json"))
+  expect(install("claude").action).toBe("installed")
+  expect(readFileSync(join(root, "shared.json"), "utf8")).toContain("SessionStart")
+  expect(statSync(join(root, "shared.json")).mode & 0o777).toBe(0o640)
+})
+
+test("a plugin file of somebody else is not written over and not removed", () => {
+  mkdirSync(join(root, ".opencode/plugins"), { recursive: true })
+  writeFileSync(join(root, ".opencode/plugins/meridian.ts"), "export default {}")
+  expect(failureOf(() => install("opencode", true))).toBe("PLUGIN_NOT_OURS")
+})
+
+test("an unknown host is an error", async () => {
+  expect(failureOf(() => install("emacs"))).toBe("HOST_UNKNOWN")
+  await expect(makeBrief({ cwd: root, host: "emacs" })).rejects.toMatchObject({ code: "HOST_UNKNOWN" })
+})
+
+test("the brief for a hook is the JSON both agents read", async () => {
+  writeFileSync(
+    join(root, "SESSION.md"),
+    "[Focus: auth] 2026-04-01\n- done it\n\n## Next Operator Brief\n- Open Work: finish it\n",
+  )
+  const text = await makeBrief({ cwd: root })
+  const hook = await makeBrief({ cwd: root, host: "codex" })
+  expect(JSON.parse(hook.output)).toEqual({
+    hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text.output },
+  })
+  expect(text.output.startsWith("## Stage-Aware Continuation\n")).toBe(true)
+})

@@ -1,0 +1,76 @@
+/** Puts Meridian into a host, or takes it out again: a hook for Claude Code and Codex, a plugin file for OpenCode. */
+import { accessSync, constants } from "node:fs"
+import { delimiter, join } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+
+import { installPlugin, removePlugin } from "./plugin-file.ts"
+import { projectRoot } from "./project-root.ts"
+import { addHook, removeHook } from "./session-start-hook.ts"
+import { editSettings } from "./settings-file.ts"
+
+export type InstallHost = "claude" | "codex" | "opencode"
+
+export interface InstallInput {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** How this program was started: the runtime and the file. Used when `meridian` is not on the PATH. */
+  readonly program: readonly string[]
+  readonly host: string
+  readonly remove: boolean
+}
+
+export interface InstallOutput {
+  readonly host: InstallHost
+  readonly path: string
+  readonly action: "installed" | "updated" | "unchanged" | "removed" | "absent"
+  /** Lines for people: what is left to do. */
+  readonly notes: readonly string[]
+}
+
+const SETTINGS = { claude: ".claude/settings.json", codex: ".codex/hooks.json" } as const
+
+const NOTES = {
+  claude: [],
+  codex: [
+    "Codex runs a hook only after you have trusted it: start codex here once, open /hooks and trust it.",
+    "Non-interactive runs need a trusted hook as well, or --dangerously-bypass-hook-trust.",
+  ],
+} as const
+
+export const installHost = (input: InstallInput): InstallOutput => {
+  const { host } = input
+  const root = projectRoot(input.cwd)
+  switch (host) {
+    case "opencode":
+      return { host, notes: [], ...(input.remove ? removePlugin(root) : installPlugin(root)) }
+    case "claude":
+    case "codex": {
+      const path = join(root, SETTINGS[host])
+      const command = `${programOf(input)} brief --host ${host}`
+      const action = editSettings(path, (text) =>
+        input.remove ? removeHook(text, host) : addHook(text, host, command),
+      )
+      return { host, path, action, notes: action === "installed" ? NOTES[host] : [] }
+    }
+    default:
+      throw new Failure("HOST_UNKNOWN", { host, known: "claude, codex, opencode" })
+  }
+}
+
+/** The short name when a shell would find it, since settings are often shared; else this very program. */
+const programOf = ({ env, program }: InstallInput): string => {
+  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "")
+  return folders.some((folder) => isProgram(join(folder, "meridian")))
+    ? "meridian"
+    : program.map((part) => `"${part.replaceAll(/["\\$`]/g, String.raw`\$&`)}"`).join(" ")
+}
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,70 @@
+/** The plugin of OpenCode is one file in the project: `.opencode/plugins/meridian.ts`, a copy of the built one. */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+
+/** How a file says that it is ours; the build puts it first. */
+export const PLUGIN_MARK = "/*! meridian for OpenCode"
+
+const PLACE = ".opencode/plugins/meridian.ts"
+/** Where it could have been put by hand; two copies would both be loaded. */
+const OTHER_PLACES = [
+  ".opencode/plugins/meridian.js",
+  ".opencode/plugin/meridian.ts",
+  ".opencode/plugin/meridian.js",
+] as const
+
+export interface PluginChange {
+  readonly path: string
+  readonly action: "installed" | "updated" | "unchanged" | "removed" | "absent"
+}
+
+export const installPlugin = (root: string): PluginChange => {
+  const path = join(root, PLACE)
+  const built = readBuilt()
+  const before = readText(path)
+  if (before !== undefined && !before.startsWith(PLUGIN_MARK)) throw new Failure("PLUGIN_NOT_OURS", { path })
+  for (const other of OTHER_PLACES) removeOurs(join(root, other))
+  if (before === built) return { path, action: "unchanged" }
+  mkdirSync(dirname(path), { recursive: true })
+  const fresh = `${path}.${process.pid}.tmp`
+  writeFileSync(fresh, built)
+  renameSync(fresh, path)
+  return { path, action: before === undefined ? "installed" : "updated" }
+}
+
+export const removePlugin = (root: string): PluginChange => {
+  const path = join(root, PLACE)
+  const before = readText(path)
+  if (before !== undefined && !before.startsWith(PLUGIN_MARK)) throw new Failure("PLUGIN_NOT_OURS", { path })
+  const removed = [PLACE, ...OTHER_PLACES].filter((place) => removeOurs(join(root, place)))
+  return { path, action: removed.length > 0 ? "removed" : "absent" }
+}
+
+const removeOurs = (path: string): boolean => {
+  if (readText(path)?.startsWith(PLUGIN_MARK) !== true) return false
+  rmSync(path)
+  return true
+}
+
+const readText = (path: string): string | undefined =>
+  existsSync(path) ? readFileSync(path, "utf8") : undefined
+
+const LEVELS = 8
+const BUILT = [
+  "opencode-plugin/meridian.js",
+  "packages/opencode-plugin/dist/meridian.js",
+  "node_modules/@meridian/opencode-plugin/dist/meridian.js",
+] as const
+
+/** Beside this program: in its own folder when shipped, in the checkout when run from there. */
+const readBuilt = (): string => {
+  let folder = import.meta.dirname
+  for (let level = 0; level < LEVELS; level += 1) {
+    const found = BUILT.map((place) => join(folder, place)).find((path) => existsSync(path))
+    if (found !== undefined) return readFileSync(found, "utf8")
+    folder = dirname(folder)
+  }
+  throw new Failure("PLUGIN_NOT_BUILT")
+}

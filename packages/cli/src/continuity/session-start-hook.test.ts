@@ -1,0 +1,128 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+
+import { addHook, removeHook } from "./session-start-hook.ts"
+
+const COMMAND = "meridian brief --host claude"
+
+const textOf = (edit: ReturnType<typeof addHook>): string => {
+  if (edit.kind !== "write") throw new Error(`expected a change, got ${edit.kind}`)
+  return edit.text
+}
+
+test("without a file the hook is the whole document", () => {
+  expect(JSON.parse(textOf(addHook(undefined, "claude", COMMAND)))).toEqual({
+    hooks: {
+      SessionStart: [{ matcher: "compact", hooks: [{ type: "command", command: COMMAND, timeout: 10 }] }],
+    },
+  })
+})
+
+test("an empty file counts as no file", () => {
+  expect(addHook(" \n", "claude", COMMAND)).toEqual(addHook(undefined, "claude", COMMAND))
+})
+
+test("comments, order, spacing and odd numbers of the others stay as they are", () => {
+  const before = `{
+    // ours since 2024
+    "model": "opus",   "cost": 1.50,
+    "hooks": {
+        "Stop": [ { "hooks": [] } ],
+        "SessionStart": [
+            {
+                "matcher": "startup",
+                "hooks": [
+                    {
+                        "type": "command",
+                        "command": "echo hi"
+                    }
+                ]
+            }
+        ]
+    }, /* end */
+    "zeta": 12345678901234567890
+}
+`
+  const after = textOf(addHook(before, "claude", COMMAND))
+  for (const piece of [
+    "// ours since 2024",
+    `"model": "opus",   "cost": 1.50,`,
+    `"Stop": [ { "hooks": [] } ]`,
+    `"command": "echo hi"`,
+    "/* end */",
+    `"zeta": 12345678901234567890`,
+    `"matcher": "compact"`,
+  ])
+    expect(after).toContain(piece)
+  expect(removeHook(after, "claude")).toEqual({ kind: "write", action: "removed", text: before })
+})
+
+test("installing twice changes nothing", () => {
+  const once = textOf(addHook(undefined, "claude", COMMAND))
+  expect(addHook(once, "claude", COMMAND)).toEqual({ kind: "keep", action: "unchanged" })
+})
+
+test("another way to start the same program replaces the old one", () => {
+  const old = textOf(addHook(undefined, "claude", `"/old/node" "/old/meridian.js" brief --host claude`))
+  const edit = addHook(old, "claude", COMMAND)
+  expect(edit).toMatchObject({ kind: "write", action: "updated" })
+  expect(textOf(edit)).toBe(textOf(addHook(undefined, "claude", COMMAND)))
+})
+
+test("removing takes out only ours, also from a group that holds more", () => {
+  const before = JSON.stringify({
+    hooks: {
+      SessionStart: [
+        {
+          matcher: "compact",
+          hooks: [
+            { type: "command", command: COMMAND },
+            { type: "command", command: "date" },
+          ],
+        },
+      ],
+    },
+  })
+  const edit = removeHook(before, "claude")
+  expect(JSON.parse(textOf(edit))).toEqual({
+    hooks: { SessionStart: [{ matcher: "compact", hooks: [{ type: "command", command: "date" }] }] },
+  })
+})
+
+test("the hook of the other agent is not ours to remove", () => {
+  const codex = textOf(addHook(undefined, "codex", "meridian brief --host codex"))
+  expect(removeHook(codex, "claude")).toEqual({ kind: "keep", action: "absent" })
+})
+
+test("removing what stood alone removes the file", () => {
+  const alone = textOf(addHook(undefined, "claude", COMMAND))
+  expect(removeHook(alone, "claude")).toEqual({ kind: "delete", action: "removed" })
+})
+
+test.each([
+  ["{ not json", "not valid JSON near line 1"],
+  [`{"a": 1,}`, "not valid JSON near line 1"],
+  ["[]", "not a JSON object"],
+  [`{"hooks": []}`, `"hooks" is not an object`],
+  [`{"hooks": {"SessionStart": {}}}`, `"hooks.SessionStart" is not a list`],
+])("%s is refused and not written over", (text, problem) => {
+  expect(addHook(text, "claude", COMMAND)).toEqual({ kind: "invalid", problem })
+  expect(removeHook(text, "claude")).toEqual({ kind: "invalid", problem })
+})
+
+test("whatever JSON object there was is there again after installing and removing", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()).filter((object) => !("hooks" in object)),
+      fc.constantFrom(undefined, 2, 4, "\t"),
+      (object, indent) => {
+        const before = JSON.stringify(object, undefined, indent)
+        const installed = textOf(addHook(before, "codex", "meridian brief --host codex"))
+        const edit = removeHook(installed, "codex")
+        const after: unknown = edit.kind === "delete" ? {} : JSON.parse(textOf(edit))
+        expect(JSON.stringify(after)).toBe(JSON.stringify(JSON.parse(before)))
+      },
+    ),
+    { numRuns: 200 },
+  )
+})

@@ -1,0 +1,52 @@
+/** Changing a settings file that belongs to somebody else: read, decide, replace as a whole, or leave as it is. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
+import { dirname } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+
+export type Edit =
+  | { readonly kind: "write"; readonly action: "installed" | "updated" | "removed"; readonly text: string }
+  | { readonly kind: "delete"; readonly action: "removed" }
+  | { readonly kind: "keep"; readonly action: "unchanged" | "absent" }
+  | { readonly kind: "invalid"; readonly problem: string }
+
+/** Throws `HOOK_SETTINGS_INVALID` and leaves the file untouched when it cannot be understood. */
+export const editSettings = (
+  path: string,
+  decide: (text: string | undefined) => Edit,
+): "installed" | "updated" | "removed" | "unchanged" | "absent" => {
+  const edit = decide(existsSync(path) ? readFileSync(path, "utf8") : undefined)
+  switch (edit.kind) {
+    case "invalid":
+      throw new Failure("HOOK_SETTINGS_INVALID", { path, problem: edit.problem })
+    case "keep":
+      return edit.action
+    case "delete":
+      rmSync(path)
+      return edit.action
+    case "write":
+      replaceFile(path, edit.text)
+      return edit.action
+  }
+}
+
+/** Whole or not at all. A link stays a link and a mode stays that mode: the file behind it is what changes. */
+const replaceFile = (path: string, text: string): void => {
+  const exists = existsSync(path)
+  const target = exists ? realpathSync(path) : path
+  mkdirSync(dirname(target), { recursive: true })
+  const fresh = `${target}.${process.pid}.tmp`
+  writeFileSync(fresh, text)
+  if (exists) chmodSync(fresh, statSync(target).mode)
+  renameSync(fresh, target)
+}

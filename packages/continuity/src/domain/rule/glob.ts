@@ -1,0 +1,285 @@
+/**
+ * Globs over project-relative paths, in time linear in pattern times path, whatever the pattern.
+ *
+ * Why not a library: they translate a glob into a regular expression, and a rule file from a cloned repository can then
+ * choose one that backtracks for minutes inside the user's agent. This one retries only its latest wildcard, expands
+ * braces within a bound, and stops when the effort it was given is spent.
+ *
+ * `*` and `?` stay within a segment, `**` spans segments, `[a-z]` and `[!a]` are classes, `{a,b}` and `{1..3}` alternatives,
+ * `@(a|b)` and `?(a|b)` likewise. A pattern without a slash matches base names at any depth. Names that begin with a dot are
+ * names like others. A leading `!` excludes.
+ */
+export interface Glob {
+  readonly excludes: boolean
+  /** One for each alternative: its segments. */
+  readonly alternatives: readonly (readonly Segment[])[]
+}
+
+export type CompiledGlob =
+  | { readonly kind: "glob"; readonly glob: Glob }
+  | { readonly kind: "rejected"; readonly reason: string }
+
+type Segment = "**" | readonly Token[]
+type Token =
+  | { readonly kind: "text"; readonly value: string }
+  | { readonly kind: "any" }
+  | { readonly kind: "star" }
+  | { readonly kind: "class"; readonly negated: boolean; readonly members: string }
+
+/** Steps a match may still take. One object is shared by all matches of an evaluation and counted down. */
+export interface Effort {
+  left: number
+}
+
+export const GLOB_LIMITS = { length: 512, alternatives: 128, segments: 64, path: 1024 } as const
+
+export const compileGlob = (pattern: string): CompiledGlob => {
+  if (pattern.length > GLOB_LIMITS.length) return reject("is longer than 512 characters")
+  if (/[+*!]\(/.test(pattern.replace(/^!/, "")))
+    return reject("uses +(), *() or !(), which are not supported")
+  const excludes = pattern.startsWith("!")
+  const expanded = expand(excludes ? pattern.slice(1) : pattern)
+  if (expanded === undefined) return reject("has more than 128 alternatives")
+  const alternatives = expanded.map(segmentsOf)
+  if (alternatives.some((segments) => segments.length > GLOB_LIMITS.segments))
+    return reject("has more than 64 segments")
+  if (alternatives.every((segments) => segments.length === 0)) return reject("is empty")
+  return { kind: "glob", glob: { excludes, alternatives } }
+}
+
+const reject = (reason: string): CompiledGlob => ({ kind: "rejected", reason })
+
+/** Some including pattern matches some path that no excluding pattern matches. False once the effort is spent. */
+export const matchesGlobs = (globs: readonly Glob[], paths: readonly string[], effort: Effort): boolean => {
+  const including = globs.filter((glob) => !glob.excludes)
+  const excluding = globs.filter((glob) => glob.excludes)
+  const matches = (glob: Glob, path: string) => matchesGlob(glob, path, effort)
+  return paths.some((path) => {
+    const included = including.length === 0 || including.some((glob) => matches(glob, path))
+    return included && !excluding.some((glob) => matches(glob, path)) && effort.left > 0
+  })
+}
+
+export const matchesGlob = (glob: Glob, path: string, effort: Effort): boolean => {
+  if (path.length > GLOB_LIMITS.path) return false
+  const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".")
+  return glob.alternatives.some((pattern) => {
+    if (pattern.length === 0) return false
+    return walk({
+      pattern,
+      length: segments.length,
+      mayEndOpen: false,
+      isWildcard: (segment) => segment === "**",
+      widthAt: (segment, at) =>
+        segment !== "**" && matchesName(segment, segments[at] ?? "", effort) ? 1 : 0,
+      effort,
+    })
+  })
+}
+
+const matchesName = (tokens: readonly Token[], name: string, effort: Effort): boolean => {
+  // `*` may stand for nothing at the end, `**` may not: `src/**` is what is inside `src`.
+  return walk({
+    pattern: tokens,
+    length: name.length,
+    mayEndOpen: true,
+    isWildcard: (token) => token.kind === "star",
+    widthAt: (token, at) => widthOf(token, name, at),
+    effort,
+  })
+}
+
+interface Walk<Part> {
+  readonly pattern: readonly Part[]
+  readonly length: number
+  /** Wildcards that are left at the end may stand for nothing. */
+  readonly mayEndOpen: boolean
+  readonly isWildcard: (part: Part) => boolean
+  /** How many places the part takes here; 0 when it does not match. */
+  readonly widthAt: (part: Part, at: number) => number
+  readonly effort: Effort
+}
+
+/**
+ * Walks a sequence with wildcards over `length` places. Only the latest wildcard is ever retried: what an earlier one could
+ * take, the later one can take as well.
+ */
+const walk = <Part>({ pattern, length, mayEndOpen, isWildcard, widthAt, effort }: Walk<Part>): boolean => {
+  let part = 0
+  let at = 0
+  let wildcard = -1
+  let resume = 0
+  while (at < length) {
+    effort.left -= 1
+    if (effort.left <= 0) return false
+    const current = pattern[part]
+    if (current !== undefined && isWildcard(current)) {
+      wildcard = part
+      resume = at
+      part += 1
+      continue
+    }
+    const width = current === undefined ? 0 : widthAt(current, at)
+    if (width > 0) {
+      part += 1
+      at += width
+      continue
+    }
+    if (wildcard === -1) return false
+    resume += 1
+    at = resume
+    part = wildcard + 1
+  }
+  const rest = pattern.slice(part)
+  return rest.length === 0 || (mayEndOpen && rest.every(isWildcard))
+}
+
+/** How many characters the token takes here; 0 when it does not match. */
+const widthOf = (token: Token, name: string, from: number): number => {
+  switch (token.kind) {
+    case "text":
+      return name.startsWith(token.value, from) ? token.value.length : 0
+    case "any":
+      return 1
+    case "class":
+      return inClass(token.members, name[from] ?? "") === token.negated ? 0 : 1
+    case "star":
+      return 0
+  }
+}
+
+const inClass = (members: string, sign: string): boolean => {
+  for (let index = 0; index < members.length; index += 1) {
+    const low = members[index] ?? ""
+    if (members[index + 1] === "-" && index + 2 < members.length) {
+      const high = members[index + 2] ?? ""
+      if (low <= sign && sign <= high) return true
+      index += 2
+    } else if (low === sign) return true
+  }
+  return false
+}
+
+const segmentsOf = (pattern: string): readonly Segment[] => {
+  const anchored = pattern.startsWith("/")
+  const trimmed = pattern.replace(/^(?:\.\/)+/, "").replace(/^\/+/, "")
+  const folder = trimmed.endsWith("/")
+  const names = trimmed.split("/").filter((name) => name !== "" && name !== ".")
+  const segments: Segment[] = names.map((name) => (name === "**" ? "**" : tokensOf(name)))
+  if (folder && segments.length > 0) segments.push("**")
+  if (names.length === 1 && !anchored && !folder && segments[0] !== "**") segments.unshift("**")
+  return segments.filter((segment, index) => segment !== "**" || segments[index - 1] !== "**")
+}
+
+const tokensOf = (name: string): readonly Token[] => {
+  const tokens: Token[] = []
+  let index = 0
+  while (index < name.length) {
+    const sign = name[index] ?? ""
+    const close = sign === "[" ? name.indexOf("]", index + 2) : -1
+    if (sign === "*") {
+      if (tokens.at(-1)?.kind !== "star") tokens.push({ kind: "star" })
+      index += 1
+    } else if (sign === "?") {
+      tokens.push({ kind: "any" })
+      index += 1
+    } else if (close !== -1) {
+      const members = name.slice(index + 1, close)
+      const negated = members.startsWith("!") || members.startsWith("^")
+      tokens.push({ kind: "class", negated, members: negated ? members.slice(1) : members })
+      index = close + 1
+    } else {
+      const escaped = sign === "\\" && index + 1 < name.length
+      const value = escaped ? (name[index + 1] ?? "") : sign
+      const last = tokens.at(-1)
+      if (last?.kind === "text") tokens[tokens.length - 1] = { kind: "text", value: last.value + value }
+      else tokens.push({ kind: "text", value })
+      index += escaped ? 2 : 1
+    }
+  }
+  return tokens
+}
+
+/** All alternatives of a pattern with braces, or nothing when there are too many. */
+const expand = (pattern: string): readonly string[] | undefined => {
+  const done: string[] = []
+  let open = [pattern]
+  while (open.length > 0) {
+    const next: string[] = []
+    for (const candidate of open) {
+      const pieces = splitAlternative(candidate)
+      if (pieces === undefined) done.push(candidate)
+      else next.push(...pieces)
+      if (done.length + next.length > GLOB_LIMITS.alternatives) return undefined
+    }
+    open = next
+  }
+  return [...new Set(done)]
+}
+
+/** Replaces the first group that has alternatives by each of them. */
+const splitAlternative = (pattern: string): readonly string[] | undefined => {
+  for (let index = 0; index < pattern.length; index += 1) {
+    const sign = pattern[index]
+    if (sign === "\\") {
+      index += 1
+      continue
+    }
+    const group = sign === "{" ? braces(pattern, index) : groupOf(pattern, index)
+    if (group === undefined) continue
+    const before = pattern.slice(0, index)
+    const after = pattern.slice(group.end)
+    return group.options.map((option) => `${before}${option}${after}`)
+  }
+  return undefined
+}
+
+interface Group {
+  readonly options: readonly string[]
+  readonly end: number
+}
+
+const braces = (pattern: string, start: number): Group | undefined => {
+  const inside = balanced(pattern, start, "{", "}", ",")
+  if (inside === undefined) return undefined
+  if (inside.options.length > 1) return inside
+  const range = /^(\d{1,4})\.\.(\d{1,4})$/.exec(inside.options[0] ?? "")
+  if (range === null) return undefined
+  const [low, high] = [Number(range[1]), Number(range[2])]
+  // One more than the bound is enough to be rejected by it.
+  const count = Math.min(Math.abs(high - low), GLOB_LIMITS.alternatives) + 1
+  const step = high < low ? -1 : 1
+  return { ...inside, options: Array.from({ length: count }, (_, index) => String(low + index * step)) }
+}
+
+const groupOf = (pattern: string, start: number): Group | undefined => {
+  const sign = pattern[start]
+  if ((sign !== "@" && sign !== "?") || pattern[start + 1] !== "(") return undefined
+  const inside = balanced(pattern, start + 1, "(", ")", "|")
+  if (inside === undefined) return undefined
+  return { ...inside, options: sign === "?" ? ["", ...inside.options] : inside.options }
+}
+
+/** The options between a pair of signs, nested pairs kept whole. */
+const balanced = (
+  pattern: string,
+  start: number,
+  open: string,
+  close: string,
+  separator: string,
+): Group | undefined => {
+  const options: string[] = []
+  let depth = 0
+  let from = start + 1
+  for (let index = start; index < pattern.length; index += 1) {
+    const sign = pattern[index]
+    if (sign === open) depth += 1
+    if (sign === close) depth -= 1
+    if ((sign === separator && depth === 1) || depth === 0) {
+      options.push(pattern.slice(from, index))
+      from = index + 1
+    }
+    if (depth === 0) return { options, end: index + 1 }
+  }
+  return undefined
+}

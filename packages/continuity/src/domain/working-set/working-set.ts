@@ -1,0 +1,67 @@
+/**
+ * The working set: paths a session has touched, the most recent ones, in the order they were last touched.
+ * It is a value; adding gives a new one. Paths are project-relative, normalised and one line each.
+ */
+import { sanitizeLine } from "../text/sanitize-line.ts"
+
+/** Oldest first. */
+export type WorkingSet = readonly string[]
+
+export interface Place {
+  /** Absolute, `/` between names. Paths outside of it are not part of the project and are dropped. */
+  readonly root: string
+  /** Where relative paths start; the root or a folder in it. */
+  readonly directory: string
+}
+
+export const WORKING_SET_LIMITS = { kept: 200, shown: 20, pathLength: 300, perCall: 50 } as const
+
+export const touchPaths = (set: WorkingSet, touched: readonly string[], place: Place): WorkingSet => {
+  const paths = touched.slice(0, WORKING_SET_LIMITS.perCall).flatMap((path) => projectPath(path, place) ?? [])
+  if (paths.length === 0) return set
+  const latest = new Set(paths)
+  return [...set.filter((path) => !latest.has(path)), ...latest].slice(-WORKING_SET_LIMITS.kept)
+}
+
+/** The path as the project sees it, or nothing: outside of the root, the root itself, or no path at all. */
+export const projectPath = (path: string, { root, directory }: Place): string | undefined => {
+  if (path.trim() === "" || path.length > 4096 || path.includes("://")) return undefined
+  const absolute = namesOf(toSlashes(path), toSlashes(directory))
+  const base = namesOf(toSlashes(root), "/")
+  if (absolute === undefined || base === undefined || absolute.length <= base.length) return undefined
+  if (base.some((name, index) => absolute[index] !== name)) return undefined
+  const inside = sanitizeLine(absolute.slice(base.length).join("/"), WORKING_SET_LIMITS.pathLength)
+  return inside === "" ? undefined : inside
+}
+
+/** The block of seed 003: a literal contract. Empty without paths. */
+export const renderWorkingSet = (set: WorkingSet): string => {
+  if (set.length === 0) return ""
+  const shown = set.slice(-WORKING_SET_LIMITS.shown).toSorted(byCodeUnit)
+  const hidden = set.length - shown.length
+  return [
+    "OpenCode Rules: Working context",
+    "Current file paths in context:",
+    ...shown.map((path) => `  - ${path}`),
+    ...(hidden > 0 ? [`  ... and ${hidden} more paths`] : []),
+  ].join("\n")
+}
+
+const byCodeUnit = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
+
+const WINDOWS_PATH = /^[A-Za-z]:[\\/]/
+
+const toSlashes = (path: string): string =>
+  WINDOWS_PATH.test(path) ? `/${path.replaceAll("\\", "/")}` : path
+
+/** The names of an absolute path with `.` and `..` resolved; nothing when it climbs above the top. */
+const namesOf = (path: string, from: string): readonly string[] | undefined => {
+  const full = path.startsWith("/") ? path : `${from}/${path}`
+  const names: string[] = []
+  for (const name of full.split("/")) {
+    if (name === "" || name === ".") continue
+    if (name !== "..") names.push(name)
+    else if (names.pop() === undefined) return undefined
+  }
+  return names
+}

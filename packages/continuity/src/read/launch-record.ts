@@ -1,0 +1,67 @@
+/** Finds what a conversation was launched with, and reads the texts of its agent and skills. */
+import { basename, dirname, isAbsolute, join, resolve } from "node:path"
+
+import { findLaunchRecord, type LaunchRecord } from "../domain/launch-record/launch-record.ts"
+import { renderLaunch, type LaunchText } from "../domain/launch-record/render-launch.ts"
+import { openGuardedReader } from "./guarded-reader.ts"
+import { openReadBudget, type ReadBudget } from "./read-budget.ts"
+
+export interface LaunchQuery {
+  /** `MERIDIAN_STATE_ROOT`; a relative one starts at the project's root. */
+  readonly stateRoot: string | undefined
+  /** `MERIDIAN_SPACE_ID`. */
+  readonly spaceId: string | undefined
+  readonly projectRoot: string
+  readonly harnessSessionId: string
+  readonly maxTokens?: number
+}
+
+const LIMITS = {
+  fileBytes: 4 * 1024 * 1024,
+  totalBytes: 8 * 1024 * 1024,
+  lineLength: 256 * 1024,
+  timeMs: 80,
+} as const
+const TEXT_BYTES = 64 * 1024
+const SPACE_ID = /^[A-Za-z0-9][\w.-]{0,63}$/
+
+/** The block to carry, or an empty text: no variables, no file, no match, nothing readable. Never throws. */
+export const readLaunch = (query: LaunchQuery): string => {
+  const { stateRoot, spaceId } = query
+  if (stateRoot === undefined || stateRoot === "" || spaceId === undefined || !SPACE_ID.test(spaceId))
+    return ""
+  const budget = openReadBudget({ limits: LIMITS })
+  const space = join(resolve(query.projectRoot, stateRoot), ".spaces", spaceId)
+  const file = openGuardedReader(space, budget).read("sessions.jsonl", { part: "tail" })
+  if (file.kind !== "text") return ""
+  const record = findLaunchRecord(eventsOf(file.text), query.harnessSessionId)
+  return record === undefined ? "" : renderLaunch(readTexts(record, budget), query.maxTokens)
+}
+
+function* eventsOf(text: string): Generator {
+  for (const line of text.split("\n")) {
+    // Most lines of a long file are of no use here; the names are cheaper to find than the JSON is to read.
+    if (!line.includes(`"start"`) && !line.includes(`"update"`)) continue
+    try {
+      // oxlint-disable-next-line no-restricted-properties -- the decoder behind it takes unknown values
+      yield JSON.parse(line)
+    } catch {
+      // A torn or foreign line is no event.
+    }
+  }
+}
+
+const readTexts = (record: LaunchRecord, budget: ReadBudget): readonly LaunchText[] => {
+  const agent = record.agentPath === undefined ? [] : [{ kind: "agent" as const, path: record.agentPath }]
+  const skills = record.skillPaths.map((path) => ({ kind: "skill" as const, path }))
+  return [...agent, ...skills].flatMap(({ kind, path }) => {
+    // The record names what Meridian loaded: absolute markdown files. Anything else is not a launch text.
+    if (!isAbsolute(path) || !path.endsWith(".md")) return []
+    const file = openGuardedReader(dirname(path), budget).read(basename(path), { maxBytes: TEXT_BYTES })
+    return file.kind === "text" ? [{ kind, name: nameOf(path), text: file.text }] : []
+  })
+}
+
+/** `.../skills/orchestrate/SKILL.md` is "orchestrate", `.../agents/coder.md` is "coder". */
+const nameOf = (path: string): string =>
+  basename(path) === "SKILL.md" ? basename(dirname(path)) : basename(path, ".md")

@@ -1,0 +1,131 @@
+/**
+ * Rule files on disk. An open shelf remembers what it has read and looks again at every call, by modification time and
+ * size: new, changed and removed files count at the next request, and an unchanged one costs one look.
+ */
+import { join } from "node:path"
+
+import { readRule, type Rule } from "../domain/rule/rule.ts"
+import { openGuardedReader, type GuardedReader } from "./guarded-reader.ts"
+import { openReadBudget, type ReadBudget } from "./read-budget.ts"
+
+export interface RulesFolder {
+  /** Absolute; nothing outside of it is read. */
+  readonly root: string
+  /** The folder of rules, relative to the root. */
+  readonly path: string
+}
+
+export interface RulesReading {
+  readonly rules: readonly Rule[]
+  /** Files that are no use as they are, one line each. The same file gives the same line. */
+  readonly warnings: readonly string[]
+}
+
+export interface RuleShelf {
+  /** Never throws; takes at most about the time it was given. */
+  readonly read: () => RulesReading
+}
+
+export const RULE_FILE_LIMITS = { files: 500, depth: 8, bytes: 64 * 1024, timeMs: 60 } as const
+
+interface Known {
+  readonly modifiedMs: number
+  readonly bytes: number
+  readonly rule: Rule | undefined
+  readonly warning: string | undefined
+}
+
+/** Global folders first, then those of the project, nearer ones last: the order of the list is the order of the rules. */
+export const openRuleShelf = (folders: () => readonly RulesFolder[], clock?: () => number): RuleShelf => {
+  const known = new Map<string, Known>()
+  return {
+    read: () => {
+      const budget = openReadBudget({
+        limits: { timeMs: RULE_FILE_LIMITS.timeMs, lineLength: RULE_FILE_LIMITS.bytes },
+        ...(clock === undefined ? {} : { clock }),
+      })
+      const seen = new Set<string>()
+      const rules: Rule[] = []
+      const warnings: string[] = []
+      for (const folder of folders()) {
+        const reader = openGuardedReader(folder.root, budget)
+        const found = findRuleFiles(reader, folder.path)
+        warnings.push(...found.warnings)
+        for (const path of found.files) {
+          const key = join(folder.root, folder.path, path)
+          if (seen.has(key)) continue
+          seen.add(key)
+          const file = readOne(reader, folder, path, known.get(key), budget)
+          known.set(key, file)
+          if (file.rule !== undefined) rules.push(file.rule)
+          if (file.warning !== undefined) warnings.push(file.warning)
+        }
+      }
+      for (const key of known.keys()) if (!seen.has(key)) known.delete(key)
+      return { rules, warnings }
+    },
+  }
+}
+
+const readOne = (
+  reader: GuardedReader,
+  folder: RulesFolder,
+  path: string,
+  before: Known | undefined,
+  budget: ReadBudget,
+): Known => {
+  const place = join(folder.path, path)
+  const refuse = (reason: string): Known =>
+    // Out of time is no reason to forget a rule that was there a moment ago.
+    before !== undefined && budget.spendOperation() !== undefined
+      ? before
+      : { modifiedMs: 0, bytes: 0, rule: undefined, warning: `rule ${path} is not read: ${reason}` }
+  const look = reader.look(place)
+  if ("reason" in look) return refuse(look.reason)
+  if (look.kind === "folder") return refuse("not a file")
+  const { modifiedMs, bytes } = look
+  if (before !== undefined && before.modifiedMs === modifiedMs && before.bytes === bytes) return before
+  const file = reader.read(place, { maxBytes: RULE_FILE_LIMITS.bytes })
+  if (file.kind !== "text") return refuse(file.reason)
+  const rule = readRule({ path, folder: folder.path === "." ? folder.root : folder.path, text: file.text })
+  return { modifiedMs, bytes, rule, warning: warningOf(rule, file.truncated) }
+}
+
+const warningOf = (rule: Rule, truncated: boolean): string | undefined => {
+  if (rule.activation.kind === "never" && rule.activation.warn)
+    return `rule ${rule.path} is inactive: ${rule.activation.reason}`
+  return truncated
+    ? `rule ${rule.path} is longer than ${RULE_FILE_LIMITS.bytes} bytes, the rest is left out`
+    : undefined
+}
+
+const findRuleFiles = (
+  reader: GuardedReader,
+  top: string,
+): { readonly files: readonly string[]; readonly warnings: readonly string[] } => {
+  const files: string[] = []
+  const warnings: string[] = []
+  const visit = (folder: string, depth: number): void => {
+    const listed = reader.list(join(top, folder))
+    if (listed.kind === "refused")
+      warnings.push(`rules folder ${join(top, folder)} is not read: ${listed.reason}`)
+    if (listed.kind !== "entries") return
+    for (const { name, type } of listed.entries) {
+      if (name.startsWith(".")) continue
+      const path = folder === "" ? name : `${folder}/${name}`
+      // A link to a file counts when it stays inside; a link to a folder is not followed, so there are no loops.
+      if (type === "folder" && depth < RULE_FILE_LIMITS.depth) visit(path, depth + 1)
+      else if (type !== "folder" && /\.mdc?$/i.test(name)) {
+        if (files.length === RULE_FILE_LIMITS.files) {
+          warnings.push(
+            `rules folder ${top} has more than ${RULE_FILE_LIMITS.files} rules, the rest is left out`,
+          )
+          return
+        }
+        files.push(path)
+      }
+    }
+  }
+  visit("", 0)
+  return { files, warnings }
+}

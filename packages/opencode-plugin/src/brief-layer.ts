@@ -1,0 +1,141 @@
+/** The brief at a compaction, and the part of it that is pinned to every request afterwards. */
+import {
+  openGuardedReader,
+  openReadBudget,
+  readBrief,
+  readLaunch,
+  renderWorkingSet,
+  type Brief,
+  type Fact,
+  type Place,
+  type WorkingSet,
+} from "@meridian/continuity"
+
+import type { Log } from "./log.ts"
+import type { Options } from "./options.ts"
+import type { Pin, Session } from "./session.ts"
+import type { World } from "./world.ts"
+
+export interface BriefLayer {
+  /** What the summariser is told. Makes the session one that has been compacted. */
+  readonly atCompaction: (session: Session) => Promise<readonly string[]>
+  /** What a main request of a compacted session carries; stable until a source changes. Empty before. */
+  readonly pinned: (session: Session) => Promise<string>
+  /** A session that was compacted before this process began. */
+  readonly resume: (session: Session, paths: WorkingSet) => void
+}
+
+export const openBriefLayer = (given: {
+  readonly place: Place
+  readonly log: Log
+  readonly options: Options
+  readonly world: World
+}): BriefLayer => {
+  const { place, log, options, world } = given
+
+  const briefOf = (session: Session): Promise<Brief> =>
+    readBrief({ root: place.root, maxTokens: options.maxBriefTokens, facts: filesOf(session.paths) })
+
+  const launchOf = (session: Session): string =>
+    options.launchRecord
+      ? readLaunch({
+          stateRoot: world.environment["MERIDIAN_STATE_ROOT"],
+          spaceId: world.environment["MERIDIAN_SPACE_ID"],
+          projectRoot: place.root,
+          harnessSessionId: session.id,
+        })
+      : ""
+
+  const stateOf = (brief: Brief | undefined): Pick<Pin, "state" | "sources"> =>
+    brief === undefined
+      ? { state: "", sources: undefined }
+      : { state: brief.pinned, sources: lookOf(place.root, brief) }
+
+  return {
+    atCompaction: async (session) => {
+      const brief = options.brief ? await briefOf(session) : undefined
+      const launch = launchOf(session)
+      session.pin = { paths: session.paths, launch, ...stateOf(brief) }
+      if (brief !== undefined) logBrief(log, session, brief)
+      const block = options.workingSet ? renderWorkingSet(session.paths) : ""
+      if (block !== "")
+        log.trace(
+          `Added ${Math.min(session.paths.length, 20)} context path(s) to compaction for session ${session.id}`,
+          {
+            session: session.id,
+          },
+        )
+      return [brief?.text ?? "", block, launch].filter((text) => text !== "")
+    },
+    pinned: async (session) => {
+      const { pin } = session
+      if (pin === undefined || !options.pin) return ""
+      const current = options.brief ? await refresh(session, pin) : pin
+      session.pin = current
+      const block = options.workingSet ? renderWorkingSet(current.paths) : ""
+      return [current.state, current.launch, block].filter((text) => text !== "").join("\n\n")
+    },
+    resume: (session, paths) => {
+      session.pin ??= { paths, launch: launchOf(session), state: "", sources: undefined }
+    },
+  }
+
+  async function refresh(session: Session, pin: Pin): Promise<Pin> {
+    if (pin.sources !== undefined && pin.sources === lookAgain(place.root, pin.sources)) return pin
+    return { ...pin, ...stateOf(await briefOf(session)) }
+  }
+}
+
+const filesOf = (paths: WorkingSet): readonly Fact[] =>
+  paths.slice(-20).map((path, order) => ({ kind: "file", text: path, source: "working set", order }))
+
+const logBrief = (log: Log, session: Session, brief: Brief): void => {
+  const facts = {
+    session: session.id,
+    mode: brief.mode,
+    ...(brief.artifact === undefined ? {} : { artifact: brief.artifact }),
+  }
+  for (const warning of brief.warnings.slice(0, 20)) log.warnOnce(`brief: ${warning}`, facts)
+  const artifact = brief.artifact === undefined ? "" : ` artifact=${brief.artifact}`
+  const where = `session=${session.id} mode=${brief.mode}${artifact}`
+  if (brief.pinned === "") log.write("warn", `brief injected, no session state was found: ${where}`, facts)
+  else log.write("info", `brief injected: ${where}`, facts)
+}
+
+/** Always watched: a file or folder that appears is a change as well. */
+const WATCHED = ["SESSION.md", "AGENTS.md", ".codex/specs", ".codex/bugs"] as const
+const SIBLINGS = /^\.codex\/(?:specs|bugs)\/[^/]+/
+const SOURCES_LIMIT = 64
+
+/**
+ * The files a brief was made from, with the time and size of each, as one text that can be compared. One look a file:
+ * the brief itself is made again only when something moved.
+ */
+const lookOf = (root: string, brief: Brief): string => {
+  const named = brief.facts.flatMap(({ source, kind, text }) =>
+    kind === "source-artifact" || kind === "current-artifact" ? [source, text] : [source],
+  )
+  const folders = named.flatMap((path) => SIBLINGS.exec(path)?.[0] ?? [])
+  const paths = [
+    ...new Set([...WATCHED, ...named, ...folders, ...folders.map((folder) => `${folder}/harness`)]),
+  ]
+  return lookAt(root, paths.slice(0, SOURCES_LIMIT))
+}
+
+const lookAgain = (root: string, before: string): string =>
+  lookAt(
+    root,
+    before.split("\n").map((line) => line.slice(line.lastIndexOf("\t") + 1)),
+  )
+
+const lookAt = (root: string, paths: readonly string[]): string => {
+  const reader = openGuardedReader(root, openReadBudget({ limits: { timeMs: 30 } }))
+  return paths
+    .map((path) => {
+      const look = reader.look(path)
+      return "reason" in look
+        ? `${look.kind}\t${path}`
+        : `${look.kind} ${look.modifiedMs} ${look.bytes}\t${path}`
+    })
+    .join("\n")
+}

@@ -1,0 +1,57 @@
+/** Log lines of the plugin. Nothing here waits, and nothing here can fail the hook that logs. */
+import { fieldOf } from "./field.ts"
+import type { World } from "./world.ts"
+
+export type Level = "debug" | "info" | "warn" | "error"
+
+export interface LogFacts {
+  readonly session?: string
+  readonly mode?: string
+  readonly artifact?: string
+  readonly [name: string]: string | number | undefined
+}
+
+export interface Log {
+  readonly write: (level: Level, message: string, facts?: LogFacts) => void
+  /** The same warning once: rule files are read at every request. */
+  readonly warnOnce: (message: string, facts?: LogFacts) => void
+  /** A line of seed 003, in debug mode only: to the log and, for people, to stderr. */
+  readonly trace: (message: string, facts?: LogFacts) => void
+}
+
+const REMEMBERED_WARNINGS = 1000
+
+export const openLog = (client: unknown, world: World, debug: () => boolean): Log => {
+  const warned = new Set<string>()
+  const write: Log["write"] = (level, message, facts = {}) => {
+    const extra = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+    callLog(client, { service: "meridian", level, message, extra })
+  }
+  return {
+    write,
+    warnOnce: (message, facts) => {
+      if (warned.has(message) || warned.size >= REMEMBERED_WARNINGS) return
+      warned.add(message)
+      write("warn", message, facts)
+    },
+    trace: (message, facts) => {
+      if (!debug()) return
+      const line = `[opencode-rules] ${message}`
+      write("debug", line, facts)
+      world.print(line)
+    },
+  }
+}
+
+/** `client.app.log` of the host; absent, throwing, rejecting or never answering, it is all the same to us. */
+const callLog = (client: unknown, body: object): void => {
+  try {
+    const app = fieldOf(client, "app")
+    const method = fieldOf(app, "log")
+    if (typeof method !== "function") return
+    const answer: unknown = Reflect.apply(method, app, [{ body }])
+    if (answer instanceof Promise) answer.catch(() => undefined)
+  } catch {
+    // There is no better place to say that the log cannot be written.
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Rules as silent messages (seed 003): one per session, and again after a compaction. Off by default, since a message is a
+ * user message to OpenCode: it carries the session's agent and model (or the default agent would take over), is marked
+ * synthetic (or it would count as a prompt and spoil the title), and is sent only while nobody is being answered.
+ */
+import type { Host } from "./host.ts"
+import type { Log } from "./log.ts"
+import type { RulesLayer } from "./rules-layer.ts"
+import type { Session } from "./session.ts"
+
+export interface SilentMessages {
+  readonly created: (session: Session) => Promise<void>
+  readonly compacted: (session: Session) => Promise<void>
+  readonly idle: (session: Session) => Promise<void>
+  readonly forget: (id: string) => void
+}
+
+type Reason = "created" | "compacted"
+
+export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log): SilentMessages => {
+  const owed = new Map<string, Reason>()
+  const told = new Set<string>()
+
+  const deliver = async (session: Session): Promise<void> => {
+    const reason = owed.get(session.id)
+    if (reason === undefined || session.busy) return
+    // Taken before the first wait, so that two events cannot send twice.
+    owed.delete(session.id)
+    if ((await host.isBusy(session.id)) === true) {
+      owed.set(session.id, reason)
+      return
+    }
+    const text = await rules.textFor(session)
+    if (text === "") return
+    const sent = await host.sendSilently(session.id, {
+      noReply: true,
+      ...(session.agent === undefined ? {} : { agent: session.agent }),
+      ...(session.model === undefined ? {} : { model: session.model }),
+      parts: [{ type: "text", text, synthetic: true }],
+    })
+    if (!sent) {
+      log.write("error", `rules could not be sent to session ${session.id}`, { session: session.id })
+      return
+    }
+    log.trace(
+      reason === "created"
+        ? `Sent rules to session ${session.id}`
+        : `Session ${session.id} compacted - rules re-sent`,
+      { session: session.id },
+    )
+  }
+
+  return {
+    created: async (session) => {
+      if (told.has(session.id)) return
+      told.add(session.id)
+      owed.set(session.id, "created")
+      await deliver(session)
+    },
+    compacted: async (session) => {
+      told.add(session.id)
+      owed.set(session.id, "compacted")
+      await deliver(session)
+    },
+    idle: deliver,
+    forget: (id) => {
+      owed.delete(id)
+      told.delete(id)
+    },
+  }
+}

@@ -1,0 +1,78 @@
+/** What rules may ask, gathered only as far as the rules at hand do ask. */
+import { relative } from "node:path"
+
+import { readBranch, readProjects, type Place, type Rule, type Situation } from "@meridian/continuity"
+
+import type { ModelName } from "./history.ts"
+import type { Host } from "./host.ts"
+import type { Session } from "./session.ts"
+import type { World } from "./world.ts"
+
+const TOOLS_AGE_MS = 30_000
+
+export interface Surroundings {
+  readonly of: (session: Session, rules: readonly Rule[], model: ModelName | undefined) => Promise<Situation>
+}
+
+export const openSurroundings = (place: Place, host: Host, world: World): Surroundings => {
+  let tools: readonly string[] = []
+  let toolsUntil = Number.NEGATIVE_INFINITY
+  const toolIds = async (): Promise<readonly string[]> => {
+    if (world.clock() < toolsUntil) return tools
+    const answer = await host.toolIds()
+    // An empty answer came too late or not at all; it is asked again at the next request.
+    if (answer.length === 0) return tools
+    tools = answer
+    toolsUntil = world.clock() + TOOLS_AGE_MS
+    return tools
+  }
+  return {
+    of: async (session, rules, latestModel) => {
+      const asks = (name: "tools" | "branch" | "project"): boolean =>
+        rules.some(({ activation }) => activation.kind === "when" && name in activation.conditions)
+      const model = latestModel ?? session.model
+      return {
+        paths: withNearPaths(session.paths, place),
+        prompt: session.prompt,
+        tools: asks("tools") ? await toolIds() : [],
+        models: model === undefined ? [] : [model.modelID, `${model.providerID}/${model.modelID}`],
+        agent: session.agent,
+        command: session.command,
+        projects: asks("project") ? readProjects(place.root) : [],
+        branch: asks("branch") ? readBranch(place.root) : undefined,
+        os: world.platform,
+        ci: isCi(world.environment),
+      }
+    },
+  }
+}
+
+/** Started in a sub-folder, a rule there may speak of paths from that folder. */
+const withNearPaths = (paths: readonly string[], { root, directory }: Place): readonly string[] => {
+  const prefix = relative(root, directory).replaceAll("\\", "/")
+  if (prefix === "") return paths
+  const near = paths
+    .filter((path) => path.startsWith(`${prefix}/`))
+    .map((path) => path.slice(prefix.length + 1))
+  return [...paths, ...near]
+}
+
+const CI_MARKS = [
+  "CONTINUOUS_INTEGRATION",
+  "BUILD_NUMBER",
+  "GITHUB_ACTIONS",
+  "GITLAB_CI",
+  "CIRCLECI",
+  "TRAVIS",
+  "JENKINS_URL",
+  "BUILDKITE",
+  "TEAMCITY_VERSION",
+] as const
+
+/** `CI` decides when it is set; otherwise any mark of a known service. */
+const isCi = (environment: World["environment"]): boolean => {
+  const isSet = (value: string | undefined): boolean =>
+    value !== undefined && !["", "0", "false"].includes(value)
+  const own = environment["CI"]
+  return own === undefined ? CI_MARKS.some((name) => isSet(environment[name])) : isSet(own)
+}

@@ -1,0 +1,30 @@
+/** Everything the plugin takes from outside, in one value: tests give their own, `index.ts` gives the real one. */
+export interface World {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly platform: string
+  /** Milliseconds that only go forward. */
+  readonly clock: () => number
+  /** Resolves after so many milliseconds; does not keep the process alive. */
+  readonly wait: (ms: number) => Promise<void>
+  readonly print: (line: string) => void
+}
+
+/** A hook may take 250 ms in all. What follows fits into it, with room for the work between. */
+export const TIME_LIMITS = {
+  /** The whole of a hook, from its first look to its answer. */
+  hookMs: 220,
+  /** One call of the host that a hook waits for; a slower answer is used when it comes. */
+  clientMs: 60,
+} as const
+
+export type Boxed<Value> = { readonly kind: "done"; readonly value: Value } | { readonly kind: "late" }
+
+/** Waits for the work at most so long. A rejection is the caller's; work that comes late is not lost, only not waited for. */
+export const withinTime = async <Value>(
+  world: World,
+  ms: number,
+  work: Promise<Value>,
+): Promise<Boxed<Value>> => {
+  const late = world.wait(ms).then(() => ({ kind: "late" }) as const)
+  return Promise.race([work.then((value) => ({ kind: "done", value }) as const), late])
+}
