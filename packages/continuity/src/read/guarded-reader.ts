@@ -73,7 +73,7 @@ export const openGuardedReader = (root: string, budget: ReadBudget = openReadBud
     if (spent !== undefined) return { kind: "refused", reason: spent }
     if (path.includes("\0")) return { kind: "refused", reason: "a name with a zero byte" }
     try {
-      const real = realpathSync(isAbsolute(path) ? path : join(base, path))
+      const real = realpathSync.native(isAbsolute(path) ? path : join(base, path))
       if (!isInside(base, real)) return { kind: "refused", reason: "outside of the root" }
       return act(real, lstatSync(real))
     } catch (error) {
@@ -101,7 +101,7 @@ export const openGuardedReader = (root: string, budget: ReadBudget = openReadBud
 
 const resolveRoot = (root: string): string | undefined => {
   try {
-    const real = realpathSync(resolve(root))
+    const real = realpathSync.native(resolve(root))
     return lstatSync(real).isDirectory() ? real : undefined
   } catch {
     return undefined

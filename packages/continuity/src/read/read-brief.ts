@@ -1,10 +1,16 @@
 /** The one entry of the plugin, the engine and `meridian brief`: looks at a project and says what must survive. */
 import { renderBrief } from "../domain/brief/render-brief.ts"
 import { renderPinned } from "../domain/brief/render-pinned.ts"
-import { appendFacts, type Fact } from "../domain/fact.ts"
+import { appendFacts, type Fact, settleFacts } from "../domain/fact.ts"
 import type { ReadLimits } from "../domain/limits.ts"
-import { openGuardedReader } from "./guarded-reader.ts"
+import { sessionFacts } from "../domain/session/session-facts.ts"
+import { readInstructions, readSessionState, withFallback } from "../domain/session/session-state.ts"
+import { sanitizeLine } from "../domain/text/sanitize-line.ts"
+import { findStageHint } from "../domain/workflow/stage-hint.ts"
+import { type ActiveWorkflow, workflowFacts } from "../domain/workflow/workflow-facts.ts"
+import { type GuardedReader, openGuardedReader } from "./guarded-reader.ts"
 import { openReadBudget } from "./read-budget.ts"
+import { readWorkflow } from "./read-workflow.ts"
 
 export interface ReadBriefOptions {
   readonly root: string
@@ -34,23 +40,45 @@ export interface Brief {
 /** Never throws; a tree that cannot be read gives the brief of an empty one, with warnings. */
 export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
   const warnings: string[] = []
-  const budget = openReadBudget({
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
-    ...(options.clock === undefined ? {} : { clock: options.clock }),
-  })
-  const reader = openGuardedReader(options.root, budget)
-  const session = reader.read("SESSION.md", { part: "ends" })
-  if (session.kind === "refused") warnings.push(`SESSION.md: ${session.reason}`)
-  const facts = appendFacts([], options.facts ?? [])
+  const warn = (warning: string): void => {
+    if (warnings.length < MAX_WARNINGS) warnings.push(sanitizeLine(warning))
+  }
+  const reader = openGuardedReader(
+    options.root,
+    openReadBudget({
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+    }),
+  )
+  if (reader.root === undefined) warn("the root is not a folder")
+  const log = readSessionState(readText(reader, "SESSION.md", warn))
+  const instructions = readInstructions(readText(reader, "AGENTS.md", warn))
+  const session = withFallback(log, instructions)
+  const workflow = readWorkflow({ reader, session, hint: findStageHint(log, instructions), warn })
+  const read = workflow === undefined ? sessionFacts(session) : workflowFacts(workflow, session)
+  const facts = settleFacts(appendFacts(read, options.facts ?? []))
   const limits = options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }
   const rendered = renderBrief(facts, limits)
   return {
     text: rendered.text,
     pinned: renderPinned(facts, limits).text,
-    mode: "generic",
-    artifact: undefined,
+    mode: workflow === undefined ? "generic" : modeOf(workflow),
+    artifact: facts.find(({ kind }) => kind === "current-artifact")?.text,
     facts,
     leftOut: rendered.leftOut,
     warnings,
   }
+}
+
+const MAX_WARNINGS = 20
+
+const modeOf = ({ kind, stage }: ActiveWorkflow): BriefMode =>
+  kind === "spec" ? `workflow:spec/${stage}` : `workflow:bug/${stage}`
+
+/** Both ends of a file that is too large: which of them is the newer one depends on the log. */
+const readText = (reader: GuardedReader, path: string, warn: (warning: string) => void): string => {
+  const outcome = reader.read(path, { part: "ends" })
+  if (outcome.kind === "refused") warn(`${path}: ${outcome.reason}`)
+  if (outcome.kind === "text" && outcome.truncated) warn(`${path}: too large, only a part was read`)
+  return outcome.kind === "text" ? outcome.text : ""
 }

@@ -1,0 +1,17 @@
+import type { Fact, FactKind } from "./fact.ts"
+
+export interface FactList {
+  readonly add: (kind: FactKind, source: string, ...texts: readonly string[]) => void
+  readonly facts: readonly Fact[]
+}
+
+/** Facts in the order they are said. */
+export const startFactList = (): FactList => {
+  const facts: Fact[] = []
+  return {
+    facts,
+    add: (kind, source, ...texts) => {
+      for (const text of texts) facts.push({ kind, text, source, order: facts.length })
+    },
+  }
+}

@@ -1,0 +1,40 @@
+/** Words that say there is nothing: a field may be filled with "none currently" and still hold no fact. */
+
+/** True for an empty value, a placeholder of a template, and every way of saying none. */
+export const saysNothing = (value: string): boolean => {
+  const text = value.trim()
+  if (text === "" || /^[-–—.…?_*\s]+$/.test(text)) return true
+  if (/^<[^<>]*>\.?$/.test(text)) return true
+  if (/^(?:tbd|n\/a|na|nil|null|unknown|not applicable)\.?$/i.test(text)) return true
+  return saysNone(text)
+}
+
+const saysNone = (text: string): boolean => {
+  const match =
+    /^(?:there (?:are|is) )?(?:none|nothing|no (?:known |open |current )?(?:blockers?|risks?))\b/i.exec(text)
+  if (match === null) return false
+  const rest = text.slice(match[0].length)
+  if (/\b(?:except|but|however|until|unless|besides|apart|other than)\b/i.test(rest)) return false
+  return /^\s*(?:$|[.,;:!()–—-]|(?:currently|known|at|for|right|now|so|as|yet|today|identified|recorded|reported|remaining|outstanding|open|left|pending|blocking|found|here|any ?more)\b)/i.test(
+    rest,
+  )
+}
+
+/** A line that speaks of being blocked, now: "unblocked", "no longer blocked" and "was blocked, resolved" do not. */
+export const speaksOfBlock = (line: string): boolean => {
+  if (!/\bblocked\b/i.test(line)) return false
+  if (
+    /\b(?:not|never|no longer|nothing|isn't|aren't|wasn't|without being|un-?)\s*(?:\w+ )?blocked\b/i.test(
+      line,
+    )
+  )
+    return false
+  return !/\b(?:unblocked|resolved|solved|cleared|lifted|fixed)\b/i.test(line)
+}
+
+/** Taken back by its author: struck through, or marked at its end. */
+export const isTakenBack = (text: string): boolean =>
+  (text.startsWith("~~") && text.indexOf("~~", 2) >= text.length - 3) || TAKEN_BACK.test(text.slice(-80))
+
+const TAKEN_BACK =
+  /[([](?:superseded|cancelled|canceled|withdrawn|reverted|obsolete|dropped)\b[^)\]]{0,60}[)\]]\.?$/i

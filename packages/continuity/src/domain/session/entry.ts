@@ -1,0 +1,137 @@
+/**
+ * A session log cut into entries and the parts around them.
+ *
+ *     [Focus: refactor-auth] 2026-04-01 — Branch `work/auth`     an entry; also "## 2026-04-01 …"
+ *     - finished thing
+ *     Reality Check — …                                          ends the list of the entry, still belongs to it
+ *     Next Operator Brief                                        what the next one should do, as fields
+ *     - Open Work: …
+ *     ## Decisions                                               a section of the whole log, as its level is not deeper
+ *
+ * Which entry is the newest is told by the dates, and by the place where there are none: a log is written newest
+ * first unless its dates run the other way.
+ */
+import type { Line } from "../markdown/line.ts"
+import { type Field, readLabelAlone } from "./label.ts"
+
+export interface Part {
+  readonly role: "entry" | "brief" | "section" | "aside"
+  /** Of the entry it belongs to; -1 for a part of the whole log. */
+  readonly owner: number
+  /** Of a section whose heading is a label. */
+  readonly field?: Field
+  readonly lines: Line[]
+}
+
+export interface Entry {
+  focus: string | undefined
+  /** Sorts as text; undefined when the header has none. */
+  date: string | undefined
+  /** What stands beside focus and date. */
+  readonly header: string
+  /** Of its heading; 0 for a plain line. */
+  readonly level: number
+}
+
+export interface CutLog {
+  readonly entries: readonly Entry[]
+  readonly parts: readonly Part[]
+}
+
+export const cutEntries = (lines: readonly Line[]): CutLog => {
+  const entries: Entry[] = []
+  const parts: Part[] = []
+  let owner = -1
+  const begin = (part: Omit<Part, "lines">): void => {
+    parts.push({ ...part, lines: [] })
+  }
+  begin({ role: "aside", owner })
+  for (const [index, line] of lines.entries()) {
+    const header = readHeader(line, lines[index + 1])
+    if (header !== undefined) {
+      const last = entries.at(-1)
+      const open = parts.at(-1)
+      if (
+        header.focus !== undefined &&
+        last?.focus === undefined &&
+        open?.role === "entry" &&
+        isEmpty(open)
+      ) {
+        // "## 2026-04-01" and the focus on the line below are one header.
+        if (last !== undefined) last.focus = header.focus
+        if (last !== undefined) last.date ??= header.date
+        continue
+      }
+      entries.push(header)
+      owner = entries.length - 1
+      begin({ role: "entry", owner })
+    } else if (isTitled(line, "next operator brief")) begin({ role: "brief", owner })
+    else if (line.kind === "rule" || isTitled(line, "reality check")) begin({ role: "aside", owner })
+    else if (line.kind === "heading") {
+      const inside = owner !== -1 && line.level > (entries[owner]?.level || 2)
+      if (!inside) owner = -1
+      const field = readLabelAlone(line.text)?.field
+      begin(field === undefined ? { role: "aside", owner } : { role: "section", owner, field })
+    } else parts.at(-1)?.lines.push(line)
+  }
+  return { entries, parts }
+}
+
+/** Indexes of the entries, newest first. */
+export const newestFirst = (entries: readonly Entry[]): readonly number[] => {
+  const dated = entries.flatMap(({ date }) => date ?? [])
+  const first = dated[0]
+  const last = dated.at(-1)
+  const ascending = first !== undefined && last !== undefined && first < last
+  // From old to new in the file, so that an undated entry takes the date of the older neighbour and wins the tie.
+  const oldToNew = ascending ? [...entries.keys()] : [...entries.keys()].toReversed()
+  let date = ""
+  const timed = oldToNew.map((index, place) => {
+    date = entries[index]?.date ?? date
+    return { index, date, place }
+  })
+  return timed
+    .toSorted((left, right) => compare(right.date, left.date) || right.place - left.place)
+    .map(({ index }) => index)
+}
+
+const compare = (left: string, right: string): number => {
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}
+
+const readHeader = (line: Line, next: Line | undefined): Entry | undefined => {
+  if (line.kind === "blank" || line.kind === "rule") return undefined
+  const at = line.text.search(/\[focus:/i)
+  if (at !== -1 && at <= 60 && /^[\d\s:#*_.,TZ()|/–—-]*$/.test(line.text.slice(0, at))) {
+    const rest = line.text.slice(at + "[focus:".length)
+    const end = rest.indexOf("]")
+    const focus = end === -1 ? `${rest} ${(next?.text ?? "").split("]", 1)[0] ?? ""}` : rest.slice(0, end)
+    const header = end === -1 ? "" : rest.slice(end + 1)
+    return {
+      focus: focus.trim(),
+      date: dateOf(line.text.slice(0, at)) ?? dateOf(header),
+      header,
+      level: line.level,
+    }
+  }
+  const date = line.kind === "heading" && line.level > 1 ? dateOf(line.text) : undefined
+  return date === undefined ? undefined : { focus: undefined, date, header: line.text, level: line.level }
+}
+
+const dateOf = (text: string): string | undefined => {
+  const match = /\b(\d{4})[-/.](\d{2})[-/.](\d{2})(?:[T ,]{1,2}(\d{2}:\d{2}(?::\d{2})?))?/.exec(text)
+  if (match === null) return undefined
+  return `${match[1]}-${match[2]}-${match[3]}T${match[4] ?? ""}`
+}
+
+/** A heading, a bold line or a plain one that begins so. */
+const isTitled = (line: Line, title: string): boolean =>
+  line.kind !== "bullet" &&
+  line.text
+    .slice(0, title.length + 4)
+    .replace(/[*_]/g, "")
+    .toLowerCase()
+    .startsWith(title)
+
+const isEmpty = (part: Part): boolean => part.lines.every(({ kind }) => kind === "blank")

@@ -1,0 +1,46 @@
+/** The two canonical workflows. The names are a contract: shown exactly as they stand here, never renamed. */
+
+export const SPEC_STAGES = ["spec-create", "spec-design", "spec-tasks", "spec-execute"] as const
+export const BUG_STAGES = ["bug-create", "bug-analyze", "bug-fix", "bug-verify"] as const
+
+export type SpecStage = (typeof SPEC_STAGES)[number]
+export type BugStage = (typeof BUG_STAGES)[number]
+export type Stage = SpecStage | BugStage
+export type WorkflowKind = "spec" | "bug"
+
+export const kindOf = (stage: Stage): WorkflowKind => (stage.startsWith("spec-") ? "spec" : "bug")
+
+/** Place in its workflow, from 0. */
+export const placeOf = (stage: Stage): number =>
+  Math.max(
+    SPEC_STAGES.findIndex((name) => name === stage),
+    BUG_STAGES.findIndex((name) => name === stage),
+  )
+
+/** Where artifacts of a workflow stand, relative to the root. */
+export const FOLDER_OF = { spec: ".codex/specs", bug: ".codex/bugs" } as const satisfies Record<
+  WorkflowKind,
+  string
+>
+
+/** Files of a workflow in the order they are shown. */
+export const ARTIFACTS_OF = {
+  spec: ["requirements.md", "design.md", "tasks.md", "context.md", "harness/feature_list.json"],
+  bug: ["report.md", "analysis.md", "verification.md", "harness/progress.md", "harness/bug_state.json"],
+} as const satisfies Record<WorkflowKind, readonly string[]>
+
+export type ArtifactName = (typeof ARTIFACTS_OF)[WorkflowKind][number]
+
+/** What is known of one folder: the text of each file that exists. */
+export interface Artifacts {
+  readonly kind: WorkflowKind
+  readonly name: string
+  readonly files: Readonly<Partial<Record<ArtifactName, string>>>
+}
+
+/** Something is left after taking away blanks and the signs of an empty template. */
+export const hasContent = (artifacts: Artifacts, file: ArtifactName): boolean =>
+  /[^\s#`_*-]/.test(artifacts.files[file] ?? "")
+
+export const pathOf = ({ kind, name }: Artifacts, file: ArtifactName): string =>
+  `${FOLDER_OF[kind]}/${name}/${file}`

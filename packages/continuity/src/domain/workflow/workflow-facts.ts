@@ -1,0 +1,101 @@
+import { type FactList, startFactList } from "../fact-list.ts"
+/**
+ * A session in a canonical workflow as facts: the nine generic sections are filled from the stage and its artifacts, what
+ * the session log adds comes after it, and the ten sections of the augmentation follow.
+ */
+import type { Fact } from "../fact.ts"
+import { approvalOf } from "../session/approval.ts"
+import { SESSION_SOURCE } from "../session/session-facts.ts"
+import { readSessionState, type SessionState } from "../session/session-state.ts"
+import { addBugFacts } from "./bug-facts.ts"
+import { addSpecFacts } from "./spec-facts.ts"
+import { STAGE_DETAILS } from "./stage-details.ts"
+import { mentionedStages } from "./stage-mention.ts"
+import { type Artifacts, ARTIFACTS_OF, type BugStage, pathOf, type SpecStage, type Stage } from "./stage.ts"
+
+export type ActiveWorkflow =
+  | { readonly kind: "spec"; readonly stage: SpecStage; readonly artifacts: Artifacts }
+  | { readonly kind: "bug"; readonly stage: BugStage; readonly artifacts: Artifacts }
+
+export const workflowFacts = (workflow: ActiveWorkflow, session: SessionState): readonly Fact[] => {
+  const list = startFactList()
+  const { kind, stage, artifacts } = workflow
+  const details = STAGE_DETAILS[stage]
+  const existing = ARTIFACTS_OF[kind].filter((file) => artifacts.files[file] !== undefined)
+  const source = pathOf(
+    artifacts,
+    existing.find((file) => file === details.artifact) ?? existing[0] ?? details.artifact,
+  )
+
+  list.add("objective", source, details.objective)
+  if (workflow.kind === "spec") addSpecFacts(list, artifacts, workflow.stage)
+  else addBugFacts(list, artifacts, workflow.stage)
+  addSessionFacts(list, session, workflow)
+  for (const file of existing) list.add("file", pathOf(artifacts, file), pathOf(artifacts, file))
+
+  list.add("workflow", source, kind)
+  list.add("stage", source, stage)
+  for (const file of existing) list.add("source-artifact", pathOf(artifacts, file), pathOf(artifacts, file))
+  if (artifacts.files[details.artifact] !== undefined)
+    list.add("current-artifact", source, pathOf(artifacts, details.artifact))
+  list.add("gate", source, details.gate)
+  addOpenQuestions(list, session, workflow)
+  list.add("precondition", source, ...details.preconditions)
+  list.add("done-criterion", source, ...details.done)
+  return list.facts
+}
+
+/** What the session log knows beside the workflow. What it only repeats of it is left out. */
+const addSessionFacts = (
+  list: FactList,
+  session: SessionState,
+  { artifacts, stage }: ActiveWorkflow,
+): void => {
+  const beside = (texts: readonly string[], label: string): readonly string[] =>
+    texts.filter((text) => !isAboutWorkflow(text, artifacts.name)).map((text) => `${label}: ${text}`)
+  list.add("remaining", SESSION_SOURCE, ...beside(session.openWork, "Open work"))
+  list.add("remaining", SESSION_SOURCE, ...beside(session.nextActions, "Next action"))
+  list.add("remaining", SESSION_SOURCE, ...beside(session.pendingTests, "Pending tests"))
+  list.add("decision", SESSION_SOURCE, ...session.decisions.filter((line) => approvalOf(line) === undefined))
+  list.add("blocker", SESSION_SOURCE, ...session.blockers)
+  const notes = stage.startsWith("spec-") ? "context.md" : "harness/progress.md"
+  list.add("blocker", pathOf(artifacts, notes), ...readSessionState(artifacts.files[notes] ?? "").blockers)
+  list.add("approval", SESSION_SOURCE, ...session.approvals)
+}
+
+const isAboutWorkflow = (text: string, name: string): boolean =>
+  text.includes(name) ||
+  /(?:spec|bug)-(?:create|design|tasks|execute|analyze|fix|verify)\b/.test(text) ||
+  /\b(?:requirements|design|tasks|context|report|analysis|verification)\.md\b|\bbatch \d|\btask \d/i.test(
+    text,
+  )
+
+const addOpenQuestions = (
+  list: FactList,
+  session: SessionState,
+  { artifacts, stage }: ActiveWorkflow,
+): void => {
+  const asked = [...session.awaited, ...session.openQuestions]
+  list.add("open-question", SESSION_SOURCE, ...asked)
+  const pending = PENDING[stage]
+  const { artifact } = STAGE_DETAILS[stage]
+  // Given for this very stage: then nothing is pending by default.
+  const given = session.approvals.some(
+    (line) => line.includes(artifact) || mentionedStages(line).includes(stage),
+  )
+  if (asked.length === 0 && !given && pending !== undefined)
+    list.add("open-question", artifacts.name, pending)
+}
+
+const needsApproval = (stage: Stage): string => `Explicit approval is still needed to leave ${stage}.`
+
+const PENDING = {
+  "spec-create": needsApproval("spec-create"),
+  "spec-design": needsApproval("spec-design"),
+  "spec-tasks": needsApproval("spec-tasks"),
+  "spec-execute": undefined,
+  "bug-create": needsApproval("bug-create"),
+  "bug-analyze": needsApproval("bug-analyze"),
+  "bug-fix": "Ask for approval to proceed to `bug-verify` when the gates are green.",
+  "bug-verify": undefined,
+} as const satisfies Record<Stage, string | undefined>
