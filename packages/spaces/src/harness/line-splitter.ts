@@ -23,16 +23,16 @@ export const lineSplitter = (bounds: {
 
   const hold = (piece: Uint8Array): void => {
     lineBytes += piece.byteLength
-    if (lineBytes <= bounds.lineBytes) {
-      // A copy: the runtime may reuse the memory of a chunk.
-      held.push(piece.slice())
-      heldBytes += piece.byteLength
-      return
-    }
-    if (heldBytes > bounds.cutBytes) {
+    const isCut = lineBytes > bounds.lineBytes
+    if (isCut && heldBytes > bounds.cutBytes) {
       held = [join(held, heldBytes).slice(0, bounds.cutBytes)]
       heldBytes = bounds.cutBytes
     }
+    // A copy: the runtime may reuse the memory of a chunk.
+    const kept = isCut ? piece.slice(0, Math.max(0, bounds.cutBytes - heldBytes)) : piece.slice()
+    if (kept.byteLength === 0) return
+    held.push(kept)
+    heldBytes += kept.byteLength
   }
 
   const take = (): Line => {

@@ -1,0 +1,54 @@
+/** What a pretend harness does when it is called. Everything is optional: by default it reads its prompt and answers. */
+export type PretendName = "claude" | "codex" | "opencode"
+
+export interface PretendBehaviour {
+  /** Its answer; `echo` answers with the prompt. */
+  readonly answer?: string | { readonly echo: true }
+  /** Plays a recording (path without ending): stdout, stderr and the exit code of its `.meta`. */
+  readonly replay?: string
+  readonly exitCode?: number
+  readonly stderr?: string
+  /** Lines printed before the answer, as they are. */
+  readonly noise?: readonly string[]
+  /** The first `times` calls fail in the words of the harness, later ones answer. */
+  readonly failFirst?: { readonly times: number; readonly failure: PretendFailure }
+  /** `before`: prints nothing and stays. `within`: shows its session, then stays. `after`: answers and stays. */
+  readonly hang?: "before" | "within" | "after"
+  /** These signals do not end it. */
+  readonly ignoreSignals?: readonly NodeJS.Signals[]
+  /** Ends itself by a signal after it has shown its session. */
+  readonly dieBy?: NodeJS.Signals
+  /** Prints that many lines of that many bytes before the answer. */
+  readonly flood?: { readonly lines: number; readonly bytes: number }
+  /** `late`: reads its stdin only after `release` exists. `unread`: never reads it. `closed`: closes it at once. */
+  readonly stdin?: "late" | "unread" | "closed"
+  /** Leaves a child behind that holds stdout and stderr open for so many seconds. */
+  readonly grandchildSeconds?: number
+  /** Waits for this file before it answers: how a test keeps it running without guessing times. */
+  readonly release?: string
+  /** Files it writes, relative to its working directory. */
+  readonly writes?: Readonly<Record<string, string>>
+  /** Written to $MERIDIAN_REPORT_PATH. */
+  readonly report?: string
+  /** Started on a terminal: leaves the session files the real one would leave. Its session id, if the harness chooses it. */
+  readonly session?: string
+}
+
+export type PretendFailure =
+  | "rate_limit"
+  | "overload"
+  | "server_error"
+  | "authentication"
+  | "context_overflow"
+
+/** One call, as it is appended to `<name>.calls.jsonl` beside the launcher, before anything else happens. */
+export interface PretendCall {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly pid: number
+  readonly mode: "interactive" | "headless" | "query"
+  readonly session: string
+  /** Absent until stdin was read to its end. */
+  readonly stdin?: string
+}

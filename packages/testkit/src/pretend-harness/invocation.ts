@@ -1,0 +1,33 @@
+/** What the words on the command line ask a pretend harness for. */
+import type { PretendCall, PretendName } from "./behaviour.ts"
+
+export interface Invocation {
+  readonly mode: PretendCall["mode"]
+  readonly session: string
+}
+
+/** `fresh` is the id of a session that the harness itself would choose. */
+export const readInvocation = (name: PretendName, argv: readonly string[], fresh: string): Invocation =>
+  READERS[name](argv, fresh)
+
+const after = (argv: readonly string[], ...flags: readonly string[]): string | undefined => {
+  const at = argv.findIndex((word) => flags.includes(word))
+  return at === -1 ? undefined : argv[at + 1]
+}
+
+const READERS: Readonly<Record<PretendName, (argv: readonly string[], fresh: string) => Invocation>> = {
+  claude: (argv, fresh) => ({
+    mode: argv.includes("-p") ? "headless" : "interactive",
+    session:
+      after(argv, "--session-id") ??
+      (argv.includes("--fork-session") ? fresh : (after(argv, "--resume") ?? fresh)),
+  }),
+  codex: (argv, fresh) => ({
+    mode: argv[0] === "exec" ? "headless" : "interactive",
+    session: after(argv, "resume") ?? fresh,
+  }),
+  opencode: (argv, fresh) => ({
+    mode: argv[0] === "run" ? "headless" : argv[0] === "session" ? "query" : "interactive",
+    session: argv.includes("--fork") ? fresh : (after(argv, "--session", "-s") ?? fresh),
+  }),
+}

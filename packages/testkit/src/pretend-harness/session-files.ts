@@ -1,0 +1,74 @@
+/** What an interactive CLI leaves behind of its session, in the places where the real one does. */
+import { appendFileSync, mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+
+import type { PretendName } from "./behaviour.ts"
+
+interface Left {
+  readonly session: string
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+export const leaveSession = (name: PretendName, left: Left): void => LEAVERS[name](left)
+
+/** `opencode session list --format json`. */
+export const listSessions = (env: NodeJS.ProcessEnv): string => {
+  using database = new DatabaseSync(openDatabase(env))
+  database.exec(SCHEMA)
+  const rows = database
+    .prepare("SELECT id, title, directory, time_created AS created, time_updated AS updated FROM session")
+    .all()
+  return JSON.stringify(rows)
+}
+
+const home = (env: NodeJS.ProcessEnv): string => env["HOME"] ?? "."
+
+const claude = ({ session, cwd, env }: Left): void => {
+  const folder = join(
+    env["CLAUDE_CONFIG_DIR"] ?? join(home(env), ".claude"),
+    "projects",
+    cwd.replace(/[^A-Za-z0-9]/g, "-"),
+  )
+  mkdirSync(folder, { recursive: true })
+  appendFileSync(
+    join(folder, `${session}.jsonl`),
+    `${JSON.stringify({ type: "user", sessionId: session, cwd })}\n`,
+  )
+}
+
+const codex = ({ session, cwd, env }: Left): void => {
+  const now = new Date().toISOString()
+  const [year = "", month = "", day = ""] = now.slice(0, 10).split("-")
+  const folder = join(env["CODEX_HOME"] ?? join(home(env), ".codex"), "sessions", year, month, day)
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `rollout-${now.slice(0, 19).replaceAll(":", "-")}-${session}.jsonl`)
+  const meta = {
+    timestamp: now,
+    type: "session_meta",
+    payload: { id: session, cwd, source: "cli", timestamp: now },
+  }
+  appendFileSync(file, `${JSON.stringify(meta)}\n`)
+}
+
+const SCHEMA = `CREATE TABLE IF NOT EXISTS session (
+  id TEXT PRIMARY KEY, parent_id TEXT, title TEXT NOT NULL, directory TEXT NOT NULL,
+  time_created INTEGER NOT NULL, time_updated INTEGER NOT NULL)`
+
+const openDatabase = (env: NodeJS.ProcessEnv): string => {
+  const folder = join(env["XDG_DATA_HOME"] ?? join(home(env), ".local", "share"), "opencode")
+  mkdirSync(folder, { recursive: true })
+  return join(folder, "opencode.db")
+}
+
+const opencode = ({ session, cwd, env }: Left): void => {
+  using database = new DatabaseSync(openDatabase(env), { timeout: 5000 })
+  database.exec(SCHEMA)
+  const now = Date.now()
+  database
+    .prepare("INSERT OR IGNORE INTO session VALUES (?, NULL, ?, ?, ?, ?)")
+    .run(session, "pretend", env["PWD"] ?? cwd, now, now)
+}
+
+const LEAVERS: Readonly<Record<PretendName, (left: Left) => void>> = { claude, codex, opencode }
