@@ -1,8 +1,8 @@
 import { defineConfig } from "vitest/config"
 
 const shared = {
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source"] } },
+  resolve: { conditions: ["meridian-source"] },
+  ssr: { resolve: { conditions: ["meridian-source"] } },
 }
 
 /**

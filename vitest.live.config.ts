@@ -2,8 +2,8 @@ import { defineConfig } from "vitest/config"
 
 /** The real CLIs from npm against the scripted provider on loopback. Slow, so a command of its own. */
 export default defineConfig({
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source"] } },
+  resolve: { conditions: ["meridian-source"] },
+  ssr: { resolve: { conditions: ["meridian-source"] } },
   test: {
     include: ["test/live/**/*.test.ts"],
     fileParallelism: false,

@@ -43,7 +43,7 @@ const build = async (bundle: Bundle): Promise<void> => {
     input: { ...bundle.input },
     platform: bundle.platform ?? "node",
     external: [...(bundle.external ?? [])],
-    resolve: { conditionNames: ["source", "import", "node", "default"] },
+    resolve: { conditionNames: ["meridian-source", "import", "node", "default"] },
     logLevel: "warn",
   }
   const graph = await rolldown(options)

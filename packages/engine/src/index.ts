@@ -1,2 +1,5 @@
+export type { ModelConfig } from "./model/config.ts"
+export { openModel, type OpenModelOptions } from "./model/open-model.ts"
+export type { Reply, Respond, ScriptRequest, ScriptStep } from "./model/script.ts"
 export { isRetryable, ModelFailure, type Model } from "./port/model.ts"
 export { ToolError, type Tool } from "./port/tool.ts"

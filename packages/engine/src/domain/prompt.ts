@@ -13,10 +13,13 @@ export interface TextPart {
   readonly text: string
   readonly providerOptions?: ProviderMetadata
 }
+/** Bytes as base64, or a text document as it is. */
+export type FileData =
+  | { readonly type: "data"; readonly data: string }
+  | { readonly type: "text"; readonly text: string }
 export interface FilePart {
   readonly type: "file"
-  /** As the AI SDK provider of this version wants it. */
-  readonly data: Json
+  readonly data: FileData
   readonly mediaType: string
   readonly filename?: string
   readonly providerOptions?: ProviderMetadata
@@ -39,7 +42,7 @@ export type ToolResultOutput =
   | { readonly type: "json"; readonly value: Json }
   | { readonly type: "error-text"; readonly value: string }
   | { readonly type: "error-json"; readonly value: Json }
-  | { readonly type: "content"; readonly value: readonly Json[] }
+  | { readonly type: "content"; readonly value: readonly (TextPart | FilePart)[] }
 export interface ToolResultPart {
   readonly type: "tool-result"
   readonly toolCallId: string

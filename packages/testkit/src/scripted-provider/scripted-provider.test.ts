@@ -241,7 +241,7 @@ describe("the scripted provider", () => {
       const entry = fileURLToPath(new URL("main.entry.ts", import.meta.url))
       const child = spawn(
         process.execPath,
-        ["--conditions=source", entry, "--script", script, "--log", log],
+        ["--conditions=meridian-source", entry, "--script", script, "--log", log],
         {
           stdio: ["ignore", "pipe", "inherit"],
         },

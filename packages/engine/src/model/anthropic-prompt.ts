@@ -1,0 +1,54 @@
+/**
+ * What Anthropic needs of a prompt beyond its shape: marks for its prompt cache, and system messages only at the start.
+ * The prompt is shared with the session, so nothing of it is changed: a copy of the list, with new objects only where
+ * something differs.
+ */
+import type { PromptMessage, ProviderMetadata } from "../port/model.ts"
+
+const CACHED: ProviderMetadata = { anthropic: { cacheControl: { type: "ephemeral" } } }
+
+export const shapeForAnthropic = (prompt: readonly PromptMessage[]): readonly PromptMessage[] => {
+  const shaped = prompt.slice()
+  const firstSpoken = shaped.findIndex(({ role }) => role !== "system")
+  const lastInstruction = firstSpoken === -1 ? shaped.length - 1 : firstSpoken - 1
+  for (let at = lastInstruction + 1; at < shaped.length; at++) {
+    const message = shaped[at]
+    if (message?.role === "system") shaped[at] = asUpdate(message.content)
+  }
+  mark(shaped, lastInstruction)
+  // Results of tools travel in a user message too, so the newest of either is where the cache should reach.
+  mark(
+    shaped,
+    shaped.findLastIndex(({ role }) => role === "user" || role === "tool"),
+  )
+  return shaped
+}
+
+/** Later system messages are not a role of their own for most of Anthropic's models; a marked block in the user's turn is. */
+const asUpdate = (content: string): PromptMessage => ({
+  role: "user",
+  content: [
+    {
+      type: "text",
+      text: `<system-update>\n${content.replaceAll(/<(?=\/?system-update>)/g, "&lt;")}\n</system-update>`,
+    },
+  ],
+})
+
+const mark = (prompt: PromptMessage[], index: number): void => {
+  const message = prompt[index]
+  if (message === undefined) return
+  if (message.role === "system") {
+    prompt[index] = { ...message, providerOptions: { ...message.providerOptions, ...CACHED } }
+    return
+  }
+  const last = message.content.at(-1)
+  if (last === undefined || message.role === "assistant") return
+  const marked = { ...last, providerOptions: { ...last.providerOptions, ...withCache(last.providerOptions) } }
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the same message with the same kinds of parts
+  prompt[index] = { ...message, content: [...message.content.slice(0, -1), marked] } as PromptMessage
+}
+
+const withCache = (options: ProviderMetadata | undefined): ProviderMetadata => ({
+  anthropic: { ...options?.["anthropic"], ...CACHED["anthropic"] },
+})

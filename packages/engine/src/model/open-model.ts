@@ -1,0 +1,41 @@
+/** From a model's configuration to a model. Opening touches neither the network nor a provider's code. */
+import { setTimeout as wait } from "node:timers/promises"
+
+import type { Model } from "../port/model.ts"
+import { checkModelConfig, type ModelConfig } from "./config.ts"
+import { openHttpFetch, type Fetch } from "./http-fetch.ts"
+import { openProviderModel } from "./provider-model.ts"
+import { openScriptedModel, type Sleep } from "./scripted.ts"
+
+export interface OpenModelOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  readonly sleep?: Sleep
+  readonly fetch?: Fetch
+}
+
+/** Longer than the longest thinking seen between two pieces of an answer. */
+const IDLE_MS = 600_000
+
+export const openModel = (config: ModelConfig, options: OpenModelOptions): Model => {
+  checkModelConfig(config)
+  const { id, contextWindow, maxOutput, price } = config
+  return {
+    id,
+    contextWindow,
+    maxOutput,
+    ...(price === undefined ? {} : { price }),
+    stream: openStream(config, options),
+  }
+}
+
+const openStream = (config: ModelConfig, options: OpenModelOptions): Model["stream"] => {
+  const { now, sleep = sleepFor, fetch = openHttpFetch({ idleMs: IDLE_MS }) } = options
+  const { provider } = config
+  if (provider === "scripted") return openScriptedModel(config, { sleep, now })
+  return openProviderModel({ ...config, provider }, { fetch, now })
+}
+
+const sleepFor: Sleep = async (ms, signal) => {
+  await wait(ms, undefined, { signal })
+}

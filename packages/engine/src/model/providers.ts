@@ -1,0 +1,76 @@
+/** The AI SDK's providers, each loaded when its first model is used: their import costs more than opening the engine. */
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
+
+import type { ModelRequest, PromptMessage } from "../port/model.ts"
+import { shapeForAnthropic } from "./anthropic-prompt.ts"
+import { wireName, type ModelConfig, type ProviderName } from "./config.ts"
+import type { Fetch } from "./http-fetch.ts"
+
+export type WireProvider = Exclude<ProviderName, "scripted">
+
+export interface Provider {
+  readonly load: (config: ModelConfig, fetch: Fetch) => Promise<LanguageModelV4>
+  /** What this provider wants besides prompt, tools and limits. */
+  readonly shape: (request: ModelRequest) => {
+    readonly prompt: readonly PromptMessage[]
+    readonly options: Pick<LanguageModelV4CallOptions, "providerOptions" | "headers">
+  }
+}
+
+export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
+  "openai-compatible": {
+    load: async (config, fetch) => {
+      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
+      const { baseURL = "", apiKey } = config
+      const key = apiKey === undefined ? {} : { apiKey }
+      return createOpenAICompatible({
+        name: "compatible",
+        baseURL,
+        ...key,
+        fetch,
+        includeUsage: true,
+        headers: { ...config.headers },
+      })(wireName(config))
+    },
+    shape: ({ prompt, sessionID }) => ({
+      prompt,
+      options: isHeaderValue(sessionID) ? { headers: { "x-session-affinity": sessionID } } : {},
+    }),
+  },
+  openai: {
+    load: async (config, fetch) => {
+      const { createOpenAI } = await import("@ai-sdk/openai")
+      return createOpenAI({ ...account(config), fetch, headers: { ...config.headers } }).responses(
+        wireName(config),
+      )
+    },
+    shape: ({ prompt, sessionID }) => ({
+      prompt,
+      options: {
+        // Nothing is left at the provider: reasoning comes back encrypted and travels with the prompt.
+        providerOptions: { openai: { store: false, promptCacheKey: sessionID.slice(-CACHE_KEY_LIMIT) } },
+      },
+    }),
+  },
+  anthropic: {
+    load: async (config, fetch) => {
+      const { createAnthropic } = await import("@ai-sdk/anthropic")
+      return createAnthropic({ ...account(config), fetch, headers: { ...config.headers } })(wireName(config))
+    },
+    shape: ({ prompt }) => ({ prompt: shapeForAnthropic(prompt), options: {} }),
+  },
+}
+
+/** OpenAI refuses longer ones. */
+const CACHE_KEY_LIMIT = 64
+
+/**
+ * Without an address and a key the SDK takes the key from the environment, as people expect. With an address of its own
+ * and no key it must not: that would send the person's real key to a stranger.
+ */
+const account = ({ baseURL, apiKey }: ModelConfig): { baseURL?: string; apiKey?: string } => ({
+  ...(baseURL === undefined ? {} : { baseURL, apiKey: "none" }),
+  ...(apiKey === undefined ? {} : { apiKey }),
+})
+
+const isHeaderValue = (text: string): boolean => /^[\x21-\x7E]{1,200}$/.test(text)
