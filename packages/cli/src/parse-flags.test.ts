@@ -19,8 +19,11 @@ const META = defineMeta({
     harnessArgs: { type: "strings", description: "", positional: "dashes" },
   },
   passthrough: [
-    { flag: "--append-system-prompt", takesValue: true },
-    { flag: "--chrome", takesValue: false },
+    { flag: "--append-system-prompt", values: "one" },
+    { flag: "--chrome", values: "none" },
+    { flag: "--debug", values: "optional" },
+    { flag: "--tools", values: "many" },
+    { flag: "--prompt", values: "none" },
   ],
   output: objectOf({}),
 })
@@ -65,15 +68,25 @@ test("what follows -- is the harness's, whatever it looks like", () => {
 })
 
 test("flags of harnesses are passed on in their order", () => {
-  expect(parsed("--chrome", "--append-system-prompt", "be kind").passthrough).toEqual([
-    { flag: "--chrome" },
-    { flag: "--append-system-prompt", value: "be kind" },
-  ])
+  const words = [
+    "--chrome",
+    "--append-system-prompt",
+    "--be kind",
+    "--debug",
+    "--tools",
+    "a",
+    "b",
+    "--debug=x",
+  ]
+  const { passthrough, values } = parsed("-p", "--chrome", "--background", ...words, "--", "--chrome")
+  expect(passthrough).toEqual(words)
+  expect(values).toEqual({ prompt: "--chrome", background: true, harness_args: ["--chrome"] })
 })
 
 test.each([
   [["--promt", "x"], "Unknown flag '--promt', did you mean --prompt?"],
   [["-z"], "Unknown flag '-z'."],
+  [["--p", "x"], "Unknown flag '--p'."],
   [["--secret", "x"], "Unknown flag '--secret'."],
   [["--prompt"], "--prompt needs a value."],
   [["-p", "--background"], "-p needs a value, got the flag --background."],

@@ -35,8 +35,9 @@ export const parseFlags = (shape: Shape, words: readonly string[]): ParsedFlags 
   const help = `run 'meridian ${shape.name === "" ? "" : `${shape.name.replaceAll(".", " ")} `}--help'.`
   const refuse = (problem: string): Failure => new Failure("USAGE", { problem, next: help })
   const flags = flagsOf(shape)
+  const { own, passthrough } = takePassthrough(shape, words, flags)
   const { tokens } = parseArgs({
-    args: spellOutOptionalValues(words, flags),
+    args: spellOutOptionalValues(own, flags),
     options: Object.fromEntries([...flags].map(([flag, target]) => [flag, optionOf(target)])),
     strict: false,
     allowPositionals: true,
@@ -44,7 +45,6 @@ export const parseFlags = (shape: Shape, words: readonly string[]): ParsedFlags 
   })
   const values: Record<string, unknown> = {}
   const globals: Record<string, unknown> = {}
-  const passthrough: { readonly flag: string; readonly value?: string }[] = []
   const positionals: string[] = []
   const afterDashes: string[] = []
   let dashed = false
@@ -57,28 +57,27 @@ export const parseFlags = (shape: Shape, words: readonly string[]): ParsedFlags 
       ;(dashed ? afterDashes : positionals).push(token.value)
       continue
     }
-    const target = flags.get(token.name)
+    const target =
+      token.rawName === `--${token.name}` && token.name.length === 1 ? undefined : flags.get(token.name)
     if (target === undefined) throw refuse(unknownFlag(token.rawName, flags))
     const text = checkValue(token, target, flags)
     if (text.tag === "wrong") throw refuse(text.problem)
-    if (target.tag === "passthrough")
-      passthrough.push({ flag: token.rawName, ...(text.value === undefined ? {} : { value: text.value }) })
-    else store(target.tag === "global" ? globals : values, target, text.value ?? true)
+    store(target.tag === "global" ? globals : values, target, text.value ?? true)
   }
   const left = placePositionals(shape, positionals, afterDashes, values)
   if (left !== undefined) throw refuse(`Unexpected argument '${left}'.`)
   return { values, passthrough, globals: globalsOf(globals) }
 }
 
-type Target =
-  | { readonly tag: "field" | "global"; readonly name: string; readonly field: Field }
-  | { readonly tag: "passthrough"; readonly takesValue: boolean }
+interface Target {
+  readonly tag: "field" | "global"
+  readonly name: string
+  readonly field: Field
+}
 
 /** Long and short flag names without dashes -> where their value goes. */
 const flagsOf = (shape: Shape): ReadonlyMap<string, Target> => {
   const flags = new Map<string, Target>()
-  for (const { flag, takesValue } of shape.passthrough ?? [])
-    flags.set(flag.replace(/^-+/, ""), { tag: "passthrough", takesValue })
   const add = (tag: "field" | "global", fields: Readonly<Record<string, Field>>): void => {
     for (const [key, field] of Object.entries(fields)) {
       if (field.positional !== undefined || field.only === "tool") continue
@@ -92,14 +91,59 @@ const flagsOf = (shape: Shape): ReadonlyMap<string, Target> => {
   return flags
 }
 
-const takesValue = (target: Target): boolean =>
-  target.tag === "passthrough" ? target.takesValue : target.field.type !== "boolean"
+const takesValue = (target: Target): boolean => target.field.type !== "boolean"
 
 const optionOf = (target: Target): ParseArgsOptionDescriptor => ({
   type: takesValue(target) ? "string" : "boolean",
   multiple: true,
-  ...(target.tag !== "passthrough" && target.field.short !== undefined ? { short: target.field.short } : {}),
+  ...(target.field.short === undefined ? {} : { short: target.field.short }),
 })
+
+/** Flags of harnesses, with their words, are set aside before our own are read. Our own flag of a name goes first. */
+const takePassthrough = (
+  shape: Shape,
+  words: readonly string[],
+  flags: ReadonlyMap<string, Target>,
+): { readonly own: readonly string[]; readonly passthrough: readonly string[] } => {
+  const known = new Map((shape.passthrough ?? []).map(({ flag, values }) => [flag, values]))
+  const own: string[] = []
+  const passthrough: string[] = []
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? ""
+    if (word === "--") return { own: [...own, ...words.slice(index)], passthrough }
+    const [name = word] = word.split("=", 1)
+    const target = flags.get(name.replace(/^--?/, ""))
+    const values = target === undefined ? known.get(name) : undefined
+    if (values === undefined) {
+      own.push(word)
+      // The word after a flag of ours is its value, whatever it looks like.
+      const next = words[index + 1]
+      if (
+        target !== undefined &&
+        word.startsWith("-") &&
+        takesValue(target) &&
+        name === word &&
+        next !== undefined
+      ) {
+        if (target.field.optionalValue !== true || !next.startsWith("-")) {
+          own.push(next)
+          index += 1
+        }
+      }
+      continue
+    }
+    passthrough.push(word)
+    if (name !== word || values === "none") continue
+    const most = values === "many" ? words.length : 1
+    for (let taken = 0; taken < most; taken += 1) {
+      const next = words[index + 1]
+      if (next === undefined || (next.startsWith("-") && (values !== "one" || next === "--"))) break
+      passthrough.push(next)
+      index += 1
+    }
+  }
+  return { own, passthrough }
+}
 
 /** `--continue` before another flag or the end becomes `--continue=`. */
 const spellOutOptionalValues = (
@@ -110,7 +154,7 @@ const spellOutOptionalValues = (
   return words.map((word, index) => {
     if (end !== -1 && index >= end) return word
     const target = word.startsWith("--") ? flags.get(word.slice(2)) : undefined
-    if (target?.tag !== "field" || target.field.optionalValue !== true) return word
+    if (target?.field.optionalValue !== true) return word
     const next = words[index + 1]
     return next === undefined || next.startsWith("-") ? `${word}=` : word
   })
@@ -141,11 +185,7 @@ const checkValue = (
     : { tag: "value", value: token.value }
 }
 
-const store = (
-  into: Record<string, unknown>,
-  target: Extract<Target, { readonly field: Field }>,
-  value: string | true,
-): void => {
+const store = (into: Record<string, unknown>, target: Target, value: string | true): void => {
   const before = into[target.name]
   into[target.name] =
     target.field.type === "strings" ? [...(Array.isArray(before) ? before : []), value] : value
@@ -171,9 +211,7 @@ const placePositionals = (
 }
 
 const unknownFlag = (rawName: string, flags: ReadonlyMap<string, Target>): string => {
-  const visible = [...flags].filter(
-    ([flag, target]) => flag.length > 1 && (target.tag === "passthrough" || target.field.hidden !== true),
-  )
+  const visible = [...flags].filter(([flag, target]) => flag.length > 1 && target.field.hidden !== true)
   const meant = rawName.startsWith("--")
     ? nearest(
         rawName.slice(2),

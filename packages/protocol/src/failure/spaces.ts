@@ -74,6 +74,69 @@ export const SPACES_FAILURES = {
     cause: (f) => `${f["path"]} sets '${f["key"]}' in a way that cannot be changed line by line.`,
     next: () => "edit the file by hand.",
   },
+  MODEL_UNKNOWN: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Unknown model '${f["model"]}'.`,
+    next: (f) =>
+      f["suggestion"] === undefined
+        ? "run 'meridian models list' to see models and aliases."
+        : `did you mean '${f["suggestion"]}'? Run 'meridian models list' to see models and aliases.`,
+  },
+  AGENT_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Agent profile '${f["agent"]}' not found in the search paths.`,
+    next: (f) =>
+      f["suggestion"] === undefined
+        ? `add .meridian/agents/${f["agent"]}.md, or correct -a.`
+        : `did you mean '${f["suggestion"]}'? Otherwise add .meridian/agents/${f["agent"]}.md.`,
+  },
+  SKILL_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Unknown skills: ${f["skills"]}.`,
+    next: (f) =>
+      f["suggestion"] === undefined
+        ? "run 'meridian skills list' to see the skills."
+        : `did you mean '${f["suggestion"]}'? Run 'meridian skills list' to see the skills.`,
+  },
+  PROFILE_INVALID: {
+    exit: 1,
+    http: 400,
+    cause: (f) => `${f["path"]} cannot be used: ${f["problem"]}.`,
+    next: () => "correct the file.",
+  },
+  REFERENCE_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Reference file not found: ${f["path"]}.`,
+    next: () => "correct -f; '-f @name' names a file in the space's fs folder.",
+  },
+  REFERENCE_UNREADABLE: {
+    exit: 1,
+    http: 400,
+    cause: (f) => `Reference file ${f["path"]} cannot be used: ${f["problem"]}.`,
+    next: () => "name a text file of at most 4 MiB.",
+  },
+  VARIABLE_INVALID: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `Invalid template variable assignment. Expected KEY=VALUE, got '${f["assignment"]}'.`,
+    next: () => "use --var KEY=VALUE or --var KEY=@file.",
+  },
+  VARIABLE_FILE_MISSING: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Template variable '${f["name"]}' points to missing file: ${f["path"]}.`,
+    next: () => "correct the path after '@'.",
+  },
+  VARIABLE_UNDEFINED: {
+    exit: 1,
+    http: 400,
+    cause: (f) => `Undefined template variables: ${f["names"]}.`,
+    next: () => "give each with --var KEY=VALUE.",
+  },
   SPACE_REQUIRED: {
     exit: 1,
     http: 400,

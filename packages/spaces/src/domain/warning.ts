@@ -29,6 +29,22 @@ export const WARNINGS = {
     cause: (f) => `${f["flag"]} is not supported by ${f["harness"]}.`,
     next: () => "remove this flag or switch to a harness that supports it. Flag ignored.",
   },
+  MODEL_NOT_LISTED: {
+    cause: (f) => `Model '${f["model"]}' is not in the catalogue; its name says ${f["harness"]}.`,
+    next: () => "add it to .meridian/models.toml, or run 'meridian models list' to pick a listed one.",
+  },
+  MODEL_ALIAS_TWICE: {
+    cause: (f) => `Alias '${f["alias"]}' belongs to ${f["kept"]}; ${f["dropped"]} does not get it.`,
+    next: () => "rename one of them in .meridian/models.toml.",
+  },
+  SKILLS_SKIPPED: {
+    cause: (f) => `Agent '${f["agent"]}' names skills that do not exist: ${f["skills"]}.`,
+    next: () => "run 'meridian skills list', or correct the profile.",
+  },
+  PROFILE_SKIPPED: {
+    cause: (f) => `${f["path"]} was skipped: ${f["problem"]}.`,
+    next: () => "correct the file.",
+  },
   CONFIG_KEY_UNKNOWN: {
     cause: (f) => `${f["file"]}:${f["line"]}: unknown key '${f["key"]}' is ignored.`,
     next: (f) =>

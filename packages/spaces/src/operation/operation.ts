@@ -36,13 +36,14 @@ export interface OperationMeta<F extends Fields = Fields, Output extends Json = 
 export interface PassthroughFlag {
   /** With dashes. */
   readonly flag: string
-  readonly takesValue: boolean
+  /** How many words after the flag belong to it; `many` takes all up to the next flag. */
+  readonly values: "none" | "one" | "optional" | "many"
 }
 
 /** What `run` gets besides its fields. */
 export interface Passthrough {
-  /** `--append-system-prompt TEXT` arrives as `{ flag, value }`. */
-  readonly passthrough: readonly { readonly flag: string; readonly value?: string }[]
+  /** The words of all passthrough flags, in the order given: `["--append-system-prompt", "TEXT", "--chrome"]`. */
+  readonly passthrough: readonly string[]
   /** Fields given by the caller, not filled in by default: what "explicit flags override" needs. */
   readonly given: ReadonlySet<string>
 }

@@ -130,7 +130,7 @@ const parseConfig = async (
 const setsNothing = (text: string): boolean =>
   text.split("\n").every((line) => /^\s*(#.*|\[[\w-]+\]\s*)?$/.test(line))
 
-const parseToml = async (path: string, text: string): Promise<unknown> => {
+export const parseToml = async (path: string, text: string): Promise<unknown> => {
   const { parse, TomlError } = await import("smol-toml")
   try {
     return parse(text)

@@ -1,0 +1,69 @@
+/** An agent profile: who does the work, with which model, skills and rights. Front matter says so, the body is its text. */
+import { textList, textValue } from "./front-matter.ts"
+
+/** The tiers of the port that a profile may ask for. */
+export type ProfileTier = "read-only" | "workspace-write" | "full-access"
+
+export interface AgentProfile {
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+  readonly description: string
+  readonly body: string
+  readonly model?: string
+  readonly effort?: string
+  readonly skills: readonly string[]
+  readonly allowedTools?: readonly string[]
+  readonly permission?: ProfileTier
+}
+
+export type ProfileReading =
+  | { readonly tag: "profile"; readonly profile: AgentProfile }
+  | { readonly tag: "wrong"; readonly problem: string }
+
+export const readAgentProfile = (file: {
+  readonly path: string
+  readonly stem: string
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly body: string
+}): ProfileReading => {
+  const { fields } = file
+  const sandbox = textValue(fields["sandbox"]) ?? textValue(fields["permission"])
+  const permission = sandbox === undefined ? undefined : TIER_OF_SANDBOX[sandbox]
+  if (sandbox !== undefined && permission === undefined)
+    return {
+      tag: "wrong",
+      problem: `sandbox must be one of ${Object.keys(TIER_OF_SANDBOX).join(", ")}, got '${sandbox}'`,
+    }
+  const model = textValue(fields["model"])
+  const effort = textValue(fields["variant"]) ?? textValue(fields["effort"])
+  const tools = fields["allowed-tools"] ?? fields["tools"]
+  return {
+    tag: "profile",
+    profile: {
+      name: textValue(fields["name"]) ?? file.stem,
+      path: file.path,
+      description: textValue(fields["description"]) ?? "",
+      body: file.body,
+      skills: textList(fields["skills"]),
+      // `inherit` is Claude's word for "whatever the conversation uses".
+      ...(model === undefined || model === "inherit" ? {} : { model }),
+      ...(effort === undefined ? {} : { effort }),
+      ...(tools === undefined || isMap(tools) ? {} : { allowedTools: textList(tools) }),
+      ...(permission === undefined ? {} : { permission }),
+    },
+  }
+}
+
+/** A profile cannot give itself `danger`: that takes a person's --permission. */
+const TIER_OF_SANDBOX: Readonly<Record<string, ProfileTier>> = {
+  "read-only": "read-only",
+  "workspace-write": "workspace-write",
+  "full-access": "full-access",
+  "danger-full-access": "full-access",
+  unrestricted: "full-access",
+}
+
+/** OpenCode writes `tools: {write: false}`, which is not a list of what is allowed. */
+const isMap = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

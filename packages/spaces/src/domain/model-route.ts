@@ -1,0 +1,45 @@
+/** Model name or alias -> the harness that runs it and what that harness calls it. Pure. */
+import { harnessByName, type HarnessName, type Model } from "./model-catalogue.ts"
+import { nearest } from "./nearest.ts"
+
+export type Route =
+  | {
+      readonly tag: "routed"
+      readonly model: string
+      readonly harness: HarnessName
+      readonly harnessModel: string
+      readonly effort?: string
+      /** False when only the look of the name decided. */
+      readonly listed: boolean
+    }
+  | { readonly tag: "unknown"; readonly model: string; readonly suggestion: string | undefined }
+
+export const routeModel = (models: readonly Model[], name: string): Route => {
+  const model = findModel(models, name)
+  if (model !== undefined)
+    return {
+      tag: "routed",
+      model: model.id,
+      harness: model.harness,
+      harnessModel: model.harnessModel ?? model.id,
+      ...(model.effort === undefined ? {} : { effort: model.effort }),
+      listed: true,
+    }
+  const harness = harnessByName(name)
+  if (harness === undefined)
+    return { tag: "unknown", model: name, suggestion: nearest(name, namesOf(models)) }
+  const harnessModel = name.replace(/^(opencode-|direct\/)/, "")
+  return { tag: "routed", model: name, harness, harnessModel, listed: false }
+}
+
+export const findModel = (models: readonly Model[], name: string): Model | undefined =>
+  models.find((model) => model.id === name) ?? models.find((model) => model.aliases.includes(name))
+
+/** The first listed model of a harness; undefined leaves the choice to the harness. */
+export const defaultModel = (models: readonly Model[], harness: HarnessName): Model | undefined =>
+  harness === "opencode" || harness === "direct"
+    ? undefined
+    : models.find((model) => model.harness === harness)
+
+const namesOf = (models: readonly Model[]): readonly string[] =>
+  models.flatMap((model) => [model.id, ...model.aliases])

@@ -1,0 +1,81 @@
+/**
+ * The text a harness is given. Order (each part only when it has something to say):
+ *
+ *   standing   1 `# Skill: <name>` blocks   2 `# Agent Profile`
+ *   asking     3 `# Reference: <path>`      4 `# Report`      5 the prompt itself
+ *
+ * A harness that knows agents gets 2 natively; one that has a place for standing text gets 1 and 2 there, any other gets
+ * them before the prompt. A continued conversation has been told 1 and 2 already.
+ */
+export interface PromptParts {
+  readonly skills: readonly { readonly name: string; readonly body: string }[]
+  /** Undefined when the harness takes the profile natively. */
+  readonly agentBody: string | undefined
+  readonly references: readonly { readonly path: string; readonly content: string }[]
+  readonly variables: ReadonlyMap<string, string>
+  readonly prompt: string
+  /** A run ends with a report; a conversation does not. */
+  readonly wantsReport: boolean
+}
+
+export interface ComposedPrompt {
+  /** 1 and 2. "" when there are none. */
+  readonly instructions: string
+  /** 3 to 5. */
+  readonly prompt: string
+  /** Placeholders of the prompt that no variable fills, in order. */
+  readonly undefinedVariables: readonly string[]
+}
+
+export const composePrompt = (parts: PromptParts): ComposedPrompt => {
+  const fill = (text: string): string => fillVariables(text, parts.variables)
+  const standing = [
+    ...parts.skills.map((skill) => `# Skill: ${skill.name}\n\n${skill.body}`),
+    ...(parts.agentBody === undefined || parts.agentBody.trim() === ""
+      ? []
+      : [`# Agent Profile\n\n${fill(parts.agentBody)}`]),
+  ]
+  const asking = [
+    ...parts.references.map(({ path, content }) => `# Reference: ${path}\n\n${fill(content).trimEnd()}`),
+    ...(parts.wantsReport ? [REPORT_INSTRUCTION] : []),
+    fill(parts.prompt),
+  ]
+  return {
+    instructions: standing.join("\n\n"),
+    prompt: asking.join("\n\n"),
+    undefinedVariables: placeholdersOf(parts.prompt).filter((name) => !parts.variables.has(name)),
+  }
+}
+
+/** The whole text in order, for harnesses without a place for standing text and for `--dry-run`. */
+export const wholePrompt = (composed: ComposedPrompt): string =>
+  composed.instructions === "" ? composed.prompt : `${composed.instructions}\n\n${composed.prompt}`
+
+export const REPORT_INSTRUCTION = `# Report
+
+Your final message is the report of this run; whoever started you reads nothing else. Say what was done, which decisions were made and why, which files were created or changed, what was verified and how, and what is blocked or left open. If MERIDIAN_REPORT_PATH is set you may write a longer report to that file instead.`
+
+export type VariableReading =
+  | { readonly tag: "text"; readonly name: string; readonly value: string }
+  | { readonly tag: "file"; readonly name: string; readonly path: string }
+  | { readonly tag: "wrong" }
+
+/** `KEY=VALUE`, or `KEY=@path` for the content of a file. */
+export const readVariable = (assignment: string): VariableReading => {
+  const match = /^([A-Za-z_]\w*)=(.*)$/s.exec(assignment)
+  if (match === null) return { tag: "wrong" }
+  const [, name = "", value = ""] = match
+  return value.startsWith("@") && value.length > 1
+    ? { tag: "file", name, path: value.slice(1) }
+    : { tag: "text", name, value }
+}
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z_]\w*)\s*\}\}/g
+
+/** Once over the text: what a value contains is not filled again. */
+const fillVariables = (text: string, variables: ReadonlyMap<string, string>): string =>
+  text.replaceAll(PLACEHOLDER, (whole, name: string) => variables.get(name) ?? whole)
+
+const placeholdersOf = (text: string): readonly string[] => [
+  ...new Set([...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? "")),
+]

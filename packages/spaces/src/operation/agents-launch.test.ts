@@ -1,0 +1,202 @@
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+import { expect, test } from "vitest"
+
+import { loadConfig } from "../store/config-file.ts"
+import { openPlace } from "../store/place.ts"
+import { composeLaunch, resolveLaunch, type LaunchWish } from "./agents-launch.ts"
+
+const scene = async (files: Readonly<Record<string, string>>) => {
+  const project = mkdtempSync(join(tmpdir(), "meridian-launch-"))
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(project, path)), { recursive: true })
+    writeFileSync(join(project, path), content)
+  }
+  const env = { MERIDIAN_REPO_ROOT: project, HOME: join(project, "home") }
+  const place = openPlace(env, project)
+  const { config } = await loadConfig({ root: place.root, cwd: project, env, configPath: undefined })
+  const warned: string[] = []
+  return {
+    project,
+    warned,
+    resolve: (wish: Partial<LaunchWish>) =>
+      resolveLaunch(
+        { skills: [], kind: "run", ...wish },
+        { place, config, world: { env, warn: (code) => warned.push(code) } },
+      ),
+  }
+}
+
+const failure = async (act: Promise<unknown>): Promise<string> => {
+  try {
+    await act
+  } catch (error) {
+    if (error instanceof Failure) return `${error.code}: ${error.message} Next: ${error.next}`
+    throw error
+  }
+  return "no failure"
+}
+
+const CODER = `---
+name: coder
+description: Writes code
+model: gpt-5.3-codex
+variant: high
+skills: [plan, ghost]
+allowed-tools: Read, Edit
+sandbox: workspace-write
+---
+You write code.
+`
+
+const FILES = {
+  ".agents/agents/coder.md": CODER,
+  ".claude/agents/coder.md": "shadowed",
+  ".claude/agents/other-file.md": "---\nname: reviewer\n---\nReview.",
+  ".meridian/skills/plan/SKILL.md": "---\ndescription: Planning\ntags: a, b\n---\nPlan first.",
+  ".opencode/skills/deep/er/SKILL.md": "---\nname: review\n---\nReview twice.",
+}
+
+test("nothing asked for is the default harness with its model, read-only", async () => {
+  const { resolve, warned } = await scene({})
+  expect(await resolve({})).toEqual({
+    harness: "claude",
+    model: "claude-opus-4-6",
+    harnessModel: "claude-opus-4-6",
+    skills: [],
+    permission: "read-only",
+  })
+  expect(await resolve({ kind: "primary" })).not.toHaveProperty("permission")
+  expect(warned).toEqual([])
+})
+
+test("an agent decides model, effort, skills and rights; its unknown skills are warned about", async () => {
+  const { resolve, warned, project } = await scene(FILES)
+  const launch = await resolve({ agent: "coder", skills: ["review"] })
+  expect([launch.harness, launch.model, launch.effort, launch.permission]).toEqual([
+    "codex",
+    "gpt-5.3-codex",
+    "high",
+    "workspace-write",
+  ])
+  expect(launch.skills.map(({ name }) => name)).toEqual(["review", "plan"])
+  expect(launch.agent?.path).toBe(join(project, ".agents/agents/coder.md"))
+  expect(launch.agent?.allowedTools).toEqual(["Read", "Edit"])
+  expect(warned).toEqual(["SKILLS_SKIPPED"])
+})
+
+test("explicit flags go before the profile, and the harness follows the model that won", async () => {
+  const { resolve } = await scene(FILES)
+  const launch = await resolve({ agent: "coder", model: "sonnet", permission: "danger" })
+  expect([launch.harness, launch.model, launch.permission]).toEqual(["claude", "claude-sonnet-4-6", "danger"])
+})
+
+test("an agent is found by the name in its front matter too", async () => {
+  const { resolve } = await scene(FILES)
+  expect((await resolve({ agent: "reviewer" })).agent?.body).toBe("Review.")
+})
+
+test("a continued chat keeps its agent, skills and model from their recorded paths unless a flag says otherwise", async () => {
+  const { resolve, project } = await scene({
+    ...FILES,
+    "old/coder.md": "Old text.",
+    "old/plan/SKILL.md": "Old plan.",
+  })
+  const recorded = {
+    harness: "claude",
+    model: "claude-haiku-4-5",
+    agent: "coder",
+    agentPath: join(project, "old/coder.md"),
+    skills: ["plan"],
+    skillPaths: [join(project, "old/plan/SKILL.md")],
+  }
+  const kept = await resolve({ recorded })
+  expect([kept.harness, kept.model, kept.agent?.body, kept.skills.map(({ body }) => body)]).toEqual([
+    "claude",
+    "claude-haiku-4-5",
+    "Old text.",
+    ["Old plan."],
+  ])
+  const changed = await resolve({ recorded, model: "opus", skills: ["review"] })
+  expect([changed.model, changed.agent?.body, changed.skills.map(({ name }) => name)]).toEqual([
+    "claude-opus-4-6",
+    "Old text.",
+    ["review"],
+  ])
+  const gone = await resolve({
+    recorded: { ...recorded, agentPath: "/none.md", skillPaths: ["/none/SKILL.md"] },
+  })
+  expect([gone.agent?.body, gone.skills.map(({ body }) => body)]).toEqual([
+    "You write code.",
+    ["Plan first."],
+  ])
+})
+
+test.each([
+  [{ model: "opuss" }, /^MODEL_UNKNOWN: Unknown model 'opuss'\. Next: did you mean 'opus'\?/],
+  [{ agent: "codr" }, /^AGENT_NOT_FOUND: Agent profile 'codr' not found .* did you mean 'coder'\?/],
+  [{ skills: ["plna", "x"] }, /^SKILL_NOT_FOUND: Unknown skills: plna, x\. Next: did you mean 'plan'\?/],
+])("%j is refused with the nearest name", async (wish, message) => {
+  const { resolve } = await scene(FILES)
+  expect(await failure(resolve(wish))).toMatch(message)
+})
+
+test.each([
+  [
+    "---\nname: [\n---\nx",
+    /PROFILE_INVALID.*coder\.md cannot be used: front matter is not valid YAML \(line \d\)/,
+  ],
+  ["---\nsandbox: everything\n---\nx", /PROFILE_INVALID.*sandbox must be one of read-only/],
+  ["x".repeat(1_048_577), /PROFILE_INVALID.*larger than 1 MiB/],
+])("a damaged profile that is asked for is a failure (%#)", async (content, message) => {
+  const { resolve } = await scene({ ".meridian/agents/coder.md": content })
+  expect(await failure(resolve({ agent: "coder" }))).toMatch(message)
+})
+
+test("folders of skills that link to each other are read once", async () => {
+  const { resolve, project } = await scene(FILES)
+  symlinkSync(join(project, ".meridian/skills"), join(project, ".meridian/skills/plan/loop"))
+  symlinkSync(join(project, ".meridian/skills/plan"), join(project, ".opencode/skills/plan"))
+  expect((await resolve({ skills: ["plan"] })).skills).toHaveLength(1)
+})
+
+test("references and variables are read, and what cannot be is said", async () => {
+  const { resolve, project } = await scene({ ...FILES, "a.txt": "A\n", "fs/note.md": "N", "bin.dat": "a\0b" })
+  const launch = await resolve({ agent: "coder" })
+  const wish = {
+    prompt: "Go {{K}}",
+    files: ["a.txt", "@note.md"],
+    variables: ["K=@a.txt"],
+    cwd: project,
+    spaceFs: join(project, "fs"),
+    wantsReport: false,
+  }
+  const text = await composeLaunch(wish, launch, { nativeAgent: false })
+  expect(text.instructions).toBe("# Skill: plan\n\nPlan first.\n\n# Agent Profile\n\nYou write code.")
+  expect(text.prompt).toBe(
+    `# Reference: ${project}/a.txt\n\nA\n\n# Reference: ${project}/fs/note.md\n\nN\n\nGo A`,
+  )
+  const native = await composeLaunch(wish, launch, { nativeAgent: true })
+  expect(native.instructions).toBe("# Skill: plan\n\nPlan first.")
+  expect(native.nativeAgent).toEqual({
+    name: "coder",
+    description: "Writes code",
+    body: "You write code.",
+    tools: ["Read", "Edit"],
+  })
+  const compose = (change: Partial<typeof wish>) =>
+    failure(composeLaunch({ ...wish, ...change }, launch, { nativeAgent: true }))
+  expect(await compose({ files: ["none.txt"] })).toMatch(
+    `REFERENCE_NOT_FOUND: Reference file not found: ${project}/none.txt.`,
+  )
+  expect(await compose({ files: ["bin.dat"] })).toMatch("it is not a text file")
+  expect(await compose({ files: ["."] })).toMatch("it is not a file")
+  expect(await compose({ files: ["@../a.txt"] })).toMatch("it is outside the space's fs folder")
+  expect(await compose({ files: ["@"] })).toMatch("Reference path after '@' must not be empty.")
+  expect(await compose({ variables: ["K"] })).toMatch("Expected KEY=VALUE, got 'K'.")
+  expect(await compose({ variables: ["K=@none"] })).toMatch(`'K' points to missing file: ${project}/none.`)
+  expect(await compose({ variables: [] })).toMatch("VARIABLE_UNDEFINED: Undefined template variables: K.")
+})
