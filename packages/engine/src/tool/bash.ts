@@ -1,0 +1,163 @@
+/**
+ * `bash`: a shell command with the rights of the user who runs the engine. It is not a sandbox: the permission to run it
+ * is the boundary, and paths in the command are only pointed out.
+ */
+import { existsSync } from "node:fs"
+import { realpath } from "node:fs/promises"
+import { constants } from "node:os"
+import { normalize } from "node:path"
+
+import { ToolError } from "../port/tool.ts"
+import type { SelfBoundedTool } from "./bound-output.ts"
+import { throwIfAborted } from "./describe-error.ts"
+import { isDirectory } from "./glob.ts"
+import { inputShape, integer, optional, text } from "./input-shape.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+import type { ProcessGuard } from "./process-guard.ts"
+import { callMark, scopeMark } from "./process-mark.ts"
+import { askForExternal, resolvePath, type Place } from "./resolve-path.ts"
+import { runCommand, type CommandResult } from "./run-command.ts"
+import { openSpool } from "./spool.ts"
+
+export interface BashOptions extends Place {
+  readonly guard: ProcessGuard
+  /** Where long outputs are kept. */
+  readonly outputDirectory: string
+  readonly environment: { readonly [name: string]: string | undefined }
+  /** Names the store that records the calls; `endLeftovers` of the next engine is given the same. */
+  readonly scope?: string
+  readonly shell?: string
+  readonly graceMs?: number
+}
+
+const SHAPE = inputShape({
+  command: text({ describe: "The command line", otherNames: ["cmd"], longest: TOOL_LIMITS.commandBytes }),
+  timeout: optional(
+    integer({
+      describe: `Milliseconds until the command is ended (default ${TOOL_LIMITS.bashDefaultMs})`,
+      least: 1,
+      most: TOOL_LIMITS.bashLongestMs,
+      otherNames: ["timeoutMs", "timeout_ms"],
+    }),
+  ),
+  workdir: optional(
+    text({
+      describe: "Directory to run in, relative to the working directory (default: that)",
+      otherNames: ["cwd"],
+    }),
+  ),
+  description: optional(
+    text({ describe: "What the command does, in a few words, for the person who may be asked" }),
+  ),
+})
+
+export const bashTool = (options: BashOptions): SelfBoundedTool => ({
+  boundsOwnOutput: true,
+  advertisement: {
+    name: "bash",
+    description:
+      `Runs a shell command without input and returns its output (stdout and stderr as they came) and exit code. Ended ` +
+      `after \`timeout\`, ${TOOL_LIMITS.bashDefaultMs / 1000} s by default and ${TOOL_LIMITS.bashLongestMs / 1000} s at most. ` +
+      `Above ${TOOL_LIMITS.outputLines} lines or ${TOOL_LIMITS.outputBytes / 1024} KiB the beginning and the end are ` +
+      `returned and the full output is kept in a file. Each call is a new shell: use \`workdir\` instead of cd. A process ` +
+      `left in the background (\`&\`) runs until the engine ends.`,
+    input: SHAPE.schema,
+  },
+  execute: async (raw, scene) => {
+    const input = SHAPE.decode(raw)
+    if (input.command.includes("\0"))
+      throw new ToolError("invalid-input", "A command cannot contain a NUL character.")
+    if (Buffer.byteLength(input.command) > TOOL_LIMITS.commandBytes)
+      throw new ToolError(
+        "invalid-input",
+        `\`command\` is longer than ${TOOL_LIMITS.commandBytes} bytes; write a script file and run that.`,
+      )
+    const directory = await resolvePath(options, input.workdir ?? ".")
+    const outside = pathsOutside(input.command, await realpath(options.root))
+    await askForExternal(scene, [directory], "Run a command")
+    await scene.ask({
+      action: "bash",
+      resources: [input.command],
+      title: input.description ?? input.command.slice(0, 200),
+      detail: {
+        command: input.command.slice(0, TOOL_LIMITS.detailCharacters),
+        directory: directory.resource,
+        ...(outside.length === 0 ? {} : { outside }),
+      },
+    })
+    throwIfAborted(scene.signal)
+    if (!(await isDirectory(directory)))
+      throw new ToolError("failed", `\`workdir\` ${JSON.stringify(directory.named)} is not a directory.`)
+    const timeoutMs = input.timeout ?? TOOL_LIMITS.bashDefaultMs
+    const result = await runCommand({
+      command: input.command,
+      shell: options.shell ?? (existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh"),
+      directory: directory.absolute,
+      environment: options.environment,
+      callMark: callMark(scene),
+      otherMarks: options.scope === undefined ? [] : [scopeMark(options.scope)],
+      guard: options.guard,
+      spool: openSpool(options.outputDirectory),
+      timeoutMs,
+      graceMs: options.graceMs ?? TOOL_LIMITS.bashGraceMs,
+      signal: scene.signal,
+    })
+    return present(result, { timeoutMs, outside })
+  },
+})
+
+const present = (
+  { end, output }: CommandResult,
+  context: { readonly timeoutMs: number; readonly outside: readonly string[] },
+) => {
+  const body = output.text === "" ? "(no output)" : output.text.replace(/\n$/, "")
+  if (end.type === "timeout")
+    throw new ToolError(
+      "timeout",
+      `${body}\n\n[ended after ${context.timeoutMs / 1000} s: the timeout. All its processes were ended. Give a longer timeout (at most ${TOOL_LIMITS.bashLongestMs} ms) or a shorter task]`,
+    )
+  if (end.type === "interrupted")
+    throw new ToolError("interrupted", `${body}\n\n[interrupted; all processes of the command were ended]`)
+  const signal = end.exit === undefined ? "SIGKILL" : signalOf(end.exit)
+  const notes = [
+    end.exit === undefined
+      ? "[the shell was killed from outside]"
+      : `[exit code ${end.exit}${signal === undefined ? "" : `, as after ${signal}`}]`,
+    ...(end.background.length === 0
+      ? []
+      : [`[still running in the background: ${end.background.slice(0, 20).join(", ")}]`]),
+    ...(context.outside.length === 0
+      ? []
+      : [`[note: the command names paths outside the project: ${context.outside.join(", ")}]`]),
+  ]
+  return {
+    content: [{ type: "text" as const, text: `${body}\n\n${notes.join("\n")}` }],
+    structured: {
+      exit: end.exit ?? null,
+      ...(signal === undefined ? {} : { signal }),
+      ...(end.background.length === 0 ? {} : { background: [...end.background] }),
+      ...(context.outside.length === 0 ? {} : { outside: [...context.outside] }),
+      cut: output.cut,
+    },
+    ...(output.outputPath === undefined ? {} : { outputPath: output.outputPath }),
+  }
+}
+
+const signalOf = (exit: number): string | undefined =>
+  exit <= 128 ? undefined : Object.entries(constants.signals).find(([, number]) => number === exit - 128)?.[0]
+
+const HARMLESS = new Set(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/"])
+const MOST_PATHS = 5
+
+/** Absolute arguments that lie outside the project, as far as a glance can tell: advice, not a boundary. */
+export const pathsOutside = (command: string, root: string): readonly string[] => {
+  const named = command.matchAll(/(?:^|[\s=(<>])["']?(\/[^\s"'`;|&<>()$*?{}\\]*)/g)
+  const outside = new Set<string>()
+  for (const [, path = ""] of named) {
+    const plain = normalize(path)
+    if (HARMLESS.has(plain) || plain === root || plain.startsWith(root === "/" ? "/" : `${root}/`)) continue
+    outside.add(plain)
+    if (outside.size >= MOST_PATHS) break
+  }
+  return [...outside]
+}

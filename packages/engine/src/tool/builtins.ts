@@ -1,0 +1,36 @@
+/** All built-in tools of one Location, with what they share. */
+import type { Tool } from "../port/tool.ts"
+import { applyPatchTool } from "./apply-patch.ts"
+import { bashTool } from "./bash.ts"
+import { editTool } from "./edit.ts"
+import type { FileLocks } from "./file-locks.ts"
+import { globTool } from "./glob.ts"
+import { grepTool } from "./grep.ts"
+import type { ProcessGuard } from "./process-guard.ts"
+import { readTool } from "./read.ts"
+import type { Place } from "./resolve-path.ts"
+import { todoTool, type TodoStore } from "./todo.ts"
+import { writeTool } from "./write.ts"
+
+export interface BuiltinOptions extends Place {
+  /** One per engine: two Locations may overlap. */
+  readonly locks: FileLocks
+  /** One per engine; closing it ends what commands left in the background. */
+  readonly guard: ProcessGuard
+  readonly outputDirectory: string
+  readonly environment: { readonly [name: string]: string | undefined }
+  /** Names the store, for `endLeftovers` of the next engine. */
+  readonly scope?: string
+  readonly todos: TodoStore
+}
+
+export const builtinTools = (options: BuiltinOptions): readonly Tool[] => [
+  readTool(options),
+  globTool(options),
+  grepTool(options),
+  editTool(options),
+  writeTool(options),
+  applyPatchTool(options),
+  bashTool(options),
+  todoTool(options.todos),
+]

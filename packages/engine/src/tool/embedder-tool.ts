@@ -1,0 +1,110 @@
+/** A tool as a program that embeds the engine writes it: a JSON Schema and a function. */
+import type { Validator } from "@cfworker/json-schema"
+import type { Json, JsonObject } from "@meridian/protocol"
+
+import { ToolError, type Tool, type ToolContent, type ToolOutput } from "../port/tool.ts"
+import { isJsonObject, kindOf } from "./input-shape.ts"
+import { untilAborted } from "./until-aborted.ts"
+
+export interface EmbedderTool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of an object. */
+  readonly input: JsonObject
+  /** Text, content as the engine knows it, or anything that is JSON. */
+  readonly execute: (input: never, scene: EmbedderScene) => unknown
+}
+
+export interface EmbedderScene {
+  readonly sessionID: string
+  readonly agent: string
+  readonly messageID: string
+  readonly callID: string
+  readonly signal: AbortSignal
+}
+
+/** Its permission is its own name. Settles when the signal aborts, whether or not the function listens to it. */
+export const embedderTool = (definition: EmbedderTool): Tool => {
+  let validator: Promise<Validator> | undefined
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what its own schema accepts is what it declared to take
+  const run = definition.execute as (input: Json, scene: EmbedderScene) => unknown
+  return {
+    advertisement: { name: definition.name, description: definition.description, input: definition.input },
+    execute: async (input, scene) => {
+      validator ??= loadValidator(definition.input)
+      checkInput(await validator, input)
+      await scene.ask({ action: definition.name, resources: ["*"], title: definition.name })
+      const { sessionID, agent, messageID, callID, signal } = scene
+      const work = async (): Promise<unknown> => run(input, { sessionID, agent, messageID, callID, signal })
+      return toOutput(await untilAborted(signal, work))
+    },
+  }
+}
+
+/** The package is loaded with the first call, not with the engine. */
+const loadValidator = async (schema: JsonObject): Promise<Validator> => {
+  const { Validator } = await import("@cfworker/json-schema")
+  // A copy: the package leaves notes in the schema it is given.
+  return new Validator(structuredClone(schema), "2020-12", false)
+}
+
+const MOST_PROBLEMS = 5
+
+const checkInput = (validator: Validator, input: Json): void => {
+  const { valid, errors } = validator.validate(input)
+  if (valid) return
+  // The innermost problems say what to change; the outer ones only repeat that something inside is wrong.
+  const places = errors.map(({ instanceLocation }) => instanceLocation)
+  const deepest = errors.filter(
+    ({ instanceLocation, keyword }) =>
+      keyword !== "properties" || !places.some((place) => place.startsWith(`${instanceLocation}/`)),
+  )
+  const problems = deepest.slice(0, MOST_PROBLEMS).map(({ instanceLocation, error }) => {
+    const field = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".")
+    return field === "" ? error : `\`${field}\`: ${error}`
+  })
+  throw new ToolError("invalid-input", `The input does not fit the tool: ${problems.join(" ")}`)
+}
+
+const toOutput = (value: unknown): ToolOutput => {
+  if (value === undefined || value === null) return { content: [{ type: "text", text: "(done)" }] }
+  if (typeof value === "string") return { content: [{ type: "text", text: value }] }
+  if (isToolOutput(value)) return value
+  const written = write(value)
+  if (written === undefined)
+    throw new ToolError("invalid-output", `The tool answered with ${kindOf(value)} that is not JSON.`)
+  return { content: [{ type: "text", text: written.text }], structured: written.value }
+}
+
+/** What the value is after a trip through JSON, or undefined when it does not survive one. */
+const write = (value: unknown): { readonly text: string; readonly value: Json } | undefined => {
+  try {
+    const text = JSON.stringify(value)
+    if (text === undefined) return undefined
+    // oxlint-disable-next-line eslint/no-restricted-properties, typescript/no-unsafe-type-assertion -- our own text of a moment ago
+    return { text, value: JSON.parse(text) as Json }
+  } catch {
+    return undefined
+  }
+}
+
+const isToolOutput = (value: unknown): value is ToolOutput =>
+  isJsonObject(value) &&
+  "content" in value &&
+  Array.isArray(value["content"]) &&
+  value["content"].every(isContent)
+
+/** Shared with the registry, which checks every tool's answer. */
+export const isContent = (part: unknown): part is ToolContent => {
+  if (!isJsonObject(part)) return false
+  if (part["type"] === "text") return typeof part["text"] === "string"
+  if (part["type"] !== "media") return false
+  return (
+    typeof part["mediaType"] === "string" && MEDIA_TYPE.test(part["mediaType"]) && isBase64(part["base64"])
+  )
+}
+
+const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/
+
+const isBase64 = (value: unknown): boolean =>
+  typeof value === "string" && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)

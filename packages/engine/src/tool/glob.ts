@@ -1,0 +1,103 @@
+/** `glob`: file names by pattern. */
+import { realpath, stat } from "node:fs/promises"
+
+import { ToolError, type Tool, type ToolScene } from "../port/tool.ts"
+import { fileError } from "./describe-error.ts"
+import { compileGlob } from "./glob-pattern.ts"
+import { inputShape, optional, text } from "./input-shape.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+import { askForExternal, resolvePath, type Place, type ResolvedPath } from "./resolve-path.ts"
+import { walk } from "./walk.ts"
+
+export interface SearchOptions extends Place {
+  /** How long one search may take; the default is that of the limits. */
+  readonly searchMs?: number
+}
+
+const SHAPE = inputShape({
+  pattern: text({
+    describe: "Glob such as `**/*.ts`, `src/{a,b}/*.md`; a pattern without `/` matches names at any depth",
+    longest: TOOL_LIMITS.patternCharacters,
+  }),
+  path: optional(
+    text({ describe: "Directory to search, relative to the working directory (default: that)" }),
+  ),
+})
+
+export const globTool = (options: SearchOptions): Tool => ({
+  advertisement: {
+    name: "glob",
+    description:
+      `Finds files by name pattern, sorted by path, at most ${TOOL_LIMITS.globResults}. Leaves out .git, node_modules and ` +
+      `what .gitignore names, unless \`path\` lies inside them. Links are not followed. Stops after ` +
+      `${TOOL_LIMITS.searchMs / 1000} s.`,
+    input: SHAPE.schema,
+  },
+  execute: async (raw, scene) => {
+    const input = SHAPE.decode(raw)
+    const matches = compileFilter(input.pattern)
+    const path = await resolveSearch(options, input.path ?? ".", scene)
+    if (!(await isDirectory(path)))
+      throw new ToolError("failed", `${JSON.stringify(path.named)} is not a directory.`)
+    const found: string[] = []
+    const end = await walk({
+      start: path.absolute,
+      root: await realpath(options.root),
+      signal: scene.signal,
+      deadline: performance.now() + (options.searchMs ?? TOOL_LIMITS.searchMs),
+      onFile: (file) => {
+        if (matches(file)) found.push(file)
+      },
+    })
+    const sorted = found.sort().map((file) => within(path, file))
+    const shown = sorted.slice(0, TOOL_LIMITS.globResults)
+    const notes = [
+      ...(sorted.length === 0 ? ["No files match."] : []),
+      ...(shown.length < sorted.length
+        ? [`(${shown.length} of ${sorted.length} files; narrow the pattern or the path for the rest)`]
+        : []),
+      ...(end.stopped === undefined
+        ? []
+        : [`(the search was stopped early: ${end.stopped}; narrow the path)`]),
+    ]
+    return {
+      content: [{ type: "text", text: [...shown, ...notes].join("\n") }],
+      structured: { path: path.resource, count: shown.length, cut: notes.length > 0 && shown.length > 0 },
+    }
+  },
+})
+
+/** A matcher of paths below the searched directory; a pattern without a slash looks at names alone. */
+export const compileFilter = (pattern: string): ((path: string) => boolean) => {
+  const plain = pattern.replace(/^(\.\/)+/, "")
+  if (plain.startsWith("/") || plain.split("/").includes(".."))
+    throw new ToolError(
+      "invalid-input",
+      "The pattern must stay below the searched directory; name another directory in `path`.",
+    )
+  const compiled = compileGlob(plain, { braces: true })
+  if (compiled.type === "refused")
+    throw new ToolError("invalid-input", `The glob is refused: ${compiled.why}.`)
+  if (plain.includes("/")) return compiled.matches
+  return (path) => compiled.matches(path.slice(path.lastIndexOf("/") + 1))
+}
+
+/** What glob and grep may look at: asked for like reading, with the searched path as the resource. */
+export const resolveSearch = async (place: Place, named: string, scene: ToolScene): Promise<ResolvedPath> => {
+  const path = await resolvePath(place, named)
+  await askForExternal(scene, [path], "Search")
+  await scene.ask({ action: "read", resources: [path.resource], title: `Search ${path.resource}` })
+  return path
+}
+
+/** A found file as the model can name it next. */
+export const within = (path: ResolvedPath, file: string): string =>
+  path.fromHere === "." ? file : `${path.fromHere}/${file}`
+
+export const isDirectory = async (path: ResolvedPath): Promise<boolean> => {
+  try {
+    return (await stat(path.absolute)).isDirectory()
+  } catch (error) {
+    throw fileError(error, path.named)
+  }
+}

@@ -1,0 +1,106 @@
+/** Every bound of the built-in tools, in one table. Descriptions for the model are built from the same numbers. */
+const KIB = 1024
+const MIB = 1024 * KIB
+const SECOND = 1000
+
+export const TOOL_LIMITS = {
+  /** What Linux itself accepts; checked first so that the refusal names the reason. */
+  pathBytes: 4096,
+  segmentBytes: 255,
+  linkHops: 40,
+  openAttempts: 3,
+
+  readLines: 2000,
+  readBytes: 50 * KIB,
+  readLineCharacters: 2000,
+  readSampleBytes: 64 * KIB,
+  readMediaBytes: 5 * MIB,
+  /** How far an `offset` may lie inside a file before grep or bash is the better way. */
+  readScanBytes: 64 * MIB,
+  directoryEntries: 1000,
+  directoryScanEntries: 100_000,
+
+  patternCharacters: 1000,
+  globAlternatives: 64,
+  globResults: 1000,
+  grepMatches: 1000,
+  grepDefaultMatches: 200,
+  grepFileBytes: 10 * MIB,
+  grepBatchBytes: 2 * MIB,
+  grepLineCharacters: 400,
+  walkEntries: 200_000,
+  walkDepth: 64,
+  walkParallel: 16,
+  searchMs: 20 * SECOND,
+  ignoreFileBytes: 256 * KIB,
+  ignoreRules: 2000,
+
+  editFileBytes: 10 * MIB,
+  writeBytes: 10 * MIB,
+  patchBytes: 4 * MIB,
+  patchFiles: 200,
+  detailCharacters: 2000,
+
+  /** Linux refuses one argument of 128 KiB. */
+  commandBytes: 100_000,
+  bashDefaultMs: 120 * SECOND,
+  bashLongestMs: 600 * SECOND,
+  bashGraceMs: 3 * SECOND,
+  /** How long output is awaited once the shell is gone and something else still holds its pipe. */
+  bashQuietMs: 100,
+  leftoversMs: 5 * SECOND,
+
+  outputLines: 2000,
+  outputBytes: 50 * KIB,
+  /** Lines of a cut output that come from its end; what failed is usually said last. */
+  outputTailShare: 0.5,
+  outputFileBytes: 1024 * MIB,
+  outputMediaBytes: 20 * MIB,
+  outputMediaParts: 20,
+  /** What a tool that bounds its own text may say besides: exit code, warnings, how to go on. */
+  outputSlackLines: 60,
+  outputSlackBytes: 8 * KIB,
+  structuredBytes: 256 * KIB,
+  outputKeptMs: 7 * 24 * 3600 * SECOND,
+
+  todoItems: 100,
+  todoCharacters: 1000,
+
+  toolNameCharacters: 64,
+  descriptionCharacters: 10_000,
+
+  mcpConnectMs: 15 * SECOND,
+  mcpCallMs: 120 * SECOND,
+  mcpCloseMs: 2 * SECOND,
+  mcpTools: 200,
+  mcpPages: 20,
+  mcpBackoffMs: 1 * SECOND,
+  mcpLongestBackoffMs: 30 * SECOND,
+} as const
+
+export type ToolLimits = { readonly [name in keyof typeof TOOL_LIMITS]: number }
+
+/** Bounds lean on each other; a change that breaks a relation names it. Empty when all hold. */
+export const brokenRelations = (limits: ToolLimits): readonly string[] => {
+  const relations: readonly (readonly [holds: boolean, sentence: string])[] = [
+    [limits.segmentBytes < limits.pathBytes, "a segment is shorter than a path"],
+    [limits.readBytes <= limits.outputBytes, "a page of read passes the output bound uncut"],
+    [limits.readLines <= limits.outputLines, "the lines of a page pass the output bound uncut"],
+    [limits.readLineCharacters * 4 <= limits.readBytes, "a cut line fits a page, whatever its characters"],
+    [limits.readSampleBytes <= limits.readMediaBytes, "the sample is not larger than media"],
+    [limits.readMediaBytes <= limits.outputMediaBytes, "media that read gives passes the output bound"],
+    [limits.directoryEntries <= limits.outputLines, "a page of a directory fits the output"],
+    [limits.directoryEntries <= limits.directoryScanEntries, "a directory page is smaller than a scan"],
+    [limits.globResults <= limits.walkEntries, "a walk can find as much as glob may return"],
+    [limits.grepDefaultMatches <= limits.grepMatches, "grep's default is within its bound"],
+    [limits.grepBatchBytes <= limits.grepFileBytes, "a batch is not larger than the largest file"],
+    [limits.commandBytes < 128 * KIB, "a command fits one argument"],
+    [limits.bashDefaultMs <= limits.bashLongestMs, "the default timeout is within the longest"],
+    [limits.bashQuietMs < limits.bashGraceMs, "settling is quicker than the grace"],
+    [limits.outputBytes < limits.outputFileBytes, "a file holds more than a preview"],
+    [limits.patchBytes <= limits.writeBytes, "what a patch adds could be written"],
+    [limits.mcpBackoffMs <= limits.mcpLongestBackoffMs, "backoff grows"],
+    [limits.mcpConnectMs <= limits.mcpCallMs, "connecting is quicker than a call may last"],
+  ]
+  return relations.flatMap(([holds, sentence]) => (holds ? [] : [sentence]))
+}

@@ -1,0 +1,145 @@
+/**
+ * Opening a canonical path so that no link swapped in after the check leads elsewhere: the last part may not be a link
+ * (O_NOFOLLOW), opening never blocks on a FIFO (O_NONBLOCK), and what was opened must still be called what was asked
+ * for. Writing works from an opened directory, addressed as `/proc/self/fd/N/name`, so that a directory exchanged
+ * for a link later changes nothing. Where there is no /proc (macOS), device and inode are compared instead.
+ */
+import { constants, type BigIntStats } from "node:fs"
+import { mkdir, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+
+import { ToolError } from "../port/tool.ts"
+import { codeOf, fileError } from "./describe-error.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+import type { ResolvedPath } from "./resolve-path.ts"
+
+export interface OpenedFile extends AsyncDisposable {
+  readonly handle: FileHandle
+  readonly stats: BigIntStats
+}
+
+/** A path nobody named: an ignore file, a file a search came across. */
+export const bare = (absolute: string): ResolvedPath => ({
+  absolute,
+  named: absolute,
+  resource: absolute,
+  fromHere: absolute,
+  external: false,
+})
+
+/** Opens for reading. Only regular files and directories come back; the caller tells them apart by `stats`. */
+export const openVerified = async (path: ResolvedPath): Promise<OpenedFile> => {
+  for (let attempt = 1; ; attempt++) {
+    const opened = await openOnce(path, constants.O_RDONLY)
+    if (opened !== undefined) return opened
+    // A file that is replaced by rename at this moment looks like a swap; a second look tells them apart.
+    if (attempt >= TOOL_LIMITS.openAttempts) throw movedAway(path)
+  }
+}
+
+export interface AnchoredDirectory extends AsyncDisposable {
+  /** The path of a child that stays in this directory whatever happens to the directory's own name. */
+  readonly child: (name: string) => string
+}
+
+/** Opens the directory a file is in, making missing parents when asked. */
+export const openParent = async (
+  path: ResolvedPath,
+  options: { readonly create: boolean },
+): Promise<AnchoredDirectory & { readonly name: string }> => {
+  const missing: string[] = []
+  for (let at = dirname(path.absolute); ; at = dirname(at)) {
+    const directory = await openDirectory({ ...path, absolute: at }, { orMissing: options.create })
+    if (directory !== undefined) {
+      const parent = await descend(directory, missing, path)
+      return { ...parent, name: basename(path.absolute) }
+    }
+    missing.unshift(basename(at))
+  }
+}
+
+const openDirectory = async (
+  path: ResolvedPath,
+  options: { readonly orMissing: boolean },
+): Promise<AnchoredDirectory | undefined> => {
+  try {
+    const opened = await openOnce(path, constants.O_RDONLY | constants.O_DIRECTORY)
+    if (opened === undefined) throw movedAway(path)
+    return await anchor(opened.handle, path.absolute)
+  } catch (error) {
+    if (options.orMissing && codeOf(error instanceof ToolError ? error.cause : error) === "ENOENT")
+      return undefined
+    throw fileError(error, path.named)
+  }
+}
+
+const descend = async (
+  start: AnchoredDirectory,
+  names: readonly string[],
+  path: ResolvedPath,
+): Promise<AnchoredDirectory> => {
+  let directory = start
+  for (const name of names) {
+    const child = directory.child(name)
+    try {
+      await mkdir(child).catch((error: unknown) => {
+        if (codeOf(error) !== "EEXIST") throw error
+      })
+      const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
+      const next = await anchor(await open(child, flags), child)
+      await directory[Symbol.asyncDispose]()
+      directory = next
+    } catch (error) {
+      await directory[Symbol.asyncDispose]()
+      throw fileError(error, path.named)
+    }
+  }
+  return directory
+}
+
+const anchor = async (handle: FileHandle, absolute: string): Promise<AnchoredDirectory> => {
+  const link = `/proc/self/fd/${handle.fd}`
+  const base = (await linkTarget(link)) === undefined ? absolute : link
+  return { child: (name) => join(base, name), [Symbol.asyncDispose]: () => handle.close() }
+}
+
+const openOnce = async (path: ResolvedPath, flags: number): Promise<OpenedFile | undefined> => {
+  const handle = await open(path.absolute, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: unknown) => {
+      throw fileError(error, path.named)
+    },
+  )
+  try {
+    const [stats, same] = await Promise.all([handle.stat({ bigint: true }), isStill(handle, path.absolute)])
+    if (!stats.isFile() && !stats.isDirectory())
+      throw new ToolError(
+        "failed",
+        `${JSON.stringify(path.named)} is not a regular file: devices, pipes and sockets are refused.`,
+      )
+    if (same) return { handle, stats, [Symbol.asyncDispose]: () => handle.close() }
+  } catch (error) {
+    await handle.close()
+    throw fileError(error, path.named)
+  }
+  await handle.close()
+  return undefined
+}
+
+const isStill = async (handle: FileHandle, absolute: string): Promise<boolean> => {
+  const target = await linkTarget(`/proc/self/fd/${handle.fd}`)
+  if (target !== undefined) return target === absolute
+  const [opened, now, real] = await Promise.all([
+    handle.stat({ bigint: true }),
+    stat(absolute, { bigint: true }),
+    realpath(absolute),
+  ])
+  return real === absolute && opened.ino === now.ino && opened.dev === now.dev
+}
+
+const linkTarget = (link: string): Promise<string | undefined> => readlink(link).catch(() => undefined)
+
+const movedAway = (path: ResolvedPath): ToolError =>
+  new ToolError(
+    "failed",
+    `${JSON.stringify(path.named)} was moved or replaced by a link while it was opened. Look at it again before you go on.`,
+  )

@@ -1,0 +1,109 @@
+/**
+ * Processes of tools do not outlive the engine, not even when it is killed without a last word: a small shell, in a
+ * session of its own, reads from a pipe whose other end only the engine holds. When the pipe ends without a good-bye, it
+ * kills the groups it was told about and whatever else carries the engine's mark (processes that left their group).
+ */
+import { spawn, type ChildProcess } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+
+import { ToolError } from "../port/tool.ts"
+import { endProcesses } from "./end-processes.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+import { ownerMark } from "./process-mark.ts"
+import { findProcesses } from "./process-table.ts"
+
+export interface ProcessGuard {
+  /** To be set in the environment of every guarded process. */
+  readonly mark: string
+  /** Starts the guard when it is not there; call it before starting a process. */
+  readonly ready: () => Promise<void>
+  /** From now until the returned function is called, the group dies with the engine. */
+  readonly watch: (group: number) => () => void
+  /** Ends every process that still carries the mark, then the guard itself. */
+  readonly close: () => Promise<void>
+}
+
+const SCRIPT = `trap '' HUP INT QUIT TERM
+groups=
+while read -r word group; do
+  case $word in
+  watch) groups="$groups $group" ;;
+  forget)
+    kept=
+    for one in $groups; do [ "$one" = "$group" ] || kept="$kept $one"; done
+    groups=$kept ;;
+  bye) exit 0 ;;
+  esac
+done
+for one in $groups; do kill -s KILL -- "-$one"; done
+for round in 1 2 3 4 5; do
+  found=
+  for file in $(grep -lsF -e "$1" /proc/[0-9]*/environ); do
+    pid=\${file#/proc/}
+    kill -s KILL "\${pid%/environ}" && found=yes
+  done
+  [ -n "$found" ] || exit 0
+done`
+
+export const openProcessGuard = (options: { readonly graceMs?: number } = {}): ProcessGuard => {
+  const mark = ownerMark(randomBytes(16).toString("hex"))
+  let shell: ChildProcess | undefined
+  let starting: Promise<void> | undefined
+
+  const start = async (): Promise<void> => {
+    const child = spawn("/bin/sh", ["-c", SCRIPT, "meridian-guard", mark], {
+      detached: true,
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" },
+      stdio: ["pipe", "ignore", "ignore"],
+    })
+    child.stdin?.on("error", () => undefined)
+    try {
+      await once(child, "spawn")
+    } catch (error) {
+      throw new ToolError("failed", "The guard of tool processes could not be started.", { cause: error })
+    }
+    child.once("exit", () => {
+      if (shell === child) shell = undefined
+    })
+    // The engine may end while the guard waits for it to end.
+    child.unref()
+    if (child.stdin !== null && "unref" in child.stdin && typeof child.stdin.unref === "function")
+      child.stdin.unref()
+    shell = child
+  }
+
+  return {
+    mark,
+    ready: async () => {
+      if (shell !== undefined) return
+      starting ??= start().finally(() => {
+        starting = undefined
+      })
+      await starting
+    },
+    watch: (group) => {
+      const told = shell
+      told?.stdin?.write(`watch ${group}\n`)
+      return () => {
+        told?.stdin?.write(`forget ${group}\n`)
+      }
+    },
+    close: async () => {
+      await endProcesses({
+        graceMs: options.graceMs ?? TOOL_LIMITS.bashGraceMs,
+        waitMs: TOOL_LIMITS.leftoversMs,
+        find: () => findProcesses(async (_, environment) => (await environment()).has(mark)),
+      })
+      await starting?.catch(() => undefined)
+      const child = shell
+      if (child === undefined) return
+      shell = undefined
+      child.ref()
+      const gone = once(child, "exit")
+      child.stdin?.end("bye\n")
+      await gone
+    },
+  }
+}

@@ -1,0 +1,147 @@
+/** A page of a text file by lines, streamed: a file of any size costs the page and what lies before it. */
+import { StringDecoder } from "node:string_decoder"
+
+import { ToolError, type ToolOutput } from "../port/tool.ts"
+import { throwIfAborted } from "./describe-error.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+import type { OpenedFile } from "./open-verified.ts"
+import type { ResolvedPath } from "./resolve-path.ts"
+
+const CHUNK = 64 * 1024
+
+interface PageRequest {
+  readonly offset: number
+  readonly limit: number | undefined
+  readonly signal: AbortSignal
+  /** The first bytes, read already. */
+  readonly sample: Buffer
+}
+
+export const readPage = async (
+  path: ResolvedPath,
+  opened: OpenedFile,
+  request: PageRequest,
+): Promise<ToolOutput> => {
+  const page = collectPage(request)
+  const decoder = new StringDecoder("utf8")
+  const chunk = Buffer.allocUnsafe(CHUNK)
+  for (let position = 0; !page.full();) {
+    throwIfAborted(request.signal)
+    if (position > TOOL_LIMITS.readScanBytes) throw tooFar(path, request.offset)
+    const { bytesRead } = await opened.handle.read(chunk, 0, CHUNK, position)
+    if (bytesRead === 0) {
+      page.push(decoder.end())
+      page.end()
+      break
+    }
+    page.push(decoder.write(chunk.subarray(0, bytesRead)))
+    position += bytesRead
+  }
+  return page.output(path)
+}
+
+const collectPage = (request: PageRequest) => {
+  const limit = Math.min(request.limit ?? TOOL_LIMITS.readLines, TOOL_LIMITS.readLines)
+  const kept: string[] = []
+  let bytes = 0
+  let number = 1
+  let line = ""
+  let lineIsCut = false
+  let cutLines = 0
+  let full = false
+  let ended = false
+  let started = false
+
+  const addToLine = (part: string): void => {
+    if (number < request.offset) return
+    const room = TOOL_LIMITS.readLineCharacters - line.length
+    // One character more than is kept, for the carriage return that does not count as cut.
+    if (part.length > room + 1) lineIsCut = true
+    line += part.slice(0, Math.max(0, room + 1))
+  }
+
+  const closeLine = (ending: string): void => {
+    if (number >= request.offset) {
+      const carriage = line.endsWith("\r") ? "\r" : ""
+      const body = carriage === "" ? line : line.slice(0, -1)
+      const isCut = lineIsCut || body.length > TOOL_LIMITS.readLineCharacters
+      const shown = isCut ? `${wholeCharacters(body)}... (line cut)` : body + carriage
+      const size = Buffer.byteLength(shown) + ending.length
+      if (kept.length >= limit || (kept.length > 0 && bytes + size > TOOL_LIMITS.readBytes)) {
+        full = true
+        return
+      }
+      kept.push(shown + ending)
+      bytes += size
+      if (isCut) cutLines++
+    }
+    number++
+    line = ""
+    lineIsCut = false
+  }
+
+  const push = (text: string): void => {
+    let start = 0
+    if (!started && text !== "") {
+      started = true
+      if (text.startsWith("\uFEFF")) start = 1
+    }
+    for (let at = text.indexOf("\n", start); at !== -1; at = text.indexOf("\n", start)) {
+      addToLine(text.slice(start, at))
+      closeLine("\n")
+      if (full) return
+      start = at + 1
+    }
+    addToLine(text.slice(start))
+  }
+
+  const end = (): void => {
+    if (full) return
+    if (line !== "" || lineIsCut) closeLine("")
+    ended = !full
+  }
+
+  const output = (path: ResolvedPath): ToolOutput => {
+    const next = request.offset + kept.length
+    if (kept.length === 0 && request.offset > 1)
+      throw new ToolError(
+        "invalid-input",
+        `\`offset\` ${request.offset} is beyond the end: the file has ${number - 1} lines.`,
+      )
+    const notes = [
+      ...(kept.length === 0 ? ["(empty file)"] : []),
+      ...(ended
+        ? []
+        : [`(lines ${request.offset}-${next - 1}; there is more: continue with offset ${next})`]),
+      ...(cutLines === 0
+        ? []
+        : [`(lines longer than ${TOOL_LIMITS.readLineCharacters} characters were cut)`]),
+    ]
+    const body = kept.join("")
+    const gap = body === "" ? "" : body.endsWith("\n") ? "\n" : "\n\n"
+    return {
+      content: [{ type: "text", text: notes.length === 0 ? body : `${body}${gap}${notes.join("\n")}` }],
+      structured: {
+        type: "text",
+        path: path.resource,
+        offset: request.offset,
+        lines: kept.length,
+        ...(ended ? {} : { next }),
+      },
+    }
+  }
+
+  return { push, end, output, full: () => full }
+}
+
+/** A cut between the two halves of a character would leave half of it. */
+const wholeCharacters = (body: string): string => {
+  const cut = body.slice(0, TOOL_LIMITS.readLineCharacters)
+  return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut
+}
+
+const tooFar = (path: ResolvedPath, offset: number): ToolError =>
+  new ToolError(
+    "failed",
+    `Line ${offset} of ${JSON.stringify(path.named)} lies too far inside the file (more than ${TOOL_LIMITS.readScanBytes / 1024 / 1024} MiB); search it with grep or bash.`,
+  )

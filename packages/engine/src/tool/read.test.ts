@@ -1,0 +1,220 @@
+import { execFileSync } from "node:child_process"
+import { chmod, mkdir, open, rename, symlink, truncate, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import { join } from "node:path"
+
+import { expect, test } from "vitest"
+
+import { openScene, openWorkspace, textOf } from "../../../../test/tool-scene.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+import { readTool } from "./read.ts"
+
+test("a small file comes back exactly as it is", async () => {
+  await using space = await openWorkspace()
+  await writeFile(join(space.root, "a.txt"), "one\r\ntwo\n\nlast without end")
+  const scene = openScene()
+  const output = await readTool(space).execute({ path: "./a.txt" }, scene)
+  expect(output).toEqual({
+    content: [{ type: "text", text: "one\r\ntwo\n\nlast without end" }],
+    structured: { type: "text", path: "a.txt", offset: 1, lines: 4 },
+  })
+  expect(scene.questions).toEqual([{ action: "read", resources: ["a.txt"], title: "Read a.txt" }])
+})
+
+test("pages join to the whole file", async () => {
+  await using space = await openWorkspace()
+  const whole = Array.from({ length: 4321 }, (_, at) => `line ${at + 1} ${"é".repeat(at % 40)}\n`).join("")
+  await writeFile(join(space.root, "long.txt"), whole)
+  const pages: string[] = []
+  for (let offset: number | undefined = 1; offset !== undefined;) {
+    const text = textOf(await readTool(space).execute({ path: "long.txt", offset }, openScene()))
+    const next = /\n\(lines .* continue with offset (\d+)\)$/.exec(text)
+    pages.push(text.slice(0, next?.index))
+    offset = next === null ? undefined : Number(next[1])
+  }
+  expect(pages.every((page) => page.split("\n").length <= TOOL_LIMITS.readLines + 1)).toBe(true)
+  expect(pages.join("")).toBe(whole)
+  expect(pages.every((page) => Buffer.byteLength(page) <= TOOL_LIMITS.readBytes)).toBe(true)
+})
+
+test("a page of exactly the bound is not called cut, one line more is", async () => {
+  await using space = await openWorkspace()
+  const lines = (count: number) => "x\n".repeat(count)
+  await writeFile(join(space.root, "at.txt"), lines(TOOL_LIMITS.readLines))
+  await writeFile(join(space.root, "over.txt"), lines(TOOL_LIMITS.readLines + 1))
+  expect(textOf(await readTool(space).execute({ path: "at.txt" }, openScene()))).toBe(
+    lines(TOOL_LIMITS.readLines),
+  )
+  const over = await readTool(space).execute({ path: "over.txt" }, openScene())
+  expect(over.structured).toMatchObject({ lines: TOOL_LIMITS.readLines, next: TOOL_LIMITS.readLines + 1 })
+  expect(textOf(await readTool(space).execute({ path: "over.txt", offset: 2001 }, openScene()))).toBe("x\n")
+})
+
+test("a line longer than the bound is cut, without tearing a character", async () => {
+  await using space = await openWorkspace()
+  const at = "a".repeat(TOOL_LIMITS.readLineCharacters)
+  await writeFile(join(space.root, "at.txt"), `${at}\r\n`)
+  await writeFile(join(space.root, "over.txt"), `${at.slice(1)}😀tail\nnext\n`)
+  expect(textOf(await readTool(space).execute({ path: "at.txt" }, openScene()))).toBe(`${at}\r\n`)
+  const text = textOf(await readTool(space).execute({ path: "over.txt" }, openScene()))
+  expect(text.startsWith(`${at.slice(1)}... (line cut)\nnext\n`)).toBe(true)
+})
+
+test("an offset beyond the end and an empty file are told", async () => {
+  await using space = await openWorkspace()
+  await writeFile(join(space.root, "a.txt"), "one\ntwo\n")
+  await writeFile(join(space.root, "empty"), "")
+  await expect(readTool(space).execute({ path: "a.txt", offset: 3 }, openScene())).rejects.toThrow(
+    /the file has 2 lines/,
+  )
+  expect(textOf(await readTool(space).execute({ path: "empty" }, openScene()))).toBe("(empty file)")
+})
+
+test("a byte order mark is not part of the text", async () => {
+  await using space = await openWorkspace()
+  await writeFile(join(space.root, "bom.txt"), "\uFEFFone\n")
+  expect(textOf(await readTool(space).execute({ path: "bom.txt" }, openScene()))).toBe("one\n")
+})
+
+test("binary and pictures come as base64, by content and not by name", async () => {
+  await using space = await openWorkspace()
+  const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
+  await writeFile(join(space.root, "picture.txt"), png)
+  await writeFile(join(space.root, "latin1.txt"), Buffer.from([0x67, 0x72, 0xfc, 0x6e]))
+  await writeFile(join(space.root, "zero.bin"), Buffer.from([1, 0, 2]))
+  const read = async (path: string) => (await readTool(space).execute({ path }, openScene())).content[1]
+  expect(await read("picture.txt")).toEqual({
+    type: "media",
+    mediaType: "image/png",
+    base64: png.toString("base64"),
+  })
+  expect(await read("latin1.txt")).toMatchObject({ mediaType: "application/octet-stream" })
+  expect(await read("zero.bin")).toMatchObject({ base64: "AQAC" })
+})
+
+test("a sparse file of 10 GB is refused at once, a text file of that size gives its first page", async () => {
+  await using space = await openWorkspace()
+  await writeFile(join(space.root, "sparse"), "")
+  await truncate(join(space.root, "sparse"), 10_000_000_000)
+  await expect(readTool(space).execute({ path: "sparse" }, openScene())).rejects.toThrow(/10000000000 bytes/)
+  await writeFile(join(space.root, "log"), "line\n".repeat(20_000))
+  await truncate(join(space.root, "log"), 10_000_000_000)
+  const page = await readTool(space).execute({ path: "log" }, openScene())
+  expect(page.structured).toMatchObject({ lines: 2000, next: 2001 })
+  await expect(readTool(space).execute({ path: "log", offset: 50_000 }, openScene())).rejects.toThrow(
+    /too far inside/,
+  )
+})
+
+test("a directory lists directories first, alphabetically, in pages", async () => {
+  await using space = await openWorkspace()
+  for (const name of ["b", "a"]) await mkdir(join(space.root, name))
+  for (const name of ["z.txt", ".hidden", "m.txt"]) await writeFile(join(space.root, name), "")
+  await symlink("..", join(space.root, "up"))
+  const scene = openScene()
+  const first = await readTool(space).execute({ path: ".", limit: 3 }, scene)
+  expect(textOf(first)).toBe("a/\nb/\n.hidden\n(entries 1-3 of 6; continue with offset 4)")
+  expect(first.structured).toMatchObject({ next: 4, total: 6 })
+  const second = await readTool(space).execute({ path: ".", offset: 4 }, openScene())
+  expect(textOf(second)).toBe("m.txt\nup@\nz.txt")
+  expect(second.structured).not.toHaveProperty("next")
+  expect(scene.questions[0]?.resources).toEqual(["."])
+})
+
+test("pipes, devices and sockets are refused without waiting for them", async () => {
+  await using space = await openWorkspace()
+  execFileSync("mkfifo", [join(space.root, "pipe")])
+  const server = createServer().listen(join(space.root, "socket"))
+  try {
+    await expect(readTool(space).execute({ path: "pipe" }, openScene())).rejects.toThrow(/not a regular file/)
+    await expect(readTool(space).execute({ path: "socket" }, openScene())).rejects.toThrow(
+      /not a regular file/,
+    )
+    await expect(
+      readTool({ root: "/", directory: "/" }).execute({ path: "dev/zero" }, openScene()),
+    ).rejects.toThrow(/not a regular file/)
+  } finally {
+    server.close()
+  }
+})
+
+test("a missing file is told with a name that is close", async () => {
+  await using space = await openWorkspace()
+  await writeFile(join(space.root, "readme.md"), "")
+  await expect(readTool(space).execute({ path: "README.me" }, openScene())).rejects.toMatchObject({
+    code: "not-found",
+    message: '"README.me" does not exist. There is "readme.md" beside it.',
+  })
+})
+
+test("a refusal comes before the file is looked at, with the words of whoever refused", async () => {
+  await using space = await openWorkspace()
+  const refused = new Error("ask me about .env first")
+  const scene = openScene({
+    ask: () => {
+      throw refused
+    },
+  })
+  await expect(readTool(space).execute({ path: "missing" }, scene)).rejects.toBe(refused)
+})
+
+test("a directory swapped for a link while permission is asked is not followed", async () => {
+  await using space = await openWorkspace()
+  await mkdir(join(space.root, "safe"))
+  await writeFile(join(space.root, "safe/key"), "inside")
+  await mkdir(join(space.base, "outside"))
+  await writeFile(join(space.base, "outside/key"), "secret")
+  const scene = openScene({
+    ask: async () => {
+      await rename(join(space.root, "safe"), join(space.root, "moved"))
+      await symlink("../outside", join(space.root, "safe"))
+    },
+  })
+  await expect(readTool(space).execute({ path: "safe/key" }, scene)).rejects.toThrow(/replaced by a link/)
+})
+
+test("a file swapped for a link while permission is asked is not followed", async () => {
+  await using space = await openWorkspace()
+  await writeFile(join(space.root, "key"), "inside")
+  await writeFile(join(space.base, "secret"), "secret")
+  const scene = openScene({
+    ask: async () => {
+      await rename(join(space.root, "key"), join(space.root, "moved"))
+      await symlink("../secret", join(space.root, "key"))
+    },
+  })
+  await expect(readTool(space).execute({ path: "key" }, scene)).rejects.toThrow(/is a link/)
+})
+
+test("an aborted call does not read", async () => {
+  await using space = await openWorkspace()
+  await writeFile(join(space.root, "a.txt"), "x")
+  await expect(
+    readTool(space).execute({ path: "a.txt" }, openScene({ signal: AbortSignal.abort() })),
+  ).rejects.toMatchObject({ code: "interrupted" })
+})
+
+test.each([
+  [{}, /`path` is missing/],
+  [{ path: 7 }, /`path` must be a string/],
+  [{ path: "a", offset: 0 }, /`offset` must be between/],
+  ["a.txt", /must be an object/],
+])("a wrong input is named (%#)", async (input, message) => {
+  await using space = await openWorkspace()
+  await expect(readTool(space).execute(input, openScene())).rejects.toThrow(message)
+})
+
+test("a file the system forbids is told as that", async () => {
+  await using space = await openWorkspace()
+  await writeFile(join(space.root, "closed"), "x")
+  await chmod(join(space.root, "closed"), 0)
+  const allowed = await open(join(space.root, "closed")).then(
+    (handle) => handle.close().then(() => true),
+    () => false,
+  )
+  const outcome = await readTool(space)
+    .execute({ path: "closed" }, openScene())
+    .then(textOf, (error: unknown) => String(error))
+  // Root may read everything; what matters then is that nothing else went wrong.
+  expect(outcome).toMatch(allowed ? /^x$/ : /permission denied by the system/)
+})

@@ -1,0 +1,133 @@
+/**
+ * The tools of one Location. Contributions lie on top of each other: the last one to bring a name wins, closing it reveals
+ * the one beneath. A turn works with a materialisation, which remembers which contribution each advertised tool
+ * came from; when that one has been replaced or closed since, a call through it is refused, because the model was
+ * promised another tool.
+ */
+import type { Json } from "@meridian/protocol"
+
+import type { ToolAdvertisement } from "../port/model.ts"
+import { ToolError, type Tool, type ToolOutput, type ToolScene } from "../port/tool.ts"
+import { boundOutput } from "./bound-output.ts"
+import { oneLine } from "./describe-error.ts"
+import { isContent } from "./embedder-tool.ts"
+import { isJsonObject } from "./input-shape.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+import { nearest } from "./nearest.ts"
+
+export interface Contribution {
+  /** Closing twice does nothing. */
+  readonly close: () => void
+}
+
+export interface Materialization {
+  /** Sorted by name, so that the same tools make the same request. */
+  readonly advertisements: readonly ToolAdvertisement[]
+  /** Decode, authorise, run, check, bound. Every failure is a ToolError. */
+  readonly call: (name: string, input: Json, scene: ToolScene) => Promise<ToolOutput>
+}
+
+export interface ToolRegistry {
+  /** Throws TypeError for a name or description that no provider accepts, before anything is contributed. */
+  readonly contribute: (tools: readonly Tool[]) => Contribution
+  /** `without`: tools this agent does not get to see. */
+  readonly materialize: (options?: { readonly without?: (name: string) => boolean }) => Materialization
+}
+
+const NAME = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${TOOL_LIMITS.toolNameCharacters - 1}}$`)
+
+export const openToolRegistry = (options: { readonly outputDirectory: string }): ToolRegistry => {
+  const stacks = new Map<string, readonly Registration[]>()
+
+  const remove = (registration: Registration): void => {
+    const { name } = registration.tool.advertisement
+    const left = (stacks.get(name) ?? []).filter((other) => other !== registration)
+    if (left.length === 0) stacks.delete(name)
+    else stacks.set(name, left)
+  }
+
+  const contribute = (tools: readonly Tool[]): Contribution => {
+    for (const tool of tools) checkAdvertisement(tool.advertisement)
+    const registrations = tools.map((tool): Registration => ({ tool }))
+    for (const registration of registrations) {
+      const { name } = registration.tool.advertisement
+      stacks.set(name, [...(stacks.get(name) ?? []), registration])
+    }
+    return { close: () => registrations.forEach(remove) }
+  }
+
+  const materialize: ToolRegistry["materialize"] = ({ without = () => false } = {}) => {
+    const captured = new Map<string, Registration>()
+    for (const name of [...stacks.keys()].sort()) {
+      const top = stacks.get(name)?.at(-1)
+      if (top !== undefined && !without(name)) captured.set(name, top)
+    }
+    return {
+      advertisements: [...captured.values()].map(({ tool }) => tool.advertisement),
+      call: async (name, input, scene) => {
+        const registration = captured.get(name)
+        if (registration === undefined) throw unknownTool(name, [...captured.keys()])
+        if (stacks.get(name)?.at(-1) !== registration)
+          throw new ToolError(
+            "stale-tool",
+            `The tool ${name} was replaced or removed since it was offered; the next request offers what there is now.`,
+          )
+        return settle(registration.tool, input, scene, options.outputDirectory)
+      },
+    }
+  }
+
+  return { contribute, materialize }
+}
+
+/** One per contribution and tool; compared by identity. */
+interface Registration {
+  readonly tool: Tool
+}
+
+const settle = async (
+  tool: Tool,
+  input: Json,
+  scene: ToolScene,
+  outputDirectory: string,
+): Promise<ToolOutput> => {
+  const output: unknown = await tool.execute(input, scene).catch((error: unknown) => {
+    throw asToolError(error, scene)
+  })
+  if (!isOutput(output))
+    throw new ToolError(
+      "invalid-output",
+      `The tool ${tool.advertisement.name} answered in a form that is not a tool's output.`,
+    )
+  return boundOutput(output, outputDirectory, { selfBounded: "boundsOwnOutput" in tool })
+}
+
+const asToolError = (error: unknown, scene: ToolScene): ToolError => {
+  if (error instanceof ToolError) return error
+  if (scene.signal.aborted) return new ToolError("interrupted", "The call was interrupted.", { cause: error })
+  return new ToolError("failed", oneLine(error), { cause: error })
+}
+
+const isOutput = (output: unknown): output is ToolOutput =>
+  isJsonObject(output) &&
+  Array.isArray(output["content"]) &&
+  output["content"].every(isContent) &&
+  (output["outputPath"] === undefined || typeof output["outputPath"] === "string")
+
+const unknownTool = (name: string, known: readonly string[]): ToolError => {
+  const near = nearest(name, known)
+  const hint = near === undefined ? `The tools are: ${known.join(", ")}.` : `Did you mean ${near}?`
+  return new ToolError("unknown-tool", `There is no tool ${JSON.stringify(name.slice(0, 100))}. ${hint}`)
+}
+
+const checkAdvertisement = ({ name, description, input }: ToolAdvertisement): void => {
+  if (!NAME.test(name))
+    throw new TypeError(
+      `not a valid tool name: ${JSON.stringify(name.slice(0, 100))} (letters, digits, _ and -, at most 64, a letter first)`,
+    )
+  if (description.length > TOOL_LIMITS.descriptionCharacters)
+    throw new TypeError(
+      `the description of ${name} is longer than ${TOOL_LIMITS.descriptionCharacters} characters`,
+    )
+  if (!isJsonObject(input)) throw new TypeError(`the input schema of ${name} must be an object`)
+}

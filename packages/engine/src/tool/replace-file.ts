@@ -1,0 +1,142 @@
+/**
+ * Reading a file to change it and putting the changed one in its place: whole or not at all (a temporary file beside it
+ * and a rename), with the mode kept, and only while the file still is what was read. There is no fsync: a power cut may
+ * bring back the old file, never a torn one, and the session's log says which call it was.
+ */
+import { randomBytes } from "node:crypto"
+import { constants, type BigIntStats } from "node:fs"
+import { access, link, lstat, open, rename, unlink } from "node:fs/promises"
+
+import { ToolError } from "../port/tool.ts"
+import { codeOf, fileError } from "./describe-error.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+import { openParent, openVerified } from "./open-verified.ts"
+import { readAtMost } from "./read-at-most.ts"
+import type { ResolvedPath } from "./resolve-path.ts"
+
+/** A file as it was read: what `replaceFile` compares with before it writes. */
+export interface FileSnapshot {
+  readonly bytes: Buffer
+  readonly stats: BigIntStats
+}
+
+export const readSnapshot = async (path: ResolvedPath): Promise<FileSnapshot> => {
+  await using opened = await openVerified(path)
+  if (opened.stats.isDirectory())
+    throw new ToolError("failed", `${JSON.stringify(path.named)} is a directory.`)
+  if (opened.stats.size > BigInt(TOOL_LIMITS.editFileBytes)) throw tooLarge(path)
+  const bytes = await readAtMost(opened.handle, TOOL_LIMITS.editFileBytes + 1)
+  if (bytes.length > TOOL_LIMITS.editFileBytes) throw tooLarge(path)
+  return { bytes, stats: opened.stats }
+}
+
+export type Expected =
+  /** Refuse when the file is no longer what was read. */
+  | { readonly type: "unchanged"; readonly snapshot: FileSnapshot }
+  /** Refuse when there is a file now. */
+  | { readonly type: "absent" }
+  | { readonly type: "anything" }
+
+/** Says whether the file was there before. */
+export const replaceFile = async (
+  path: ResolvedPath,
+  bytes: Uint8Array,
+  expected: Expected,
+): Promise<"created" | "replaced"> => {
+  try {
+    await using parent = await openParent(path, { create: expected.type !== "unchanged" })
+    const target = parent.child(parent.name)
+    const current = await lstat(target, { bigint: true }).catch((error: unknown) => {
+      if (codeOf(error) === "ENOENT") return undefined
+      throw error
+    })
+    checkKind(path, current, expected)
+    if (current !== undefined) await access(target, constants.W_OK)
+    const temporary = parent.child(`.${parent.name.slice(0, 80)}.${randomBytes(6).toString("hex")}.tmp`)
+    try {
+      await writeTemporary(temporary, bytes, current)
+      if (expected.type === "unchanged") await checkUnchanged(path, expected.snapshot)
+      if (expected.type === "absent") await link(temporary, target)
+      else await rename(temporary, target)
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined)
+      throw error
+    }
+    if (expected.type === "absent") await unlink(temporary)
+    return current === undefined ? "created" : "replaced"
+  } catch (error) {
+    throw fileError(error, path.named)
+  }
+}
+
+/** Deletes the file while it still is what was read. */
+export const deleteFile = async (path: ResolvedPath, snapshot: FileSnapshot): Promise<void> => {
+  try {
+    await using parent = await openParent(path, { create: false })
+    await checkUnchanged(path, snapshot)
+    await unlink(parent.child(parent.name))
+  } catch (error) {
+    throw fileError(error, path.named)
+  }
+}
+
+const checkKind = (path: ResolvedPath, current: BigIntStats | undefined, expected: Expected): void => {
+  const named = JSON.stringify(path.named)
+  if (current === undefined) {
+    if (expected.type === "unchanged") throw changed(path)
+    return
+  }
+  if (current.isDirectory()) throw new ToolError("failed", `${named} is a directory.`)
+  if (!current.isFile())
+    throw new ToolError(
+      "failed",
+      `${named} is not a regular file: devices, pipes, sockets and links are refused.`,
+    )
+  if (expected.type === "absent")
+    throw new ToolError("failed", `${named} exists already. Update it instead of adding it.`)
+}
+
+const writeTemporary = async (
+  temporary: string,
+  bytes: Uint8Array,
+  current: BigIntStats | undefined,
+): Promise<void> => {
+  const mode = current === undefined ? 0o666 : Number(current.mode & 0o7777n)
+  await using file = await open(
+    temporary,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    current === undefined ? mode : mode & 0o700,
+  )
+  await file.writeFile(bytes)
+  if (current === undefined) return
+  const own = await file.stat({ bigint: true })
+  // Giving a file away needs rights we may not have; its content matters more than its owner.
+  if (own.uid !== current.uid || own.gid !== current.gid)
+    await file.chown(Number(current.uid), Number(current.gid)).catch(() => undefined)
+  await file.chmod(mode)
+}
+
+const checkUnchanged = async (path: ResolvedPath, snapshot: FileSnapshot): Promise<void> => {
+  const now = await readSnapshot(path).catch((error: unknown) => {
+    if (error instanceof ToolError && error.code === "not-found") throw changed(path)
+    throw error
+  })
+  const same =
+    now.stats.ino === snapshot.stats.ino &&
+    now.stats.dev === snapshot.stats.dev &&
+    now.stats.mode === snapshot.stats.mode &&
+    now.bytes.equals(snapshot.bytes)
+  if (!same) throw changed(path)
+}
+
+const changed = (path: ResolvedPath): ToolError =>
+  new ToolError(
+    "failed",
+    `${JSON.stringify(path.named)} was changed by someone else in the meantime; nothing was written. Read it again and repeat the change.`,
+  )
+
+const tooLarge = (path: ResolvedPath): ToolError =>
+  new ToolError(
+    "failed",
+    `${JSON.stringify(path.named)} is larger than ${TOOL_LIMITS.editFileBytes / 1024 / 1024} MiB; change it with bash.`,
+  )

@@ -1,0 +1,196 @@
+/**
+ * One shell command from start to end: a session of its own, no input, both outputs through one real pipe (`cat` makes it
+ * one; with Node's own sockets `echo x > /dev/stderr` fails), bounded in memory with the whole text in a file. It ends
+ * when the shell ends, when time is up or when it is told to, never later because something else keeps the pipe open.
+ */
+import { spawn, type ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import type { Readable } from "node:stream"
+import { setTimeout as delay } from "node:timers/promises"
+
+import { ToolError } from "../port/tool.ts"
+import { oneLine } from "./describe-error.ts"
+import { endProcesses } from "./end-processes.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+import type { ProcessGuard } from "./process-guard.ts"
+import { asEnvironment } from "./process-mark.ts"
+import { findProcesses, groupExists, sendSignal, type ProcessRow } from "./process-table.ts"
+import type { Spool, Spooled } from "./spool.ts"
+
+export interface CommandRequest {
+  readonly command: string
+  readonly shell: string
+  readonly directory: string
+  readonly environment: { readonly [name: string]: string | undefined }
+  /** Marks this call among all processes; set on the command and inherited. */
+  readonly callMark: string
+  readonly otherMarks: readonly string[]
+  readonly guard: ProcessGuard
+  readonly spool: Spool
+  readonly timeoutMs: number
+  readonly graceMs: number
+  readonly signal: AbortSignal
+}
+
+export type CommandEnd =
+  /** `exit` is undefined when the shell was killed from outside. */
+  | { readonly type: "exited"; readonly exit: number | undefined; readonly background: readonly number[] }
+  | { readonly type: "timeout" }
+  | { readonly type: "interrupted" }
+
+export interface CommandResult {
+  readonly end: CommandEnd
+  readonly output: Spooled
+}
+
+/** $0 is the shell, $1 the command. The exit code goes to descriptor 3, so that it is known while others hold the pipe. */
+const WRAPPER = `{ "$0" -c "$1" 2>&1 3>&-; echo "$?" >&3; } | cat 3>&-`
+
+export const runCommand = async (request: CommandRequest): Promise<CommandResult> => {
+  await request.guard.ready()
+  const child = spawn("/bin/sh", ["-c", WRAPPER, request.shell, request.command], {
+    cwd: request.directory,
+    detached: true,
+    env: {
+      ...request.environment,
+      ...asEnvironment([request.callMark, request.guard.mark, ...request.otherMarks]),
+    },
+    stdio: ["ignore", "pipe", "ignore", "pipe"],
+  })
+  const group = await started(child)
+  const forget = request.guard.watch(group)
+  const output = pump(child.stdout, request.spool)
+  const status = readStatus(child.stdio[3])
+  try {
+    const outcome = await firstOf(status, request)
+    if (outcome.type !== "exited") await endAll(request, group)
+    await settled(output, child)
+    const background = outcome.type === "exited" ? await stillRunning(request, group) : []
+    const spooled = await output.stop()
+    return { end: outcome.type === "exited" ? { ...outcome, background } : outcome, output: spooled }
+  } finally {
+    forget()
+    child.unref()
+  }
+}
+
+const started = async (child: ChildProcess): Promise<number> => {
+  try {
+    await once(child, "spawn")
+  } catch (error) {
+    throw new ToolError("failed", `The shell could not be started: ${oneLine(error)}`, { cause: error })
+  }
+  if (child.pid === undefined) throw new ToolError("failed", "The shell could not be started.")
+  return child.pid
+}
+
+type FirstEnd =
+  | { readonly type: "exited"; readonly exit: number | undefined }
+  | { readonly type: "timeout" }
+  | { readonly type: "interrupted" }
+
+const firstOf = async (status: Promise<number | undefined>, request: CommandRequest): Promise<FirstEnd> => {
+  const done = new AbortController()
+  const { promise: aborted, resolve: abort } = Promise.withResolvers<FirstEnd>()
+  const onAbort = (): void => abort({ type: "interrupted" })
+  request.signal.addEventListener("abort", onAbort)
+  if (request.signal.aborted) onAbort()
+  const time = delay<FirstEnd>(request.timeoutMs, { type: "timeout" }, { signal: done.signal })
+  try {
+    return await Promise.race([status.then((exit): FirstEnd => ({ type: "exited", exit })), time, aborted])
+  } finally {
+    time.catch(() => undefined)
+    done.abort()
+    request.signal.removeEventListener("abort", onAbort)
+  }
+}
+
+/** The group, and those who left it: they still carry the call's mark. */
+const findCall = (request: CommandRequest, group: number): Promise<readonly ProcessRow[]> =>
+  findProcesses(
+    async (row, environment) => row.group === group || (await environment()).has(request.callMark),
+  )
+
+const endAll = async (request: CommandRequest, group: number): Promise<void> => {
+  sendSignal(-group, "SIGTERM")
+  await endProcesses({
+    graceMs: request.graceMs,
+    waitMs: TOOL_LIMITS.leftoversMs,
+    find: async () => {
+      const found = await findCall(request, group)
+      if (found.length > 0 || process.platform === "linux") return found
+      return groupExists(group) ? [{ pid: -group, group, zombie: false }] : []
+    },
+  })
+}
+
+const stillRunning = async (request: CommandRequest, group: number): Promise<readonly number[]> => {
+  if (!groupExists(group)) return []
+  const rows = await findCall(request, group)
+  return rows.map(({ pid }) => pid).sort((a, b) => a - b)
+}
+
+interface Pump {
+  readonly ended: Promise<void>
+  readonly count: () => number
+  /** From now on whatever still comes is read and thrown away, so that a process in the background is not blocked. */
+  readonly stop: () => Promise<Spooled>
+}
+
+const pump = (stream: Readable | null, spool: Spool): Pump => {
+  let pieces = 0
+  let stopped = false
+  let pushing = Promise.resolve()
+  const run = async (): Promise<void> => {
+    for await (const piece of stream ?? []) {
+      pieces++
+      if (stopped || !Buffer.isBuffer(piece)) continue
+      pushing = spool.push(piece)
+      await pushing
+    }
+  }
+  const ended = run().catch(() => undefined)
+  return {
+    ended,
+    count: () => pieces,
+    stop: async () => {
+      stopped = true
+      await pushing
+      if (stream !== null && "unref" in stream && typeof stream.unref === "function") stream.unref()
+      return spool.finish()
+    },
+  }
+}
+
+/** Until the output has ended, or is held open by someone else and quiet. */
+const settled = async (output: Pump, child: ChildProcess): Promise<void> => {
+  const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined
+  const ended = output.ended.then(async () => {
+    await exited
+    return "ended" as const
+  })
+  for (let before = -1; before !== output.count();) {
+    before = output.count()
+    const quiet = new AbortController()
+    const pause = delay(TOOL_LIMITS.bashQuietMs, "quiet" as const, { signal: quiet.signal })
+    const first = await Promise.race([ended, pause])
+    pause.catch(() => undefined)
+    quiet.abort()
+    if (first === "ended") return
+  }
+}
+
+const readStatus = async (stream: unknown): Promise<number | undefined> => {
+  if (typeof stream !== "object" || stream === null || !(Symbol.asyncIterator in stream)) return undefined
+  let text = ""
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- descriptor 3 was asked to be a pipe
+    for await (const piece of stream as Readable) {
+      text += String(piece)
+      if (text.includes("\n")) break
+    }
+  } catch {
+    // A pipe that breaks has no status.
+  }
+  return /^[0-9]+\n/.test(text) ? Number.parseInt(text, 10) : undefined
+}

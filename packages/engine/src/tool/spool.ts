@@ -1,0 +1,203 @@
+/**
+ * Text that arrives in pieces and may be endless: what is short stays in memory, what is long goes to a file while only
+ * its beginning and its end are kept for the preview. A disk that refuses costs the rest of the text, never the call.
+ */
+import { randomBytes } from "node:crypto"
+import { constants } from "node:fs"
+import { mkdir, open, type FileHandle } from "node:fs/promises"
+import { join } from "node:path"
+
+import { codeOf } from "./describe-error.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+
+export interface SpoolBounds {
+  readonly lines: number
+  readonly bytes: number
+  readonly fileBytes: number
+}
+
+export interface Spooled {
+  /** Everything, or head, marker and tail. */
+  readonly text: string
+  readonly cut: boolean
+  readonly outputPath?: string
+}
+
+export interface Spool {
+  /** Await it before the next: that is what keeps memory bounded. Never throws. */
+  readonly push: (piece: Buffer) => Promise<void>
+  readonly finish: () => Promise<Spooled>
+}
+
+const DEFAULT_BOUNDS: SpoolBounds = {
+  lines: TOOL_LIMITS.outputLines,
+  bytes: TOOL_LIMITS.outputBytes,
+  fileBytes: TOOL_LIMITS.outputFileBytes,
+}
+
+export const openSpool = (directory: string, bounds: SpoolBounds = DEFAULT_BOUNDS): Spool => {
+  const head: Buffer[] = []
+  let headBytes = 0
+  const tail = openTail(bounds.bytes)
+  let bytes = 0
+  let lineBreaks = 0
+  let file: KeptFile | undefined
+
+  const push = async (piece: Buffer): Promise<void> => {
+    const headBefore = headBytes
+    if (headBytes <= bounds.bytes) {
+      const part = Buffer.from(piece.subarray(0, bounds.bytes + 1 - headBytes))
+      head.push(part)
+      headBytes += part.length
+    }
+    bytes += piece.length
+    lineBreaks += countLineBreaks(piece)
+    tail.push(piece)
+    if (file === undefined) {
+      if (bytes <= bounds.bytes && lineBreaks <= bounds.lines) return
+      file = await openKeptFile(directory, bounds.fileBytes)
+      // Until this piece everything fitted, so everything is in `head`.
+      await file.write(Buffer.concat(head).subarray(0, headBefore))
+    }
+    await file.write(piece)
+  }
+
+  const finish = async (): Promise<Spooled> => {
+    if (file === undefined) return { text: decode(Buffer.concat(head)), cut: false }
+    const lost = await file.close()
+    const first = firstLines(Buffer.concat(head), bounds)
+    const last = lastLines(tail.bytes(), bounds)
+    const hidden = bytes - first.length - last.length
+    const marker = describeCut({ hidden, lines: lineBreaks, path: file.path, lost })
+    return {
+      text: `${trimEnd(decode(first))}\n\n${marker}\n\n${decode(last)}`,
+      cut: true,
+      ...(file.path === undefined ? {} : { outputPath: file.path }),
+    }
+  }
+
+  return { push, finish }
+}
+
+/** The last `most` bytes of everything pushed, in one buffer that is never replaced. */
+const openTail = (most: number): { readonly push: (piece: Buffer) => void; readonly bytes: () => Buffer } => {
+  const buffer = Buffer.allocUnsafe(most * 2)
+  let filled = 0
+  return {
+    push: (piece) => {
+      const part = piece.length > most ? piece.subarray(piece.length - most) : piece
+      if (filled + part.length > buffer.length) {
+        const kept = Math.max(0, most - part.length)
+        buffer.copyWithin(0, filled - kept, filled)
+        filled = kept
+      }
+      filled += part.copy(buffer, filled)
+    },
+    bytes: () => buffer.subarray(Math.max(0, filled - most), filled),
+  }
+}
+
+interface KeptFile {
+  readonly path: string | undefined
+  readonly write: (piece: Buffer) => Promise<void>
+  /** Why a part of the text is not in the file, if so. */
+  readonly close: () => Promise<string | undefined>
+}
+
+const openKeptFile = async (directory: string, most: number): Promise<KeptFile> => {
+  let lost: string | undefined
+  let written = 0
+  let handle: FileHandle | undefined
+  const path = join(directory, `tool_${randomBytes(12).toString("hex")}.txt`)
+  const loses = (error: unknown): void => {
+    const code = codeOf(error)
+    lost ??=
+      code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : `the file could not be written (${code})`
+  }
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    handle = await open(
+      path,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o600,
+    )
+  } catch (error) {
+    loses(error)
+  }
+  return {
+    path: handle === undefined ? undefined : path,
+    write: async (piece) => {
+      if (handle === undefined || lost !== undefined || piece.length === 0) return
+      const fits = piece.subarray(0, most - written)
+      try {
+        await handle.writeFile(fits)
+        written += fits.length
+        if (fits.length < piece.length) lost = `a file holds at most ${most} bytes`
+      } catch (error) {
+        loses(error)
+      }
+    },
+    close: async () => {
+      await handle?.close().catch(loses)
+      return lost
+    },
+  }
+}
+
+const describeCut = (cut: {
+  readonly hidden: number
+  readonly lines: number
+  readonly path: string | undefined
+  readonly lost: string | undefined
+}): string => {
+  const size = `${cut.hidden} bytes of ${cut.lines + 1} lines in all`
+  if (cut.path === undefined) return `[... ${size} left out here and lost: ${cut.lost} ...]`
+  const rest = cut.lost === undefined ? "" : `; its end was lost: ${cut.lost}`
+  return `[... ${size} left out here; the full text is in ${cut.path}${rest}. Look into it with grep or bash ...]`
+}
+
+const firstLines = (bytes: Buffer, bounds: SpoolBounds): Buffer => {
+  const most = Math.floor(bounds.bytes * (1 - TOOL_LIMITS.outputTailShare))
+  const lines = Math.floor(bounds.lines * (1 - TOOL_LIMITS.outputTailShare))
+  let end = 0
+  for (let line = 0; line < lines; line++) {
+    const next = bytes.indexOf(10, end)
+    if (next === -1 || next + 1 > most) {
+      end = end === 0 || next === -1 ? characterStart(bytes, Math.min(most, bytes.length)) : end
+      break
+    }
+    end = next + 1
+  }
+  return bytes.subarray(0, end)
+}
+
+const lastLines = (bytes: Buffer, bounds: SpoolBounds): Buffer => {
+  const least = Math.max(0, bytes.length - Math.floor(bounds.bytes * TOOL_LIMITS.outputTailShare))
+  const lines = Math.floor(bounds.lines * TOOL_LIMITS.outputTailShare)
+  let start = bytes.length
+  for (let line = 0; line < lines && start > 0; line++) {
+    const before = start < 2 ? -1 : bytes.lastIndexOf(10, start - 2)
+    if (before + 1 < least) {
+      start = start === bytes.length ? characterStart(bytes, least) : start
+      break
+    }
+    start = before + 1
+  }
+  return bytes.subarray(start)
+}
+
+/** The next place at or after `at` where no UTF-8 character is torn. */
+const characterStart = (bytes: Buffer, at: number): number => {
+  let start = at
+  while (start < bytes.length && start < at + 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++
+  return start
+}
+
+const countLineBreaks = (piece: Buffer): number => {
+  let count = 0
+  for (let at = piece.indexOf(10); at !== -1; at = piece.indexOf(10, at + 1)) count++
+  return count
+}
+
+const decode = (bytes: Buffer): string => bytes.toString("utf8")
+const trimEnd = (value: string): string => (value.endsWith("\n") ? value.slice(0, -1) : value)

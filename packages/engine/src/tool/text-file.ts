@@ -1,0 +1,36 @@
+/** The text of a file as a model edits it, and back: byte order mark and line endings are the file's, not the model's. */
+import { ToolError } from "../port/tool.ts"
+
+export interface TextFile {
+  /** Without the byte order mark, line endings as they are. */
+  readonly text: string
+  readonly hasMark: boolean
+}
+
+const MARK = "\uFEFF"
+
+/** Refuses what is not UTF-8: writing it back would change bytes nobody asked about. */
+export const decodeTextFile = (bytes: Uint8Array, named: string): TextFile => {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+    return text.startsWith(MARK) ? { text: text.slice(1), hasMark: true } : { text, hasMark: false }
+  } catch (error) {
+    throw new ToolError(
+      "failed",
+      `${JSON.stringify(named)} is not UTF-8 text; it cannot be edited as text.`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+export const encodeTextFile = (file: TextFile): Buffer =>
+  Buffer.from(file.hasMark ? MARK + file.text : file.text)
+
+/** Whether every line of the text ends in CRLF (and there is one). */
+export const usesCarriageReturns = (text: string): boolean =>
+  text.includes("\r\n") && !/(^|[^\r])\n/.test(text)
+
+export const withCarriageReturns = (text: string): string =>
+  text.replaceAll("\r\n", "\n").replaceAll("\n", "\r\n")

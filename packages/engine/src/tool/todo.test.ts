@@ -1,0 +1,49 @@
+import { expect, test } from "vitest"
+
+import { openScene, textOf } from "../../../../test/tool-scene.ts"
+import { TOOL_LIMITS } from "./limits.ts"
+import { todoTool, type TodoItem, type TodoStore } from "./todo.ts"
+
+const memory = (): TodoStore => {
+  const lists = new Map<string, readonly TodoItem[]>()
+  return {
+    load: async (sessionID) => lists.get(sessionID) ?? [],
+    save: async (sessionID, items) => void lists.set(sessionID, items),
+  }
+}
+
+test("a list is replaced as a whole and read back", async () => {
+  const todo = todoTool(memory())
+  expect(textOf(await todo.execute({}, openScene()))).toBe("The list is empty.")
+  const todos = [
+    { content: "one", status: "completed" },
+    { content: "two", status: "in_progress" },
+    { content: "three", status: "pending" },
+    { content: "four", status: "cancelled" },
+  ]
+  const written = await todo.execute({ todos }, openScene())
+  expect(textOf(written)).toBe("[x] one\n[>] two\n[ ] three\n[-] four")
+  expect(await todo.execute({}, openScene())).toEqual(written)
+  expect(written.structured).toEqual({ todos })
+})
+
+test.each([
+  [{ todos: "x" }, /must be a list/],
+  [{ todos: [{ status: "pending" }] }, /item 1 needs a `content`/],
+  [{ todos: [{ content: "a", status: "done" }] }, /other than pending/],
+  [
+    { todos: Array.from({ length: TOOL_LIMITS.todoItems + 1 }, () => ({ content: "a", status: "pending" })) },
+    /at most 100/,
+  ],
+])("a wrong list is refused and the old one kept (%#)", async (input, message) => {
+  const store = memory()
+  await store.save("ses_1", [{ content: "kept", status: "pending" }])
+  await expect(todoTool(store).execute(input, openScene())).rejects.toThrow(message)
+  expect(await store.load("ses_1")).toHaveLength(1)
+})
+
+test("as many items as the bound are kept", async () => {
+  const todos = Array.from({ length: TOOL_LIMITS.todoItems }, () => ({ content: "a", status: "pending" }))
+  const output = await todoTool(memory()).execute({ todos }, openScene())
+  expect(textOf(output).split("\n")).toHaveLength(TOOL_LIMITS.todoItems)
+})

@@ -1,0 +1,91 @@
+/** What a killed engine's commands leave behind: nothing. */
+import { spawn, type ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+
+import { expect, test } from "vitest"
+
+import { endLeftovers } from "../../packages/engine/src/tool/end-leftovers.ts"
+import { findProcesses, type ProcessRow } from "../../packages/engine/src/tool/process-table.ts"
+import { openWorkspace, type Workspace } from "../tool-scene.ts"
+
+const startOwner = (space: Workspace, command: string): ChildProcess =>
+  spawn(
+    process.execPath,
+    [
+      "--conditions=source",
+      join(import.meta.dirname, "tool-owner.entry.ts"),
+      space.root,
+      space.outputDirectory,
+      command,
+    ],
+    { stdio: "ignore", detached: true },
+  )
+
+const pidsIn = async (file: string, count: number): Promise<readonly number[]> => {
+  for (;;) {
+    const text = await readFile(file, "utf8").catch(() => "")
+    const pids = text.split("\n").filter((line) => line !== "")
+    if (pids.length === count) return pids.map(Number)
+    await delay(10)
+  }
+}
+
+const running = (pids: readonly number[]): Promise<readonly ProcessRow[]> =>
+  findProcesses(async (row) => pids.includes(row.pid))
+
+const untilGone = async (pids: readonly number[]): Promise<void> => {
+  while ((await running(pids)).length > 0) await delay(10)
+}
+
+/** The shell, a child that ignores everything, one in a session of its own, one without its environment. */
+const COMMAND = `echo $$ >> pids
+trap '' TERM HUP INT
+sh -c 'trap "" TERM HUP INT; echo $$ >> pids; while :; do sleep 1000; done' &
+setsid sh -c 'echo $$ >> pids; sleep 1000; true' &
+env -i sh -c 'echo $$ >> pids; /bin/sleep 1000; true' &
+sleep 1000; true`
+
+test("SIGKILL of the engine ends every process of its commands", async () => {
+  await using space = await openWorkspace()
+  const owner = startOwner(space, COMMAND)
+  const pids = await pidsIn(join(space.root, "pids"), 4)
+  expect(await running(pids)).toHaveLength(4)
+  owner.kill("SIGKILL")
+  await once(owner, "exit")
+  await untilGone(pids)
+})
+
+test("SIGKILL of the engine's whole process group does too", async () => {
+  await using space = await openWorkspace()
+  const owner = startOwner(space, COMMAND)
+  const pids = await pidsIn(join(space.root, "pids"), 4)
+  process.kill(-(owner.pid ?? 0), "SIGKILL")
+  await once(owner, "exit")
+  await untilGone(pids)
+})
+
+test("when the guard is killed as well, the next engine ends what is left before it goes on", async () => {
+  await using space = await openWorkspace()
+  const owner = startOwner(space, COMMAND)
+  const pids = await pidsIn(join(space.root, "pids"), 4)
+  const guards = await findProcesses(async ({ pid }) => {
+    const [line, parent] = await Promise.all([
+      readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
+      readFile(`/proc/${pid}/stat`, "latin1").catch(() => ""),
+    ])
+    return line.includes("meridian-guard") && parent.split(") ")[1]?.split(" ")[1] === String(owner.pid)
+  })
+  expect(guards).toHaveLength(1)
+  for (const { pid } of guards) process.kill(pid, "SIGKILL")
+  owner.kill("SIGKILL")
+  await once(owner, "exit")
+  expect(await running(pids)).toHaveLength(4)
+  const calls = [{ sessionID: "ses_1", messageID: "msg_1", callID: "call_1" }]
+  expect(await endLeftovers({ calls, scope: `${space.root}-other` })).toBe(0)
+  expect(await endLeftovers({ calls, scope: space.root })).toBeGreaterThanOrEqual(4)
+  expect(await running(pids)).toEqual([])
+  expect(await endLeftovers({ calls, scope: space.root })).toBe(0)
+})
