@@ -15,6 +15,8 @@ interface Bundle {
   readonly minify?: boolean
   /** The entry starts with a shebang and is made executable. */
   readonly executable?: boolean
+  /** This module and all it imports statically become one file: what every start loads. */
+  readonly together?: RegExp
   /** One file only, whatever is imported lazily (a plugin that is copied about). */
   readonly single?: boolean
 }
@@ -27,6 +29,7 @@ const BUNDLES: readonly Bundle[] = [
     directory: "packages/cli/dist",
     minify: true,
     executable: true,
+    together: /cli\/src\/main\.ts$/,
   },
   {
     input: { meridian: "packages/opencode-plugin/src/index.ts" },
@@ -43,7 +46,11 @@ const build = async (bundle: Bundle): Promise<void> => {
     input: { ...bundle.input },
     platform: bundle.platform ?? "node",
     external: [...(bundle.external ?? [])],
-    resolve: { conditionNames: ["meridian-source", "import", "node", "default"] },
+    resolve: {
+      conditionNames: ["meridian-source", "import", "node", "default"],
+      // ES modules before UMD: the latter hides its requires from a bundler (jsonc-parser).
+      mainFields: ["module", "main"],
+    },
     logLevel: "warn",
   }
   const graph = await rolldown(options)
@@ -53,7 +60,10 @@ const build = async (bundle: Bundle): Promise<void> => {
     entryFileNames: "[name].js",
     chunkFileNames: "chunk/[name]-[hash].js",
     minify: bundle.minify ?? false,
-    codeSplitting: bundle.single !== true,
+    codeSplitting:
+      bundle.together === undefined
+        ? bundle.single !== true
+        : { groups: [{ name: "start", test: bundle.together, includeDependenciesRecursively: true }] },
     ...(bundle.banner === undefined ? {} : { banner: bundle.banner }),
   })
   await graph.close()

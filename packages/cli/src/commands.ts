@@ -1,11 +1,13 @@
 /** Every command, in the order help shows them: the operations of spaces and what only a binary can do. */
 import { OPERATIONS, register, type Registration } from "@meridian/spaces"
 
+import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
 import { INIT } from "./command/init.meta.ts"
 
 export const COMMANDS: readonly Registration[] = [
   ...OPERATIONS,
   register(INIT, async () => (await import("./command/init.ts")).init),
+  register(BRIEF, async () => (await import("./command/brief.ts")).brief),
   register(COMPLETION, async () => (await import("./command/completion.ts")).completion),
 ]

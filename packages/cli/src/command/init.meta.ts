@@ -1,9 +1,31 @@
-import { BOOLEAN, defineMeta, objectOf, STRING } from "@meridian/spaces"
+import { BOOLEAN, defineMeta, listOf, objectOf, oneOf, STRING } from "@meridian/spaces"
 
 export const INIT = defineMeta({
   name: "init",
   audience: "human",
-  summary: "Write .meridian/config.toml with every option explained; never overwrites.",
-  fields: {},
-  output: objectOf({ path: STRING, created: BOOLEAN }),
+  summary: "Write .meridian/config.toml with every option explained, or connect a harness.",
+  details:
+    "Without a flag: the configuration file, every option commented out; a file that is there is never overwritten. With --claude, --codex or --opencode: the hook or plugin that gives the harness the brief after a compaction; running it again changes nothing, --remove takes it out.",
+  fields: {
+    claude: { type: "boolean", description: "Connect Claude Code (a hook in .claude/settings.json)." },
+    codex: { type: "boolean", description: "Connect Codex (a hook in .codex/hooks.json)." },
+    opencode: { type: "boolean", description: "Connect OpenCode (.opencode/plugins/meridian.ts)." },
+    remove: { type: "boolean", description: "Disconnect the named harnesses instead." },
+  },
+  output: objectOf(
+    {},
+    {
+      path: STRING,
+      created: BOOLEAN,
+      hosts: listOf(
+        objectOf({
+          host: oneOf("claude", "codex", "opencode"),
+          path: STRING,
+          action: oneOf("installed", "updated", "unchanged", "removed", "absent"),
+          notes: listOf(STRING),
+        }),
+      ),
+    },
+  ),
+  examples: ["init", "init --claude --opencode", "init --claude --remove"],
 })

@@ -1,0 +1,33 @@
+import { ANY, defineMeta, INTEGER, listOf, objectOf, STRING } from "@meridian/spaces"
+
+export const BRIEF = defineMeta({
+  name: "brief",
+  audience: "human",
+  summary: "Print what must survive a compaction in this project.",
+  details:
+    "The brief is worked out from SESSION.md, AGENTS.md, the files of a running workflow and the rules of the project. With --host it is wrapped as that harness's hook expects it; 'meridian init' sets the hooks up.",
+  fields: {
+    host: {
+      type: "string",
+      description: "Who reads it.",
+      choices: ["text", "opencode", "claude", "codex"],
+      default: "text",
+      value: "HOST",
+    },
+    injected: { type: "boolean", description: "Show what the OpenCode plugin last put into requests here." },
+  },
+  format: "text",
+  output: objectOf(
+    { output: STRING },
+    {
+      host: STRING,
+      root: STRING,
+      mode: STRING,
+      artifact: STRING,
+      tokens: INTEGER,
+      warnings: listOf(STRING),
+      file: STRING,
+      entries: listOf(ANY),
+    },
+  ),
+})

@@ -1,0 +1,18 @@
+/** `meridian brief`. */
+import { implement } from "@meridian/spaces"
+
+import { BRIEF } from "./brief.meta.ts"
+
+export const brief = implement(BRIEF, {
+  run: async ({ host, injected }, { cwd, env }) => {
+    const { makeBrief, readInjected } = await import("../continuity/index.ts")
+    if (injected) {
+      const { file, entries, output } = readInjected({ cwd, env })
+      return { output, file, entries: entries.map((entry) => ({ ...entry })) }
+    }
+    const { artifact, ...made } = await makeBrief({ cwd, host })
+    return artifact === null ? made : { ...made, artifact }
+  },
+  text: ({ output }) => output,
+  notes: ({ warnings }) => (warnings ?? []).join("\n"),
+})
