@@ -98,7 +98,8 @@ const BILLING =
   /insufficient_quota|billing_error|credit balance|exceeded your current quota|insufficient (credits|balance|funds)|payment required/i
 const POLICY =
   /content_filter|content_policy|content filtering policy|content management policy|responsible ai|usage polic|flagged|moderation|data_inspection_failed|blocked by .{0,30}(policy|safety)/i
-const THROTTLED = /rate_?limit|too many requests|throttl|resource_exhausted/i
+const THROTTLED =
+  /rate.?limit|too many requests|throttl|resource_exhausted|per (minute|min|hour|day)\b|\b[tr]p[md]\b/i
 const BUSY =
   /overloaded|server_error|api_error|internal_error|service_unavailable|timeout_error|internal server error/i
 const REFUSED = /authentication|invalid_api_key|invalid x-api-key|permission_error|unauthorized/i
@@ -138,7 +139,7 @@ const kindWithoutStatus = (reading: ErrorReading, words: string): ModelFailureKi
 
 /** Codes of sockets, look-ups, TLS and of `fetch`; a provider's own codes look different. */
 const NETWORK_CODE =
-  /^(E[A-Z]{3,}(_[A-Z]+)*|UND_ERR_\w+|HPE_\w+|ERR_(TLS|SSL|INVALID_URL|SOCKET|STREAM)\w*|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/
+  /^(ECONN\w+|EPIPE|E?\w*TIMEDOUT|ENOTFOUND|EAI_\w+|E(HOST|NET)(UNREACH|DOWN)|EADDR\w+|EPROTO|ECANCELED|UND_ERR_\w+|HPE_\w+|ERR_(TLS|SSL|INVALID_URL|SOCKET|STREAM)\w*|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/
 
 const MAX_CAUSES = 8
 

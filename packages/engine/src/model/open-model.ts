@@ -1,11 +1,10 @@
 /** From a model's configuration to a model. Opening touches neither the network nor a provider's code. */
-import { setTimeout as wait } from "node:timers/promises"
-
 import type { Model } from "../port/model.ts"
 import { checkModelConfig, type ModelConfig } from "./config.ts"
 import { openHttpFetch, type Fetch } from "./http-fetch.ts"
 import { openProviderModel } from "./provider-model.ts"
-import { openScriptedModel, type Sleep } from "./scripted.ts"
+import { openScriptedModel } from "./scripted.ts"
+import { sleepFor, type Sleep } from "./sleep.ts"
 
 export interface OpenModelOptions {
   /** Milliseconds since the epoch. */
@@ -33,9 +32,5 @@ const openStream = (config: ModelConfig, options: OpenModelOptions): Model["stre
   const { now, sleep = sleepFor, fetch = openHttpFetch({ idleMs: IDLE_MS }) } = options
   const { provider } = config
   if (provider === "scripted") return openScriptedModel(config, { sleep, now })
-  return openProviderModel({ ...config, provider }, { fetch, now })
-}
-
-const sleepFor: Sleep = async (ms, signal) => {
-  await wait(ms, undefined, { signal })
+  return openProviderModel({ ...config, provider }, { fetch, now, sleep })
 }

@@ -18,11 +18,13 @@ import { isBrokenOff, openTranslator } from "./events.ts"
 import { toModelFailure, type FailureSurroundings } from "./failure.ts"
 import type { Fetch } from "./http-fetch.ts"
 import { PROVIDER_TABLE, type WireProvider } from "./providers.ts"
+import type { Sleep } from "./sleep.ts"
 
 export interface ProviderModelOptions {
   readonly fetch: Fetch
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  readonly sleep: Sleep
 }
 
 export const openProviderModel = (
@@ -57,7 +59,7 @@ export const openProviderModel = (
       loading ??= provider.load(config, options.fetch)
       const model = await loading
       const { stream: parts } = await model.doStream(callOptions(request, connection.signal))
-      yield* translateAll(parts, surroundings)
+      yield* translateAll(parts, { surroundings, sleep: options.sleep })
     } catch (error) {
       if (signal.aborted) throw signal.reason
       throw toModelFailure(error, surroundings())
@@ -70,10 +72,12 @@ export const openProviderModel = (
 
 type Parts = Awaited<ReturnType<LanguageModelV4["doStream"]>>["stream"]
 
-async function* translateAll(
-  parts: Parts,
-  surroundings: () => FailureSurroundings,
-): AsyncGenerator<ModelEvent> {
+interface TurnTools {
+  readonly surroundings: () => FailureSurroundings
+  readonly sleep: Sleep
+}
+
+async function* translateAll(parts: Parts, { surroundings, sleep }: TurnTools): AsyncGenerator<ModelEvent> {
   const translate = openTranslator()
   const reader = parts.getReader()
   try {
@@ -85,12 +89,27 @@ async function* translateAll(
       const event = translate(part)
       if (event === undefined) continue
       yield event
-      if (event.type === "finish") return
+      if (event.type !== "finish") continue
+      await letItEnd(reader, sleep)
+      return
     }
   } finally {
     // Nothing is waiting for the answer of this, and after an error there is nothing left to cancel.
     reader.cancel().catch(() => {})
   }
+}
+
+/** How long a provider may take to end its response after its last event. */
+const END_MS = 250
+
+/** A response that was read to its end leaves a connection the next turn can use. */
+const letItEnd = async (reader: ReadableStreamDefaultReader<unknown>, sleep: Sleep): Promise<void> => {
+  const ended = new AbortController()
+  const drain = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  }
+  await Promise.race([drain(), sleep(END_MS, ended.signal)]).catch(() => {})
+  ended.abort()
 }
 
 const brokenOff = (): ModelFailure =>

@@ -16,7 +16,8 @@ export const retryAfterMs = ({ headers, text, now }: RetryHints): number | undef
   const header = headers["retry-after"]?.trim()
   const seconds = readNumber(header)
   if (seconds !== undefined) return Math.round(seconds * 1_000)
-  const date = header === undefined ? Number.NaN : Date.parse(header)
+  // Only what looks like an HTTP date: Date.parse reads a date into almost anything.
+  const date = header !== undefined && /^[a-z]{3,9},? /i.test(header) ? Date.parse(header) : Number.NaN
   if (!Number.isNaN(date)) return Math.max(0, date - now)
   return readWords(text)
 }

@@ -115,8 +115,8 @@ export interface Reply {
   readonly cut?: boolean
   /** The stream ends cleanly, but without the provider's own end. */
   readonly unfinished?: boolean
-  /** Answers only once released; `true` is `"start"`. */
-  readonly hold?: boolean | "start" | "middle"
+  /** Waits there until released; `true` is `"start"`, `"end"` is after the last event of an open connection. */
+  readonly hold?: boolean | "start" | "middle" | "end"
 }
 
 export interface ScriptWhen {

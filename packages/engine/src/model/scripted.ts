@@ -23,9 +23,7 @@ import {
   type ReplyPart,
   type ScriptRequest,
 } from "./script.ts"
-
-/** Resolves after so long; rejects when the signal aborts. */
-export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
+import type { Sleep } from "./sleep.ts"
 
 export interface ScriptedModelOptions {
   readonly sleep: Sleep

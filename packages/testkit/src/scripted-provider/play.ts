@@ -70,6 +70,7 @@ const playWhole = async (scene: Scene, reply: Reply): Promise<Ended> => {
   } else {
     await writeEvents(scene, reply, format.events(answer))
   }
+  if (reply.hold === "end") await scene.released()
   response.end()
   return "sent"
 }

@@ -40,6 +40,8 @@ export interface RecordedRequest {
   readonly at: number
   readonly method: string
   readonly path: string
+  /** The client's port: requests with the same one came over the same connection. */
+  readonly connection: number
   /** Without credentials. */
   readonly headers: IncomingHttpHeaders
   readonly body: unknown
@@ -136,6 +138,7 @@ export const startScriptedProvider = async (
       at: Date.now(),
       method: request.method ?? "GET",
       path,
+      connection: request.socket.remotePort ?? 0,
       headers: publicHeaders(request.headers),
       body: parseBody(raw),
     }
