@@ -1,6 +1,6 @@
 /** Builds what is shipped: one rolldown bundle per entry, and type declarations beside the libraries. */
 import { spawnSync } from "node:child_process"
-import { chmodSync, rmSync } from "node:fs"
+import { chmodSync, cpSync, rmSync } from "node:fs"
 
 import { rolldown, type RolldownOptions } from "rolldown"
 
@@ -8,7 +8,7 @@ interface Bundle {
   readonly input: Readonly<Record<string, string>>
   readonly directory: string
   /** Left to the reader's own node_modules. */
-  readonly external?: readonly string[]
+  readonly external?: readonly (string | RegExp)[]
   readonly platform?: "node" | "browser"
   /** Put before the code: a shebang, a compile cache. */
   readonly banner?: string
@@ -24,6 +24,12 @@ interface Bundle {
 /** One row per thing we ship. */
 const BUNDLES: readonly Bundle[] = [
   { input: { index: "packages/engine/src/index.ts" }, directory: "packages/engine/dist" },
+  // Effect programs bring their own Effect: two copies of it in one program would not know each other.
+  {
+    input: { effect: "packages/engine/src/effect.ts" },
+    directory: "packages/engine/dist/effect",
+    external: ["effect", /^effect\//],
+  },
   {
     input: { meridian: "packages/cli/src/meridian.entry.ts" },
     directory: "packages/cli/dist",
@@ -77,3 +83,5 @@ if (types.status !== 0) {
   process.stderr.write(`${types.stdout}${types.stderr}`)
   process.exitCode = 1
 }
+for (const library of ["engine", "protocol"])
+  cpSync(`node_modules/.cache/declarations/${library}/src`, `packages/${library}/dist`, { recursive: true })

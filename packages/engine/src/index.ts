@@ -1,5 +1,25 @@
+export type {
+  AgentConfig,
+  CreateInput,
+  Engine,
+  EngineOptions,
+  EventsInput,
+  LiveItem,
+  Page,
+  PageInput,
+  PermissionsApi,
+  PromptInput,
+  SessionEvent,
+  SessionInfo,
+  SessionsApi,
+  SessionStatus,
+  WaitOptions,
+} from "./api.ts"
+export type { EngineLimits } from "./domain/limits.ts"
+export type { PermissionRule } from "./domain/permission.ts"
+export type { RetryPolicy } from "./domain/retry.ts"
 export type { ModelConfig } from "./model/config.ts"
-export { openModel, type OpenModelOptions } from "./model/open-model.ts"
 export type { Reply, Respond, ScriptRequest, ScriptStep } from "./model/script.ts"
-export { isRetryable, ModelFailure, type Model } from "./port/model.ts"
-export { ToolError, type Tool } from "./port/tool.ts"
+export { openEngine } from "./open-engine.ts"
+export type { OpenPermissionRequest } from "./runner/permissions.ts"
+export type { EmbedderTool } from "./tool/embedder-tool.ts"

@@ -3,7 +3,7 @@
  * an edit. `DurableEventData` and `LiveEventData` are two tables: only a row of the first can be appended to a log, only
  * rows of the first have a sequence number, and no cursor can point at a row of the second.
  */
-import type { MessageId, PermissionRequestId } from "./id.ts"
+import type { MessageId, PermissionRequestId, SessionId } from "./id.ts"
 import type { Json, JsonObject } from "./json.ts"
 
 export type Delivery = "steer" | "queue"
@@ -51,6 +51,7 @@ export interface TodoItem {
 
 export interface DurableEventData {
   "session.next.created.1": {
+    readonly sessionID: SessionId
     readonly location: Location
     readonly agent?: string
     readonly model?: string
@@ -216,7 +217,7 @@ export type LiveEvent = {
 
 /** Every stored type this version reads, each with the keys its data must have. */
 const REQUIRED = {
-  "session.next.created.1": ["location"],
+  "session.next.created.1": ["sessionID", "location"],
   "session.next.agent.switched.1": ["agent"],
   "session.next.model.switched.1": ["model"],
   "session.next.moved.1": ["location"],

@@ -3,16 +3,7 @@ import type { Json, JsonObject } from "@meridian/protocol"
 
 import type { PromptMessage, ProviderMetadata } from "../domain/prompt.ts"
 
-export type {
-  FilePart,
-  PromptMessage,
-  ProviderMetadata,
-  ReasoningPart,
-  TextPart,
-  ToolCallPart,
-  ToolResultOutput,
-  ToolResultPart,
-} from "../domain/prompt.ts"
+export type { PromptMessage, ProviderMetadata } from "../domain/prompt.ts"
 
 export interface ToolAdvertisement {
   readonly name: string

@@ -1,0 +1,159 @@
+/** What programs that embed the engine are written against. Names here are fixed. */
+import type {
+  Delivery,
+  Location,
+  PermissionReply,
+  Prompt,
+  Receipt,
+  SessionMessage,
+  StoredEvent,
+  SyncedMarker,
+  UnknownEvent,
+} from "@meridian/protocol"
+
+import type { EngineLimits } from "./domain/limits.ts"
+import type { PermissionRule } from "./domain/permission.ts"
+import type { RetryPolicy } from "./domain/retry.ts"
+import type { ModelConfig } from "./model/config.ts"
+import type { LiveItem } from "./runner/live.ts"
+import type { OpenPermissionRequest } from "./runner/permissions.ts"
+import type { EmbedderTool } from "./tool/embedder-tool.ts"
+
+export interface AgentConfig {
+  readonly name: string
+  readonly prompt?: string
+  readonly permissions?: readonly PermissionRule[]
+  readonly model?: string
+}
+
+export interface EngineOptions {
+  /** A file, made when it is missing, or ":memory:". */
+  readonly database: string
+  readonly models: readonly ModelConfig[]
+  /** The default; without it the first of `models`. */
+  readonly model?: string
+  /** Last match wins; what no rule matches is asked. */
+  readonly permissions?: readonly PermissionRule[]
+  readonly tools?: readonly EmbedderTool[]
+  readonly agents?: readonly AgentConfig[]
+  readonly limits?: Partial<EngineLimits>
+  readonly retry?: Partial<RetryPolicy>
+}
+
+export type SessionStatus = "idle" | "running" | "waiting" | "interrupted" | "failed"
+
+export interface SessionInfo {
+  readonly id: string
+  readonly location: Location
+  readonly agent: string
+  readonly model?: string
+  readonly title?: string
+  /** Sequence of the last event. */
+  readonly seq: number
+  readonly status: SessionStatus
+  readonly usage: {
+    readonly input: number
+    readonly output: number
+    readonly reasoning: number
+    readonly cacheRead: number
+    readonly cacheWrite: number
+  }
+  readonly cost: number
+  readonly time: { readonly created: number; readonly updated: number }
+}
+
+export interface CreateInput {
+  readonly id?: string
+  readonly location: Location
+  readonly agent?: string
+  readonly model?: string
+  readonly title?: string
+}
+
+export interface PromptInput {
+  readonly id?: string
+  readonly sessionID: string
+  readonly prompt: Prompt
+  /** "steer" (default) joins the work at the next safe boundary; "queue" waits until it has settled. */
+  readonly delivery?: Delivery
+  /** False admits only. */
+  readonly resume?: boolean
+}
+
+export interface EventsInput {
+  readonly sessionID: string
+  /** Only events behind this sequence. */
+  readonly after?: number
+  /** Go on with what is committed later, in any process; a marker says where the replay ended. */
+  readonly follow?: boolean
+}
+
+export interface PageInput {
+  readonly cursor?: string
+  readonly limit?: number
+  readonly order?: "asc" | "desc"
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly next?: string
+  readonly previous?: string
+}
+
+export interface WaitOptions {
+  readonly signal?: AbortSignal
+}
+
+export type SessionEvent = StoredEvent | UnknownEvent | SyncedMarker
+
+/** Live fragments carry no sequence; a slow reader is told how many it missed. */
+export type { LiveItem } from "./runner/live.ts"
+
+export interface SessionsApi {
+  /** Makes the session, or returns the one that has this id already. */
+  readonly create: (input: CreateInput) => Promise<SessionInfo>
+  readonly get: (sessionID: string) => Promise<SessionInfo>
+  readonly list: (input?: PageInput) => Promise<Page<SessionInfo>>
+  /** Admits durably and, unless `resume` is false, schedules execution. An exact retry gets the first receipt. */
+  readonly prompt: (input: PromptInput) => Promise<Receipt>
+  /** At least one provider attempt; resolves when the session has settled, rejects with its failure. */
+  readonly run: (sessionID: string, options?: WaitOptions) => Promise<void>
+  /** Says that there may be work; the provider is called only for input that can be promoted. */
+  readonly wake: (sessionID: string) => Promise<void>
+  /** Stops the current work and returns when it has settled; nothing to stop is fine. */
+  readonly interrupt: (sessionID: string) => Promise<void>
+  readonly wait: (sessionID: string, options?: WaitOptions) => Promise<void>
+  /** Ids of the sessions at work in this process. */
+  readonly active: () => Promise<readonly string[]>
+  readonly events: (input: EventsInput, options?: WaitOptions) => AsyncIterable<SessionEvent>
+  readonly live: (sessionID: string, options?: WaitOptions) => AsyncIterable<LiveItem>
+  readonly messages: (input: PageInput & { readonly sessionID: string }) => Promise<Page<SessionMessage>>
+  readonly message: (input: {
+    readonly sessionID: string
+    readonly id: string
+  }) => Promise<SessionMessage | undefined>
+  /** Pending ones, oldest first. */
+  readonly inputs: (sessionID: string) => Promise<readonly Receipt[]>
+  readonly cancel: (input: { readonly sessionID: string; readonly id: string }) => Promise<Receipt>
+  readonly switchModel: (input: { readonly sessionID: string; readonly model: string }) => Promise<void>
+  readonly switchAgent: (input: { readonly sessionID: string; readonly agent: string }) => Promise<void>
+  readonly move: (input: { readonly sessionID: string; readonly location: Location }) => Promise<void>
+}
+
+export interface PermissionsApi {
+  /** Open requests, of one session or of all. */
+  readonly list: (input?: { readonly sessionID?: string }) => Promise<readonly OpenPermissionRequest[]>
+  readonly reply: (input: {
+    readonly requestID: string
+    readonly reply: PermissionReply
+    /** With "reject": reaches the model. */
+    readonly message?: string
+  }) => Promise<void>
+}
+
+export interface Engine {
+  readonly sessions: SessionsApi
+  readonly permissions: PermissionsApi
+  /** Interrupts what runs, settles it, ends every process and closes the database. */
+  readonly close: () => Promise<void>
+}

@@ -1,0 +1,319 @@
+/**
+ * One session, folded from its events: what a drain needs to know without reading the log again. The log is the truth;
+ * a transcript is kept per active session, advanced event by event, and can be thrown away at any time.
+ */
+import type {
+  Json,
+  JsonObject,
+  Location,
+  PermissionReply,
+  Prompt,
+  RecordedContent,
+  RecordedError,
+  RecordedUsage,
+  StoredEvent,
+  TodoItem,
+  UnknownEvent,
+} from "@meridian/protocol"
+
+import { assert } from "./assert.ts"
+
+export type ToolOutcome =
+  | {
+      readonly kind: "success"
+      readonly content: readonly RecordedContent[]
+      readonly result?: Json
+      readonly metadata?: JsonObject
+    }
+  | {
+      readonly kind: "failed"
+      readonly error: RecordedError
+      readonly result?: Json
+      readonly metadata?: JsonObject
+    }
+
+export interface ToolPart {
+  readonly type: "tool"
+  readonly seq: number
+  readonly callID: string
+  readonly tool: string
+  readonly input?: Json
+  readonly raw?: string
+  readonly hosted: boolean
+  readonly metadata?: JsonObject
+  outcome?: ToolOutcome
+  /** It only asked so far: starting it again repeats nothing. Cleared when it is resumed. */
+  restartable: boolean
+}
+
+export interface ProsePart {
+  readonly type: "text" | "reasoning"
+  readonly text: string
+  readonly metadata?: JsonObject
+}
+
+export interface UserItem {
+  readonly kind: "user"
+  readonly id: string
+  readonly seq: number
+  readonly prompt: Prompt
+}
+
+export interface AssistantItem {
+  readonly kind: "assistant"
+  readonly id: string
+  readonly seq: number
+  readonly agent: string
+  readonly model: string
+  readonly parts: (ProsePart | ToolPart)[]
+  ended: boolean
+  error?: RecordedError
+}
+
+export type Item = UserItem | AssistantItem
+
+export interface OpenRequest {
+  readonly requestID: string
+  readonly messageID: string
+  readonly callID: string
+  readonly action: string
+  readonly resources: readonly string[]
+  reply?: { readonly reply: PermissionReply; readonly message?: string; readonly parked: boolean }
+}
+
+export interface Transcript {
+  /** Sequence of the last event folded in. */
+  readonly seq: () => number
+  readonly location: () => Location
+  readonly agent: () => string | undefined
+  readonly model: () => string | undefined
+  readonly items: readonly Item[]
+  /** The step that was started and has neither ended nor failed. */
+  readonly openStep: () => AssistantItem | undefined
+  /** Calls without an outcome, oldest first. */
+  readonly openCalls: () => readonly { readonly assistant: AssistantItem; readonly part: ToolPart }[]
+  readonly requests: ReadonlyMap<string, OpenRequest>
+  readonly interruptSeq: () => number
+  readonly todo: () => readonly TodoItem[]
+  readonly lastUsage: () => { readonly usage: RecordedUsage; readonly seq: number } | undefined
+  /** A rough count of characters held, for the cache that keeps idle transcripts. */
+  readonly weight: () => number
+  readonly apply: (event: StoredEvent | UnknownEvent) => void
+}
+
+export const createTranscript = (): Transcript => {
+  let seq = 0
+  let location: Location | undefined
+  let agent: string | undefined
+  let model: string | undefined
+  let interruptSeq = 0
+  let todo: readonly TodoItem[] = []
+  let lastUsage: { usage: RecordedUsage; seq: number } | undefined
+  let weight = 0
+  let openStep: AssistantItem | undefined
+  const items: Item[] = []
+  const admitted = new Map<string, Prompt>()
+  const requests = new Map<string, OpenRequest>()
+  const open = new Set<{ assistant: AssistantItem; part: ToolPart }>()
+
+  const assistantOf = (id: string): AssistantItem | undefined => {
+    const found = items.findLast((item) => item.kind === "assistant" && item.id === id)
+    return found?.kind === "assistant" ? found : undefined
+  }
+
+  const openCall = (messageID: string, callID: string) => {
+    for (const entry of open)
+      if (entry.assistant.id === messageID && entry.part.callID === callID) return entry
+    return undefined
+  }
+
+  const settle = (messageID: string, callID: string, outcome: ToolOutcome) => {
+    const entry = openCall(messageID, callID)
+    if (entry === undefined) return
+    entry.part.outcome = outcome
+    open.delete(entry)
+    for (const [id, request] of requests)
+      if (request.messageID === messageID && request.callID === callID) requests.delete(id)
+  }
+
+  const addUser = (id: string, atSeq: number, prompt: Prompt) => {
+    items.push({ kind: "user", id, seq: atSeq, prompt })
+  }
+
+  const apply = (event: StoredEvent | UnknownEvent): void => {
+    assert(event.seq === seq + 1, `event ${event.seq} follows ${seq}`)
+    seq = event.seq
+    switch (event.type) {
+      case "session.next.created.1":
+        location = event.data.location
+        agent = event.data.agent
+        model = event.data.model
+        return
+      case "session.next.agent.switched.1":
+        agent = event.data.agent
+        return
+      case "session.next.model.switched.1":
+        model = event.data.model
+        return
+      case "session.next.moved.1":
+        location = event.data.location
+        return
+      case "session.next.prompt.admitted.1":
+        admitted.set(event.data.messageID, event.data.prompt)
+        weight += event.data.prompt.text.length
+        return
+      case "session.next.prompt.cancelled.1":
+        admitted.delete(event.data.messageID)
+        return
+      case "session.next.prompt.promoted.1": {
+        const prompt = admitted.get(event.data.messageID)
+        assert(prompt !== undefined, "a promoted input was admitted")
+        admitted.delete(event.data.messageID)
+        addUser(event.data.messageID, event.seq, prompt)
+        return
+      }
+      case "session.next.prompted.1":
+        weight += event.data.prompt.text.length
+        addUser(event.data.messageID, event.seq, event.data.prompt)
+        return
+      case "session.next.interrupt.requested.1":
+        interruptSeq = event.seq
+        return
+      case "session.next.step.started.1":
+        openStep = {
+          kind: "assistant",
+          id: event.data.assistantMessageID,
+          seq: event.seq,
+          agent: event.data.agent,
+          model: event.data.model,
+          parts: [],
+          ended: false,
+        }
+        items.push(openStep)
+        return
+      case "session.next.step.ended.2": {
+        const assistant = assistantOf(event.data.assistantMessageID)
+        if (assistant !== undefined) assistant.ended = true
+        if (assistant === openStep) openStep = undefined
+        lastUsage = { usage: event.data.usage, seq: event.seq }
+        return
+      }
+      case "session.next.step.failed.2": {
+        const assistant = assistantOf(event.data.assistantMessageID)
+        if (assistant !== undefined) {
+          assistant.ended = true
+          assistant.error = event.data.error
+        }
+        if (assistant === openStep) openStep = undefined
+        return
+      }
+      case "session.next.text.ended.1":
+      case "session.next.reasoning.ended.1": {
+        const { text, metadata } = event.data
+        weight += text.length
+        assistantOf(event.data.assistantMessageID)?.parts.push({
+          type: event.type === "session.next.text.ended.1" ? "text" : "reasoning",
+          text,
+          ...(metadata === undefined ? {} : { metadata }),
+        })
+        return
+      }
+      case "session.next.tool.called.1": {
+        const { assistantMessageID, callID, tool, input, raw, hosted, metadata } = event.data
+        const assistant = assistantOf(assistantMessageID)
+        if (assistant === undefined) return
+        const part: ToolPart = {
+          type: "tool",
+          seq: event.seq,
+          callID,
+          tool,
+          hosted: hosted === true,
+          restartable: false,
+          ...(input === undefined ? {} : { input }),
+          ...(raw === undefined ? {} : { raw }),
+          ...(metadata === undefined ? {} : { metadata }),
+        }
+        weight += tool.length + (raw?.length ?? 200)
+        assistant.parts.push(part)
+        open.add({ assistant, part })
+        return
+      }
+      case "session.next.tool.resumed.1": {
+        const entry = openCall(event.data.assistantMessageID, event.data.callID)
+        if (entry !== undefined) entry.part.restartable = false
+        return
+      }
+      case "session.next.tool.success.1": {
+        const { assistantMessageID, callID, content, result, metadata } = event.data
+        weight += contentLength(content)
+        settle(assistantMessageID, callID, {
+          kind: "success",
+          content,
+          ...(result === undefined ? {} : { result }),
+          ...(metadata === undefined ? {} : { metadata }),
+        })
+        return
+      }
+      case "session.next.tool.failed.1": {
+        const { assistantMessageID, callID, error, result, metadata } = event.data
+        weight += error.message.length
+        settle(assistantMessageID, callID, {
+          kind: "failed",
+          error,
+          ...(result === undefined ? {} : { result }),
+          ...(metadata === undefined ? {} : { metadata }),
+        })
+        return
+      }
+      case "session.next.todo.updated.1":
+        todo = event.data.items
+        return
+      case "session.next.permission.asked.1": {
+        const { requestID, assistantMessageID, callID, action, resources } = event.data
+        requests.set(requestID, { requestID, messageID: assistantMessageID, callID, action, resources })
+        const entry = openCall(assistantMessageID, callID)
+        if (entry !== undefined) entry.part.restartable = true
+        return
+      }
+      case "session.next.permission.replied.1": {
+        const request = requests.get(event.data.requestID)
+        if (request === undefined) return
+        const { reply, message, parked } = event.data
+        request.reply = { reply, parked, ...(message === undefined ? {} : { message }) }
+        const entry = openCall(request.messageID, request.callID)
+        if (entry !== undefined) entry.part.restartable = parked
+        return
+      }
+      case "unknown":
+      case "session.next.retried.1":
+      case "session.next.repetition.noticed.1":
+      case "session.next.execution.failed.1":
+        return
+    }
+  }
+
+  return {
+    seq: () => seq,
+    location: () => {
+      assert(location !== undefined, "a session begins with its creation")
+      return location
+    },
+    agent: () => agent,
+    model: () => model,
+    items,
+    openStep: () => openStep,
+    openCalls: () => [...open],
+    requests,
+    interruptSeq: () => interruptSeq,
+    todo: () => todo,
+    lastUsage: () => lastUsage,
+    weight: () => weight,
+    apply,
+  }
+}
+
+const contentLength = (content: readonly RecordedContent[]): number => {
+  let total = 0
+  for (const part of content) total += part.type === "text" ? part.text.length : part.base64.length
+  return total
+}

@@ -1,0 +1,76 @@
+/** The Promise face: `openEngine`, the same verbs as the Effect services. */
+import { Failure } from "@meridian/protocol"
+import { Cause, Context, Effect, Exit, Scope } from "effect"
+
+import type { Engine, EngineOptions, WaitOptions } from "./api.ts"
+import { EngineRuntime, makeEngine, Permissions, type EngineInternals } from "./engine.ts"
+import { readEvents, readLive, Sessions } from "./sessions.ts"
+
+export const openEngine = (options: EngineOptions): Promise<Engine> => openEngineWith(options, {})
+
+/** As `openEngine`, with parts a test decides. */
+export const openEngineWith = async (options: EngineOptions, internals: EngineInternals): Promise<Engine> => {
+  const scope = Scope.makeUnsafe()
+  const opened = await Effect.runPromiseExit(makeEngine(options, internals).pipe(Scope.provide(scope)))
+  if (Exit.isFailure(opened)) {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    throw reject(opened.cause)
+  }
+  const sessions = Context.get(opened.value, Sessions)
+  const permissions = Context.get(opened.value, Permissions)
+  const runtime = Context.get(opened.value, EngineRuntime)
+  let closing: Promise<void> | undefined
+
+  const run = async <A>(effect: Effect.Effect<A, Failure>, wait: WaitOptions = {}): Promise<A> => {
+    if (closing !== undefined) throw new Failure("ENGINE_CLOSED")
+    const { signal } = wait
+    const exit = await Effect.runPromiseExit(effect, signal === undefined ? {} : { signal })
+    if (Exit.isSuccess(exit)) return exit.value
+    if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason
+    throw reject(exit.cause)
+  }
+
+  const closed = new AbortController()
+  const iterate = <A>(
+    open: (signal: AbortSignal) => AsyncIterable<A>,
+    { signal }: WaitOptions = {},
+  ): AsyncIterable<A> => {
+    if (closing !== undefined) throw new Failure("ENGINE_CLOSED")
+    return open(signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]))
+  }
+
+  return {
+    sessions: {
+      create: (input) => run(sessions.create(input)),
+      get: (sessionID) => run(sessions.get(sessionID)),
+      list: (input) => run(sessions.list(input)),
+      prompt: (input) => run(sessions.prompt(input)),
+      run: (sessionID, wait) => run(sessions.run(sessionID), wait),
+      wake: (sessionID) => run(sessions.wake(sessionID)),
+      interrupt: (sessionID) => run(sessions.interrupt(sessionID)),
+      wait: (sessionID, wait) => run(sessions.wait(sessionID), wait),
+      active: () => run(sessions.active),
+      events: (input, wait) => iterate((signal) => readEvents(runtime, input, signal), wait),
+      live: (sessionID, wait) => iterate((signal) => readLive(runtime, sessionID, signal), wait),
+      messages: (input) => run(sessions.messages(input)),
+      message: (input) => run(sessions.message(input)),
+      inputs: (sessionID) => run(sessions.inputs(sessionID)),
+      cancel: (input) => run(sessions.cancel(input)),
+      switchModel: (input) => run(sessions.switchModel(input)),
+      switchAgent: (input) => run(sessions.switchAgent(input)),
+      move: (input) => run(sessions.move(input)),
+    },
+    permissions: {
+      list: (input) => run(permissions.list(input)),
+      reply: (input) => run(permissions.reply(input)),
+    },
+    close: () => {
+      closed.abort()
+      closing ??= Effect.runPromise(Scope.close(scope, Exit.void))
+      return closing
+    },
+  }
+}
+
+/** What the caller gets thrown: the failure itself where there is one, the bug otherwise. */
+const reject = (cause: Cause.Cause<Failure>): unknown => Cause.squash(cause)

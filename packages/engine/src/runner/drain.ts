@@ -1,0 +1,259 @@
+/**
+ * One drain: take the lease, settle what a lost process left, then turn after turn until nothing is left to do. Decisions
+ * are values from the domain; this loop carries them out.
+ */
+import { Failure, messageId, type DurableEvent, type Json } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { unreachable } from "../domain/assert.ts"
+import { LIMITS } from "../domain/limits.ts"
+import { decideNext } from "../domain/next-step.ts"
+import { choosePromotions, type Boundary } from "../domain/promotion.ts"
+import type { World } from "../port/world.ts"
+import type { Durability } from "../store/database.ts"
+import type { Fence, SessionRow } from "../store/log.ts"
+import type { Store } from "../store/store.ts"
+import { attempt } from "./attempt.ts"
+import { runCall } from "./calls.ts"
+import type { Demand } from "./drains.ts"
+import type { Histories } from "./histories.ts"
+import { hasAnsweredCall, parkedCalls, settleLeftovers } from "./leftovers.ts"
+import type { Locations, LocationServices } from "./locations.ts"
+import type { Permissions } from "./permissions.ts"
+import { prepareTurn } from "./prepare-turn.ts"
+import type { Settings } from "./settings.ts"
+import type { Signals } from "./signals.ts"
+import { runTurn } from "./turn.ts"
+
+export interface Runtime {
+  readonly store: Store
+  readonly world: World
+  readonly settings: Settings
+  readonly signals: Signals
+  readonly histories: Histories
+  readonly permissions: Permissions
+  readonly locations: Locations
+  /** The fence of each session at work here. */
+  readonly fences: Map<string, Fence>
+  /** Ends processes that calls of a lost engine left running. */
+  readonly endProcesses: (
+    calls: readonly { readonly sessionID: string; readonly messageID: string; readonly callID: string }[],
+  ) => Promise<void>
+}
+
+interface Progress {
+  /** Provider turns since the last promotion. */
+  turns: number
+  boundary: Boundary
+  forced: boolean
+  resultsToShow: boolean
+}
+
+export const drainSession = (
+  runtime: Runtime,
+  sessionID: string,
+  demand: Demand,
+): Effect.Effect<void, Failure> =>
+  Effect.acquireUseRelease(
+    acquireLease(runtime, sessionID, demand),
+    (fence) => {
+      if (fence === undefined) return Effect.void
+      runtime.fences.set(sessionID, fence)
+      return drainUnderLease(runtime, sessionID, fence, demand)
+    },
+    (fence) => {
+      if (fence === undefined) return Effect.void
+      runtime.fences.delete(sessionID)
+      return attempt(() => runtime.store.leases.release(fence)).pipe(Effect.ignore)
+    },
+  )
+
+/** Settles what a lost process left in a session, without going on with it. Nothing happens while somebody is at it. */
+export const recoverSession = (runtime: Runtime, sessionID: string): Effect.Effect<void, Failure> =>
+  Effect.acquireUseRelease(
+    attempt(() => runtime.store.leases.acquire(runtime.store.log.get(sessionID).key)),
+    (lease) => (lease.kind === "acquired" ? settle(runtime, sessionID, lease.fence) : Effect.void),
+    (lease) =>
+      lease.kind === "acquired"
+        ? attempt(() => runtime.store.leases.release(lease.fence)).pipe(Effect.ignore)
+        : Effect.void,
+  )
+
+/** Waits while another process is at work here; gives up when that one did the work. */
+const acquireLease = (runtime: Runtime, sessionID: string, demand: Demand) =>
+  Effect.gen(function* () {
+    const { store } = runtime
+    for (;;) {
+      const session = yield* attempt(() => store.log.get(sessionID))
+      if (!demand.forced && !hasWork(runtime, session)) return undefined
+      const acquired = yield* attempt(() => store.leases.acquire(session.key))
+      if (acquired.kind === "acquired") return acquired.fence
+      yield* Effect.interruptible(Effect.sleep(LIMITS.foreignPollMs))
+    }
+  })
+
+const hasWork = (runtime: Runtime, session: SessionRow): boolean =>
+  runtime.store.inbox.pending(session.key).length > 0 ||
+  hasAnsweredCall(runtime.histories.current(session).transcript)
+
+const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    const { store, histories } = runtime
+    const { transcript } = histories.current({ id: sessionID, key: fence.key })
+    const left = settleLeftovers(transcript)
+    if (left.length === 0) return
+    const calls = transcript
+      .openCalls()
+      .flatMap(({ assistant, part }) =>
+        part.hosted ? [] : [{ sessionID, messageID: assistant.id, callID: part.callID }],
+      )
+    if (calls.length > 0) yield* Effect.promise(() => runtime.endProcesses(calls))
+    yield* attempt(() =>
+      store.log.write({ sessionID, durability: "NORMAL", fence }, ({ append }) => append(left)),
+    )
+  })
+
+const drainUnderLease = (runtime: Runtime, sessionID: string, fence: Fence, demand: Demand) =>
+  Effect.gen(function* () {
+    yield* settle(runtime, sessionID, fence)
+    const progress: Progress = { turns: 0, boundary: "settled", forced: demand.forced, resultsToShow: false }
+    for (;;) {
+      const { directory } = yield* attempt(() => runtime.store.log.get(sessionID))
+      const ending = yield* Effect.scoped(
+        Effect.flatMap(runtime.locations.enter(directory), (location) =>
+          drainAt(runtime, { sessionID, fence, directory, location }, progress),
+        ),
+      )
+      // The session moved: its next turn belongs to the tools and the context of its new place.
+      if (ending === "idle") return
+    }
+  })
+
+interface Place {
+  readonly sessionID: string
+  readonly fence: Fence
+  readonly directory: string
+  readonly location: LocationServices
+}
+
+const drainAt = (
+  runtime: Runtime,
+  place: Place,
+  progress: Progress,
+): Effect.Effect<"idle" | "moved", Failure> =>
+  Effect.gen(function* () {
+    const { store, settings } = runtime
+    const { sessionID, fence } = place
+    const append = appender(runtime, place)
+    yield* resumeParked(runtime, place, progress, append)
+    for (;;) {
+      const prepared = yield* prepareTurn(runtime, place)
+      const promotion = yield* attempt(() => promote(runtime, place, progress.boundary))
+      if (promotion.kind === "moved") return "moved"
+      if (promotion.count > 0) progress.turns = 0
+      if (promotion.count === 0 && !progress.forced && !progress.resultsToShow) return "idle"
+      progress.forced = false
+      const outcome = yield* runTurn({
+        ...prepared.turn(),
+        sessionID,
+        fence,
+        append,
+        retry: settings.retry,
+        world: runtime.world,
+        permissions: runtime.permissions,
+        transcript: () => runtime.histories.current({ id: sessionID, key: fence.key }).transcript,
+        publish: (event) => runtime.signals.publishLive(sessionID, event),
+      })
+      progress.turns += 1
+      progress.resultsToShow = outcome.resultsToShow
+      const pending = yield* attempt(() => store.inbox.pending(fence.key))
+      const next = decideNext({
+        resultsToShow: progress.resultsToShow,
+        pendingSteers: pending.filter((input) => input.delivery === "steer").length,
+        pendingQueued: pending.filter((input) => input.delivery === "queue").length,
+        turns: progress.turns,
+        turnLimit: settings.limits.turnsPerActivity,
+      })
+      switch (next.kind) {
+        case "turn":
+          progress.boundary = "continuing"
+          break
+        case "open-next":
+          progress.boundary = "settled"
+          break
+        case "idle":
+          return "idle"
+        case "fail": {
+          const failure = new Failure("TURN_LIMIT", { session: sessionID, limit: next.limit })
+          yield* attempt(() => append("NORMAL", [executionFailed(failure)]))
+          return yield* Effect.fail(failure)
+        }
+        default:
+          return unreachable(next)
+      }
+    }
+  })
+
+/** Every append of a drain is fenced. */
+const appender =
+  (runtime: Runtime, { sessionID, fence }: Place) =>
+  (durability: Durability, events: readonly DurableEvent[]): void => {
+    runtime.store.log.write({ sessionID, durability, fence }, ({ append }) => append(events))
+  }
+
+/** Promotion, the visible message and the check that the session is still here: one transaction. */
+const promote = (runtime: Runtime, place: Place, boundary: Boundary) => {
+  const { store, settings } = runtime
+  const { sessionID, fence, directory } = place
+  return store.log.write({ sessionID, durability: "NORMAL", fence }, ({ session, append }) => {
+    if (session.directory !== directory) return { kind: "moved" } as const
+    const chosen = choosePromotions(store.inbox.pending(session.key), boundary, settings.limits.steerBatch)
+    append(
+      chosen.map((input) => ({
+        type: "session.next.prompt.promoted.1",
+        data: { messageID: messageId(input.id), admittedSeq: input.admittedSeq },
+      })),
+    )
+    return { kind: "promoted", count: chosen.length } as const
+  })
+}
+
+/** Starts again what had only asked when its process died; its record says so first. */
+const resumeParked = (
+  runtime: Runtime,
+  place: Place,
+  progress: Progress,
+  append: ReturnType<typeof appender>,
+): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    const { sessionID, fence } = place
+    const { transcript } = runtime.histories.current({ id: sessionID, key: fence.key })
+    const parked = parkedCalls(transcript)
+    if (parked.length === 0) return
+    const prepared = yield* prepareTurn(runtime, place)
+    const { agent, rules, project, tools } = prepared.turn()
+    yield* attempt(() =>
+      append(
+        "FULL",
+        parked.map(({ assistant, part }) => ({
+          type: "session.next.tool.resumed.1",
+          data: { assistantMessageID: messageId(assistant.id), callID: part.callID },
+        })),
+      ),
+    )
+    const scene = { sessionID, fence, agent, rules, project, tools, permissions: runtime.permissions, append }
+    yield* Effect.forEach(
+      parked,
+      ({ assistant, part }) => {
+        const input: Json = part.input ?? {}
+        return runCall(scene, { messageID: assistant.id, callID: part.callID, tool: part.tool, input })
+      },
+      { concurrency: LIMITS.toolCallsAtOnce, discard: true },
+    )
+    progress.resultsToShow = true
+  })
+
+const executionFailed = (failure: Failure): DurableEvent => ({
+  type: "session.next.execution.failed.1",
+  data: { error: { code: failure.code, message: failure.message } },
+})

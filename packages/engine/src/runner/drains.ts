@@ -1,0 +1,160 @@
+/**
+ * Who runs when, in this process: one chain of drains per busy session, one drain at a time in it, sessions side by side.
+ * Knows nothing of models or tools.
+ *
+ * - `wake` says that there may be work; repeated wakes become one following drain.
+ * - `run` asks for at least one provider attempt. It shares the current drain when that one was asked for too; behind a
+ *   drain that only a wake started it gets a forced one of its own, so its failure reaches its caller.
+ * - `interrupt` ends the current drain and everything demanded before; what is demanded while the cleanup runs survives.
+ * - A waiter that leaves takes nothing with it.
+ */
+import { Failure } from "@meridian/protocol"
+import { Cause, Deferred, Effect, Exit, Fiber, type Scope } from "effect"
+
+export interface Drains {
+  readonly wake: (sessionID: string) => void
+  readonly run: (sessionID: string) => Effect.Effect<void, Failure>
+  /** `commitBoundary` is called only when there is something to interrupt, before it is. */
+  readonly interrupt: (
+    sessionID: string,
+    commitBoundary: Effect.Effect<void, Failure>,
+  ) => Effect.Effect<void, Failure>
+  /** Resolves when the session is idle here; fails with the first failure that happened while waiting. */
+  readonly awaitIdle: (sessionID: string) => Effect.Effect<void, Failure>
+  readonly isActive: (sessionID: string) => boolean
+  readonly active: () => readonly string[]
+  /** Interrupts every chain and waits for all cleanup; refuses new work from now on. */
+  readonly close: Effect.Effect<void>
+}
+
+export interface Demand {
+  /** At least one provider attempt, also without new input. */
+  readonly forced: boolean
+}
+
+type Outcome = Exit.Exit<void, Failure>
+
+interface Waiter {
+  readonly deferred: Deferred.Deferred<void, Failure>
+  failure?: Cause.Cause<Failure>
+}
+
+interface Chain {
+  /** Callers of `run` the current drain answers to; undefined when only a wake started it. */
+  current?: Deferred.Deferred<void, Failure>[]
+  next?: Deferred.Deferred<void, Failure>[]
+  fiber?: Fiber.Fiber<void, Failure>
+  stopping: boolean
+  readonly waiters: Set<Waiter>
+  readonly ended: Deferred.Deferred<void>
+}
+
+export const createDrains = (options: {
+  readonly scope: Scope.Scope
+  readonly drain: (sessionID: string, demand: Demand) => Effect.Effect<void, Failure>
+}): Drains => {
+  const { scope, drain } = options
+  const chains = new Map<string, Chain>()
+  let closed = false
+
+  const answer = (runs: readonly Deferred.Deferred<void, Failure>[], outcome: Outcome, sessionID: string) => {
+    const told: Outcome =
+      Exit.isFailure(outcome) && Cause.hasInterruptsOnly(outcome.cause)
+        ? Exit.fail(new Failure("INTERRUPTED", { session: sessionID }))
+        : outcome
+    for (const run of runs) Deferred.doneUnsafe(run, told)
+  }
+
+  const follow = (sessionID: string, chain: Chain) =>
+    Effect.gen(function* () {
+      while (chain.next !== undefined) {
+        const runs = chain.next
+        delete chain.next
+        chain.current = runs
+        const fiber = yield* Effect.forkChild(drain(sessionID, { forced: runs.length > 0 }))
+        chain.fiber = fiber
+        const outcome = yield* Fiber.await(fiber)
+        delete chain.fiber
+        delete chain.current
+        answer(runs, outcome, sessionID)
+        if (Exit.isFailure(outcome) && !Cause.hasInterruptsOnly(outcome.cause))
+          for (const waiter of chain.waiters) waiter.failure ??= outcome.cause
+        // A drain that wakes its own session must not grow the stack.
+        yield* Effect.yieldNow
+      }
+      chains.delete(sessionID)
+      for (const waiter of chain.waiters)
+        Deferred.doneUnsafe(
+          waiter.deferred,
+          waiter.failure === undefined ? Exit.void : Exit.failCause(waiter.failure),
+        )
+      Deferred.doneUnsafe(chain.ended, Exit.void)
+    })
+
+  const demand = (sessionID: string, runs: readonly Deferred.Deferred<void, Failure>[]): void => {
+    const chain = chains.get(sessionID)
+    if (chain !== undefined) {
+      if (runs.length > 0 && !chain.stopping && chain.current !== undefined && chain.current.length > 0)
+        chain.current.push(...runs)
+      else chain.next = [...(chain.next ?? []), ...runs]
+      return
+    }
+    const started: Chain = {
+      next: [...runs],
+      stopping: false,
+      waiters: new Set(),
+      ended: Deferred.makeUnsafe<void>(),
+    }
+    chains.set(sessionID, started)
+    Effect.runFork(Effect.forkIn(follow(sessionID, started), scope))
+  }
+
+  const stop = (sessionID: string, chain: Chain) =>
+    Effect.gen(function* () {
+      const dropped = chain.next ?? []
+      delete chain.next
+      chain.stopping = true
+      if (chain.fiber !== undefined) yield* Fiber.interrupt(chain.fiber)
+      chain.stopping = false
+      answer(dropped, Exit.interrupt(), sessionID)
+    })
+
+  return {
+    wake: (sessionID) => {
+      if (!closed) demand(sessionID, [])
+    },
+    run: (sessionID) =>
+      Effect.suspend(() => {
+        if (closed) return Effect.fail(new Failure("ENGINE_CLOSED"))
+        const run = Deferred.makeUnsafe<void, Failure>()
+        demand(sessionID, [run])
+        return Deferred.await(run)
+      }),
+    interrupt: (sessionID, commitBoundary) =>
+      Effect.suspend(() => {
+        const chain = chains.get(sessionID)
+        if (chain === undefined) return Effect.void
+        return Effect.uninterruptible(commitBoundary.pipe(Effect.andThen(stop(sessionID, chain))))
+      }),
+    awaitIdle: (sessionID) =>
+      Effect.suspend(() => {
+        const chain = chains.get(sessionID)
+        if (chain === undefined) return Effect.void
+        const waiter: Waiter = { deferred: Deferred.makeUnsafe<void, Failure>() }
+        chain.waiters.add(waiter)
+        return Deferred.await(waiter.deferred).pipe(
+          Effect.ensuring(Effect.sync(() => chain.waiters.delete(waiter))),
+        )
+      }),
+    isActive: (sessionID) => chains.has(sessionID),
+    active: () => [...chains.keys()],
+    close: Effect.suspend(() => {
+      closed = true
+      return Effect.forEach(
+        [...chains],
+        ([sessionID, chain]) => stop(sessionID, chain).pipe(Effect.andThen(Deferred.await(chain.ended))),
+        { concurrency: "unbounded", discard: true },
+      )
+    }),
+  }
+}

@@ -1,0 +1,24 @@
+import type { Json } from "@meridian/protocol"
+
+export type ParsedInput =
+  | { readonly kind: "json"; readonly value: Json }
+  | { readonly kind: "invalid"; readonly message: string }
+
+/** What the model wrote as a call's input. No text at all means no arguments; anything but an object is refused. */
+export const parseInput = (text: string): ParsedInput => {
+  if (text.trim() === "") return { kind: "json", value: {} }
+  try {
+    // oxlint-disable-next-line eslint/no-restricted-properties -- this is the codec
+    const value: unknown = JSON.parse(text)
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing but JSON
+      return { kind: "json", value: value as Json }
+    return { kind: "invalid", message: "The input of the call must be a JSON object." }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    return {
+      kind: "invalid",
+      message: `The input of the call is not valid JSON (${why}). Send it again as one JSON object.`,
+    }
+  }
+}

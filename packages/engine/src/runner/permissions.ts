@@ -1,0 +1,215 @@
+/**
+ * Asking before acting. A question is an event, so it survives a restart; an answer is an event too, from this process or
+ * another one. The tool's promise waits for the answer; the rows decide what it is.
+ */
+import { Failure, messageId, permissionRequestId, type PermissionReply } from "@meridian/protocol"
+
+import { decidePermission, type PermissionRule } from "../domain/permission.ts"
+import { ToolError, type PermissionQuestion } from "../port/tool.ts"
+import type { World } from "../port/world.ts"
+import type { Fence } from "../store/log.ts"
+import type { Store } from "../store/store.ts"
+import type { Histories } from "./histories.ts"
+import type { Signals } from "./signals.ts"
+
+export interface Asker {
+  readonly sessionID: string
+  readonly fence: Fence
+  readonly rules: readonly PermissionRule[]
+  /** Saved approvals belong to a project, here its directory. */
+  readonly project: string
+  readonly messageID: string
+  readonly callID: string
+  readonly signal: AbortSignal
+}
+
+export interface OpenPermissionRequest {
+  readonly id: string
+  readonly sessionID: string
+  readonly messageID: string
+  readonly callID: string
+  readonly action: string
+  /** The first of `resources`; most questions have one. */
+  readonly resource: string
+  readonly resources: readonly string[]
+  readonly title: string
+  readonly time: number
+}
+
+export interface Permissions {
+  readonly ask: (asker: Asker, question: PermissionQuestion) => Promise<void>
+  readonly list: (sessionID?: string) => readonly OpenPermissionRequest[]
+  /** Says whether nobody was waiting, so that the caller can wake the session. */
+  readonly reply: (answer: {
+    readonly requestID: string
+    readonly reply: PermissionReply
+    readonly message?: string
+  }) => { readonly sessionID: string; readonly parked: boolean }
+}
+
+interface Answer {
+  readonly reply: PermissionReply
+  readonly message?: string
+}
+
+interface Waiting {
+  readonly asker: Asker
+  readonly question: PermissionQuestion
+}
+
+export const createPermissions = (options: {
+  readonly store: Store
+  readonly world: World
+  readonly signals: Signals
+  readonly histories: Histories
+}): Permissions => {
+  const { store, world, signals, histories } = options
+  const waiting = new Map<string, Waiting>()
+
+  const ask: Permissions["ask"] = async (asker, question) => {
+    const approvals = store.reader.approvals(asker.project)
+    const verdict = decidePermission(question, asker.rules, approvals)
+    if (verdict.kind === "allow") return
+    if (verdict.kind === "deny") throw new ToolError("denied", denial(question, verdict.rule))
+    const earlier = earlierRequest(asker, question)
+    if (earlier?.reply !== undefined) return conclude(earlier.reply)
+    const requestID = earlier?.requestID ?? record(asker, question)
+    conclude(await answerTo(requestID, asker, question))
+  }
+
+  /** A call that is started again after a restart finds the question it asked before, answered or not. */
+  const earlierRequest = (asker: Asker, question: PermissionQuestion) => {
+    const { transcript } = histories.current({ id: asker.sessionID, key: asker.fence.key })
+    return [...transcript.requests.values()].find(
+      (request) =>
+        request.messageID === asker.messageID &&
+        request.callID === asker.callID &&
+        request.action === question.action &&
+        request.resources.join("\0") === question.resources.join("\0"),
+    )
+  }
+
+  const record = (asker: Asker, question: PermissionQuestion): string => {
+    const requestID = permissionRequestId(world.id("per_"))
+    store.log.write({ sessionID: asker.sessionID, durability: "FULL", fence: asker.fence }, ({ append }) =>
+      append([
+        {
+          type: "session.next.permission.asked.1",
+          data: {
+            requestID,
+            assistantMessageID: messageId(asker.messageID),
+            callID: asker.callID,
+            action: question.action,
+            resources: question.resources,
+            title: question.title,
+            always: question.always ?? question.resources,
+            ...(question.detail === undefined ? {} : { detail: question.detail }),
+          },
+        },
+      ]),
+    )
+    return requestID
+  }
+
+  const answerTo = (requestID: string, asker: Asker, question: PermissionQuestion): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const leave = () => {
+        waiting.delete(requestID)
+        unwatch()
+        asker.signal.removeEventListener("abort", giveUp)
+      }
+      const giveUp = () => {
+        leave()
+        reject(new ToolError("interrupted", "Interrupted while waiting for permission."))
+      }
+      const look = () => {
+        const answer = replyTo(requestID, asker)
+        if (answer === undefined) return
+        leave()
+        resolve(answer)
+      }
+      waiting.set(requestID, { asker, question })
+      const unwatch = signals.watch(asker.sessionID, look)
+      asker.signal.addEventListener("abort", giveUp)
+      if (asker.signal.aborted) giveUp()
+      else look()
+    })
+
+  const replyTo = (requestID: string, asker: Asker): Answer | undefined =>
+    histories.current({ id: asker.sessionID, key: asker.fence.key }).transcript.requests.get(requestID)?.reply
+
+  const reply: Permissions["reply"] = (answer) => {
+    const row = store.reader.openRequest(answer.requestID)
+    if (row === undefined) throw new Failure("REQUEST_NOT_FOUND", { request: answer.requestID })
+    const { sessionID, event } = row
+    const parked = store.log.write({ sessionID, durability: "FULL" }, ({ session, append }) => {
+      if (store.reader.openRequest(answer.requestID) === undefined)
+        throw new Failure("REQUEST_NOT_FOUND", { request: answer.requestID })
+      const nobodyWaits = !waiting.has(answer.requestID) && !store.leases.isHeldElsewhere(session.key)
+      append([
+        {
+          type: "session.next.permission.replied.1",
+          data: {
+            requestID: permissionRequestId(answer.requestID),
+            reply: answer.reply,
+            parked: nobodyWaits,
+            ...(answer.message === undefined ? {} : { message: answer.message }),
+            ...(answer.reply === "always"
+              ? {
+                  saved: {
+                    project: session.directory,
+                    action: event.data.action,
+                    resources: event.data.always,
+                  },
+                }
+              : {}),
+          },
+        },
+      ])
+      return nobodyWaits
+    })
+    if (answer.reply === "always") answerWhatIsAllowedNow()
+    return { sessionID, parked }
+  }
+
+  /** An approval may answer other open questions of the same project. */
+  const answerWhatIsAllowedNow = (): void => {
+    for (const [requestID, { asker, question }] of waiting) {
+      const verdict = decidePermission(question, asker.rules, store.reader.approvals(asker.project))
+      if (verdict.kind === "allow" && store.reader.openRequest(requestID) !== undefined)
+        reply({ requestID, reply: "once" })
+    }
+  }
+
+  return {
+    ask,
+    reply,
+    list: (sessionID) =>
+      store.reader
+        .openRequests(sessionID === undefined ? undefined : store.log.get(sessionID).key)
+        .map((row) => ({
+          id: row.event.data.requestID,
+          sessionID: row.sessionID,
+          messageID: row.event.data.assistantMessageID,
+          callID: row.event.data.callID,
+          action: row.event.data.action,
+          resource: row.event.data.resources[0] ?? "*",
+          resources: row.event.data.resources,
+          title: row.event.data.title,
+          time: row.event.time,
+        })),
+  }
+}
+
+const conclude = (answer: Answer): void => {
+  if (answer.reply !== "reject") return
+  throw new ToolError(
+    "rejected",
+    answer.message === undefined || answer.message === ""
+      ? "The user rejected this call."
+      : `The user rejected this call and said: ${answer.message}`,
+  )
+}
+
+const denial = (question: PermissionQuestion, rule: PermissionRule): string =>
+  `Permission denied: ${question.action} on ${question.resources.join(", ")} is refused by the rule ${rule.action} ${rule.resource}.`

@@ -1,0 +1,195 @@
+/**
+ * One logical provider turn: record that it starts, make one physical attempt (more only while nothing was visible),
+ * record each complete call before it is started, settle every call, record how the turn ended.
+ */
+import { Failure, messageId, type DurableEvent, type MessageId, type RecordedError } from "@meridian/protocol"
+import { Cause, Effect, Exit, Fiber } from "effect"
+
+import { LIMITS } from "../domain/limits.ts"
+import type { PermissionRule } from "../domain/permission.ts"
+import { decideRetry, type RetryPolicy } from "../domain/retry.ts"
+import type { Transcript } from "../domain/transcript.ts"
+import { isRetryable, ModelFailure, type Model, type ModelRequest } from "../port/model.ts"
+import type { World } from "../port/world.ts"
+import type { Durability } from "../store/database.ts"
+import type { Fence } from "../store/log.ts"
+import { attempt } from "./attempt.ts"
+import { createCalls, type Calls } from "./calls.ts"
+import type { Permissions } from "./permissions.ts"
+import { createRecorder, type Recorder } from "./recorder.ts"
+import type { CallTools } from "./tool-call.ts"
+
+export interface TurnScene {
+  readonly sessionID: string
+  readonly fence: Fence
+  readonly agent: string
+  readonly rules: readonly PermissionRule[]
+  /** Whose saved approvals count. */
+  readonly project: string
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly tools: CallTools
+  readonly retry: RetryPolicy
+  readonly world: World
+  readonly permissions: Permissions
+  readonly transcript: () => Transcript
+  readonly append: (durability: Durability, events: readonly DurableEvent[]) => void
+  readonly publish: Parameters<typeof createRecorder>[0]["publish"]
+}
+
+export interface TurnOutcome {
+  /** Local calls were made, so the model has results to see. */
+  readonly resultsToShow: boolean
+}
+
+type Step =
+  | { readonly kind: "ended"; readonly calls: number }
+  | { readonly kind: "failed"; readonly failure: ModelFailure; readonly visible: boolean }
+
+export const runTurn = (scene: TurnScene): Effect.Effect<TurnOutcome, Failure> =>
+  Effect.gen(function* () {
+    const assistantMessageID = messageId(scene.world.id("msg_"))
+    const { agent, model } = scene
+    yield* attempt(() =>
+      scene.append("NORMAL", [
+        { type: "session.next.step.started.1", data: { assistantMessageID, agent, model: model.id } },
+      ]),
+    )
+    for (let number = 1; ; number += 1) {
+      const step = yield* runAttempt(scene, assistantMessageID)
+      if (step.kind === "ended") return { resultsToShow: step.calls > 0 }
+      const { kind, retryAfterMs } = step.failure.facts
+      const decision = decideRetry(scene.retry, {
+        attempt: number,
+        retryable: isRetryable(kind),
+        visibleOutput: step.visible,
+        chance: scene.world.chance(),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      })
+      const error = recordModelFailure(step.failure)
+      if (decision.kind === "give-up") {
+        yield* attempt(() => scene.append("NORMAL", [stepFailed(assistantMessageID, error)]))
+        return yield* Effect.fail(
+          new Failure(
+            "MODEL_FAILED",
+            { kind, message: error.message, session: scene.sessionID },
+            { cause: step.failure },
+          ),
+        )
+      }
+      const { delayMs } = decision
+      yield* attempt(() =>
+        scene.append("NORMAL", [
+          { type: "session.next.retried.1", data: { assistantMessageID, attempt: number, delayMs, error } },
+        ]),
+      )
+      yield* Effect.sleep(delayMs).pipe(
+        Effect.onInterrupt(() =>
+          Effect.sync(() => scene.append("NORMAL", [stepFailed(assistantMessageID, STOPPED)])),
+        ),
+      )
+    }
+  })
+
+/** One physical try. Its end is always recorded: by the finish, by the caller's retry decision, or here when interrupted. */
+const runAttempt = (scene: TurnScene, assistantMessageID: MessageId): Effect.Effect<Step, Failure> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const recorder = createRecorder({ assistantMessageID, publish: scene.publish })
+      const calls = createCalls(scene, assistantMessageID, recorder)
+      const streamed = yield* Effect.exit(restore(consume(scene, recorder, calls)))
+      if (Exit.isFailure(streamed) && Cause.hasInterrupts(streamed.cause)) {
+        yield* Fiber.interruptAll(calls.fibers)
+        yield* attempt(() => {
+          const left = [...recorder.takePartial(), ...calls.unresolved()]
+          scene.append("NORMAL", calls.ended() ? left : [...left, stepFailed(assistantMessageID, STOPPED)])
+        })
+        return yield* Effect.interrupt
+      }
+      const settled = yield* Effect.exit(restore(joinAll(calls.fibers)))
+      if (Exit.isFailure(settled) && Cause.hasInterrupts(settled.cause)) {
+        yield* Fiber.interruptAll(calls.fibers)
+        if (Exit.isFailure(streamed))
+          yield* attempt(() =>
+            scene.append("NORMAL", [
+              ...recorder.takePartial(),
+              ...calls.unresolved(),
+              stepFailed(assistantMessageID, STOPPED),
+            ]),
+          )
+        return yield* Effect.interrupt
+      }
+      if (Exit.isFailure(settled)) return yield* Effect.failCause(settled.cause)
+      if (Exit.isSuccess(streamed))
+        return { kind: "ended", calls: calls.fibers.length + calls.refused() } as const
+      const failure = findModelFailure(streamed.cause)
+      // A bug, or a store that refuses (fenced, full): not the model's doing.
+      if (failure === undefined) return yield* Effect.failCause(withoutModelFailure(streamed.cause))
+      yield* attempt(() => {
+        const left = [...recorder.takePartial(), ...calls.unresolved()]
+        if (left.length > 0) scene.append("NORMAL", left)
+      })
+      return { kind: "failed", failure, visible: recorder.visible() } as const
+    }),
+  )
+
+const joinAll = (fibers: readonly Fiber.Fiber<void, Failure>[]): Effect.Effect<void, Failure> =>
+  Effect.forEach(fibers, (fiber) => Fiber.join(fiber), { discard: true })
+
+const consume = (
+  scene: TurnScene,
+  recorder: Recorder,
+  calls: Calls,
+): Effect.Effect<void, ModelFailure | Failure> =>
+  Effect.suspend(() => {
+    const controller = new AbortController()
+    const events = scene.model.stream(scene.request, controller.signal)[Symbol.asyncIterator]()
+    const next = Effect.tryPromise({ try: () => recorder.advance(events), catch: asModelFailure })
+    return Effect.gen(function* () {
+      for (;;) {
+        const event = yield* next
+        if (event === undefined) return
+        switch (event.type) {
+          case "tool-call":
+            yield* calls.begin(event)
+            break
+          case "tool-result":
+            yield* calls.resolve(event)
+            break
+          case "finish":
+            yield* attempt(() => calls.finish(event))
+            break
+        }
+      }
+    }).pipe(Effect.onError(() => Effect.sync(() => controller.abort())))
+  })
+
+const STOPPED: RecordedError = { code: "INTERRUPTED", message: "The turn was interrupted." }
+
+const stepFailed = (assistantMessageID: MessageId, error: RecordedError): DurableEvent => ({
+  type: "session.next.step.failed.2",
+  data: { assistantMessageID, error },
+})
+
+const recordModelFailure = (failure: ModelFailure): RecordedError => ({
+  code: failure.facts.kind,
+  message: failure.message.slice(0, LIMITS.recordedErrorCharacters),
+})
+
+const asModelFailure = (cause: unknown): ModelFailure => {
+  if (cause instanceof ModelFailure) return cause
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ModelFailure({ kind: "unknown", message }, { cause })
+}
+
+const findModelFailure = (cause: Cause.Cause<ModelFailure | Failure>): ModelFailure | undefined => {
+  for (const reason of cause.reasons)
+    if (Cause.isFailReason(reason) && reason.error instanceof ModelFailure) return reason.error
+  return undefined
+}
+
+const withoutModelFailure = (cause: Cause.Cause<ModelFailure | Failure>): Cause.Cause<Failure> => {
+  for (const reason of cause.reasons)
+    if (Cause.isFailReason(reason) && reason.error instanceof Failure) return Cause.fail(reason.error)
+  return Cause.die(Cause.squash(cause))
+}

@@ -1,0 +1,170 @@
+/**
+ * The SQLite file: opened with care, never touched when it is not ours to touch.
+ *
+ * `synchronous` is chosen per transaction. FULL (the commit waits for the disk) for what we acknowledge or are about to
+ * act on: admitted inputs, tool intents, interrupts, answers to permission requests, moves and switches. NORMAL for the
+ * rest: it survives the death of the process, and a power cut may lose only the newest of it, which a resumed session
+ * repeats or reports as interrupted. A FULL commit also makes every earlier NORMAL one safe (one write-ahead log).
+ */
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs"
+import { dirname } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+
+import { Failure } from "@meridian/protocol"
+
+import { MIGRATIONS } from "./schema.ts"
+
+export type Durability = "FULL" | "NORMAL"
+
+export interface Database {
+  readonly file: string
+  readonly raw: DatabaseSync
+  /** All or nothing, under the write lock from its first statement on. Not reentrant. */
+  readonly transact: <A>(durability: Durability, body: () => A) => A
+  readonly close: () => void
+}
+
+const BUSY_TIMEOUT_MS = 5_000
+/** Up to this many pages a database is checked as a whole when it is opened; larger ones when they are read. */
+const PAGES_CHECKED_AT_OPEN = 1_000
+
+export const openDatabase = (file: string): Database => {
+  const inMemory = file === ":memory:"
+  if (!inMemory) inspectFile(file)
+  const raw = guarded(file, () => {
+    if (!inMemory) mkdirSync(dirname(file), { recursive: true })
+    return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+  })
+  try {
+    guarded(file, () => prepare(raw, file))
+  } catch (cause) {
+    raw.close()
+    throw cause
+  }
+
+  let current: Durability | undefined
+  const begin = raw.prepare("begin immediate")
+  const commit = raw.prepare("commit")
+  const rollback = raw.prepare("rollback")
+
+  const transact = <A>(durability: Durability, body: () => A): A =>
+    guarded(file, () => {
+      if (current !== durability) {
+        raw.exec(`pragma synchronous=${durability}`)
+        current = durability
+      }
+      begin.run()
+      try {
+        const result = body()
+        commit.run()
+        return result
+      } catch (cause) {
+        // A failed commit (full disk) may have rolled back by itself.
+        if (raw.isTransaction) rollback.run()
+        throw cause
+      }
+    })
+
+  return { file, raw, transact, close: () => raw.close() }
+}
+
+/** Runs a read; translates what SQLite throws into a failure with a code. */
+export const guarded = <A>(file: string, body: () => A): A => {
+  try {
+    return body()
+  } catch (cause) {
+    throw translate(file, cause)
+  }
+}
+
+const translate = (file: string, cause: unknown): unknown => {
+  if (!(cause instanceof Error)) return cause
+  const why = cause.message
+  if ("errcode" in cause && typeof cause.errcode === "number")
+    switch (cause.errcode & 0xff) {
+      case 5: // SQLITE_BUSY
+      case 6: // SQLITE_LOCKED
+        return new Failure("DATABASE_BUSY", { file }, { cause })
+      case 11: // SQLITE_CORRUPT
+      case 26: // SQLITE_NOTADB
+        return new Failure("DATABASE_DAMAGED", { file, why }, { cause })
+      case 8: // SQLITE_READONLY
+      case 10: // SQLITE_IOERR
+      case 13: // SQLITE_FULL
+      case 14: // SQLITE_CANTOPEN
+        return new Failure("DATABASE_UNWRITABLE", { file, why }, { cause })
+      default:
+        return cause
+    }
+  if ("code" in cause && typeof cause.code === "string" && /^E[A-Z]+$/.test(cause.code))
+    return new Failure("DATABASE_UNWRITABLE", { file, why }, { cause })
+  return cause
+}
+
+/**
+ * Looks at the header before SQLite does: opening may create side files or finish a checkpoint, and a database that is
+ * newer or not one at all must stay as it is, byte for byte.
+ */
+const inspectFile = (file: string): void => {
+  if (!existsSync(file)) return
+  const header = Buffer.alloc(100)
+  const { read, size } = guarded(file, () => {
+    const descriptor = openSync(file, "r")
+    try {
+      const stat = fstatSync(descriptor)
+      if (!stat.isFile()) throw new Failure("DATABASE_DAMAGED", { file, why: "it is not a regular file" })
+      return { read: readSync(descriptor, header, 0, header.length, 0), size: stat.size }
+    } finally {
+      closeSync(descriptor)
+    }
+  })
+  if (read === 0) return
+  if (read < header.length || header.toString("latin1", 0, 16) !== "SQLite format 3\0")
+    throw new Failure("DATABASE_DAMAGED", { file, why: "it is not a SQLite database" })
+  refuseNewer(file, header.readUInt32BE(60))
+  const stored = header.readUInt16BE(16)
+  const pageSize = stored === 1 ? 65_536 : stored
+  const pages = header.readUInt32BE(28)
+  const countIsCurrent = header.readUInt32BE(24) === header.readUInt32BE(92)
+  if (countIsCurrent && pages * pageSize > size)
+    throw new Failure("DATABASE_DAMAGED", { file, why: "it was cut short" })
+}
+
+const refuseNewer = (file: string, found: number): void => {
+  const known = MIGRATIONS.length
+  if (found > known) throw new Failure("DATABASE_NEWER", { file, found, known })
+}
+
+const numberOf = (raw: DatabaseSync, sql: string): number =>
+  Number(Object.values(raw.prepare(sql).get() ?? {})[0])
+
+const prepare = (raw: DatabaseSync, file: string): void => {
+  const found = numberOf(raw, "pragma user_version")
+  refuseNewer(file, found)
+  const tables = numberOf(raw, "select count(*) from sqlite_schema")
+  if (found === 0 && tables > 0)
+    throw new Failure("DATABASE_DAMAGED", { file, why: "it belongs to another program" })
+  if (numberOf(raw, "pragma page_count") <= PAGES_CHECKED_AT_OPEN) {
+    const verdict = String(Object.values(raw.prepare("pragma quick_check(1)").get() ?? {})[0])
+    if (verdict !== "ok") throw new Failure("DATABASE_DAMAGED", { file, why: verdict })
+  }
+  raw.exec(
+    "pragma journal_mode=wal; pragma temp_store=memory; pragma cache_size=-16000; pragma foreign_keys=off",
+  )
+  if (found < MIGRATIONS.length) migrate(raw, file)
+}
+
+/** Two processes may open a new file at once: each looks again at the version under the write lock. */
+const migrate = (raw: DatabaseSync, file: string): void => {
+  raw.exec("begin immediate")
+  try {
+    const from = numberOf(raw, "pragma user_version")
+    refuseNewer(file, from)
+    for (const migration of MIGRATIONS.slice(from)) raw.exec(migration)
+    raw.exec(`pragma user_version=${MIGRATIONS.length}`)
+    raw.exec("commit")
+  } catch (cause) {
+    if (raw.isTransaction) raw.exec("rollback")
+    throw cause
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Who may write a session's progress. A drain takes a numbered lease; every append of that drain carries the number and
+ * is refused inside its own transaction when a newer one exists. So a frozen process that wakes up late cannot write,
+ * whatever it believes.
+ *
+ * A lease is taken from another owner only when that owner is certainly gone (its process does not exist any more) or has
+ * been silent for the whole lease time as measured by our own monotonic clock: wall clocks may jump, so none is compared.
+ */
+import type { ProcessIdentity, World } from "../port/world.ts"
+import type { Database } from "./database.ts"
+import type { Fence } from "./log.ts"
+
+export type Acquisition =
+  /** `abandoned`: the previous owner never gave it back, so its work must be settled first. */
+  | { readonly kind: "acquired"; readonly fence: Fence; readonly abandoned: boolean }
+  | { readonly kind: "held" }
+
+export interface Leases {
+  readonly acquire: (key: number) => Acquisition
+  readonly release: (fence: Fence) => void
+  /** Somebody else holds it and is, as far as we know, alive. */
+  readonly isHeldElsewhere: (key: number) => boolean
+  /** Sessions whose owner is gone or silent for too long. */
+  readonly abandoned: () => readonly string[]
+  /** Whether another owner was lost since; forgets those that hold nothing. */
+  readonly sweep: () => boolean
+  readonly close: () => void
+}
+
+interface OwnerRow {
+  readonly id: string
+  readonly identity: ProcessIdentity
+  readonly beat: number
+}
+
+export const createLeases = (options: {
+  readonly database: Database
+  readonly world: World
+  readonly leaseMs: number
+}): Leases => {
+  const { database, world, leaseMs } = options
+  const { raw } = database
+  const me = world.id("own_")
+  const identity = world.identity()
+  const held = new Set<number>()
+  const seen = new Map<string, { beat: number; since: number }>()
+
+  const insertOwner = raw.prepare("insert into owner (id, pid, started, boot, beat) values (?, ?, ?, ?, 0)")
+  const deleteOwner = raw.prepare("delete from owner where id = ?")
+  const selectOwner = raw.prepare("select * from owner where id = ?")
+  const selectOwners = raw.prepare("select * from owner where id <> ?")
+  const beatOwner = raw.prepare("update owner set beat = beat + 1 where id = ?")
+  const selectLease = raw.prepare("select fence, owner from lease where session = ?")
+  const upsertLease = raw.prepare(
+    "insert into lease (session, fence, owner) values (?, ?, ?) on conflict (session) do update set fence = excluded.fence, owner = excluded.owner",
+  )
+  const releaseLease = raw.prepare(
+    "update lease set owner = null where session = ? and fence = ? and owner = ?",
+  )
+  const releaseAll = raw.prepare("update lease set owner = null where owner = ?")
+  const selectHeldBy = raw.prepare("select session from lease where owner = ? limit 1")
+  const selectHeld = raw.prepare(
+    "select session.id, lease.owner from lease join session on session.key = lease.session where lease.owner is not null and lease.owner <> ?",
+  )
+
+  const ownerOf = (id: string): OwnerRow | undefined => {
+    const row = selectOwner.get(id)
+    return row === undefined ? undefined : ownerRow(row)
+  }
+
+  const isLost = (id: string): boolean => {
+    const owner = ownerOf(id)
+    if (owner === undefined || world.isGone(owner.identity)) return true
+    const last = seen.get(id)
+    if (last === undefined || last.beat !== owner.beat) {
+      seen.set(id, { beat: owner.beat, since: world.monotonic() })
+      return false
+    }
+    return world.monotonic() - last.since >= leaseMs
+  }
+
+  const acquire: Leases["acquire"] = (key) =>
+    database.transact("NORMAL", () => {
+      const row = selectLease.get(key)
+      const owner = typeof row?.["owner"] === "string" ? row["owner"] : undefined
+      if (owner !== undefined && owner !== me && !isLost(owner)) return { kind: "held" }
+      const number = Number(row?.["fence"] ?? 0) + 1
+      upsertLease.run(key, number, me)
+      // A sign of life with every lease: others may have last looked at us long ago, when we held nothing.
+      beatOwner.run(me)
+      held.add(key)
+      return { kind: "acquired", fence: { key, number }, abandoned: owner !== undefined && owner !== me }
+    })
+
+  const release: Leases["release"] = (fence) => {
+    held.delete(fence.key)
+    database.transact("NORMAL", () => releaseLease.run(fence.key, fence.number, me))
+  }
+
+  const isHeldElsewhere: Leases["isHeldElsewhere"] = (key) => {
+    const owner = selectLease.get(key)?.["owner"]
+    return typeof owner === "string" && owner !== me && !isLost(owner)
+  }
+
+  const abandoned: Leases["abandoned"] = () =>
+    selectHeld.all(me).flatMap((row) => (isLost(String(row["owner"])) ? [String(row["id"])] : []))
+
+  const sweep: Leases["sweep"] = () => {
+    let lost = false
+    for (const row of selectOwners.all(me)) {
+      const owner = ownerRow(row)
+      const holds = selectHeldBy.get(owner.id) !== undefined
+      if (world.isGone(owner.identity)) {
+        lost = true
+        // What it held is taken over first; a row that holds nothing only grows the table.
+        if (!holds) database.transact("NORMAL", () => deleteOwner.run(owner.id))
+      } else if (holds && isLost(owner.id)) lost = true
+    }
+    return lost
+  }
+
+  database.transact("NORMAL", () => insertOwner.run(me, identity.pid, identity.started, identity.boot))
+  const stopBeating = world.every(Math.max(20, Math.floor(leaseMs / 4)), () => {
+    if (held.size > 0) database.transact("NORMAL", () => beatOwner.run(me))
+  })
+
+  const close: Leases["close"] = () => {
+    stopBeating()
+    database.transact("NORMAL", () => {
+      releaseAll.run(me)
+      deleteOwner.run(me)
+    })
+  }
+
+  return { acquire, release, isHeldElsewhere, abandoned, sweep, close }
+}
+
+const ownerRow = (row: Readonly<Record<string, unknown>>): OwnerRow => ({
+  id: String(row["id"]),
+  beat: Number(row["beat"]),
+  identity: { pid: Number(row["pid"]), started: String(row["started"]), boot: String(row["boot"]) },
+})

@@ -1,0 +1,182 @@
+/**
+ * Derives the projections from one event, inside the event's own transaction. Reads nothing but the event and the tables:
+ * no clock, no memory, so that a rebuild from the log comes out equal.
+ */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
+
+import type { StoredEvent } from "@meridian/protocol"
+
+import { positionOf, STRIDE } from "./schema.ts"
+
+export interface Projector {
+  /** `key` is the session's; the session row exists already, except for its creation. */
+  readonly project: (key: number, event: StoredEvent) => void
+}
+
+export const createProjector = (database: DatabaseSync): Projector => {
+  const statements = new Map<string, StatementSync>()
+  const run = (sql: string, ...values: readonly SQLInputValue[]): void => {
+    const statement = statements.get(sql) ?? database.prepare(sql)
+    statements.set(sql, statement)
+    statement.run(...values)
+  }
+
+  const insertMessage = (position: number, id: string, type: string) =>
+    run("insert into message (position, id, type) values (?, ?, ?)", position, id, type)
+
+  const insertPart = (position: number, assistantMessageID: string, call: string | null) =>
+    run(
+      "insert into part (position, message, call) values (?, (select position from message where id = ?), ?)",
+      position,
+      assistantMessageID,
+      call,
+    )
+
+  const settlePart = (key: number, position: number, assistantMessageID: string, callID: string) => {
+    // Parts lie behind their message, so the search starts there and ends with the session.
+    run(
+      `update part set settled = ? where position = (
+         select part.position from part, message
+         where message.id = ? and part.position > message.position and part.position < ?
+           and part.message = message.position and part.call = ? and part.settled is null
+         order by part.position limit 1)`,
+      position,
+      assistantMessageID,
+      (key + 1) * STRIDE,
+      callID,
+    )
+    run(
+      `update request set withdrawn = ? where replied is null and withdrawn = 0
+         and message = (select position from message where id = ?) and call = ?`,
+      position,
+      assistantMessageID,
+      callID,
+    )
+  }
+
+  const project: Projector["project"] = (key, event) => {
+    const position = positionOf(key, event.seq)
+    switch (event.type) {
+      case "session.next.created.1": {
+        const { sessionID, location, agent, model, title } = event.data
+        run(
+          `insert into session (key, id, seq, directory, agent, model, title, created, updated)
+           values (?, ?, 0, ?, ?, ?, ?, ?, ?)`,
+          key,
+          sessionID,
+          location.directory,
+          agent ?? null,
+          model ?? null,
+          title ?? null,
+          event.time,
+          event.time,
+        )
+        break
+      }
+      case "session.next.agent.switched.1":
+        run("update session set agent = ? where key = ?", event.data.agent, key)
+        insertMessage(position, `switch_${position}`, "agent-switched")
+        break
+      case "session.next.model.switched.1":
+        run("update session set model = ? where key = ?", event.data.model, key)
+        insertMessage(position, `switch_${position}`, "model-switched")
+        break
+      case "session.next.moved.1":
+        run("update session set directory = ? where key = ?", event.data.location.directory, key)
+        break
+      case "session.next.prompt.admitted.1":
+        run(
+          "insert into input (id, admitted, delivery, resume) values (?, ?, ?, ?)",
+          event.data.messageID,
+          position,
+          event.data.delivery,
+          event.data.resume ? 1 : 0,
+        )
+        break
+      case "session.next.prompt.promoted.1":
+        run("update input set promoted = ? where id = ?", position, event.data.messageID)
+        insertMessage(position, event.data.messageID, "user")
+        break
+      case "session.next.prompt.cancelled.1":
+        run("update input set cancelled = ? where id = ?", position, event.data.messageID)
+        break
+      case "session.next.prompted.1":
+        insertMessage(position, event.data.messageID, "user")
+        break
+      case "session.next.interrupt.requested.1":
+        run("update session set interrupt_seq = ? where key = ?", event.seq, key)
+        break
+      case "session.next.step.started.1":
+        insertMessage(position, event.data.assistantMessageID, "assistant")
+        run("update session set open_step = ? where key = ?", event.seq, key)
+        break
+      case "session.next.step.ended.2": {
+        const { usage, cost } = event.data
+        run("update message set ended = ? where id = ?", position, event.data.assistantMessageID)
+        run(
+          `update session set open_step = null, failed_seq = null, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+             reasoning_tokens = reasoning_tokens + ?, cache_read_tokens = cache_read_tokens + ?,
+             cache_write_tokens = cache_write_tokens + ?, cost = cost + ? where key = ?`,
+          usage.input,
+          usage.output,
+          usage.reasoning,
+          usage.cacheRead,
+          usage.cacheWrite,
+          cost,
+          key,
+        )
+        break
+      }
+      case "session.next.step.failed.2":
+        run("update message set ended = ? where id = ?", position, event.data.assistantMessageID)
+        run("update session set open_step = null, failed_seq = ? where key = ?", event.seq, key)
+        break
+      case "session.next.text.ended.1":
+      case "session.next.reasoning.ended.1":
+        insertPart(position, event.data.assistantMessageID, null)
+        break
+      case "session.next.tool.called.1":
+        insertPart(position, event.data.assistantMessageID, event.data.callID)
+        break
+      case "session.next.tool.success.1":
+      case "session.next.tool.failed.1":
+        settlePart(key, position, event.data.assistantMessageID, event.data.callID)
+        break
+      case "session.next.todo.updated.1":
+        run("update session set todo_seq = ? where key = ?", event.seq, key)
+        break
+      case "session.next.permission.asked.1":
+        run(
+          `insert into request (id, asked, message, call)
+           values (?, ?, (select position from message where id = ?), ?)`,
+          event.data.requestID,
+          position,
+          event.data.assistantMessageID,
+          event.data.callID,
+        )
+        break
+      case "session.next.permission.replied.1": {
+        run("update request set replied = ? where id = ?", position, event.data.requestID)
+        const { saved } = event.data
+        for (const resource of saved?.resources ?? [])
+          run(
+            "insert or ignore into approval (project, action, resource, position) values (?, ?, ?, ?)",
+            saved?.project ?? "",
+            saved?.action ?? "",
+            resource,
+            position,
+          )
+        break
+      }
+      case "session.next.execution.failed.1":
+        run("update session set failed_seq = ? where key = ?", event.seq, key)
+        break
+      case "session.next.tool.resumed.1":
+      case "session.next.retried.1":
+      case "session.next.repetition.noticed.1":
+        break
+    }
+  }
+
+  return { project }
+}

@@ -1,0 +1,42 @@
+/** The store of one engine: the database and everything that reads or writes it. */
+import type { World } from "../port/world.ts"
+import { openDatabase, type Database } from "./database.ts"
+import { createInbox, type Inbox } from "./inbox.ts"
+import { createLeases, type Leases } from "./leases.ts"
+import { createLog, type Log } from "./log.ts"
+import { createReader, type Reader } from "./reader.ts"
+import { rebuildProjections } from "./rebuild.ts"
+
+export interface Store {
+  readonly database: Database
+  readonly log: Log
+  readonly inbox: Inbox
+  readonly reader: Reader
+  readonly leases: Leases
+  /** Drops every projection and derives it again from the log. */
+  readonly rebuild: () => void
+  readonly close: () => void
+}
+
+export const openStore = (options: {
+  readonly file: string
+  readonly world: World
+  readonly leaseMs: number
+}): Store => {
+  const { file, world, leaseMs } = options
+  const database = openDatabase(file)
+  const log = createLog({ database, now: world.now })
+  const leases = createLeases({ database, world, leaseMs })
+  return {
+    database,
+    log,
+    leases,
+    inbox: createInbox({ database, log }),
+    reader: createReader(database),
+    rebuild: () => rebuildProjections(database, log.projector),
+    close: () => {
+      leases.close()
+      database.close()
+    },
+  }
+}
