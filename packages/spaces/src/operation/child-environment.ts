@@ -1,0 +1,55 @@
+/** The variables a harness finds. Everything of ours is inherited; what described the launcher itself is replaced. */
+import type { ChatId, RunId } from "@meridian/protocol"
+
+import type { LaunchPlan } from "../port/harness.ts"
+import type { Place, SpacePlace } from "../store/place.ts"
+import { RUN_MARK } from "../store/run-liveness.ts"
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export const chatEnvironment = (options: {
+  readonly env: Environment
+  readonly place: Place
+  readonly space: SpacePlace
+  readonly chat: ChatId
+  readonly plan: Pick<LaunchPlan, "command" | "environment">
+}): Record<string, string> =>
+  overlay(
+    options.env,
+    {
+      MERIDIAN_SPACE_ID: options.space.id,
+      MERIDIAN_SPACE_FS: options.space.fs,
+      MERIDIAN_CHAT_ID: options.chat,
+      MERIDIAN_SESSION_ID: options.chat,
+      MERIDIAN_HARNESS_COMMAND: options.plan.command,
+      MERIDIAN_STATE_ROOT: options.place.root,
+      MERIDIAN_REPO_ROOT: options.place.project,
+      MERIDIAN_PARENT_RUN_ID: undefined,
+      [RUN_MARK]: undefined,
+    },
+    options.plan.environment,
+  )
+
+export const runEnvironment = (
+  options: Parameters<typeof chatEnvironment>[0] & {
+    readonly run: RunId
+    readonly depth: number
+    readonly report: string
+  },
+): Record<string, string> => ({
+  ...chatEnvironment(options),
+  MERIDIAN_DEPTH: String(options.depth + 1),
+  MERIDIAN_PARENT_RUN_ID: options.run,
+  [RUN_MARK]: options.report,
+})
+
+/** A background worker is no part of the run it was started from: that run's end must not end it. */
+export const workerEnvironment = (env: Environment): Record<string, string> =>
+  overlay(env, { [RUN_MARK]: undefined })
+
+export const overlay = (...layers: readonly Environment[]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(Object.assign({}, ...layers) as Environment).flatMap(([key, value]) =>
+      value === undefined ? [] : [[key, value]],
+    ),
+  )

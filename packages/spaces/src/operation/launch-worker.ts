@@ -1,0 +1,111 @@
+/**
+ * Starts the process that owns a background run and waits until it has begun it. The plan goes in by stdin; the answer
+ * (the id, or why there is none) comes back on descriptor 3. The worker is a leader of its own session, so nothing that
+ * happens to us or to our terminal reaches it.
+ */
+import { spawn } from "node:child_process"
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import type { Readable } from "node:stream"
+
+import { Failure, FAILURES, type Facts, type FailureCode, type RunId } from "@meridian/protocol"
+
+import { asRunId } from "../domain/identifier.ts"
+import { decodeJson, isFields, text } from "../domain/json-line.ts"
+import { readDocument } from "../store/document.ts"
+import { runPlace, spacePlace } from "../store/place.ts"
+import { workerEnvironment } from "./child-environment.ts"
+import { executeRun } from "./execute-run.ts"
+import { decodeRunPlan, encodeRunPlan, type RunPlan } from "./run-plan.ts"
+import { openState, type State } from "./state.ts"
+import type { World } from "./world.ts"
+
+const ANSWER = 3
+
+export const launchWorker = async (plan: RunPlan, state: State, world: World): Promise<RunId> => {
+  const [command, ...args] = world.program
+  const log = join(spacePlace(state.place, plan.space).runs, `.worker-${world.uuid()}.log`)
+  const errors = openSync(log, "a", 0o644)
+  const child = spawn(command, [...args, "run", "worker", log], {
+    cwd: world.cwd,
+    env: workerEnvironment(world.env),
+    detached: true,
+    stdio: ["pipe", "ignore", errors, "pipe"],
+  })
+  closeSync(errors)
+  const failed = new Promise<string>((done) => {
+    child.once("error", (error) => done(JSON.stringify({ reason: error.message })))
+  })
+  child.stdin?.on("error", () => undefined)
+  child.stdin?.end(encodeRunPlan(plan))
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stdio[3] is "pipe", so it is a stream to read from
+  const channel = child.stdio[ANSWER] as Readable
+  const answer = decodeJson(await Promise.race([readAll(channel), failed]))
+  child.unref()
+  channel.destroy()
+  const id = isFields(answer) ? asRunId(text(answer, "run_id")) : undefined
+  if (id !== undefined) return id
+  const reason =
+    (isFields(answer) ? text(answer, "reason") : undefined) ?? readDocument(log)?.trim().slice(-500)
+  rmSync(log, { force: true })
+  throw failureOf(answer) ?? new Failure("BACKGROUND_LAUNCH_FAILED", { reason: reason ?? "it ended at once" })
+}
+
+/** The other side: what `meridian run worker` does. */
+export const runWorker = async (
+  log: string,
+  world: World,
+): Promise<{ readonly runId: RunId; readonly exitCode: number }> => {
+  let told = false
+  const tell = (answer: Readonly<Record<string, unknown>>): void => {
+    if (told) return
+    told = true
+    try {
+      writeSync(ANSWER, `${JSON.stringify(answer)}\n`)
+      closeSync(ANSWER)
+    } catch {
+      // Whoever started us is gone; the run goes on without them.
+    }
+  }
+  try {
+    const plan = decodeRunPlan(readFileSync(0, "utf8"))
+    const space = spacePlace(openState(world).place, plan.space)
+    const { id, end } = await executeRun(plan, world, (begun) => {
+      renameSync(log, runPlace(space, begun).workerLog)
+      tell({ run_id: begun })
+    })
+    return { runId: id, exitCode: end.exitCode }
+  } catch (error) {
+    tell(
+      error instanceof Failure
+        ? { code: error.code, facts: error.facts }
+        : { reason: error instanceof Error ? error.message : String(error) },
+    )
+    throw error
+  }
+}
+
+const readAll = async (stream: Readable): Promise<string> => {
+  let content = ""
+  stream.setEncoding("utf8")
+  // A worker that was killed closes the channel without a word; a broken channel is the same to us.
+  try {
+    for await (const chunk of stream) content += String(chunk)
+  } catch {
+    return content
+  }
+  return content
+}
+
+const failureOf = (answer: unknown): Failure | undefined => {
+  if (!isFields(answer)) return undefined
+  const code = text(answer, "code")
+  const facts = answer["facts"]
+  if (code === undefined || !isCode(code) || !isFields(facts)) return undefined
+  const plain: Record<string, string | number> = {}
+  for (const [key, value] of Object.entries(facts))
+    if (typeof value === "string" || typeof value === "number") plain[key] = value
+  return new Failure(code, plain satisfies Facts)
+}
+
+const isCode = (code: string): code is FailureCode => Object.hasOwn(FAILURES, code)

@@ -1,0 +1,117 @@
+import { Failure, harnessSessionId } from "@meridian/protocol"
+
+import { findChat, type ChatRecord } from "../domain/chat.ts"
+import { isEnded, type Run } from "../domain/run.ts"
+import { liveChats, readChats } from "../store/chat-store.ts"
+import type { SpacePlace } from "../store/place.ts"
+import { settleRuns } from "../store/run-liveness.ts"
+import { readRuns } from "../store/run-store.ts"
+import { readConfig } from "./config.ts"
+import { findRun, spaceHere } from "./find-run.ts"
+import { implement } from "./operation.ts"
+import { prepare } from "./prepare.ts"
+import { spawnNotes, spawnText } from "./run-spawn.ts"
+import { RUN_CONTINUE } from "./run.meta.ts"
+import { carryOut, chatHere, checkRun, dryRun, requireDepth } from "./spawn-run.ts"
+import { harnessesOf, openState, type State } from "./state.ts"
+import type { World } from "./world.ts"
+
+export const runContinue = implement(RUN_CONTINUE, {
+  run: async (input, world) => {
+    const state = openState(world)
+    const space = spaceHere(input.space, state, world)
+    const { config } = await readConfig(world)
+    if ((input.prompt ?? "").trim() === "") throw new Failure("PROMPT_REQUIRED")
+    const source =
+      input.runId === undefined
+        ? await lastOfChat(space, state, world)
+        : await findRun(space, input.runId, state)
+    if (!isEnded(source)) throw new Failure("RUN_ALIVE", { run: source.id, status: source.status })
+    const chats = readChats(space, state.onDamage)
+    const record = recordOf(chats, source)
+    const session = source.harnessSessionId ?? record?.harnessSessionId ?? ""
+    const nameOf = (id: string): string => harnessesOf(world).find((entry) => entry.id === id)?.name ?? id
+    if (session === "")
+      throw new Failure("RUN_WITHOUT_SESSION", { run: source.id, harness: nameOf(source.harness) })
+    if (!input.dryRun) requireDepth(state, world, config)
+    const prepared = await prepare(
+      {
+        mode: "headless",
+        model: input.model,
+        agent: input.agent,
+        skills: input.skills,
+        files: input.files,
+        variables: input.templateVars,
+        prompt: input.prompt,
+        permission: input.permission,
+        spaceFs: space.fs,
+        inherited: {
+          harness: source.harness,
+          model: record?.model ?? source.model,
+          agent: record?.agent ?? source.agent,
+          agentPath: record?.agentPath ?? source.agentPath,
+          skills: record?.skills ?? source.skills,
+          skillPaths: record?.skillPaths ?? source.skillPaths,
+          permission: source.permission,
+        },
+      },
+      config,
+      world,
+    )
+    if (prepared.entry.id !== source.harness)
+      throw new Failure("HARNESS_MISMATCH", {
+        chat: source.id,
+        started: nameOf(source.harness),
+        asked: prepared.entry.name,
+      })
+    const harness = await prepared.entry.load()
+    if (input.fork && !harness.capabilities.fork) world.warn("FORK_UNSUPPORTED", { harness: harness.name })
+    const fork = input.fork && harness.capabilities.fork
+    if (!fork) await requireIdle(space, chats, session)
+    const checked = await checkRun(
+      {
+        prepared,
+        config,
+        cwd: record?.cwd ?? source.cwd ?? state.place.project,
+        session: { kind: fork ? "fork" : "continue", id: harnessSessionId(session) },
+        ownChat: fork ? undefined : record?.chatId,
+        continuedFrom: source.id,
+        timeoutSecs: input.timeoutSecs,
+        background: input.background,
+        params: record?.params ?? [],
+      },
+      state,
+      world,
+    )
+    return input.dryRun ? dryRun(checked, prepared) : await carryOut(checked.plan(space.id), state, world)
+  },
+  text: (run) => spawnText(run),
+  notes: (run) => spawnNotes(run),
+  exitCode: (run) => run.exit_code ?? 0,
+})
+
+/** The last run spawned from the chat we are in; outside of any chat, the last run of the space. */
+const lastOfChat = async (space: SpacePlace, state: State, world: World): Promise<Run> => {
+  const chat = chatHere(space.id, world)
+  const runs = readRuns(space, state.onDamage).filter((run) => chat === undefined || run.chatId === chat)
+  const [last] = await settleRuns(space, runs.slice(-1), state)
+  if (last === undefined)
+    throw new Failure("NO_RUN", { what: chat === undefined ? `space ${space.id}` : `chat ${chat}` })
+  return last
+}
+
+/** The newest record of the run's conversation: by the harness's own id, else the one the run itself made. */
+const recordOf = (chats: readonly ChatRecord[], run: Run): ChatRecord | undefined =>
+  (run.harnessSessionId === undefined ? undefined : findChat(chats, run.harnessSessionId)) ??
+  chats.findLast((record) => record.runId === run.id)
+
+/** The same conversation may be in use by another run or chat; two at once would spoil it. */
+const requireIdle = async (
+  space: SpacePlace,
+  chats: readonly ChatRecord[],
+  session: string,
+): Promise<void> => {
+  const live = await liveChats(space, chats)
+  const busy = chats.find((record) => record.harnessSessionId === session && live.has(record.chatId))
+  if (busy !== undefined) throw new Failure("CHAT_ALIVE", { chat: busy.chatId, space: space.id })
+}

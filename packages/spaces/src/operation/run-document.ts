@@ -1,0 +1,82 @@
+/** A run as its readers get it. */
+import { existsSync } from "node:fs"
+
+import { decodeLine, text } from "../domain/json-line.ts"
+import { LIMIT } from "../domain/limit.ts"
+import type { Run } from "../domain/run.ts"
+import { readDocument } from "../store/document.ts"
+import { scanLines } from "../store/log-lines.ts"
+import { runPlace, type SpacePlace } from "../store/place.ts"
+import type { RunDocument } from "./run-schema.ts"
+
+const SUMMARY_CHARACTERS = 500
+
+export const runDocument = (
+  space: SpacePlace,
+  run: Run,
+  include: { readonly report?: boolean; readonly files?: boolean; readonly summary?: boolean } = {},
+): RunDocument => {
+  const files = runPlace(space, run.id)
+  const hasReport = existsSync(files.report)
+  const report = include.report === true || include.summary === true ? readReport(space, run) : undefined
+  return sparse({
+    run_id: run.id,
+    space_id: space.id,
+    status: run.status,
+    model: run.model,
+    harness: run.harness,
+    chat_id: run.chatId,
+    parent_run_id: run.parentRunId,
+    continued_from: run.continuedFrom,
+    agent: run.agent,
+    skills: run.skills.length === 0 ? undefined : run.skills,
+    background: run.background ? true : undefined,
+    cwd: run.cwd,
+    harness_session_id: run.harnessSessionId,
+    started_at: run.startedAt === "" ? undefined : run.startedAt,
+    finished_at: run.end?.finishedAt,
+    duration_secs: run.end?.durationSecs,
+    exit_code: run.end?.exitCode,
+    attempts: (run.end?.attempts ?? 1) > 1 ? run.end?.attempts : undefined,
+    failure_reason: run.end?.error,
+    message: run.end?.message,
+    input_tokens: run.end?.inputTokens,
+    cached_input_tokens: run.end?.cachedInputTokens,
+    output_tokens: run.end?.outputTokens,
+    cost_usd: run.end?.costUsd,
+    report_path: hasReport ? files.report : undefined,
+    report_summary: include.summary === true ? report?.slice(0, SUMMARY_CHARACTERS) : undefined,
+    report: include.report === true ? report : undefined,
+    files_touched: include.files === true ? filesTouched(space, run) : undefined,
+  })
+}
+
+export const readReport = (space: SpacePlace, run: Pick<Run, "id">): string | undefined => {
+  const report = readDocument(runPlace(space, run.id).report, LIMIT.reportBytes)?.trim()
+  return report === "" ? undefined : report
+}
+
+/** As the harness named them, each once, in the order they were first written. */
+export const filesTouched = (space: SpacePlace, run: Pick<Run, "id">): readonly string[] => {
+  const paths = new Set<string>()
+  scanLines(runPlace(space, run.id).events, (line) => {
+    if (line === undefined || !line.includes('"file"')) return
+    const event = decodeLine(line)
+    const path = event?.["type"] === "file" ? text(event, "path") : undefined
+    if (path !== undefined) paths.add(path)
+  })
+  return [...paths]
+}
+
+type Present<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
+
+/** Without the keys that have no value. */
+export const sparse = <T extends object>(document: T): Present<T> =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every undefined was just removed
+  Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined)) as Present<T>
+
+export const seconds = (value: number | undefined): string =>
+  value === undefined ? "-" : `${value.toFixed(1)}s`
+
+export const dollars = (value: number | undefined, digits: number): string =>
+  value === undefined ? "-" : `$${value.toFixed(digits)}`

@@ -1,0 +1,54 @@
+import type { Run } from "../domain/run.ts"
+import { settleRuns } from "../store/run-liveness.ts"
+import { readNewestRuns, readRuns } from "../store/run-store.ts"
+import { spaceHere } from "./find-run.ts"
+import { implement } from "./operation.ts"
+import { dollars, seconds, sparse } from "./run-document.ts"
+import { RUN_LIST } from "./run.meta.ts"
+import { openState } from "./state.ts"
+import { table } from "./table.ts"
+
+export const runList = implement(RUN_LIST, {
+  run: async (input, world) => {
+    const state = openState(world)
+    const space = spaceHere(input.space, state, world)
+    const status = input.failed ? "failed" : input.status
+    const accepts = (run: Run): boolean =>
+      (status === undefined || run.status === status) &&
+      (input.model === undefined || run.model === input.model)
+    // A filter needs every run; the newest few do not.
+    const unfiltered = status === undefined && input.model === undefined
+    const found = unfiltered
+      ? readNewestRuns(space, input.limit, state.onDamage)
+      : readRuns(space, state.onDamage)
+    const runs = (await settleRuns(space, found, state)).filter(accepts).slice(-input.limit)
+    return {
+      runs: runs.toReversed().map((run) =>
+        sparse({
+          run_id: run.id,
+          status: run.status,
+          model: run.model,
+          space_id: space.id,
+          harness: run.harness === "" ? undefined : run.harness,
+          agent: run.agent,
+          started_at: run.startedAt === "" ? undefined : run.startedAt,
+          duration_secs: run.end?.durationSecs,
+          cost_usd: run.end?.costUsd,
+        }),
+      ),
+    }
+  },
+  text: ({ runs }) =>
+    runs.length === 0
+      ? "(no runs)"
+      : table(
+          runs.map((run) => [
+            run.run_id,
+            run.status,
+            run.model === "" ? "-" : run.model,
+            run.space_id,
+            seconds(run.duration_secs),
+            dollars(run.cost_usd, 2),
+          ]),
+        ),
+})

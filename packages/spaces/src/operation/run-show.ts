@@ -1,0 +1,59 @@
+import { findRun, spaceHere } from "./find-run.ts"
+import { implement } from "./operation.ts"
+import { dollars, filesTouched, runDocument, seconds } from "./run-document.ts"
+import type { RunDocument } from "./run-schema.ts"
+import { RUN_FILES, RUN_SHOW } from "./run.meta.ts"
+import { openState } from "./state.ts"
+
+export const runShow = implement(RUN_SHOW, {
+  run: async (input, world) => {
+    const state = openState(world)
+    const space = spaceHere(input.space, state, world)
+    const run = await findRun(space, input.runId, state)
+    return runDocument(space, run, { report: input.report, files: input.includeFiles, summary: true })
+  },
+  text: (run) => [describe(run), ...(run.report === undefined ? [] : ["", run.report])].join("\n"),
+})
+
+export const runFiles = implement(RUN_FILES, {
+  run: async (input, world) => {
+    const state = openState(world)
+    const space = spaceHere(input.space, state, world)
+    const run = await findRun(space, input.runId, state)
+    return { run_id: run.id, files: filesTouched(space, run) }
+  },
+  text: ({ files }) => files.join("\n"),
+})
+
+const describe = (run: RunDocument): string => {
+  const exit = run.exit_code === undefined ? "" : ` (exit ${run.exit_code})`
+  const failure = [run.failure_reason, run.message].filter((part) => part !== undefined).join(": ")
+  const tokens = run.input_tokens === undefined ? undefined : tokenLine(run)
+  const lines: readonly (readonly [string, string | undefined])[] = [
+    ["Run", run.run_id],
+    ["Status", `${run.status}${exit}`],
+    ["Model", `${run.model === "" ? "default" : run.model} (${run.harness})`],
+    ["Agent", run.agent],
+    ["Skills", run.skills?.join(", ")],
+    ["Duration", run.duration_secs === undefined ? undefined : seconds(run.duration_secs)],
+    ["Space", run.space_id],
+    ["Chat", run.chat_id],
+    ["Continues", run.continued_from],
+    ["Attempts", run.attempts === undefined ? undefined : String(run.attempts)],
+    ["Failure", failure === "" ? undefined : failure],
+    ["Tokens", tokens],
+    ["Cost", run.cost_usd === undefined ? undefined : dollars(run.cost_usd, 4)],
+    ["Harness session", run.harness_session_id],
+    ["Report", run.report_path],
+    ["Files", run.files_touched?.join(", ")],
+  ]
+  return lines.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}`])).join("\n")
+}
+
+const tokenLine = (run: RunDocument): string => {
+  const cached =
+    run.cached_input_tokens === undefined || run.cached_input_tokens === 0
+      ? ""
+      : ` (+${run.cached_input_tokens} cached)`
+  return `${run.input_tokens} in${cached}, ${run.output_tokens ?? 0} out`
+}

@@ -1,0 +1,101 @@
+import { resolve } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+
+import { renderWarning, warning } from "../domain/warning.ts"
+import { spacePlace } from "../store/place.ts"
+import { createSpace, findSpace } from "../store/space-store.ts"
+import { readConfig } from "./config.ts"
+import { runWorker } from "./launch-worker.ts"
+import { implement } from "./operation.ts"
+import { prepare } from "./prepare.ts"
+import { seconds } from "./run-document.ts"
+import type { SpawnDocument } from "./run-schema.ts"
+import { RUN_SPAWN, RUN_WORKER } from "./run.meta.ts"
+import { givenSpace } from "./space-context.ts"
+import { carryOut, checkRun, dryRun, requireDepth } from "./spawn-run.ts"
+import { openState } from "./state.ts"
+
+export const runSpawn = implement(RUN_SPAWN, {
+  run: async (input, world) => {
+    const state = openState(world)
+    const { config } = await readConfig(world)
+    if ((input.prompt ?? "").trim() === "") throw new Failure("PROMPT_REQUIRED")
+    const given = givenSpace(input.space, world)
+    const space = given === undefined ? undefined : findSpace(state.place, given)
+    if (space?.status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
+    if (!input.dryRun) requireDepth(state, world, config)
+    const prepared = await prepare(
+      {
+        mode: "headless",
+        model: input.model,
+        agent: input.agent,
+        skills: input.skills,
+        files: input.files,
+        variables: input.templateVars,
+        prompt: input.prompt,
+        permission: input.permission,
+        spaceFs: space === undefined ? undefined : spacePlace(state.place, space.id).fs,
+      },
+      config,
+      world,
+    )
+    const checked = await checkRun(
+      {
+        prepared,
+        config,
+        cwd: input.cwd === undefined ? state.place.project : resolve(world.cwd, input.cwd),
+        session: { kind: "new" },
+        timeoutSecs: input.timeoutSecs,
+        background: input.background,
+        params: input.args,
+      },
+      state,
+      world,
+    )
+    if (input.dryRun) return dryRun(checked, prepared)
+    const used = space ?? (await createSpace(state.place, { name: undefined, now: state.now() }))
+    if (space === undefined) world.warn("SPACE_AUTO_CREATED", { space: used.id })
+    return await carryOut(checked.plan(used.id), state, world)
+  },
+  text: (run) => spawnText(run),
+  notes: (run) => spawnNotes(run),
+  exitCode: (run) => run.exit_code ?? 0,
+})
+
+export const runWorkerOperation = implement(RUN_WORKER, {
+  run: async ({ log }, world) => {
+    const { runId, exitCode } = await runWorker(log, world)
+    return { run_id: runId, exit_code: exitCode }
+  },
+  text: () => "",
+})
+
+/** Only what the caller asked for: the report, the id of a background run, or what a dry run would do. */
+export const spawnText = (run: SpawnDocument): string => {
+  if (run.status === "dry-run")
+    return `${(run.cli_command ?? []).map(quote).join(" ")}\n\n${run.composed_prompt ?? ""}`
+  if (run.background === true) return run.run_id ?? ""
+  return run.report ?? ""
+}
+
+export const spawnNotes = (run: SpawnDocument): string => {
+  if (run.status === "dry-run") return ""
+  const facts = [
+    `run_id=${run.run_id}`,
+    `model=${run.model === "" ? "default" : run.model}`,
+    `harness=${run.harness}`,
+    `status=${run.status}`,
+    ...(run.duration_secs === undefined ? [] : [`duration=${seconds(run.duration_secs)}`]),
+    ...(run.exit_code === undefined ? [] : [`exit_code=${run.exit_code}`]),
+  ].join(" ")
+  const failure = [run.failure_reason, run.message].filter((part) => part !== undefined).join(": ")
+  const noReport =
+    run.background !== true && run.report === undefined
+      ? [renderWarning(warning("NO_REPORT", { run: run.run_id ?? "", events: run.events_path ?? "" }))]
+      : []
+  return [facts, ...(failure === "" ? [] : [`failure: ${failure}`]), ...noReport].join("\n")
+}
+
+const quote = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

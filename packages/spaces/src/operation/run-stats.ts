@@ -1,0 +1,61 @@
+import type { Run, RunEnd } from "../domain/run.ts"
+import { settleRuns } from "../store/run-liveness.ts"
+import { readRuns } from "../store/run-store.ts"
+import { spaceHere } from "./find-run.ts"
+import { implement } from "./operation.ts"
+import { dollars, seconds, sparse } from "./run-document.ts"
+import { RUN_STATS } from "./run.meta.ts"
+import { openState } from "./state.ts"
+
+export const runStats = implement(RUN_STATS, {
+  run: async (input, world) => {
+    const state = openState(world)
+    const space = spaceHere(input.space, state, world)
+    const all = await settleRuns(space, readRuns(space, state.onDamage), state)
+    const runs = input.session === undefined ? all : all.filter((run) => run.chatId === input.session)
+    const count = (status: Run["status"]): number => runs.filter((run) => run.status === status).length
+    const models: Record<string, number> = {}
+    for (const { model } of runs)
+      models[model === "" ? "default" : model] = (models[model === "" ? "default" : model] ?? 0) + 1
+    return sparse({
+      total_runs: runs.length,
+      succeeded: count("succeeded"),
+      failed: count("failed"),
+      cancelled: count("cancelled"),
+      running: count("running"),
+      queued: count("queued"),
+      total_duration_secs: rounded(sum(runs, (end) => end.durationSecs) ?? 0, 1000),
+      total_cost_usd: sum(runs, (end) => end.costUsd),
+      input_tokens: sum(runs, (end) => end.inputTokens),
+      cached_input_tokens: sum(runs, (end) => end.cachedInputTokens),
+      output_tokens: sum(runs, (end) => end.outputTokens),
+      models,
+    })
+  },
+  text: (stats) =>
+    [
+      `total_runs: ${stats.total_runs}`,
+      `succeeded: ${stats.succeeded}`,
+      `failed: ${stats.failed}`,
+      `cancelled: ${stats.cancelled}`,
+      `running: ${stats.running}`,
+      `queued: ${stats.queued}`,
+      `total_duration: ${seconds(stats.total_duration_secs)}`,
+      ...(stats.total_cost_usd === undefined ? [] : [`total_cost: ${dollars(stats.total_cost_usd, 4)}`]),
+      "models:",
+      ...Object.entries(stats.models).map(([model, runs]) => `  ${model}: ${runs}`),
+    ].join("\n"),
+})
+
+/** Undefined when no run told: unknown is not zero. */
+const sum = (runs: readonly Run[], value: (end: RunEnd) => number | undefined): number | undefined => {
+  const told = runs.flatMap((run) => (run.end === undefined ? [] : (value(run.end) ?? [])))
+  return told.length === 0
+    ? undefined
+    : rounded(
+        told.reduce((total, next) => total + next, 0),
+        1_000_000,
+      )
+}
+
+const rounded = (value: number, scale: number): number => Math.round(value * scale) / scale

@@ -1,0 +1,271 @@
+import { RUN_STATUSES } from "../domain/run.ts"
+import { defineMeta } from "./operation.ts"
+import {
+  INCLUDE_FILES_FIELD,
+  PERMISSION_FIELD,
+  REPORT_FIELD,
+  RUN_DOCUMENT,
+  RUN_FIELD,
+  SPAWN_DOCUMENT,
+  TIMEOUT_FIELD,
+} from "./run-schema.ts"
+import { BOOLEAN, INTEGER, listOf, mapOf, NUMBER, objectOf, oneOf, STRING } from "./schema.ts"
+import { SPACE_FIELD } from "./space-context.ts"
+
+const PROMPT_FIELD = {
+  type: "string",
+  description: "What the agent is to do.",
+  short: "p",
+  value: "TEXT",
+} as const
+const MODEL_FIELD = { type: "string", description: "Model id or alias.", short: "m", value: "MODEL" } as const
+const BACKGROUND_FIELD = {
+  type: "boolean",
+  description: "Print the run id and return at once; a worker of its own carries the run out.",
+} as const
+
+export const RUN_SPAWN = defineMeta({
+  name: "run.spawn",
+  audience: "agent",
+  summary: "Create and start a run.",
+  tool: "run_spawn",
+  format: "text",
+  fields: {
+    prompt: PROMPT_FIELD,
+    model: MODEL_FIELD,
+    agent: { type: "string", description: "Agent profile.", short: "a", value: "NAME" },
+    skills: {
+      type: "strings",
+      description: "Skills, added to those of the agent.",
+      short: "s",
+      split: true,
+      value: "NAME",
+    },
+    files: {
+      type: "strings",
+      description: "Files for the agent to read; @name is a file in the space.",
+      flag: "file",
+      short: "f",
+      value: "PATH",
+    },
+    templateVars: {
+      type: "strings",
+      description: "KEY=VALUE for {{KEY}} in the prompt; KEY=@path takes the content of a file.",
+      flag: "var",
+      aliases: ["prompt-var"],
+      value: "KEY=VALUE",
+    },
+    space: SPACE_FIELD,
+    background: BACKGROUND_FIELD,
+    dryRun: { type: "boolean", description: "Show what would be launched; nothing is written." },
+    timeoutSecs: TIMEOUT_FIELD,
+    permission: PERMISSION_FIELD,
+    cwd: {
+      type: "string",
+      description: "Where the harness starts; default is the project root.",
+      value: "DIRECTORY",
+    },
+    args: {
+      type: "strings",
+      description: "What follows -- goes to the harness.",
+      positional: "dashes",
+      only: "command",
+      value: "ARGS",
+    },
+  },
+  output: SPAWN_DOCUMENT,
+  details:
+    "The report goes to stdout, what is known about the run to stderr. Without --space and MERIDIAN_SPACE_ID a space is made. Exit codes: 0 succeeded, 1 failed, 2 could not be started, 3 timeout, 130 and 143 stopped.",
+  examples: [
+    'run spawn -m opus -p "review the diff"',
+    'run spawn --background -a coder -f plan.md -p "do step 2"',
+  ],
+})
+
+export const RUN_CONTINUE = defineMeta({
+  name: "run.continue",
+  audience: "agent",
+  summary: "Continue a previous run.",
+  tool: "run_continue",
+  format: "text",
+  fields: {
+    runId: {
+      ...RUN_FIELD,
+      description: `${RUN_FIELD.description} Default: the last run of the current chat.`,
+    },
+    prompt: PROMPT_FIELD,
+    model: MODEL_FIELD,
+    agent: { type: "string", description: "Another agent profile than before.", short: "a", value: "NAME" },
+    skills: {
+      type: "strings",
+      description: "Other skills than before.",
+      short: "s",
+      split: true,
+      value: "NAME",
+    },
+    files: {
+      type: "strings",
+      description: "Files for the agent to read.",
+      flag: "file",
+      short: "f",
+      value: "PATH",
+    },
+    templateVars: {
+      type: "strings",
+      description: "KEY=VALUE for {{KEY}} in the prompt.",
+      flag: "var",
+      value: "KEY=VALUE",
+    },
+    fork: { type: "boolean", description: "Go on in a copy; the run's own conversation stays as it is." },
+    space: SPACE_FIELD,
+    background: BACKGROUND_FIELD,
+    dryRun: { type: "boolean", description: "Show what would be launched; nothing is written." },
+    timeoutSecs: TIMEOUT_FIELD,
+    permission: PERMISSION_FIELD,
+  },
+  output: SPAWN_DOCUMENT,
+  details:
+    "Runs in the recorded directory, with the recorded agent, skills and model unless others are given.",
+  examples: ['run continue r3 -p "now the tests"', 'run continue -p "go on"'],
+})
+
+/** The process behind `--background`; nobody types this. */
+export const RUN_WORKER = defineMeta({
+  name: "run.worker",
+  audience: "agent",
+  summary: "Carry out a background run.",
+  hidden: true,
+  fields: {
+    log: {
+      type: "string",
+      description: "Its log until the run has a directory.",
+      positional: true,
+      required: true,
+    },
+  },
+  output: objectOf({ run_id: STRING, exit_code: INTEGER }),
+})
+
+export const RUN_LIST = defineMeta({
+  name: "run.list",
+  audience: "agent",
+  summary: "List runs with optional filters.",
+  tool: "run_list",
+  fields: {
+    space: SPACE_FIELD,
+    status: {
+      type: "string",
+      description: "Only runs in this state.",
+      choices: RUN_STATUSES,
+      value: "STATUS",
+    },
+    model: { type: "string", description: "Only runs of this model.", value: "MODEL" },
+    failed: { type: "boolean", description: "Only failed runs." },
+    limit: {
+      type: "integer",
+      description: "At most this many, newest first.",
+      default: 20,
+      minimum: 1,
+      value: "N",
+    },
+  },
+  output: objectOf({
+    runs: listOf(
+      objectOf(
+        { run_id: STRING, status: oneOf(...RUN_STATUSES), model: STRING, space_id: STRING },
+        { harness: STRING, agent: STRING, started_at: STRING, duration_secs: NUMBER, cost_usd: NUMBER },
+      ),
+    ),
+  }),
+})
+
+export const RUN_SHOW = defineMeta({
+  name: "run.show",
+  audience: "agent",
+  summary: "Show run details.",
+  tool: "run_show",
+  fields: {
+    runId: { ...RUN_FIELD, required: true },
+    report: REPORT_FIELD,
+    includeFiles: INCLUDE_FILES_FIELD,
+    space: SPACE_FIELD,
+  },
+  output: RUN_DOCUMENT,
+})
+
+export const RUN_WAIT = defineMeta({
+  name: "run.wait",
+  audience: "agent",
+  summary: "Wait until a run reaches terminal status.",
+  tool: "run_wait",
+  fields: {
+    runIds: {
+      type: "strings",
+      description: "Run ids, or @latest, @last-failed, @last-completed.",
+      positional: "rest",
+      value: "RUN",
+    },
+    timeoutSecs: {
+      ...TIMEOUT_FIELD,
+      description: "Give up after this time (exit code 124); default is timeouts.wait_seconds.",
+    },
+    report: REPORT_FIELD,
+    includeFiles: INCLUDE_FILES_FIELD,
+    space: SPACE_FIELD,
+  },
+  output: objectOf(
+    {
+      runs: listOf(RUN_DOCUMENT),
+      total_runs: INTEGER,
+      succeeded_runs: INTEGER,
+      failed_runs: INTEGER,
+      cancelled_runs: INTEGER,
+      any_failed: BOOLEAN,
+    },
+    { run_id: STRING, status: oneOf(...RUN_STATUSES), exit_code: INTEGER },
+  ),
+  details: "Exit codes: 0 all succeeded, 1 one failed or was cancelled, 124 timed out.",
+})
+
+export const RUN_STATS = defineMeta({
+  name: "run.stats",
+  audience: "agent",
+  summary: "Show aggregate run statistics with optional filters.",
+  tool: "run_stats",
+  fields: {
+    session: { type: "string", description: "Only runs spawned from this chat.", value: "CHAT" },
+    space: SPACE_FIELD,
+  },
+  output: objectOf(
+    {
+      total_runs: INTEGER,
+      succeeded: INTEGER,
+      failed: INTEGER,
+      cancelled: INTEGER,
+      running: INTEGER,
+      queued: INTEGER,
+      total_duration_secs: NUMBER,
+      models: mapOf(INTEGER),
+    },
+    { total_cost_usd: NUMBER, input_tokens: INTEGER, cached_input_tokens: INTEGER, output_tokens: INTEGER },
+  ),
+})
+
+export const RUN_CANCEL = defineMeta({
+  name: "run.cancel",
+  audience: "agent",
+  summary: "End a run; it is recorded as cancelled.",
+  fields: { runId: { ...RUN_FIELD, required: true }, space: SPACE_FIELD },
+  output: objectOf(
+    { run_id: STRING, space_id: STRING, status: oneOf(...RUN_STATUSES) },
+    { exit_code: INTEGER, already_ended: BOOLEAN },
+  ),
+})
+
+export const RUN_FILES = defineMeta({
+  name: "run.files",
+  audience: "agent",
+  summary: "List the files a run wrote.",
+  fields: { runId: { ...RUN_FIELD, required: true }, space: SPACE_FIELD },
+  output: objectOf({ run_id: STRING, files: listOf(STRING) }),
+})

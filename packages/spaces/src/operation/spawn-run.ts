@@ -1,0 +1,178 @@
+import { resolve } from "node:path"
+
+/** What `run spawn` and `run continue` have in common: decide everything, check everything, then write the first byte. */
+import { Failure, type ChatId, type HarnessSessionId, type RunId, type SpaceId } from "@meridian/protocol"
+
+import type { Config } from "../domain/config-option.ts"
+import { depthOf } from "../domain/depth.ts"
+import { asChatId, asRunId, asSpaceId } from "../domain/identifier.ts"
+import { LIMIT } from "../domain/limit.ts"
+import type { Harness, LaunchPlan } from "../port/harness.ts"
+import { runPlace, spacePlace } from "../store/place.ts"
+import { readRun } from "../store/run-store.ts"
+import { executeRun } from "./execute-run.ts"
+import { requireLaunchable } from "./find-binary.ts"
+import { launchWorker } from "./launch-worker.ts"
+import type { Prepared } from "./prepare.ts"
+import { readReport, runDocument, sparse } from "./run-document.ts"
+import type { RunPlan } from "./run-plan.ts"
+import type { SpawnDocument } from "./run-schema.ts"
+import type { State } from "./state.ts"
+import type { World } from "./world.ts"
+
+export interface SpawnRequest {
+  readonly prepared: Prepared
+  readonly config: Config
+  readonly cwd: string
+  readonly session:
+    | { readonly kind: "new" }
+    | { readonly kind: "continue" | "fork"; readonly id: HarnessSessionId }
+  readonly ownChat?: ChatId | undefined
+  readonly continuedFrom?: RunId | undefined
+  readonly timeoutSecs?: number | undefined
+  readonly background: boolean
+  readonly params: readonly string[]
+}
+
+export interface CheckedRun {
+  readonly harness: Harness
+  readonly preview: LaunchPlan
+  /** The plan once the space is known. */
+  readonly plan: (space: SpaceId) => RunPlan
+}
+
+/** Throws for everything that can be known before the launch; writes nothing. */
+export const checkRun = async (request: SpawnRequest, state: State, world: World): Promise<CheckedRun> => {
+  const { prepared, config } = request
+  const bytes = Buffer.byteLength(prepared.prompt)
+  if (bytes > LIMIT.promptBytes) throw new Failure("PROMPT_TOO_LARGE", { bytes, limit: LIMIT.promptBytes })
+  const harness = await prepared.entry.load()
+  const depth = depthHere(state, world)
+  const launch: RunPlan["launch"] = sparse({
+    binary: binaryOf(config, prepared),
+    model: prepared.harnessModel,
+    instructions: prepared.instructions,
+    instructionsChanged: prepared.instructionsChanged ? true : undefined,
+    agent: prepared.agent?.native,
+    permission: prepared.permission,
+    allowedTools: prepared.allowedTools,
+    effort: prepared.effort,
+    params: request.params,
+  })
+  const preview = harness.launch({
+    ...launch,
+    mode: "headless",
+    cwd: request.cwd,
+    environment: world.env,
+    session: request.session,
+    prompt: prepared.prompt,
+    scratch: resolve(state.place.root, "scratch"),
+  })
+  requireLaunchable({
+    harness: harness.name,
+    command: preview.command,
+    cwd: request.cwd,
+    env: { ...world.env, ...preview.environment },
+  })
+  for (const { code, facts } of preview.warnings) world.warn(code, facts)
+  return {
+    harness,
+    preview,
+    plan: (space) => ({
+      space,
+      harness: harness.id,
+      model: prepared.model,
+      agent:
+        prepared.agent === undefined ? undefined : { name: prepared.agent.name, path: prepared.agent.path },
+      skills: prepared.skills.map(({ name, path }) => ({ name, path })),
+      prompt: prepared.prompt,
+      cwd: request.cwd,
+      session: request.session,
+      launch,
+      chat: chatHere(space, world),
+      ownChat: request.ownChat,
+      parent: parentHere(world).run,
+      continuedFrom: request.continuedFrom,
+      depth,
+      timeoutSecs: request.timeoutSecs,
+      background: request.background,
+      policy: {
+        maxParallel: config["runs.max_parallel"],
+        maxRetries: config["defaults.max_retries"],
+        backoffMs: config["defaults.retry_backoff_seconds"] * 1000,
+        killGraceMs: config["timeouts.kill_grace_seconds"] * 1000,
+      },
+    }),
+  }
+}
+
+/** Refuses what would nest too deep. A dry run may look at it anyway. */
+export const requireDepth = (state: State, world: World, config: Config): void => {
+  const limit = config["defaults.max_depth"]
+  if (depthHere(state, world) >= limit) throw new Failure("MAX_DEPTH", { limit })
+}
+
+export const carryOut = async (plan: RunPlan, state: State, world: World): Promise<SpawnDocument> => {
+  const space = spacePlace(state.place, plan.space)
+  if (plan.background) {
+    const id = await launchWorker(plan, state, world)
+    const run = readRun(space, id, state.onDamage)
+    if (run === undefined)
+      throw new Failure("BACKGROUND_LAUNCH_FAILED", { reason: `run ${id} left no trace` })
+    return { ...runDocument(space, run), background: true }
+  }
+  const { id } = await executeRun(plan, world, (begun) => announce(begun, plan, world))
+  const run = readRun(space, id, state.onDamage)
+  if (run === undefined) throw new Failure("RUN_NOT_FOUND", { run: id, space: space.id })
+  const report = readReport(space, run)
+  return {
+    ...runDocument(space, run),
+    ...(report === undefined ? { events_path: runPlace(space, id).events } : { report }),
+  }
+}
+
+export const dryRun = (checked: CheckedRun, prepared: Prepared): SpawnDocument =>
+  sparse({
+    status: "dry-run" as const,
+    model: prepared.model,
+    harness: checked.harness.id,
+    agent: prepared.agent?.name,
+    skills: prepared.skills.length === 0 ? undefined : prepared.skills.map((skill) => skill.name),
+    cwd: checked.preview.cwd,
+    cli_command: [checked.preview.command, ...checked.preview.args],
+    composed_prompt: checked.preview.stdin.kind === "text" ? checked.preview.stdin.text : prepared.prompt,
+  })
+
+/** The chat this process runs in, when it is one of that space. */
+export const chatHere = (space: SpaceId, world: Pick<World, "env">): ChatId | undefined =>
+  world.env["MERIDIAN_SPACE_ID"] === space
+    ? asChatId(world.env["MERIDIAN_CHAT_ID"] ?? world.env["MERIDIAN_SESSION_ID"])
+    : undefined
+
+const parentHere = (
+  world: Pick<World, "env">,
+): { readonly run: RunId | undefined; readonly space: SpaceId | undefined } => ({
+  run: asRunId(world.env["MERIDIAN_PARENT_RUN_ID"]),
+  space: asSpaceId(world.env["MERIDIAN_SPACE_ID"]),
+})
+
+const depthHere = (state: State, world: Pick<World, "env">): number => {
+  const { run, space } = parentHere(world)
+  const parent =
+    run === undefined || space === undefined
+      ? undefined
+      : readRun(spacePlace(state.place, space), run, () => undefined)
+  return depthOf({ variable: world.env["MERIDIAN_DEPTH"], parentDepth: parent?.depth })
+}
+
+export const binaryOf = (config: Config, { entry }: Pick<Prepared, "entry">): string | undefined =>
+  entry.id === "direct" ? undefined : config[`harness.${entry.id}`]
+
+/** In text, the reader learns at once which run to look for; the rest follows when it has ended. */
+const announce = (id: RunId, plan: RunPlan, world: World): void => {
+  world.progress(`Run ${id} started.`)
+  if (world.json || world.face === "tool") return
+  world.stderr.write(
+    `Run ${id} in space ${plan.space}: ${plan.model === "" ? "default model" : plan.model} (${plan.harness})\n`,
+  )
+}

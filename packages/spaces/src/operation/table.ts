@@ -1,0 +1,16 @@
+/** Columns two spaces apart, no border, no trailing spaces: readable, and still one record a line. */
+export const table = (rows: readonly (readonly string[])[]): string => {
+  const widths: number[] = []
+  for (const row of rows)
+    row.forEach((cell, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, cell.length)
+    })
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n")
+}
