@@ -72,7 +72,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
     },
     json: choices.json,
     configPath: choices.configPath,
-    program: [process.execPath, process.argv[1] ?? ""],
+    program: [process.execPath, ...process.execArgv, process.argv[1] ?? ""],
   }
   return { world, stoppedBy: () => first }
 }

@@ -293,6 +293,12 @@ export const SPACES_FAILURES = {
     cause: (f) => `The prompt has ${f["bytes"]} bytes; at most ${f["limit"]} are sent.`,
     next: () => "name files for the agent to read instead of including them.",
   },
+  NOT_CONFIRMED: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `${f["what"]}.`,
+    next: () => "answer yes, or give --yes.",
+  },
   LOCK_TIMEOUT: {
     exit: 1,
     http: 503,

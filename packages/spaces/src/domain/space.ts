@@ -64,5 +64,5 @@ export const repairStatus = (
 }
 
 /** `s3 ("feature-auth")`, or the id alone. */
-export const spaceTitle = (space: Space): string =>
+export const spaceTitle = (space: { readonly id: string; readonly name?: string | undefined }): string =>
   space.name === undefined ? space.id : `${space.id} ("${space.name}")`

@@ -19,6 +19,16 @@ export const flagOf = (harness: HarnessId, name: string): Flag | undefined =>
 export const harnessesWith = (name: string): readonly HarnessId[] =>
   IDS.filter((harness) => flagOf(harness, name) !== undefined)
 
+/** Every name of every flag. Where harnesses differ, the first of them says how many values follow. */
+export const knownFlags = (): readonly { readonly flag: string; readonly values: Flag["values"] }[] => {
+  const known = new Map<string, Flag["values"]>()
+  for (const spelling of IDS.flatMap((harness) => SPELLINGS[harness])) {
+    const { names, flag } = readSpelling(spelling)
+    for (const name of names) if (!known.has(name)) known.set(name, flag.values)
+  }
+  return [...known].map(([flag, values]) => ({ flag, values }))
+}
+
 const IDS: readonly HarnessId[] = ["claude", "codex", "opencode"]
 
 const readSpelling = (spelling: string): { readonly names: readonly string[]; readonly flag: Flag } => {

@@ -47,9 +47,12 @@ export const runEnvironment = (
 export const workerEnvironment = (env: Environment): Record<string, string> =>
   overlay(env, { [RUN_MARK]: undefined })
 
-export const overlay = (...layers: readonly Environment[]): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(Object.assign({}, ...layers) as Environment).flatMap(([key, value]) =>
-      value === undefined ? [] : [[key, value]],
-    ),
-  )
+/** Later layers win; `undefined` removes a variable. */
+export const overlay = (...layers: readonly Environment[]): Record<string, string> => {
+  const result: Record<string, string> = {}
+  for (const [key, value] of layers.flatMap((layer) => Object.entries(layer))) {
+    if (value === undefined) delete result[key]
+    else result[key] = value
+  }
+  return result
+}

@@ -10,7 +10,7 @@ import { Failure, harnessSessionId, type RunId } from "@meridian/protocol"
 import { mayRun } from "../domain/admission.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { decideRetry } from "../domain/retry.ts"
-import { isEnded, type Run, type RunEnd } from "../domain/run.ts"
+import { isEnded, type Run, type RunEnd, type RunUpdate } from "../domain/run.ts"
 import type { Harness, LaunchPlan, SessionChoice, Verdict } from "../port/harness.ts"
 import { startChat, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
 import { attemptLogs, runPlace, spacePlace, type RunPlace, type SpacePlace } from "../store/place.ts"
@@ -191,18 +191,17 @@ const attemptOnce = async (context: RunContext, chat: OpenChat, attempt: number)
       : await harness.usageBefore({ id: plan.session.id, environment: world.env })
   let known = run.start.harnessSessionId
   let writes: Promise<void> = Promise.resolve()
-  const record = (write: () => Promise<void>): void => {
-    writes = writes.then(write)
+  /** In the order things became known, one after the other, while the harness works on. */
+  const record = (update: RunUpdate): void => {
+    const id = update.harnessSessionId === known ? undefined : update.harnessSessionId
+    if (id === undefined && update.harnessProcess === undefined) return
+    known = id ?? known
+    writes = writes.then(async () => {
+      await updateRun(space, run.id, { ...update, harnessSessionId: id })
+      if (id !== undefined) await updateChat(space, chat.chatId, id)
+    })
     // Looked at when the attempt has ended; until then a failed write must not be an unhandled one.
     writes.catch(() => undefined)
-  }
-  const learn = (id: string): void => {
-    if (id === known) return
-    known = id
-    record(async () => {
-      await updateRun(space, run.id, { harnessSessionId: id })
-      await updateChat(space, chat.chatId, id)
-    })
   }
   const verdict = await runAttempt({
     plan: launch,
@@ -226,16 +225,15 @@ const attemptOnce = async (context: RunContext, chat: OpenChat, attempt: number)
     killGraceMs: plan.policy.killGraceMs,
     stop: stopper,
     onStarted: (process) => {
-      record(() => updateRun(space, run.id, { harnessProcess: process, attempt }))
-      if (launch.harnessSessionId !== undefined) learn(launch.harnessSessionId)
+      record({ harnessProcess: process, attempt, harnessSessionId: launch.harnessSessionId })
     },
     onEvent: (event) => {
-      if (event.type === "session") learn(event.harnessSessionId)
+      if (event.type === "session") record({ harnessSessionId: event.harnessSessionId })
       if (event.type === "text" || event.type === "tool.started")
         world.progress(`Run ${run.id}: ${event.type}`)
     },
   }).finally(() => writes)
-  if (verdict.harnessSessionId !== undefined) learn(verdict.harnessSessionId)
+  record({ harnessSessionId: verdict.harnessSessionId })
   await writes
   return verdict
 }

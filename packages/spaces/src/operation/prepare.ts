@@ -6,7 +6,9 @@ import { Failure } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
-import type { NativeAgent, PermissionTier } from "../port/harness.ts"
+import type { Harness, NativeAgent, PermissionTier } from "../port/harness.ts"
+import { openPlace } from "../store/place.ts"
+import { composeLaunch, resolveLaunch, type RecordedLaunch } from "./agents-launch.ts"
 import { harnessesOf } from "./state.ts"
 import type { World } from "./world.ts"
 
@@ -19,32 +21,22 @@ export interface PrepareRequest {
   readonly files: readonly string[]
   readonly variables: readonly string[]
   readonly prompt?: string | undefined
-  readonly permission?: string | undefined
+  readonly permission?: PermissionTier | undefined
   /** `fs/` of the space, for `-f @name`. */
   readonly spaceFs?: string | undefined
   /** A continuation: what the newest record of the conversation says, used wherever the user wrote nothing. */
-  readonly inherited?: Inherited | undefined
-}
-
-export interface Inherited {
-  readonly harness: string
-  readonly model: string
-  readonly agent?: string | undefined
-  readonly agentPath?: string | undefined
-  readonly skills: readonly string[]
-  readonly skillPaths: readonly string[]
-  readonly permission?: string | undefined
+  readonly recorded?: RecordedLaunch | undefined
 }
 
 export interface Prepared {
   readonly entry: HarnessEntry
+  readonly harness: Harness
   /** As recorded; "" when the harness chooses by itself. */
   readonly model: string
   /** The harness's own name of the model. */
   readonly harnessModel?: string | undefined
-  readonly agent?:
-    | { readonly name: string; readonly path: string; readonly native?: NativeAgent | undefined }
-    | undefined
+  readonly agent?: { readonly name: string; readonly path: string } | undefined
+  readonly nativeAgent?: NativeAgent | undefined
   readonly skills: readonly { readonly name: string; readonly path: string }[]
   /** Standing text: skills, and the agent's body where the harness knows no agents. */
   readonly instructions?: string | undefined
@@ -58,16 +50,41 @@ export interface Prepared {
 }
 
 export const prepare = async (request: PrepareRequest, config: Config, world: World): Promise<Prepared> => {
-  const model = request.model ?? request.inherited?.model ?? config["defaults.model"] ?? ""
-  const id = request.inherited?.harness ?? config["harness.default"]
-  const entry = harnessesOf(world).find((candidate) => candidate.id === id)
-  if (entry === undefined) throw new Failure("HARNESS_UNKNOWN", { harness: id })
-  return await Promise.resolve({
+  const place = openPlace(world.env, world.cwd)
+  const { recorded } = request
+  const launch = await resolveLaunch(
+    { ...request, kind: request.mode === "headless" ? "run" : "primary", recorded },
+    { place, config, world },
+  )
+  const entry = harnessesOf(world).find((candidate) => candidate.id === launch.harness)
+  if (entry === undefined) throw new Failure("HARNESS_UNKNOWN", { harness: launch.harness })
+  const harness = await entry.load()
+  const composed = await composeLaunch(
+    {
+      prompt: request.prompt ?? "",
+      files: request.files,
+      variables: request.variables,
+      cwd: world.cwd,
+      spaceFs: request.spaceFs,
+      wantsReport: request.mode === "headless",
+    },
+    launch,
+    harness.capabilities,
+  )
+  return {
     entry,
-    model,
-    harnessModel: model === "" ? undefined : model,
-    skills: [],
-    instructionsChanged: false,
-    prompt: request.prompt ?? "",
-  })
+    harness,
+    model: launch.model,
+    harnessModel: launch.harnessModel,
+    agent: launch.agent === undefined ? undefined : { name: launch.agent.name, path: launch.agent.path },
+    nativeAgent: composed.nativeAgent,
+    skills: launch.skills.map(({ name, path }) => ({ name, path })),
+    instructions: composed.instructions === "" ? undefined : composed.instructions,
+    instructionsChanged: recorded !== undefined && (request.agent !== undefined || request.skills.length > 0),
+    prompt: composed.prompt,
+    permission: launch.permission,
+    // The rights that were asked for go before the profile's own list of tools.
+    allowedTools: request.permission === undefined ? launch.agent?.allowedTools : undefined,
+    effort: launch.effort,
+  }
 }

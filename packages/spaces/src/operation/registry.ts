@@ -1,16 +1,52 @@
 /** Every operation of spaces. The order is the order of help and of the reference page. */
 import { CONFIG_GET, CONFIG_RESET, CONFIG_SET, CONFIG_SHOW } from "./config.meta.ts"
+import { DOCTOR } from "./doctor.meta.ts"
 import { MODELS_LIST, MODELS_SHOW } from "./models.meta.ts"
 import { register, type Registration } from "./operation.ts"
+import {
+  RUN_CANCEL,
+  RUN_CONTINUE,
+  RUN_FILES,
+  RUN_LIST,
+  RUN_SHOW,
+  RUN_SPAWN,
+  RUN_STATS,
+  RUN_WAIT,
+  RUN_WORKER,
+} from "./run.meta.ts"
 import { SKILLS_LIST, SKILLS_SHOW } from "./skills.meta.ts"
+import { SPACE_CLOSE, SPACE_LIST, SPACE_SHOW } from "./space.meta.ts"
+import { START } from "./start.meta.ts"
+import type { World } from "./world.ts"
 
 export const OPERATIONS: readonly Registration[] = [
+  register(START, async () => (await import("./start.ts")).start),
+  register(SPACE_LIST, async () => (await import("./space-list.ts")).spaceList),
+  register(SPACE_SHOW, async () => (await import("./space-show.ts")).spaceShow),
+  register(SPACE_CLOSE, async () => (await import("./space-close.ts")).spaceClose),
+  register(RUN_SPAWN, async () => (await import("./run-spawn.ts")).runSpawn),
+  register(RUN_CONTINUE, async () => (await import("./run-continue.ts")).runContinue),
+  register(RUN_LIST, async () => (await import("./run-list.ts")).runList),
+  register(RUN_SHOW, async () => (await import("./run-show.ts")).runShow),
+  register(RUN_STATS, async () => (await import("./run-stats.ts")).runStats),
+  register(RUN_WAIT, async () => (await import("./run-wait.ts")).runWait),
+  register(RUN_CANCEL, async () => (await import("./run-cancel.ts")).runCancel),
+  register(RUN_FILES, async () => (await import("./run-show.ts")).runFiles),
+  register(RUN_WORKER, async () => (await import("./run-spawn.ts")).runWorkerOperation),
   register(SKILLS_LIST, async () => (await import("./skills.ts")).skillsList),
   register(SKILLS_SHOW, async () => (await import("./skills.ts")).skillsShow),
   register(MODELS_LIST, async () => (await import("./models.ts")).modelsList),
   register(MODELS_SHOW, async () => (await import("./models.ts")).modelsShow),
+  register(DOCTOR, async () => (await import("./doctor.ts")).doctor),
   register(CONFIG_SHOW, async () => (await import("./config.ts")).configShow),
   register(CONFIG_GET, async () => (await import("./config.ts")).configGet),
   register(CONFIG_SET, async () => (await import("./config.ts")).configSet),
   register(CONFIG_RESET, async () => (await import("./config.ts")).configReset),
 ]
+
+/** What every command of a person does first: records the end of chats and runs that were killed. Never for agents. */
+export const sweepAtStart = async (
+  world: Pick<World, "env" | "cwd" | "clock" | "warn" | "mode">,
+): Promise<void> => {
+  if (world.mode === "human") await (await import("./sweep.ts")).sweepAll(world)
+}

@@ -2,6 +2,7 @@ import { Failure, harnessSessionId } from "@meridian/protocol"
 
 import { findChat, type ChatRecord } from "../domain/chat.ts"
 import { isEnded, type Run } from "../domain/run.ts"
+import { PERMISSION_TIERS } from "../port/harness.ts"
 import { liveChats, readChats } from "../store/chat-store.ts"
 import type { SpacePlace } from "../store/place.ts"
 import { settleRuns } from "../store/run-liveness.ts"
@@ -43,16 +44,15 @@ export const runContinue = implement(RUN_CONTINUE, {
         files: input.files,
         variables: input.templateVars,
         prompt: input.prompt,
-        permission: input.permission,
+        permission: input.permission ?? PERMISSION_TIERS.find((tier) => tier === source.permission),
         spaceFs: space.fs,
-        inherited: {
+        recorded: {
           harness: source.harness,
           model: record?.model ?? source.model,
           agent: record?.agent ?? source.agent,
           agentPath: record?.agentPath ?? source.agentPath,
           skills: record?.skills ?? source.skills,
           skillPaths: record?.skillPaths ?? source.skillPaths,
-          permission: source.permission,
         },
       },
       config,
@@ -64,7 +64,7 @@ export const runContinue = implement(RUN_CONTINUE, {
         started: nameOf(source.harness),
         asked: prepared.entry.name,
       })
-    const harness = await prepared.entry.load()
+    const { harness } = prepared
     if (input.fork && !harness.capabilities.fork) world.warn("FORK_UNSUPPORTED", { harness: harness.name })
     const fork = input.fork && harness.capabilities.fork
     if (!fork) await requireIdle(space, chats, session)

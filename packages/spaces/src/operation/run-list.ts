@@ -6,7 +6,7 @@ import { implement } from "./operation.ts"
 import { dollars, seconds, sparse } from "./run-document.ts"
 import { RUN_LIST } from "./run.meta.ts"
 import { openState } from "./state.ts"
-import { table } from "./table.ts"
+import { columns } from "./text-table.ts"
 
 export const runList = implement(RUN_LIST, {
   run: async (input, world) => {
@@ -41,7 +41,7 @@ export const runList = implement(RUN_LIST, {
   text: ({ runs }) =>
     runs.length === 0
       ? "(no runs)"
-      : table(
+      : columns(
           runs.map((run) => [
             run.run_id,
             run.status,

@@ -9,7 +9,7 @@ import { implement } from "./operation.ts"
 import { runDocument, seconds } from "./run-document.ts"
 import { RUN_WAIT } from "./run.meta.ts"
 import { openState, type State } from "./state.ts"
-import { table } from "./table.ts"
+import { columns } from "./text-table.ts"
 import type { World } from "./world.ts"
 
 export const runWait = implement(RUN_WAIT, {
@@ -58,7 +58,7 @@ export const runWait = implement(RUN_WAIT, {
     const reports = runs.flatMap((run) =>
       run.report === undefined ? [] : ["", `# ${run.run_id}`, "", run.report],
     )
-    return [table([["run_id", "status", "duration", "exit"], ...rows]), ...reports].join("\n")
+    return [columns([["run_id", "status", "duration", "exit"], ...rows]), ...reports].join("\n")
   },
   exitCode: ({ any_failed: anyFailed }) => (anyFailed ? 1 : 0),
 })

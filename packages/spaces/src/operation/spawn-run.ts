@@ -7,13 +7,16 @@ import type { Config } from "../domain/config-option.ts"
 import { depthOf } from "../domain/depth.ts"
 import { asChatId, asRunId, asSpaceId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
+import { isEnded, type Run } from "../domain/run.ts"
 import type { Harness, LaunchPlan } from "../port/harness.ts"
 import { runPlace, spacePlace } from "../store/place.ts"
 import { readRun } from "../store/run-store.ts"
 import { executeRun } from "./execute-run.ts"
 import { requireLaunchable } from "./find-binary.ts"
+import { findRun } from "./find-run.ts"
 import { launchWorker } from "./launch-worker.ts"
 import type { Prepared } from "./prepare.ts"
+import { cancelRun } from "./run-cancel.ts"
 import { readReport, runDocument, sparse } from "./run-document.ts"
 import type { RunPlan } from "./run-plan.ts"
 import type { SpawnDocument } from "./run-schema.ts"
@@ -46,14 +49,14 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
   const { prepared, config } = request
   const bytes = Buffer.byteLength(prepared.prompt)
   if (bytes > LIMIT.promptBytes) throw new Failure("PROMPT_TOO_LARGE", { bytes, limit: LIMIT.promptBytes })
-  const harness = await prepared.entry.load()
+  const { harness } = prepared
   const depth = depthHere(state, world)
   const launch: RunPlan["launch"] = sparse({
     binary: binaryOf(config, prepared),
     model: prepared.harnessModel,
     instructions: prepared.instructions,
     instructionsChanged: prepared.instructionsChanged ? true : undefined,
-    agent: prepared.agent?.native,
+    agent: prepared.nativeAgent,
     permission: prepared.permission,
     allowedTools: prepared.allowedTools,
     effort: prepared.effort,
@@ -82,9 +85,8 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
       space,
       harness: harness.id,
       model: prepared.model,
-      agent:
-        prepared.agent === undefined ? undefined : { name: prepared.agent.name, path: prepared.agent.path },
-      skills: prepared.skills.map(({ name, path }) => ({ name, path })),
+      agent: prepared.agent,
+      skills: prepared.skills,
       prompt: prepared.prompt,
       cwd: request.cwd,
       session: request.session,
@@ -121,13 +123,32 @@ export const carryOut = async (plan: RunPlan, state: State, world: World): Promi
       throw new Failure("BACKGROUND_LAUNCH_FAILED", { reason: `run ${id} left no trace` })
     return { ...runDocument(space, run), background: true }
   }
-  const { id } = await executeRun(plan, world, (begun) => announce(begun, plan, world))
-  const run = readRun(space, id, state.onDamage)
-  if (run === undefined) throw new Failure("RUN_NOT_FOUND", { run: id, space: space.id })
+  const run =
+    world.face === "tool" ? await watchWorker(plan, state, world) : await runHere(plan, state, world)
   const report = readReport(space, run)
   return {
     ...runDocument(space, run),
-    ...(report === undefined ? { events_path: runPlace(space, id).events } : { report }),
+    ...(report === undefined ? { events_path: runPlace(space, run.id).events } : { report }),
+  }
+}
+
+const runHere = async (plan: RunPlan, state: State, world: World): Promise<Run> => {
+  const { id } = await executeRun(plan, world, (begun) => announce(begun, plan, world))
+  const run = readRun(spacePlace(state.place, plan.space), id, state.onDamage)
+  if (run === undefined) throw new Failure("RUN_NOT_FOUND", { run: id, space: plan.space })
+  return run
+}
+
+/** A server carries out many runs; each has a process of its own, so that ending one ends nothing else. */
+const watchWorker = async (plan: RunPlan, state: State, world: World): Promise<Run> => {
+  const space = spacePlace(state.place, plan.space)
+  const id = await launchWorker(plan, state, world)
+  for (;;) {
+    const run = await findRun(space, id, state)
+    if (isEnded(run)) return run
+    if (world.signal.aborted) return await cancelRun({ space, run, state, graceMs: plan.policy.killGraceMs })
+    world.progress(`Run ${id} is ${run.status}.`)
+    await world.clock.sleep(LIMIT.pollMs, world.signal)
   }
 }
 

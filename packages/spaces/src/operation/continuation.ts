@@ -1,0 +1,114 @@
+/** `--continue`: the record it names, and the id by which the harness knows the conversation. */
+import { Failure, type SpaceId } from "@meridian/protocol"
+
+import { lastChat, type ChatRecord } from "../domain/chat.ts"
+import { findTarget, type SpaceChats } from "../domain/continuation.ts"
+import type { Space } from "../domain/space.ts"
+import { liveChats, readChats } from "../store/chat-store.ts"
+import { spacePlace } from "../store/place.ts"
+import { findSpace, listSpaces } from "../store/space-store.ts"
+import { lastActiveSpace } from "./active-space.ts"
+import { harnessesOf, type State } from "./state.ts"
+import type { World } from "./world.ts"
+
+export interface Continuation {
+  readonly space: Space
+  readonly record: ChatRecord
+  readonly harnessSessionId: string
+}
+
+export const resolveContinuation = async (options: {
+  /** "": the last chat. */
+  readonly reference: string
+  readonly space: string | undefined
+  readonly state: State
+  readonly world: World
+}): Promise<Continuation> => {
+  const { state, world } = options
+  const { space, record } = options.reference === "" ? lastOf(options.space, state) : named(options, state)
+  if (space.status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
+  const place = spacePlace(state.place, space.id)
+  const records = readChats(place, state.onDamage)
+  const live = await liveChats(place, records)
+  const busy = records.find(
+    (other) =>
+      live.has(other.chatId) &&
+      (other.chatId === record.chatId ||
+        (record.harnessSessionId !== "" && other.harnessSessionId === record.harnessSessionId)),
+  )
+  if (busy !== undefined) throw new Failure("CHAT_ALIVE", { chat: busy.chatId, space: space.id })
+  return { space, record, harnessSessionId: await nativeId(record, records, world) }
+}
+
+const lastOf = (
+  space: string | undefined,
+  state: State,
+): { readonly space: Space; readonly record: ChatRecord } => {
+  const chosen = space === undefined ? lastActiveSpace(state) : findSpace(state.place, space)
+  const record =
+    chosen === undefined ? undefined : lastChat(readChats(spacePlace(state.place, chosen.id), state.onDamage))
+  if (chosen === undefined || record === undefined)
+    throw new Failure("NOTHING_TO_CONTINUE", chosen === undefined ? {} : { space: chosen.id })
+  return { space: chosen, record }
+}
+
+const named = (
+  options: { readonly reference: string; readonly space: string | undefined },
+  state: State,
+): { readonly space: Space; readonly record: ChatRecord } => {
+  const { reference } = options
+  const spaces =
+    options.space === undefined
+      ? listSpaces(state.place).flatMap((found) => (found.tag === "space" ? [found.space] : []))
+      : [findSpace(state.place, options.space)]
+  const chatsOf = (status: Space["status"]): readonly SpaceChats[] =>
+    spaces
+      .filter((space) => space.status === status)
+      .map(({ id }) => ({ space: id, records: readChats(spacePlace(state.place, id), state.onDamage) }))
+  // What was closed is looked at only to say so.
+  const active = findTarget(chatsOf("active"), reference)
+  const target = active.tag === "unknown" ? findTarget(chatsOf("closed"), reference) : active
+  switch (target.tag) {
+    case "ambiguous":
+      throw new Failure("AMBIGUOUS_SESSION", { chat: reference })
+    case "unknown":
+      throw new Failure("CHAT_NOT_FOUND", {
+        chat: reference,
+        ...(options.space === undefined ? {} : { space: options.space }),
+      })
+    case "found":
+      return { space: spaceOf(spaces, target.space), record: target.record }
+  }
+}
+
+const spaceOf = (spaces: readonly Space[], id: SpaceId): Space => {
+  const space = spaces.find((candidate) => candidate.id === id)
+  if (space === undefined) throw new Failure("SPACE_NOT_FOUND", { space: id })
+  return space
+}
+
+/** A chat that died before its id was written down: an earlier record may know it, or what the harness left on disk. */
+const nativeId = async (
+  record: ChatRecord,
+  records: readonly ChatRecord[],
+  world: World,
+): Promise<string> => {
+  if (record.harnessSessionId !== "") return record.harnessSessionId
+  const earlier = records.findLast((other) => other.chatId === record.chatId && other.harnessSessionId !== "")
+  if (earlier !== undefined) return earlier.harnessSessionId
+  const entry = harnessesOf(world).find((candidate) => candidate.id === record.harness)
+  const startedAtMs = Date.parse(record.startedAt)
+  const harness = await entry?.load()
+  const found =
+    harness === undefined || record.cwd === undefined || Number.isNaN(startedAtMs)
+      ? undefined
+      : await harness.findSession({
+          cwd: record.cwd,
+          environment: world.env,
+          startedAtMs,
+          taken: records.map((other) => other.harnessSessionId).filter((id) => id !== ""),
+        })
+  if (found === undefined)
+    throw new Failure("CHAT_WITHOUT_SESSION", { chat: record.chatId, harness: entry?.name ?? record.harness })
+  return found
+}

@@ -1,0 +1,169 @@
+/**
+ * A harness on this terminal, as our child and not in our place: so that whatever ends it, or us, the chat is recorded as
+ * stopped and its own exit code is passed on. Only SIGKILL leaves that to the next command.
+ */
+import { execFile, spawn, type ChildProcess } from "node:child_process"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { constants } from "node:os"
+import { dirname } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+
+import type { Config } from "../domain/config-option.ts"
+import type { Harness, LaunchPlan, QueryPlan } from "../port/harness.ts"
+import { readChats, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
+import type { SpacePlace } from "../store/place.ts"
+import { chatEnvironment, overlay } from "./child-environment.ts"
+import type { State } from "./state.ts"
+import type { SignalName, World } from "./world.ts"
+
+export interface Conversation {
+  readonly harness: Harness
+  readonly plan: LaunchPlan
+  readonly chat: OpenChat
+  readonly place: SpacePlace
+  readonly state: State
+  readonly world: World
+  readonly config: Config
+}
+
+export const converse = async (
+  conversation: Conversation,
+): Promise<{ readonly exitCode: number; readonly harnessSessionId: string }> => {
+  const { plan, chat, place, state, world } = conversation
+  const startedAtMs = world.clock.now()
+  try {
+    for (const file of plan.files) {
+      mkdirSync(dirname(file.path), { recursive: true })
+      writeFileSync(file.path, file.content, { mode: 0o600 })
+    }
+    const search = searchSession(conversation, startedAtMs)
+    const exitCode = await untilExit(conversation)
+    return { exitCode, harnessSessionId: await search.finish() }
+  } finally {
+    for (const file of plan.files) rmSync(dirname(file.path), { recursive: true, force: true })
+    await stopChat(place, chat, state.now())
+  }
+}
+
+const untilExit = async ({
+  harness,
+  plan,
+  chat,
+  place,
+  state,
+  world,
+  config,
+}: Conversation): Promise<number> => {
+  const child = spawn(plan.command, plan.args, {
+    cwd: plan.cwd,
+    env: chatEnvironment({ env: world.env, place: state.place, space: place, chat: chat.chatId, plan }),
+    // One document on stdout: when ours is JSON, the harness writes to the other stream.
+    stdio: ["inherit", world.json ? 2 : "inherit", "inherit"],
+  })
+  const over = new AbortController()
+  const unlisten = world.onSignal((signal) => {
+    forward({
+      child,
+      signal,
+      world,
+      graceMs: config["timeouts.kill_grace_seconds"] * 1000,
+      over: over.signal,
+    })
+  })
+  try {
+    return await new Promise<number>((done, failed) => {
+      child.once("error", (error) => {
+        failed(
+          new Failure(
+            "HARNESS_NOT_STARTED",
+            { harness: harness.name, reason: error.message, command: plan.command },
+            { cause: error },
+          ),
+        )
+      })
+      child.once("exit", (code, signal) =>
+        done(code ?? 128 + (signal === null ? 0 : constants.signals[signal])),
+      )
+    })
+  } finally {
+    over.abort()
+    unlisten()
+  }
+}
+
+/** On a terminal Ctrl-C reaches the harness by itself; a second SIGINT from us would be a second Ctrl-C. */
+const forward = (options: {
+  readonly child: ChildProcess
+  readonly signal: SignalName
+  readonly world: World
+  readonly graceMs: number
+  readonly over: AbortSignal
+}): void => {
+  const { child, signal, world } = options
+  if (signal === "SIGINT" && world.terminal.stdin) return
+  child.kill(signal)
+  if (signal === "SIGINT") return
+  void world.clock.sleep(options.graceMs, options.over).then(() => {
+    if (!options.over.aborted) child.kill("SIGKILL")
+    return undefined
+  })
+}
+
+const LOOK_EVERY_MS = 1_000
+
+/** The harness's own id, written down as soon as it can be known: before the launch, while it runs, or at its end. */
+const searchSession = (
+  { harness, plan, chat, place, world }: Conversation,
+  startedAtMs: number,
+): { readonly finish: () => Promise<string> } => {
+  if (plan.harnessSessionId !== undefined) {
+    const known = plan.harnessSessionId
+    return { finish: () => Promise.resolve(known) }
+  }
+  const ended = new AbortController()
+  const look = async (
+    ask?: (query: QueryPlan) => Promise<string | undefined>,
+  ): Promise<string | undefined> => {
+    const found = await harness.findSession({
+      cwd: plan.cwd,
+      environment: { ...world.env, ...plan.environment },
+      startedAtMs,
+      taken: readChats(place, () => undefined)
+        .map((record) => record.harnessSessionId)
+        .filter((id) => id !== ""),
+      binary: plan.command,
+      ...(ask === undefined ? {} : { ask }),
+    })
+    if (found !== undefined) await updateChat(place, chat.chatId, found)
+    return found
+  }
+  const whileRunning = (async (): Promise<string | undefined> => {
+    while (!ended.signal.aborted) {
+      await world.clock.sleep(LOOK_EVERY_MS, ended.signal)
+      const found = ended.signal.aborted ? undefined : await look()
+      if (found !== undefined) return found
+    }
+    return undefined
+  })()
+  // Not being able to tell is no reason to lose the chat.
+  whileRunning.catch(() => undefined)
+  return {
+    finish: async () => {
+      ended.abort()
+      return (await whileRunning.catch(() => undefined)) ?? (await look(ask).catch(() => undefined)) ?? ""
+    },
+  }
+}
+
+const ANSWER_BYTES = 4_194_304
+
+const ask = (query: QueryPlan): Promise<string | undefined> =>
+  new Promise((done) => {
+    execFile(
+      query.command,
+      [...query.args],
+      { cwd: query.cwd, env: overlay(query.environment), timeout: query.timeoutMs, maxBuffer: ANSWER_BYTES },
+      (error, stdout) => done(error === null ? stdout : undefined),
+    )
+  })

@@ -1,0 +1,116 @@
+import type { SpaceId } from "@meridian/protocol"
+
+import { isEnded, type Run } from "../domain/run.ts"
+import { repairStatus, type Space } from "../domain/space.ts"
+import { liveChats, readChats, stopDeadChats } from "../store/chat-store.ts"
+import type { Damage } from "../store/journal.ts"
+import { spacePlace, type SpacePlace } from "../store/place.ts"
+import { settleRuns } from "../store/run-liveness.ts"
+import { readRuns } from "../store/run-store.ts"
+import { changeSpace, listSpaces } from "../store/space-store.ts"
+import { DOCTOR, REPAIRS, type FINDINGS } from "./doctor.meta.ts"
+import { implement } from "./operation.ts"
+import { openState, type State } from "./state.ts"
+
+type Finding = {
+  readonly id: (typeof FINDINGS)[number]
+  readonly space_id: string
+  readonly what: string
+  readonly repaired: boolean
+}
+
+interface Checkup {
+  readonly runs: number
+  readonly findings: readonly Finding[]
+}
+
+export const doctor = implement(DOCTOR, {
+  run: async (_input, world) => {
+    const state = openState(world)
+    const found = listSpaces(state.place)
+    const checkups: Checkup[] = []
+    for (const one of found)
+      checkups.push(
+        one.tag === "damaged" ? unreadable(one.id, one.reason) : await checkSpace(one.space, state),
+      )
+    const findings = checkups.flatMap((checkup) => checkup.findings)
+    const left = findings.filter((finding) => !finding.repaired)
+    return {
+      ok: left.length === 0,
+      repo_root: state.place.project,
+      state_root: state.place.root,
+      spaces_checked: found.length,
+      runs_checked: checkups.reduce((total, checkup) => total + checkup.runs, 0),
+      repaired: REPAIRS.filter((id) => findings.some((finding) => finding.id === id && finding.repaired)),
+      warnings: left.map((finding) => `${finding.id}: ${finding.space_id}: ${finding.what}`),
+      findings,
+    }
+  },
+  text: (report) =>
+    [
+      `ok: ${report.ok ? "yes" : "WARNINGS"}`,
+      `repo_root: ${report.repo_root}`,
+      `state_root: ${report.state_root}`,
+      `spaces_checked: ${report.spaces_checked}`,
+      `runs_checked: ${report.runs_checked}`,
+      ...report.findings.map(
+        (finding) =>
+          `${finding.repaired ? "repaired" : "warning"}: ${finding.id}: ${finding.space_id}: ${finding.what}`,
+      ),
+    ].join("\n"),
+  exitCode: (report) => (report.ok ? 0 : 1),
+})
+
+const unreadable = (space: SpaceId, reason: string): Checkup => ({
+  runs: 0,
+  findings: [
+    {
+      id: "missing_or_corrupt_space_json",
+      space_id: space,
+      what: `${reason}; the space was skipped`,
+      repaired: false,
+    },
+  ],
+})
+
+const checkSpace = async (space: Space, world: State): Promise<Checkup> => {
+  const damage = new Map<string, Damage>()
+  const onDamage = (found: Damage): void => void damage.set(`${found.file}:${found.line}`, found)
+  const state: State = { ...world, onDamage }
+  const place = spacePlace(state.place, space.id)
+  const before = readRuns(place, onDamage)
+  const after = await settleRuns(place, before, state)
+  const orphans = after.filter((run, index) => isEnded(run) && !isEnded(before[index] ?? run))
+  const locks = await stopDeadChats(place, { now: state.now(), onDamage })
+  const status = await settleStatus(space, place, after, state)
+  const findings: Finding[] = []
+  const repaired = (id: Finding["id"], what: string): void => {
+    findings.push({ id, space_id: space.id, what, repaired: true })
+  }
+  if (locks.stopped.length + locks.removed > 0)
+    repaired(
+      "stale_session_locks",
+      `${locks.stopped.length} chats stopped, ${locks.removed} lock files removed`,
+    )
+  if (orphans.length > 0)
+    repaired("orphan_runs", `${orphans.map((run) => run.id).join(", ")} had no worker any more`)
+  if (status !== undefined) repaired("stale_space_status", `now ${status}`)
+  for (const { file, line } of damage.values())
+    findings.push({ id: "damaged_log", space_id: space.id, what: `${file}:${line}`, repaired: false })
+  return { runs: after.length, findings }
+}
+
+/** What the space was changed to, or undefined when its file and its locks agree. */
+const settleStatus = async (
+  space: Space,
+  place: SpacePlace,
+  runs: readonly Run[],
+  state: State,
+): Promise<Space["status"] | undefined> => {
+  const live = await liveChats(place, readChats(place, state.onDamage))
+  const alive = live.size > 0 || runs.some((run) => !isEnded(run))
+  const facts = { alive, now: state.now() }
+  if (repairStatus(space, facts) === undefined) return undefined
+  const after = await changeSpace(state.place, space.id, (now) => repairStatus(now, facts) ?? now)
+  return after.status
+}

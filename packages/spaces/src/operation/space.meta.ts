@@ -1,0 +1,78 @@
+import { defineMeta } from "./operation.ts"
+import { BOOLEAN, INTEGER, listOf, objectOf, oneOf, STRING } from "./schema.ts"
+
+const SPACE_ARGUMENT = {
+  type: "string",
+  description: "Space id.",
+  positional: true,
+  required: true,
+  value: "SPACE",
+} as const
+
+const STATUS = oneOf("active", "closed", "damaged")
+
+export const SPACE_LIST = defineMeta({
+  name: "space.list",
+  audience: "human",
+  summary: "List the spaces, the one worked in last first.",
+  fields: {
+    limit: { type: "integer", description: "At most this many.", default: 10, minimum: 1, value: "N" },
+  },
+  output: objectOf({
+    spaces: listOf(
+      objectOf(
+        { space_id: STRING, status: STATUS },
+        { name: STRING, started_at: STRING, finished_at: STRING, last_active_at: STRING },
+      ),
+    ),
+  }),
+})
+
+export const SPACE_SHOW = defineMeta({
+  name: "space.show",
+  audience: "human",
+  summary: "Show a space with its chats, which of them live, and how to continue each.",
+  fields: { spaceId: SPACE_ARGUMENT },
+  output: objectOf(
+    {
+      space_id: STRING,
+      status: STATUS,
+      started_at: STRING,
+      fs_path: STRING,
+      chats: listOf(
+        objectOf(
+          { chat_id: STRING, alive: BOOLEAN, harness: STRING, model: STRING, started_at: STRING },
+          {
+            harness_session_id: STRING,
+            agent: STRING,
+            run_id: STRING,
+            stopped_at: STRING,
+            cwd: STRING,
+            resume_command: STRING,
+          },
+        ),
+      ),
+      run_ids: listOf(STRING),
+    },
+    { name: STRING, finished_at: STRING },
+  ),
+})
+
+export const SPACE_CLOSE = defineMeta({
+  name: "space.close",
+  audience: "human",
+  summary: "Close a space: end its chats and runs, and take no more.",
+  fields: { spaceId: SPACE_ARGUMENT },
+  output: objectOf(
+    {
+      space_id: STRING,
+      status: STATUS,
+      stopped_chats: listOf(STRING),
+      cancelled_runs: listOf(STRING),
+      removed_locks: INTEGER,
+    },
+    { name: STRING, finished_at: STRING, still_alive: listOf(STRING) },
+  ),
+  details:
+    "Asks on a terminal when chats or runs still live, unless --yes is given. Nothing is committed to git. Exit code 1 when a chat could not be ended.",
+})

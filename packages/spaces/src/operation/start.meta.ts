@@ -1,0 +1,75 @@
+import { knownFlags } from "../harness/flags.ts"
+import { defineMeta } from "./operation.ts"
+import { PERMISSION_FIELD } from "./run-schema.ts"
+import { BOOLEAN, INTEGER, listOf, objectOf, STRING } from "./schema.ts"
+
+const FIELDS = {
+  new: { type: "boolean", description: "Make a new space." },
+  space: { type: "string", description: "Use this space.", aliases: ["space-id"], value: "SPACE" },
+  name: { type: "string", description: "Name of the space.", value: "TEXT" },
+  continue: {
+    type: "string",
+    description:
+      "Continue a chat: its id, the harness's own session id, or the last chat when nothing is named.",
+    optionalValue: true,
+    value: "CHAT",
+  },
+  model: {
+    type: "string",
+    description: "Model id or alias; it decides the harness.",
+    short: "m",
+    value: "MODEL",
+  },
+  agent: { type: "string", description: "Agent profile.", short: "a", value: "NAME" },
+  skills: {
+    type: "strings",
+    description: "Skills, added to those of the agent.",
+    short: "s",
+    split: true,
+    value: "NAME",
+  },
+  prompt: { type: "string", description: "First message.", short: "p", value: "TEXT" },
+  permission: PERMISSION_FIELD,
+  cwd: {
+    type: "string",
+    description: "Where the harness starts; default is the project root.",
+    value: "DIRECTORY",
+  },
+  dryRun: { type: "boolean", description: "Show what would be launched; nothing is written." },
+  args: {
+    type: "strings",
+    description: "What follows -- goes to the harness.",
+    positional: "dashes",
+    value: "ARGS",
+  },
+} as const
+
+export const START = defineMeta({
+  name: "start",
+  audience: "human",
+  summary: "Start or continue a conversation in a harness.",
+  format: "text",
+  fields: FIELDS,
+  passthrough: knownFlags(),
+  output: objectOf(
+    { harness: STRING, model: STRING },
+    {
+      space_id: STRING,
+      chat_id: STRING,
+      harness_session_id: STRING,
+      exit_code: INTEGER,
+      resume_command: STRING,
+      cli_command: listOf(STRING),
+      cwd: STRING,
+      dry_run: BOOLEAN,
+    },
+  ),
+  details:
+    "Takes up the last active space, or makes one. The exit code is the harness's own. Flags of the harness may be given as they are, or behind --; they are recorded and used again by --continue.",
+  examples: [
+    "start",
+    "start --new --name feature-auth -m opus",
+    "start --continue",
+    "start --continue c2 -- --verbose",
+  ],
+})

@@ -1,0 +1,226 @@
+/** `meridian start`: which space, which chat, then the harness on this terminal until it ends. */
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+
+import { Failure, harnessSessionId } from "@meridian/protocol"
+
+import type { Config } from "../domain/config-option.ts"
+import { LIMIT } from "../domain/limit.ts"
+import type { Space } from "../domain/space.ts"
+import { mergeParams } from "../harness/params.ts"
+import type { Harness, LaunchPlan, LaunchRequest } from "../port/harness.ts"
+import { startChat } from "../store/chat-store.ts"
+import { spacePlace } from "../store/place.ts"
+import { changeSpace, createSpace, findSpace, keepGitignore } from "../store/space-store.ts"
+import { lastActiveSpace } from "./active-space.ts"
+import { readConfig } from "./config.ts"
+import { resolveContinuation, type Continuation } from "./continuation.ts"
+import { converse } from "./converse.ts"
+import type { InputOf } from "./field.ts"
+import { requireLaunchable } from "./find-binary.ts"
+import { implement, type Passthrough } from "./operation.ts"
+import { prepare, type Prepared } from "./prepare.ts"
+import { sparse } from "./run-document.ts"
+import { binaryOf } from "./spawn-run.ts"
+import { START } from "./start.meta.ts"
+import { harnessesOf, openState, ownMark, type State } from "./state.ts"
+import { sweepSpace } from "./sweep.ts"
+import type { World } from "./world.ts"
+
+type Input = InputOf<typeof START.fields> & Passthrough
+
+export const start = implement(START, {
+  run: async (input, world) => {
+    checkFlags(input)
+    const state = openState(world)
+    const { config } = await readConfig(world)
+    const continuation =
+      input.continue === undefined
+        ? undefined
+        : await resolveContinuation({ reference: input.continue, space: input.space, state, world })
+    const existing = continuation?.space ?? existingSpace(input, config, state)
+    const prepared = await prepareChat(input, { config, continuation, existing, state, world })
+    const { harness, plan, params } = await planLaunch(input, {
+      prepared,
+      config,
+      continuation,
+      state,
+      world,
+    })
+    if (input.dryRun)
+      return sparse({
+        harness: harness.id,
+        model: prepared.model,
+        dry_run: true,
+        space_id: existing?.id,
+        chat_id: continuation?.record.chatId,
+        cwd: plan.cwd,
+        cli_command: [plan.command, ...plan.args],
+      })
+    const space = await openSpace(input, { existing, continued: continuation !== undefined, state, world })
+    const place = spacePlace(state.place, space.id)
+    const chat = await startChat(state.place, place, {
+      chatId: continuation?.record.chatId,
+      harness: harness.id,
+      harnessSessionId: plan.harnessSessionId ?? "",
+      model: prepared.model,
+      agent: prepared.agent?.name,
+      agentPath: prepared.agent?.path,
+      skills: prepared.skills.map((skill) => skill.name),
+      skillPaths: prepared.skills.map((skill) => skill.path),
+      params,
+      cwd: plan.cwd,
+      startedAt: state.now(),
+      holder: ownMark(),
+    })
+    const ended = await converse({ harness, plan, chat, place, state, world, config })
+    return sparse({
+      space_id: space.id,
+      chat_id: chat.chatId,
+      harness: harness.id,
+      model: prepared.model,
+      harness_session_id: ended.harnessSessionId === "" ? undefined : ended.harnessSessionId,
+      exit_code: ended.exitCode,
+      resume_command: `meridian start --space ${space.id} --continue ${chat.chatId}`,
+    })
+  },
+  text: (output) =>
+    output.resume_command === undefined
+      ? (output.cli_command ?? []).join(" ")
+      : `Continue this chat with: ${output.resume_command}`,
+  exitCode: (output) => output.exit_code ?? 0,
+})
+
+const checkFlags = (input: Input): void => {
+  const refuse = (problem: string, next: string): never => {
+    throw new Failure("USAGE", { problem, next })
+  }
+  if (input.new && input.space !== undefined)
+    refuse("Cannot combine --new with --space.", "give one of them.")
+  if (input.new && input.continue !== undefined)
+    refuse("Cannot combine --new with --continue.", "omit --new to continue a chat.")
+  if (
+    input.name !== undefined &&
+    (input.name.trim() === "" || input.name.length > LIMIT.nameCharacters || /\p{Cc}/u.test(input.name))
+  )
+    refuse(`A name has 1 to ${LIMIT.nameCharacters} characters on one line.`, "give another --name.")
+}
+
+/** Undefined: a new one is to be made. */
+const existingSpace = (input: Input, config: Config, state: State): Space | undefined => {
+  if (input.new) return undefined
+  if (input.space !== undefined) {
+    const space = findSpace(state.place, input.space)
+    if (space.status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
+    return space
+  }
+  return config["start.auto_resume"] ? lastActiveSpace(state) : undefined
+}
+
+interface Chosen {
+  readonly config: Config
+  readonly continuation: Continuation | undefined
+  readonly state: State
+  readonly world: World
+}
+
+const prepareChat = async (
+  input: Input,
+  { config, continuation, existing, state, world }: Chosen & { readonly existing: Space | undefined },
+): Promise<Prepared> => {
+  const record = continuation?.record
+  const prepared = await prepare(
+    {
+      mode: "interactive",
+      model: input.model,
+      agent: input.agent,
+      skills: input.skills,
+      files: [],
+      variables: [],
+      prompt: input.prompt,
+      permission: input.permission,
+      spaceFs: existing === undefined ? undefined : spacePlace(state.place, existing.id).fs,
+      recorded: record,
+    },
+    config,
+    world,
+  )
+  if (record !== undefined && prepared.entry.id !== record.harness)
+    throw new Failure("HARNESS_MISMATCH", {
+      chat: record.chatId,
+      started: harnessesOf(world).find((entry) => entry.id === record.harness)?.name ?? record.harness,
+      asked: prepared.entry.name,
+    })
+  return prepared
+}
+
+const planLaunch = async (
+  input: Input,
+  { prepared, config, continuation, state, world }: Chosen & { readonly prepared: Prepared },
+): Promise<{ readonly harness: Harness; readonly plan: LaunchPlan; readonly params: readonly string[] }> => {
+  const { harness } = prepared
+  const params = mergeParams(harness.id, continuation?.record.params ?? [], [
+    ...input.passthrough,
+    ...input.args,
+  ])
+  const given = input.cwd === undefined ? undefined : resolve(world.cwd, input.cwd)
+  const cwd = continuation?.record.cwd ?? given ?? state.place.project
+  const request: LaunchRequest = {
+    mode: "interactive",
+    cwd,
+    environment: world.env,
+    session:
+      continuation === undefined
+        ? { kind: "new", chosen: world.uuid() }
+        : { kind: "continue", id: harnessSessionId(continuation.harnessSessionId) },
+    params,
+    scratch: join(tmpdir(), `meridian-${world.uuid()}`),
+    ...sparse({
+      binary: binaryOf(config, prepared),
+      model: prepared.harnessModel,
+      prompt: prepared.prompt === "" ? undefined : prepared.prompt,
+      instructions: prepared.instructions,
+      instructionsChanged: prepared.instructionsChanged ? true : undefined,
+      agent: prepared.nativeAgent,
+      permission: prepared.permission,
+      allowedTools: prepared.allowedTools,
+      effort: prepared.effort,
+    }),
+  }
+  const plan = harness.launch(request)
+  requireLaunchable({
+    harness: harness.name,
+    command: plan.command,
+    cwd,
+    env: { ...world.env, ...plan.environment },
+  })
+  for (const { code, facts } of plan.warnings) world.warn(code, facts)
+  return { harness, plan, params }
+}
+
+/** From here on the disk is written: the space is made or taken up, named, and cleared of chats that are no more. */
+const openSpace = async (
+  input: Input,
+  options: {
+    readonly existing: Space | undefined
+    readonly continued: boolean
+    readonly state: State
+    readonly world: World
+  },
+): Promise<Space> => {
+  const { existing, state, world } = options
+  const { name } = input
+  if (existing === undefined) return createSpace(state.place, { name, now: state.now() })
+  const space =
+    name === undefined || name === existing.name
+      ? existing
+      : await changeSpace(state.place, existing.id, (now) => ({ ...now, name }))
+  if (input.space === undefined && !options.continued)
+    world.warn("SPACE_AUTO_RESUMED", {
+      space: space.id,
+      ...(space.name === undefined ? {} : { name: space.name }),
+    })
+  await keepGitignore(state.place)
+  await sweepSpace(spacePlace(state.place, space.id), state)
+  return space
+}
