@@ -196,10 +196,11 @@ const attemptOnce = async (context: RunContext, chat: OpenChat, attempt: number)
     const id = update.harnessSessionId === known ? undefined : update.harnessSessionId
     if (id === undefined && update.harnessProcess === undefined) return
     known = id ?? known
-    writes = writes.then(async () => {
+    const write = async (): Promise<void> => {
       await updateRun(space, run.id, { ...update, harnessSessionId: id })
       if (id !== undefined) await updateChat(space, chat.chatId, id)
-    })
+    }
+    writes = writes.then(write)
     // Looked at when the attempt has ended; until then a failed write must not be an unhandled one.
     writes.catch(() => undefined)
   }
