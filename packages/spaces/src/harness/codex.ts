@@ -171,7 +171,7 @@ const parser = (options: ParserOptions): StreamParser => {
         }
         case "error":
           lastError = wordAt(line, "message")
-          return [readNotice(lastError)]
+          return readNotice(lastError)
         default:
           return [other(wordAt(line, "type"), line)]
       }
@@ -230,11 +230,12 @@ const readFiles = (item: JsonObject): readonly HarnessEvent[] =>
       })
 
 /** `error` lines are notices of a retry until `turn.failed` says otherwise. */
-const readNotice = (message: string): HarnessEvent => {
-  const attempt = /^Reconnecting\.\.\. (\d+)\/\d+/.exec(message)?.[1]
-  if (attempt === undefined) return { type: "warning", message }
+const readNotice = (message: string): readonly HarnessEvent[] => {
+  if (!message.startsWith("Reconnecting...")) return [{ type: "warning", message }]
+  // "1/5", or "waiting for network", which has no end: only the time limit of the run ends it.
+  const attempt = Number(/^Reconnecting\.\.\. (\d+)\/\d+/.exec(message)?.[1] ?? 1)
   const { class: failure, message: said } = failureIn(message)
-  return { type: "retry", attempt: Number(attempt), failure, message: said }
+  return [{ type: "retry", attempt, failure, message: said }]
 }
 
 /** A refusal by HTTP comes as the raw body of the answer. */

@@ -1,0 +1,181 @@
+/** The real OpenCode, offline, through our plans and parser. Each start costs seconds, so cases are few. */
+import { execFileSync, spawnSync } from "node:child_process"
+import { existsSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { type HarnessSessionId, harnessSessionId } from "@meridian/protocol"
+import { flagOf } from "@meridian/spaces"
+import { afterAll, beforeAll, expect, test } from "vitest"
+
+import { type LiveScene, liveScene } from "./harness-scene.ts"
+
+let scene: LiveScene
+let first: HarnessSessionId
+let startedAtMs: number
+const USAGE = { input: 1200, output: 7, cacheRead: 300 }
+const ONE_RUN = { inputTokens: 1200, cachedInputTokens: 300, outputTokens: 7 }
+
+beforeAll(async () => {
+  scene = await liveScene("opencode")
+  startedAtMs = Date.now()
+})
+afterAll(() => scene.close())
+
+test("a headless run answers with the prompt sent word for word", async () => {
+  const run = await scene.run([{ text: "Hello from the script.", usage: USAGE }], {
+    prompt: "Say 'hello' and \"nothing\" else.\nPlease.",
+    instructions: "RULE-ONE: always be brief.",
+  })
+  expect(run.verdict).toMatchObject({
+    status: "succeeded",
+    report: "Hello from the script.",
+    usage: { ...ONE_RUN, costUsd: 0.003795 },
+    skippedLines: 0,
+  })
+  expect(run.asked[0]).toContain(
+    JSON.stringify("RULE-ONE: always be brief.\n\nSay 'hello' and \"nothing\" else.\nPlease.").slice(1, -1),
+  )
+  first = harnessSessionId(run.verdict.harnessSessionId ?? "")
+})
+
+test("its session is found in what it stored, and in its own list", async () => {
+  const { project: cwd, environment, binary, harness } = scene
+  expect(await harness.findSession({ cwd, environment, startedAtMs })).toBe(first)
+  const elsewhere = { ...environment, XDG_DATA_HOME: join(cwd, "nothing-here") }
+  const found = await harness.findSession({
+    cwd,
+    environment: elsewhere,
+    startedAtMs,
+    binary,
+    ask: (query) =>
+      Promise.resolve(
+        execFileSync(query.command, query.args, {
+          cwd: query.cwd,
+          env: { ...environment, ...query.environment },
+          encoding: "utf8",
+          timeout: query.timeoutMs,
+        }),
+      ),
+  })
+  expect(found).toBe(first)
+})
+
+test("a continuation is the same session with its history, and counts only itself", async () => {
+  const run = await scene.run([{ text: "Again.", usage: USAGE }], {
+    session: { kind: "continue", id: first },
+    prompt: "And now again.",
+    instructions: "RULE-ONE: always be brief.",
+  })
+  expect(run.verdict).toMatchObject({
+    status: "succeeded",
+    harnessSessionId: first,
+    report: "Again.",
+    usage: ONE_RUN,
+  })
+  expect(run.asked[0]).toContain("Hello from the script.")
+  expect(run.asked[0]?.split("RULE-ONE")).toHaveLength(2)
+})
+
+test("a fork has the history and another session", async () => {
+  const run = await scene.run([{ text: "Forked." }], {
+    session: { kind: "fork", id: first },
+    prompt: "Go another way.",
+  })
+  expect(run.verdict).toMatchObject({ status: "succeeded", report: "Forked." })
+  expect(run.verdict.harnessSessionId).not.toBe(first)
+  expect(run.asked[0]).toContain("Hello from the script.")
+})
+
+test.each([
+  ["read-only", false, false],
+  ["workspace-write", true, false],
+  ["full-access", true, true],
+] as const)("%s: writes a file: %s, runs a command: %s", async (permission, writes, runs) => {
+  const file = join(scene.project, `${permission}.txt`)
+  const ran = join(scene.project, `${permission}-ran.txt`)
+  const run = await scene.run(
+    [
+      {
+        tools: [
+          { name: "write", input: { filePath: file, content: "made\n" } },
+          { name: "bash", input: { command: `touch ${ran}`, description: "touch" } },
+        ],
+      },
+      { text: "Done." },
+    ],
+    { permission },
+  )
+  expect(run.verdict).toMatchObject({ status: "succeeded", report: "Done." })
+  expect([existsSync(file), existsSync(ran)]).toEqual([writes, runs])
+})
+
+test("an interactive launch carries its instructions in the configuration", async () => {
+  const plan = scene.harness.launch({
+    mode: "interactive",
+    cwd: scene.project,
+    environment: scene.environment,
+    session: { kind: "new" },
+    scratch: scene.project,
+    instructions: "RULE-THREE: stay calm.",
+  })
+  for (const file of plan.files) writeFileSync(file.path, file.content)
+  // The same environment on a headless run: what the model is told is what a person's session would be told.
+  const run = await scene.run([{ text: "Calm." }], {
+    environment: { ...scene.environment, ...plan.environment },
+  })
+  expect(run.verdict.status).toBe("succeeded")
+  expect(run.asked[0]).toContain("RULE-THREE")
+})
+
+test.each([
+  ["auth", "authentication"],
+  ["context-overflow", "context_overflow"],
+] as const)("a provider that fails with %s is %s", async (error, failure) => {
+  const run = await scene.run([{ error, repeat: true }])
+  expect(run.verdict).toMatchObject({ status: "failed", failure: { class: failure, transient: false } })
+})
+
+test("a session that does not exist is told as such", async () => {
+  const run = await scene.run([], { session: { kind: "continue", id: harnessSessionId("ses_doesnotexist") } })
+  expect(run.verdict).toMatchObject({ status: "failed", failure: { class: "session_not_found" } })
+})
+
+test("SIGTERM within its work is a cancelled run that keeps its session", async () => {
+  const steps = [
+    { tools: [{ name: "bash", input: { command: "echo one", description: "say" } }] },
+    { text: "never", hold: true },
+  ] as const
+  const run = await scene.run(
+    steps,
+    { permission: "full-access" },
+    {
+      stopped: "cancelled",
+      onEvent: (event, kill) => {
+        if (event.type === "turn.ended") kill("SIGTERM")
+      },
+    },
+  )
+  expect(run.verdict.status).toBe("cancelled")
+  expect(run.verdict.harnessSessionId).toBeDefined()
+})
+
+test("every flag of --help is in our table", () => {
+  const help = [[], ["run"]].map((words) => {
+    const { stdout, stderr } = spawnSync(scene.binary, [...words, "--help"], {
+      encoding: "utf8",
+      env: { ...scene.environment },
+    })
+    return stdout + stderr
+  })
+  const flags = help
+    .join("\n")
+    .split("\n")
+    .flatMap((line) => /^ {2,6}(?:(-\w), )?(--[\w-]+)/.exec(line)?.slice(1) ?? [])
+  const known = flags.filter((flag) => flag !== undefined)
+  expect(known.length).toBeGreaterThan(20)
+  expect(
+    known.filter(
+      (flag) => !/^(-h|--help|-v|--version)$/.test(flag) && flagOf("opencode", flag) === undefined,
+    ),
+  ).toEqual([])
+})
