@@ -46,6 +46,8 @@ export const TOOL_LIMITS = {
   bashDefaultMs: 120 * SECOND,
   bashLongestMs: 600 * SECOND,
   bashGraceMs: 3 * SECOND,
+  /** The end of the output that an error carries: errors are recorded shorter than results. */
+  bashErrorCharacters: 3000,
   /** How long output is awaited once the shell is gone and something else still holds its pipe. */
   bashQuietMs: 100,
   leftoversMs: 5 * SECOND,
