@@ -13,40 +13,52 @@ export const CONTINUITY_BEHAVIOURS = {
     seed: "001",
     says: "the brief of a bug being fixed is the sample of the document, with the two sections it leaves out",
   },
-  "workflow.names": {
-    seed: "001",
-    says: "the eight canonical stage names appear exactly",
+  "rules.block": {
+    seed: "003",
+    says: "active rules stand in one block, each under its path relative to its rules folder",
   },
-  "workflow.infer.spec": {
-    seed: "001",
-    says: "without a hint the stage of a spec follows from its artifacts, never ahead of them",
+  "rules.every-request": { seed: "003", says: "rules are in every main request, also after a compaction" },
+  "rules.not-in-titles": { seed: "003", says: "requests for a title carry no rules" },
+  "rules.mid-turn": {
+    seed: "003",
+    says: "a rule that starts to match is there at the next request of the same turn",
   },
-  "workflow.infer.bug": {
-    seed: "001",
-    says: "without a hint the stage of a bug follows from its artifacts: an analysis alone is not a fix",
+  "rules.no-restart": { seed: "003", says: "new, changed and removed rule files count without a restart" },
+  "rules.folders": { seed: "003", says: "rules are found in global and project folders, nearer ones last" },
+  "rules.malformed": {
+    seed: "003",
+    says: "malformed front matter makes a rule inactive, never unconditional",
   },
-  "workflow.hint": {
-    seed: "001",
-    says: "the stage the newest entry names goes before artifacts; a vocabulary or a part of a word does not",
+  "rules.conditions": { seed: "003", says: "a rule applies when its conditions hold" },
+  "working-set.block": {
+    seed: "003",
+    says: "the paths in context are pushed at a compaction as the documented block",
   },
-  "workflow.generic": {
-    seed: "001",
-    says: "no workflow, a leftover empty folder or a finished one leaves a session generic, without augmentation",
+  "working-set.limit": { seed: "003", says: "at most 20 paths are shown, the most recent ones, sorted" },
+  "working-set.history": {
+    seed: "003",
+    says: "the working set is rebuilt from the history on first sight of a session",
   },
-  "workflow.folder": {
-    seed: "001",
-    says: "the folder the session names is taken, then the one further along, then the one edited last",
+  "silent.once": {
+    seed: "003",
+    says: "rules are sent silently once per session and again after a compaction",
   },
-  "workflow.tasks": {
+  "silent.idle": { seed: "003", says: "a silent message waits until nobody is being answered" },
+  "logs.literal": { seed: "003", says: "the documented log lines are printed in debug mode" },
+  "plugin.brief": {
     seed: "001",
-    says: "tasks and batches are read in every checkbox form, nested and numbered",
+    says: "at a compaction the brief is pushed as one string and the prompt is left alone",
   },
-  "workflow.carry-over": {
+  "plugin.pin": {
     seed: "001",
-    says: "discoveries, decisions, the last batch and features are carried over from the notes of a spec",
+    says: "after a compaction the pinned part is in every main request, with stable text",
   },
-  "brief.no-forgery": {
-    seed: "001",
-    says: "no text of a project forges a heading of the brief or ends it early",
+  "launch.reinjected": {
+    seed: "000",
+    says: "agent body and skills of the newest matching launch record are carried over a compaction",
+  },
+  "launch.no-op": {
+    seed: "000",
+    says: "without variables, file or match nothing is added, and a torn last line is ignored",
   },
 } as const satisfies Record<string, Behaviour>

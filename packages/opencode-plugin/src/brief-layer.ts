@@ -4,7 +4,9 @@ import {
   openReadBudget,
   readBrief,
   readLaunch,
+  READ_LIMITS,
   renderWorkingSet,
+  WORKING_SET_LIMITS,
   type Brief,
   type Fact,
   type Place,
@@ -14,13 +16,13 @@ import {
 import type { Log } from "./log.ts"
 import type { Options } from "./options.ts"
 import type { Pin, Session } from "./session.ts"
-import type { World } from "./world.ts"
+import { startHookTime, type HookTime, type World } from "./world.ts"
 
 export interface BriefLayer {
   /** What the summariser is told. Makes the session one that has been compacted. */
-  readonly atCompaction: (session: Session) => Promise<readonly string[]>
+  readonly atCompaction: (session: Session, time: HookTime) => Promise<readonly string[]>
   /** What a main request of a compacted session carries; stable until a source changes. Empty before. */
-  readonly pinned: (session: Session) => Promise<string>
+  readonly pinned: (session: Session, time: HookTime) => Promise<string>
   /** A session that was compacted before this process began. */
   readonly resume: (session: Session, paths: WorkingSet) => void
 }
@@ -33,16 +35,22 @@ export const openBriefLayer = (given: {
 }): BriefLayer => {
   const { place, log, options, world } = given
 
-  const briefOf = (session: Session): Promise<Brief> =>
-    readBrief({ root: place.root, maxTokens: options.maxBriefTokens, facts: filesOf(session.paths) })
+  const briefOf = (session: Session, time: HookTime): Promise<Brief> =>
+    readBrief({
+      root: place.root,
+      maxTokens: options.maxBriefTokens,
+      facts: options.workingSet ? filesOf(session.paths) : [],
+      limits: { timeMs: Math.min(READ_LIMITS.timeMs, time.leftMs()) },
+    })
 
-  const launchOf = (session: Session): string =>
+  const launchOf = (session: Session, time: HookTime): string =>
     options.launchRecord
       ? readLaunch({
           stateRoot: world.environment["MERIDIAN_STATE_ROOT"],
           spaceId: world.environment["MERIDIAN_SPACE_ID"],
           projectRoot: place.root,
           harnessSessionId: session.id,
+          timeMs: time.leftMs(),
         })
       : ""
 
@@ -52,42 +60,51 @@ export const openBriefLayer = (given: {
       : { state: brief.pinned, sources: lookOf(place.root, brief) }
 
   return {
-    atCompaction: async (session) => {
-      const brief = options.brief ? await briefOf(session) : undefined
-      const launch = launchOf(session)
+    atCompaction: async (session, time) => {
+      const brief = options.brief ? await briefOf(session, time) : undefined
+      const launch = launchOf(session, time)
       session.pin = { paths: session.paths, launch, ...stateOf(brief) }
       if (brief !== undefined) logBrief(log, session, brief)
       const block = options.workingSet ? renderWorkingSet(session.paths) : ""
       if (block !== "")
-        log.trace(
-          `Added ${Math.min(session.paths.length, 20)} context path(s) to compaction for session ${session.id}`,
-          {
-            session: session.id,
-          },
-        )
+        log.trace(`Added ${shown(session.paths)} context path(s) to compaction for session ${session.id}`, {
+          session: session.id,
+        })
       return [brief?.text ?? "", block, launch].filter((text) => text !== "")
     },
-    pinned: async (session) => {
+    pinned: async (session, time) => {
       const { pin } = session
       if (pin === undefined || !options.pin) return ""
-      const current = options.brief ? await refresh(session, pin) : pin
+      const current = options.brief ? await refresh(session, pin, time) : pin
       session.pin = current
       const block = options.workingSet ? renderWorkingSet(current.paths) : ""
       return [current.state, current.launch, block].filter((text) => text !== "").join("\n\n")
     },
     resume: (session, paths) => {
-      session.pin ??= { paths, launch: launchOf(session), state: "", sources: undefined }
+      session.pin ??= {
+        paths,
+        launch: launchOf(session, startHookTime(world)),
+        state: "",
+        sources: undefined,
+      }
     },
   }
 
-  async function refresh(session: Session, pin: Pin): Promise<Pin> {
+  async function refresh(session: Session, pin: Pin, time: HookTime): Promise<Pin> {
     if (pin.sources !== undefined && pin.sources === lookAgain(place.root, pin.sources)) return pin
-    return { ...pin, ...stateOf(await briefOf(session)) }
+    const brief = await briefOf(session, time)
+    // Files that could not be read this time are no reason to forget what they said; they are looked at again.
+    if (brief.pinned === "" && brief.warnings.length > 0) return { ...pin, sources: undefined }
+    return { ...pin, ...stateOf(brief) }
   }
 }
 
+const shown = (paths: WorkingSet): number => Math.min(paths.length, WORKING_SET_LIMITS.shown)
+
 const filesOf = (paths: WorkingSet): readonly Fact[] =>
-  paths.slice(-20).map((path, order) => ({ kind: "file", text: path, source: "working set", order }))
+  paths
+    .slice(-WORKING_SET_LIMITS.shown)
+    .map((path, order) => ({ kind: "file", text: path, source: "working set", order }))
 
 const logBrief = (log: Log, session: Session, brief: Brief): void => {
   const facts = {
@@ -95,11 +112,12 @@ const logBrief = (log: Log, session: Session, brief: Brief): void => {
     mode: brief.mode,
     ...(brief.artifact === undefined ? {} : { artifact: brief.artifact }),
   }
-  for (const warning of brief.warnings.slice(0, 20)) log.warnOnce(`brief: ${warning}`, facts)
+  for (const warning of brief.warnings.slice(0, 20)) log.warnOnce(`meridian: ${warning}`, facts)
   const artifact = brief.artifact === undefined ? "" : ` artifact=${brief.artifact}`
   const where = `session=${session.id} mode=${brief.mode}${artifact}`
-  if (brief.pinned === "") log.write("warn", `brief injected, no session state was found: ${where}`, facts)
-  else log.write("info", `brief injected: ${where}`, facts)
+  if (brief.pinned === "")
+    log.write("warn", `meridian: brief injected, no session state was found: ${where}`, facts)
+  else log.write("info", `meridian: brief injected: ${where}`, facts)
 }
 
 /** Always watched: a file or folder that appears is a change as well. */

@@ -12,11 +12,11 @@ import { openHost, sessionOfMessages } from "./host.ts"
 import { openInjectedRecord } from "./injected-record.ts"
 import type { Log } from "./log.ts"
 import type { Options } from "./options.ts"
-import { requestKind } from "./request-kind.ts"
+import { isMainRequest } from "./request-kind.ts"
 import { openRulesLayer } from "./rules-layer.ts"
 import { openSessions, type Session } from "./session.ts"
 import { openSilentMessages } from "./silent-messages.ts"
-import { TIME_LIMITS, withinTime, type World } from "./world.ts"
+import { startHookTime, TIME_LIMITS, withinTime, type HookTime, type World } from "./world.ts"
 
 type Hook = (input: unknown, output: unknown) => Promise<void>
 
@@ -34,8 +34,9 @@ export const createHooks = (given: {
   const sessions = openSessions()
   const rules = openRulesLayer({ place, host, log, options, world })
   const brief = openBriefLayer({ place, log, options, world })
-  const silent = openSilentMessages(host, rules, log)
+  const silent = openSilentMessages(host, rules, log, world)
   const record = openInjectedRecord(place, options, world)
+  let helperPrompts: Promise<readonly string[]> | undefined
 
   /** Reads the history of a session nobody has seen yet; waits for it a little, and uses it whenever it comes. */
   const meet = async (id: string): Promise<Session> => {
@@ -59,15 +60,15 @@ export const createHooks = (given: {
   }
 
   const guard =
-    (name: string, work: (input: unknown, output: unknown) => Promise<() => void>): Hook =>
+    (name: string, work: (input: unknown, output: unknown, time: HookTime) => Promise<() => void>): Hook =>
     async (input, output) => {
       try {
-        const done = await withinTime(world, TIME_LIMITS.hookMs, work(input, output))
+        const done = await withinTime(world, TIME_LIMITS.hookMs, work(input, output, startHookTime(world)))
         if (done.kind === "done") done.value()
-        else log.write("warn", `${name} took too long and was left out`, { hook: name })
+        else log.write("warn", `meridian: ${name} took too long and was left out`, { hook: name })
       } catch (error) {
         const reason = error instanceof Error ? error.message : "unknown"
-        log.write("error", `${name} failed: ${reason.slice(0, 300)}`, { hook: name })
+        log.write("error", `meridian: ${name} failed: ${reason.slice(0, 300)}`, { hook: name })
       }
     }
 
@@ -119,20 +120,24 @@ export const createHooks = (given: {
       return nothing
     }),
 
-    "experimental.chat.system.transform": guard("system.transform", async (input, output) => {
+    "experimental.chat.system.transform": guard("system.transform", async (input, output, time) => {
       const system = fieldOf(output, "system")
       const id = textField(input, "sessionID")
-      if (id === undefined || !Array.isArray(system) || requestKind(system) !== "main") return nothing
+      if (id === undefined || !Array.isArray(system)) return nothing
+      helperPrompts ??= host.helperPrompts()
+      if (!isMainRequest(system, await helperPrompts)) return nothing
       const session = await meet(id)
-      const pinned = await brief.pinned(session)
-      const block = options.rules ? await rules.textFor(session, modelOf(fieldOf(input, "model"))) : ""
-      return () => record.keep(session.id, "main request", pushNew(system, [pinned, block]))
+      const pinned = await brief.pinned(session, time)
+      const block = options.rules ? await rules.textFor(session, time, modelOf(fieldOf(input, "model"))) : ""
+      // The host joins what is added with a single line feed; a blank line keeps the blocks apart.
+      const apart = pinned === "" || block === "" ? pinned : `${pinned}\n`
+      return () => record.keep(session.id, "main request", pushNew(system, [apart, block]))
     }),
 
-    "experimental.session.compacting": guard("session.compacting", async (input, output) => {
+    "experimental.session.compacting": guard("session.compacting", async (input, output, time) => {
       const id = textField(input, "sessionID")
       if (id === undefined || typeof output !== "object" || output === null) return nothing
-      const texts = await brief.atCompaction(await meet(id))
+      const texts = await brief.atCompaction(await meet(id), time)
       return () => {
         const context = fieldOf(output, "context")
         const list: unknown[] = Array.isArray(context) ? context : []

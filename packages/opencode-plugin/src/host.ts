@@ -6,6 +6,8 @@ export interface Host {
   /** The last messages of a session, oldest first. */
   readonly messages: (session: string) => Promise<readonly unknown[] | undefined>
   readonly toolIds: () => Promise<readonly string[]>
+  /** The system prompts of the agents that write titles and summaries. */
+  readonly helperPrompts: () => Promise<readonly string[]>
   /** Sends a message nobody answers. True when the host took it. */
   readonly sendSilently: (session: string, body: object) => Promise<boolean>
   /** True, false, or unknown. */
@@ -13,6 +15,7 @@ export interface Host {
 }
 
 const HISTORY_LIMIT = 200
+const HELPERS: ReadonlySet<string> = new Set(["title", "compaction", "summary"])
 
 export const openHost = (client: unknown, world: World): Host => {
   const call = async (path: readonly [string, string], argument: object): Promise<unknown> => {
@@ -42,6 +45,12 @@ export const openHost = (client: unknown, world: World): Host => {
       const [ids, servers] = await Promise.all([quick(["tool", "ids"], {}), quick(["mcp", "status"], {})])
       const own = Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : []
       return [...own, ...connectedServers(servers)]
+    },
+    helperPrompts: async () => {
+      const agents = await quick(["app", "agents"], {})
+      return (Array.isArray(agents) ? agents : [])
+        .filter((agent) => HELPERS.has(textField(agent, "name") ?? ""))
+        .flatMap((agent) => textField(agent, "prompt") ?? [])
     },
     sendSilently: async (session, body) => {
       const answer = await call(["session", "prompt"], { path: { id: session }, body })

@@ -8,11 +8,11 @@ import type { Options } from "./options.ts"
 import { rulesFolders } from "./place.ts"
 import type { Session } from "./session.ts"
 import { openSurroundings } from "./situation.ts"
-import type { World } from "./world.ts"
+import type { HookTime, World } from "./world.ts"
 
 export interface RulesLayer {
   /** Empty when no rule applies. */
-  readonly textFor: (session: Session, model?: ModelName) => Promise<string>
+  readonly textFor: (session: Session, time: HookTime, model?: ModelName) => Promise<string>
 }
 
 export const openRulesLayer = (given: {
@@ -26,20 +26,23 @@ export const openRulesLayer = (given: {
   const shelf = openRuleShelf(() => rulesFolders(place, world), world.clock)
   const surroundings = openSurroundings(place, host, world)
   return {
-    textFor: async (session, model) => {
-      const { rules, warnings } = shelf.read()
-      for (const warning of warnings) log.warnOnce(warning, { session: session.id })
+    textFor: async (session, time, model) => {
+      const { rules, warnings } = shelf.read(time.leftMs())
+      for (const warning of warnings) log.warnOnce(`meridian: ${warning}`, { session: session.id })
       if (rules.length === 0) return ""
-      const { active, tooCostly } = evaluateRules(rules, await surroundings.of(session, rules, model))
+      const { active, tooCostly } = evaluateRules(rules, await surroundings.of(session, rules, time, model))
       for (const { path } of tooCostly)
-        log.warnOnce(`rule ${path} is inactive: its conditions cost too much to check`, {
+        log.warnOnce(`meridian: rule ${path} is inactive: its conditions cost too much to check`, {
           session: session.id,
         })
       const { text, leftOut } = renderRules(active, options.maxRuleTokens)
       for (const { path } of leftOut)
-        log.warnOnce(`rule ${path} is left out: more than ${options.maxRuleTokens} tokens of rules`, {
-          session: session.id,
-        })
+        log.warnOnce(
+          `meridian: rule ${path} is left out: more than ${options.maxRuleTokens} tokens of rules`,
+          {
+            session: session.id,
+          },
+        )
       return text
     },
   }

@@ -7,6 +7,7 @@ import type { Host } from "./host.ts"
 import type { Log } from "./log.ts"
 import type { RulesLayer } from "./rules-layer.ts"
 import type { Session } from "./session.ts"
+import { startHookTime, type World } from "./world.ts"
 
 export interface SilentMessages {
   readonly created: (session: Session) => Promise<void>
@@ -17,7 +18,7 @@ export interface SilentMessages {
 
 type Reason = "created" | "compacted"
 
-export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log): SilentMessages => {
+export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log, world: World): SilentMessages => {
   const owed = new Map<string, Reason>()
   const told = new Set<string>()
 
@@ -30,7 +31,7 @@ export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log): Sil
       owed.set(session.id, reason)
       return
     }
-    const text = await rules.textFor(session)
+    const text = await rules.textFor(session, startHookTime(world))
     if (text === "") return
     const sent = await host.sendSilently(session.id, {
       noReply: true,
@@ -39,7 +40,9 @@ export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log): Sil
       parts: [{ type: "text", text, synthetic: true }],
     })
     if (!sent) {
-      log.write("error", `rules could not be sent to session ${session.id}`, { session: session.id })
+      log.write("error", `meridian: rules could not be sent to session ${session.id}`, {
+        session: session.id,
+      })
       return
     }
     log.trace(

@@ -6,12 +6,17 @@ import { readBranch, readProjects, type Place, type Rule, type Situation } from 
 import type { ModelName } from "./history.ts"
 import type { Host } from "./host.ts"
 import type { Session } from "./session.ts"
-import type { World } from "./world.ts"
+import type { HookTime, World } from "./world.ts"
 
 const TOOLS_AGE_MS = 30_000
 
 export interface Surroundings {
-  readonly of: (session: Session, rules: readonly Rule[], model: ModelName | undefined) => Promise<Situation>
+  readonly of: (
+    session: Session,
+    rules: readonly Rule[],
+    time: HookTime,
+    model: ModelName | undefined,
+  ) => Promise<Situation>
 }
 
 export const openSurroundings = (place: Place, host: Host, world: World): Surroundings => {
@@ -27,7 +32,7 @@ export const openSurroundings = (place: Place, host: Host, world: World): Surrou
     return tools
   }
   return {
-    of: async (session, rules, latestModel) => {
+    of: async (session, rules, time, latestModel) => {
       const asks = (name: "tools" | "branch" | "project"): boolean =>
         rules.some(({ activation }) => activation.kind === "when" && name in activation.conditions)
       const model = latestModel ?? session.model
@@ -38,8 +43,8 @@ export const openSurroundings = (place: Place, host: Host, world: World): Surrou
         models: model === undefined ? [] : [model.modelID, `${model.providerID}/${model.modelID}`],
         agent: session.agent,
         command: session.command,
-        projects: asks("project") ? readProjects(place.root) : [],
-        branch: asks("branch") ? readBranch(place.root) : undefined,
+        projects: asks("project") ? readProjects(place.root, time.leftMs()) : [],
+        branch: asks("branch") ? readBranch(place.root, time.leftMs()) : undefined,
         os: world.platform,
         ci: isCi(world.environment),
       }

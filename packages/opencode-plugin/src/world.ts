@@ -9,13 +9,25 @@ export interface World {
   readonly print: (line: string) => void
 }
 
-/** A hook may take 250 ms in all. What follows fits into it, with room for the work between. */
+/** A hook may take 250 ms in all. What follows fits into it, with room for work that cannot be interrupted. */
 export const TIME_LIMITS = {
   /** The whole of a hook, from its first look to its answer. */
   hookMs: 220,
+  /** After this no further file is read. */
+  workMs: 150,
   /** One call of the host that a hook waits for; a slower answer is used when it comes. */
-  clientMs: 60,
+  clientMs: 50,
 } as const
+
+/** How long a hook still may work. Whatever reads files is given what is left, so that the sum keeps the limit. */
+export interface HookTime {
+  readonly leftMs: () => number
+}
+
+export const startHookTime = (world: World): HookTime => {
+  const until = world.clock() + TIME_LIMITS.workMs
+  return { leftMs: () => Math.max(0, until - world.clock()) }
+}
 
 export type Boxed<Value> = { readonly kind: "done"; readonly value: Value } | { readonly kind: "late" }
 

@@ -8,17 +8,7 @@ export const brief = implement(BRIEF, {
     const { makeBrief, readInjected } = await import("../continuity/index.ts")
     if (injected) {
       const { file, entries, output } = readInjected({ cwd, env })
-      return {
-        output,
-        file,
-        entries: entries.map(({ at, directory, session, request, texts }) => ({
-          at,
-          directory,
-          session,
-          request,
-          texts,
-        })),
-      }
+      return { output, file, entries: entries.map((entry) => ({ ...entry })) }
     }
     const { artifact, ...made } = await makeBrief({ cwd, host })
     return artifact === null ? made : { ...made, artifact }

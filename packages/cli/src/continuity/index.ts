@@ -12,6 +12,6 @@
  *
  * All throw `Failure` (HOST_UNKNOWN, HOOK_SETTINGS_INVALID, PLUGIN_NOT_BUILT, PLUGIN_NOT_OURS) and write nothing then.
  */
-export { BRIEF_HOSTS, makeBrief, type BriefHost, type BriefOutput } from "./make-brief.ts"
-export { readInjected, type InjectedOutput } from "./read-injected.ts"
-export { installHost, type InstallHost, type InstallOutput } from "./install-host.ts"
+export { makeBrief } from "./make-brief.ts"
+export { readInjected } from "./read-injected.ts"
+export { installHost } from "./install-host.ts"

@@ -7,8 +7,6 @@ export const READ_LIMITS = {
   fileBytes: 256 * 1024,
   /** Of one line, in UTF-16 units; the rest of the line is cut. */
   lineLength: 4096,
-  /** Of one file, in lines; the rest is left out like the rest of its bytes. */
-  fileLines: 3000,
   /** Of all files of one brief together. */
   totalBytes: 4 * 1024 * 1024,
   /** Of one folder; the rest is not listed. */
@@ -17,6 +15,8 @@ export const READ_LIMITS = {
   operations: 12_000,
   /** From the first look at the disk; later reads are refused. A hook has 250 ms in all. */
   timeMs: 120,
+  /** Looks that are allowed whatever the time: on a busy machine an ordinary project must not lose its brief. */
+  patientOperations: 200,
 } as const
 
 export type ReadLimits = { readonly [Name in keyof typeof READ_LIMITS]: number }

@@ -163,7 +163,10 @@ test("a folder is listed by name up to the cap, links not followed", () => {
 test("operations, bytes and time of a brief run out together for all its readers", () => {
   write("a", "12345678")
   let now = 0
-  const budget = openReadBudget({ limits: { operations: 4, totalBytes: 12, timeMs: 50 }, clock: () => now })
+  const budget = openReadBudget({
+    limits: { operations: 4, totalBytes: 12, timeMs: 50, patientOperations: 0 },
+    clock: () => now,
+  })
   const read = () => {
     const outcome = openGuardedReader(root, budget).read("a")
     return outcome.kind === "text" ? outcome.text : outcome.reason

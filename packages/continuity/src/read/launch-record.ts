@@ -14,11 +14,12 @@ export interface LaunchQuery {
   readonly projectRoot: string
   readonly harnessSessionId: string
   readonly maxTokens?: number
+  readonly timeMs?: number
 }
 
 const LIMITS = {
-  fileBytes: 4 * 1024 * 1024,
-  totalBytes: 8 * 1024 * 1024,
+  fileBytes: 2 * 1024 * 1024,
+  totalBytes: 4 * 1024 * 1024,
   lineLength: 256 * 1024,
   timeMs: 80,
 } as const
@@ -30,7 +31,9 @@ export const readLaunch = (query: LaunchQuery): string => {
   const { stateRoot, spaceId } = query
   if (stateRoot === undefined || stateRoot === "" || spaceId === undefined || !SPACE_ID.test(spaceId))
     return ""
-  const budget = openReadBudget({ limits: LIMITS })
+  const budget = openReadBudget({
+    limits: { ...LIMITS, timeMs: Math.min(LIMITS.timeMs, query.timeMs ?? LIMITS.timeMs) },
+  })
   const space = join(resolve(query.projectRoot, stateRoot), ".spaces", spaceId)
   const file = openGuardedReader(space, budget).read("sessions.jsonl", { part: "tail" })
   if (file.kind !== "text") return ""

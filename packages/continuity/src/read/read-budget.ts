@@ -28,7 +28,8 @@ export const openReadBudget = (options: ReadBudgetOptions = {}): ReadBudget => {
     limits,
     spendOperation: () => {
       if (operations <= 0) return `more than ${limits.operations} files and folders`
-      if (clock() > until) return `no time left after ${limits.timeMs} ms`
+      const patient = limits.operations - operations < limits.patientOperations
+      if (!patient && clock() > until) return `no time left after ${limits.timeMs} ms`
       operations -= 1
       return undefined
     },

@@ -4,7 +4,7 @@ import { resolve } from "node:path"
 import { openGuardedReader, type GuardedReader } from "./guarded-reader.ts"
 import { openReadBudget } from "./read-budget.ts"
 
-const LIMITS = { timeMs: 40 } as const
+const TIME_MS = 30
 
 const MARKS: readonly (readonly [kind: string, file: string])[] = [
   ["node", "package.json"],
@@ -24,8 +24,8 @@ const EXTENSION_KEYS = [
   "permissions",
 ] as const
 
-export const readProjects = (root: string): readonly string[] => {
-  const reader = openGuardedReader(root, openReadBudget({ limits: LIMITS }))
+export const readProjects = (root: string, timeMs: number = TIME_MS): readonly string[] => {
+  const reader = openGuardedReader(root, openReadBudget({ limits: { timeMs: Math.min(timeMs, TIME_MS) } }))
   const kinds = MARKS.filter(([, file]) => reader.look(file).kind === "file").map(([kind]) => kind)
   return [...new Set(isExtension(reader) ? [...kinds, "browser-extension"] : kinds)]
 }
@@ -45,8 +45,8 @@ const isExtension = (reader: GuardedReader): boolean => {
 }
 
 /** The checked-out branch, read from git's own file; nothing when detached or not a repository. Starts no process. */
-export const readBranch = (root: string): string | undefined => {
-  const budget = openReadBudget({ limits: LIMITS })
+export const readBranch = (root: string, timeMs: number = TIME_MS): string | undefined => {
+  const budget = openReadBudget({ limits: { timeMs: Math.min(timeMs, TIME_MS) } })
   const reader = openGuardedReader(root, budget)
   const mark = reader.look(".git")
   if (mark.kind === "folder") return branchOf(reader, ".git/HEAD")

@@ -22,11 +22,17 @@ export interface RulesReading {
 }
 
 export interface RuleShelf {
-  /** Never throws; takes at most about the time it was given. */
-  readonly read: () => RulesReading
+  /** Never throws; takes about the time it is given at most, and then goes on with what it knew. */
+  readonly read: (timeMs?: number) => RulesReading
 }
 
-export const RULE_FILE_LIMITS = { files: 500, depth: 8, bytes: 64 * 1024, timeMs: 60 } as const
+export const RULE_FILE_LIMITS = {
+  files: 500,
+  depth: 8,
+  bytes: 64 * 1024,
+  timeMs: 60,
+  patientOperations: 120,
+} as const
 
 interface Known {
   readonly modifiedMs: number
@@ -39,9 +45,13 @@ interface Known {
 export const openRuleShelf = (folders: () => readonly RulesFolder[], clock?: () => number): RuleShelf => {
   const known = new Map<string, Known>()
   return {
-    read: () => {
+    read: (timeMs = RULE_FILE_LIMITS.timeMs) => {
       const budget = openReadBudget({
-        limits: { timeMs: RULE_FILE_LIMITS.timeMs, lineLength: RULE_FILE_LIMITS.bytes },
+        limits: {
+          timeMs: Math.min(timeMs, RULE_FILE_LIMITS.timeMs),
+          patientOperations: RULE_FILE_LIMITS.patientOperations,
+          lineLength: RULE_FILE_LIMITS.bytes,
+        },
         ...(clock === undefined ? {} : { clock }),
       })
       const seen = new Set<string>()
@@ -61,7 +71,12 @@ export const openRuleShelf = (folders: () => readonly RulesFolder[], clock?: () 
           if (file.warning !== undefined) warnings.push(file.warning)
         }
       }
-      for (const key of known.keys()) if (!seen.has(key)) known.delete(key)
+      const incomplete = budget.spendOperation() !== undefined
+      for (const [key, { rule }] of known) {
+        if (seen.has(key)) continue
+        if (!incomplete) known.delete(key)
+        else if (rule !== undefined) rules.push(rule)
+      }
       return { rules, warnings }
     },
   }

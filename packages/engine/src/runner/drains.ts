@@ -9,7 +9,7 @@
  * - A waiter that leaves takes nothing with it.
  */
 import { Failure } from "@meridian/protocol"
-import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, type Scope } from "effect"
 
 export interface Drains {
   readonly wake: (sessionID: string) => void
@@ -50,9 +50,10 @@ interface Chain {
 }
 
 export const createDrains = (options: {
+  readonly scope: Scope.Scope
   readonly drain: (sessionID: string, demand: Demand) => Effect.Effect<void, Failure>
 }): Drains => {
-  const { drain } = options
+  const { scope, drain } = options
   const chains = new Map<string, Chain>()
   let closed = false
 
@@ -105,8 +106,7 @@ export const createDrains = (options: {
       ended: Deferred.makeUnsafe<void>(),
     }
     chains.set(sessionID, started)
-    // Owned by `close`, which waits for its end: a scope would interrupt the chain before it could settle.
-    Effect.runFork(follow(sessionID, started))
+    Effect.runFork(Effect.forkIn(follow(sessionID, started), scope))
   }
 
   const stop = (sessionID: string, chain: Chain) =>

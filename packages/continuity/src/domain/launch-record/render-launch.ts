@@ -1,6 +1,6 @@
+import { cleanBody } from "../rule/clean-body.ts"
 /** The agent and the skills a conversation was launched with, as one block: bodies without their front matter, said once. */
 import { readFrontMatter } from "../rule/front-matter.ts"
-import { cleanBody } from "../rule/render-rules.ts"
 import { estimateTokens } from "../text/estimate-tokens.ts"
 import { sanitizeLine } from "../text/sanitize-line.ts"
 

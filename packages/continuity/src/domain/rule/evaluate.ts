@@ -1,5 +1,5 @@
 /** Which rules apply now. Pure and bounded: hostile globs and keywords spend an effort, never the caller's time. */
-import { matchesGlob, matchesGlobs, type Effort } from "./glob.ts"
+import { matchesGlob, matchesGlobs, splitPath, type Effort, type SplitPath } from "./glob.ts"
 import type { Conditions, Pattern, Rule } from "./rule.ts"
 
 /** What is known when a request is about to be made. A value that is unknown makes its condition fail. */
@@ -24,7 +24,7 @@ export interface Evaluation {
 }
 
 /** Steps of matching, per rule and for all of them: some milliseconds. */
-export const EVALUATION_EFFORT = { rule: 200_000, all: 2_000_000 } as const
+export const EVALUATION_EFFORT = { rule: 60_000, all: 300_000 } as const
 
 const PROMPT_LIMIT = 32 * 1024
 
@@ -33,7 +33,7 @@ export const evaluateRules = (rules: readonly Rule[], situation: Situation): Eva
   const tooCostly: Rule[] = []
   let left: number = EVALUATION_EFFORT.all
   const prompt = situation.prompt?.slice(0, PROMPT_LIMIT).normalize("NFC").toLowerCase()
-  const prepared = { ...situation, prompt }
+  const prepared: Prepared = { ...situation, prompt, split: situation.paths.map(splitPath) }
   for (const rule of rules) {
     if (rule.activation.kind === "always") active.push(rule)
     if (rule.activation.kind !== "when") continue
@@ -49,14 +49,18 @@ export const evaluateRules = (rules: readonly Rule[], situation: Situation): Eva
   return { active, tooCostly }
 }
 
-const anyHolds = (conditions: Conditions, situation: Situation, effort: Effort): boolean =>
+const anyHolds = (conditions: Conditions, situation: Prepared, effort: Effort): boolean =>
   namesOf(conditions).some((name) => CHECKS[name](conditions, situation, effort))
 
-const allHold = (conditions: Conditions, situation: Situation, effort: Effort): boolean =>
+const allHold = (conditions: Conditions, situation: Prepared, effort: Effort): boolean =>
   namesOf(conditions).every((name) => CHECKS[name](conditions, situation, effort))
 
 type Name = keyof Conditions
-type Check = (conditions: Conditions, situation: Situation, effort: Effort) => boolean
+type Check = (conditions: Conditions, situation: Prepared, effort: Effort) => boolean
+
+interface Prepared extends Situation {
+  readonly split: readonly SplitPath[]
+}
 
 const CHECKS = {
   ci: ({ ci }, situation) => ci === situation.ci,
@@ -75,7 +79,7 @@ const CHECKS = {
   branch: ({ branch }, situation, effort) => matchesPatterns(branch, situation.branch, effort),
   keywords: ({ keywords }, situation, effort) =>
     keywords?.some((keyword) => hasWord(situation.prompt ?? "", keyword, effort)) === true,
-  globs: ({ globs }, situation, effort) => matchesGlobs(globs ?? [], situation.paths, effort),
+  globs: ({ globs }, situation, effort) => matchesGlobs(globs ?? [], situation.split, effort),
 } as const satisfies Record<Name, Check>
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table above has a check for every key of Conditions
@@ -97,7 +101,7 @@ const matchesPatterns = (
 ): boolean =>
   value !== undefined &&
   value !== "" &&
-  patterns?.some(({ text, glob }) => text === value || matchesGlob(glob, value, effort)) === true
+  patterns?.some(({ text, glob }) => text === value || matchesGlob(glob, splitPath(value), effort)) === true
 
 const WORD = /[\p{L}\p{N}_]/u
 

@@ -5,7 +5,8 @@
  * into an unconditional one: every doubt is `malformed`. The one exception is a text that merely opens with a
  * thematic break (`---` and a blank line): that is text.
  *
- * Bounds: the front matter is at most 16 KiB and may hold no aliases, so a YAML bomb costs nothing.
+ * Bounds: the parser is quadratic in the number of keys and recursive in the depth of nesting, so a front matter may have at
+ * most 4 KiB, 100 lines and a nesting of four, and no aliases. A YAML bomb then costs about a millisecond.
  */
 import { parse } from "yaml"
 
@@ -14,7 +15,7 @@ export type FrontMatter =
   | { readonly kind: "read"; readonly fields: ReadonlyMap<string, unknown>; readonly body: string }
   | { readonly kind: "malformed"; readonly reason: string; readonly body: string }
 
-export const FRONT_MATTER_LIMIT = 16 * 1024
+export const FRONT_MATTER_LIMIT = 4 * 1024
 
 const FENCE = /^---[ \t]*$/
 const END = /^(?:---|\.\.\.)[ \t]*$/
@@ -35,7 +36,7 @@ export const readFrontMatter = (text: string): FrontMatter => {
     if (next > FRONT_MATTER_LIMIT)
       return isBreak(lines)
         ? { kind: "absent", body: source }
-        : { kind: "malformed", reason: "the front matter is longer than 16 KiB", body: source }
+        : { kind: "malformed", reason: "the front matter is longer than 4 KiB", body: source }
   }
   if (lines.some((line) => KEY.test(line)))
     return { kind: "malformed", reason: "the front matter is not closed", body: source }
@@ -45,6 +46,7 @@ export const readFrontMatter = (text: string): FrontMatter => {
 const interpret = (lines: readonly string[], source: string, end: number): FrontMatter => {
   if (isBreak(lines)) return { kind: "absent", body: source }
   const body = source.slice(end)
+  if (isTangled(lines)) return { kind: "malformed", reason: "the front matter is too complex", body }
   const value = parseYaml(quoteBareGlobs(lines).join("\n"))
   if (value.kind === "malformed") return { ...value, body }
   if (value.data === null || value.data === undefined) return { kind: "read", fields: new Map(), body }
@@ -56,6 +58,26 @@ const interpret = (lines: readonly string[], source: string, end: number): Front
 /** `---`, a blank line and no key before the next `---`: the writer drew a line. */
 const isBreak = (lines: readonly string[]): boolean =>
   lines[0]?.trim() === "" && lines.some((line) => line.trim() !== "") && !lines.some((line) => KEY.test(line))
+
+const LINES = 100
+const NESTING = 4
+const SIGNS = 200
+
+/** More than conditions of a rule ever need, counted without parsing. */
+const isTangled = (lines: readonly string[]): boolean => {
+  let depth = 0
+  let signs = 0
+  for (const line of lines) {
+    if (/^[ \t]*(?:[-?][ \t]+){3}/.test(line)) return true
+    for (const sign of line.match(/[[\]{}&!:?]/g) ?? []) {
+      signs += 1
+      if (sign === "[" || sign === "{") depth += 1
+      if (sign === "]" || sign === "}") depth -= 1
+      if (depth > NESTING) return true
+    }
+  }
+  return lines.length > LINES || signs > SIGNS
+}
 
 const parseYaml = (
   text: string,
@@ -73,7 +95,7 @@ const parseYaml = (
 const GLOB_KEY = /^(globs|paths|applyTo)([ \t]*:[ \t]*)(.*)$/
 const ITEM = /^([ \t]*-[ \t]+)(.*)$/
 /** What YAML would take for an alias, a tag, a mapping or a reserved sign, and a person meant as a glob. */
-const BARE_GLOB = /^[*!{@%`]/
+const BARE_GLOB = /^(?:[*!@%`]|\{(?![^{},]*:(?: |$)))/
 
 /**
  * Cursor writes `globs: **\/*.ts,src/*.tsx` without quotes, which is not YAML. Under the keys that hold globs, values that

@@ -49,35 +49,51 @@ export const compileGlob = (pattern: string): CompiledGlob => {
 
 const reject = (reason: string): CompiledGlob => ({ kind: "rejected", reason })
 
+/** A path as the matcher walks it: split once, matched by many globs. */
+export type SplitPath = readonly string[]
+
+export const splitPath = (path: string): SplitPath =>
+  path
+    .slice(0, GLOB_LIMITS.path)
+    .split("/")
+    .filter((segment) => segment !== "" && segment !== ".")
+
 /** Some including pattern matches some path that no excluding pattern matches. False once the effort is spent. */
-export const matchesGlobs = (globs: readonly Glob[], paths: readonly string[], effort: Effort): boolean => {
+export const matchesGlobs = (
+  globs: readonly Glob[],
+  paths: readonly SplitPath[],
+  effort: Effort,
+): boolean => {
   const including = globs.filter((glob) => !glob.excludes)
   const excluding = globs.filter((glob) => glob.excludes)
-  const matches = (glob: Glob, path: string) => matchesGlob(glob, path, effort)
+  const matches = (glob: Glob, path: SplitPath) => matchesGlob(glob, path, effort)
   return paths.some((path) => {
     const included = including.length === 0 || including.some((glob) => matches(glob, path))
     return included && !excluding.some((glob) => matches(glob, path)) && effort.left > 0
   })
 }
 
-export const matchesGlob = (glob: Glob, path: string, effort: Effort): boolean => {
-  if (path.length > GLOB_LIMITS.path) return false
-  const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".")
-  return glob.alternatives.some((pattern) => {
-    if (pattern.length === 0) return false
-    return walk({
-      pattern,
-      length: segments.length,
-      mayEndOpen: false,
-      isWildcard: (segment) => segment === "**",
-      widthAt: (segment, at) =>
-        segment !== "**" && matchesName(segment, segments[at] ?? "", effort) ? 1 : 0,
-      effort,
-    })
-  })
-}
+export const matchesGlob = (glob: Glob, path: SplitPath, effort: Effort): boolean =>
+  glob.alternatives.some(
+    (pattern) =>
+      pattern.length > 0 &&
+      walk({
+        pattern,
+        length: path.length,
+        mayEndOpen: false,
+        isWildcard: (segment) => segment === "**",
+        widthAt: (segment, at) => (segment !== "**" && matchesName(segment, path[at] ?? "", effort) ? 1 : 0),
+        effort,
+      }),
+  )
 
 const matchesName = (tokens: readonly Token[], name: string, effort: Effort): boolean => {
+  // Nearly every segment is a name, `*`, or `*` and an ending: no walk for those.
+  const [first, second] = tokens
+  if (tokens.length === 1 && first?.kind === "text") return first.value === name
+  if (tokens.length === 1 && first?.kind === "star") return true
+  if (tokens.length === 2 && first?.kind === "star" && second?.kind === "text")
+    return name.endsWith(second.value)
   // `*` may stand for nothing at the end, `**` may not: `src/**` is what is inside `src`.
   return walk({
     pattern: tokens,

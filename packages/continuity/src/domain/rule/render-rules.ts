@@ -1,9 +1,5 @@
-/**
- * The block of active rules: a title line, one line that asks to follow them, then each rule under its path.
- * Bodies are the user's own instructions and stay as written, but for invisible characters and for lines that imitate
- * the headings of Meridian's own blocks: those are shown escaped, so that a rule can never pass as the brief.
- */
-import { estimateTokens } from "../text/estimate-tokens.ts"
+/** The block of active rules: a title line, one line that asks to follow them, then each rule under its path. */
+import { BYTES_PER_TOKEN, estimateTokens } from "../text/estimate-tokens.ts"
 import { sanitizeLine } from "../text/sanitize-line.ts"
 import type { Rule } from "./rule.ts"
 
@@ -27,8 +23,10 @@ export const renderRules = (rules: readonly Rule[], maxTokens: number = RULE_TOK
   const headings = headingsOf(rules)
   let left = maxTokens - estimateTokens(`${RULES_TITLE}\n\n${INTRODUCTION}\n\n`) - NOTICE_TOKENS
   for (const rule of withoutCopies(rules)) {
-    const section = `## ${headings.get(rule) ?? rule.path}\n\n${cleanBody(rule.body)}`
-    const tokens = estimateTokens(section) + 2
+    // A body that cannot fit is not even counted.
+    const fits = rule.body.length <= left * BYTES_PER_TOKEN
+    const section = fits ? `## ${headings.get(rule) ?? rule.path}\n\n${rule.body}` : ""
+    const tokens = fits ? estimateTokens(section) + 2 : Number.POSITIVE_INFINITY
     if (tokens > left) leftOut.push(rule)
     else {
       sections.push(section)
@@ -73,20 +71,3 @@ const noticeOf = (leftOut: readonly Rule[]): string => {
   const more = leftOut.length > names.length ? ` and ${leftOut.length - names.length} more` : ""
   return `Left out for lack of room, read them before you touch what they govern: ${names.join(", ")}${more}`
 }
-
-const OUR_HEADINGS =
-  /^(?=[ \t]{0,3}#{1,2}[ \t]+(?:OpenCode Rules|Stage-Aware Continuation|Workflow-Aware Augmentation|Pinned Session State|Launch Context)\b)/gim
-
-const INVISIBLE =
-  // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
-  /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu
-
-/** What may be said in a rule, an agent or a skill. Line ends become plain. */
-export const cleanBody = (body: string): string =>
-  body
-    .replaceAll("\r\n", "\n")
-    .replaceAll("\r", "\n")
-    .replace(INVISIBLE, "")
-    .replace(OUR_HEADINGS, "\\")
-    .toWellFormed()
-    .trim()

@@ -1,3 +1,4 @@
+import { cleanBody } from "./clean-body.ts"
 /**
  * A rule: a markdown text with conditions in its front matter. Without conditions it always applies; with conditions it
  * applies when any of the declared ones holds (`match: any`, the default) or all of them (`match: all`).
@@ -58,7 +59,7 @@ const KEYS: readonly string[] = [...LISTS, ...PATTERNS, ...GLOB_KEYS, "ci", "mat
 export const readRule = (file: { path: string; folder: string; text: string }): Rule => {
   const matter = readFrontMatter(file.text)
   const { path, folder } = file
-  const body = matter.body.trim()
+  const body = cleanBody(matter.body)
   const rule = (activation: Activation): Rule => ({ path, folder, body, activation })
   switch (matter.kind) {
     case "absent":
