@@ -268,6 +268,18 @@ describe("classification", () => {
   })
 })
 
+describe("servers with forms of their own", () => {
+  test.each([
+    [{ detail: "Not Found" }, '{"detail":"Not Found"}'],
+    [{ error: "model is loading" }, "model is loading"],
+    [{ object: "error", message: "bad roles", code: 40301 }, "bad roles"],
+    [{ error: { message: "deep" } }, "deep"],
+  ])("%j is read as %j", (data, message) => {
+    const error = { statusCode: 400, message: "", responseBody: JSON.stringify(data), data }
+    expect(factsOf(error)).toEqual({ kind: "invalid-request", status: 400, message })
+  })
+})
+
 describe("waiting", () => {
   test.each([
     [{ "retry-after": "7" }, 7_000],

@@ -47,11 +47,13 @@ const readError = (error: unknown): ErrorReading => {
     fields,
     asRecord(fields["error"]),
     asRecord(data["error"]),
+    data,
     asRecord(asRecord(data["response"])["error"]),
   ]
   const body = asText(fields["responseBody"]).slice(0, BODY_LIMIT)
-  const said =
-    typeof error === "string" ? error : (inner.map((one) => asText(one["message"])).find(isWords) ?? "")
+  // Servers that know no objects: `{"error": "what happened"}`.
+  const bare = typeof error === "string" ? error : asText(data["error"])
+  const said = inner.map((one) => asText(one["message"])).find(isWords) ?? bare
   const networkCode = findNetworkCode(error)
   const message = describe({ said, body, networkCode, parsed: fields["data"] !== undefined })
   const status = fields["statusCode"] ?? fields["status"]
@@ -162,7 +164,7 @@ const describe = (facts: {
   readonly parsed: boolean
 }): string => {
   const { said, body, networkCode, parsed } = facts
-  if (!parsed && body.trim() !== "") return said === "" ? body : `${said}: ${body}`
+  if ((!parsed || said === "") && body.trim() !== "") return said === "" ? body : `${said}: ${body}`
   const code = networkCode === undefined || said.includes(networkCode) ? "" : ` (${networkCode})`
   return `${said === "" ? "The provider failed without saying why" : said.replace(/:\s*$/, "")}${code}`
 }

@@ -47,11 +47,15 @@ const plainHeaders = (headers: RequestInit["headers"]): Record<string, string> =
 
 const toResponse = (incoming: IncomingMessage): Response => {
   const status = incoming.statusCode ?? 0
+  // Whoever reads hears of an error from the reader; without one it must not end the process.
+  incoming.on("error", () => {})
   const response = {
     ok: status >= 200 && status < 300,
     status,
     statusText: incoming.statusMessage ?? "",
-    headers: new Headers(singleHeaders(incoming)),
+    get headers() {
+      return new Headers(singleHeaders(incoming))
+    },
     body: { getReader: () => readerOf(incoming) },
   }
   // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a real Response would wrap the socket in streams that cost more than the turn
@@ -63,11 +67,49 @@ const singleHeaders = ({ headers }: IncomingMessage): [string, string][] =>
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]],
   )
 
-/** The part of a stream's reader that is used; leaving it early closes the connection. */
+const closedEarly = (): Error => Object.assign(new Error("the connection was closed"), { code: "ECONNRESET" })
+
+type Read =
+  | { readonly done: false; readonly value: Buffer }
+  | { readonly done: true; readonly value: undefined }
+
+/** The part of a stream's reader that is used, by hand: the ready-made ones cost more than the bytes they carry. */
 const readerOf = (incoming: IncomingMessage) => {
-  const chunks = incoming[Symbol.asyncIterator]()
+  const arrived: Buffer[] = []
+  let waiting: PromiseWithResolvers<Read> | undefined
+  let broken: Error | undefined
+
+  const settle = (): void => {
+    const next = arrived.shift()
+    if (next !== undefined) waiting?.resolve({ done: false, value: next })
+    else if (broken !== undefined) waiting?.reject(broken)
+    else waiting?.resolve({ done: true, value: undefined })
+    waiting = undefined
+  }
+  incoming.on("data", (chunk: Buffer) => {
+    arrived.push(chunk)
+    // One chunk waits for the reader at most; the socket keeps the rest, and the provider stops sending.
+    if (waiting === undefined) incoming.pause()
+    else settle()
+  })
+  incoming.once("end", settle)
+  incoming.once("error", (error) => {
+    broken = error
+    settle()
+  })
+  incoming.once("close", () => {
+    if (!incoming.readableEnded) broken ??= closedEarly()
+    settle()
+  })
+
   return {
-    read: (): Promise<IteratorResult<unknown, unknown>> => chunks.next(),
+    read: (): Promise<Read> => {
+      waiting = Promise.withResolvers()
+      const { promise } = waiting
+      if (arrived.length > 0 || broken !== undefined || incoming.readableEnded) settle()
+      else incoming.resume()
+      return promise
+    },
     cancel: async (): Promise<void> => {
       incoming.destroy()
     },

@@ -1,8 +1,8 @@
 /** A model behind HTTP: one `doStream` per turn, nothing retried, and no connection left behind. */
 import type {
-  LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
+  LanguageModelV4StreamPart,
 } from "@ai-sdk/provider"
 
 import {
@@ -13,6 +13,7 @@ import {
   type PromptMessage,
   type ToolAdvertisement,
 } from "../port/model.ts"
+import type { StreamingModel } from "./compatible-model.ts"
 import type { ModelConfig } from "./config.ts"
 import { isBrokenOff, openTranslator } from "./events.ts"
 import { toModelFailure, type FailureSurroundings } from "./failure.ts"
@@ -34,7 +35,7 @@ export const openProviderModel = (
   const provider = PROVIDER_TABLE[config.provider]
   const secrets = secretsOf(config)
   const advertise = openAdvertisements()
-  let loading: Promise<LanguageModelV4> | undefined
+  let loading: Promise<StreamingModel> | undefined
   const surroundings = (): FailureSurroundings => ({ now: options.now(), secrets })
 
   const callOptions = (request: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions => {
@@ -49,67 +50,124 @@ export const openProviderModel = (
     }
   }
 
-  return async function* stream(request, signal): AsyncGenerator<ModelEvent> {
-    signal.throwIfAborted()
-    // One controller per turn, so that leaving the loop early closes the connection as the caller's abort does.
-    const connection = new AbortController()
-    const leave = (): void => connection.abort()
-    signal.addEventListener("abort", leave, { once: true })
-    try {
-      loading ??= provider.load(config, options.fetch)
-      const model = await loading
-      const { stream: parts } = await model.doStream(callOptions(request, connection.signal))
-      yield* translateAll(parts, { surroundings, sleep: options.sleep })
-    } catch (error) {
-      if (signal.aborted) throw signal.reason
-      throw toModelFailure(error, surroundings())
-    } finally {
-      signal.removeEventListener("abort", leave)
-      leave()
-    }
+  const begin = async (request: ModelRequest, abortSignal: AbortSignal): Promise<PartReader> => {
+    loading ??= provider.load(config, options.fetch)
+    const model = await loading
+    const { stream } = await model.doStream(callOptions(request, abortSignal))
+    return stream.getReader()
+  }
+
+  return (request, signal) => {
+    const { sleep } = options
+    return { [Symbol.asyncIterator]: () => openTurn({ begin, request, signal, surroundings, sleep }) }
   }
 }
 
-type Parts = Awaited<ReturnType<LanguageModelV4["doStream"]>>["stream"]
+type PartReader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>
 
-interface TurnTools {
+interface Turn {
+  readonly begin: (request: ModelRequest, abortSignal: AbortSignal) => Promise<PartReader>
+  readonly request: ModelRequest
+  readonly signal: AbortSignal
   readonly surroundings: () => FailureSurroundings
   readonly sleep: Sleep
 }
 
-async function* translateAll(parts: Parts, { surroundings, sleep }: TurnTools): AsyncGenerator<ModelEvent> {
+const OVER: IteratorResult<ModelEvent, undefined> = { done: true, value: undefined }
+
+/** An iterator by hand: generators inside generators cost more per event than the events themselves. */
+const openTurn = ({
+  begin,
+  request,
+  signal,
+  surroundings,
+  sleep,
+}: Turn): AsyncIterator<ModelEvent, undefined> => {
+  // One controller per turn, so that leaving early closes the connection just as the caller's abort does.
+  const connection = new AbortController()
+  const leave = (): void => connection.abort()
   const translate = openTranslator()
-  const reader = parts.getReader()
-  try {
+  let reader: PartReader | undefined
+  let state: "reading" | "finished" | "over" = "reading"
+
+  const close = (): void => {
+    state = "over"
+    signal.removeEventListener("abort", leave)
+    leave()
+    // Nothing waits for the answer of this, and after an error there is nothing left to cancel.
+    reader?.cancel().catch(() => {})
+  }
+
+  const read = async (): Promise<ModelEvent> => {
+    if (reader === undefined) {
+      signal.throwIfAborted()
+      signal.addEventListener("abort", leave, { once: true })
+      reader = await begin(request, connection.signal)
+    }
     for (;;) {
       const { done, value: part } = await reader.read()
-      if (done) throw brokenOff()
+      if (done || isBrokenOff(part)) throw brokenOff()
       if (part.type === "error") throw toModelFailure(part.error, surroundings())
-      if (isBrokenOff(part)) throw brokenOff()
       const event = translate(part)
-      if (event === undefined) continue
-      yield event
-      if (event.type !== "finish") continue
-      await letItEnd(reader, sleep)
-      return
+      if (event !== undefined) return event
     }
-  } finally {
-    // Nothing is waiting for the answer of this, and after an error there is nothing left to cancel.
-    reader.cancel().catch(() => {})
+  }
+
+  const next = async (): Promise<IteratorResult<ModelEvent, undefined>> => {
+    if (state === "over") return OVER
+    if (state === "finished") {
+      if (reader !== undefined && (await endsSoon(reader, sleep))) signal.removeEventListener("abort", leave)
+      else close()
+      state = "over"
+      return OVER
+    }
+    try {
+      const value = await read()
+      if (value.type === "finish") state = "finished"
+      return { done: false, value }
+    } catch (error) {
+      close()
+      if (signal.aborted) throw signal.reason
+      throw toModelFailure(error, surroundings())
+    }
+  }
+
+  return {
+    next,
+    return: async () => {
+      if (state !== "over") close()
+      return OVER
+    },
   }
 }
 
 /** How long a provider may take to end its response after its last event. */
 const END_MS = 250
 
-/** A response that was read to its end leaves a connection the next turn can use. */
-const letItEnd = async (reader: ReadableStreamDefaultReader<unknown>, sleep: Sleep): Promise<void> => {
+/** A response that was read to its end leaves a connection the next turn can use. Most have ended already. */
+const endsSoon = async (reader: PartReader, sleep: Sleep): Promise<boolean> => {
+  const drained = drain(reader)
+  const turned = new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))
+  const first = await Promise.race([drained, turned])
+  if (first !== undefined) return first
   const ended = new AbortController()
-  const drain = async (): Promise<void> => {
-    while (!(await reader.read()).done);
-  }
-  await Promise.race([drain(), sleep(END_MS, ended.signal)]).catch(() => {})
+  const late = sleep(END_MS, ended.signal).then(
+    () => false,
+    () => false,
+  )
+  const outcome = await Promise.race([drained, late])
   ended.abort()
+  return outcome
+}
+
+/** False when it broke instead of ending: then the connection is no longer one. */
+const drain = async (reader: PartReader): Promise<boolean> => {
+  try {
+    while (!(await reader.read()).done);
+    return true
+  } catch {
+    return false
+  }
 }
 
 const brokenOff = (): ModelFailure =>

@@ -1,15 +1,16 @@
 /** The AI SDK's providers, each loaded when its first model is used: their import costs more than opening the engine. */
-import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
 
 import type { ModelRequest, PromptMessage } from "../port/model.ts"
 import { shapeForAnthropic } from "./anthropic-prompt.ts"
+import { loadCompatibleModel, type StreamingModel } from "./compatible-model.ts"
 import { wireName, type ModelConfig, type ProviderName } from "./config.ts"
 import type { Fetch } from "./http-fetch.ts"
 
 export type WireProvider = Exclude<ProviderName, "scripted">
 
 export interface Provider {
-  readonly load: (config: ModelConfig, fetch: Fetch) => Promise<LanguageModelV4>
+  readonly load: (config: ModelConfig, fetch: Fetch) => Promise<StreamingModel>
   /** What this provider wants besides prompt, tools and limits. */
   readonly shape: (request: ModelRequest) => {
     readonly prompt: readonly PromptMessage[]
@@ -19,19 +20,7 @@ export interface Provider {
 
 export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
   "openai-compatible": {
-    load: async (config, fetch) => {
-      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
-      const { baseURL = "", apiKey } = config
-      const key = apiKey === undefined ? {} : { apiKey }
-      return createOpenAICompatible({
-        name: "compatible",
-        baseURL,
-        ...key,
-        fetch,
-        includeUsage: true,
-        headers: { ...config.headers },
-      })(wireName(config))
-    },
+    load: loadCompatibleModel,
     shape: ({ prompt, sessionID }) => ({
       prompt,
       options: isHeaderValue(sessionID) ? { headers: { "x-session-affinity": sessionID } } : {},

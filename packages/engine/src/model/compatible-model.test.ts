@@ -1,0 +1,201 @@
+/** Our reading of a Chat Completions stream against the AI SDK's own: the same bytes give the same parts. */
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+
+import { COMPATIBLE_NAME, loadCompatibleModel, type StreamingModel } from "./compatible-model.ts"
+import type { Fetch } from "./http-fetch.ts"
+
+const baseURL = "http://127.0.0.1:9/v1"
+const PROMPT = [{ role: "user" as const, content: [{ type: "text" as const, text: "hi" }] }]
+
+/** A server that answers every request with this text. */
+const answering =
+  (text: string): Fetch =>
+  async () =>
+    new Response(text, { headers: { "content-type": "text/event-stream" } })
+
+const wire = (chunks: readonly unknown[]): string =>
+  [...chunks.map((chunk) => (typeof chunk === "string" ? chunk : JSON.stringify(chunk))), "[DONE]"]
+    .map((data) => `data: ${data}\n\n`)
+    .join("")
+
+/** A call that never gets a name breaks the stream; that is an outcome too. */
+const partsOf = async (model: StreamingModel): Promise<readonly LanguageModelV4StreamPart[]> => {
+  const { stream } = await model.doStream({ prompt: PROMPT })
+  const parts: LanguageModelV4StreamPart[] = []
+  try {
+    for await (const part of stream) parts.push(part)
+  } catch {
+    parts.push({ type: "error", error: "threw" })
+  }
+  return parts
+}
+
+/** What a turn can tell from a part; ids that were made up are only told apart from each other. */
+const essence = (parts: readonly LanguageModelV4StreamPart[]): readonly unknown[] => {
+  const made = new Map<string, string>()
+  const idOf = (id: string): string => {
+    if (!/^[\dA-Za-z]{16}$/.test(id)) return id
+    const known = made.get(id) ?? `made-${made.size}`
+    made.set(id, known)
+    return known
+  }
+  const essential: unknown[] = []
+  for (const part of parts) {
+    if (part.type === "stream-start" || part.type === "response-metadata") continue
+    if (part.type === "error") {
+      essential.push({ type: "error" })
+      return essential // the turn ends here
+    }
+    if (part.type === "finish") {
+      const { inputTokens, outputTokens } = part.usage
+      const zero = (tokens: object): object =>
+        Object.fromEntries(Object.entries(tokens).map(([name, value]) => [name, value ?? 0]))
+      essential.push({ ...part, usage: { input: zero(inputTokens), output: zero(outputTokens) } })
+    } else if ("toolCallId" in part) essential.push({ ...part, toolCallId: idOf(part.toolCallId) })
+    else if ("id" in part && typeof part.id === "string") essential.push({ ...part, id: idOf(part.id) })
+    else essential.push(part)
+  }
+  return essential
+}
+
+const compare = async (text: string): Promise<{ ours: readonly unknown[]; theirs: readonly unknown[] }> => {
+  const fetch: Fetch = answering(text)
+  const config = {
+    id: "x/one",
+    provider: "openai-compatible" as const,
+    baseURL,
+    contextWindow: 9,
+    maxOutput: 9,
+  }
+  const ours = await loadCompatibleModel(config, fetch)
+  const theirs = createOpenAICompatible({ name: COMPATIBLE_NAME, baseURL, fetch, includeUsage: true })("one")
+  return { ours: essence(await partsOf(ours)), theirs: essence(await partsOf(theirs)) }
+}
+
+const delta = (fields: object, finish: string | null = null) => ({
+  id: "c",
+  choices: [{ index: 0, delta: fields, finish_reason: finish }],
+})
+const call = (fields: object) => delta({ tool_calls: [fields] })
+const STOP = delta({}, "stop")
+const CALLS = delta({}, "tool_calls")
+const USAGE = {
+  id: "c",
+  choices: [],
+  usage: {
+    prompt_tokens: 100,
+    completion_tokens: 20,
+    prompt_tokens_details: { cached_tokens: 60 },
+    completion_tokens_details: { reasoning_tokens: 5 },
+  },
+}
+
+const CASES: Readonly<Record<string, readonly unknown[]>> = {
+  text: [
+    delta({ role: "assistant", content: "" }),
+    delta({ content: "a" }),
+    delta({ content: "b" }),
+    STOP,
+    USAGE,
+  ],
+  "text with the finish in its last piece": [delta({ content: "a" }), delta({ content: "b" }, "length")],
+  "reasoning under one name": [delta({ reasoning_content: "r" }), delta({ content: "a" }), STOP],
+  "reasoning under the other name": [delta({ reasoning: "r" }), delta({ content: "a" }), STOP],
+  "reasoning after text": [delta({ content: "a" }), delta({ reasoning: "r" }), delta({ content: "b" }), STOP],
+  "content in parts": [
+    delta({ content: [{ type: "thinking", thinking: [{ type: "text", text: "r" }] }] }),
+    delta({
+      content: [
+        { type: "text", text: "a" },
+        { type: "text", text: "" },
+      ],
+    }),
+    STOP,
+  ],
+  refusal: [delta({ refusal: "I can" }), delta({ refusal: "not" }), STOP],
+  "a filter": [delta({ content: "a" }), delta({}, "content_filter")],
+  "an unknown reason": [delta({ content: "a" }), delta({}, "eos_token")],
+  "one call in pieces": [
+    call({ index: 0, id: "c1", type: "function", function: { name: "read", arguments: "" } }),
+    call({ index: 0, function: { arguments: '{"path"' } }),
+    call({ index: 0, function: { arguments: ':"a"}' } }),
+    CALLS,
+  ],
+  "two calls, interleaved": [
+    call({ index: 0, id: "c1", function: { name: "read", arguments: '{"a":' } }),
+    call({ index: 1, id: "c2", function: { name: "read", arguments: '{"b":' } }),
+    call({ index: 0, function: { arguments: "1}" } }),
+    call({ index: 1, function: { arguments: "2}" } }),
+    CALLS,
+  ],
+  "two calls with one id": [
+    call({ index: 0, id: "same", function: { name: "read", arguments: "{}" } }),
+    call({ index: 1, id: "same", function: { name: "read", arguments: "{}" } }),
+    CALLS,
+  ],
+  "a call whose name comes late": [
+    call({ index: 0, id: "c1", function: { arguments: '{"a"' } }),
+    call({ index: 0, function: { name: "read", arguments: ":1}" } }),
+    CALLS,
+  ],
+  "a call without an index": [call({ id: "c1", function: { name: "read", arguments: '{"a":1}' } }), CALLS],
+  "a call without an id": [call({ index: 0, function: { name: "read", arguments: '{"a":1}' } }), CALLS],
+  "a call with a signature": [
+    call({
+      index: 0,
+      id: "c1",
+      function: { name: "read", arguments: "{}" },
+      extra_content: { google: { thought_signature: "sig" } },
+    }),
+    CALLS,
+  ],
+  "arguments that are no JSON": [
+    call({ index: 0, id: "c1", function: { name: "read", arguments: '{"a' } }),
+    CALLS,
+  ],
+  "a call after reasoning": [
+    delta({ reasoning: "r" }),
+    call({ index: 0, id: "c1", function: { name: "read", arguments: "{}" } }),
+    CALLS,
+  ],
+  "an error in the stream": [
+    delta({ content: "a" }),
+    { error: { message: "no", type: "server_error", code: 500 } },
+  ],
+  "an event that is no JSON": [delta({ content: "a" }), "{not json", STOP],
+  "a chunk without choices": [delta({ content: "a" }), { id: "c" }, STOP],
+  "no finish": [delta({ content: "a" })],
+  nothing: [],
+}
+
+test.each(Object.entries(CASES))("reads %s as the SDK does", async (_name, chunks) => {
+  const { ours, theirs } = await compare(wire(chunks))
+  expect(ours).toEqual(theirs)
+})
+
+const text = fc.string({ maxLength: 5 })
+const index = fc.constantFrom(0, 1)
+const anyChunk = fc.oneof(
+  text.map((content) => delta({ content })),
+  text.map((reasoning_content) => delta({ reasoning_content })),
+  text.map((refusal) => delta({ refusal })),
+  fc
+    .tuple(index, fc.constantFrom("a", "b"), text)
+    .map(([at, name, args]) => call({ index: at, id: `id-${at}`, function: { name, arguments: args } })),
+  fc.tuple(index, text).map(([at, args]) => call({ index: at, function: { arguments: args } })),
+  fc.constantFrom("stop", "length", "tool_calls").map((finish) => delta({}, finish)),
+  fc.constant(USAGE),
+)
+
+test("reads any sequence of chunks as the SDK does", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyChunk, { maxLength: 12 }), async (chunks) => {
+      const { ours, theirs } = await compare(wire([...chunks, STOP]))
+      expect(ours).toEqual(theirs)
+    }),
+    { numRuns: 300 },
+  )
+})

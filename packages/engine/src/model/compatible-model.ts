@@ -1,0 +1,189 @@
+/**
+ * An OpenAI-compatible server: the AI SDK writes the request, we read the answer. Reading it ourselves halves what a turn
+ * costs besides the network; see `chat-chunks.ts`.
+ */
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
+
+import { openChunkReader, signatureMetadata, type ToolCallDelta } from "./chat-chunks.ts"
+import { wireName, type ModelConfig } from "./config.ts"
+import type { Fetch } from "./http-fetch.ts"
+import { openSseReader } from "./sse.ts"
+
+/** Under which native data of such models is kept. */
+export const COMPATIBLE_NAME = "compatible"
+
+export type StreamingModel = Pick<LanguageModelV4, "doStream">
+
+export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Promise<StreamingModel> => {
+  const [{ OpenAICompatibleChatLanguageModel }, { StreamingToolCallTracker, generateId }] = await Promise.all(
+    [import("@ai-sdk/openai-compatible"), import("@ai-sdk/provider-utils")],
+  )
+  const baseURL = (config.baseURL ?? "").replace(/\/+$/, "")
+  const address = `${baseURL}/chat/completions`
+  const writer = new OpenAICompatibleChatLanguageModel(wireName(config), {
+    provider: COMPATIBLE_NAME,
+    url: () => address,
+    headers: {},
+  })
+  const headers = {
+    "content-type": "application/json",
+    accept: "text/event-stream",
+    "user-agent": "meridian",
+    ...(config.apiKey === undefined ? {} : { authorization: `Bearer ${config.apiKey}` }),
+    ...config.headers,
+  }
+
+  const openParts = (enqueue: (part: LanguageModelV4StreamPart) => void) =>
+    openChunkReader({
+      enqueue,
+      providerName: COMPATIBLE_NAME,
+      tracker: new StreamingToolCallTracker<ToolCallDelta>(
+        { enqueue },
+        {
+          generateId,
+          extractMetadata: (delta) => signatureMetadata(COMPATIBLE_NAME, delta),
+          buildToolCallProviderMetadata: (metadata) => metadata,
+        },
+      ),
+    })
+
+  const post = async (options: LanguageModelV4CallOptions): Promise<Response> => {
+    const { body } = await writer.prepareRequest(options)
+    const response = await fetch(address, {
+      method: "POST",
+      headers: { ...headers, ...definedOnly(options.headers) },
+      body: JSON.stringify({ ...body, stream: true, stream_options: { include_usage: true } }),
+      ...(options.abortSignal === undefined ? {} : { signal: options.abortSignal }),
+    })
+    if (!response.ok) throw await readRefusal(response)
+    return response
+  }
+
+  return {
+    doStream: async (options) => {
+      const response = await post(options)
+      return { stream: streamParts(response, openParts) }
+    },
+  }
+}
+
+type OpenParts = (enqueue: (part: LanguageModelV4StreamPart) => void) => ReturnType<typeof openChunkReader>
+
+/** Nothing is read ahead of the reader: what it does not take, the provider does not send. */
+const streamParts = (response: Response, openParts: OpenParts): ReadableStream<LanguageModelV4StreamPart> => {
+  const bytes = response.body?.getReader()
+  const decoder = new TextDecoder()
+  let parsed: ParsedStream | undefined
+  return new ReadableStream<LanguageModelV4StreamPart>(
+    {
+      start: (controller) => {
+        parsed = openParsedStream((part) => controller.enqueue(part), openParts)
+      },
+      pull: async (controller) => {
+        for (let found = 0; found === 0;) {
+          const { done, value } = (await bytes?.read()) ?? { done: true, value: undefined }
+          found = parsed?.push(done ? undefined : decoder.decode(value, { stream: true })) ?? 0
+          if (!done) continue
+          controller.close()
+          return
+        }
+      },
+      cancel: async () => {
+        await bytes?.cancel()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+interface ParsedStream {
+  /** Text of the response, or undefined at its end; says how many parts came of it. Never throws. */
+  readonly push: (text: string | undefined) => number
+}
+
+const openParsedStream = (
+  enqueue: (part: LanguageModelV4StreamPart) => void,
+  openParts: OpenParts,
+): ParsedStream => {
+  let found = 0
+  let ended = false
+  const give = (part: LanguageModelV4StreamPart): void => {
+    found += 1
+    enqueue(part)
+  }
+  const parts = openParts(give)
+  const end = (): void => {
+    if (ended) return
+    ended = true
+    parts.end()
+  }
+  const events = openSseReader((data) => {
+    if (ended) return
+    // The answer is complete here, whether or not the server closes its response.
+    if (data === "[DONE]") return end()
+    parts.chunk(parseJson(data))
+  })
+  return {
+    push: (text) => {
+      found = 0
+      try {
+        if (text !== undefined) events.push(text)
+        else {
+          events.end()
+          end()
+        }
+      } catch (error) {
+        // As a part: a stream that breaks would take back what is still waiting to be read.
+        ended = true
+        give({ type: "error", error })
+      }
+      return found
+    },
+  }
+}
+
+/** Undefined when it is no JSON. */
+const parseJson = (text: string): unknown => {
+  try {
+    // eslint-disable-next-line eslint/no-restricted-properties -- `chat-chunks.ts` reads every field as unknown
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const definedOnly = (headers: LanguageModelV4CallOptions["headers"]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers ?? {}).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+
+/** As much of an error's body as can matter. */
+const REFUSAL_LIMIT = 65_536
+
+/** An answer that is an error, in the shape `failure.ts` reads. */
+const readRefusal = async (response: Response): Promise<object> => {
+  const body = await readText(response)
+  const data = parseJson(body)
+  return {
+    statusCode: response.status,
+    message: data === undefined ? response.statusText : "",
+    responseBody: body,
+    responseHeaders: Object.fromEntries(response.headers),
+    ...(typeof data === "object" && data !== null ? { data } : {}),
+  }
+}
+
+const readText = async (response: Response): Promise<string> => {
+  const reader = response.body?.getReader()
+  if (reader === undefined) return ""
+  const decoder = new TextDecoder()
+  let text = ""
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text
+    text += decoder.decode(value, { stream: true })
+    if (text.length < REFUSAL_LIMIT) continue
+    await reader.cancel()
+    return text
+  }
+}

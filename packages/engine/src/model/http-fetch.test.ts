@@ -1,0 +1,135 @@
+import { once } from "node:events"
+import { createServer, type RequestListener, type Server } from "node:http"
+
+import { afterEach, expect, test } from "vitest"
+
+import { openHttpFetch } from "./http-fetch.ts"
+
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+const serve = async (listener: RequestListener): Promise<string> => {
+  const server = createServer(listener).listen(0, "127.0.0.1")
+  servers.push(server)
+  await once(server, "listening")
+  const address = server.address()
+  return typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}/v1` : ""
+}
+
+const fetch = openHttpFetch({ idleMs: 60_000 })
+
+const readAll = async (response: Response): Promise<string> => {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ""
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    if (done) return text
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+test("sends method, headers and body, and gives status, headers and body back", async () => {
+  const url = await serve((request, response) => {
+    response.writeHead(201, {
+      "x-seen": `${request.method} ${String(request.headers["x-mine"])}`,
+      "set-cookie": ["a=1", "b=2"],
+    })
+    request.pipe(response)
+  })
+  const response = await fetch(url, { method: "POST", headers: { "X-Mine": "yes" }, body: "grüße" })
+  expect([response.ok, response.status, response.headers.get("x-seen")]).toEqual([true, 201, "POST yes"])
+  expect(await readAll(response)).toBe("grüße")
+})
+
+test("an error status is a response, not an exception", async () => {
+  const url = await serve((_request, response) => response.writeHead(503).end("busy"))
+  const response = await fetch(url)
+  expect([response.ok, response.status, response.statusText]).toEqual([false, 503, "Service Unavailable"])
+  expect(await readAll(response)).toBe("busy")
+})
+
+test("reading ends with an error when the server breaks off", async () => {
+  const url = await serve((_request, response) => {
+    response.write("half", () => response.destroy())
+  })
+  await expect(readAll(await fetch(url))).rejects.toMatchObject({ code: "ECONNRESET" })
+})
+
+test("a response nobody reads may break without harm", async () => {
+  const closed = Promise.withResolvers<void>()
+  const url = await serve((_request, response) => {
+    response.once("close", () => closed.resolve())
+    response.write("half", () => response.destroy())
+  })
+  expect((await fetch(url)).status).toBe(200)
+  await closed.promise
+})
+
+test("cancelling closes the connection and ends a read that waits", async () => {
+  const closed = Promise.withResolvers<void>()
+  const url = await serve((_request, response) => {
+    response.once("close", () => closed.resolve())
+    response.write("first")
+  })
+  const reader = (await fetch(url)).body?.getReader()
+  await reader?.read()
+  const waiting = reader?.read()
+  await reader?.cancel()
+  await expect(waiting).rejects.toMatchObject({ code: "ECONNRESET" })
+  await closed.promise
+})
+
+test("a signal ends the request before and after the answer began", async () => {
+  const url = await serve((request, response) => {
+    if (request.url?.endsWith("begun") === true) response.write("first")
+  })
+  const early = new AbortController()
+  const pending = fetch(url, { signal: early.signal })
+  early.abort()
+  await expect(pending).rejects.toMatchObject({ name: "AbortError" })
+  const late = new AbortController()
+  const reader = (await fetch(`${url}/begun`, { signal: late.signal })).body?.getReader()
+  await reader?.read()
+  const waiting = reader?.read()
+  late.abort()
+  await expect(waiting).rejects.toThrow(/abort/)
+  await expect(fetch(url, { signal: late.signal })).rejects.toMatchObject({ name: "AbortError" })
+})
+
+test("a connection that stays silent is given up", async () => {
+  const url = await serve(() => {})
+  const impatient = openHttpFetch({ idleMs: 20 })
+  await expect(impatient(url)).rejects.toMatchObject({ code: "ETIMEDOUT", message: "silent for 20 ms" })
+})
+
+test("the server is held back while nobody reads", async () => {
+  const total = 64 * 1024 * 1024
+  let sent = 0
+  const url = await serve((_request, response) => {
+    const chunk = Buffer.alloc(1024 * 1024)
+    const more = (): void => {
+      while (sent < total) {
+        sent += chunk.length
+        if (!response.write(chunk)) return void response.once("drain", more)
+      }
+      response.end()
+    }
+    more()
+  })
+  const reader = (await fetch(url)).body?.getReader()
+  let received = (await reader?.read())?.value?.length ?? 0
+  const before = sent
+  expect(before).toBeLessThan(total)
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    if (done) break
+    received += value.length
+  }
+  expect(received).toBe(total)
+})
