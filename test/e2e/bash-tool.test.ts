@@ -12,6 +12,7 @@ import { TOOL_LIMITS } from "../../packages/engine/src/tool/limits.ts"
 import { openProcessGuard, type ProcessGuard } from "../../packages/engine/src/tool/process-guard.ts"
 import { findProcesses } from "../../packages/engine/src/tool/process-table.ts"
 import { openScene, openWorkspace, textOf, type Workspace } from "../tool-scene.ts"
+import { verifies } from "../verifies.ts"
 
 interface Bench extends AsyncDisposable {
   readonly space: Workspace
@@ -87,27 +88,37 @@ test("a command without output, one that reads input and one that ends by a sign
   )
 })
 
-test("workdir is resolved, and asked for when it lies outside", async () => {
-  await using bench = await openBench()
-  await mkdir(join(bench.space.root, "sub"))
-  expect(await bench.run({ command: "pwd", workdir: "sub" })).toContain(join(bench.space.root, "sub"))
-  const scene = openScene()
-  await bench.run({ command: "pwd", workdir: ".." }, scene)
-  expect(scene.questions.map(({ action, resources }) => [action, resources])).toEqual([
-    ["external_directory", [bench.space.base]],
-    ["bash", ["pwd"]],
-  ])
-  await expect(bench.run({ command: "pwd", workdir: "missing" })).rejects.toMatchObject({ code: "not-found" })
-})
+verifies(
+  "tools.bash.workdir",
+  async () => {
+    await using bench = await openBench()
+    await mkdir(join(bench.space.root, "sub"))
+    expect(await bench.run({ command: "pwd", workdir: "sub" })).toContain(join(bench.space.root, "sub"))
+    const scene = openScene()
+    await bench.run({ command: "pwd", workdir: ".." }, scene)
+    expect(scene.questions.map(({ action, resources }) => [action, resources])).toEqual([
+      ["external_directory", [bench.space.base]],
+      ["bash", ["pwd"]],
+    ])
+    await expect(bench.run({ command: "pwd", workdir: "missing" })).rejects.toMatchObject({
+      code: "not-found",
+    })
+  },
+  "workdir is resolved, and asked for when it lies outside",
+)
 
-test("absolute arguments outside the project are pointed out, not asked for", async () => {
-  await using bench = await openBench()
-  const scene = openScene()
-  const text = await bench.run({ command: `cat /etc/hostname ${bench.space.root}/none 2>/dev/null` }, scene)
-  expect(text).toContain("[note: the command names paths outside the project: /etc/hostname]")
-  expect(scene.questions.map(({ action }) => action)).toEqual(["bash"])
-  expect(pathsOutside("x > /p/a /p/../q --file=/r 'a b'/c http://host/path", "/p")).toEqual(["/q", "/r"])
-})
+verifies(
+  "tools.bash.advice",
+  async () => {
+    await using bench = await openBench()
+    const scene = openScene()
+    const text = await bench.run({ command: `cat /etc/hostname ${bench.space.root}/none 2>/dev/null` }, scene)
+    expect(text).toContain("[note: the command names paths outside the project: /etc/hostname]")
+    expect(scene.questions.map(({ action }) => action)).toEqual(["bash"])
+    expect(pathsOutside("x > /p/a /p/../q --file=/r 'a b'/c http://host/path", "/p")).toEqual(["/q", "/r"])
+  },
+  "absolute arguments outside the project are pointed out, not asked for",
+)
 
 test("a long output is cut, with the whole of it in a file", async () => {
   await using bench = await openBench()
@@ -136,9 +147,21 @@ test("a timeout ends the whole group, also what ignores being asked", async () =
   const command = "echo begun; trap '' TERM; (trap '' TERM; sleep 1000) & sleep 1000; sleep 1000; sleep 1000"
   await expect(bench.run({ command, timeout: 100 })).rejects.toMatchObject({
     code: "timeout",
-    message: expect.stringMatching(/^begun\n\n\[ended after 0\.1 s/),
+    message: expect.stringMatching(
+      /^The command was ended after 0\.1 s \(timeout\).* It had said:\nbegun\n$/,
+    ),
   })
   expect(await marked(bench)).toEqual([])
+})
+
+test("a long output of a command that ran out of time is kept, its end is told", async () => {
+  await using bench = await openBench()
+  const outcome = await bench
+    .run({ command: "seq 1 2000; sleep 1000", timeout: 300 })
+    .catch((error: unknown) => String(error))
+  const file = /the whole is in (\S+)\)/.exec(outcome)?.[1] ?? ""
+  expect(outcome.endsWith("\n2000\n")).toBe(true)
+  expect((await readFile(file, "utf8")).split("\n")).toHaveLength(2001)
 })
 
 test("an interrupt ends the group and those who left it", async () => {

@@ -4,10 +4,12 @@ import { OPERATIONS, register, type Registration } from "@meridian/spaces"
 import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
 import { INIT } from "./command/init.meta.ts"
+import { SERVE } from "./command/serve.meta.ts"
 
 export const COMMANDS: readonly Registration[] = [
   ...OPERATIONS,
   register(INIT, async () => (await import("./command/init.ts")).init),
   register(BRIEF, async () => (await import("./command/brief.ts")).brief),
+  register(SERVE, async () => (await import("./command/serve.ts")).serve),
   register(COMPLETION, async () => (await import("./command/completion.ts")).completion),
 ]

@@ -102,9 +102,7 @@ export const makeEngine = (
         await endLeftovers({ calls, scope: file })
       },
     }
-    const scope = yield* Effect.scope
     const drains: Drains = createDrains({
-      scope,
       drain: (sessionID, demand) =>
         interruptibleFromElsewhere(
           runtime,

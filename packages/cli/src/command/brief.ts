@@ -8,7 +8,17 @@ export const brief = implement(BRIEF, {
     const { makeBrief, readInjected } = await import("../continuity/index.ts")
     if (injected) {
       const { file, entries, output } = readInjected({ cwd, env })
-      return { output, file, entries: entries.map((entry) => ({ ...entry })) }
+      return {
+        output,
+        file,
+        entries: entries.map(({ at, directory, session, request, texts }) => ({
+          at,
+          directory,
+          session,
+          request,
+          texts,
+        })),
+      }
     }
     const { artifact, ...made } = await makeBrief({ cwd, host })
     return artifact === null ? made : { ...made, artifact }

@@ -1,16 +1,26 @@
 /**
  * Bytes of a file become lines of text, or are refused as binary.
  * UTF-8 with or without a mark; UTF-16 in both orders when it has its mark (without one it is full of zero bytes, and
- * refused). Line ends become `\n`, a line longer than the cap is cut. Linear.
+ * refused). Line ends become `\n`, a line longer than the cap is cut, lines beyond their cap are left out. Linear.
  */
+export interface LineCaps {
+  readonly lineLength: number
+  readonly fileLines: number
+  /** Which lines stay when there are too many. */
+  readonly keep: FilePart
+}
+
+/** Its beginning, its end, or half of each. */
+export type FilePart = "head" | "tail" | "ends"
+
 export type Decoded =
   | { readonly kind: "text"; readonly text: string; readonly cut: boolean }
   | { readonly kind: "binary" }
 
-export const decodeText = (bytes: Uint8Array, lineLength: number): Decoded => {
+export const decodeText = (bytes: Uint8Array, caps: LineCaps): Decoded => {
   const text = decode(bytes)
   if (text === undefined) return { kind: "binary" }
-  return cutLines(text.replaceAll("\r\n", "\n").replaceAll("\r", "\n"), lineLength)
+  return cutLines(text.replaceAll("\r\n", "\n").replaceAll("\r", "\n"), caps)
 }
 
 const decode = (bytes: Uint8Array): string | undefined => {
@@ -46,10 +56,46 @@ const isMostlyUnreadable = (text: string): boolean => {
   return unreadable * 10 > text.length
 }
 
-const cutLines = (text: string, lineLength: number): Decoded => {
-  if (text.length <= lineLength) return { kind: "text", text, cut: false }
+const cutLines = (text: string, { lineLength, fileLines, keep }: LineCaps): Decoded => {
+  const pieces = keepLines(text, fileLines, keep)
+  const kept = pieces.map((piece) => shortenLines(piece, lineLength)).join("\n")
+  return { kind: "text", text: kept, cut: kept.length < text.length }
+}
+
+/** Without splitting: a file can have a hundred times more lines than are kept. */
+const keepLines = (text: string, count: number, keep: FilePart): readonly string[] => {
+  if (keep === "head") return [text.slice(0, endOfHead(text, count))]
+  if (keep === "tail") return [text.slice(startOfTail(text, count))]
+  const half = Math.floor(count / 2)
+  const end = endOfHead(text, half)
+  const start = startOfTail(text, half)
+  return start <= end + 1 ? [text] : [text.slice(0, end), text.slice(start)]
+}
+
+/** Where the line break after so many lines is. */
+const endOfHead = (text: string, count: number): number => {
+  let at = -1
+  for (let line = 0; line < count; line += 1) {
+    at = text.indexOf("\n", at + 1)
+    if (at === -1) return text.length
+  }
+  return at
+}
+
+/** Where the last so many lines begin. */
+const startOfTail = (text: string, count: number): number => {
+  let at = text.length
+  for (let line = 0; line < count; line += 1) {
+    at = at === 0 ? -1 : text.lastIndexOf("\n", at - 1)
+    if (at === -1) return 0
+  }
+  return at + 1
+}
+
+const shortenLines = (text: string, lineLength: number): string => {
+  if (text.length <= lineLength) return text
   const lines = text.split("\n")
-  const cut = lines.some((line) => line.length > lineLength)
-  const kept = cut ? lines.map((line) => line.slice(0, lineLength)).join("\n") : text
-  return { kind: "text", text: kept, cut }
+  return lines.some((line) => line.length > lineLength)
+    ? lines.map((line) => line.slice(0, lineLength)).join("\n")
+    : text
 }

@@ -19,7 +19,7 @@ import {
 } from "node:fs"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
 
-import { decodeText } from "./decode-text.ts"
+import { decodeText, type FilePart } from "./decode-text.ts"
 import { openReadBudget, type ReadBudget } from "./read-budget.ts"
 
 export type ReadOutcome =
@@ -48,7 +48,7 @@ export type LookOutcome =
 
 export interface ReadOptions {
   /** Which part of a file that is larger than the cap: its head, its tail, or half of each (a log whose order is unknown). */
-  readonly part?: "head" | "tail" | "ends"
+  readonly part?: FilePart
   readonly maxBytes?: number
 }
 
@@ -73,7 +73,10 @@ export const openGuardedReader = (root: string, budget: ReadBudget = openReadBud
     if (spent !== undefined) return { kind: "refused", reason: spent }
     if (path.includes("\0")) return { kind: "refused", reason: "a name with a zero byte" }
     try {
-      const real = realpathSync.native(isAbsolute(path) ? path : join(base, path))
+      const wanted = isAbsolute(path) ? path : join(base, path)
+      // Most names that are asked for do not exist; an answer costs far less than an exception.
+      if (lstatSync(wanted, { throwIfNoEntry: false }) === undefined) return ABSENT
+      const real = realpathSync.native(wanted)
       if (!isInside(base, real)) return { kind: "refused", reason: "outside of the root" }
       return act(real, lstatSync(real))
     } catch (error) {
@@ -136,8 +139,13 @@ const readRegular = (real: string, options: ReadOptions, budget: ReadBudget): Re
       return { kind: "refused", reason: `more than ${budget.limits.totalBytes} bytes in all` }
     const texts: string[] = []
     let cut = stats.size > granted
-    for (const { from, length } of choosePieces(options.part ?? "head", stats.size, granted)) {
-      const decoded = decodeText(readPiece(descriptor, from, length), budget.limits.lineLength)
+    const pieces = choosePieces(options.part ?? "head", stats.size, granted)
+    for (const { from, length, keep } of pieces) {
+      const decoded = decodeText(readPiece(descriptor, from, length), {
+        lineLength: budget.limits.lineLength,
+        fileLines: Math.ceil(budget.limits.fileLines / pieces.length),
+        keep,
+      })
       if (decoded.kind === "binary") return { kind: "refused", reason: "not text" }
       texts.push(from === 0 ? decoded.text : afterBreak(decoded.text))
       cut ||= decoded.cut
@@ -151,15 +159,16 @@ const readRegular = (real: string, options: ReadOptions, budget: ReadBudget): Re
 interface Piece {
   readonly from: number
   readonly length: number
+  readonly keep: FilePart
 }
 
-const choosePieces = (part: "head" | "tail" | "ends", size: number, granted: number): readonly Piece[] => {
-  if (size <= granted || part === "head") return [{ from: 0, length: granted }]
-  if (part === "tail") return [{ from: size - granted, length: granted }]
+const choosePieces = (part: FilePart, size: number, granted: number): readonly Piece[] => {
+  if (size <= granted || part === "head") return [{ from: 0, length: granted, keep: part }]
+  if (part === "tail") return [{ from: size - granted, length: granted, keep: part }]
   const half = Math.floor(granted / 2)
   return [
-    { from: 0, length: half },
-    { from: size - half, length: half },
+    { from: 0, length: half, keep: "head" },
+    { from: size - half, length: half, keep: "tail" },
   ]
 }
 
@@ -182,17 +191,17 @@ const afterBreak = (text: string): string => {
 
 const listFolder = (real: string, maxEntries: number): ListOutcome => {
   const folder = opendirSync(real, { bufferSize: 256 })
+  const entries: Entry[] = []
+  let truncated = false
   try {
-    const entries: Entry[] = []
-    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
-      if (entries.length === maxEntries)
-        return { kind: "entries", entries: inOrder(entries), truncated: true }
-      entries.push({ name: entry.name, type: typeOf(entry) })
+    for (let entry = folder.readSync(); entry !== null && !truncated; entry = folder.readSync()) {
+      truncated = entries.length === maxEntries
+      if (!truncated) entries.push({ name: entry.name, type: typeOf(entry) })
     }
-    return { kind: "entries", entries: inOrder(entries), truncated: false }
   } finally {
     folder.closeSync()
   }
+  return { kind: "entries", entries: inOrder(entries), truncated }
 }
 
 /** By code unit, so that the same tree gives the same text on every file system. */
@@ -209,9 +218,11 @@ const fromError = (error: unknown): { readonly kind: "absent" | "refused"; reado
   const code =
     error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN"
   return code === "ENOENT" || code === "ENOTDIR"
-    ? { kind: "absent", reason: "there is no such file" }
+    ? ABSENT
     : { kind: "refused", reason: REASONS[code] ?? `the system said ${code}` }
 }
+
+const ABSENT = { kind: "absent", reason: "there is no such file" } as const
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: "not readable for this user",

@@ -8,8 +8,11 @@ import {
   type Artifacts,
   ARTIFACTS_OF,
   BUG_STAGES,
+  type Document,
+  documentOf,
   FOLDER_OF,
   kindOf,
+  openDocument,
   pathOf,
   SPEC_STAGES,
   type WorkflowKind,
@@ -25,8 +28,9 @@ export interface WorkflowSearch {
   readonly warn: (warning: string) => void
 }
 
-/** Folders whose artifacts are looked at; of more, those changed last (and the named ones). */
-const MAX_CANDIDATES = 256
+/** Folders whose time is looked at, and of those the ones whose artifacts are. */
+const MAX_LOOKED_AT = 512
+const MAX_CANDIDATES = 64
 /** Folders whose artifacts are read until one is active. */
 const MAX_ATTEMPTS = 8
 
@@ -70,26 +74,31 @@ const findCandidates = (
   const listing = reader.list(FOLDER_OF[kind])
   if (listing.kind === "refused") warn(`${FOLDER_OF[kind]}: ${listing.reason}`)
   if (listing.kind !== "entries") return []
-  if (listing.truncated) warn(`${FOLDER_OF[kind]}: too many entries, only the first were looked at`)
   const names = listing.entries
     .filter(({ name, type }) => type === "folder" && name !== "attic" && !name.startsWith("."))
     .map(({ name }) => name)
-  return latest(reader, kind, names, named).map((name) => describe(reader, kind, name))
+  if (listing.truncated || names.length > MAX_CANDIDATES)
+    warn(`${FOLDER_OF[kind]}: more folders than are looked at (${MAX_CANDIDATES})`)
+  return chooseNames(reader, kind, names, named).map((name) => describe(reader, kind, name))
 }
 
-const latest = (
+/** Of too many: those the session names; if it names none, those changed last among the last by name. */
+const chooseNames = (
   reader: GuardedReader,
   kind: WorkflowKind,
   names: readonly string[],
   named: (name: string) => number | undefined,
 ): readonly string[] => {
   if (names.length <= MAX_CANDIDATES) return names
-  const timed = names.map((name) => {
-    const seen = reader.look(`${FOLDER_OF[kind]}/${name}`)
-    return { name, at: seen.kind === "folder" ? seen.modifiedMs : 0, named: named(name) !== undefined }
-  })
-  return timed
-    .toSorted((left, right) => Number(right.named) - Number(left.named) || right.at - left.at)
+  const known = names.filter((name) => named(name) !== undefined)
+  if (known.length > 0) return known.slice(-MAX_CANDIDATES)
+  return names
+    .slice(-MAX_LOOKED_AT)
+    .map((name) => {
+      const seen = reader.look(`${FOLDER_OF[kind]}/${name}`)
+      return { name, modifiedMs: seen.kind === "folder" ? seen.modifiedMs : 0 }
+    })
+    .toSorted((left, right) => right.modifiedMs - left.modifiedMs)
     .slice(0, MAX_CANDIDATES)
     .map(({ name }) => name)
 }
@@ -110,12 +119,12 @@ const readActive = (
   { reader, hint, warn }: WorkflowSearch,
   { kind, name }: FolderCandidate,
 ): ActiveWorkflow | undefined => {
-  const files: Partial<Record<ArtifactName, string>> = {}
+  const files: Partial<Record<ArtifactName, Document>> = {}
   const artifacts: Artifacts = { kind, name, files }
   for (const file of ARTIFACTS_OF[kind]) {
     const path = pathOf(artifacts, file)
     const outcome = reader.read(path)
-    if (outcome.kind === "text") files[file] = outcome.text
+    if (outcome.kind === "text") files[file] = openDocument(outcome.text)
     if (outcome.kind === "refused") warn(`${path}: ${outcome.reason}`)
   }
   const stage = decideStage(artifacts, hint)
@@ -127,7 +136,7 @@ const readActive = (
 
 /** Everything is checked off: a session that works on something else has left it behind. */
 const isFinished = ({ artifacts }: ActiveWorkflow): boolean => {
-  const { done, open } = readTaskList(artifacts.files["tasks.md"] ?? "")
+  const { done, open } = readTaskList(documentOf(artifacts, "tasks.md"))
   return done.length > 0 && open.length === 0
 }
 

@@ -9,7 +9,7 @@
  * - A waiter that leaves takes nothing with it.
  */
 import { Failure } from "@meridian/protocol"
-import { Cause, Deferred, Effect, Exit, Fiber, type Scope } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 
 export interface Drains {
   readonly wake: (sessionID: string) => void
@@ -50,10 +50,9 @@ interface Chain {
 }
 
 export const createDrains = (options: {
-  readonly scope: Scope.Scope
   readonly drain: (sessionID: string, demand: Demand) => Effect.Effect<void, Failure>
 }): Drains => {
-  const { scope, drain } = options
+  const { drain } = options
   const chains = new Map<string, Chain>()
   let closed = false
 
@@ -106,7 +105,8 @@ export const createDrains = (options: {
       ended: Deferred.makeUnsafe<void>(),
     }
     chains.set(sessionID, started)
-    Effect.runFork(Effect.forkIn(follow(sessionID, started), scope))
+    // Owned by `close`, which waits for its end: a scope would interrupt the chain before it could settle.
+    Effect.runFork(follow(sessionID, started))
   }
 
   const stop = (sessionID: string, chain: Chain) =>

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 
 import { openScene, openWorkspace, textOf, type Workspace } from "../../../../test/tool-scene.ts"
+import { verifies } from "../../../../test/verifies.ts"
 import { applyPatchTool } from "./apply-patch.ts"
 import { openFileLocks } from "./file-locks.ts"
 import { TOOL_LIMITS } from "./limits.ts"
@@ -48,16 +49,20 @@ test("adds, updates and deletes with one question for all files", async () => {
   ])
 })
 
-test("external directories are asked for before the edit, in one question", async () => {
-  await using space = await openWorkspace()
-  await mkdir(join(space.base, "other"))
-  const scene = openScene()
-  await apply(space, patch("*** Add File: ../other/a", "+a", "*** Add File: ../b", "+b"), scene)
-  expect(scene.questions.map(({ action, resources }) => [action, resources])).toEqual([
-    ["external_directory", [space.base, join(space.base, "other")]],
-    ["edit", [join(space.base, "other/a"), join(space.base, "b")]],
-  ])
-})
+verifies(
+  "tools.patch.one-question",
+  async () => {
+    await using space = await openWorkspace()
+    await mkdir(join(space.base, "other"))
+    const scene = openScene()
+    await apply(space, patch("*** Add File: ../other/a", "+a", "*** Add File: ../b", "+b"), scene)
+    expect(scene.questions.map(({ action, resources }) => [action, resources])).toEqual([
+      ["external_directory", [space.base, join(space.base, "other")]],
+      ["edit", [join(space.base, "other/a"), join(space.base, "b")]],
+    ])
+  },
+  "external directories are asked for before the edit, in one question",
+)
 
 test.each([
   [
@@ -83,33 +88,41 @@ test.each([
   expect(await get(space, "a")).toBe("one\n")
 })
 
-test("a failure on disk leaves the earlier changes and says exactly what happened", async () => {
-  await using space = await openWorkspace()
-  await put(space, "last", "x\n")
-  const text = patch("*** Add File: a", "+file", "*** Add File: a/b", "+below", "*** Delete File: last")
-  await expect(apply(space, text)).rejects.toMatchObject({
-    code: "failed",
-    message: [
-      "The patch was applied only in part.",
-      "Applied:",
-      "A a",
-      "Failed:",
-      'A a/b: "a/b" cannot exist: a part of its path is a file, not a directory.',
-      "Not attempted:",
-      "D last",
-      "Do not send the applied parts again.",
-    ].join("\n"),
-  })
-  expect((await readdir(space.root)).sort()).toEqual(["a", "last"])
-})
+verifies(
+  "tools.patch.partial",
+  async () => {
+    await using space = await openWorkspace()
+    await put(space, "last", "x\n")
+    const text = patch("*** Add File: a", "+file", "*** Add File: a/b", "+below", "*** Delete File: last")
+    await expect(apply(space, text)).rejects.toMatchObject({
+      code: "failed",
+      message: [
+        "The patch was applied only in part.",
+        "Applied:",
+        "A a",
+        "Failed:",
+        'A a/b: "a/b" cannot exist: a part of its path is a file, not a directory.',
+        "Not attempted:",
+        "D last",
+        "Do not send the applied parts again.",
+      ].join("\n"),
+    })
+    expect((await readdir(space.root)).sort()).toEqual(["a", "last"])
+  },
+  "a failure on disk leaves the earlier changes and says exactly what happened",
+)
 
-test("a file that changes while permission is asked is patched as it is then", async () => {
-  await using space = await openWorkspace()
-  await put(space, "a", "one\n")
-  const scene = openScene({ ask: () => put(space, "a", "other\n") })
-  await expect(apply(space, patch("*** Update File: a", "-one", "+1"), scene)).rejects.toThrow(/not found/)
-  expect(await get(space, "a")).toBe("other\n")
-})
+verifies(
+  "tools.patch.preflight",
+  async () => {
+    await using space = await openWorkspace()
+    await put(space, "a", "one\n")
+    const scene = openScene({ ask: () => put(space, "a", "other\n") })
+    await expect(apply(space, patch("*** Update File: a", "-one", "+1"), scene)).rejects.toThrow(/not found/)
+    expect(await get(space, "a")).toBe("other\n")
+  },
+  "a file that changes while permission is asked is patched as it is then",
+)
 
 test.each([
   ["exact", "  a = 1", "  a = 1"],

@@ -110,14 +110,18 @@ const present = (
   { end, output }: CommandResult,
   context: { readonly timeoutMs: number; readonly outside: readonly string[] },
 ) => {
-  const body = output.text === "" ? "(no output)" : output.text.replace(/\n$/, "")
   if (end.type === "timeout")
     throw new ToolError(
       "timeout",
-      `${body}\n\n[ended after ${context.timeoutMs / 1000} s: the timeout. All its processes were ended. Give a longer timeout (at most ${TOOL_LIMITS.bashLongestMs} ms) or a shorter task]`,
+      `The command was ended after ${context.timeoutMs / 1000} s (timeout), with all its processes. Give a longer timeout ` +
+        `(at most ${TOOL_LIMITS.bashLongestMs} ms) or a shorter task.${lastWords(output)}`,
     )
   if (end.type === "interrupted")
-    throw new ToolError("interrupted", `${body}\n\n[interrupted; all processes of the command were ended]`)
+    throw new ToolError(
+      "interrupted",
+      `The command was interrupted and all its processes were ended.${lastWords(output)}`,
+    )
+  const body = output.text === "" ? "(no output)" : output.text.replace(/\n$/, "")
   const signal = end.exit === undefined ? "SIGKILL" : signalOf(end.exit)
   const notes = [
     end.exit === undefined
@@ -141,6 +145,14 @@ const present = (
     },
     ...(output.outputPath === undefined ? {} : { outputPath: output.outputPath }),
   }
+}
+
+/** The end of what the command said, for an error that has no room for all of it. */
+const lastWords = ({ text: said, outputPath }: CommandResult["output"]): string => {
+  if (said === "") return " It had said nothing."
+  if (said.length <= TOOL_LIMITS.bashErrorCharacters) return ` It had said:\n${said}`
+  const where = outputPath === undefined ? "" : ` (the whole is in ${outputPath})`
+  return ` The last it had said${where}:\n${said.slice(-TOOL_LIMITS.bashErrorCharacters)}`
 }
 
 const signalOf = (exit: number): string | undefined =>

@@ -46,6 +46,8 @@ export const TOOL_LIMITS = {
   bashDefaultMs: 120 * SECOND,
   bashLongestMs: 600 * SECOND,
   bashGraceMs: 3 * SECOND,
+  /** The end of the output that an error carries: errors are recorded shorter than results. */
+  bashErrorCharacters: 3000,
   /** How long output is awaited once the shell is gone and something else still holds its pipe. */
   bashQuietMs: 100,
   leftoversMs: 5 * SECOND,
@@ -71,7 +73,10 @@ export const TOOL_LIMITS = {
 
   mcpConnectMs: 15 * SECOND,
   mcpCallMs: 120 * SECOND,
-  mcpCloseMs: 2 * SECOND,
+  mcpCloseMs: 500,
+  /** One message of a server; media of a result comes as base64 inside it. */
+  mcpMessageBytes: 32 * MIB,
+  mcpServers: 50,
   mcpTools: 200,
   mcpPages: 20,
   mcpBackoffMs: 1 * SECOND,
@@ -100,6 +105,10 @@ export const brokenRelations = (limits: ToolLimits): readonly string[] => {
     [limits.outputBytes < limits.outputFileBytes, "a file holds more than a preview"],
     [limits.patchBytes <= limits.writeBytes, "what a patch adds could be written"],
     [limits.mcpBackoffMs <= limits.mcpLongestBackoffMs, "backoff grows"],
+    [
+      limits.outputMediaBytes * (4 / 3) <= limits.mcpMessageBytes,
+      "media that may be returned fits a message",
+    ],
     [limits.mcpConnectMs <= limits.mcpCallMs, "connecting is quicker than a call may last"],
   ]
   return relations.flatMap(([holds, sentence]) => (holds ? [] : [sentence]))

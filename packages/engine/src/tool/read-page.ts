@@ -24,19 +24,20 @@ export const readPage = async (
 ): Promise<ToolOutput> => {
   const page = collectPage(request)
   const decoder = new StringDecoder("utf8")
-  const chunk = Buffer.allocUnsafe(CHUNK)
-  for (let position = 0; !page.full();) {
+  page.push(decoder.write(request.sample))
+  // A small file was in the sample whole.
+  let rest = Number(opened.stats.size) !== request.sample.length
+  const chunk = Buffer.allocUnsafe(rest ? CHUNK : 0)
+  for (let position = request.sample.length; rest && !page.full();) {
     throwIfAborted(request.signal)
     if (position > TOOL_LIMITS.readScanBytes) throw tooFar(path, request.offset)
-    const { bytesRead } = await opened.handle.read(chunk, 0, CHUNK, position)
-    if (bytesRead === 0) {
-      page.push(decoder.end())
-      page.end()
-      break
-    }
+    const { bytesRead } = await opened.handle.read(chunk, 0, chunk.length, position)
     page.push(decoder.write(chunk.subarray(0, bytesRead)))
     position += bytesRead
+    rest = bytesRead > 0
   }
+  page.push(decoder.end())
+  page.end()
   return page.output(path)
 }
 
@@ -81,6 +82,7 @@ const collectPage = (request: PageRequest) => {
   }
 
   const push = (text: string): void => {
+    if (full) return
     let start = 0
     if (!started && text !== "") {
       started = true

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 
 import { openScene, openWorkspace, textOf } from "../../../../test/tool-scene.ts"
+import { verifies } from "../../../../test/verifies.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { readTool } from "./read.ts"
 
@@ -21,21 +22,25 @@ test("a small file comes back exactly as it is", async () => {
   expect(scene.questions).toEqual([{ action: "read", resources: ["a.txt"], title: "Read a.txt" }])
 })
 
-test("pages join to the whole file", async () => {
-  await using space = await openWorkspace()
-  const whole = Array.from({ length: 4321 }, (_, at) => `line ${at + 1} ${"é".repeat(at % 40)}\n`).join("")
-  await writeFile(join(space.root, "long.txt"), whole)
-  const pages: string[] = []
-  for (let offset: number | undefined = 1; offset !== undefined;) {
-    const text = textOf(await readTool(space).execute({ path: "long.txt", offset }, openScene()))
-    const next = /\n\(lines .* continue with offset (\d+)\)$/.exec(text)
-    pages.push(text.slice(0, next?.index))
-    offset = next === null ? undefined : Number(next[1])
-  }
-  expect(pages.every((page) => page.split("\n").length <= TOOL_LIMITS.readLines + 1)).toBe(true)
-  expect(pages.join("")).toBe(whole)
-  expect(pages.every((page) => Buffer.byteLength(page) <= TOOL_LIMITS.readBytes)).toBe(true)
-})
+verifies(
+  "tools.read.pages-text",
+  async () => {
+    await using space = await openWorkspace()
+    const whole = Array.from({ length: 4321 }, (_, at) => `line ${at + 1} ${"é".repeat(at % 40)}\n`).join("")
+    await writeFile(join(space.root, "long.txt"), whole)
+    const pages: string[] = []
+    for (let offset: number | undefined = 1; offset !== undefined;) {
+      const text = textOf(await readTool(space).execute({ path: "long.txt", offset }, openScene()))
+      const next = /\n\(lines .* continue with offset (\d+)\)$/.exec(text)
+      pages.push(text.slice(0, next?.index))
+      offset = next === null ? undefined : Number(next[1])
+    }
+    expect(pages.every((page) => page.split("\n").length <= TOOL_LIMITS.readLines + 1)).toBe(true)
+    expect(pages.join("")).toBe(whole)
+    expect(pages.every((page) => Buffer.byteLength(page) <= TOOL_LIMITS.readBytes)).toBe(true)
+  },
+  "pages join to the whole file",
+)
 
 test("a page of exactly the bound is not called cut, one line more is", async () => {
   await using space = await openWorkspace()
@@ -76,21 +81,25 @@ test("a byte order mark is not part of the text", async () => {
   expect(textOf(await readTool(space).execute({ path: "bom.txt" }, openScene()))).toBe("one\n")
 })
 
-test("binary and pictures come as base64, by content and not by name", async () => {
-  await using space = await openWorkspace()
-  const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
-  await writeFile(join(space.root, "picture.txt"), png)
-  await writeFile(join(space.root, "latin1.txt"), Buffer.from([0x67, 0x72, 0xfc, 0x6e]))
-  await writeFile(join(space.root, "zero.bin"), Buffer.from([1, 0, 2]))
-  const read = async (path: string) => (await readTool(space).execute({ path }, openScene())).content[1]
-  expect(await read("picture.txt")).toEqual({
-    type: "media",
-    mediaType: "image/png",
-    base64: png.toString("base64"),
-  })
-  expect(await read("latin1.txt")).toMatchObject({ mediaType: "application/octet-stream" })
-  expect(await read("zero.bin")).toMatchObject({ base64: "AQAC" })
-})
+verifies(
+  "tools.read.binary",
+  async () => {
+    await using space = await openWorkspace()
+    const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
+    await writeFile(join(space.root, "picture.txt"), png)
+    await writeFile(join(space.root, "latin1.txt"), Buffer.from([0x67, 0x72, 0xfc, 0x6e]))
+    await writeFile(join(space.root, "zero.bin"), Buffer.from([1, 0, 2]))
+    const read = async (path: string) => (await readTool(space).execute({ path }, openScene())).content[1]
+    expect(await read("picture.txt")).toEqual({
+      type: "media",
+      mediaType: "image/png",
+      base64: png.toString("base64"),
+    })
+    expect(await read("latin1.txt")).toMatchObject({ mediaType: "application/octet-stream" })
+    expect(await read("zero.bin")).toMatchObject({ base64: "AQAC" })
+  },
+  "binary and pictures come as base64, by content and not by name",
+)
 
 test("a sparse file of 10 GB is refused at once, a text file of that size gives its first page", async () => {
   await using space = await openWorkspace()
@@ -106,20 +115,24 @@ test("a sparse file of 10 GB is refused at once, a text file of that size gives 
   )
 })
 
-test("a directory lists directories first, alphabetically, in pages", async () => {
-  await using space = await openWorkspace()
-  for (const name of ["b", "a"]) await mkdir(join(space.root, name))
-  for (const name of ["z.txt", ".hidden", "m.txt"]) await writeFile(join(space.root, name), "")
-  await symlink("..", join(space.root, "up"))
-  const scene = openScene()
-  const first = await readTool(space).execute({ path: ".", limit: 3 }, scene)
-  expect(textOf(first)).toBe("a/\nb/\n.hidden\n(entries 1-3 of 6; continue with offset 4)")
-  expect(first.structured).toMatchObject({ next: 4, total: 6 })
-  const second = await readTool(space).execute({ path: ".", offset: 4 }, openScene())
-  expect(textOf(second)).toBe("m.txt\nup@\nz.txt")
-  expect(second.structured).not.toHaveProperty("next")
-  expect(scene.questions[0]?.resources).toEqual(["."])
-})
+verifies(
+  "tools.read.directory",
+  async () => {
+    await using space = await openWorkspace()
+    for (const name of ["b", "a"]) await mkdir(join(space.root, name))
+    for (const name of ["z.txt", ".hidden", "m.txt"]) await writeFile(join(space.root, name), "")
+    await symlink("..", join(space.root, "up"))
+    const scene = openScene()
+    const first = await readTool(space).execute({ path: ".", limit: 3 }, scene)
+    expect(textOf(first)).toBe("a/\nb/\n.hidden\n(entries 1-3 of 6; continue with offset 4)")
+    expect(first.structured).toMatchObject({ next: 4, total: 6 })
+    const second = await readTool(space).execute({ path: ".", offset: 4 }, openScene())
+    expect(textOf(second)).toBe("m.txt\nup@\nz.txt")
+    expect(second.structured).not.toHaveProperty("next")
+    expect(scene.questions[0]?.resources).toEqual(["."])
+  },
+  "a directory lists directories first, alphabetically, in pages",
+)
 
 test("pipes, devices and sockets are refused without waiting for them", async () => {
   await using space = await openWorkspace()
@@ -158,20 +171,24 @@ test("a refusal comes before the file is looked at, with the words of whoever re
   await expect(readTool(space).execute({ path: "missing" }, scene)).rejects.toBe(refused)
 })
 
-test("a directory swapped for a link while permission is asked is not followed", async () => {
-  await using space = await openWorkspace()
-  await mkdir(join(space.root, "safe"))
-  await writeFile(join(space.root, "safe/key"), "inside")
-  await mkdir(join(space.base, "outside"))
-  await writeFile(join(space.base, "outside/key"), "secret")
-  const scene = openScene({
-    ask: async () => {
-      await rename(join(space.root, "safe"), join(space.root, "moved"))
-      await symlink("../outside", join(space.root, "safe"))
-    },
-  })
-  await expect(readTool(space).execute({ path: "safe/key" }, scene)).rejects.toThrow(/replaced by a link/)
-})
+verifies(
+  "tools.read.stays-inside",
+  async () => {
+    await using space = await openWorkspace()
+    await mkdir(join(space.root, "safe"))
+    await writeFile(join(space.root, "safe/key"), "inside")
+    await mkdir(join(space.base, "outside"))
+    await writeFile(join(space.base, "outside/key"), "secret")
+    const scene = openScene({
+      ask: async () => {
+        await rename(join(space.root, "safe"), join(space.root, "moved"))
+        await symlink("../outside", join(space.root, "safe"))
+      },
+    })
+    await expect(readTool(space).execute({ path: "safe/key" }, scene)).rejects.toThrow(/replaced by a link/)
+  },
+  "a directory swapped for a link while permission is asked is not followed",
+)
 
 test("a file swapped for a link while permission is asked is not followed", async () => {
   await using space = await openWorkspace()

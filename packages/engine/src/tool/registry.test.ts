@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 
 import { openScene, openWorkspace, textOf } from "../../../../test/tool-scene.ts"
+import { verifies } from "../../../../test/verifies.ts"
 import { ToolError, type Tool, type ToolOutput } from "../port/tool.ts"
 import { embedderTool } from "./embedder-tool.ts"
 import { TOOL_LIMITS } from "./limits.ts"
@@ -20,19 +21,23 @@ const registry = () => openToolRegistry({ outputDirectory: "unused" })
 const call = async (tools: ReturnType<typeof registry>, name: string) =>
   textOf(await tools.materialize().call(name, {}, openScene()))
 
-test("the last contribution wins and closing it reveals the one before", async () => {
-  const tools = registry()
-  tools.contribute([answering("a", "first"), answering("b", "only")])
-  const second = tools.contribute([answering("a", "second")])
-  const third = tools.contribute([answering("a", "third")])
-  expect(await call(tools, "a")).toBe("third")
-  second.close()
-  expect(await call(tools, "a")).toBe("third")
-  third.close()
-  third.close()
-  expect(await call(tools, "a")).toBe("first")
-  expect(tools.materialize().advertisements.map(({ name }) => name)).toEqual(["a", "b"])
-})
+verifies(
+  "tools.registry.scoped",
+  async () => {
+    const tools = registry()
+    tools.contribute([answering("a", "first"), answering("b", "only")])
+    const second = tools.contribute([answering("a", "second")])
+    const third = tools.contribute([answering("a", "third")])
+    expect(await call(tools, "a")).toBe("third")
+    second.close()
+    expect(await call(tools, "a")).toBe("third")
+    third.close()
+    third.close()
+    expect(await call(tools, "a")).toBe("first")
+    expect(tools.materialize().advertisements.map(({ name }) => name)).toEqual(["a", "b"])
+  },
+  "the last contribution wins and closing it reveals the one before",
+)
 
 test("a call through a materialisation whose tool was replaced, removed or revealed is stale", async () => {
   const tools = registry()
@@ -127,20 +132,24 @@ const schema = {
   additionalProperties: false,
 }
 
-test("an embedder's tool checks its input, asks for its own name and answers with text or JSON", async () => {
-  const tool = embedderTool({
-    name: "counter",
-    description: "",
-    input: schema,
-    execute: async (input: { count: number }, { sessionID }) => ({ twice: input.count * 2, sessionID }),
-  })
-  const scene = openScene()
-  expect(await tool.execute({ count: 2 }, scene)).toEqual({
-    content: [{ type: "text", text: '{"twice":4,"sessionID":"ses_1"}' }],
-    structured: { twice: 4, sessionID: "ses_1" },
-  })
-  expect(scene.questions).toEqual([{ action: "counter", resources: ["*"], title: "counter" }])
-})
+verifies(
+  "tools.registry.settles",
+  async () => {
+    const tool = embedderTool({
+      name: "counter",
+      description: "",
+      input: schema,
+      execute: async (input: { count: number }, { sessionID }) => ({ twice: input.count * 2, sessionID }),
+    })
+    const scene = openScene()
+    expect(await tool.execute({ count: 2 }, scene)).toEqual({
+      content: [{ type: "text", text: '{"twice":4,"sessionID":"ses_1"}' }],
+      structured: { twice: 4, sessionID: "ses_1" },
+    })
+    expect(scene.questions).toEqual([{ action: "counter", resources: ["*"], title: "counter" }])
+  },
+  "an embedder's tool checks its input, asks for its own name and answers with text or JSON",
+)
 
 test.each([
   [{}, /count/],

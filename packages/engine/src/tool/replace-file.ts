@@ -4,7 +4,7 @@
  * bring back the old file, never a torn one, and the session's log says which call it was.
  */
 import { randomBytes } from "node:crypto"
-import { constants, type BigIntStats } from "node:fs"
+import { constants, fstatSync, type BigIntStats } from "node:fs"
 import { access, link, lstat, open, rename, unlink } from "node:fs/promises"
 
 import { ToolError } from "../port/tool.ts"
@@ -46,12 +46,18 @@ export const replaceFile = async (
   try {
     await using parent = await openParent(path, { create: expected.type !== "unchanged" })
     const target = parent.child(parent.name)
-    const current = await lstat(target, { bigint: true }).catch((error: unknown) => {
-      if (codeOf(error) === "ENOENT") return undefined
-      throw error
-    })
+    const missing = (error: unknown): undefined => {
+      if (codeOf(error) !== "ENOENT") throw error
+    }
+    const [current, readOnly] = await Promise.all([
+      lstat(target, { bigint: true }).catch(missing),
+      access(target, constants.W_OK).then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    ])
     checkKind(path, current, expected)
-    if (current !== undefined) await access(target, constants.W_OK)
+    if (current !== undefined && readOnly !== undefined) throw readOnly
     const temporary = parent.child(`.${parent.name.slice(0, 80)}.${randomBytes(6).toString("hex")}.tmp`)
     try {
       await writeTemporary(temporary, bytes, current)
@@ -105,15 +111,15 @@ const writeTemporary = async (
   await using file = await open(
     temporary,
     constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-    current === undefined ? mode : mode & 0o700,
+    mode,
   )
   await file.writeFile(bytes)
   if (current === undefined) return
-  const own = await file.stat({ bigint: true })
+  const own = fstatSync(file.fd, { bigint: true })
   // Giving a file away needs rights we may not have; its content matters more than its owner.
   if (own.uid !== current.uid || own.gid !== current.gid)
     await file.chown(Number(current.uid), Number(current.gid)).catch(() => undefined)
-  await file.chmod(mode)
+  if (Number(own.mode & 0o7777n) !== mode) await file.chmod(mode)
 }
 
 const checkUnchanged = async (path: ResolvedPath, snapshot: FileSnapshot): Promise<void> => {

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 
 import { openWorkspace } from "../../../../test/tool-scene.ts"
+import { verifies } from "../../../../test/verifies.ts"
 import { ToolError } from "../port/tool.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { resolveInside, resolvePath } from "./resolve-path.ts"
@@ -47,17 +48,25 @@ test("a sibling whose name starts with the project's name is outside", async () 
   expect(await resolvePath(space, "..name/file")).toMatchObject({ external: false, resource: "..name/file" })
 })
 
-test("a link inside the project is named after what it leads to", async () => {
-  await using space = await openWorkspace()
-  await writeFile(join(space.root, "real.txt"), "")
-  await symlink("real.txt", join(space.root, "link.txt"))
-  expect(await resolveInside(space, "link.txt")).toMatchObject({ resource: "real.txt" })
-})
+verifies(
+  "tools.read.canonical-resource",
+  async () => {
+    await using space = await openWorkspace()
+    await writeFile(join(space.root, "real.txt"), "")
+    await symlink("real.txt", join(space.root, "link.txt"))
+    expect(await resolveInside(space, "link.txt")).toMatchObject({ resource: "real.txt" })
+  },
+  "a link inside the project is named after what it leads to",
+)
 
-test("read refuses an absolute path even inside the project", async () => {
-  await using space = await openWorkspace()
-  await expect(resolveInside(space, join(space.root, "a.txt"))).rejects.toMatchObject({ code: "denied" })
-})
+verifies(
+  "tools.read.stays-inside",
+  async () => {
+    await using space = await openWorkspace()
+    await expect(resolveInside(space, join(space.root, "a.txt"))).rejects.toMatchObject({ code: "denied" })
+  },
+  "read refuses an absolute path even inside the project",
+)
 
 test("a loop of links is refused", async () => {
   await using space = await openWorkspace()

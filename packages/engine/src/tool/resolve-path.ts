@@ -31,10 +31,15 @@ export interface ResolvedPath {
 /** Follows every link; throws ToolError for what no file can be called. */
 export const resolvePath = async (place: Place, named: string): Promise<ResolvedPath> => {
   checkName(named)
-  const [root, directory] = await Promise.all([canonical(place.root), canonical(place.directory)])
-  const joined = resolve(directory, named)
+  const joined = resolve(place.directory, named)
   checkLength(joined)
-  const absolute = await canonical(joined)
+  const [root, directory, guess] = await Promise.all([
+    canonical(place.root),
+    canonical(place.directory),
+    canonical(joined),
+  ])
+  // `..` is taken off the name before links are followed, so it must be taken off a name without links.
+  const absolute = directory === resolve(place.directory) ? guess : await canonical(resolve(directory, named))
   const placed = placeWithin(root, absolute)
   const fromHere = placed.external ? absolute : withSlashes(relative(directory, absolute)) || "."
   return { named, absolute, ...placed, fromHere }

@@ -66,7 +66,7 @@ export const runCommand = async (request: CommandRequest): Promise<CommandResult
     if (outcome.type !== "exited") await endAll(request, group)
     await settled(output, child)
     const background = outcome.type === "exited" ? await stillRunning(request, group) : []
-    const spooled = await output.stop()
+    const spooled = await output.stop(outcome.type === "exited" ? Infinity : TOOL_LIMITS.bashErrorCharacters)
     return { end: outcome.type === "exited" ? { ...outcome, background } : outcome, output: spooled }
   } finally {
     forget()
@@ -134,7 +134,7 @@ interface Pump {
   readonly ended: Promise<void>
   readonly count: () => number
   /** From now on whatever still comes is read and thrown away, so that a process in the background is not blocked. */
-  readonly stop: () => Promise<Spooled>
+  readonly stop: (keepAbove: number) => Promise<Spooled>
 }
 
 const pump = (stream: Readable | null, spool: Spool): Pump => {
@@ -153,11 +153,11 @@ const pump = (stream: Readable | null, spool: Spool): Pump => {
   return {
     ended,
     count: () => pieces,
-    stop: async () => {
+    stop: async (keepAbove) => {
       stopped = true
       await pushing
       if (stream !== null && "unref" in stream && typeof stream.unref === "function") stream.unref()
-      return spool.finish()
+      return spool.finish({ keepAbove })
     },
   }
 }

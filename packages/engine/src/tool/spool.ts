@@ -26,7 +26,8 @@ export interface Spooled {
 export interface Spool {
   /** Await it before the next: that is what keeps memory bounded. Never throws. */
   readonly push: (piece: Buffer) => Promise<void>
-  readonly finish: () => Promise<Spooled>
+  /** `keepAbove`: a text longer than this is kept in a file although it needs no preview. */
+  readonly finish: (options?: { readonly keepAbove?: number }) => Promise<Spooled>
 }
 
 const DEFAULT_BOUNDS: SpoolBounds = {
@@ -62,8 +63,12 @@ export const openSpool = (directory: string, bounds: SpoolBounds = DEFAULT_BOUND
     await file.write(piece)
   }
 
-  const finish = async (): Promise<Spooled> => {
-    if (file === undefined) return { text: decode(Buffer.concat(head)), cut: false }
+  const finish: Spool["finish"] = async ({ keepAbove = Infinity } = {}) => {
+    if (file === undefined) {
+      const whole = Buffer.concat(head)
+      const path = whole.length > keepAbove ? await keepWhole(directory, whole) : undefined
+      return { text: decode(whole), cut: false, ...(path === undefined ? {} : { outputPath: path }) }
+    }
     const lost = await file.close()
     const first = firstLines(Buffer.concat(head), bounds)
     const last = lastLines(tail.bytes(), bounds)
@@ -142,6 +147,12 @@ const openKeptFile = async (directory: string, most: number): Promise<KeptFile> 
       return lost
     },
   }
+}
+
+const keepWhole = async (directory: string, whole: Buffer): Promise<string | undefined> => {
+  const file = await openKeptFile(directory, whole.length)
+  await file.write(whole)
+  return (await file.close()) === undefined ? file.path : undefined
 }
 
 const describeCut = (cut: {

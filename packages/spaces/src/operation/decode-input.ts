@@ -26,7 +26,7 @@ export const decodeInput = <F extends Fields>(
   const stranger = Object.keys(raw.values).find((name) => !known.includes(name))
   if (stranger !== undefined) {
     const meant = nearest(stranger, known)
-    throw refuse(`Unknown argument '${stranger}'${meant === undefined ? "" : `, did you mean '${meant}'?`}.`)
+    throw refuse(`Unknown argument '${stranger}'${meant === undefined ? "." : `, did you mean '${meant}'?`}`)
   }
   const given = new Set<string>()
   const input: Record<string, unknown> = {}

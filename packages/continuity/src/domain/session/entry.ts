@@ -27,8 +27,8 @@ export interface Entry {
   focus: string | undefined
   /** Sorts as text; undefined when the header has none. */
   date: string | undefined
-  /** What stands beside focus and date. */
-  readonly header: string
+  /** The words of its header line. */
+  header: string
   /** Of its heading; 0 for a plain line. */
   readonly level: number
 }
@@ -58,8 +58,7 @@ export const cutEntries = (lines: readonly Line[]): CutLog => {
         isEmpty(open)
       ) {
         // "## 2026-04-01" and the focus on the line below are one header.
-        if (last !== undefined) last.focus = header.focus
-        if (last !== undefined) last.date ??= header.date
+        if (last !== undefined) joinHeaders(last, header)
         continue
       }
       entries.push(header)
@@ -75,6 +74,12 @@ export const cutEntries = (lines: readonly Line[]): CutLog => {
     } else parts.at(-1)?.lines.push(line)
   }
   return { entries, parts }
+}
+
+const joinHeaders = (entry: Entry, below: Entry): void => {
+  entry.focus = below.focus
+  entry.date ??= below.date
+  entry.header = `${entry.header} ${below.header}`
 }
 
 /** Indexes of the entries, newest first. */
@@ -107,11 +112,11 @@ const readHeader = (line: Line, next: Line | undefined): Entry | undefined => {
     const rest = line.text.slice(at + "[focus:".length)
     const end = rest.indexOf("]")
     const focus = end === -1 ? `${rest} ${(next?.text ?? "").split("]", 1)[0] ?? ""}` : rest.slice(0, end)
-    const header = end === -1 ? "" : rest.slice(end + 1)
+    const beside = end === -1 ? "" : rest.slice(end + 1)
     return {
       focus: focus.trim(),
-      date: dateOf(line.text.slice(0, at)) ?? dateOf(header),
-      header,
+      date: dateOf(line.text.slice(0, at)) ?? dateOf(beside),
+      header: `${focus.trim()}${beside}`,
       level: line.level,
     }
   }

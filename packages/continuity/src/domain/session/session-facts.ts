@@ -23,12 +23,20 @@ export const sessionFacts = (session: SessionState): readonly Fact[] => {
   else if (focus !== undefined) add("status", SESSION_SOURCE, `Active — working on ${focus}.`)
   else add("status", DEFAULT_SOURCE, "Active — no focus is recorded.")
 
-  add("completed", SESSION_SOURCE, ...session.completed)
-  add("remaining", SESSION_SOURCE, ...openWork)
-  add("remaining", SESSION_SOURCE, ...session.pendingTests.map((test) => `Pending tests: ${test}`))
-  add("remaining", SESSION_SOURCE, ...session.openQuestions.map((question) => `Open question: ${question}`))
-  add("decision", SESSION_SOURCE, ...session.decisions)
-  add("blocker", SESSION_SOURCE, ...blockers)
+  add("completed", SESSION_SOURCE, session.completed)
+  add("remaining", SESSION_SOURCE, openWork)
+  add(
+    "remaining",
+    SESSION_SOURCE,
+    session.pendingTests.map((test) => `Pending tests: ${test}`),
+  )
+  add(
+    "remaining",
+    SESSION_SOURCE,
+    session.openQuestions.map((question) => `Open question: ${question}`),
+  )
+  add("decision", SESSION_SOURCE, session.decisions)
+  add("blocker", SESSION_SOURCE, blockers)
 
   const action = session.nextActions[0] ?? work
   if (action !== undefined) add("next-action", SESSION_SOURCE, action)
@@ -38,7 +46,7 @@ export const sessionFacts = (session: SessionState): readonly Fact[] => {
       DEFAULT_SOURCE,
       "Read SESSION.md and the latest messages, then confirm the next action.",
     )
-  add("remaining", SESSION_SOURCE, ...session.nextActions.slice(1))
+  add("remaining", SESSION_SOURCE, session.nextActions.slice(1))
   return facts
 }
 

@@ -39,7 +39,7 @@ test("the fields of a log are found where its convention puts them", () => {
     approvals: [],
     awaited: [],
   })
-  expect(scopes[0]?.[0]).toBe(" 2026-04-01 — Branch `work/auth`")
+  expect(scopes[0]?.[0]).toBe("refactor-auth 2026-04-01 — Branch `work/auth`")
 })
 
 test("a mark at the start and carriage returns make no difference", () => {

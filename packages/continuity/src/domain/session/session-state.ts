@@ -3,7 +3,7 @@
  * entry is history: its open work and its blockers are not taken, only its decisions, which hold until taken back.
  */
 import { type Item, readItems } from "../markdown/item.ts"
-import { readLines } from "../markdown/line.ts"
+import { type Line, readLines } from "../markdown/line.ts"
 import { isTakenBack, saysNothing, speaksOfBlock } from "./absence.ts"
 import { approvalOf, speaksOfDecision } from "./approval.ts"
 import { type CutLog, cutEntries, newestFirst, type Part } from "./entry.ts"
@@ -29,7 +29,9 @@ export interface SessionState {
   readonly scopes: readonly (readonly string[])[]
 }
 
-export const readSessionState = (text: string): SessionState => readLog(cutEntries(readLines(text)))
+export const readSessionState = (text: string): SessionState => readLinesState(readLines(text))
+
+export const readLinesState = (lines: readonly Line[]): SessionState => readLog(cutEntries(lines))
 
 /**
  * AGENTS.md: instructions, not a log. Only what is written in the form of a log (entries, a brief for the next operator)
@@ -38,7 +40,7 @@ export const readSessionState = (text: string): SessionState => readLog(cutEntri
 export const readInstructions = (text: string): SessionState => {
   const { entries, parts } = cutEntries(readLines(text))
   const log = parts.filter(({ role, owner }) => owner !== -1 || role === "brief")
-  return { ...readLog({ entries, parts: log }), scopes: [collect(parts).lines] }
+  return { ...readLog({ entries, parts: log }), scopes: [linesOf(parts)] }
 }
 
 /** What the log says; where it says nothing of a kind, what the instructions say. */
@@ -139,6 +141,9 @@ const collect = (parts: readonly Part[]): Collected => {
   }
   return { of: (field) => unique(values.get(field) ?? []), lines }
 }
+
+const linesOf = (parts: readonly Part[]): readonly string[] =>
+  parts.flatMap(({ lines }) => lines.map(({ text }) => text))
 
 type Add = (field: Field, value: string) => void
 

@@ -1,13 +1,17 @@
 /** What later work needs from the notes of a workflow: bullets of a section, a field, the first line that says something. */
 import { readItems } from "../markdown/item.ts"
-import { type Line, readLines } from "../markdown/line.ts"
+import type { Line } from "../markdown/line.ts"
 import { isTakenBack, saysNothing } from "../session/absence.ts"
+import type { Document } from "./stage.ts"
 
 /** Items under every heading whose text (in small letters) matches, each up to the next heading that is not deeper. */
-export const readSections = (text: string, isTitle: (heading: string) => boolean): readonly string[] => {
+export const readSections = (
+  { lines }: Document,
+  isTitle: (heading: string) => boolean,
+): readonly string[] => {
   const chosen: Line[] = []
   let level = 0
-  for (const line of readLines(text)) {
+  for (const line of lines) {
     if (line.kind === "heading" && (level === 0 || line.level <= level))
       level = isTitle(line.text.toLowerCase()) ? line.level : 0
     else if (level > 0) chosen.push(line)
@@ -18,16 +22,16 @@ export const readSections = (text: string, isTitle: (heading: string) => boolean
 }
 
 /** All bullets of a text. */
-export const readBullets = (text: string): readonly string[] =>
-  readItems(readLines(text), () => false)
+export const readBullets = ({ lines }: Document): readonly string[] =>
+  readItems(lines, () => false)
     .filter(({ bullet }) => bullet)
     .map((item) => item.text)
     .filter(isStatement)
 
 /** `Name: value` on a line of its own, with or without bullet and bold type; the last one holds. */
-export const readField = (text: string, name: string): string | undefined => {
+export const readField = ({ lines }: Document, name: string): string | undefined => {
   const prefix = `${name.toLowerCase()}:`
-  const values = readLines(text).flatMap((line) => {
+  const values = lines.flatMap((line) => {
     const plain = line.text.replaceAll("**", "")
     return plain.slice(0, prefix.length).toLowerCase() === prefix ? [plain.slice(prefix.length).trim()] : []
   })
@@ -35,11 +39,11 @@ export const readField = (text: string, name: string): string | undefined => {
 }
 
 /** The first line with content that is not a heading; a heading when there is nothing else. */
-export const firstStatement = (text: string): string | undefined => {
-  const lines = readLines(text).filter(
+export const firstStatement = ({ lines }: Document): string | undefined => {
+  const statements = lines.filter(
     ({ kind, text: said }) => kind !== "blank" && kind !== "rule" && isStatement(said),
   )
-  return (lines.find(({ kind }) => kind !== "heading") ?? lines[0])?.text
+  return (statements.find(({ kind }) => kind !== "heading") ?? statements[0])?.text
 }
 
 const isStatement = (text: string): boolean => !saysNothing(text) && !isTakenBack(text)

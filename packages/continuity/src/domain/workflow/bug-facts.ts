@@ -3,13 +3,13 @@ import type { FactList } from "../fact-list.ts"
 import { firstStatement, readBullets, readSections } from "./artifact-notes.ts"
 import { readBugState } from "./harness-state.ts"
 import { STAGE_DETAILS } from "./stage-details.ts"
-import { type Artifacts, type BugStage, hasContent, pathOf, placeOf } from "./stage.ts"
+import { type Artifacts, type BugStage, documentOf, hasContent, pathOf, placeOf } from "./stage.ts"
 
 export const addBugFacts = (list: FactList, artifacts: Artifacts, stage: BugStage): void => {
-  const { name, files } = artifacts
+  const { name } = artifacts
   const { step, artifact } = STAGE_DETAILS[stage]
   const path = pathOf(artifacts, artifact)
-  const progress = files["harness/progress.md"] ?? ""
+  const progress = documentOf(artifacts, "harness/progress.md")
   const progressPath = pathOf(artifacts, "harness/progress.md")
   const note = firstStatement(progress)
 
@@ -18,12 +18,12 @@ export const addBugFacts = (list: FactList, artifacts: Artifacts, stage: BugStag
     list.add("status", path, `${name} is active in ${stage}; keep to the minimal-fix workflow.`)
   else list.add("status", progressPath, `${name} is in ${stage}; harness progress notes: ${note}`)
   addPhases(list, artifacts, stage)
-  list.add("completed", progressPath, ...readBullets(progress))
-  list.add("remaining", path, step, `Preserve explicit workflow approval semantics around ${stage}.`)
+  list.add("completed", progressPath, readBullets(progress))
+  list.add("remaining", path, [step, `Preserve explicit workflow approval semantics around ${stage}.`])
   list.add(
     "decision",
     pathOf(artifacts, "analysis.md"),
-    ...readSections(files["analysis.md"] ?? "", isDecisionTitle),
+    readSections(documentOf(artifacts, "analysis.md"), isDecisionTitle),
   )
   list.add(
     "next-action",
@@ -32,7 +32,7 @@ export const addBugFacts = (list: FactList, artifacts: Artifacts, stage: BugStag
       ? `Implement the approved minimal fix for ${name}, add regression coverage, and prepare the hand-off to bug-verify.`
       : step,
   )
-  const state = readBugState(files["harness/bug_state.json"] ?? "").status ?? note
+  const state = readBugState(documentOf(artifacts, "harness/bug_state.json").text).status ?? note
   list.add("artifact-status", path, `${name}: ${state ?? presence(artifacts, stage)}`)
 }
 

@@ -11,6 +11,7 @@ import {
   type Artifacts,
   ARTIFACTS_OF,
   type BugStage,
+  documentOf,
   hasContent,
   kindOf,
   placeOf,
@@ -41,19 +42,20 @@ const inferSpecStage = (artifacts: Artifacts): SpecStage => {
 }
 
 /** A task is done, a feature passes, or the notes of a batch exist. */
-const hasStarted = ({ files }: Artifacts): boolean => {
-  const context = files["context.md"] ?? ""
-  const batches = /\[batch \d/i.test(context) || readField(context, "Last completed batch") !== undefined
+const hasStarted = (artifacts: Artifacts): boolean => {
+  const context = documentOf(artifacts, "context.md")
+  const batches = /\[batch \d/i.test(context.text) || readField(context, "Last completed batch") !== undefined
   const notes = readSections(context, (title) => title === "key discoveries" || title === "decisions made")
   if (batches || notes.length > 0 || readField(context, "Remaining batches") !== undefined) return true
-  if ((readFeatureCount(files["harness/feature_list.json"] ?? "")?.passing ?? 0) > 0) return true
-  return readTaskList(files["tasks.md"] ?? "").done.length > 0
+  if ((readFeatureCount(documentOf(artifacts, "harness/feature_list.json").text)?.passing ?? 0) > 0)
+    return true
+  return readTaskList(documentOf(artifacts, "tasks.md")).done.length > 0
 }
 
 const inferBugStage = (artifacts: Artifacts): BugStage => {
-  const progress = artifacts.files["harness/progress.md"] ?? ""
-  const state = readBugState(artifacts.files["harness/bug_state.json"] ?? "").stage
-  const said = new Set<Stage | undefined>([...progress.split("\n").flatMap(entered), state])
+  const progress = documentOf(artifacts, "harness/progress.md")
+  const state = readBugState(documentOf(artifacts, "harness/bug_state.json").text).stage
+  const said = new Set<Stage | undefined>([...progress.lines.flatMap(({ text }) => entered(text)), state])
   if (hasContent(artifacts, "verification.md") || said.has("bug-verify")) return "bug-verify"
   if (said.has("bug-fix")) return "bug-fix"
   return hasContent(artifacts, "analysis.md") ? "bug-analyze" : "bug-create"

@@ -3,29 +3,29 @@ import type { FactList } from "../fact-list.ts"
 import { readField, readSections } from "./artifact-notes.ts"
 import { readFeatureCount } from "./harness-state.ts"
 import { STAGE_DETAILS } from "./stage-details.ts"
-import { type Artifacts, hasContent, pathOf, placeOf, type SpecStage } from "./stage.ts"
+import { type Artifacts, documentOf, hasContent, pathOf, placeOf, type SpecStage } from "./stage.ts"
 import { readTaskList, type TaskList } from "./task-list.ts"
 
 export const addSpecFacts = (list: FactList, artifacts: Artifacts, stage: SpecStage): void => {
-  const context = artifacts.files["context.md"] ?? ""
+  const context = documentOf(artifacts, "context.md")
   const contextPath = pathOf(artifacts, "context.md")
   addPhases(list, artifacts, stage)
-  if (stage === "spec-execute") addExecution(list, artifacts, readTaskList(artifacts.files["tasks.md"] ?? ""))
+  if (stage === "spec-execute") addExecution(list, artifacts, readTaskList(documentOf(artifacts, "tasks.md")))
   else addStep(list, artifacts, stage)
   list.add(
     "completed",
     contextPath,
-    ...readSections(context, (title) => title === "key discoveries").slice(0, 2),
+    readSections(context, (title) => title === "key discoveries").slice(0, 2),
   )
   list.add(
     "decision",
     contextPath,
-    ...readSections(context, (title) => title === "decisions made" || title === "decisions"),
+    readSections(context, (title) => title === "decisions made" || title === "decisions"),
   )
   list.add(
     "blocker",
     contextPath,
-    ...readSections(context, (title) => /^(?:carry-forward )?warnings$/.test(title)),
+    readSections(context, (title) => /^(?:carry-forward )?warnings$/.test(title)),
   )
 }
 
@@ -71,16 +71,16 @@ const addPhases = (list: FactList, artifacts: Artifacts, stage: SpecStage): void
 }
 
 const addExecution = (list: FactList, artifacts: Artifacts, { done, open, batch }: TaskList): void => {
-  const { name, files } = artifacts
+  const { name } = artifacts
   const path = pathOf(artifacts, "tasks.md")
   const next = open[0]
   const counts = `${done.length} task(s) complete and ${open.length} task(s) remaining.`
-  const lastBatch = readField(files["context.md"] ?? "", "Last completed batch")
+  const lastBatch = readField(documentOf(artifacts, "context.md"), "Last completed batch")
   const after = lastBatch === undefined ? "" : ` Last completed batch: ${withoutStop(lastBatch)}.`
   list.add("status", path, `${name} is in spec-execute; ${counts}${after}`)
-  list.add("completed", path, ...done)
+  list.add("completed", path, done)
 
-  const features = readFeatureCount(files["harness/feature_list.json"] ?? "")
+  const features = readFeatureCount(documentOf(artifacts, "harness/feature_list.json").text)
   const passing = features === undefined ? "" : ` ${features.passing} of ${features.total} feature(s) pass.`
   if (next !== undefined) {
     list.add(
@@ -88,7 +88,7 @@ const addExecution = (list: FactList, artifacts: Artifacts, { done, open, batch 
       path,
       `Continue the current implementation lane in ${batch ?? "the active batch"}: ${withoutStop(next)}.`,
     )
-    list.add("remaining", path, ...open)
+    list.add("remaining", path, open)
     list.add("next-action", path, `Resume ${name} in spec-execute: ${withoutStop(next)}.`)
     list.add(
       "artifact-status",
@@ -128,7 +128,7 @@ const addStep = (list: FactList, artifacts: Artifacts, stage: Exclude<SpecStage,
     path,
     `${name} is active in ${stage}; keep its artifact and approval state and do not widen the scope.`,
   )
-  list.add("remaining", path, step, `Keep explicit approval before leaving ${stage}.`)
+  list.add("remaining", path, [step, `Keep explicit approval before leaving ${stage}.`])
   list.add("next-action", path, step)
   const state = hasContent(artifacts, artifact)
     ? "is present; confirm its approval from the session"

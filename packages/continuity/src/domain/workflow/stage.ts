@@ -1,4 +1,5 @@
 /** The two canonical workflows. The names are a contract: shown exactly as they stand here, never renamed. */
+import { type Line, readLines } from "../markdown/line.ts"
 
 export const SPEC_STAGES = ["spec-create", "spec-design", "spec-tasks", "spec-execute"] as const
 export const BUG_STAGES = ["bug-create", "bug-analyze", "bug-fix", "bug-verify"] as const
@@ -31,16 +32,36 @@ export const ARTIFACTS_OF = {
 
 export type ArtifactName = (typeof ARTIFACTS_OF)[WorkflowKind][number]
 
-/** What is known of one folder: the text of each file that exists. */
+/** What is known of one folder: each file that exists. */
 export interface Artifacts {
   readonly kind: WorkflowKind
   readonly name: string
-  readonly files: Readonly<Partial<Record<ArtifactName, string>>>
+  readonly files: Readonly<Partial<Record<ArtifactName, Document>>>
 }
+
+/** A file with its lines, which are classified when first asked for and once, however many facts are looked for. */
+export interface Document {
+  readonly text: string
+  readonly lines: readonly Line[]
+}
+
+export const openDocument = (text: string): Document => {
+  let lines: readonly Line[] | undefined
+  return {
+    text,
+    get lines() {
+      return (lines ??= readLines(text))
+    },
+  }
+}
+
+const EMPTY: Document = { text: "", lines: [] }
+
+export const documentOf = ({ files }: Artifacts, file: ArtifactName): Document => files[file] ?? EMPTY
 
 /** Something is left after taking away blanks and the signs of an empty template. */
 export const hasContent = (artifacts: Artifacts, file: ArtifactName): boolean =>
-  /[^\s#`_*-]/.test(artifacts.files[file] ?? "")
+  /[^\s#`_*-]/.test(documentOf(artifacts, file).text)
 
 export const pathOf = ({ kind, name }: Artifacts, file: ArtifactName): string =>
   `${FOLDER_OF[kind]}/${name}/${file}`

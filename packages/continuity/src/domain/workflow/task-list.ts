@@ -5,8 +5,9 @@
  *     - [x] 1. Parse SESSION.md          also "*", "+", "1. [ ] title", "[X]", nested, "1.2 title", "**1.2** title"
  *     - [ ] 2. Build the brief
  */
-import { type Line, readLines } from "../markdown/line.ts"
+import type { Line } from "../markdown/line.ts"
 import { isTakenBack } from "../session/absence.ts"
+import type { Document } from "./stage.ts"
 
 export interface TaskList {
   readonly done: readonly string[]
@@ -15,12 +16,12 @@ export interface TaskList {
   readonly batch: string | undefined
 }
 
-export const readTaskList = (text: string): TaskList => {
+export const readTaskList = ({ lines }: Document): TaskList => {
   const done: string[] = []
   const open: string[] = []
   let batch: { readonly label: string; readonly level: number } | undefined
   let firstBatch: string | undefined
-  for (const line of readLines(text)) {
+  for (const line of lines) {
     if (line.kind === "heading") {
       if (isBatch(line.text)) batch = { label: withoutEmphasis(line.text), level: line.level }
       else if (batch !== undefined && line.level <= batch.level) batch = undefined

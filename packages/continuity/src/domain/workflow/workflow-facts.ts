@@ -6,12 +6,20 @@ import { type FactList, startFactList } from "../fact-list.ts"
 import type { Fact } from "../fact.ts"
 import { approvalOf } from "../session/approval.ts"
 import { SESSION_SOURCE } from "../session/session-facts.ts"
-import { readSessionState, type SessionState } from "../session/session-state.ts"
+import { readLinesState, type SessionState } from "../session/session-state.ts"
 import { addBugFacts } from "./bug-facts.ts"
 import { addSpecFacts } from "./spec-facts.ts"
 import { STAGE_DETAILS } from "./stage-details.ts"
 import { mentionedStages } from "./stage-mention.ts"
-import { type Artifacts, ARTIFACTS_OF, type BugStage, pathOf, type SpecStage, type Stage } from "./stage.ts"
+import {
+  type Artifacts,
+  ARTIFACTS_OF,
+  type BugStage,
+  documentOf,
+  pathOf,
+  type SpecStage,
+  type Stage,
+} from "./stage.ts"
 
 export type ActiveWorkflow =
   | { readonly kind: "spec"; readonly stage: SpecStage; readonly artifacts: Artifacts }
@@ -40,8 +48,8 @@ export const workflowFacts = (workflow: ActiveWorkflow, session: SessionState): 
     list.add("current-artifact", source, pathOf(artifacts, details.artifact))
   list.add("gate", source, details.gate)
   addOpenQuestions(list, session, workflow)
-  list.add("precondition", source, ...details.preconditions)
-  list.add("done-criterion", source, ...details.done)
+  list.add("precondition", source, details.preconditions)
+  list.add("done-criterion", source, details.done)
   return list.facts
 }
 
@@ -53,14 +61,18 @@ const addSessionFacts = (
 ): void => {
   const beside = (texts: readonly string[], label: string): readonly string[] =>
     texts.filter((text) => !isAboutWorkflow(text, artifacts.name)).map((text) => `${label}: ${text}`)
-  list.add("remaining", SESSION_SOURCE, ...beside(session.openWork, "Open work"))
-  list.add("remaining", SESSION_SOURCE, ...beside(session.nextActions, "Next action"))
-  list.add("remaining", SESSION_SOURCE, ...beside(session.pendingTests, "Pending tests"))
-  list.add("decision", SESSION_SOURCE, ...session.decisions.filter((line) => approvalOf(line) === undefined))
-  list.add("blocker", SESSION_SOURCE, ...session.blockers)
+  list.add("remaining", SESSION_SOURCE, beside(session.openWork, "Open work"))
+  list.add("remaining", SESSION_SOURCE, beside(session.nextActions, "Next action"))
+  list.add("remaining", SESSION_SOURCE, beside(session.pendingTests, "Pending tests"))
+  list.add(
+    "decision",
+    SESSION_SOURCE,
+    session.decisions.filter((line) => approvalOf(line) === undefined),
+  )
+  list.add("blocker", SESSION_SOURCE, session.blockers)
   const notes = stage.startsWith("spec-") ? "context.md" : "harness/progress.md"
-  list.add("blocker", pathOf(artifacts, notes), ...readSessionState(artifacts.files[notes] ?? "").blockers)
-  list.add("approval", SESSION_SOURCE, ...session.approvals)
+  list.add("blocker", pathOf(artifacts, notes), readLinesState(documentOf(artifacts, notes).lines).blockers)
+  list.add("approval", SESSION_SOURCE, session.approvals)
 }
 
 const isAboutWorkflow = (text: string, name: string): boolean =>
@@ -76,7 +88,7 @@ const addOpenQuestions = (
   { artifacts, stage }: ActiveWorkflow,
 ): void => {
   const asked = [...session.awaited, ...session.openQuestions]
-  list.add("open-question", SESSION_SOURCE, ...asked)
+  list.add("open-question", SESSION_SOURCE, asked)
   const pending = PENDING[stage]
   const { artifact } = STAGE_DETAILS[stage]
   // Given for this very stage: then nothing is pending by default.

@@ -1,0 +1,147 @@
+import { Failure } from "@meridian/protocol"
+import { Deferred, Effect, Exit } from "effect"
+import { expect, test } from "vitest"
+
+import { createDrains, type Demand } from "./drains.ts"
+
+/** Drains that wait at a gate each, so that a test decides when one ends and how. */
+const openDrains = () => {
+  const started: { readonly forced: boolean; readonly end: (exit: Exit.Exit<void, Failure>) => void }[] = []
+  const arrivals: (() => void)[] = []
+  const drains = createDrains({
+    drain: (_session: string, demand: Demand) =>
+      Effect.suspend(() => {
+        const done = Deferred.makeUnsafe<void, Failure>()
+        started.push({ forced: demand.forced, end: (exit) => Deferred.doneUnsafe(done, exit) })
+        for (const arrived of arrivals.splice(0)) arrived()
+        return Deferred.await(done)
+      }),
+  })
+  const untilStarted = async (count: number): Promise<void> => {
+    while (started.length < count) await new Promise<void>((resolve) => arrivals.push(resolve))
+  }
+  return { drains, started, untilStarted }
+}
+
+const failed = Exit.fail(new Failure("MODEL_FAILED", { kind: "x", message: "y", session: "a" }))
+
+const outcome = (effect: Effect.Effect<void, Failure>): Promise<string> =>
+  Effect.runPromise(
+    Effect.match(effect, { onSuccess: () => "settled", onFailure: (failure) => failure.code }),
+  )
+
+test("close right after a run has settled does not wait for ever", async () => {
+  const { drains, started, untilStarted } = openDrains()
+  const run = outcome(drains.run("a"))
+  await untilStarted(1)
+  started[0]?.end(Exit.void)
+  expect(await run).toBe("settled")
+  await Effect.runPromise(drains.close)
+  expect(drains.active()).toEqual([])
+})
+
+test("close interrupts what runs, answers its callers and refuses new work", async () => {
+  const { drains, untilStarted } = openDrains()
+  const run = outcome(drains.run("a"))
+  await untilStarted(1)
+  await Effect.runPromise(drains.close)
+  expect(await run).toBe("INTERRUPTED")
+  drains.wake("a")
+  expect(drains.active()).toEqual([])
+  expect(await outcome(drains.run("a"))).toBe("ENGINE_CLOSED")
+})
+
+test("wakes during a drain become one following drain", async () => {
+  const { drains, started, untilStarted } = openDrains()
+  drains.wake("a")
+  await untilStarted(1)
+  for (let index = 0; index < 5; index += 1) drains.wake("a")
+  const idle = outcome(drains.awaitIdle("a"))
+  started[0]?.end(Exit.void)
+  await untilStarted(2)
+  started[1]?.end(Exit.void)
+  expect(await idle).toBe("settled")
+  expect(started.map(({ forced }) => forced)).toEqual([false, false])
+})
+
+test("runs join a run, and get a drain of their own behind a wake", async () => {
+  const { drains, started, untilStarted } = openDrains()
+  drains.wake("a")
+  await untilStarted(1)
+  const first = outcome(drains.run("a"))
+  const second = outcome(drains.run("a"))
+  started[0]?.end(failed)
+  await untilStarted(2)
+  const third = outcome(drains.run("a"))
+  started[1]?.end(Exit.void)
+  expect(await Promise.all([first, second, third])).toEqual(["settled", "settled", "settled"])
+  expect(started.map(({ forced }) => forced)).toEqual([false, true])
+})
+
+test("a failure reaches the run that asked, and whoever waited for it", async () => {
+  const { drains, started, untilStarted } = openDrains()
+  const run = outcome(drains.run("a"))
+  await untilStarted(1)
+  const waiter = outcome(drains.awaitIdle("a"))
+  started[0]?.end(failed)
+  expect(await run).toBe("MODEL_FAILED")
+  expect(await waiter).toBe("MODEL_FAILED")
+  expect(await outcome(drains.awaitIdle("a"))).toBe("settled")
+})
+
+test("interrupt drops what was demanded before, and keeps what is demanded during its cleanup", async () => {
+  const cleanup = Deferred.makeUnsafe<void>()
+  const cleaning = Promise.withResolvers<void>()
+  let count = 0
+  const drains = createDrains({
+    drain: () =>
+      Effect.suspend(() => {
+        count += 1
+        if (count > 1) return Effect.void
+        return Effect.never.pipe(
+          Effect.onInterrupt(() =>
+            Effect.sync(cleaning.resolve).pipe(Effect.andThen(Deferred.await(cleanup))),
+          ),
+        )
+      }),
+  })
+  drains.wake("a")
+  await new Promise((resolve) => setImmediate(resolve))
+  const before = outcome(drains.run("a"))
+  const interrupted = outcome(drains.interrupt("a", Effect.void))
+  await cleaning.promise
+  drains.wake("a")
+  Deferred.doneUnsafe(cleanup, Exit.void)
+  expect(await interrupted).toBe("settled")
+  expect(await before).toBe("INTERRUPTED")
+  await outcome(drains.awaitIdle("a"))
+  expect(count).toBe(2)
+})
+
+test("a drain that wakes its own session a thousand times does not grow the stack", async () => {
+  let left = 1_000
+  const drains = createDrains({
+    drain: () =>
+      Effect.sync(() => {
+        left -= 1
+        if (left > 0) drains.wake("a")
+      }),
+  })
+  drains.wake("a")
+  await outcome(drains.awaitIdle("a"))
+  expect(left).toBe(0)
+})
+
+test("a waiter that leaves takes nothing with it", async () => {
+  const { drains, started, untilStarted } = openDrains()
+  drains.wake("a")
+  await untilStarted(1)
+  const controller = new AbortController()
+  const leaving = Effect.runPromiseExit(drains.awaitIdle("a"), { signal: controller.signal })
+  controller.abort()
+  expect(Exit.isFailure(await leaving)).toBe(true)
+  expect(drains.active()).toEqual(["a"])
+  started[0]?.end(Exit.void)
+  await outcome(drains.awaitIdle("a"))
+  expect(drains.active()).toEqual([])
+})

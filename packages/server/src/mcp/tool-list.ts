@@ -1,0 +1,32 @@
+/** Operations that name a tool -> what `tools/list` shows. */
+import type { JsonObject } from "@meridian/protocol"
+import { inputSchema, type Registration } from "@meridian/spaces"
+import type { Tool } from "@modelcontextprotocol/server"
+
+export const toolRegistrations = (operations: readonly Registration[]): ReadonlyMap<string, Registration> =>
+  new Map(
+    operations.flatMap((operation) =>
+      operation.meta.tool === undefined || operation.meta.audience !== "agent"
+        ? []
+        : [[operation.meta.tool, operation]],
+    ),
+  )
+
+export const describeTool = (name: string, { meta }: Registration): Tool => ({
+  name,
+  description: meta.details === undefined ? meta.summary : `${meta.summary}\n\n${meta.details}`,
+  inputSchema: { ...inputSchema(meta.fields), type: "object" },
+  outputSchema: { ...withWarning(meta.output.json), type: "object" },
+  annotations: { readOnlyHint: !CHANGING.has(name), openWorldHint: CHANGING.has(name) && name !== "doctor" },
+})
+
+/** Start an agent, or repair state. Everything else only looks. */
+const CHANGING: ReadonlySet<string> = new Set(["run_spawn", "run_continue", "doctor"])
+
+const withWarning = (schema: JsonObject): JsonObject => ({
+  ...schema,
+  properties: {
+    ...Object.fromEntries(Object.entries(schema["properties"] ?? {})),
+    warning: { type: "string", description: "Coded warnings, one a line. Left out when there are none." },
+  },
+})

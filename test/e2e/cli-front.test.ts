@@ -1,0 +1,195 @@
+import { spawn } from "node:child_process"
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+import { expect, test } from "vitest"
+
+import { BINARY, document, emptyFolder, meridian, SEARCH_PATH } from "./cli-binary.ts"
+
+const AGENT = { MERIDIAN_SPACE_ID: "s1" }
+
+test("the version is the package's, and the entry, the program and the package agree on it", async () => {
+  const version = /"version": "([^"]+)"/.exec(readFileSync("packages/cli/package.json", "utf8"))?.[1]
+  expect(await meridian(["--version"])).toEqual({ stdout: `${version}\n`, stderr: "", code: 0 })
+  expect((await meridian(["models", "list", "--version"])).stdout).toBe(`${version}\n`)
+})
+
+/** The commands a help page lists. */
+const listed = (help: string): readonly string[] =>
+  [...help.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}\S/gm)].map((match) => match[1] ?? "").toSorted()
+
+const FOR_AGENTS = [
+  "doctor",
+  "models list",
+  "models show",
+  "run cancel",
+  "run continue",
+  "run files",
+  "run list",
+  "run show",
+  "run spawn",
+  "run stats",
+  "run wait",
+  "skills list",
+  "skills show",
+]
+
+const FOR_PEOPLE = [
+  "brief",
+  "completion",
+  "config get",
+  "config reset",
+  "config set",
+  "config show",
+  "init",
+  "serve",
+  "space close",
+  "space list",
+  "space show",
+  "start",
+]
+
+test("help for people shows every command, a tip about agents, and --human", async () => {
+  const { stdout, stderr, code } = await meridian(["--help"])
+  expect([stderr, code]).toEqual(["", 0])
+  expect(listed(stdout)).toEqual([...FOR_AGENTS, ...FOR_PEOPLE].toSorted())
+  expect(stdout).toContain("MERIDIAN_SPACE_ID")
+  expect(stdout).toContain("--human")
+})
+
+test.each([[[]], [["--help"]], [["help"]]])(
+  "help for agents (%j) shows their commands only, and not --human",
+  async (args) => {
+    const { stdout, code } = await meridian(args, { env: AGENT })
+    expect([code, listed(stdout), stdout.includes("--human")]).toEqual([0, FOR_AGENTS, false])
+  },
+)
+
+test("--human gives an agent the full help, and text instead of JSON", async () => {
+  expect((await meridian(["--human"], { env: AGENT })).stdout).toBe((await meridian(["--help"])).stdout)
+  expect((await meridian(["--human", "models", "list"], { env: AGENT })).stdout).toMatch(/^claude-opus/)
+})
+
+test("meridian alone tells a person where to go on", async () => {
+  const { stdout, stderr, code } = await meridian([])
+  expect([stderr, code]).toEqual(["", 0])
+  expect(stdout).toContain("meridian --help")
+  expect(stdout).toContain("Harnesses: ")
+})
+
+test("a command and a group have their own help, wherever the flag stands", async () => {
+  const shown = await meridian(["models", "show", "--help"])
+  expect(shown.stdout).toMatch(/^Usage: meridian models show MODEL \[flags\]\n/)
+  expect(await meridian(["--help", "models", "show"])).toEqual(shown)
+  expect(await meridian(["help", "models", "show"])).toEqual(shown)
+  expect((await meridian(["models"])).stdout).toMatch(/^Usage: meridian models <command>/)
+})
+
+test("output is text for people and one JSON document for agents, unless asked otherwise", async () => {
+  const text = await meridian(["models", "show", "opus"])
+  expect(text.stdout).toMatch(/^Model: claude-opus-4-6\nHarness: claude\n/)
+  for (const [args, env] of [
+    [["models", "show", "opus", "--json"], {}],
+    [["--format", "json", "models", "show", "opus"], {}],
+    [["models", "show", "opus"], AGENT],
+  ] as const)
+    expect(document(await meridian(args, { env }))).toMatchObject({
+      model_id: "claude-opus-4-6",
+      harness: "claude",
+    })
+  expect(await meridian(["models", "show", "opus", "--format=text"], { env: AGENT })).toEqual(text)
+})
+
+test.each([
+  [["strat"], 2, "UNKNOWN_COMMAND", "Unknown command 'strat'."],
+  [["models", "lits"], 2, "UNKNOWN_COMMAND", "Unknown command 'models lits'."],
+  [["models", "list", "--jsn"], 2, "USAGE", "Unknown flag '--jsn', did you mean --json?"],
+  [["models", "show"], 2, "USAGE", "MODEL is required."],
+  [["models", "show", "a", "b"], 2, "USAGE", "Unexpected argument 'b'."],
+  [["models", "list", "--format", "xml"], 2, "USAGE", '--format must be one of text, json, got "xml".'],
+  [["completion", "tcsh"], 2, "USAGE", 'bash|zsh|fish must be one of bash, zsh, fish, got "tcsh".'],
+  [["models", "show", "opuss"], 1, "MODEL_UNKNOWN", "Unknown model 'opuss'."],
+  [["skills", "list"], 1, "SPACE_REQUIRED", "No MERIDIAN_SPACE_ID set."],
+  [["config", "get", "nope"], 1, "CONFIG_KEY_UNKNOWN", "Unknown config key 'nope'."],
+  [
+    ["config", "set", "max_depth", "x"],
+    2,
+    "USAGE",
+    `'defaults.max_depth' must be a whole number from 0 to 100, got "x".`,
+  ],
+  [["models", "list", "--config"], 2, "USAGE", "--config needs a value."],
+  [["config", "show", "--config", "none.toml"], 1, "CONFIG_NOT_FOUND", "Configuration file not found: "],
+])(
+  "%j fails with exit code %i and %s, once, and in JSON as one object",
+  async (args, code, name, message) => {
+    const text = await meridian(args)
+    expect([text.stdout, text.code]).toEqual(["", code])
+    expect(text.stderr).toMatch(new RegExp(`^ERROR \\[${name}\\]: [^\\n]+ Next: [^\\n]+\\.\\n$`))
+    const cwd = emptyFolder()
+    const json = await meridian(["--json", ...args], { cwd })
+    const same = await meridian(args, { cwd })
+    expect(json.code).toBe(code)
+    expect(json.stderr).toBe(same.stderr)
+    expect(document(json)).toEqual({
+      error: {
+        code: name,
+        message: expect.stringContaining(message),
+        next: expect.any(String),
+      },
+      exit_code: code,
+    })
+  },
+)
+
+test("an agent gets errors as JSON without asking", async () => {
+  const ran = await meridian(["frobnicate"], { env: AGENT })
+  expect(document(ran)).toMatchObject({ error: { code: "UNKNOWN_COMMAND" }, exit_code: 2 })
+  expect(ran.stderr).toMatch(/^ERROR \[UNKNOWN_COMMAND\]/)
+})
+
+test("a reader that goes away is no error", async () => {
+  const child = spawn(
+    "sh",
+    ["-c", `"${process.execPath}" "${BINARY}" completion zsh | head -c 1 >/dev/null`],
+    {
+      stdio: ["ignore", "ignore", "pipe"],
+      cwd: emptyFolder(),
+    },
+  )
+  let stderr = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+  await new Promise((resolve) => child.on("close", resolve))
+  expect(stderr).toBe("")
+})
+
+test("the binary runs from any folder, through a link, and from a path with spaces", async () => {
+  const home = emptyFolder("meridian with spaces ")
+  const copy = join(home, "a copy", "dist")
+  cpSync(dirname(BINARY), copy, { recursive: true })
+  mkdirSync(join(home, "bin"))
+  symlinkSync(join(copy, "meridian.js"), join(home, "bin", "meridian"))
+  const ran = await meridian(["models", "list"], {
+    binary: join(home, "bin", "meridian"),
+    cwd: "/",
+    env: { HOME: home, MERIDIAN_REPO_ROOT: home },
+  })
+  expect([ran.stderr, ran.code]).toEqual(["", 0])
+  const direct = await new Promise<string>((resolve) => {
+    const child = spawn(join(home, "bin", "meridian"), ["models", "show", "opus"], {
+      cwd: home,
+      env: { PATH: `${dirname(process.execPath)}:${SEARCH_PATH}`, HOME: home },
+    })
+    let stdout = ""
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
+    child.on("close", () => resolve(stdout))
+  })
+  expect(direct).toMatch(/^Model: claude-opus-4-6/)
+})
+
+test("commands that only read write nothing into the project", async () => {
+  const cwd = emptyFolder()
+  const env = { HOME: emptyFolder() }
+  for (const args of [["models", "list"], ["config", "show"], ["config", "get", "max_depth"], ["--help"], []])
+    await meridian(args, { cwd, env })
+  expect(readdirSync(cwd)).toEqual([])
+})

@@ -1,0 +1,273 @@
+/** MCP servers as tool sources: real processes over stdio, a real server over HTTP. */
+import { once } from "node:events"
+import { readFile } from "node:fs/promises"
+import { createServer, type Server } from "node:http"
+import { join } from "node:path"
+import { json } from "node:stream/consumers"
+
+import { expect, test } from "vitest"
+
+import type { Tool } from "../../packages/engine/src/port/tool.ts"
+import { TOOL_LIMITS } from "../../packages/engine/src/tool/limits.ts"
+import { readMcpServers } from "../../packages/engine/src/tool/mcp-servers.ts"
+import { openMcp, uniqueName, type McpOptions } from "../../packages/engine/src/tool/mcp.ts"
+import { openProcessGuard } from "../../packages/engine/src/tool/process-guard.ts"
+import { findProcesses } from "../../packages/engine/src/tool/process-table.ts"
+import { openToolRegistry } from "../../packages/engine/src/tool/registry.ts"
+import { openScene, openWorkspace, textOf } from "../tool-scene.ts"
+
+const fixture = (name: string) => join(import.meta.dirname, "../fixture", name)
+const ECHO = { command: process.execPath, args: [fixture("mcp-echo.mjs")] }
+const HOSTILE = { command: [process.execPath, fixture("mcp-hostile.mjs")] }
+
+const openBench = async (configured: unknown, more: Partial<McpOptions> = {}) => {
+  const space = await openWorkspace()
+  const guard = openProcessGuard({ graceMs: 50 })
+  const mcp = openMcp({
+    servers: readMcpServers(configured),
+    guard,
+    environment: { PATH: "/usr/bin:/bin" },
+    directory: space.root,
+    ...more,
+  })
+  return {
+    space,
+    guard,
+    mcp,
+    tool: async (name: string): Promise<Tool> => {
+      const tools = await mcp.tools()
+      const found = tools.find((one) => one.advertisement.name === name)
+      if (found === undefined)
+        throw new Error(`no ${name} in ${tools.map((one) => one.advertisement.name).join()}`)
+      return found
+    },
+    [Symbol.asyncDispose]: async () => {
+      await mcp.close()
+      await guard.close()
+      await space[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const pidsIn = async (file: string): Promise<readonly number[]> => {
+  const text = await readFile(file, "utf8").catch(() => "")
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [Number(line)]))
+}
+const running = async (pids: readonly number[]): Promise<number> => {
+  const rows = await findProcesses(async ({ pid }) => pids.includes(pid))
+  return rows.length
+}
+
+test("a stdio server's tool is advertised, asked for by its own name and called", async () => {
+  await using bench = await openBench({ lab: { ...ECHO, env: { MCP_MARK: "set" } } })
+  const echo = await bench.tool("lab_echo")
+  expect(echo.advertisement).toEqual({
+    name: "lab_echo",
+    description: "Says the text back",
+    input: {
+      type: "object",
+      properties: { text: { type: "string" }, times: { type: "integer" } },
+      required: ["text"],
+    },
+  })
+  const scene = openScene()
+  expect(await echo.execute({ text: "hi", times: 2 }, scene)).toEqual({
+    content: [{ type: "text", text: "hi hi [env=set]" }],
+  })
+  expect(scene.questions).toEqual([
+    {
+      action: "lab_echo",
+      resources: ["*"],
+      title: "lab: echo",
+      detail: { input: '{"text":"hi","times":2}' },
+    },
+  ])
+})
+
+test("nothing is started before tools are wanted", async () => {
+  await using bench = await openBench({ lab: { ...HOSTILE, environment: { HOSTILE_PIDS: "pids" } } })
+  expect(await pidsIn(join(bench.space.root, "pids"))).toEqual([])
+  await bench.mcp.tools()
+  expect(await pidsIn(join(bench.space.root, "pids"))).toHaveLength(2)
+})
+
+test("a server that dies in a call gives an error, and the next call starts it again", async () => {
+  await using bench = await openBench({ lab: HOSTILE }, { backoffMs: 0 })
+  await expect((await bench.tool("lab_die")).execute({}, openScene())).rejects.toMatchObject({
+    code: "failed",
+    message: expect.stringContaining("The MCP server lab broke off"),
+  })
+  expect(textOf(await (await bench.tool("lab_nothing")).execute({}, openScene()))).toBe("(done)")
+})
+
+test("a server that hangs is given up after its time, ended, and started again by the next call", async () => {
+  await using bench = await openBench(
+    { lab: { ...HOSTILE, environment: { HOSTILE_PIDS: "pids" } } },
+    { backoffMs: 0, callMs: 200 },
+  )
+  const hang = await bench.tool("lab_hang")
+  await expect(hang.execute({}, openScene())).rejects.toMatchObject({
+    code: "timeout",
+    message: "The MCP server lab did not answer within 0.2 s.",
+  })
+  const first = await pidsIn(join(bench.space.root, "pids"))
+  expect(await running(first)).toBe(0)
+  expect(textOf(await (await bench.tool("lab_nothing")).execute({}, openScene()))).toBe("(done)")
+})
+
+test("an interrupt settles a call that hangs", async () => {
+  await using bench = await openBench({ lab: HOSTILE })
+  const hang = await bench.tool("lab_hang")
+  await expect(hang.execute({}, openScene({ signal: AbortSignal.timeout(50) }))).rejects.toMatchObject({
+    code: "interrupted",
+  })
+})
+
+test("a server that keeps failing is left alone for a while, with the reason", async () => {
+  await using bench = await openBench({ lab: HOSTILE }, { backoffMs: 60_000 })
+  const die = await bench.tool("lab_die")
+  await expect(die.execute({}, openScene())).rejects.toThrow(/broke off/)
+  await expect(die.execute({}, openScene())).rejects.toThrow(/is tried again in \d+ s/)
+})
+
+test("a server that cannot be started, one that hangs and one that ends do not take the others away", async () => {
+  await using bench = await openBench(
+    {
+      missing: { command: "/no/such/program" },
+      hangs: { ...HOSTILE, environment: { HOSTILE_START: "hang" } },
+      ends: { ...HOSTILE, environment: { HOSTILE_START: "exit" } },
+      pages: { ...HOSTILE, environment: { HOSTILE_PAGES: "endless" } },
+      lab: ECHO,
+    },
+    { connectMs: 1000 },
+  )
+  expect((await bench.mcp.tools()).map(({ advertisement }) => advertisement.name)).toEqual(["lab_echo"])
+  expect(
+    bench.mcp
+      .problems()
+      .map(({ server }) => server)
+      .sort(),
+  ).toEqual(["ends", "hangs", "missing", "pages"])
+  expect(bench.mcp.problems().every(({ message }) => message.startsWith("The MCP server "))).toBe(true)
+})
+
+test("closing ends the server and what it started, though both ignore being asked", async () => {
+  const bench = await openBench({ lab: { ...HOSTILE, environment: { HOSTILE_PIDS: "pids" } } })
+  await bench.mcp.tools()
+  const pids = await pidsIn(join(bench.space.root, "pids"))
+  expect(await running(pids)).toBe(2)
+  await bench.mcp.close()
+  expect(await running(pids)).toBe(0)
+  await expect((await bench.tool("lab_nothing")).execute({}, openScene())).rejects.toThrow(/is closed/)
+  await bench[Symbol.asyncDispose]()
+})
+
+test("results become text and media, refusals and errors become words", async () => {
+  await using bench = await openBench({ lab: HOSTILE })
+  expect(await (await bench.tool("lab_picture")).execute({}, openScene())).toEqual({
+    content: [
+      { type: "media", mediaType: "image/png", base64: "iVBORw==" },
+      { type: "text", text: "inner" },
+      { type: "text", text: "link: a://c" },
+    ],
+  })
+  expect(await (await bench.tool("lab_structured")).execute({}, openScene())).toEqual({
+    content: [{ type: "text", text: '{"answer":42}' }],
+    structured: { answer: 42 },
+  })
+  await expect((await bench.tool("lab_fail")).execute({}, openScene())).rejects.toMatchObject({
+    code: "failed",
+    message: "the tool itself failed",
+  })
+  await expect((await bench.tool("lab_refuse")).execute({}, openScene())).rejects.toThrow(
+    /answered: .*cannot refuse/,
+  )
+  expect(textOf(await (await bench.tool("lab_odd_name_")).execute({}, openScene()))).toBe("one")
+  expect(textOf(await (await bench.tool("lab_odd_name__2")).execute({}, openScene()))).toBe("two")
+})
+
+test("tools of a server go through the registry like all others", async () => {
+  await using bench = await openBench({ lab: HOSTILE })
+  const registry = openToolRegistry(bench.space)
+  registry.contribute(await bench.mcp.tools())
+  const output = await registry.materialize().call("lab_long", {}, openScene())
+  expect(output.outputPath).toContain(bench.space.outputDirectory)
+})
+
+const openHttp = async (): Promise<{ server: Server; url: string; headers: string[] }> => {
+  const headers: string[] = []
+  const server = createServer(async (request, response) => {
+    headers.push(String(request.headers["x-key"]))
+    if (request.method !== "POST") return void response.writeHead(405).end()
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the client of this test speaks to it
+    const { id, method, params } = (await json(request)) as {
+      id?: number
+      method: string
+      params: { protocolVersion: string; name: string }
+    }
+    if (id === undefined) return void response.writeHead(202).end()
+    const result =
+      method === "initialize"
+        ? {
+            protocolVersion: params.protocolVersion,
+            capabilities: { tools: {} },
+            serverInfo: { name: "h", version: "0" },
+          }
+        : method === "tools/list"
+          ? { tools: ["hello", "break"].map((name) => ({ name, inputSchema: { type: "object" } })) }
+          : { content: [{ type: "text", text: `hello from ${params.name}` }] }
+    if (params?.name === "break") return void request.socket.destroy()
+    response.writeHead(200, { "content-type": "application/json" })
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return { server, url: `http://127.0.0.1:${port}/mcp`, headers }
+}
+
+test("a server over HTTP works with its headers, breaks off and comes back", async () => {
+  const http = await openHttp()
+  try {
+    await using bench = await openBench(
+      { web: { url: http.url, headers: { "x-key": "secret" } } },
+      { backoffMs: 0 },
+    )
+    expect(textOf(await (await bench.tool("web_hello")).execute({}, openScene()))).toBe("hello from hello")
+    expect(new Set(http.headers)).toEqual(new Set(["secret"]))
+    const broken = (await bench.tool("web_break")).execute({}, openScene())
+    await expect(broken).rejects.toMatchObject({
+      code: "failed",
+      message: expect.not.stringContaining("secret"),
+    })
+    expect(textOf(await (await bench.tool("web_hello")).execute({}, openScene()))).toBe("hello from hello")
+  } finally {
+    http.server.closeAllConnections()
+    http.server.close()
+  }
+})
+
+test("names follow the grammar whatever a server calls its tools", () => {
+  expect(uniqueName("1 ö.tool", new Set())).toBe("mcp_1___tool")
+  expect(uniqueName("a".repeat(100), new Set())).toHaveLength(TOOL_LIMITS.toolNameCharacters)
+  const taken = new Set(["a".repeat(64)])
+  expect(uniqueName("a".repeat(100), taken)).toBe(`${"a".repeat(62)}_2`)
+})
+
+test.each([
+  ["text", /must be an object/],
+  [{ a: {} }, /a needs a command or a url/],
+  [{ a: { command: 1 } }, /must be strings/],
+  [{ a: { url: "file:///etc/passwd" } }, /is not one/],
+  [{ a: { command: "x", env: { A: 1 } } }, /must be strings/],
+  [[{ command: "x" }], /needs a name/],
+])("a wrong configuration is named (%#)", (configured, message) => {
+  expect(() => readMcpServers(configured)).toThrow(message)
+})
+
+test("a switched-off server is left out, and a list is understood", () => {
+  expect(readMcpServers({ a: { command: "x", enabled: false } })).toEqual([])
+  expect(readMcpServers([{ name: "a", command: ["x", "y"] }])).toEqual([
+    { type: "stdio", name: "a", command: "x", args: ["y"], environment: {}, directory: undefined },
+  ])
+})

@@ -1,0 +1,225 @@
+/**
+ * Writes `docs/reference/`: the command from its operations, the errors from the catalogue, the files from the layout. A
+ * test compares; `node --conditions=meridian-source tools/reference.ts` writes.
+ */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { pathToFileURL } from "node:url"
+
+import { COMMANDS, explain, flagLabel, GLOBAL_FLAGS, placeholder, usage } from "@meridian/cli"
+import { FAILURES, type Facts, type FailureEntry } from "@meridian/protocol"
+import {
+  inputSchema,
+  OPTION_KEYS,
+  optionOf,
+  WARNINGS,
+  type Field,
+  type OperationMeta,
+  type WarningEntry,
+} from "@meridian/spaces"
+
+const MADE = "<!-- Made by tools/reference.ts. Do not edit. -->"
+
+/** Path -> content of every page. */
+export const referencePages = (): ReadonlyMap<string, string> =>
+  new Map([
+    ["docs/reference/cli.md", cliPage()],
+    ["docs/reference/errors.md", errorsPage()],
+    ["docs/reference/files.md", filesPage()],
+  ])
+
+const cliPage = (): string => {
+  const metas = COMMANDS.map((command) => command.meta).filter((meta) => meta.hidden !== true)
+  return page([
+    "# The `meridian` command",
+    MADE,
+    "One binary, two audiences. Without `MERIDIAN_SPACE_ID` it speaks to people: every command, text output. With it, it speaks to agents: help shows only the commands made for them, and output is JSON (`run spawn` and `run continue` print the report in both modes). `--human` gives the full help and text output inside a space.",
+    "## Commands",
+    table(
+      ["command", "for", "what it does"],
+      metas.map((meta) => [
+        `[\`${title(meta)}\`](#${anchor(meta)})`,
+        meta.audience === "agent" ? "agents, people" : "people",
+        meta.summary,
+      ]),
+    ),
+    "## Flags of every command",
+    flagTable(GLOBAL_FLAGS),
+    "## Output and exit codes",
+    'Results go to stdout, exactly one document; warnings and errors go to stderr. With `--json` an error is one object on stdout as well: `{"error":{"code","message","next"},"exit_code":N}`.',
+    table(
+      ["code", "meaning"],
+      [
+        ["0", "done"],
+        ["1", "the run failed, or what was asked for is not there"],
+        ["2", "usage error, or the harness could not be started"],
+        ["3", "a run reached its `--timeout`"],
+        ["124", "`run wait` reached its `--timeout`"],
+        ["130", "interrupted (SIGINT)"],
+        ["143", "ended (SIGTERM)"],
+      ],
+    ),
+    ...metas.flatMap(commandSection),
+    "## Tools of `meridian serve`",
+    "Over MCP exactly these are offered; input and output have the JSON schemas below. `warning` is in an answer only when there is one.",
+    ...metas.filter((meta) => meta.tool !== undefined).flatMap(toolSection),
+  ])
+}
+
+const commandSection = (meta: OperationMeta): readonly string[] => {
+  const fields = visibleFields(meta)
+  return [
+    `### ${title(meta)}`,
+    meta.summary,
+    code("", usage(meta)),
+    ...(Object.keys(fields).length === 0 ? [] : [flagTable(fields)]),
+    ...(meta.details === undefined ? [] : [meta.details]),
+    ...(meta.examples === undefined
+      ? []
+      : [code("sh", meta.examples.map((example) => `meridian ${example}`).join("\n"))]),
+    "JSON output:",
+    code("json", JSON.stringify(meta.output.json, null, 2)),
+  ]
+}
+
+const toolSection = (meta: OperationMeta): readonly string[] => [
+  `### \`${meta.tool}\``,
+  meta.summary,
+  code("json", JSON.stringify(inputSchema(meta.fields), null, 2)),
+]
+
+const visibleFields = (meta: OperationMeta): Readonly<Record<string, Field>> =>
+  Object.fromEntries(
+    Object.entries<Field>(meta.fields).filter(([, field]) => field.hidden !== true && field.only !== "tool"),
+  )
+
+const flagTable = (fields: Readonly<Record<string, Field>>): string =>
+  table(
+    ["flag", "meaning"],
+    Object.entries(fields).map(([key, field]) => [
+      `\`${field.positional === undefined ? flagLabel(key, field) : placeholder(key, field)}\``,
+      explain(field),
+    ]),
+  )
+
+const errorsPage = (): string => {
+  const failures = Object.entries<FailureEntry>(FAILURES).toSorted(byName)
+  const warnings = Object.entries<WarningEntry>(WARNINGS).toSorted(byName)
+  return page([
+    "# Errors and warnings",
+    MADE,
+    "Every failure reads `ERROR [CODE]: cause. Next: action.` on stderr and ends the command with its exit code. Every warning reads `WARNING [CODE]: cause. Next: action.`, and the command goes on. Words in angle brackets are filled in.",
+    "## Errors",
+    table(
+      ["code", "exit", "HTTP", "cause", "next"],
+      failures.map(([name, entry]) => [
+        `\`${name}\``,
+        String(entry.exit),
+        String(entry.http),
+        entry.cause(SAMPLE),
+        entry.next(SAMPLE),
+      ]),
+    ),
+    "## Warnings",
+    table(
+      ["code", "cause", "next"],
+      warnings.map(([name, entry]) => [`\`${name}\``, entry.cause(SAMPLE), entry.next(SAMPLE)]),
+    ),
+  ])
+}
+
+/** Every fact by its own name: `f["space"]` reads `<space>`. */
+const SAMPLE: Facts = new Proxy<Record<string, string>>({}, { get: (_target, name) => `<${String(name)}>` })
+
+const filesPage = (): string =>
+  page([
+    "# Files",
+    MADE,
+    "All state is plain files under `.meridian/` of the project, or under `MERIDIAN_STATE_ROOT`. Only `fs/` of each space is meant for version control; `.meridian/.gitignore` says so.",
+    code("", LAYOUT),
+    'Ids are the largest so far plus one. Logs are one JSON event a line, each with `"v":1`, appended and synced to disk under their lock. A torn last line is healed before the next append; damage in the middle is warned about with file and line and skipped. A lock that is held (`flock -n <lock> true` fails) means that its chat or run is alive.',
+    "## `config.toml`",
+    "Later layers win: defaults, `.meridian/config.toml`, the file of `--config` or `MERIDIAN_CONFIG`, variables.",
+    table(
+      ["key", "default", "variable", "meaning"],
+      OPTION_KEYS.map((key) => {
+        const option = optionOf(key)
+        return [
+          `\`${key}\``,
+          option.default === undefined ? "unset" : `\`${JSON.stringify(option.default)}\``,
+          option.variable === undefined ? "" : `\`${option.variable}\``,
+          option.description,
+        ]
+      }),
+    ),
+    "## `models.toml`",
+    "Models beside the built-in ones; a row of the same id replaces the built-in row.",
+    code("toml", MODELS_EXAMPLE),
+    "## Variables of a launched harness",
+    table(
+      ["variable", "meaning"],
+      VARIABLES.map(([name, meaning]) => [`\`${name}\``, meaning]),
+    ),
+  ])
+
+const LAYOUT = `.meridian/
+  config.toml                 written by 'meridian init', yours
+  models.toml                 models beside the built-in ones, yours
+  agents/<name>.md            agent profiles (also .agents/agents, .claude/agents, .opencode/agents)
+  skills/<name>/SKILL.md      skills (also .agents/skills, .claude/skills, .opencode/skills)
+  .gitignore                  keeps everything below out of version control, but fs/
+  .spaces/.lock               held while a space is made
+  .spaces/<sN>/
+    space.json                {"schema_version":1,"id","name","status","started_at","finished_at"}
+    space.lock                guards space.json
+    sessions.jsonl            start, update and stop events of chats
+    sessions.lock             guards sessions.jsonl
+    sessions/<cN>.lock        held while the chat is alive
+    runs.jsonl                start, update and finalize events of runs; made by the first spawn
+    runs.lock                 guards runs.jsonl
+    runs/<rN>/                prompt.md, params.json, output.jsonl, stderr.log, events.jsonl, report.md, run.lock
+    fs/                       the agents' own files`
+
+const MODELS_EXAMPLE = `[[models]]
+id = "glm-5"
+harness = "opencode"
+harness_model = "zai/glm-5"
+aliases = ["glm"]
+role = "Second opinion"`
+
+const VARIABLES: readonly (readonly [string, string])[] = [
+  ["MERIDIAN_SPACE_ID", "the space; its presence makes the command speak to agents"],
+  ["MERIDIAN_SPACE_FS", "the agents' own folder of the space"],
+  [
+    "MERIDIAN_CHAT_ID",
+    "the chat (`c2`); `MERIDIAN_SESSION_ID` says the same and is read when the other is not set",
+  ],
+  ["MERIDIAN_HARNESS_COMMAND", "the command the harness was started with"],
+  ["MERIDIAN_STATE_ROOT", "where the state is"],
+  ["MERIDIAN_DEPTH", "how many agents deep this one is"],
+  ["MERIDIAN_REPORT_PATH", "of a run: where the agent may write its own report"],
+]
+
+const title = (meta: OperationMeta): string => meta.name.replaceAll(".", " ")
+const anchor = (meta: OperationMeta): string => meta.name.replaceAll(".", "-")
+
+const page = (blocks: readonly string[]): string => `${blocks.join("\n\n")}\n`
+
+const code = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n")
+
+/** One line, and no cell may end the table's cell. */
+const cell = (text: string): string =>
+  text
+    .replaceAll("|", "\\|")
+    .replaceAll(/\s*\n\s*/g, " ")
+    .replaceAll(/<(\w+)>/g, "&lt;$1&gt;")
+
+const byName = (left: readonly [string, unknown], right: readonly [string, unknown]): number =>
+  left[0] < right[0] ? -1 : 1
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  mkdirSync("docs/reference", { recursive: true })
+  for (const [path, text] of referencePages()) writeFileSync(path, text)
+}
