@@ -44,6 +44,8 @@ interface Chain {
   current?: Deferred.Deferred<void, Failure>[]
   next?: Deferred.Deferred<void, Failure>[]
   fiber?: Fiber.Fiber<void, Failure>
+  /** Done when the current drain has ended and everyone it answers to was told. */
+  settled?: Deferred.Deferred<void>
   stopping: boolean
   readonly waiters: Set<Waiter>
   readonly ended: Deferred.Deferred<void>
@@ -70,25 +72,35 @@ export const createDrains = (options: {
         const runs = chain.next
         delete chain.next
         chain.current = runs
-        const fiber = yield* Effect.forkChild(drain(sessionID, { forced: runs.length > 0 }))
+        const settled = Deferred.makeUnsafe<void>()
+        chain.settled = settled
+        // In one step, so that an interrupt never finds a drain without its fiber; `stop` and `close` own it.
+        const fiber = Effect.runFork(drain(sessionID, { forced: runs.length > 0 }))
         chain.fiber = fiber
         const outcome = yield* Fiber.await(fiber)
         delete chain.fiber
         delete chain.current
-        answer(runs, outcome, sessionID)
         if (Exit.isFailure(outcome) && !Cause.hasInterruptsOnly(outcome.cause))
           for (const waiter of chain.waiters) waiter.failure ??= outcome.cause
+        // Idle before anyone hears of it: whoever is told may look.
+        if (chain.next === undefined) retire(sessionID, chain)
+        answer(runs, outcome, sessionID)
+        Deferred.doneUnsafe(settled, Exit.void)
         // A drain that wakes its own session must not grow the stack.
         yield* Effect.yieldNow
       }
-      chains.delete(sessionID)
-      for (const waiter of chain.waiters)
-        Deferred.doneUnsafe(
-          waiter.deferred,
-          waiter.failure === undefined ? Exit.void : Exit.failCause(waiter.failure),
-        )
-      Deferred.doneUnsafe(chain.ended, Exit.void)
+      retire(sessionID, chain)
     })
+
+  const retire = (sessionID: string, chain: Chain): void => {
+    if (chains.get(sessionID) === chain) chains.delete(sessionID)
+    for (const waiter of chain.waiters)
+      Deferred.doneUnsafe(
+        waiter.deferred,
+        waiter.failure === undefined ? Exit.void : Exit.failCause(waiter.failure),
+      )
+    Deferred.doneUnsafe(chain.ended, Exit.void)
+  }
 
   const demand = (sessionID: string, runs: readonly Deferred.Deferred<void, Failure>[]): void => {
     const chain = chains.get(sessionID)
@@ -114,7 +126,12 @@ export const createDrains = (options: {
       const dropped = chain.next ?? []
       delete chain.next
       chain.stopping = true
-      if (chain.fiber !== undefined) yield* Fiber.interrupt(chain.fiber)
+      if (chain.fiber === undefined) retire(sessionID, chain)
+      else {
+        const { fiber, settled } = chain
+        yield* Fiber.interrupt(fiber)
+        if (settled !== undefined) yield* Deferred.await(settled)
+      }
       chain.stopping = false
       answer(dropped, Exit.interrupt(), sessionID)
     })
