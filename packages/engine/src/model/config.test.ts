@@ -46,6 +46,7 @@ test.each([
   [{ baseURL: undefined }, 'Model "local/one" needs a baseURL.'],
   [{ baseURL: "file:///etc" }, 'Model "local/one" has a baseURL that is no http or https address.'],
   [{ price: { input: -1, output: 1 } }, 'Model "local/one" has a price that is no number of dollars.'],
+  [{ idleMs: 0 }, 'Model "local/one" has an idleMs that is no whole number of milliseconds.'],
   [{ maxOutput: 1_000 }, "none"],
 ])("%j is answered with %j", (change, expected) => {
   expect(problemOf(change)).toBe(expected)

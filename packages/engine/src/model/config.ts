@@ -21,6 +21,8 @@ export interface ModelConfig {
   readonly maxOutput: number
   readonly price?: ModelPrice
   readonly headers?: Readonly<Record<string, string>>
+  /** A provider that is silent for this long counts as a broken connection; by default it may think for ever. */
+  readonly idleMs?: number
   /** Only for `scripted`: what it answers. */
   readonly script?: readonly ScriptStep[] | Respond
 }
@@ -45,6 +47,8 @@ const findProblem = (config: ModelConfig): string | undefined => {
   if (config.provider === "openai-compatible" && config.baseURL === undefined) return "needs a baseURL"
   if (config.baseURL !== undefined && !isHttpAddress(config.baseURL))
     return "has a baseURL that is no http or https address"
+  if (config.idleMs !== undefined && !isCount(config.idleMs))
+    return "has an idleMs that is no whole number of milliseconds"
   const prices = Object.values(config.price ?? {})
   if (prices.some((price) => typeof price !== "number" || !(price >= 0)))
     return "has a price that is no number of dollars"

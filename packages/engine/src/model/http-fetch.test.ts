@@ -21,7 +21,7 @@ const serve = async (listener: RequestListener): Promise<string> => {
   return typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}/v1` : ""
 }
 
-const fetch = openHttpFetch({ idleMs: 60_000 })
+const fetch = openHttpFetch()
 
 const readAll = async (response: Response): Promise<string> => {
   const reader = response.body?.getReader()

@@ -9,29 +9,34 @@ import { request as requestHttps } from "node:https"
 export type Fetch = typeof globalThis.fetch
 
 export interface HttpFetchOptions {
-  /** A connection that is silent for this long is given up; models may think for minutes. */
-  readonly idleMs: number
+  /** A connection that is silent for this long is given up; by default none is, models may think for minutes. */
+  readonly idleMs?: number
 }
 
 export const openHttpFetch =
-  ({ idleMs }: HttpFetchOptions): Fetch =>
+  ({ idleMs }: HttpFetchOptions = {}): Fetch =>
   async (input, init = {}) => {
     const url = input instanceof Request ? input.url : String(input)
     init.signal?.throwIfAborted()
     const options: RequestOptions = {
       method: init.method ?? "GET",
       headers: plainHeaders(init.headers),
-      timeout: idleMs,
+      ...(idleMs === undefined ? {} : { timeout: idleMs }),
       ...(init.signal == null ? {} : { signal: init.signal }),
     }
     const incoming = await send(url, options, init.body)
     return toResponse(incoming)
   }
 
+/** How long a connection is silent before the system asks whether the other side is still there. */
+const PROBE_MS = 30_000
+
 const send = (url: string, options: RequestOptions, body: unknown): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const request = (url.startsWith("https:") ? requestHttps : requestHttp)(url, options, resolve)
     request.once("error", reject)
+    // A peer that is gone without a word is noticed by the system, however long the model thinks.
+    request.once("socket", (socket) => socket.setKeepAlive(true, PROBE_MS))
     request.once("timeout", () => {
       request.destroy(Object.assign(new Error(`silent for ${options.timeout} ms`), { code: "ETIMEDOUT" }))
     })

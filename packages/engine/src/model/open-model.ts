@@ -13,9 +13,6 @@ export interface OpenModelOptions {
   readonly fetch?: Fetch
 }
 
-/** Longer than the longest thinking seen between two pieces of an answer. */
-const IDLE_MS = 600_000
-
 export const openModel = (config: ModelConfig, options: OpenModelOptions): Model => {
   checkModelConfig(config)
   const { id, contextWindow, maxOutput, price } = config
@@ -29,8 +26,9 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
 }
 
 const openStream = (config: ModelConfig, options: OpenModelOptions): Model["stream"] => {
-  const { now, sleep = sleepFor, fetch = openHttpFetch({ idleMs: IDLE_MS }) } = options
-  const { provider } = config
+  const { provider, idleMs } = config
+  const { now, sleep = sleepFor } = options
+  const fetch = options.fetch ?? openHttpFetch(idleMs === undefined ? {} : { idleMs })
   if (provider === "scripted") return openScriptedModel(config, { sleep, now })
   return openProviderModel({ ...config, provider }, { fetch, now, sleep })
 }

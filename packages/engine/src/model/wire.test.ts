@@ -420,3 +420,23 @@ test("a connection of Anthropic is given up when it stays open after the last ev
   expect(seen.at(-1)).toMatchObject({ type: "finish" })
   expect(asked).toEqual([250])
 })
+
+test("a provider that stays silent beyond idleMs counts as a broken connection", async () => {
+  const provider = await startScriptedProvider({ script: [{ text: "never", hold: "start" }] })
+  running.push(provider)
+  const model = openModel(
+    {
+      id: "fake/one",
+      provider: "openai-compatible",
+      baseURL: `${provider.url}/v1`,
+      contextWindow: 1_000,
+      maxOutput: 100,
+      idleMs: 20,
+    },
+    { now: () => 0 },
+  )
+  await expect(ask(model, HELLO)).rejects.toMatchObject({
+    facts: { kind: "transport", message: "silent for 20 ms (ETIMEDOUT)" },
+  })
+  expect(await provider.ended(1)).toBe("client-closed")
+})
