@@ -7,7 +7,8 @@ import { createRequire, syncBuiltinESMExports } from "node:module"
 
 import { openSignals, callOperation } from "./spaces.ts"
 
-const env = process.env
+// oxlint-disable-next-line node/no-process-env -- a program of its own: this is where its environment comes in
+const { env } = process
 const [name = "", second = "{}", third = ""] = process.argv.slice(2)
 const isWorker = name === "run" && second === "worker"
 

@@ -3,21 +3,11 @@
  * process (fast), or in one of their own (`spaces.entry.ts`) that can be killed.
  */
 import { spawn, type ChildProcess } from "node:child_process"
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 
-import type { Failure } from "@meridian/protocol"
+import { Failure } from "@meridian/protocol"
 import {
   decodeInput,
   Interrupted,
@@ -107,6 +97,7 @@ export const openScene = (): Scene => {
   mkdirSync(join(project, ".git"), { recursive: true })
   mkdirSync(bin)
   const env = {
+    // oxlint-disable-next-line node/no-process-env -- the tools of this machine: sh, flock, sleep
     PATH: [bin, ...(process.env["PATH"] ?? "").split(delimiter)].join(delimiter),
     HOME: home,
     CODEX_HOME: join(home, ".codex"),
@@ -150,14 +141,15 @@ export const callOperation = async (request: {
   })
   const operation = await registration.load()
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decodeInput checked it against this meta
-  const document = await operation.run(input as never, world)
+  const checked = input as never
+  const document = await operation.run(checked, world)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output of this very operation
   const own = document as never
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every operation answers with an object
     document: document as unknown as Document,
-    text: operation.text(own, input as never),
-    notes: operation.notes?.(own, input as never) ?? "",
+    text: operation.text(own, checked),
+    notes: operation.notes?.(own, checked) ?? "",
     exitCode: operation.exitCode?.(own) ?? 0,
     warnings,
   }
@@ -241,8 +233,7 @@ export const until = async (holds: () => boolean | Promise<boolean>): Promise<vo
 export const codeOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => "no failure",
-    (error: unknown) =>
-      error instanceof Error && "code" in error ? String((error as Failure).code) : String(error),
+    (error: unknown) => (error instanceof Failure ? error.code : String(error)),
   )
 
 export const readLines = (file: string): readonly Document[] =>
@@ -253,10 +244,6 @@ export const readLines = (file: string): readonly Document[] =>
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log of ours; a line that is no JSON fails the test
         .map((line) => JSON.parse(line) as Document)
     : []
-
-export const writeState = (file: string, content: string): void => writeFileSync(file, content)
-
-export const copyTree = (from: string, to: string): void => cpSync(from, to, { recursive: true })
 
 const snapshotOf = (root: string): Readonly<Record<string, string>> => {
   if (!existsSync(root)) return {}

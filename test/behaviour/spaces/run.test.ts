@@ -350,8 +350,8 @@ test("lists are newest first, references name one run, and the three words of re
   scene.harness("claude", { failFirst: { times: 99, failure: "authentication" } })
   await spawn({}, IN_S1)
   const ids = async (values = {}) => {
-    const { document } = await scene.call("run.list", values, IN_S1)
-    return (document["runs"] as readonly { readonly run_id: string }[]).map((run) => run.run_id)
+    const { text } = await scene.call("run.list", values, IN_S1)
+    return text.split("\n").map((line) => line.split(" ")[0])
   }
   expect(await ids()).toEqual(["r3", "r2", "r1"])
   expect(await ids({ limit: 2 })).toEqual(["r3", "r2"])

@@ -16,8 +16,7 @@ afterEach(() => scene.close())
 const IN_S1 = { env: { MERIDIAN_SPACE_ID: "s1" } }
 const start = (values = {}) => scene.call("start", { model: "opus", ...values })
 const close = (options = {}) => scene.call("space.close", { space_id: "s1" }, options)
-const document = () =>
-  JSON.parse(readFileSync(scene.state("s1/space.json"), "utf8")) as Record<string, unknown>
+const document = () => scene.events("s1/space.json")[0]
 
 verifies("space.close-marks", async () => {
   scene.harness("claude")
@@ -49,7 +48,7 @@ verifies("space.close-stops-chats", async () => {
   expect((await chat.ended).code).toBe(143)
   expect(scene.events("s1/runs.jsonl").at(-1)).toMatchObject({ event: "finalize", status: "cancelled" })
   const stops = scene.events("s1/sessions.jsonl").filter((event) => event["event"] === "stop")
-  expect(stops.map((event) => event["chat_id"]).toSorted()).toEqual(["c1", "c2"])
+  expect(stops.map((event) => String(event["chat_id"])).toSorted()).toEqual(["c1", "c2"])
 })
 
 verifies("space.close-removes-locks", async () => {
