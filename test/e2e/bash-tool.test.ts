@@ -204,6 +204,11 @@ test("a background process that keeps writing is not blocked or killed by the en
   await eventually(() => existsSync(file))
 })
 
+test("a strange PATH does not lose the output", async () => {
+  await using bench = await openBench({ environment: { PATH: "/nowhere" } })
+  expect(await bench.run({ command: "echo still here" })).toBe("still here\n\n[exit code 0]")
+})
+
 test("every process carries the call's mark", async () => {
   await using bench = await openBench({ scope: "/data/engine.sqlite" })
   const text = await bench.run(

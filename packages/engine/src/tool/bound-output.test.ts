@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 import { expect, test } from "vitest"
@@ -73,6 +73,20 @@ test("a file that reaches its bound says that its end was lost", async () => {
   const spooled = await spool.finish()
   expect(spooled.text).toContain("its end was lost: a file holds at most 500 bytes")
   expect((await stat(spooled.outputPath ?? "")).size).toBe(500)
+})
+
+test("a new file removes those nobody has wanted for a week, and nothing else", async () => {
+  await using space = await openWorkspace()
+  const kept = async () =>
+    (await boundOutput(text("x\n".repeat(5000)), space.outputDirectory)).outputPath ?? ""
+  const [old, recent] = [await kept(), await kept()]
+  const foreign = join(space.outputDirectory, "notes.txt")
+  await writeFile(foreign, "")
+  const longAgo = new Date(Date.now() - TOOL_LIMITS.outputKeptMs - 60_000) // oxlint-disable-line eslint/no-restricted-properties -- files have real times
+  for (const file of [old, foreign]) await utimes(file, longAgo, longAgo)
+  const newest = await kept()
+  const left = (await readdir(space.outputDirectory)).map((name) => join(space.outputDirectory, name))
+  expect(left.sort()).toEqual([recent, newest, foreign].sort())
 })
 
 test("media stays, and is bounded in number and size", async () => {

@@ -1,4 +1,6 @@
 /** Every bound of the built-in tools, in one table. Descriptions for the model are built from the same numbers. */
+import { assert } from "../domain/assert.ts"
+
 const KIB = 1024
 const MIB = 1024 * KIB
 const SECOND = 1000
@@ -56,14 +58,16 @@ export const TOOL_LIMITS = {
   outputBytes: 50 * KIB,
   /** Lines of a cut output that come from its end; what failed is usually said last. */
   outputTailShare: 0.5,
-  outputFileBytes: 1024 * MIB,
+  outputFileBytes: 256 * MIB,
   outputMediaBytes: 20 * MIB,
   outputMediaParts: 20,
   /** What a tool that bounds its own text may say besides: exit code, warnings, how to go on. */
   outputSlackLines: 60,
   outputSlackBytes: 8 * KIB,
   structuredBytes: 256 * KIB,
+  /** Older files are removed when a new one is made. */
   outputKeptMs: 7 * 24 * 3600 * SECOND,
+  outputSweepFiles: 1000,
 
   todoItems: 100,
   todoCharacters: 1000,
@@ -83,10 +87,10 @@ export const TOOL_LIMITS = {
   mcpLongestBackoffMs: 30 * SECOND,
 } as const
 
-export type ToolLimits = { readonly [name in keyof typeof TOOL_LIMITS]: number }
+type ToolLimits = { readonly [name in keyof typeof TOOL_LIMITS]: number }
 
-/** Bounds lean on each other; a change that breaks a relation names it. Empty when all hold. */
-export const brokenRelations = (limits: ToolLimits): readonly string[] => {
+/** Bounds lean on each other; a change that breaks a relation does not start. */
+export const assertLimits = (limits: ToolLimits): void => {
   const relations: readonly (readonly [holds: boolean, sentence: string])[] = [
     [limits.segmentBytes < limits.pathBytes, "a segment is shorter than a path"],
     [limits.readBytes <= limits.outputBytes, "a page of read passes the output bound uncut"],
@@ -111,5 +115,7 @@ export const brokenRelations = (limits: ToolLimits): readonly string[] => {
     ],
     [limits.mcpConnectMs <= limits.mcpCallMs, "connecting is quicker than a call may last"],
   ]
-  return relations.flatMap(([holds, sentence]) => (holds ? [] : [sentence]))
+  for (const [holds, sentence] of relations) assert(holds, sentence)
 }
+
+assertLimits(TOOL_LIMITS)

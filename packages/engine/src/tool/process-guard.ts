@@ -50,6 +50,7 @@ export const openProcessGuard = (options: { readonly graceMs?: number } = {}): P
   const mark = ownerMark(randomBytes(16).toString("hex"))
   let shell: ChildProcess | undefined
   let starting: Promise<void> | undefined
+  let started = false
 
   const start = async (): Promise<void> => {
     const child = spawn("/bin/sh", ["-c", SCRIPT, "meridian-guard", mark], {
@@ -77,6 +78,7 @@ export const openProcessGuard = (options: { readonly graceMs?: number } = {}): P
   return {
     mark,
     ready: async () => {
+      started = true
       if (shell !== undefined) return
       starting ??= start().finally(() => {
         starting = undefined
@@ -91,6 +93,8 @@ export const openProcessGuard = (options: { readonly graceMs?: number } = {}): P
       }
     },
     close: async () => {
+      // Nothing was ever started under this guard: there is nothing to look for.
+      if (!started) return
       await endProcesses({
         graceMs: options.graceMs ?? TOOL_LIMITS.bashGraceMs,
         waitMs: TOOL_LIMITS.leftoversMs,

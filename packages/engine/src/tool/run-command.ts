@@ -44,7 +44,7 @@ export interface CommandResult {
 }
 
 /** $0 is the shell, $1 the command. The exit code goes to descriptor 3, so that it is known while others hold the pipe. */
-const WRAPPER = `{ "$0" -c "$1" 2>&1 3>&-; echo "$?" >&3; } | cat 3>&-`
+const WRAPPER = `{ "$0" -c "$1" 2>&1 3>&-; echo "$?" >&3; } | { PATH=$PATH:/usr/bin:/bin; exec cat 3>&-; }`
 
 export const runCommand = async (request: CommandRequest): Promise<CommandResult> => {
   await request.guard.ready()

@@ -3,8 +3,8 @@
  * its beginning and its end are kept for the preview. A disk that refuses costs the rest of the text, never the call.
  */
 import { randomBytes } from "node:crypto"
-import { constants } from "node:fs"
-import { mkdir, open, type FileHandle } from "node:fs/promises"
+import { constants, fstatSync } from "node:fs"
+import { lstat, mkdir, open, readdir, unlink, type FileHandle } from "node:fs/promises"
 import { join } from "node:path"
 
 import { codeOf } from "./describe-error.ts"
@@ -129,6 +129,7 @@ const openKeptFile = async (directory: string, most: number): Promise<KeptFile> 
   } catch (error) {
     loses(error)
   }
+  if (handle !== undefined) await removeOld(directory, handle)
   return {
     path: handle === undefined ? undefined : path,
     write: async (piece) => {
@@ -148,6 +149,22 @@ const openKeptFile = async (directory: string, most: number): Promise<KeptFile> 
     },
   }
 }
+
+/** The new file tells what time it is. A file that cannot be removed is left for the next one to try. */
+const removeOld = async (directory: string, newest: FileHandle): Promise<void> => {
+  const now = fstatSync(newest.fd).mtimeMs
+  const names = await readdir(directory).catch(() => [])
+  const kept = names.filter((name) => KEPT_NAME.test(name)).slice(0, TOOL_LIMITS.outputSweepFiles)
+  const old = await Promise.all(
+    kept.map(async (name) => {
+      const stats = await lstat(join(directory, name)).catch(() => undefined)
+      return stats !== undefined && now - stats.mtimeMs > TOOL_LIMITS.outputKeptMs ? [name] : []
+    }),
+  )
+  await Promise.all(old.flat().map((name) => unlink(join(directory, name)).catch(() => undefined)))
+}
+
+const KEPT_NAME = /^tool_[0-9a-f]{24}\.txt$/
 
 const keepWhole = async (directory: string, whole: Buffer): Promise<string | undefined> => {
   const file = await openKeptFile(directory, whole.length)
