@@ -236,34 +236,29 @@ export const SPACES_BEHAVIOURS = {
   "config.layers": {
     seed: "002",
     says: "defaults, config.toml and the override file are laid over each other in this order",
-    owed: LATER,
   },
   "config.init": {
     seed: "002",
     says: "init writes config.toml with every option commented out",
-    owed: LATER,
   },
   "path.dot-spaces": {
     seed: "002",
     says: "state lives under .meridian/.spaces/<space-id>/ and nowhere else",
   },
-  "cli.human-mode": { seed: "002", says: "people see every command and get text", owed: LATER },
+  "cli.human-mode": { seed: "002", says: "people see every command and get text" },
   "cli.agent-mode": {
     seed: "002",
     says: "agents see run, skills, models and doctor and get JSON",
-    owed: LATER,
   },
   "cli.human-flag": {
     seed: "002",
     says: "--human forces the full help and is mentioned only there",
-    owed: LATER,
   },
-  "cli.coded-errors": { seed: "002", says: "every error is [CODE], cause and next action", owed: LATER },
-  "cli.removed-commands": { seed: "002", says: "the removed commands are not there", owed: LATER },
+  "cli.coded-errors": { seed: "002", says: "every error is [CODE], cause and next action" },
+  "cli.removed-commands": { seed: "002", says: "the removed commands are not there" },
   "mcp.agent-tools": {
     seed: "002",
     says: "serve offers the agent commands as tools and no command of spaces",
-    owed: LATER,
   },
-  "mcp.doctor-name": { seed: "002", says: "doctor is the canonical name", owed: LATER },
+  "mcp.doctor-name": { seed: "002", says: "doctor is the canonical name" },
 } as const satisfies Record<string, Behaviour>

@@ -3,6 +3,7 @@ import { join } from "node:path"
 
 import { expect, test } from "vitest"
 
+import { verifies } from "../verifies.ts"
 import { document, emptyFolder, meridian } from "./cli-binary.ts"
 
 const setting = async (
@@ -12,7 +13,7 @@ const setting = async (
   ...more: readonly string[]
 ): Promise<unknown> => document(await meridian(["config", "get", key, "--json", ...more], { cwd, env }))
 
-test("init writes every option commented out, says so, and never overwrites", async () => {
+verifies("config.init", async () => {
   const cwd = emptyFolder()
   const path = join(cwd, ".meridian/config.toml")
   expect(await meridian(["init"], { cwd })).toEqual({ stdout: `created: ${path}\n`, stderr: "", code: 0 })
@@ -49,7 +50,7 @@ test("set changes one line and keeps every comment; reset gives the first text b
   expect((await meridian(["config", "reset", "auto_resume"], { cwd })).stdout).toContain("already-default")
 })
 
-test("layers: default, config.toml, --config or MERIDIAN_CONFIG, variable", async () => {
+verifies("config.layers", async () => {
   const cwd = emptyFolder()
   const key = "runs.max_parallel"
   expect(await setting(cwd, key)).toMatchObject({ value: 4, source: "builtin" })

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path"
 
 import { expect, test } from "vitest"
 
+import { verifies } from "../verifies.ts"
 import { BINARY, document, emptyFolder, meridian, SEARCH_PATH } from "./cli-binary.ts"
 
 const AGENT = { MERIDIAN_SPACE_ID: "s1" }
@@ -49,7 +50,7 @@ const FOR_PEOPLE = [
   "start",
 ]
 
-test("help for people shows every command, a tip about agents, and --human", async () => {
+verifies("cli.human-mode", async () => {
   const { stdout, stderr, code } = await meridian(["--help"])
   expect([stderr, code]).toEqual(["", 0])
   expect(listed(stdout)).toEqual([...FOR_AGENTS, ...FOR_PEOPLE].toSorted())
@@ -65,7 +66,7 @@ test.each([[[]], [["--help"]], [["help"]]])(
   },
 )
 
-test("--human gives an agent the full help, and text instead of JSON", async () => {
+verifies("cli.human-flag", async () => {
   expect((await meridian(["--human"], { env: AGENT })).stdout).toBe((await meridian(["--help"])).stdout)
   expect((await meridian(["--human", "models", "list"], { env: AGENT })).stdout).toMatch(/^claude-opus/)
 })
@@ -83,6 +84,42 @@ test("a command and a group have their own help, wherever the flag stands", asyn
   expect(await meridian(["--help", "models", "show"])).toEqual(shown)
   expect(await meridian(["help", "models", "show"])).toEqual(shown)
   expect((await meridian(["models"])).stdout).toMatch(/^Usage: meridian models <command>/)
+})
+
+verifies("cli.agent-mode", async () => {
+  expect(listed((await meridian(["--help"], { env: AGENT })).stdout)).toEqual(FOR_AGENTS)
+  expect(document(await meridian(["models", "list"], { env: AGENT }))).toMatchObject({
+    models: expect.any(Array),
+  })
+})
+
+verifies("cli.removed-commands", async () => {
+  for (const words of [
+    "migrate run",
+    "export space",
+    "skills reindex",
+    "space read",
+    "space write",
+    "space files",
+    "fs read",
+    "space start",
+    "space resume",
+    "run retry",
+    "context list",
+    "context pin",
+    "diag repair",
+  ]) {
+    const { stderr, code } = await meridian(words.split(" "))
+    expect([words, code, stderr.startsWith("ERROR [UNKNOWN_COMMAND]")]).toEqual([words, 2, true])
+  }
+})
+
+verifies("cli.coded-errors", async () => {
+  for (const words of ["", "run list", "run show r1", "space show s9", "start --space s9", "run continue"]) {
+    const { stderr, code } = await meridian([...words.split(" ").filter(Boolean), "--nope"])
+    expect([words, code]).toEqual([words, 2])
+    expect(stderr).toMatch(/^ERROR \[USAGE\]: Unknown flag '--nope'[^\n]* Next: [^\n]+\n$/)
+  }
 })
 
 test("output is text for people and one JSON document for agents, unless asked otherwise", async () => {

@@ -4,7 +4,7 @@
  */
 import type { Json } from "@meridian/protocol"
 import { Failure } from "@meridian/protocol"
-import { decodeInput, type Registration } from "@meridian/spaces"
+import { decodeInput, sweepAtStart, type Registration } from "@meridian/spaces"
 
 import { COMMANDS } from "./commands.ts"
 import { findCommand } from "./find-command.ts"
@@ -32,7 +32,8 @@ const answer = async (words: readonly string[], output: Output): Promise<number>
     }
     if (plan.tag === "screen") {
       const { renderScreen } = await import("./screen.ts")
-      output.stdout(`${await renderScreen(COMMANDS)}\n`)
+      const { world } = openProcessWorld({ output, json: false, yes: false, configPath: undefined })
+      output.stdout(`${await renderScreen(COMMANDS, world)}\n`)
       return 0
     }
     json = plan.json
@@ -97,6 +98,7 @@ const runCommand = async (plan: RunPlan, output: Output): Promise<number> => {
     yes: plan.globals.yes,
     configPath: plan.globals.config,
   })
+  if (meta.hidden !== true && SWEEPING.has(meta.name.split(".")[0] ?? "")) await sweepAtStart(world)
   const operation = await load()
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decodeInput checked the input against this very meta
   const checked = input as never
@@ -110,6 +112,9 @@ const runCommand = async (plan: RunPlan, output: Output): Promise<number> => {
   }
   return operation.exitCode?.(document) ?? 0
 }
+
+/** Commands that tell of spaces, chats and runs: what a killed process left open is closed before they speak. */
+const SWEEPING: ReadonlySet<string> = new Set(["start", "space", "run", "doctor"])
 
 const line = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 

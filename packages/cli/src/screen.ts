@@ -2,35 +2,60 @@
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 
-import type { Registration } from "@meridian/spaces"
+import type { Json } from "@meridian/protocol"
+import { decodeInput, HARNESSES, type Registration, type World } from "@meridian/spaces"
 
 import { VERSION } from "./version.ts"
 
-export const renderScreen = async (commands: readonly Registration[]): Promise<string> => {
-  const found = ["claude", "codex", "opencode"].filter((binary) => onPath(binary))
-  const has = (name: string): boolean => commands.some((command) => command.meta.name === name)
-  const steps = STEPS.filter(([name]) => has(name))
-  const width = Math.max(0, ...steps.map(([, line]) => line.length))
+export const renderScreen = async (commands: readonly Registration[], world: World): Promise<string> => {
+  const installed = HARNESSES.filter(({ binary }) => onPath(binary, world.env["PATH"] ?? ""))
+  const spaces = await activeSpaces(commands, world)
+  const width = Math.max(...STEPS.map(([line]) => line.length))
   return [
     `meridian ${VERSION}: keeps coding agents on their task`,
-    found.length === 0
-      ? "Harnesses: none found on PATH (install claude, codex or opencode)"
-      : `Harnesses: ${found.join(", ")}`,
-    ["Next", ...steps.map(([, line, text]) => `  meridian ${line.padEnd(width)}  ${text}`)].join("\n"),
+    [
+      `Harnesses  ${installed.length === 0 ? NO_HARNESS : installed.map(({ name }) => name).join(", ")}`,
+      `Spaces     ${spaces.length === 0 ? "none active" : spaces.join(", ")}`,
+    ].join("\n"),
+    ["Next", ...STEPS.map(([line, text]) => `  meridian ${line.padEnd(width)}  ${text}`)].join("\n"),
     "Run 'meridian --help' for every command.",
   ].join("\n\n")
 }
 
-const STEPS: readonly (readonly [name: string, line: string, text: string])[] = [
-  ["start", "start", "start a conversation, or take up the last one"],
-  ["run.spawn", 'run spawn -p "..."', "let an agent do one task and print its report"],
-  ["space.list", "space list", "see what is going on"],
-  ["init", "init", "write a configuration file to change"],
-  ["doctor", "doctor", "check and repair the state of this project"],
+const NO_HARNESS = "none on PATH: install claude, codex or opencode"
+
+const STEPS: readonly (readonly [line: string, text: string])[] = [
+  ["start", "start a conversation, or take up the last space"],
+  ["start --continue", "go on with the last conversation"],
+  ['run spawn -p "..."', "let an agent do one task and print its report"],
+  ["space list", "see what is going on"],
+  ["init", "write a configuration file to change"],
+  ["doctor", "check and repair the state of this project"],
 ]
 
-const onPath = (binary: string): boolean =>
-  (process.env["PATH"] ?? "").split(delimiter).some((folder) => {
+/** `s2 ("feature")`, the one worked in last first. */
+const activeSpaces = async (commands: readonly Registration[], world: World): Promise<readonly string[]> => {
+  const listing = commands.find((command) => command.meta.name === "space.list")
+  if (listing === undefined) return []
+  const operation = await listing.load()
+  const input = decodeInput(listing.meta, { values: {}, face: "command" })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decoded against the meta of this very operation
+  const output: Json = await operation.run(input as never, world)
+  const spaces = field(output, "spaces")
+  return (Array.isArray(spaces) ? spaces : []).flatMap((space: Json) => {
+    const [id, name] = [field(space, "space_id"), field(space, "name")]
+    if (typeof id !== "string" || field(space, "status") !== "active") return []
+    return [typeof name === "string" ? `${id} ("${name}")` : id]
+  })
+}
+
+const field = (value: Json, key: string): Json | undefined =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).find(([name]) => name === key)?.[1]
+    : undefined
+
+const onPath = (binary: string, path: string): boolean =>
+  path.split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, binary), constants.X_OK)
       return true

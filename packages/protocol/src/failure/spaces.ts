@@ -141,7 +141,7 @@ export const SPACES_FAILURES = {
     exit: 1,
     http: 400,
     cause: () => "No MERIDIAN_SPACE_ID set.",
-    next: () => "run 'meridian run spawn' to auto-create a space, or set MERIDIAN_SPACE_ID.",
+    next: () => "run 'meridian run spawn' to auto-create a space.",
   },
   HARNESS_MISMATCH: {
     exit: 1,
