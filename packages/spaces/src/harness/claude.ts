@@ -67,8 +67,8 @@ const launch = (request: LaunchRequest): LaunchPlan => {
     ...mcpArgs(request),
     ...rest.flatMap((group) => group.words),
     ...session.args,
-    // After `--`, so that a prompt such as "mcp" is not taken for a command.
-    ...(message.text === undefined ? [] : ["--", message.text]),
+    // A prompt may begin with a dash; and a single word may be a command (`mcp`), which a blank behind it is not.
+    ...(message.text === undefined ? [] : ["--", /\s/.test(message.text) ? message.text : `${message.text} `]),
   ]
   return {
     command: request.binary ?? claude.binary,

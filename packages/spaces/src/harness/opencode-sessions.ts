@@ -29,7 +29,7 @@ export const findOpencodeSession = async (
       command: search.binary ?? binary,
       args: ["session", "list", "--format", "json", "-n", "50"],
       cwd: search.cwd,
-      environment: { PWD: search.cwd },
+      environment: { ...search.environment, PWD: search.cwd },
       timeoutMs: 20_000,
     })
     return choose(listedSessions(answer ?? ""), search)

@@ -285,7 +285,7 @@ export interface SessionSearch {
   readonly ask?: (query: QueryPlan) => Promise<string | undefined>
 }
 
-/** A short command whose stdout answers a question; undefined when it failed or took too long. */
+/** A short command whose stdout answers a question, with its whole environment. */
 export interface QueryPlan {
   readonly command: string
   readonly args: readonly string[]
