@@ -1,4 +1,4 @@
-/** The real OpenCode, offline, through our plans and parser. Each start costs seconds, so cases are few. */
+/** The real OpenCode, offline, through our plans and parser. Each start costs seconds: the rest is in harness-meridian. */
 import { execFileSync, spawnSync } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -76,16 +76,6 @@ test("a continuation is the same session with its history, and counts only itsel
   expect(run.asked[0]?.split("RULE-ONE")).toHaveLength(2)
 })
 
-test("a fork has the history and another session", async () => {
-  const run = await scene.run([{ text: "Forked." }], {
-    session: { kind: "fork", id: first },
-    prompt: "Go another way.",
-  })
-  expect(run.verdict).toMatchObject({ status: "succeeded", report: "Forked." })
-  expect(run.verdict.harnessSessionId).not.toBe(first)
-  expect(run.asked[0]).toContain("Hello from the script.")
-})
-
 test.each([
   ["read-only", false, false],
   ["workspace-write", true, false],
@@ -127,36 +117,9 @@ test("an interactive launch carries its instructions in the configuration", asyn
   expect(run.asked[0]).toContain("RULE-THREE")
 })
 
-test.each([
-  ["auth", "authentication"],
-  ["context-overflow", "context_overflow"],
-] as const)("a provider that fails with %s is %s", async (error, failure) => {
-  const run = await scene.run([{ error, repeat: true }])
-  expect(run.verdict).toMatchObject({ status: "failed", failure: { class: failure, transient: false } })
-})
-
 test("a session that does not exist is told as such", async () => {
   const run = await scene.run([], { session: { kind: "continue", id: harnessSessionId("ses_doesnotexist") } })
   expect(run.verdict).toMatchObject({ status: "failed", failure: { class: "session_not_found" } })
-})
-
-test("SIGTERM within its work is a cancelled run that keeps its session", async () => {
-  const steps = [
-    { tools: [{ name: "bash", input: { command: "echo one", description: "say" } }] },
-    { text: "never", hold: true },
-  ] as const
-  const run = await scene.run(
-    steps,
-    { permission: "full-access" },
-    {
-      stopped: "cancelled",
-      onEvent: (event, kill) => {
-        if (event.type === "turn.ended") kill("SIGTERM")
-      },
-    },
-  )
-  expect(run.verdict.status).toBe("cancelled")
-  expect(run.verdict.harnessSessionId).toBeDefined()
 })
 
 test("every flag of --help is in our table", () => {

@@ -61,6 +61,12 @@ export const liveScene = async (name: RealName): Promise<LiveScene> => {
   const url = `http://127.0.0.1:${port}`
   const environment = { ...quietEnvironment(root), ...SETTINGS[name].environment(url) }
   const params = SETTINGS[name].params(url)
+  // The same for launches that nobody gives params to: pairs of `-c key=value` are lines of its configuration.
+  const lines = params.filter((word) => word.includes("=")).map((word) => word.replace(/=(.*)$/, ' = "$1"'))
+  writeFileSync(
+    join(root, ".codex/config.toml"),
+    lines.join("\n").replaceAll('"0"', "0").replaceAll('"false"', "false"),
+  )
 
   const provide: LiveScene["provide"] = async (script, work) => {
     const provider = await startScriptedProvider({ port, script: [...SIDE_REQUESTS, ...script] })
@@ -100,6 +106,11 @@ export const liveScene = async (name: RealName): Promise<LiveScene> => {
       }),
     close: () => rmSync(root, { recursive: true, force: true }),
   }
+}
+
+/** Resolves when the model was asked something that is not a side request; a held answer can be released then. */
+export const questionArrived = async (provider: ScriptedProvider): Promise<void> => {
+  for (let n = 1; (await provider.arrived(n)).turn === "side"; n += 1);
 }
 
 const conversation = (provider: ScriptedProvider): readonly string[] =>

@@ -68,7 +68,9 @@ const launch = (request: LaunchRequest): LaunchPlan => {
     ...rest.flatMap((group) => group.words),
     ...session.args,
     // A prompt may begin with a dash; and a single word may be a command (`mcp`), which a blank behind it is not.
-    ...(message.text === undefined ? [] : ["--", /\s/.test(message.text) ? message.text : `${message.text} `]),
+    ...(message.text === undefined
+      ? []
+      : ["--", /\s/.test(message.text) ? message.text : `${message.text} `]),
   ]
   return {
     command: request.binary ?? claude.binary,

@@ -60,6 +60,19 @@ test("recorded params are defaults: the same flag is replaced under any of its n
   ).toEqual(["--search", "--sandbox=workspace-write", "--oss"])
 })
 
+test("the first message of a conversation is not said again when it is continued", () => {
+  expect(mergeParams("claude", ["-p", "Say hello.", "--verbose"], ["-p", "And again."])).toEqual([
+    "--verbose",
+    "-p",
+    "And again.",
+  ])
+  expect(mergeParams("claude", ["--effort", "high", "hello"], [])).toEqual(["--effort", "high"])
+  expect(mergeParams("codex", ["--unheard-of", "value", "--", "hello"], [])).toEqual([
+    "--unheard-of",
+    "value",
+  ])
+})
+
 test("settings of codex are replaced key by key, directories add up", () => {
   const recorded = ["-c", "model_provider=a", "-c", "x.y=1", "--add-dir", "one"]
   const explicit = ["--config", "x.y=2", "--add-dir", "two", "--add-dir", "one"]

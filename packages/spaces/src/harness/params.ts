@@ -34,7 +34,10 @@ export const fitParams = (harness: Pick<Harness, "id" | "name">, params: readonl
   }
 }
 
-/** Recorded params are defaults: an explicit flag replaces the recorded one of the same name, others are added. */
+/**
+ * Recorded params are defaults: an explicit flag replaces the recorded one of the same name, others are added. Recorded
+ * words that belong to no flag are left behind: they were the first message, and it is in the conversation already.
+ */
 export const mergeParams = (
   harness: HarnessId,
   recorded: readonly string[],
@@ -42,7 +45,9 @@ export const mergeParams = (
 ): readonly string[] => {
   const given = groupParams(harness, explicit)
   const replaced = new Set(given.map((group) => identity(harness, group)))
-  const kept = groupParams(harness, recorded).filter((group) => !replaced.has(identity(harness, group)))
+  const kept = groupParams(harness, recorded)
+    .filter((group) => group.flag !== undefined)
+    .filter((group) => !replaced.has(identity(harness, group)))
   return [...kept, ...given].flatMap((group) => group.words)
 }
 
@@ -69,7 +74,7 @@ const groupParams = (harness: HarnessId, params: readonly string[]): readonly Pa
     const own = name === undefined ? undefined : flagOf(harness, name)
     const [elsewhere] = name === undefined || own !== undefined ? [] : harnessesWith(name)
     const flag = own ?? (elsewhere === undefined || name === undefined ? undefined : flagOf(elsewhere, name))
-    const size = flag === undefined ? 1 : 1 + valuesAfter(flag, params, at)
+    const size = 1 + valuesAfter(flag ?? (name === undefined ? NO_FLAG : UNKNOWN_FLAG), params, at)
     groups.push({
       ...(name === undefined ? {} : { flag: own?.name ?? name }),
       words: params.slice(at, at + size),
@@ -79,6 +84,10 @@ const groupParams = (harness: HarnessId, params: readonly string[]): readonly Pa
   }
   return groups
 }
+
+const NO_FLAG: Flag = { name: "", values: "none" }
+/** Nobody knows it: a word behind it is more likely its value than a message. */
+const UNKNOWN_FLAG: Flag = { name: "", values: "optional" }
 
 const valuesAfter = (flag: Flag, params: readonly string[], at: number): number => {
   if ((params[at] ?? "").includes("=") || flag.values === "none") return 0
