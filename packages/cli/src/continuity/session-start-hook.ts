@@ -6,16 +6,9 @@
  * Edits are made in the text, not by writing the whole document anew: comments, order, numbers and spacing of everything
  * that is not ours stay as they are. Ours is a command that ends in `brief --host <host>` and names meridian.
  */
-import {
-  applyEdits,
-  findNodeAtLocation,
-  getNodeValue,
-  modify,
-  parseTree,
-  type Node,
-  type ParseError,
-} from "jsonc-parser"
+import { findNodeAtLocation, getNodeValue, parseTree, type Node, type ParseError } from "jsonc-parser"
 
+import { insertLast, removeChild } from "./json-splice.ts"
 import type { Edit } from "./settings-file.ts"
 
 type Host = "claude" | "codex"
@@ -103,39 +96,43 @@ const isOurs = (command: string, host: Host): boolean =>
 
 const append = (text: string, command: string): string => {
   const group = { matcher: MATCHER, hooks: [{ type: "command", command, timeout: TIMEOUT_SECONDS }] }
-  const event = findNodeAtLocation(parseTree(text) ?? EMPTY, EVENT)
-  return event === undefined
-    ? change(text, EVENT, [group])
-    : change(text, [...EVENT, event.children?.length ?? 0], group)
+  const root = parseTree(text) ?? EMPTY
+  const hooks = findNodeAtLocation(root, ["hooks"])
+  if (hooks === undefined) return insertLast(text, root, { key: "hooks", value: { SessionStart: [group] } })
+  const event = findNodeAtLocation(root, EVENT)
+  if (event === undefined) return insertLast(text, hooks, { key: "SessionStart", value: [group] })
+  return insertLast(text, event, { value: group })
 }
 
-const EMPTY: Node = { type: "object", offset: 0, length: 0 }
+const EMPTY: Node = { type: "object", offset: 0, length: 2 }
 
-/** From the last to the first, so that positions stay true; what becomes empty by it goes as well. */
+/** From the last to the first, so that positions stay true. */
 const removeAll = (text: string, ours: readonly OurHook[]): string => {
   let rest = text
   for (const { group, handler } of ours.toReversed()) {
-    const handlers = [...EVENT, group, "hooks"]
-    rest = change(rest, [...handlers, handler], undefined)
-    for (const path of [handlers, EVENT, ["hooks"]]) {
-      const node = findNodeAtLocation(parseTree(rest) ?? EMPTY, path)
-      if (node === undefined || (node.children ?? []).length > 0) break
-      // A group without handlers goes whole, not only its list.
-      rest = change(rest, path === handlers ? path.slice(0, -1) : path, undefined)
-    }
+    const node = findNodeAtLocation(parseTree(rest) ?? EMPTY, [...EVENT, group, "hooks", handler])
+    if (node !== undefined) rest = removeWhole(rest, node)
   }
   return rest
 }
 
-const change = (text: string, path: readonly (string | number)[], value: unknown): string =>
-  applyEdits(text, modify(text, [...path], value, { formattingOptions: formattingOf(text) }))
-
-/** As the file is written already: tabs or its own number of blanks. */
-const formattingOf = (text: string) => {
-  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? "  "
-  return {
-    insertSpaces: !indent.startsWith("\t"),
-    tabSize: indent.startsWith("\t") ? 4 : indent.length,
-    eol: text.includes("\r\n") ? "\r\n" : "\n",
+/** What holds nothing but ours goes with it: the list of handlers with its group, the event, the hooks; never the root. */
+const removeWhole = (text: string, node: Node): string => {
+  let child = node
+  let container = child.parent
+  while (
+    container?.parent !== undefined &&
+    (container.children?.length === 1 || container.type === "property" || isGroup(container, child))
+  ) {
+    child = container
+    container = child.parent
   }
+  return container === undefined ? text : removeChild(text, container, child)
 }
+
+/** A group is its handlers: without any, its matcher says nothing. */
+const isGroup = (container: Node, child: Node): boolean =>
+  container.type === "object" &&
+  child.type === "property" &&
+  child.children?.[0]?.value === "hooks" &&
+  container.parent?.type === "array"

@@ -1,0 +1,96 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+import { afterEach, expect, test } from "vitest"
+
+import { openHookScene, type HookScene } from "./hook-scene.ts"
+import { installHarness } from "./install-harnesses.ts"
+
+const opened: HookScene[] = []
+afterEach(async () => {
+  for (const scene of opened.splice(0)) await scene.close()
+})
+
+const step = (label: string, input: number) => ({
+  label,
+  text: label,
+  tools: [{ name: "Bash", input: { command: `echo ${label}`, description: "count" } }],
+  usage: { input, output: 20 },
+})
+
+const summary = {
+  label: "summary",
+  when: { body: "detailed summary|<summary>" },
+  repeat: true,
+  text: "<analysis>none</analysis><summary>Nothing worth keeping.</summary>",
+  usage: { input: 150_000, output: 20 },
+}
+
+const steps = (round: string) =>
+  ["a", "b", "c", "d", "e"].map((name, at) => step(`${round} ${name}`, 5000 + at * 1000))
+
+const environment = (scene: HookScene): Readonly<Record<string, string>> => ({
+  ANTHROPIC_BASE_URL: scene.provider.url,
+  ANTHROPIC_API_KEY: "fake",
+  CLAUDE_CONFIG_DIR: `${scene.home}/.claude`,
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  DISABLE_TELEMETRY: "1",
+  DISABLE_ERROR_REPORTING: "1",
+  DISABLE_AUTOUPDATER: "1",
+  CLAUDE_CODE_MAX_RETRIES: "1",
+})
+
+const ARGS = ["-p", "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"]
+
+const expectBrief = (text: string | undefined): void => {
+  expect(text).toContain("## Stage-Aware Continuation\n")
+  expect(text).toContain("## Next Action\n- migrate the callers.")
+  expect(text).toContain("keep the old exports.")
+}
+
+test("the installed hook puts the brief into the first request after each automatic compaction of Claude Code", async () => {
+  const scene = await openHookScene([
+    summary,
+    ...steps("first"),
+    step("first overflow", 150_000),
+    step("after first", 3000),
+    ...steps("second"),
+    step("second overflow", 150_000),
+    { label: "after second", text: "Done.", usage: { input: 3000, output: 8 } },
+  ])
+  opened.push(scene)
+  expect(await scene.meridian("init", "--claude")).toMatchObject({ exitCode: 0 })
+  const ended = await scene.run(installHarness("claude"), [...ARGS, "--autocompact", "100000"], {
+    input: "go",
+    environment: environment(scene),
+  })
+  expect(ended.exitCode).toBe(0)
+  expect(scene.texts("summary")).toHaveLength(2)
+  expect(scene.texts("first a")[0]).not.toContain("Stage-Aware Continuation")
+  for (const label of ["after first", "second a", "after second"]) expectBrief(scene.texts(label)[0])
+})
+
+test("the same after /compact, and a removed hook leaves the settings as they were", async () => {
+  const scene = await openHookScene([
+    summary,
+    ...steps("first"),
+    { label: "answered", text: "Done.", usage: { input: 3000, output: 8 } },
+    { label: "after compact", text: "Going on.", usage: { input: 3000, output: 8 } },
+  ])
+  opened.push(scene)
+  const settings = join(scene.project, ".claude/settings.json")
+  const before = `{\n  "env": { "FOO": "1" }\n}\n`
+  mkdirSync(dirname(settings), { recursive: true })
+  writeFileSync(settings, before)
+  expect(await scene.meridian("init", "--claude")).toMatchObject({ exitCode: 0 })
+  const claude = (input: string, ...more: readonly string[]) =>
+    scene.run(installHarness("claude"), [...ARGS, ...more], { input, environment: environment(scene) })
+  const session = "6f9d2c9e-6d5a-4d1c-9a52-0a5f7a3a1b11"
+  await claude("go", "--session-id", session)
+  const compacted = await claude("/compact", "--resume", session)
+  expect(compacted.stdout).toContain("compact_boundary")
+  await claude("go on", "--resume", session)
+  expectBrief(scene.texts("after compact")[0])
+  expect(await scene.meridian("init", "--claude", "--remove")).toMatchObject({ exitCode: 0 })
+  expect(readFileSync(settings, "utf8")).toBe(before)
+})
