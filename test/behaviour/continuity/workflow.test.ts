@@ -332,6 +332,18 @@ test("a bug carries its harness state, its progress and the decisions of its ana
   ])
 })
 
+test("an objective the session states stands beside the one of the stage", async () => {
+  const { text, pinned } = await briefOf(spec({ "requirements.md": "r" }, "Goal: release version two\n"))
+  const expected = [
+    "Complete `requirements.md` with clear acceptance criteria and validation coverage.",
+    "release version two",
+  ]
+  expect([bulletsOf(text, "Primary Objective"), bulletsOf(pinned, "Primary Objective")]).toEqual([
+    expected,
+    expected,
+  ])
+})
+
 test("JSON of the harness that is broken says nothing", async () => {
   const { text } = await briefOf(bug({ "report.md": "r", "harness/bug_state.json": "{\n" }))
   expect(bulletsOf(text, "Artifact Status")).toEqual([

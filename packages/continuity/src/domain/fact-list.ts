@@ -1,7 +1,7 @@
 import type { Fact, FactKind } from "./fact.ts"
 
 export interface FactList {
-  readonly add: (kind: FactKind, source: string, said: string | readonly string[]) => void
+  readonly add: (kind: FactKind, source: string, said: string | readonly string[], key?: string) => void
   readonly facts: readonly Fact[]
 }
 
@@ -10,9 +10,9 @@ export const startFactList = (): FactList => {
   const facts: Fact[] = []
   return {
     facts,
-    add: (kind, source, said) => {
+    add: (kind, source, said, key) => {
       for (const text of typeof said === "string" ? [said] : said)
-        facts.push({ kind, text, source, order: facts.length })
+        facts.push({ kind, text, source, order: facts.length, ...(key === undefined ? {} : { key }) })
     },
   }
 }

@@ -46,7 +46,7 @@ export interface Fact {
 /** A phrase that stands where nothing is known. It never makes a brief worth pinning. */
 export const DEFAULT_SOURCE = "default"
 
-/** Kinds of which only the newest is true. */
+/** Kinds of which only the newest is true, as long as no key tells two of them apart. */
 const SINGLE: ReadonlySet<FactKind> = new Set([
   "objective",
   "step",
@@ -84,4 +84,4 @@ export const appendFacts = (older: readonly Fact[], newer: readonly Fact[]): rea
 const atOrder = (fact: Fact, order: number): Fact => ({ ...fact, order })
 
 const identityOf = (fact: Fact): string =>
-  SINGLE.has(fact.kind) ? fact.kind : `${fact.kind}\n${fact.key ?? fact.text}`
+  `${fact.kind}\n${fact.key ?? (SINGLE.has(fact.kind) ? "" : fact.text)}`

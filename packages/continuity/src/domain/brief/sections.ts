@@ -37,7 +37,7 @@ const section = (
 ): Section => ({ layer, heading, kinds, limit: 1, keep: "first", pinned: false, ...rest })
 
 export const SECTIONS: readonly Section[] = [
-  section("generic", "Primary Objective", ["objective"], { rank: 105, pinned: true }),
+  section("generic", "Primary Objective", ["objective"], { rank: 105, limit: 2, pinned: true }),
   section("generic", "Current Step", ["step"], { rank: 13 }),
   section("generic", "Status", ["status"], { rank: 12, limit: 3 }),
   section("generic", "Completed", ["completed"], { rank: 1, limit: 6, keep: "newest" }),

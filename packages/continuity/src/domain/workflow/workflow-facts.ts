@@ -35,7 +35,9 @@ export const workflowFacts = (workflow: ActiveWorkflow, session: SessionState): 
     existing.find((file) => file === details.artifact) ?? existing[0] ?? details.artifact,
   )
 
-  list.add("objective", source, details.objective)
+  list.add("objective", source, details.objective, "stage")
+  // What the whole session is for, beside what the stage is for.
+  if (session.objective !== undefined) list.add("objective", SESSION_SOURCE, session.objective)
   if (workflow.kind === "spec") addSpecFacts(list, artifacts, workflow.stage)
   else addBugFacts(list, artifacts, workflow.stage)
   addSessionFacts(list, session, workflow)

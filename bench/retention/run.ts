@@ -1,0 +1,33 @@
+/**
+ * Measures retention and prints the table. `--json` prints the result instead; `--write` also puts it into result.json,
+ * which the README's numbers and a test are held against.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { measure } from "./measure.ts"
+import { SPACE_ID, STATE_ROOT } from "./scenario.ts"
+import { renderTable } from "./table.ts"
+
+const base = mkdtempSync(join(tmpdir(), "retention-"))
+const environment = {
+  // Nothing of the person who runs this may be in the numbers: no rules of their own, no home.
+  HOME: base,
+  XDG_CONFIG_HOME: join(base, "config"),
+  OPENCODE_CONFIG_DIR: "",
+  MERIDIAN_PLUGIN_OPTIONS: "",
+  MERIDIAN_STATE_ROOT: STATE_ROOT,
+  MERIDIAN_SPACE_ID: SPACE_ID,
+}
+// oxlint-disable-next-line node/no-process-env -- the plugin reads its environment, as it does inside OpenCode
+Object.assign(process.env, environment)
+
+try {
+  const result = await measure(join(base, "project"))
+  const json = `${JSON.stringify(result, undefined, 2)}\n`
+  if (process.argv.includes("--write")) writeFileSync(join(import.meta.dirname, "result.json"), json)
+  process.stdout.write(process.argv.includes("--json") ? json : `${renderTable(result)}\n`)
+} finally {
+  rmSync(base, { recursive: true, force: true })
+}
