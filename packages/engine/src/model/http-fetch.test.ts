@@ -108,6 +108,28 @@ test("a connection that stays silent is given up", async () => {
   await expect(impatient(url)).rejects.toMatchObject({ code: "ETIMEDOUT", message: "silent for 20 ms" })
 })
 
+test("a reader that comes after the end finds everything", async () => {
+  const sent = Promise.withResolvers<void>()
+  const url = await serve((_request, response) => {
+    response.once("finish", () => sent.resolve())
+    response.write("one ")
+    response.end("two")
+  })
+  const response = await fetch(url)
+  const reader = response.body?.getReader()
+  await sent.promise
+  // Whole turns of the loop, so that the end has arrived before anyone asks.
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+  let text = ""
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    if (done) break
+    text += Buffer.from(value).toString()
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(text).toBe("one two")
+})
+
 test("the server is held back while nobody reads", async () => {
   const total = 64 * 1024 * 1024
   let sent = 0

@@ -84,11 +84,13 @@ const readerOf = (incoming: IncomingMessage) => {
   let waiting: PromiseWithResolvers<Read> | undefined
   let broken: Error | undefined
 
+  /** Answers the read that waits, if one does; what arrived comes before what went wrong. */
   const settle = (): void => {
+    if (waiting === undefined) return
     const next = arrived.shift()
-    if (next !== undefined) waiting?.resolve({ done: false, value: next })
-    else if (broken !== undefined) waiting?.reject(broken)
-    else waiting?.resolve({ done: true, value: undefined })
+    if (next !== undefined) waiting.resolve({ done: false, value: next })
+    else if (broken !== undefined) waiting.reject(broken)
+    else waiting.resolve({ done: true, value: undefined })
     waiting = undefined
   }
   incoming.on("data", (chunk: Buffer) => {
