@@ -25,6 +25,7 @@ const INSTALLABLE = {
     prepare: ["node_modules/@anthropic-ai/claude-code", "install.cjs"],
   },
   codex: { npm: "@openai/codex", version: "0.166.0" },
+  "mcp-inspector": { npm: "@modelcontextprotocol/inspector", version: "2.12.0" },
   bun: { npm: "bun", version: "1.3.14", prepare: ["node_modules/bun", "install.js"] },
 } as const satisfies Record<string, Installable>
 
