@@ -1,9 +1,10 @@
 /** MCP servers as tool sources: real processes over stdio, a real server over HTTP. */
 import { once } from "node:events"
-import { readFile } from "node:fs/promises"
+import { copyFile, readFile } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import { join } from "node:path"
 import { json } from "node:stream/consumers"
+import { setTimeout as delay } from "node:timers/promises"
 
 import { expect, test } from "vitest"
 
@@ -149,6 +150,29 @@ test("a server that cannot be started, one that hangs and one that ends do not t
       .sort(),
   ).toEqual(["ends", "hangs", "missing", "pages"])
   expect(bench.mcp.problems().every(({ message }) => message.startsWith("The MCP server "))).toBe(true)
+})
+
+test("the list stays the same until a server says that it changed", async () => {
+  await using bench = await openBench({ lab: HOSTILE })
+  const before = await bench.mcp.tools()
+  expect(await bench.mcp.tools()).toBe(before)
+  await (await bench.tool("lab_learn")).execute({}, openScene())
+  const names = async () => (await bench.mcp.tools()).map(({ advertisement }) => advertisement.name)
+  while (!(await names()).includes("lab_learned")) await delay(10)
+  expect((await names()).filter((name) => name !== "lab_learned")).toEqual(
+    before.map(({ advertisement }) => advertisement.name),
+  )
+})
+
+test("a server that was not there at first is found later, without making anyone wait", async () => {
+  await using bench = await openBench(
+    { lab: { command: [process.execPath, "server.mjs"] } },
+    { backoffMs: 0 },
+  )
+  expect(await bench.mcp.tools()).toEqual([])
+  await copyFile(fixture("mcp-echo.mjs"), join(bench.space.root, "server.mjs"))
+  while ((await bench.mcp.tools()).length === 0) await delay(10)
+  expect(bench.mcp.problems()).toEqual([])
 })
 
 test("closing ends the server and what it started, though both ignore being asked", async () => {

@@ -57,6 +57,20 @@ test("100 MB pushed in pieces keeps memory bounded and the file whole", async ()
   expect(highest).toBeLessThan(32 * 1024 * 1024)
 })
 
+test.each([1, 7, 50, 99, 100, 101, 250])(
+  "pieces of %i bytes arrive in the file in order and whole",
+  async (size) => {
+    await using space = await openWorkspace()
+    const whole = Buffer.from(Array.from({ length: 200 }, (_, at) => `line ${at}\n`).join(""))
+    const spool = openSpool(space.outputDirectory, { lines: 1000, bytes: 100, fileBytes: 10_000 })
+    for (let at = 0; at < whole.length; at += size) await spool.push(whole.subarray(at, at + size))
+    const spooled = await spool.finish()
+    expect(await readFile(spooled.outputPath ?? "", "utf8")).toBe(whole.toString())
+    expect(spooled.text.startsWith("line 0\n")).toBe(true)
+    expect(spooled.text.endsWith("line 198\nline 199\n")).toBe(true)
+  },
+)
+
 test("a disk that refuses loses the rest, not the call", async () => {
   await using space = await openWorkspace()
   await mkdir(join(space.base, "data"))

@@ -27,6 +27,8 @@ export interface McpConnectionOptions {
   readonly connectMs: number
   readonly callMs: number
   readonly backoffMs: number
+  /** The server says that its list is another now. */
+  readonly onToolsChanged: () => void
 }
 
 export interface McpConnection {
@@ -121,7 +123,7 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
     server: server.name,
     listTools: async () => {
       const { tools } = await exchange((client) =>
-        client.listTools(undefined, { timeout: options.connectMs }),
+        client.listTools(undefined, { timeout: options.connectMs, cacheMode: "refresh" }),
       )
       return tools.slice(0, TOOL_LIMITS.mcpTools)
     },
@@ -143,7 +145,13 @@ const start = async (
   onClose: () => void,
 ): Promise<Live> => {
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client")
-  const client = new Client({ name: "meridian", version: "0.1.0" }, { listMaxPages: TOOL_LIMITS.mcpPages })
+  const client = new Client(
+    { name: "meridian", version: "0.1.0" },
+    {
+      listMaxPages: TOOL_LIMITS.mcpPages,
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: options.onToolsChanged } },
+    },
+  )
   const mark = `MERIDIAN_MCP_SERVER=${randomBytes(12).toString("hex")}`
   let ended: Promise<void> | undefined
   const end = (): Promise<void> => (ended ??= endServer(client, server, mark))

@@ -9,7 +9,7 @@ import { TOOL_LIMITS } from "./limits.ts"
 import { openMcpConnection, type McpConnection, type McpConnectionOptions } from "./mcp-connection.ts"
 import type { McpServer } from "./mcp-servers.ts"
 
-export interface McpOptions extends Partial<McpConnectionOptions> {
+export interface McpOptions extends Partial<Omit<McpConnectionOptions, "onToolsChanged">> {
   readonly servers: readonly McpServer[]
   readonly guard: McpConnectionOptions["guard"]
   readonly environment: McpConnectionOptions["environment"]
@@ -18,8 +18,9 @@ export interface McpOptions extends Partial<McpConnectionOptions> {
 
 export interface McpSource {
   /**
-   * Connects what is not connected and lists the tools of every server that answers in time. Never rejects: the servers
-   * that failed are in `problems`, and a later call tries them again.
+   * The tools of every server that answered so far: the same list, with the same tools, until one more answers or one
+   * says that its tools changed. The first call waits for all servers (each has its time); later ones only start another
+   * try in the background. Never rejects: what failed is in `problems`.
    */
   readonly tools: () => Promise<readonly Tool[]>
   readonly problems: () => readonly { readonly server: string; readonly message: string }[]
@@ -27,42 +28,78 @@ export interface McpSource {
 }
 
 export const openMcp = (options: McpOptions): McpSource => {
-  const connections = options.servers.map((server) =>
-    openMcpConnection(server, {
-      connectMs: TOOL_LIMITS.mcpConnectMs,
-      callMs: TOOL_LIMITS.mcpCallMs,
-      backoffMs: TOOL_LIMITS.mcpBackoffMs,
-      ...options,
-    }),
-  )
-  const listed = new Map<string, readonly McpTool[]>()
-  const problems = new Map<string, string>()
+  const names = new Set<string>()
+  const sources = options.servers.map((server) => openServerTools(server, options, names))
+  let list: readonly Tool[] = []
+  return {
+    tools: async () => {
+      await Promise.all(sources.map((source) => source.refresh()))
+      const now = sources.flatMap((source) => source.tools())
+      if (now.length !== list.length || now.some((tool, at) => tool !== list[at])) list = now
+      return list
+    },
+    problems: () => sources.flatMap((source) => source.problem() ?? []),
+    close: async () => {
+      await Promise.all(sources.map((source) => source.close()))
+    },
+  }
+}
 
-  const list = async (connection: McpConnection): Promise<void> => {
-    if (listed.has(connection.server)) return
+interface ServerTools {
+  /** Resolves when the first attempt to list has ended; afterwards at once. */
+  readonly refresh: () => Promise<void>
+  readonly tools: () => readonly Tool[]
+  readonly problem: () => { readonly server: string; readonly message: string } | undefined
+  readonly close: () => Promise<void>
+}
+
+const openServerTools = (server: McpServer, options: McpOptions, names: Set<string>): ServerTools => {
+  let current = false
+  let tools: readonly Tool[] = []
+  let problem: string | undefined
+  let attempts = 0
+  let attempt: Promise<void> | undefined
+  const connection = openMcpConnection(server, {
+    connectMs: TOOL_LIMITS.mcpConnectMs,
+    callMs: TOOL_LIMITS.mcpCallMs,
+    backoffMs: TOOL_LIMITS.mcpBackoffMs,
+    ...options,
+    onToolsChanged: () => {
+      current = false
+    },
+  })
+
+  const list = async (): Promise<void> => {
     try {
-      listed.set(connection.server, await connection.listTools())
-      problems.delete(connection.server)
+      current = true
+      const listed = await connection.listTools()
+      for (const { advertisement } of tools) names.delete(advertisement.name)
+      tools = listed.map((tool) => {
+        const name = uniqueName(`${server.name}_${tool.name}`, names)
+        names.add(name)
+        return asTool(connection, tool, name)
+      })
+      problem = undefined
     } catch (error) {
-      problems.set(connection.server, oneLine(error))
+      current = false
+      problem = oneLine(error)
+    } finally {
+      attempts++
+      attempt = undefined
     }
   }
 
   return {
-    tools: async () => {
-      await Promise.all(connections.map(list))
-      const names = new Set<string>()
-      return connections.flatMap((connection) =>
-        (listed.get(connection.server) ?? []).map((tool) => {
-          const name = uniqueName(`${connection.server}_${tool.name}`, names)
-          names.add(name)
-          return asTool(connection, tool, name)
-        }),
-      )
+    refresh: async () => {
+      if (!current) attempt ??= list()
+      if (attempts === 0) await attempt
     },
-    problems: () => [...problems].map(([server, message]) => ({ server, message })),
+    tools: () => tools,
+    problem: () => (problem === undefined ? undefined : { server: server.name, message: problem }),
     close: async () => {
-      await Promise.all(connections.map((connection) => connection.close()))
+      current = true
+      await connection.close()
+      await attempt
     },
   }
 }
