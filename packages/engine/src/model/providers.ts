@@ -3,7 +3,9 @@ import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
 
 import type { ModelRequest, PromptMessage } from "../port/model.ts"
 import { shapeForAnthropic } from "./anthropic-prompt.ts"
+import { withUniqueCallIds } from "./call-ids.ts"
 import { loadCompatibleModel, type StreamingModel } from "./compatible-model.ts"
+import { shapeForCompatible } from "./compatible-prompt.ts"
 import { wireName, type ModelConfig, type ProviderName } from "./config.ts"
 import type { Fetch } from "./http-fetch.ts"
 
@@ -22,7 +24,7 @@ export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
   "openai-compatible": {
     load: loadCompatibleModel,
     shape: ({ prompt, sessionID }) => ({
-      prompt,
+      prompt: shapeForCompatible(prompt),
       options: isHeaderValue(sessionID) ? { headers: { "x-session-affinity": sessionID } } : {},
     }),
   },
@@ -34,7 +36,7 @@ export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
       )
     },
     shape: ({ prompt, sessionID }) => ({
-      prompt,
+      prompt: withUniqueCallIds(prompt),
       options: {
         // Nothing is left at the provider: reasoning comes back encrypted and travels with the prompt.
         providerOptions: { openai: { store: false, promptCacheKey: sessionID.slice(-CACHE_KEY_LIMIT) } },
@@ -46,7 +48,7 @@ export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
       const { createAnthropic } = await import("@ai-sdk/anthropic")
       return createAnthropic({ ...account(config), fetch, headers: { ...config.headers } })(wireName(config))
     },
-    shape: ({ prompt }) => ({ prompt: shapeForAnthropic(prompt), options: {} }),
+    shape: ({ prompt }) => ({ prompt: shapeForAnthropic(withUniqueCallIds(prompt)), options: {} }),
   },
 }
 
