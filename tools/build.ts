@@ -4,6 +4,8 @@ import { chmodSync, cpSync, rmSync } from "node:fs"
 
 import { rolldown, type RolldownOptions } from "rolldown"
 
+import { lazyBuiltins } from "./lazy-builtins.ts"
+
 interface Bundle {
   readonly input: Readonly<Record<string, string>>
   readonly directory: string
@@ -13,10 +15,10 @@ interface Bundle {
   /** Put before the code: a shebang, a compile cache. */
   readonly banner?: string
   readonly minify?: boolean
-  /** The entry starts with a shebang and is made executable. */
+  /** A program: the entry has a shebang and is made executable, and builtins of Node are loaded when they are called. */
   readonly executable?: boolean
-  /** This module and all it imports statically become one file: what every start loads. */
-  readonly together?: RegExp
+  /** File name -> modules that, with all they import statically, become that one file: fewer files load faster. */
+  readonly together?: Readonly<Record<string, RegExp>>
   /** One file only, whatever is imported lazily (a plugin that is copied about). */
   readonly single?: boolean
 }
@@ -35,7 +37,10 @@ const BUNDLES: readonly Bundle[] = [
     directory: "packages/cli/dist",
     minify: true,
     executable: true,
-    together: /cli\/src\/main\.ts$/,
+    together: {
+      start: /cli\/src\/main\.ts$/,
+      state: /spaces\/src\/operation\/(sweep|find-run|run-document|text-table)\.ts$/,
+    },
   },
   {
     input: { meridian: "packages/opencode-plugin/src/index.ts" },
@@ -57,6 +62,7 @@ const build = async (bundle: Bundle): Promise<void> => {
       // ES modules before UMD: the latter hides its requires from a bundler (jsonc-parser).
       mainFields: ["module", "main"],
     },
+    plugins: bundle.executable === true ? [lazyBuiltins()] : [],
     logLevel: "warn",
   }
   const graph = await rolldown(options)
@@ -69,7 +75,14 @@ const build = async (bundle: Bundle): Promise<void> => {
     codeSplitting:
       bundle.together === undefined
         ? bundle.single !== true
-        : { groups: [{ name: "start", test: bundle.together, includeDependenciesRecursively: true }] },
+        : {
+            groups: Object.entries(bundle.together).map(([name, test], index) => ({
+              name,
+              test,
+              priority: 10 - index,
+              includeDependenciesRecursively: true,
+            })),
+          },
     ...(bundle.banner === undefined ? {} : { banner: bundle.banner }),
   })
   await graph.close()

@@ -1,6 +1,4 @@
 /** The world of a command: this process. Everything that costs start-up time is reached only when it is asked for. */
-import { isatty } from "node:tty"
-
 import { Interrupted, renderWarning, warning, type SignalName, type World } from "@meridian/spaces"
 
 import type { Output } from "./output.ts"
@@ -79,6 +77,9 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
 
 export const agentMode = (env: Readonly<Record<string, string | undefined>>): boolean =>
   (env["MERIDIAN_SPACE_ID"] ?? "") !== ""
+
+/** node:tty is loaded by the first question, which most commands never ask. */
+const isatty = (descriptor: number): boolean => process.getBuiltinModule("node:tty").isatty(descriptor)
 
 const SIGNALS: readonly SignalName[] = ["SIGINT", "SIGTERM", "SIGHUP"]
 

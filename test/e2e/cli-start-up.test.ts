@@ -1,0 +1,103 @@
+import { spawnSync } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+import { installPretendHarness } from "@meridian/testkit"
+import { expect, test } from "vitest"
+
+import { BINARY, emptyFolder, SEARCH_PATH } from "./cli-binary.ts"
+
+const cwd = emptyFolder()
+const bin = join(emptyFolder(), "bin")
+const env = {
+  PATH: `${bin}:${dirname(process.execPath)}:${SEARCH_PATH}`,
+  HOME: emptyFolder(),
+  MERIDIAN_REPO_ROOT: cwd,
+}
+
+const PROBE = `
+import { appendFileSync } from "node:fs"
+import { registerHooks } from "node:module"
+registerHooks({ load: (url, context, next) => { appendFileSync(process.env.PROBE_FILES, url + "\\n"); return next(url, context) } })
+`
+
+/** The text of every file of ours that a command loads. */
+const loadedBy = (...args: readonly string[]): readonly string[] => {
+  const folder = emptyFolder()
+  const files = join(folder, "files.txt")
+  writeFileSync(join(folder, "probe.mjs"), PROBE)
+  const ran = spawnSync(process.execPath, ["--import", join(folder, "probe.mjs"), BINARY, ...args], {
+    cwd,
+    env: { ...env, PROBE_FILES: files },
+    encoding: "utf8",
+  })
+  if (ran.status !== 0) throw new Error(`${args.join(" ")}: ${ran.stderr}`)
+  return readFileSync(files, "utf8")
+    .split("\n")
+    .filter((url) => url.startsWith("file:"))
+    .map((url) => readFileSync(fileURLToPath(url), "utf8"))
+}
+
+/** What stands in the code of each part that is loaded only when it is used. */
+const MARKS = {
+  toml: "trying to redefine",
+  yaml: "Unresolved alias",
+  mcp: "notifications/initialized",
+  harness: "stream-json",
+}
+
+const partsLoadedBy = (...args: readonly string[]): readonly string[] => {
+  const texts = loadedBy(...args)
+  return Object.entries(MARKS).flatMap(([part, mark]) =>
+    texts.some((text) => text.includes(mark)) ? [part] : [],
+  )
+}
+
+test("help loads the entry and one file, and no builtin of Node through a facade", () => {
+  const texts = loadedBy("--help")
+  expect(texts.length).toBeLessThanOrEqual(3)
+  expect(texts.join("").match(/(?:from|import)\s*["']node:/g)).toBeNull()
+})
+
+test("reading runs loads neither TOML, YAML, MCP nor harness code", () => {
+  installPretendHarness(bin, { as: "claude" })
+  spawnSync(process.execPath, [BINARY, "run", "spawn", "-p", "x"], { cwd, env })
+  for (const args of [
+    ["--help"],
+    ["run", "list", "--space", "s1"],
+    ["run", "show", "r1", "--space", "s1"],
+    ["space", "list"],
+    ["models", "list"],
+    ["config", "show"],
+  ])
+    expect([args.join(" "), partsLoadedBy(...args)]).toEqual([args.join(" "), []])
+})
+
+test("each part is loaded by the command that uses it, so the marks above can be found", () => {
+  mkdirSync(join(cwd, ".meridian/skills/plan"), { recursive: true })
+  writeFileSync(join(cwd, ".meridian/skills/plan/SKILL.md"), "---\nname: plan\n---\n")
+  writeFileSync(join(cwd, ".meridian/models.toml"), '[models.x]\nharness = "codex"\n')
+  expect(partsLoadedBy("models", "list")).toEqual(["toml"])
+  expect(partsLoadedBy("skills", "list", "--space", "s1")).toEqual(["yaml"])
+  expect(partsLoadedBy("serve")).toEqual(["mcp"])
+  expect(partsLoadedBy("run", "spawn", "-p", "x", "--dry-run")).toEqual(["toml", "harness"])
+})
+
+test("an init-ed configuration in which nothing is set costs no TOML parser", () => {
+  const project = emptyFolder()
+  const ran = spawnSync(process.execPath, [BINARY, "init"], {
+    cwd: project,
+    env: { ...env, MERIDIAN_REPO_ROOT: project },
+  })
+  const path = join(project, ".meridian/config.toml")
+  expect([ran.status, existsSync(path)]).toEqual([0, true])
+  expect(partsLoadedBy("config", "show", "--config", path)).toEqual([])
+})
+
+test("the entry reads on an old Node: no import, and nothing newer than its syntax", () => {
+  const entry = readFileSync(BINARY, "utf8")
+  expect(entry.startsWith("#!/usr/bin/env node\n")).toBe(true)
+  expect(entry.match(/^import[\s{*"']/m)).toBeNull()
+  expect(entry).toContain("NODE_TOO_OLD")
+})

@@ -1,0 +1,45 @@
+/**
+ * A rolldown plugin for programs that are started often. `import { readFileSync } from "node:fs"` makes Node build an ES
+ * facade of the whole module, which touches every getter in it (`fs.promises`, streams, readline): about 10 ms at each
+ * start. Here a builtin is reached through `process.getBuiltinModule`, and its functions only when they are called.
+ */
+import { isBuiltin } from "node:module"
+
+import type { Plugin } from "rolldown"
+
+const PREFIX = "\0builtin:"
+
+export const lazyBuiltins = (): Plugin => ({
+  name: "lazy-builtins",
+  resolveId: (source) => (isBuiltin(source) ? { id: `${PREFIX}${source}`, moduleSideEffects: false } : null),
+  load: (id) => (id.startsWith(PREFIX) ? { code: facadeOf(id.slice(PREFIX.length)) } : null),
+})
+
+/** One export per name, so that what nobody imports is dropped and never touched. */
+const facadeOf = (name: string): string => {
+  const load = `process.getBuiltinModule(${JSON.stringify(name)})`
+  const members = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(name)))
+  const lines = members
+    .filter(([key]) => /^[A-Za-z_$][\w$]*$/.test(key) && key !== "default")
+    .map(
+      ([key, { value }]) =>
+        `const $${key} = ${memberOf(`${load}.${key}`, key, value)}\nexport { $${key} as ${key} }`,
+    )
+  return [...lines, `export default /* @__PURE__ */ (() => ${load})()`].join("\n")
+}
+
+/** Plain functions wait for their first call; classes, constants and functions with more to them are taken as they are. */
+const memberOf = (source: string, key: string, value: unknown): string => {
+  const asItIs = `/* @__PURE__ */ (() => ${source})()`
+  if (typeof value !== "function" || !/^[a-z]/.test(key)) return asItIs
+  const more = Reflect.ownKeys(value).filter((own) => !["length", "name", "prototype"].includes(String(own)))
+  const call = `(...args) => ${source}(...args)`
+  if (more.length === 0) return call
+  return more.length === 1 && more[0] === PROMISIFY
+    ? `/* @__PURE__ */ Object.assign(${call}, { [${PROMISIFY_SOURCE}]: (...args) => ${source}[${PROMISIFY_SOURCE}](...args) })`
+    : asItIs
+}
+
+/** `execFile` and others bring their own promise version. */
+const PROMISIFY_SOURCE = 'Symbol.for("nodejs.util.promisify.custom")'
+const PROMISIFY = Symbol.for("nodejs.util.promisify.custom")
