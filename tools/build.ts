@@ -91,6 +91,8 @@ const build = async (bundle: Bundle): Promise<void> => {
 }
 
 for (const bundle of BUNDLES) await build(bundle)
+// `meridian init --opencode` hands the plugin on, so the package of the command carries it.
+cpSync("packages/opencode-plugin/dist", "packages/cli/dist/opencode-plugin", { recursive: true })
 const types = spawnSync("tsc", ["-p", "tsconfig.declarations.json"], { encoding: "utf8" })
 if (types.status !== 0) {
   process.stderr.write(`${types.stdout}${types.stderr}`)

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 
@@ -6,6 +6,7 @@ import type { RecordedRequest } from "@meridian/testkit"
 import { afterEach, expect, test } from "vitest"
 
 import { installHost } from "../../packages/cli/src/continuity/install-host.ts"
+import { readInjected } from "../../packages/cli/src/continuity/read-injected.ts"
 import { BUILT_PLUGIN, messagesOf, openOpencode, type Opencode, type OpencodeOptions } from "./opencode.ts"
 
 const opened: Opencode[] = []
@@ -212,7 +213,10 @@ test("installed by meridian init --opencode, silent messages cost no extra turn 
   expect(labelled(opencode, "title")).toHaveLength(1)
   expect(stderr).toContain(`[opencode-rules] Sent rules to session ${session}`)
   expect(stderr).toContain(`[opencode-rules] Added 1 context path(s) to compaction for session ${session}`)
-  expect(existsSync(join(opencode.home, "state/meridian/opencode-injected.json"))).toBe(true)
+  const env = { XDG_STATE_HOME: join(opencode.home, "state") }
+  const { entries, output } = readInjected({ cwd: opencode.project, env })
+  expect(entries.map(({ request }) => request)).toContain("compaction")
+  expect(output).toContain(`${session} main request\n\n## Pinned Session State`)
   expect(installHost({ ...input, remove: true })).toMatchObject({ action: "removed" })
 })
 

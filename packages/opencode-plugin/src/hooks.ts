@@ -150,9 +150,7 @@ export const createHooks = (given: {
       const event = fieldOf(input, "event")
       const properties = fieldOf(event, "properties")
       const id = textField(properties, "sessionID") ?? textField(fieldOf(properties, "info"), "id")
-      if (id === undefined) return nothing
-      // Not waited for: a message to the host may take as long as it takes, and the host waits for no event.
-      onEvent(textField(event, "type"), id, properties).catch(() => undefined)
+      if (id !== undefined) await onEvent(textField(event, "type"), id, properties)
       return nothing
     }),
   }
@@ -188,7 +186,6 @@ export const createHooks = (given: {
       }
       case "session.deleted":
         sessions.forget(id)
-        silent.forget(id)
         return
       default:
     }

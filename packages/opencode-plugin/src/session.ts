@@ -16,6 +16,9 @@ export interface Session {
   /** The history is read once, on first sight. It is waited for a little, and used whenever it comes. */
   history: Promise<void> | undefined
   busy: boolean
+  /** Silent messages: whether the session has had one, and why it is due another. */
+  told: boolean
+  owed: "created" | "compacted" | undefined
   /** Set by a compaction; the reason why there is something to pin. */
   pin: Pin | undefined
 }
@@ -66,5 +69,7 @@ const create = (id: string): Session => ({
   announcedCommand: undefined,
   history: undefined,
   busy: false,
+  told: false,
+  owed: undefined,
   pin: undefined,
 })

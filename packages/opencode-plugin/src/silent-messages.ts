@@ -13,22 +13,16 @@ export interface SilentMessages {
   readonly created: (session: Session) => Promise<void>
   readonly compacted: (session: Session) => Promise<void>
   readonly idle: (session: Session) => Promise<void>
-  readonly forget: (id: string) => void
 }
 
-type Reason = "created" | "compacted"
-
 export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log, world: World): SilentMessages => {
-  const owed = new Map<string, Reason>()
-  const told = new Set<string>()
-
   const deliver = async (session: Session): Promise<void> => {
-    const reason = owed.get(session.id)
+    const reason = session.owed
     if (reason === undefined || session.busy) return
     // Taken before the first wait, so that two events cannot send twice.
-    owed.delete(session.id)
+    session.owed = undefined
     if ((await host.isBusy(session.id)) === true) {
-      owed.set(session.id, reason)
+      session.owed ??= reason
       return
     }
     const text = await rules.textFor(session, startHookTime(world))
@@ -55,20 +49,16 @@ export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log, worl
 
   return {
     created: async (session) => {
-      if (told.has(session.id)) return
-      told.add(session.id)
-      owed.set(session.id, "created")
+      if (session.told) return
+      session.told = true
+      session.owed = "created"
       await deliver(session)
     },
     compacted: async (session) => {
-      told.add(session.id)
-      owed.set(session.id, "compacted")
+      session.told = true
+      session.owed = "compacted"
       await deliver(session)
     },
     idle: deliver,
-    forget: (id) => {
-      owed.delete(id)
-      told.delete(id)
-    },
   }
 }

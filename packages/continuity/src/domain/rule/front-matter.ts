@@ -47,7 +47,10 @@ const interpret = (lines: readonly string[], source: string, end: number): Front
   if (isBreak(lines)) return { kind: "absent", body: source }
   const body = source.slice(end)
   if (isTangled(lines)) return { kind: "malformed", reason: "the front matter is too complex", body }
-  const value = parseYaml(quoteBareGlobs(lines).join("\n"))
+  const quoted = quoteBareGlobs(lines)
+  if (quoted.some((line) => ANCHOR_OR_TAG.test(line) || (FLOW.test(line) && FLOW_ANCHOR_OR_TAG.test(line))))
+    return { kind: "malformed", reason: "the front matter has an anchor or a tag", body }
+  const value = parseYaml(quoted.join("\n"))
   if (value.kind === "malformed") return { ...value, body }
   if (value.data === null || value.data === undefined) return { kind: "read", fields: new Map(), body }
   if (typeof value.data !== "object" || Array.isArray(value.data))
@@ -58,6 +61,11 @@ const interpret = (lines: readonly string[], source: string, end: number): Front
 /** `---`, a blank line and no key before the next `---`: the writer drew a line. */
 const isBreak = (lines: readonly string[]): boolean =>
   lines[0]?.trim() === "" && lines.some((line) => line.trim() !== "") && !lines.some((line) => KEY.test(line))
+
+/** `key: &name` is an empty value to YAML; whoever wrote it meant something else. */
+const ANCHOR_OR_TAG = /^[ \t]*(?:- +)?(?:["']?[\w-]+["']?[ \t]*:[ \t]+)?[&!]/
+const FLOW = /^[^:]*:[ \t]*[[{]/
+const FLOW_ANCHOR_OR_TAG = /[[{,:][ \t]*[&!]/
 
 const LINES = 100
 const NESTING = 4

@@ -84,6 +84,8 @@ const readActivation = (fields: ReadonlyMap<string, unknown>): Activation => {
 class Malformed extends Error {}
 
 const activationOf = (fields: ReadonlyMap<string, unknown>): Activation => {
+  // What YAML makes of `globs: []: x`.
+  if (fields.has("")) throw new Malformed("a value is not readable")
   for (const key of fields.keys()) {
     const meant = KEYS.includes(key) ? undefined : KEYS.find((known) => isMisspelt(key, known))
     if (meant !== undefined) throw new Malformed(`unknown key "${clip(key)}", did you mean "${meant}"?`)
