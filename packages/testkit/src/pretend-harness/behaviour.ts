@@ -51,4 +51,8 @@ export interface PretendCall {
   readonly session: string
   /** Absent until stdin was read to its end. */
   readonly stdin?: string
+  /** The process it left behind. */
+  readonly grandchild?: number
+  /** The last signal it did not obey. */
+  readonly ignored?: string
 }

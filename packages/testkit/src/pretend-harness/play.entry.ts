@@ -39,7 +39,7 @@ const print = (text: string, to: 1 | 2 = 1): void => {
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error
       // The pipe is full; a blocking pause keeps this program simple.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
   }
 }
