@@ -76,7 +76,8 @@ export const openChunkReader = ({ enqueue, tracker, providerName }: ChunkReaderO
     }
     const calls = delta["tool_calls"]
     if (!Array.isArray(calls) || calls.length === 0) return
-    if (open === "reasoning") close()
+    // The SDK leaves a text open until the end; recorded in the order of their ends, it would come after its calls.
+    close()
     for (const call of calls.filter(isFields)) tools.processDelta(readCall(call))
   }
 

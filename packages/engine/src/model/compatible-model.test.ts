@@ -45,6 +45,8 @@ const essence = (parts: readonly LanguageModelV4StreamPart[]): readonly unknown[
   const essential: unknown[] = []
   for (const part of parts) {
     if (part.type === "stream-start" || part.type === "response-metadata") continue
+    // Where a text ends is ours: before the calls that follow it.
+    if (part.type === "text-start" || part.type === "text-end") continue
     if (part.type === "error") {
       essential.push({ type: "error" })
       return essential // the turn ends here

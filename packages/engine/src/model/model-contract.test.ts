@@ -111,6 +111,9 @@ describe.each(PROVIDERS)("a model of provider %s", (name) => {
       },
       { id: "second", name: "read", input: '{"path": "unfinished', providerExecuted: false },
     ])
+    // What is recorded when it ends must have ended before what came after it.
+    const types = events.map(({ type }) => type)
+    expect(types.indexOf("text-end")).toBeLessThan(types.indexOf("tool-input-start"))
     const typed = events.map((event) =>
       event.type === "tool-input-delta" && event.id === "second" ? event.delta : "",
     )

@@ -221,6 +221,14 @@ describe("the scripted provider", () => {
     expect(JSON.stringify(provider.requests)).not.toContain("secret")
   })
 
+  test("remembers at most 64 MB of requests", async () => {
+    const provider = await start({})
+    const content = "x".repeat(30 * 1024 * 1024)
+    for (let n = 0; n < 3; n++)
+      await (await ask(provider, "chat", { messages: [{ role: "user", content }] })).text()
+    expect(provider.requests.map(({ n }) => n)).toEqual([2, 3])
+  })
+
   test("answers what the real agents ask besides", async () => {
     const provider = await start({})
     const count = await fetch(`${provider.url}/v1/messages/count_tokens?beta=true`, {

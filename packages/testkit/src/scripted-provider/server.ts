@@ -29,7 +29,7 @@ export interface ScriptedProviderOptions {
   readonly respond?: Respond
   /** Every request is appended to this file as one JSON line. */
   readonly logFile?: string
-  /** How many requests are remembered, the newest; their bodies are the memory this costs. */
+  /** How many requests are remembered, the newest, with bodies of 64 MB together at most. */
   readonly keep?: number
 }
 
@@ -71,6 +71,7 @@ export interface ScriptedProvider {
 
 const LOOPBACK = "127.0.0.1"
 const KEEP_REQUESTS = 1_000
+const KEEP_BYTES = 67_108_864
 const KEEP_HELD = 100_000
 const FORMATS = { chat, responses, messages } as const satisfies Record<WireApi, WireFormat>
 
@@ -80,15 +81,22 @@ export const startScriptedProvider = async (
   const script = openScript(options.respond ?? options.script ?? [])
   const keep = options.keep ?? KEEP_REQUESTS
   const requests: RecordedRequest[] = []
+  const sizes: number[] = []
+  let keptBytes = 0
   const held: number[] = []
   const arrivals = milestones<RecordedRequest>()
   const endings = milestones<Ended>()
   const gates = new Set<() => void>()
   let asked = 0
 
-  const record = (entry: RecordedRequest): void => {
+  const record = (entry: RecordedRequest, bytes: number): void => {
     requests.push(entry)
-    if (requests.length > keep) requests.shift()
+    sizes.push(bytes)
+    keptBytes += bytes
+    while (requests.length > keep || keptBytes > KEEP_BYTES) {
+      requests.shift()
+      keptBytes -= sizes.shift() ?? 0
+    }
     if (options.logFile !== undefined) appendFileSync(options.logFile, `${JSON.stringify(entry)}\n`)
   }
 
@@ -101,7 +109,7 @@ export const startScriptedProvider = async (
 
   const answerModel = async (
     api: WireApi,
-    entry: RecordedRequest,
+    { entry, bytes }: { readonly entry: RecordedRequest; readonly bytes: number },
     response: ServerResponse,
   ): Promise<Ended> => {
     const facts = readFacts(api, entry.body)
@@ -109,7 +117,7 @@ export const startScriptedProvider = async (
     response.once("close", () => gone.abort())
     const { reply, turn } = await script.take({ ...facts, api, n: entry.n, body: entry.body })
     const known = { ...entry, api, model: facts.model, turn }
-    record(known)
+    record(known, bytes)
     const released = (): Promise<void> =>
       new Promise((resolve, reject) => {
         gates.add(resolve)
@@ -143,11 +151,11 @@ export const startScriptedProvider = async (
       body: parseBody(raw),
     }
     if (api === undefined) {
-      if (!plain.startsWith("/__fake/")) record(entry)
+      if (!plain.startsWith("/__fake/")) record(entry, raw.length)
       answerOther({ entry, plain, response, state: { requests, left: script.left, held, release } })
       return
     }
-    const ended = await answerModel(api, entry, response)
+    const ended = await answerModel(api, { entry, bytes: raw.length }, response)
     held.push(performance.now() - started)
     if (held.length > KEEP_HELD) held.shift()
     endings.reach(entry.n, ended)
