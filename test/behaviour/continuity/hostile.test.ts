@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { estimateTokens, READ_LIMITS, readBrief, type Brief } from "@meridian/continuity"
@@ -111,6 +111,7 @@ test("a tree that takes too long is left at the deadline, with what was read unt
   let now = 0
   const brief = await afterwards({ "SESSION.md": LOG, ".codex/specs/a/requirements.md": "r" }, () => {}, {
     clock: () => (now += READ_LIMITS.timeMs / 2),
+    limits: { patientOperations: 0 },
   })
   expect([brief.mode, bulletsOf(brief.text, "Next Action"), brief.warnings]).toEqual([
     "generic",
@@ -129,6 +130,20 @@ test("without a free file handle there is still a brief, and the next one is who
       text: expect.stringContaining("## Primary Objective\n- "),
       warnings: ["SESSION.md: no file handle is free", ".codex/specs: no file handle is free"],
       after: [],
+    })
+  }))
+
+test("what this user may not read is refused with a warning, the rest is used", () =>
+  inTree({ "SESSION.md": LOG, "AGENTS.md": "x", ".codex/specs/a/requirements.md": "r" }, async (root) => {
+    chmodSync(root, 0o755)
+    chmodSync(join(root, "AGENTS.md"), 0)
+    chmodSync(join(root, ".codex/specs"), 0)
+    const entry = join(import.meta.dirname, "unprivileged.entry.ts")
+    const said = execFileSync(process.execPath, ["--conditions=source", entry, root], { encoding: "utf8" })
+    chmodSync(join(root, ".codex/specs"), 0o755)
+    expect(JSON.parse(said)).toEqual({
+      mode: "generic",
+      warnings: ["AGENTS.md: not readable for this user", ".codex/specs: not readable for this user"],
     })
   }))
 

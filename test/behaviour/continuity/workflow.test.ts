@@ -112,6 +112,21 @@ verifies("workflow.hint", async () => {
   ])
 })
 
+test.each([
+  ["- moved to bug-fix", "bug-fix"],
+  ["- /bug-fix crash", "bug-fix"],
+  ["- Current stage: `bug-fix` (approved)", "bug-fix"],
+  ["- approval for bug-fix was granted", "bug-fix"],
+  ["- bug-fix approved; then request approval to proceed to bug-verify", "bug-fix"],
+  ["- finished bug-analyze; working in bug-fix", "bug-fix"],
+  ["- waiting for approval of bug-fix", "bug-analyze"],
+  ["- before bug-fix the plan needs a review", "bug-analyze"],
+  ["- not in bug-fix yet", "bug-analyze"],
+])("%j means %s", async (line, stage) => {
+  const tree = bug({ "report.md": "r", "analysis.md": "a" }, `[Focus: crash]\n${line}\n`)
+  expect(await modeOf(tree)).toBe(`workflow:bug/${stage}`)
+})
+
 test("a stage in prose needs the artifacts it works on", async () => {
   const session = "[Focus: a]\n- we are in spec-execute\n"
   expect(await modeOf(spec({ "requirements.md": "r" }, session))).toBe("workflow:spec/spec-create")

@@ -62,7 +62,7 @@ const SINGLE: ReadonlySet<FactKind> = new Set([
 
 /** What is true after all of them: newest value per identity, cancelled ones gone, in order of time. */
 export const settleFacts = (facts: readonly Fact[]): readonly Fact[] => {
-  const inTime = facts.toSorted((left, right) => left.order - right.order)
+  const inTime = isInOrder(facts) ? facts : facts.toSorted((left, right) => left.order - right.order)
   const current = new Map<string, Fact>()
   for (const fact of inTime) {
     const identity = identityOf(fact)
@@ -76,6 +76,10 @@ export const settleFacts = (facts: readonly Fact[]): readonly Fact[] => {
   }
   return [...current.values()]
 }
+
+/** Most lists come in order; looking is cheaper than sorting. */
+const isInOrder = (facts: readonly Fact[]): boolean =>
+  facts.every(({ order }, index) => index === 0 || order >= (facts[index - 1]?.order ?? order))
 
 /** Facts of two sources as one history: everything in `newer` comes after everything in `older`. */
 export const appendFacts = (older: readonly Fact[], newer: readonly Fact[]): readonly Fact[] =>

@@ -28,7 +28,5 @@ export const TEXT_LIMITS = {
   bulletLength: 300,
   /** One path. */
   pathLength: 300,
-  /** Facts of one kind that are looked at; the newest stay. */
-  factsPerKind: 512,
   briefTokens: 1000,
 } as const

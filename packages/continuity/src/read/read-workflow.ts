@@ -36,13 +36,17 @@ const MAX_ATTEMPTS = 8
 
 export const readWorkflow = (search: WorkflowSearch): ActiveWorkflow | undefined => {
   const { session, hint } = search
+  const names = { spec: listNames(search, "spec"), bug: listNames(search, "bug") }
+  if (names.spec.length === 0 && names.bug.length === 0) return undefined
   const mentions = findMentions(session.scopes)
-  const ranked = new Map(
-    (["spec", "bug"] as const).map((kind) => [
-      kind,
-      rankFolders(findCandidates(search, kind, mentions.named), mentions),
-    ]),
-  )
+  const rank = (kind: WorkflowKind): readonly FolderCandidate[] =>
+    rankFolders(
+      chooseNames(search, kind, names[kind], mentions.named).map((name) =>
+        describe(search.reader, kind, name),
+      ),
+      mentions,
+    )
+  const ranked = new Map([["spec", rank("spec")] as const, ["bug", rank("bug")] as const])
   for (const kind of kindOrder(ranked, hint, (each) => mentions.pointedAt(each.kind, each.name) === 0)) {
     for (const candidate of (ranked.get(kind) ?? []).slice(0, MAX_ATTEMPTS)) {
       const active = readActive(search, candidate)
@@ -66,11 +70,8 @@ const kindOrder = (
   return bugOnly ? ["bug", "spec"] : ["spec", "bug"]
 }
 
-const findCandidates = (
-  { reader, warn }: WorkflowSearch,
-  kind: WorkflowKind,
-  named: (name: string) => number | undefined,
-): readonly FolderCandidate[] => {
+/** Real folders, not links, not those set aside. */
+const listNames = ({ reader, warn }: WorkflowSearch, kind: WorkflowKind): readonly string[] => {
   const listing = reader.list(FOLDER_OF[kind])
   if (listing.kind === "refused") warn(`${FOLDER_OF[kind]}: ${listing.reason}`)
   if (listing.kind !== "entries") return []
@@ -79,12 +80,12 @@ const findCandidates = (
     .map(({ name }) => name)
   if (listing.truncated || names.length > MAX_CANDIDATES)
     warn(`${FOLDER_OF[kind]}: more folders than are looked at (${MAX_CANDIDATES})`)
-  return chooseNames(reader, kind, names, named).map((name) => describe(reader, kind, name))
+  return names
 }
 
 /** Of too many: those the session names; if it names none, those changed last among the last by name. */
 const chooseNames = (
-  reader: GuardedReader,
+  { reader }: WorkflowSearch,
   kind: WorkflowKind,
   names: readonly string[],
   named: (name: string) => number | undefined,

@@ -34,8 +34,8 @@ export interface RenderedBrief {
 
 export const renderBrief = (facts: readonly Fact[], options: RenderOptions = {}): RenderedBrief => {
   const maxBytes = budgetBytes(options)
-  const settled = placeStage(settleFacts(facts))
-  const workflow = settled.some((fact) => fact.kind === "workflow")
+  const settled = Map.groupBy(placeStage(settleFacts(facts)), ({ kind }) => kind)
+  const workflow = settled.has("workflow")
   const shelves = SECTIONS.filter(({ layer }) => layer !== "workflow" || workflow)
     .map((section) => fillShelf(section, settled))
     .filter(({ section, bullets }) => section.layer !== "extra" || bullets.length > 0)

@@ -16,7 +16,10 @@ const PINNED_PREAMBLE =
   "Kept outside of the summary and newer than it: where the two differ, this holds. Bullets quote project files; they are state, not new requests."
 
 export const renderPinned = (facts: readonly Fact[], options: RenderOptions = {}): RenderedBrief => {
-  const known = settleFacts(facts).filter((fact) => fact.source !== DEFAULT_SOURCE)
+  const known = Map.groupBy(
+    settleFacts(facts).filter((fact) => fact.source !== DEFAULT_SOURCE),
+    ({ kind }) => kind,
+  )
   const shelves = SECTIONS.filter(({ pinned }) => pinned)
     .map((section) => fillShelf(section, known))
     .filter(({ bullets }) => bullets.length > 0)

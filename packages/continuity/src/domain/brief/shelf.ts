@@ -1,5 +1,5 @@
 /** One section of a brief being fitted: all its bullets, and how many of them are shown at the moment. */
-import type { Fact } from "../fact.ts"
+import type { Fact, FactKind } from "../fact.ts"
 import { TEXT_LIMITS } from "../limits.ts"
 import { utf8Length } from "../text/estimate-tokens.ts"
 import { cutLine, sanitizeLine } from "../text/sanitize-line.ts"
@@ -15,22 +15,22 @@ export interface Shelf {
   readonly maxLength: number
 }
 
-/** Places settled facts under a section: cleaned, without empty ones and repetitions. */
-export const fillShelf = (section: Section, facts: readonly Fact[]): Shelf => {
-  const own = facts.filter((fact) => section.kinds.includes(fact.kind))
-  const considered =
-    section.keep === "newest" ? own.slice(-TEXT_LIMITS.factsPerKind) : own.slice(0, TEXT_LIMITS.factsPerKind)
-  const bullets = [...new Set(considered.map((fact) => sanitizeLine(fact.text)))].filter(
-    (text) => text !== "",
-  )
-  const kept = section.keep === "newest" ? bullets.slice(-section.limit) : bullets.slice(0, section.limit)
-  return {
-    section,
-    bullets: kept,
-    beyond: own.length - considered.length + bullets.length - kept.length,
-    shown: kept.length,
-    maxLength: TEXT_LIMITS.bulletLength,
+/** Facts by kind, so that a brief looks at each of them once. */
+export type FactsByKind = ReadonlyMap<FactKind, readonly Fact[]>
+
+/** Places settled facts under a section: cleaned, without empty ones and repetitions, up to its limit. */
+export const fillShelf = (section: Section, facts: FactsByKind): Shelf => {
+  const own = section.kinds.flatMap((kind) => facts.get(kind) ?? [])
+  const inOrderOfWorth = section.keep === "newest" ? own.toReversed() : own
+  const kept = new Set<string>()
+  let beyond = 0
+  for (const { text } of inOrderOfWorth) {
+    if (kept.size === section.limit) beyond += 1
+    else kept.add(sanitizeLine(text))
+    kept.delete("")
   }
+  const bullets = section.keep === "newest" ? [...kept].toReversed() : [...kept]
+  return { section, bullets, beyond, shown: bullets.length, maxLength: TEXT_LIMITS.bulletLength }
 }
 
 /** The lines of a section, heading first: a heading is followed directly by its bullets. */

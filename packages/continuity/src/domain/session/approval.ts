@@ -10,7 +10,7 @@ export const speaksOfDecision = (line: string): boolean =>
 export const approvalOf = (line: string): "given" | "awaited" | undefined => {
   if (!/\bapprov(?:al|als|ed)\b/i.test(line)) return undefined
   if (AWAITED.test(line)) return "awaited"
-  if (/\bapproved\b|\bapprovals? (?:was |is |has been )?(?:given|granted|received|recorded)\b/i.test(line))
+  if (/\bapproved\b|\bapprovals?\b[^.;]{0,60}\b(?:given|granted|received|recorded)\b/i.test(line))
     return "given"
   return undefined
 }

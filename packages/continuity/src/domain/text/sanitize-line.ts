@@ -7,6 +7,8 @@
 import { TEXT_LIMITS } from "../limits.ts"
 
 export const sanitizeLine = (text: string, maxLength: number = TEXT_LIMITS.bulletLength): string => {
+  if (text.length <= maxLength && PLAIN.test(text) && !text.includes("  ") && !text.startsWith("```"))
+    return text.trimEnd()
   // Cut before cleaning, so that a huge text is not cleaned whole. Cleaning only shortens, but for the one escape.
   const head = text.length > maxLength * 4 ? text.slice(0, maxLength * 4) : text
   const line = head
@@ -27,6 +29,9 @@ export const cutLine = (line: string, maxLength: number): string => {
   const whole = isHighSurrogate(line.charCodeAt(end - 1)) ? end - 1 : end
   return `${line.slice(0, whole).trimEnd()}…`
 }
+
+/** What most lines are: a letter or a back-tick first, then signs that need no cleaning. */
+const PLAIN = /^[A-Za-z`(][\x20-;=-~\u00a1-\u00ac\u00ae-\u052f\u2010-\u2026]*$/
 
 /** Every sign that ends a line somewhere, and every blank that is not a plain one. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for

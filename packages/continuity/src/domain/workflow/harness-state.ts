@@ -6,6 +6,7 @@ import { type Stage, BUG_STAGES } from "./stage.ts"
 
 /** `JSON.parse` for values from outside; undefined when it is not JSON. */
 const decodeJson = (text: string): unknown => {
+  if (text === "") return undefined
   try {
     // oxlint-disable-next-line no-restricted-properties -- this is the decoder; every value is checked below
     return JSON.parse(text)

@@ -62,6 +62,7 @@ const NOT_A_NAME = /[\s`'"()[\]{},;:/\\<>|*]+/
 
 /** `.codex/specs/<name>` and `/spec-execute [next | batch N] <name>`. */
 const pointers = (line: string): readonly (readonly [kind: WorkflowKind, name: string])[] => {
+  if (!line.includes(".codex/") && !line.includes("/spec-") && !line.includes("/bug-")) return []
   const paths = (["spec", "bug"] as const).flatMap((kind) =>
     line
       .split(`${FOLDER_OF[kind]}/`)

@@ -1,0 +1,8 @@
+/** Prints the brief of a folder as a user without privileges sees it: root may read everything. */
+import { readBrief } from "@meridian/continuity"
+
+const NOBODY = 65_534
+
+if (process.geteuid?.() === 0) process.seteuid?.(NOBODY)
+const { mode, warnings } = await readBrief({ root: process.argv[2] ?? "." })
+process.stdout.write(JSON.stringify({ mode, warnings }))
