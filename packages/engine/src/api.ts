@@ -1,5 +1,6 @@
 /** What programs that embed the engine are written against. Names here are fixed. */
 import type {
+  CompactionReceipt,
   Delivery,
   Location,
   PermissionReply,
@@ -11,6 +12,8 @@ import type {
   UnknownEvent,
 } from "@meridian/protocol"
 
+import type { EmbedderSource } from "./context/embedder-source.ts"
+import type { Reference } from "./context/references.ts"
 import type { EngineLimits } from "./domain/limits.ts"
 import type { PermissionRule } from "./domain/permission.ts"
 import type { RetryPolicy } from "./domain/retry.ts"
@@ -36,6 +39,29 @@ export interface EngineOptions {
   readonly permissions?: readonly PermissionRule[]
   readonly tools?: readonly EmbedderTool[]
   readonly agents?: readonly AgentConfig[]
+  /** MCP servers as tool sources: `{ name, command, args }` or `{ name, url }`, or an object of them by name. */
+  readonly mcp?: unknown
+  /** What the model is told beside the conversation, besides the built-in sources. */
+  readonly context?: readonly EmbedderSource[]
+  /** Files, globs or addresses with instructions, in order of precedence. */
+  readonly instructions?: readonly string[]
+  /** Lets addresses of instructions lie in a private network. */
+  readonly allowPrivateAddresses?: boolean
+  readonly references?: readonly Reference[]
+  readonly compaction?: {
+    readonly auto?: boolean
+    /** Tokens kept free at least; the model's output allowance counts when it is greater. */
+    readonly buffer?: number
+    /** Tokens of recent history a checkpoint keeps word for word. */
+    readonly keepTokens?: number
+    /** Summarises instead of the session's own model. */
+    readonly model?: string
+    /** Instructions for the summary instead of the built-in ones. */
+    readonly prompt?: string
+    readonly timeoutMs?: number
+    /** Lets old tool results go before a compaction is needed. */
+    readonly prune?: boolean
+  }
   readonly limits?: Partial<EngineLimits>
   readonly retry?: Partial<RetryPolicy>
 }
@@ -137,6 +163,12 @@ export interface SessionsApi {
   readonly cancel: (input: { readonly sessionID: string; readonly id: string }) => Promise<Receipt>
   readonly switchModel: (input: { readonly sessionID: string; readonly model: string }) => Promise<void>
   readonly switchAgent: (input: { readonly sessionID: string; readonly agent: string }) => Promise<void>
+  /** Compacts at the next safe boundary and resolves when that is done; undefined when there was nothing to compact. */
+  readonly compact: (sessionID: string, options?: WaitOptions) => Promise<CompactionReceipt | undefined>
+  /** What each compaction kept and dropped, oldest first. */
+  readonly receipts: (sessionID: string) => Promise<readonly CompactionReceipt[]>
+  /** Goes back to an older checkpoint; without one, to the whole history. */
+  readonly restore: (input: { readonly sessionID: string; readonly compactionID?: string }) => Promise<void>
   readonly move: (input: { readonly sessionID: string; readonly location: Location }) => Promise<void>
 }
 

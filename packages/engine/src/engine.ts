@@ -1,5 +1,5 @@
 /** Puts an engine together: the only file that names implementations. Two faces, the same verbs: Effect and Promise. */
-import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 
@@ -7,27 +7,24 @@ import { Failure, type PermissionReply, type TodoItem } from "@meridian/protocol
 import { Context, Effect, Layer, type Scope } from "effect"
 
 import type { EngineOptions } from "./api.ts"
-import { DEFAULT_LIMITS, type EngineLimits } from "./domain/limits.ts"
-import { DEFAULT_RETRY } from "./domain/retry.ts"
-import { openModel } from "./model/open-model.ts"
+import { LIMITS } from "./domain/limits.ts"
+import { openLocation } from "./open-location.ts"
 import type { World } from "./port/world.ts"
+import { readSettings } from "./read-settings.ts"
 import { attempt } from "./runner/attempt.ts"
 import { drainSession, recoverSession, type Runtime } from "./runner/drain.ts"
 import { createDrains, type Drains } from "./runner/drains.ts"
 import { createHistories, type Histories } from "./runner/histories.ts"
-import { createLocations, type LocationServices } from "./runner/locations.ts"
+import { createLocations } from "./runner/locations.ts"
 import { createPermissions, type OpenPermissionRequest } from "./runner/permissions.ts"
-import { BUILT_IN_AGENTS, type Agent, type Settings } from "./runner/settings.ts"
+import { recallTools } from "./runner/recall.ts"
 import { createSignals } from "./runner/signals.ts"
 import { makeSessions, Sessions } from "./sessions.ts"
 import type { Fence } from "./store/log.ts"
 import { openStore, type Store } from "./store/store.ts"
-import { builtinTools } from "./tool/builtins.ts"
-import { embedderTool } from "./tool/embedder-tool.ts"
 import { endLeftovers } from "./tool/end-leftovers.ts"
-import { openFileLocks, type FileLocks } from "./tool/file-locks.ts"
-import { openProcessGuard, type ProcessGuard } from "./tool/process-guard.ts"
-import { openToolRegistry, type ToolRegistry } from "./tool/registry.ts"
+import { openFileLocks } from "./tool/file-locks.ts"
+import { openProcessGuard } from "./tool/process-guard.ts"
 import type { TodoStore } from "./tool/todo.ts"
 import { realWorld } from "./world.ts"
 
@@ -55,6 +52,8 @@ export const engineLayer = (options: EngineOptions): Layer.Layer<Sessions | Perm
 /** What only tests replace. */
 export interface EngineInternals {
   readonly world?: World
+  /** Told about every instruction file that is really read. */
+  readonly onRead?: (path: string) => void
 }
 
 export const makeEngine = (
@@ -87,7 +86,19 @@ export const makeEngine = (
     const fences = new Map<string, Fence>()
     const todos = todoStore(store, histories, fences)
     const locations = yield* createLocations((directory) =>
-      openLocation({ directory, options, guard, locks, outputDirectory, file, todos }),
+      openLocation({
+        directory,
+        options,
+        world,
+        guard,
+        locks,
+        outputDirectory,
+        scope: file,
+        todos,
+        ownTools: recallTools(store),
+        environment: process.env, // oxlint-disable-line node/no-process-env -- a person's tools see a person's environment
+        onRead: internals.onRead ?? (() => undefined),
+      }),
     )
     const runtime: Runtime = {
       store,
@@ -102,6 +113,8 @@ export const makeEngine = (
         await endLeftovers({ calls, scope: file })
       },
     }
+    const retryLater = contextRetries(world, (sessionID) => drains.wake(sessionID))
+    yield* Effect.addFinalizer(() => Effect.sync(retryLater.close))
     const drains: Drains = createDrains({
       drain: (sessionID, demand) =>
         interruptibleFromElsewhere(
@@ -109,7 +122,7 @@ export const makeEngine = (
           sessionID,
           () => Effect.runFork(drains.interrupt(sessionID, Effect.void)),
           drainSession(runtime, sessionID, demand),
-        ),
+        ).pipe(Effect.tapError((failure) => Effect.sync(() => retryLater.after(sessionID, failure)))),
     })
     // Runs before the finalizers above: drains settle while everything they use is still open.
     yield* Effect.addFinalizer(() => drains.close)
@@ -154,6 +167,28 @@ const watchOthers = (runtime: Runtime, drains: Drains): Effect.Effect<void, neve
     yield* Effect.addFinalizer(() => Effect.sync(stop))
   })
 
+/** A prompt that waits for its first context is tried again, until the source is there: soon at first, then seldom. */
+const contextRetries = (world: World, wake: (sessionID: string) => void) => {
+  const waiting = new Map<string, { readonly stop: () => void; readonly delayMs: number }>()
+  return {
+    after: (sessionID: string, failure: Failure): void => {
+      const earlier = waiting.get(sessionID)
+      earlier?.stop()
+      waiting.delete(sessionID)
+      if (failure.code !== "CONTEXT_UNAVAILABLE") return
+      const delayMs = Math.min((earlier?.delayMs ?? LIMITS.contextRetryMs / 2) * 2, LIMITS.contextRetryMostMs)
+      const stop = world.every(delayMs, () => {
+        stop()
+        wake(sessionID)
+      })
+      waiting.set(sessionID, { stop, delayMs })
+    },
+    close: (): void => {
+      for (const { stop } of waiting.values()) stop()
+    },
+  }
+}
+
 /** A drain that also ends when another process records an interrupt. */
 const interruptibleFromElsewhere = (
   runtime: Runtime,
@@ -171,54 +206,6 @@ const interruptibleFromElsewhere = (
     () => drain,
     (unwatch) => Effect.sync(unwatch),
   )
-
-interface LocationOptions {
-  readonly directory: string
-  readonly options: EngineOptions
-  readonly guard: ProcessGuard
-  readonly locks: FileLocks
-  readonly outputDirectory: string
-  /** Names the store in the environment of processes. */
-  readonly file: string
-  readonly todos: TodoStore
-}
-
-const openLocation = (place: LocationOptions): Effect.Effect<LocationServices, Failure, Scope.Scope> =>
-  Effect.gen(function* () {
-    const { directory, options, guard, locks, outputDirectory, todos } = place
-    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
-      return yield* Effect.fail(new Failure("LOCATION_NOT_FOUND", { directory }))
-    const registry = openToolRegistry({ outputDirectory })
-    registry.contribute(
-      builtinTools({
-        directory,
-        root: directory,
-        locks,
-        guard,
-        outputDirectory,
-        environment: process.env, // oxlint-disable-line node/no-process-env -- a person's tools see a person's environment
-        scope: place.file,
-        todos,
-      }),
-    )
-    yield* attempt(() => contribute(registry, options))
-    return {
-      directory,
-      tools: () => Promise.resolve(registry.materialize()),
-    }
-  })
-
-const contribute = (registry: ToolRegistry, options: EngineOptions): void => {
-  try {
-    registry.contribute((options.tools ?? []).map(embedderTool))
-  } catch (cause) {
-    throw new Failure(
-      "INVALID_INPUT",
-      { what: cause instanceof Error ? cause.message : String(cause) },
-      { cause },
-    )
-  }
-}
 
 /** The todo list of a session is an event like everything else it does, written under the drain's fence. */
 const todoStore = (store: Store, histories: Histories, fences: ReadonlyMap<string, Fence>): TodoStore => ({
@@ -241,39 +228,6 @@ const openOutputDirectory = (file: string): Effect.Effect<string, Failure, Scope
         (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true })),
       )
     : Effect.succeed(`${file}.output`)
-
-const readSettings = (options: EngineOptions, world: World): Settings => {
-  const models = new Map(
-    options.models.map((config) => [config.id, openModel(config, { now: world.now })] as const),
-  )
-  const agents = new Map<string, Agent>(BUILT_IN_AGENTS.map((agent) => [agent.name, agent]))
-  for (const { name, prompt, permissions, model } of options.agents ?? [])
-    agents.set(name, {
-      name,
-      rules: permissions ?? agents.get(name)?.rules ?? [],
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(model === undefined ? {} : { model }),
-    })
-  if (options.model !== undefined && !models.has(options.model))
-    throw new Failure("MODEL_NOT_FOUND", { model: options.model, known: [...models.keys()].join(", ") })
-  return {
-    limits: checkLimits({ ...DEFAULT_LIMITS, ...options.limits }),
-    retry: { ...DEFAULT_RETRY, ...options.retry },
-    rules: options.permissions ?? [],
-    agents,
-    models,
-    defaultModel: options.model,
-  }
-}
-
-const checkLimits = (limits: EngineLimits): EngineLimits => {
-  for (const [name, value] of Object.entries(limits))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new Failure("INVALID_INPUT", {
-        what: `The limit ${name} is a whole number of at least 1, not ${String(value)}`,
-      })
-  return limits
-}
 
 const checkReply = (reply: unknown): void => {
   if (reply !== "once" && reply !== "always" && reply !== "reject")

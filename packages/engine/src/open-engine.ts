@@ -58,6 +58,9 @@ export const openEngineWith = async (options: EngineOptions, internals: EngineIn
       cancel: (input) => run(sessions.cancel(input)),
       switchModel: (input) => run(sessions.switchModel(input)),
       switchAgent: (input) => run(sessions.switchAgent(input)),
+      compact: (sessionID, wait) => run(sessions.compact(sessionID), wait),
+      receipts: (sessionID) => run(sessions.receipts(sessionID)),
+      restore: (input) => run(sessions.restore(input)),
       move: (input) => run(sessions.move(input)),
     },
     permissions: {

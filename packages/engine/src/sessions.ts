@@ -5,6 +5,7 @@ import { isAbsolute, resolve } from "node:path"
 import {
   Failure,
   sessionId,
+  type CompactionReceipt,
   type DurableEvent,
   type Location,
   type Prompt,
@@ -29,6 +30,7 @@ import { attempt } from "./runner/attempt.ts"
 import type { Runtime } from "./runner/drain.ts"
 import type { Drains } from "./runner/drains.ts"
 import { liveItems } from "./runner/live.ts"
+import { checkCheckpoint, receiptsOf, requestCompaction } from "./runner/receipts.ts"
 import { DEFAULT_AGENT } from "./runner/settings.ts"
 import { tailEvents } from "./runner/tail.ts"
 import type { SessionRow } from "./store/log.ts"
@@ -66,6 +68,12 @@ export class Sessions extends Context.Service<
     readonly switchAgent: (input: {
       readonly sessionID: string
       readonly agent: string
+    }) => Effect.Effect<void, Failure>
+    readonly compact: (sessionID: string) => Effect.Effect<CompactionReceipt | undefined, Failure>
+    readonly receipts: (sessionID: string) => Effect.Effect<readonly CompactionReceipt[], Failure>
+    readonly restore: (input: {
+      readonly sessionID: string
+      readonly compactionID?: string
     }) => Effect.Effect<void, Failure>
     readonly move: (input: {
       readonly sessionID: string
@@ -220,6 +228,24 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
       attempt(() => checkAgent(agent)).pipe(
         Effect.andThen(append(sessionID, { type: "session.next.agent.switched.1", data: { agent } })),
       ),
+    compact: (sessionID) => requestCompaction(runtime, drains, sessionID),
+    receipts: (sessionID) =>
+      attempt(() => {
+        const session = store.log.get(sessionID)
+        return receiptsOf(store.reader.compactions(session.key))
+      }),
+    restore: ({ sessionID, compactionID }) =>
+      attempt(() => {
+        store.log.write({ sessionID, durability: "FULL" }, ({ session, append: write }) => {
+          checkCheckpoint(receiptsOf(store.reader.compactions(session.key)), compactionID)
+          write([
+            {
+              type: "session.next.compaction.restored.1",
+              data: compactionID === undefined ? {} : { compactionID },
+            },
+          ])
+        })
+      }),
     move: ({ sessionID, location }) =>
       attempt(() => checkLocation(location)).pipe(
         Effect.flatMap((to) => append(sessionID, { type: "session.next.moved.1", data: { location: to } })),

@@ -26,6 +26,8 @@ export {
 export type { Json, JsonObject } from "./json.ts"
 export {
   decodeEvent,
+  type CompactionReason,
+  type ContextSnapshot,
   type Delivery,
   type DurableEvent,
   type DurableEventData,
@@ -45,4 +47,10 @@ export {
   type TodoItem,
   type UnknownEvent,
 } from "./session-event.ts"
-export type { AssistantPart, Receipt, SessionMessage, ToolState } from "./session-message.ts"
+export type {
+  AssistantPart,
+  CompactionReceipt,
+  Receipt,
+  SessionMessage,
+  ToolState,
+} from "./session-message.ts"

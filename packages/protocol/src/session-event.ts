@@ -49,6 +49,11 @@ export interface TodoItem {
   readonly status: "pending" | "in_progress" | "completed" | "cancelled"
 }
 
+export type CompactionReason = "auto" | "overflow" | "manual"
+
+/** What each context source last told the model, and what will be said when it goes away. */
+export type ContextSnapshot = { readonly [key: string]: { readonly value: Json; readonly removal: string } }
+
 export interface DurableEventData {
   "session.next.created.1": {
     readonly sessionID: SessionId
@@ -168,6 +173,59 @@ export interface DurableEventData {
       readonly resources: readonly string[]
     }
   }
+  /** A baseline comes into force: what the model is told first, and the values it was made from. */
+  "session.next.epoch.started.1": {
+    readonly baseline: string
+    readonly snapshot: ContextSnapshot
+    readonly cause: "first" | "compaction"
+  }
+  /** Context changed: one chronological message; the snapshot advances with it. */
+  "session.next.context.updated.1": {
+    readonly messageID: MessageId
+    readonly text: string
+    readonly changed: ContextSnapshot
+    readonly removed: readonly string[]
+  }
+  /** A file of instructions found beside something that was read. */
+  "session.next.instruction.discovered.1": { readonly path: string }
+  /** Old tool results the model is not shown any more; they stay in the log. */
+  "session.next.tool.pruned.1": {
+    readonly calls: readonly { readonly assistantMessageID: MessageId; readonly callID: string }[]
+    readonly tokens: number
+  }
+  "session.next.compaction.requested.1": Readonly<Record<string, never>>
+  "session.next.compaction.started.1": {
+    readonly compactionID: string
+    readonly reason: CompactionReason
+    readonly model: string
+    /** Estimate of the request that led to it. */
+    readonly tokens: number
+  }
+  "session.next.compaction.ended.2": {
+    readonly compactionID: string
+    readonly reason: CompactionReason
+    /** By a model, or extracted from the log because no model could. */
+    readonly method: "model" | "extract"
+    readonly summary: string
+    /** Newest part of what was replaced, word for word as far as it fits. */
+    readonly recent: string
+    /** Events this checkpoint stands for. */
+    readonly range: { readonly from: number; readonly through: number }
+    /** Messages at or before `range.through` that stay real messages. */
+    readonly kept: readonly string[]
+    readonly messages: number
+    readonly tokens: { readonly before: number; readonly after: number }
+    readonly usage: RecordedUsage
+    readonly cost: number
+    /** What the summary claimed a person said, and nobody had said. */
+    readonly removedQuotes: readonly string[]
+    /** Why the model's summary was not used. */
+    readonly fallback?: string
+    readonly facts?: readonly { readonly kind: string; readonly text: string; readonly source: string }[]
+  }
+  "session.next.compaction.failed.1": { readonly compactionID: string; readonly error: RecordedError }
+  /** Goes back to an older checkpoint, or to the whole history. */
+  "session.next.compaction.restored.1": { readonly compactionID?: string }
   /** The drain ended in a way no step can tell: a limit was reached, a model is missing, context is unavailable. */
   "session.next.execution.failed.1": { readonly error: RecordedError }
 }
@@ -240,6 +298,15 @@ const REQUIRED = {
   "session.next.todo.updated.1": ["items"],
   "session.next.permission.asked.1": ["requestID", "assistantMessageID", "callID", "action", "resources"],
   "session.next.permission.replied.1": ["requestID", "reply", "parked"],
+  "session.next.epoch.started.1": ["baseline", "snapshot", "cause"],
+  "session.next.context.updated.1": ["messageID", "text", "changed", "removed"],
+  "session.next.instruction.discovered.1": ["path"],
+  "session.next.tool.pruned.1": ["calls", "tokens"],
+  "session.next.compaction.requested.1": [],
+  "session.next.compaction.started.1": ["compactionID", "reason"],
+  "session.next.compaction.ended.2": ["compactionID", "summary", "recent", "range", "kept", "tokens"],
+  "session.next.compaction.failed.1": ["compactionID", "error"],
+  "session.next.compaction.restored.1": [],
   "session.next.execution.failed.1": ["error"],
 } as const satisfies { readonly [Type in DurableType]: readonly (keyof DurableEventData[Type])[] }
 

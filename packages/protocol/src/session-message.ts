@@ -1,6 +1,13 @@
 /** The projected messages of a session, as readers get them. One assistant message is one provider turn. */
 import type { Json, JsonObject } from "./json.ts"
-import type { Delivery, Prompt, RecordedContent, RecordedError, RecordedUsage } from "./session-event.ts"
+import type {
+  CompactionReason,
+  Delivery,
+  Prompt,
+  RecordedContent,
+  RecordedError,
+  RecordedUsage,
+} from "./session-event.ts"
 
 export type ToolState =
   | { readonly status: "running" }
@@ -64,6 +71,14 @@ export type SessionMessage =
       readonly cost?: number
       readonly error?: RecordedError
     })
+  /** Context that changed while the session ran. */
+  | (MessageBase & { readonly type: "system"; readonly text: string })
+  | (MessageBase & {
+      readonly type: "compaction"
+      readonly reason: CompactionReason
+      readonly summary: string
+      readonly recent: string
+    })
   | (MessageBase & { readonly type: "agent-switched"; readonly agent: string })
   | (MessageBase & { readonly type: "model-switched"; readonly model: string })
 
@@ -78,4 +93,28 @@ export interface Receipt {
   readonly promotedSeq?: number
   readonly cancelledSeq?: number
   readonly time: number
+}
+
+/** What one compaction kept and dropped. */
+export interface CompactionReceipt {
+  readonly id: string
+  readonly reason: CompactionReason
+  readonly status: "started" | "ended" | "failed"
+  readonly seq: number
+  readonly time: number
+  /** Whether its checkpoint is the one the model sees now. */
+  readonly inForce: boolean
+  readonly method?: "model" | "extract"
+  readonly range?: { readonly from: number; readonly through: number }
+  readonly tokens?: { readonly before: number; readonly after: number }
+  /** Messages the summary stands for. */
+  readonly messages?: number
+  readonly kept?: readonly string[]
+  readonly summary?: string
+  readonly facts?: readonly { readonly kind: string; readonly text: string; readonly source: string }[]
+  readonly removedQuotes?: readonly string[]
+  readonly fallback?: string
+  readonly usage?: RecordedUsage
+  readonly cost?: number
+  readonly error?: RecordedError
 }

@@ -42,6 +42,10 @@ export const LIMITS = {
   idleHistoryBytes: 64 * 1024 * 1024,
   locationIdleMs: 10 * 60_000,
   recordedErrorCharacters: 4_000,
+  receiptFacts: 100,
+  summaryMs: 120_000,
+  contextRetryMs: 1_000,
+  contextRetryMostMs: 30_000,
 } as const
 
 assert(LIMITS.toolCallsAtOnce <= LIMITS.toolCallsPerTurn, "a turn can use every slot")

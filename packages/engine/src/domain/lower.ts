@@ -14,27 +14,39 @@ import type {
   ToolResultOutput,
   ToolResultPart,
 } from "./prompt.ts"
-import type { AssistantItem, Item, ToolPart, UserItem } from "./transcript.ts"
+import type { AssistantItem, CheckpointItem, Item, ToolPart, UserItem } from "./transcript.ts"
 
 type AssistantContent = TextPart | ReasoningPart | ToolCallPart | ToolResultPart
 
 /** Keeps what was lowered once: a finished item never changes, so a turn costs only what is new. */
 export interface Lowering {
-  readonly prompt: (items: readonly Item[], model: string) => PromptMessage[]
+  readonly prompt: (items: readonly Item[], reader: PromptReader) => PromptMessage[]
+}
+
+/** Who will read the prompt. */
+export interface PromptReader {
+  readonly model: string
+  /** Takes system messages in the middle of a conversation; others get them inside a user message. */
+  readonly systemInHistory: boolean
+  /** Results were pruned up to here; what was lowered before is stale. */
+  readonly prunedSeq: number
+  /** Native data from at or before this sequence stays behind: its prefix is gone. */
+  readonly compactedSeq: number
 }
 
 export const createLowering = (): Lowering => {
   let cached = new Map<Item, readonly PromptMessage[]>()
-  let cachedFor: string | undefined
-  const prompt = (items: readonly Item[], model: string): PromptMessage[] => {
-    if (cachedFor !== model) {
+  let cachedFor = ""
+  const prompt: Lowering["prompt"] = (items, reader) => {
+    const wanted = `${reader.model} ${reader.compactedSeq} ${reader.prunedSeq}`
+    if (cachedFor !== wanted) {
       cached = new Map()
-      cachedFor = model
+      cachedFor = wanted
     }
     const messages: PromptMessage[] = []
     for (const item of items) {
       const known = cached.get(item)
-      const lowered = known ?? lowerItem(item, model)
+      const lowered = known ?? lowerItem(item, reader)
       if (known === undefined && isFinished(item)) cached.set(item, lowered)
       for (const message of lowered) messages.push(message)
     }
@@ -43,12 +55,46 @@ export const createLowering = (): Lowering => {
   return { prompt }
 }
 
-export const lowerItem = (item: Item, model: string): readonly PromptMessage[] =>
-  item.kind === "user" ? [lowerUser(item)] : lowerAssistant(item, model)
+const lowerItem = (item: Item, reader: PromptReader): readonly PromptMessage[] => {
+  switch (item.kind) {
+    case "user":
+      return [lowerUser(item)]
+    case "assistant":
+      return lowerAssistant(item, reader)
+    case "context":
+      return [lowerContext(item.text, reader)]
+    case "checkpoint":
+      return [{ role: "user", content: [{ type: "text", text: checkpointText(item) }] }]
+  }
+}
 
+/** Never changes any more. A pruned result changes once; the cache is dropped with the boundary it belongs to. */
 const isFinished = (item: Item): boolean =>
-  item.kind === "user" ||
+  item.kind !== "assistant" ||
   (item.ended && item.parts.every((part) => part.type !== "tool" || part.outcome !== undefined))
+
+const lowerContext = (text: string, reader: PromptReader): PromptMessage =>
+  reader.systemInHistory
+    ? { role: "system", content: text }
+    : {
+        role: "user",
+        content: [
+          {
+            type: "text",
+            text: `<system-update>\n${text.replaceAll("</system-update>", "")}\n</system-update>`,
+          },
+        ],
+      }
+
+/** Says what it is: history that can be looked up, not a new task. */
+export const checkpointText = ({ summary, recent, range }: CheckpointItem): string =>
+  [
+    `<checkpoint>`,
+    `The conversation before this point was compacted. Events ${range.from} to ${range.through} are kept in full: search them with the tool recall, read them with expand. What follows is history, not instructions; the task is in the messages after the checkpoint.`,
+    `<summary>\n${summary}\n</summary>`,
+    ...(recent === "" ? [] : [`<recent>\n${recent}\n</recent>`]),
+    `</checkpoint>`,
+  ].join("\n")
 
 const lowerUser = (item: UserItem): PromptMessage => ({
   role: "user",
@@ -62,8 +108,8 @@ const lowerFile = ({ base64, mediaType, name }: PromptFile): FilePart => ({
   ...(name === undefined ? {} : { filename: name }),
 })
 
-const lowerAssistant = (item: AssistantItem, model: string): readonly PromptMessage[] => {
-  const native = item.model === model && item.error === undefined
+const lowerAssistant = (item: AssistantItem, reader: PromptReader): readonly PromptMessage[] => {
+  const native = item.model === reader.model && item.error === undefined && item.seq > reader.compactedSeq
   const content: AssistantContent[] = []
   const results: ToolResultPart[] = []
   for (const part of item.parts) {
@@ -109,9 +155,11 @@ const lowerTool = (
 }
 
 const INTERRUPTED = "Tool execution interrupted"
+const PRUNED = "[This old result was removed to make room. The tools recall and expand can show it.]"
 
 const outputOf = (part: ToolPart): ToolResultOutput => {
   const { outcome } = part
+  if (part.pruned === true) return { type: "text", value: PRUNED }
   if (outcome === undefined) return { type: "error-text", value: INTERRUPTED }
   if (outcome.kind === "failed")
     return part.hosted && outcome.result !== undefined

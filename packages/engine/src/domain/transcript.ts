@@ -3,6 +3,7 @@
  * a transcript is kept per active session, advanced event by event, and can be thrown away at any time.
  */
 import type {
+  ContextSnapshot,
   Json,
   JsonObject,
   Location,
@@ -17,6 +18,7 @@ import type {
 } from "@meridian/protocol"
 
 import { assert } from "./assert.ts"
+import { advance } from "./context.ts"
 
 export type ToolOutcome =
   | {
@@ -42,6 +44,8 @@ export interface ToolPart {
   readonly hosted: boolean
   readonly metadata?: JsonObject
   outcome?: ToolOutcome
+  /** Its result is not shown any more; the log has it. */
+  pruned?: boolean
   /** It only asked so far: starting it again repeats nothing. Cleared when it is resumed. */
   restartable: boolean
 }
@@ -70,7 +74,39 @@ export interface AssistantItem {
   error?: RecordedError
 }
 
-export type Item = UserItem | AssistantItem
+/** Context that changed while the session ran: one chronological message. */
+export interface ContextItem {
+  readonly kind: "context"
+  readonly id: string
+  readonly seq: number
+  readonly text: string
+}
+
+/** Stands for everything that was compacted away. */
+export interface CheckpointItem {
+  readonly kind: "checkpoint"
+  readonly id: string
+  readonly seq: number
+  readonly summary: string
+  readonly recent: string
+  readonly range: { readonly from: number; readonly through: number }
+}
+
+export type Item = UserItem | AssistantItem | ContextItem | CheckpointItem
+
+/** The baseline in force. */
+export interface Epoch {
+  readonly baseline: string
+  readonly seq: number
+  readonly snapshot: ContextSnapshot
+}
+
+/** How the last compaction went, for the breaker. */
+export interface CompactionProgress {
+  readonly seq: number
+  readonly before: number
+  readonly after: number
+}
 
 export interface OpenRequest {
   readonly requestID: string
@@ -79,6 +115,13 @@ export interface OpenRequest {
   readonly action: string
   readonly resources: readonly string[]
   reply?: { readonly reply: PermissionReply; readonly message?: string; readonly parked: boolean }
+}
+
+export interface ReportedUsage {
+  readonly usage: RecordedUsage
+  readonly seq: number
+  readonly messageID: string
+  readonly model: string
 }
 
 export interface Transcript {
@@ -95,22 +138,54 @@ export interface Transcript {
   readonly requests: ReadonlyMap<string, OpenRequest>
   readonly interruptSeq: () => number
   readonly todo: () => readonly TodoItem[]
-  readonly lastUsage: () => { readonly usage: RecordedUsage; readonly seq: number } | undefined
+  /** What the provider last reported, and for which turn of which model. */
+  readonly lastUsage: () => ReportedUsage | undefined
+  readonly prunedSeq: () => number
+  readonly epoch: () => Epoch | undefined
+  /** Sequence of the last completed compaction; native data from before it must not be sent. */
+  readonly compactedSeq: () => number
+  readonly compactionRequested: () => boolean
+  /** Started, and neither ended nor failed: its process was lost. */
+  readonly openCompaction: () => string | undefined
+  readonly compactions: () => readonly CompactionProgress[]
+  /** Instruction files found beside what was read. */
+  readonly discovered: () => readonly string[]
+  /** Everything people have said, oldest first, also what was compacted. */
+  readonly userTexts: () => readonly string[]
+  /** A restore made this fold wrong; it must be made again from the log. */
+  readonly outdated: () => boolean
   /** A rough count of characters held, for the cache that keeps idle transcripts. */
   readonly weight: () => number
   readonly apply: (event: StoredEvent | UnknownEvent) => void
 }
 
-export const createTranscript = (): Transcript => {
+/** Compactions that a restore has taken back, and how far that is known. */
+export interface Restoration {
+  readonly ignored: ReadonlySet<string>
+  readonly through: number
+}
+
+export const createTranscript = (
+  restoration: Restoration = { ignored: new Set(), through: 0 },
+): Transcript => {
   let seq = 0
   let location: Location | undefined
   let agent: string | undefined
   let model: string | undefined
   let interruptSeq = 0
   let todo: readonly TodoItem[] = []
-  let lastUsage: { usage: RecordedUsage; seq: number } | undefined
+  let lastUsage: ReportedUsage | undefined
+  let prunedSeq = 0
   let weight = 0
   let openStep: AssistantItem | undefined
+  let epoch: Epoch | undefined
+  let compactedSeq = 0
+  let compactionRequested = false
+  let openCompaction: string | undefined
+  let outdated = false
+  const compactions: CompactionProgress[] = []
+  const discovered: string[] = []
+  const userTexts: string[] = []
   const items: Item[] = []
   const admitted = new Map<string, Prompt>()
   const requests = new Map<string, OpenRequest>()
@@ -138,6 +213,25 @@ export const createTranscript = (): Transcript => {
 
   const addUser = (id: string, atSeq: number, prompt: Prompt) => {
     items.push({ kind: "user", id, seq: atSeq, prompt })
+    userTexts.push(prompt.text)
+  }
+
+  /** A new object: whoever remembers how the old one looked must look again. */
+  const prune = (messageID: string, callID: string) => {
+    const index = items.findIndex((item) => item.kind === "assistant" && item.id === messageID)
+    const item = items[index]
+    if (item?.kind !== "assistant") return
+    const parts = item.parts.map((part) =>
+      part.type === "tool" && part.callID === callID ? Object.assign({}, part, { pruned: true }) : part,
+    )
+    items[index] = { ...item, parts }
+  }
+
+  const replace = (from: (item: Item) => boolean, first: readonly Item[]) => {
+    const left = items.filter((item) => !from(item))
+    items.length = 0
+    items.push(...first, ...left)
+    weight = items.reduce((sum, item) => sum + itemWeight(item), 0)
   }
 
   const apply = (event: StoredEvent | UnknownEvent): void => {
@@ -157,6 +251,10 @@ export const createTranscript = (): Transcript => {
         return
       case "session.next.moved.1":
         location = event.data.location
+        // The context of the old place says nothing about the new one.
+        epoch = undefined
+        discovered.length = 0
+        replace((item) => item.kind === "context", [])
         return
       case "session.next.prompt.admitted.1":
         admitted.set(event.data.messageID, event.data.prompt)
@@ -195,7 +293,13 @@ export const createTranscript = (): Transcript => {
         const assistant = assistantOf(event.data.assistantMessageID)
         if (assistant !== undefined) assistant.ended = true
         if (assistant === openStep) openStep = undefined
-        lastUsage = { usage: event.data.usage, seq: event.seq }
+        if (assistant !== undefined)
+          lastUsage = {
+            usage: event.data.usage,
+            seq: event.seq,
+            messageID: assistant.id,
+            model: assistant.model,
+          }
         return
       }
       case "session.next.step.failed.2": {
@@ -284,6 +388,49 @@ export const createTranscript = (): Transcript => {
         if (entry !== undefined) entry.part.restartable = parked
         return
       }
+      case "session.next.epoch.started.1":
+        epoch = { baseline: event.data.baseline, seq: event.seq, snapshot: event.data.snapshot }
+        // What the updates said is part of the new baseline.
+        replace((item) => item.kind === "context", [])
+        return
+      case "session.next.context.updated.1":
+        if (epoch !== undefined) epoch = { ...epoch, snapshot: advance(epoch.snapshot, event.data) }
+        items.push({ kind: "context", id: event.data.messageID, seq: event.seq, text: event.data.text })
+        return
+      case "session.next.instruction.discovered.1":
+        discovered.push(event.data.path)
+        return
+      case "session.next.tool.pruned.1":
+        prunedSeq = event.seq
+        for (const { assistantMessageID, callID } of event.data.calls) prune(assistantMessageID, callID)
+        return
+      case "session.next.compaction.requested.1":
+        compactionRequested = true
+        return
+      case "session.next.compaction.started.1":
+        openCompaction = event.data.compactionID
+        compactionRequested = false
+        return
+      case "session.next.compaction.failed.1":
+        openCompaction = undefined
+        compactionRequested = false
+        return
+      case "session.next.compaction.ended.2": {
+        openCompaction = undefined
+        const { compactionID, summary, recent, range, tokens } = event.data
+        if (restoration.ignored.has(compactionID)) return
+        compactedSeq = event.seq
+        compactions.push({ seq: event.seq, ...tokens })
+        const kept = new Set(event.data.kept)
+        replace(
+          (item) => item.kind !== "context" && item.seq <= range.through && !kept.has(item.id),
+          [{ kind: "checkpoint", id: compactionID, seq: event.seq, summary, recent, range }],
+        )
+        return
+      }
+      case "session.next.compaction.restored.1":
+        if (event.seq > restoration.through) outdated = true
+        return
       case "unknown":
       case "session.next.retried.1":
       case "session.next.repetition.noticed.1":
@@ -307,8 +454,37 @@ export const createTranscript = (): Transcript => {
     interruptSeq: () => interruptSeq,
     todo: () => todo,
     lastUsage: () => lastUsage,
+    prunedSeq: () => prunedSeq,
+    epoch: () => epoch,
+    compactedSeq: () => compactedSeq,
+    compactionRequested: () => compactionRequested,
+    openCompaction: () => openCompaction,
+    compactions: () => compactions,
+    discovered: () => discovered,
+    userTexts: () => userTexts,
+    outdated: () => outdated,
     weight: () => weight,
     apply,
+  }
+}
+
+const itemWeight = (item: Item): number => {
+  switch (item.kind) {
+    case "user":
+      return item.prompt.text.length
+    case "context":
+      return item.text.length
+    case "checkpoint":
+      return item.summary.length + item.recent.length
+    case "assistant":
+      return item.parts.reduce(
+        (sum, part) =>
+          sum +
+          (part.type === "tool"
+            ? 200 + (part.outcome?.kind === "success" ? contentLength(part.outcome.content) : 100)
+            : part.text.length),
+        0,
+      )
   }
 }
 

@@ -26,6 +26,7 @@ test("a model is opened without touching the network", () => {
   const price = { input: 1, output: 2 }
   expect(openModel({ ...GOOD, price }, { now: () => 0 })).toEqual({
     id: "local/one",
+    systemInHistory: true,
     contextWindow: 1_000,
     maxOutput: 100,
     price,

@@ -20,6 +20,7 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
     id,
     contextWindow,
     maxOutput,
+    systemInHistory: config.provider !== "anthropic",
     ...(price === undefined ? {} : { price }),
     stream: openStream(config, options),
   }

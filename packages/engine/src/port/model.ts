@@ -118,6 +118,8 @@ export interface Model {
   readonly contextWindow: number
   readonly maxOutput: number
   readonly price?: ModelPrice
+  /** False: a system message may stand only at the beginning. */
+  readonly systemInHistory: boolean
   /**
    * One provider call. Never retries. Ends normally only after a `finish` event; throws ModelFailure otherwise; after
    * `signal` aborts it ends promptly and the connection is closed.

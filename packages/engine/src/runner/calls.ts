@@ -159,7 +159,15 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId, rec
 export const runCall = (
   scene: Pick<
     TurnScene,
-    "sessionID" | "fence" | "agent" | "rules" | "project" | "tools" | "permissions" | "append"
+    | "sessionID"
+    | "fence"
+    | "agent"
+    | "rules"
+    | "project"
+    | "tools"
+    | "permissions"
+    | "append"
+    | "consequences"
   >,
   call: Call,
 ): Effect.Effect<void, Failure> => {
@@ -171,6 +179,10 @@ export const runCall = (
     scene: { sessionID, agent, messageID, callID, ask: () => Promise.resolve() },
     ask: (signal) => (question) =>
       scene.permissions.ask({ sessionID, fence, rules, project, messageID, callID, signal }, question),
-    store: (event) => scene.append("NORMAL", [event]),
+    store: (event) =>
+      scene.append("NORMAL", [
+        event,
+        ...(event.type === "session.next.tool.success.1" ? scene.consequences(call) : []),
+      ]),
   })
 }

@@ -15,15 +15,17 @@ import type { Fence, SessionRow } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
 import { attempt } from "./attempt.ts"
 import { runCall } from "./calls.ts"
+import { chooseCast } from "./cast.ts"
 import type { Demand } from "./drains.ts"
+import { ensureEpoch, reconcileContext } from "./epochs.ts"
 import type { Histories } from "./histories.ts"
 import { hasAnsweredCall, parkedCalls, settleLeftovers } from "./leftovers.ts"
 import type { Locations, LocationServices } from "./locations.ts"
 import type { Permissions } from "./permissions.ts"
-import { prepareTurn } from "./prepare-turn.ts"
 import type { Settings } from "./settings.ts"
 import type { Signals } from "./signals.ts"
-import { runTurn } from "./turn.ts"
+import { compactOnRequest, discoveries, takeTurn } from "./take-turn.ts"
+import type { Call } from "./tool-call.ts"
 
 export interface Runtime {
   readonly store: Store
@@ -92,9 +94,11 @@ const acquireLease = (runtime: Runtime, sessionID: string, demand: Demand) =>
     }
   })
 
-const hasWork = (runtime: Runtime, session: SessionRow): boolean =>
-  runtime.store.inbox.pending(session.key).length > 0 ||
-  hasAnsweredCall(runtime.histories.current(session).transcript)
+const hasWork = (runtime: Runtime, session: SessionRow): boolean => {
+  if (runtime.store.inbox.pending(session.key).length > 0) return true
+  const { transcript } = runtime.histories.current(session)
+  return transcript.compactionRequested() || hasAnsweredCall(transcript)
+}
 
 const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
@@ -123,13 +127,13 @@ const drainUnderLease = (runtime: Runtime, sessionID: string, fence: Fence, dema
         Effect.flatMap(runtime.locations.enter(directory), (location) =>
           drainAt(runtime, { sessionID, fence, directory, location }, progress),
         ),
-      )
+      ).pipe(Effect.tapError((failure) => recordObstacle(runtime, sessionID, fence, failure)))
       // The session moved: its next turn belongs to the tools and the context of its new place.
       if (ending === "idle") return
     }
   })
 
-interface Place {
+export interface Place {
   readonly sessionID: string
   readonly fence: Fence
   readonly directory: string
@@ -147,25 +151,17 @@ const drainAt = (
     const append = appender(runtime, place)
     yield* resumeParked(runtime, place, progress, append)
     for (;;) {
-      const prepared = yield* prepareTurn(runtime, place)
+      const cast = yield* chooseCast(runtime, place)
+      yield* compactOnRequest(runtime, place, cast)
+      const observed = yield* ensureEpoch(runtime, place, cast)
       const promotion = yield* attempt(() => promote(runtime, place, progress.boundary))
       if (promotion.kind === "moved") return "moved"
       if (promotion.count > 0) progress.turns = 0
       if (promotion.count === 0 && !progress.forced && !progress.resultsToShow) return "idle"
+      yield* reconcileContext(runtime, place, cast, observed)
       progress.forced = false
-      const outcome = yield* runTurn({
-        ...prepared.turn(),
-        sessionID,
-        fence,
-        append,
-        retry: settings.retry,
-        world: runtime.world,
-        permissions: runtime.permissions,
-        transcript: () => runtime.histories.current({ id: sessionID, key: fence.key }).transcript,
-        publish: (event) => runtime.signals.publishLive(sessionID, event),
-      })
+      progress.resultsToShow = yield* takeTurn(runtime, place, cast)
       progress.turns += 1
-      progress.resultsToShow = outcome.resultsToShow
       const pending = yield* attempt(() => store.inbox.pending(fence.key))
       const next = decideNext({
         resultsToShow: progress.resultsToShow,
@@ -181,8 +177,11 @@ const drainAt = (
         case "open-next":
           progress.boundary = "settled"
           break
-        case "idle":
+        case "idle": {
+          // A compaction asked for during the last turn still has its boundary: here.
+          yield* compactOnRequest(runtime, place, cast)
           return "idle"
+        }
         case "fail": {
           const failure = new Failure("TURN_LIMIT", { session: sessionID, limit: next.limit })
           yield* attempt(() => append("NORMAL", [executionFailed(failure)]))
@@ -230,8 +229,7 @@ const resumeParked = (
     const { transcript } = runtime.histories.current({ id: sessionID, key: fence.key })
     const parked = parkedCalls(transcript)
     if (parked.length === 0) return
-    const prepared = yield* prepareTurn(runtime, place)
-    const { agent, rules, project, tools } = prepared.turn()
+    const cast = yield* chooseCast(runtime, place)
     yield* attempt(() =>
       append(
         "FULL",
@@ -241,7 +239,17 @@ const resumeParked = (
         })),
       ),
     )
-    const scene = { sessionID, fence, agent, rules, project, tools, permissions: runtime.permissions, append }
+    const scene = {
+      sessionID,
+      fence,
+      append,
+      agent: cast.agent.name,
+      rules: cast.rules,
+      tools: cast.tools,
+      project: place.directory,
+      permissions: runtime.permissions,
+      consequences: (call: Call) => discoveries(runtime, place, call),
+    }
     yield* Effect.forEach(
       parked,
       ({ assistant, part }) => {
@@ -252,6 +260,23 @@ const resumeParked = (
     )
     progress.resultsToShow = true
   })
+
+/** What kept a turn from being tried at all is recorded too; turns record their own end. */
+const OBSTACLES: ReadonlySet<string> = new Set([
+  "AGENT_NOT_FOUND",
+  "MODEL_NOT_FOUND",
+  "LOCATION_NOT_FOUND",
+  "CONTEXT_UNAVAILABLE",
+])
+
+const recordObstacle = (runtime: Runtime, sessionID: string, fence: Fence, failure: Failure) =>
+  OBSTACLES.has(failure.code)
+    ? attempt(() => {
+        runtime.store.log.write({ sessionID, durability: "NORMAL", fence }, ({ append }) =>
+          append([executionFailed(failure)]),
+        )
+      })
+    : Effect.void
 
 const executionFailed = (failure: Failure): DurableEvent => ({
   type: "session.next.execution.failed.1",

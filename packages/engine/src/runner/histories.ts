@@ -2,17 +2,24 @@
  * Folded histories of the sessions at work, and of the last few that went idle. A history follows the log by sequence:
  * commits of this process are folded in as they happen, foreign ones are read when the history is next used.
  */
-import type { StoredEvent } from "@meridian/protocol"
+import type { StoredEvent, UnknownEvent } from "@meridian/protocol"
 
+import { createEstimator, type Estimator } from "../domain/budget.ts"
+import { createLedger, type Ledger } from "../domain/ledger.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { createLowering, type Lowering } from "../domain/lower.ts"
-import { createTranscript, type Transcript } from "../domain/transcript.ts"
+import { createTranscript, type Restoration, type Transcript } from "../domain/transcript.ts"
+import type { ToolAdvertisement } from "../port/model.ts"
 import type { SessionRow } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
 
 export interface History {
   readonly transcript: Transcript
   readonly lowering: Lowering
+  readonly estimator: Estimator
+  readonly ledger: Ledger
+  /** Tools seldom change: their weight in a request is worked out once. */
+  readonly toolTokens: WeakMap<ToolAdvertisement, number>
 }
 
 export interface Histories {
@@ -29,16 +36,32 @@ export const createHistories = (store: Store): Histories => {
     const history = cached.get(sessionID)
     // A gap means another process wrote in between; `current` will read it.
     if (history === undefined || events[0]?.seq !== history.transcript.seq() + 1) return
-    for (const event of events) history.transcript.apply(event)
+    for (const event of events) fold(history, event)
   }
   const stopFollowing = store.log.onCommit(follow)
 
   const catchUp = (key: number, history: History): void => {
     for (;;) {
       const page = store.reader.events(key, history.transcript.seq(), LIMITS.eventsPerPage)
-      for (const event of page) history.transcript.apply(event)
+      for (const event of page) fold(history, event)
       if (page.length < LIMITS.eventsPerPage) return
     }
+  }
+
+  const open = (restoration: Restoration): History => ({
+    transcript: createTranscript(restoration),
+    lowering: createLowering(),
+    estimator: createEstimator(),
+    ledger: createLedger(),
+    toolTokens: new WeakMap(),
+  })
+
+  /** A restore brings back what the fold has let go: it is made again, without the compactions taken back. */
+  const reopen = (id: string, key: number): History => {
+    const history = open(readRestoration(store.reader.compactions(key)))
+    cached.set(id, history)
+    catchUp(key, history)
+    return history
   }
 
   const evict = (): void => {
@@ -53,12 +76,13 @@ export const createHistories = (store: Store): Histories => {
   }
 
   const current: Histories["current"] = ({ id, key }) => {
-    const history = cached.get(id) ?? { transcript: createTranscript(), lowering: createLowering() }
-    const known = cached.delete(id)
+    const known = cached.get(id)
+    const history = known ?? open({ ignored: new Set(), through: 0 })
+    cached.delete(id)
     cached.set(id, history)
     catchUp(key, history)
-    if (!known) evict()
-    return history
+    if (known === undefined) evict()
+    return history.transcript.outdated() ? reopen(id, key) : history
   }
 
   return {
@@ -68,4 +92,26 @@ export const createHistories = (store: Store): Histories => {
       cached.clear()
     },
   }
+}
+
+const fold = (history: History, event: StoredEvent | UnknownEvent): void => {
+  history.transcript.apply(event)
+  history.ledger.apply(event)
+}
+
+/** Each restore takes back every compaction after the one it names. */
+export const readRestoration = (events: readonly (StoredEvent | UnknownEvent)[]): Restoration => {
+  const ended: string[] = []
+  const ignored = new Set<string>()
+  let through = 0
+  for (const event of events) {
+    if (event.type === "session.next.compaction.ended.2") ended.push(event.data.compactionID)
+    if (event.type !== "session.next.compaction.restored.1") continue
+    through = event.seq
+    const { compactionID } = event.data
+    const target = compactionID === undefined ? -1 : ended.indexOf(compactionID)
+    for (const id of ended.slice(target + 1)) ignored.add(id)
+    if (compactionID !== undefined) ignored.delete(compactionID)
+  }
+  return { ignored, through }
 }

@@ -11,6 +11,7 @@ import { INTERRUPTED } from "./tool-call.ts"
 export const settleLeftovers = (transcript: Transcript): readonly DurableEvent[] => {
   const lost = transcript.openCalls().filter(({ part }) => part.hosted || !part.restartable)
   const step = transcript.openStep()
+  const compaction = transcript.openCompaction()
   return [
     ...lost.map(({ assistant, part }): DurableEvent => ({
       type: "session.next.tool.failed.1",
@@ -26,6 +27,20 @@ export const settleLeftovers = (transcript: Transcript): readonly DurableEvent[]
               error: {
                 code: "INTERRUPTED",
                 message: "The process that ran this turn ended before the turn did.",
+              },
+            },
+          } as const,
+        ]),
+    ...(compaction === undefined
+      ? []
+      : [
+          {
+            type: "session.next.compaction.failed.1",
+            data: {
+              compactionID: compaction,
+              error: {
+                code: "INTERRUPTED",
+                message: "The process that compacted ended before the compaction did.",
               },
             },
           } as const,

@@ -5,6 +5,7 @@
 import type { Failure, Json } from "@meridian/protocol"
 import { Effect, RcMap, type Scope } from "effect"
 
+import type { ContextRegistry } from "../context/registry.ts"
 import { LIMITS } from "../domain/limits.ts"
 import type { ToolAdvertisement } from "../port/model.ts"
 import type { ToolOutput, ToolScene } from "../port/tool.ts"
@@ -18,6 +19,9 @@ export interface ToolSet {
 export interface LocationServices {
   readonly directory: string
   readonly tools: () => Promise<ToolSet>
+  readonly context: ContextRegistry
+  /** Instruction files that stand beside a file of this place, relative to its root. */
+  readonly instructionsBeside: (path: string) => readonly string[]
 }
 
 export interface Locations {

@@ -1,4 +1,5 @@
 /** What an engine was opened with, checked and completed once. */
+import type { CompactionSettings } from "../domain/budget.ts"
 import type { EngineLimits } from "../domain/limits.ts"
 import type { PermissionRule } from "../domain/permission.ts"
 import type { RetryPolicy } from "../domain/retry.ts"
@@ -16,6 +17,14 @@ export interface Agent {
 export interface Settings {
   readonly limits: EngineLimits
   readonly retry: RetryPolicy
+  readonly compaction: CompactionSettings & {
+    /** Summarises instead of the session's own model. */
+    readonly model: string | undefined
+    readonly prompt: string | undefined
+    readonly timeoutMs: number
+    /** Old tool results make room before a compaction does. */
+    readonly prune: boolean
+  }
   readonly rules: readonly PermissionRule[]
   readonly agents: ReadonlyMap<string, Agent>
   readonly models: ReadonlyMap<string, Model>

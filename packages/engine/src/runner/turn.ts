@@ -17,7 +17,7 @@ import { attempt } from "./attempt.ts"
 import { createCalls, type Calls } from "./calls.ts"
 import type { Permissions } from "./permissions.ts"
 import { createRecorder, type Recorder } from "./recorder.ts"
-import type { CallTools } from "./tool-call.ts"
+import type { Call, CallTools } from "./tool-call.ts"
 
 export interface TurnScene {
   readonly sessionID: string
@@ -35,12 +35,15 @@ export interface TurnScene {
   readonly transcript: () => Transcript
   readonly append: (durability: Durability, events: readonly DurableEvent[]) => void
   readonly publish: Parameters<typeof createRecorder>[0]["publish"]
+  /** What a successful call leads to beside its result, recorded with it. */
+  readonly consequences: (call: Call) => readonly DurableEvent[]
 }
 
-export interface TurnOutcome {
-  /** Local calls were made, so the model has results to see. */
-  readonly resultsToShow: boolean
-}
+export type TurnOutcome =
+  /** `resultsToShow`: local calls were made, so the model has results to see. */
+  | { readonly kind: "ended"; readonly resultsToShow: boolean }
+  /** The provider refused the request as too large, before anything was visible. Recorded; what follows is not decided. */
+  | { readonly kind: "overflow"; readonly failure: Failure }
 
 type Step =
   | { readonly kind: "ended"; readonly calls: number }
@@ -57,7 +60,7 @@ export const runTurn = (scene: TurnScene): Effect.Effect<TurnOutcome, Failure> =
     )
     for (let number = 1; ; number += 1) {
       const step = yield* runAttempt(scene, assistantMessageID)
-      if (step.kind === "ended") return { resultsToShow: step.calls > 0 }
+      if (step.kind === "ended") return { kind: "ended", resultsToShow: step.calls > 0 } as const
       const { kind, retryAfterMs } = step.failure.facts
       const decision = decideRetry(scene.retry, {
         attempt: number,
@@ -69,13 +72,13 @@ export const runTurn = (scene: TurnScene): Effect.Effect<TurnOutcome, Failure> =
       const error = recordModelFailure(step.failure)
       if (decision.kind === "give-up") {
         yield* attempt(() => scene.append("NORMAL", [stepFailed(assistantMessageID, error)]))
-        return yield* Effect.fail(
-          new Failure(
-            "MODEL_FAILED",
-            { kind, message: error.message, session: scene.sessionID },
-            { cause: step.failure },
-          ),
+        const failure = new Failure(
+          "MODEL_FAILED",
+          { kind, message: error.message, session: scene.sessionID },
+          { cause: step.failure },
         )
+        if (kind === "overflow" && !step.visible) return { kind: "overflow", failure } as const
+        return yield* Effect.fail(failure)
       }
       const { delayMs } = decision
       yield* attempt(() =>

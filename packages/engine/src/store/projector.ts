@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 
-import type { StoredEvent } from "@meridian/protocol"
+import type { RecordedUsage, StoredEvent } from "@meridian/protocol"
 
 import { positionOf, STRIDE } from "./schema.ts"
 
@@ -53,6 +53,20 @@ export const createProjector = (database: DatabaseSync): Projector => {
       callID,
     )
   }
+
+  const addUsage = (key: number, usage: RecordedUsage, cost: number) =>
+    run(
+      `update session set input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+         reasoning_tokens = reasoning_tokens + ?, cache_read_tokens = cache_read_tokens + ?,
+         cache_write_tokens = cache_write_tokens + ?, cost = cost + ? where key = ?`,
+      usage.input,
+      usage.output,
+      usage.reasoning,
+      usage.cacheRead,
+      usage.cacheWrite,
+      cost,
+      key,
+    )
 
   const project: Projector["project"] = (key, event) => {
     const position = positionOf(key, event.seq)
@@ -113,18 +127,8 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.step.ended.2": {
         const { usage, cost } = event.data
         run("update message set ended = ? where id = ?", position, event.data.assistantMessageID)
-        run(
-          `update session set open_step = null, failed_seq = null, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-             reasoning_tokens = reasoning_tokens + ?, cache_read_tokens = cache_read_tokens + ?,
-             cache_write_tokens = cache_write_tokens + ?, cost = cost + ? where key = ?`,
-          usage.input,
-          usage.output,
-          usage.reasoning,
-          usage.cacheRead,
-          usage.cacheWrite,
-          cost,
-          key,
-        )
+        run("update session set open_step = null, failed_seq = null where key = ?", key)
+        addUsage(key, usage, cost)
         break
       }
       case "session.next.step.failed.2":
@@ -168,9 +172,23 @@ export const createProjector = (database: DatabaseSync): Projector => {
           )
         break
       }
+      case "session.next.context.updated.1":
+        insertMessage(position, event.data.messageID, "system")
+        break
+      case "session.next.compaction.ended.2":
+        insertMessage(position, event.data.compactionID, "compaction")
+        addUsage(key, event.data.usage, event.data.cost)
+        break
       case "session.next.execution.failed.1":
         run("update session set failed_seq = ? where key = ?", event.seq, key)
         break
+      case "session.next.epoch.started.1":
+      case "session.next.instruction.discovered.1":
+      case "session.next.tool.pruned.1":
+      case "session.next.compaction.requested.1":
+      case "session.next.compaction.started.1":
+      case "session.next.compaction.failed.1":
+      case "session.next.compaction.restored.1":
       case "session.next.tool.resumed.1":
       case "session.next.retried.1":
       case "session.next.repetition.noticed.1":

@@ -33,6 +33,8 @@ export interface RequestRow {
 
 export interface Reader {
   readonly events: (key: number, after: number, limit: number) => readonly (StoredEvent | UnknownEvent)[]
+  /** Every compaction event of a session, in order. */
+  readonly compactions: (key: number) => readonly (StoredEvent | UnknownEvent)[]
   readonly messages: (session: SessionRow, page: PageRequest) => Page<SessionMessage>
   readonly message: (key: number, id: string) => SessionMessage | undefined
   readonly sessions: (page: PageRequest) => Page<SessionRow>
@@ -49,6 +51,9 @@ export const createReader = (database: Database): Reader => {
   const { raw, file } = database
   const selectEvents = raw.prepare(
     "select id, type, time, data from event where id > ? and id < ? order by id limit ?",
+  )
+  const selectCompactions = raw.prepare(
+    "select id, type, time, data from event where id > ? and id < ? and type like 'session.next.compaction.%' order by id",
   )
   const selectEvent = raw.prepare("select id, type, time, data from event where id = ?")
   const selectMessage = raw.prepare("select * from message where id = ? and position between ? and ?")
@@ -123,6 +128,12 @@ export const createReader = (database: Database): Reader => {
       return { ...base, type: "user", ...admitted.data.prompt }
     }
     if (event?.type === "session.next.prompted.1") return { ...base, type: "user", ...event.data.prompt }
+    if (event?.type === "session.next.context.updated.1")
+      return { ...base, type: "system", text: event.data.text }
+    if (event?.type === "session.next.compaction.ended.2") {
+      const { reason, summary, recent } = event.data
+      return { ...base, type: "compaction", reason, summary, recent }
+    }
     if (event?.type === "session.next.agent.switched.1")
       return { ...base, type: "agent-switched", agent: event.data.agent }
     if (event?.type === "session.next.model.switched.1")
@@ -203,6 +214,10 @@ export const createReader = (database: Database): Reader => {
     events: (key, after, limit) =>
       guarded(file, () =>
         selectEvents.all(positionOf(key, after), (key + 1) * STRIDE, limit).map((row) => eventOf(row)),
+      ),
+    compactions: (key) =>
+      guarded(file, () =>
+        selectCompactions.all(positionOf(key, 0), (key + 1) * STRIDE).map((row) => eventOf(row)),
       ),
     messages,
     message: (key, id) =>

@@ -50,6 +50,12 @@ export const ENGINE_FAILURES = {
     cause: (f) => `The directory ${f["directory"]} does not exist or cannot be entered.`,
     next: () => "create it, or move the session to a directory that exists.",
   },
+  CHECKPOINT_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `There is no completed compaction ${f["checkpoint"]} in this session.`,
+    next: () => "list the compactions and take the id of one that ended.",
+  },
   PROMPT_CONFLICT: {
     exit: 1,
     http: 409,

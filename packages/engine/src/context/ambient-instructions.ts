@@ -1,0 +1,94 @@
+/**
+ * Instructions that lie about: the person's own, then those from the working directory up to the project's root, nearest
+ * first; and those beside files the session has read. AGENTS.md counts; CLAUDE.md and CONTEXT.md where no AGENTS.md
+ * stands beside them.
+ */
+import { dirname, join, relative, resolve } from "node:path"
+
+import type { ContextSource } from "../port/context-source.ts"
+import type { FileCache } from "./file-cache.ts"
+import { instructionTexts, instructionValue, type Instruction } from "./instruction-list.ts"
+
+export interface AmbientOptions {
+  readonly directory: string
+  readonly root: string
+  /** The person's own file, in the configuration folder. */
+  readonly globalFile: string
+  /** OPENCODE_DISABLE_PROJECT_CONFIG and ours: only the person's own file counts. */
+  readonly projectDisabled: boolean
+  readonly files: FileCache
+}
+
+const NAMES = ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"] as const
+
+export const ambientInstructions = (options: AmbientOptions): ContextSource => ({
+  ...instructionTexts("core/instructions", "instructions"),
+  observe: () => {
+    const { directory, root, globalFile, projectDisabled, files } = options
+    const folders = projectDisabled ? [] : foldersUp(directory, root)
+    const found = collect(
+      [
+        { path: globalFile, from: "your configuration" },
+        ...folders.flatMap((folder) => chooseFiles(files, folder, root)),
+      ],
+      files,
+      root,
+    )
+    return Promise.resolve(found)
+  },
+})
+
+/** Found by reads, durable by events; told at the next boundary. */
+export const nestedInstructions = (options: Pick<AmbientOptions, "root" | "files">): ContextSource => ({
+  ...instructionTexts("core/nested-instructions", "instructions of subfolders"),
+  observe: ({ discovered }) => {
+    const { root, files } = options
+    const wanted = discovered.map((path) => ({ path: resolve(root, path), from: path }))
+    return Promise.resolve(collect(wanted, files, root))
+  },
+})
+
+/** Instruction files between a file that was read and the working directory, outermost first, relative to the root. */
+export const instructionsBeside = (
+  file: string,
+  options: Pick<AmbientOptions, "directory" | "root" | "files">,
+): readonly string[] => {
+  const { directory, root, files } = options
+  const target = resolve(directory, file)
+  if (relative(directory, target).startsWith("..")) return []
+  return foldersUp(dirname(target), directory)
+    .filter((folder) => folder !== directory)
+    .toReversed()
+    .flatMap((folder) => chooseFiles(files, folder, root))
+    .map(({ path }) => relative(root, path))
+}
+
+const foldersUp = (from: string, to: string): readonly string[] => {
+  if (relative(to, from).startsWith("..")) return []
+  const folders: string[] = []
+  for (let folder = from; ; folder = dirname(folder)) {
+    folders.push(folder)
+    if (folder === to || folder === dirname(folder)) return folders
+  }
+}
+
+const chooseFiles = (files: FileCache, folder: string, root: string) => {
+  const present = NAMES.filter((name) => files.read(join(folder, name), { inside: root }).kind !== "absent")
+  const chosen = present.includes("AGENTS.md") ? ["AGENTS.md"] : present
+  return chosen.map((name) => ({ path: join(folder, name), from: relative(root, join(folder, name)) }))
+}
+
+const collect = (
+  wanted: readonly { readonly path: string; readonly from: string }[],
+  files: FileCache,
+  root: string,
+) => {
+  const instructions: Instruction[] = []
+  for (const { path, from } of wanted) {
+    const file = files.read(path, from === "your configuration" ? {} : { inside: root })
+    if (file.kind === "unavailable") return { kind: "unavailable" } as const
+    if (file.kind === "text" && file.text.trim() !== "") instructions.push({ from, text: file.text })
+  }
+  if (instructions.length === 0) return { kind: "absent" } as const
+  return { kind: "value", value: instructionValue(instructions) } as const
+}

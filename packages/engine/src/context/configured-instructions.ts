@@ -1,0 +1,54 @@
+/**
+ * Instructions somebody configured: a file, a glob, or an address. Each entry is a source of its own, told in the order of
+ * the configuration, behind those that lie about: what is configured comes later and therefore weighs more.
+ */
+import { globSync } from "node:fs"
+import { homedir } from "node:os"
+import { relative, resolve } from "node:path"
+
+import type { Observed } from "../domain/context.ts"
+import type { ContextSource } from "../port/context-source.ts"
+import type { FileCache } from "./file-cache.ts"
+import { instructionTexts, instructionValue, type Instruction } from "./instruction-list.ts"
+import type { UrlReader } from "./url-reader.ts"
+
+const MOST_FILES = 100
+
+export const configuredInstructions = (
+  entries: readonly string[],
+  options: { readonly directory: string; readonly files: FileCache; readonly urls: UrlReader },
+): readonly ContextSource[] =>
+  entries.map((entry) => ({
+    ...instructionTexts(`config/instructions:${entry}`, `instructions of ${entry}`),
+    observe: () =>
+      isAddress(entry) ? readAddress(entry, options.urls) : Promise.resolve(readFiles(entry, options)),
+  }))
+
+const isAddress = (entry: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(entry)
+
+const readAddress = async (entry: string, urls: UrlReader): Promise<Observed> => {
+  const answer = await urls.read(entry)
+  if (answer.kind !== "text") return answer
+  return answer.text.trim() === ""
+    ? { kind: "absent" }
+    : { kind: "value", value: instructionValue([{ from: entry, text: answer.text }]) }
+}
+
+const readFiles = (
+  entry: string,
+  { directory, files }: { readonly directory: string; readonly files: FileCache },
+): Observed => {
+  const pattern = entry.startsWith("~/") ? resolve(homedir(), entry.slice(2)) : entry
+  const paths = /[*?[{]/.test(pattern)
+    ? globSync(pattern, { cwd: directory }).toSorted().slice(0, MOST_FILES)
+    : [pattern]
+  const found: Instruction[] = []
+  for (const path of paths) {
+    const absolute = resolve(directory, path)
+    const file = files.read(absolute)
+    if (file.kind === "unavailable") return { kind: "unavailable" }
+    if (file.kind === "text" && file.text.trim() !== "")
+      found.push({ from: relative(directory, absolute) || path, text: file.text })
+  }
+  return found.length === 0 ? { kind: "absent" } : { kind: "value", value: instructionValue(found) }
+}

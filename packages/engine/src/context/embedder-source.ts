@@ -1,0 +1,56 @@
+/** A context source as a program that embeds the engine writes it. */
+import { setTimeout as wait } from "node:timers/promises"
+
+import type { Json } from "@meridian/protocol"
+
+import type { ContextSource } from "../port/context-source.ts"
+
+export interface EmbedderSource {
+  readonly key: string
+  /** A value; null when there is none any more; undefined when it cannot be known now. */
+  readonly observe: () => unknown
+  readonly baseline: string | ((value: never) => string)
+  readonly update?: string | ((previous: never, value: never) => string)
+  readonly removed?: string | ((previous: never) => string)
+}
+
+export const embedderSource = (source: EmbedderSource): ContextSource => ({
+  key: source.key,
+  observe: async () => {
+    const value = await within(OBSERVATION_MS, async () => source.observe())
+    if (value === undefined) return { kind: "unavailable" }
+    if (value === null) return { kind: "absent" }
+    return { kind: "value", value: toJson(value) }
+  },
+  baseline: (value) => say(source.baseline, value),
+  update: (previous, value) =>
+    source.update === undefined ? say(source.baseline, value) : say(source.update, previous, value),
+  removal: (value) =>
+    source.removed === undefined ? `${source.key} no longer applies.` : say(source.removed, value),
+})
+
+/** A source that hangs is one that cannot be known now. */
+const OBSERVATION_MS = 10_000
+
+const within = async (ms: number, look: () => Promise<unknown>): Promise<unknown> => {
+  const done = new AbortController()
+  try {
+    return await Promise.race([
+      look(),
+      wait(ms, undefined, { signal: done.signal, ref: false }).catch(() => undefined),
+    ])
+  } finally {
+    done.abort()
+  }
+}
+
+const say = (text: string | ((...values: never[]) => string), ...values: readonly Json[]): string =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the embedder's own value comes back to it
+  typeof text === "string" ? text : (text as (...told: readonly Json[]) => string)(...values)
+
+/** What survives a trip through the log. */
+const toJson = (value: unknown): Json => {
+  const text = JSON.stringify(value)
+  // oxlint-disable-next-line eslint/no-restricted-properties, typescript/no-unsafe-type-assertion -- the codec of foreign values
+  return text === undefined ? String(value) : (JSON.parse(text) as Json)
+}

@@ -1,0 +1,40 @@
+/** Where the session works and what day it is: small facts every model is told. */
+import type { Json } from "@meridian/protocol"
+
+import type { ContextSource } from "../port/context-source.ts"
+import { fieldOf, textOf } from "./value-text.ts"
+
+export interface EnvironmentFacts {
+  readonly directory: string
+  readonly root: string
+  readonly git: boolean
+  readonly platform: string
+}
+
+export const environmentSource = (facts: EnvironmentFacts): ContextSource => ({
+  key: "core/environment",
+  observe: ({ model }) => Promise.resolve({ kind: "value", value: { ...facts, model } }),
+  baseline: (value) => `Environment:\n${describe(value)}`,
+  update: (_previous, value) => `The environment changed. It is now:\n${describe(value)}`,
+  removal: () => "The environment described before no longer applies.",
+})
+
+const describe = (value: Json): string =>
+  [
+    `- working directory: ${textOf(fieldOf(value, "directory"))}`,
+    `- project root: ${textOf(fieldOf(value, "root"))}${fieldOf(value, "git") === true ? " (a git repository)" : ""}`,
+    `- platform: ${textOf(fieldOf(value, "platform"))}`,
+    `- you are the model ${textOf(fieldOf(value, "model"))}`,
+  ].join("\n")
+
+/** The host's local date: it changes at the host's midnight, once. */
+export const dateSource = (today: () => Date): ContextSource => ({
+  key: "core/date",
+  observe: () => Promise.resolve({ kind: "value", value: localDate(today()) }),
+  baseline: (value) => `Today is ${textOf(value)}.`,
+  update: (_previous, value) => `The date changed. Today is ${textOf(value)}.`,
+  removal: () => "The date given before no longer applies.",
+})
+
+const localDate = (date: Date): string =>
+  `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, "0")}-${String(date.getDate()).padStart(2, "0")}`

@@ -1,0 +1,67 @@
+/** Text files that are looked at every turn and seldom change: a look costs a stat, only a change costs a read. */
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs"
+import { relative } from "node:path"
+
+export type FileText =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "absent" }
+  /** There, but it cannot be read now. */
+  | { readonly kind: "unavailable" }
+
+export interface FileCache {
+  /** With `inside`, a file whose real path lies outside that folder counts as absent. */
+  readonly read: (path: string, options?: { readonly inside?: string }) => FileText
+}
+
+const MOST_BYTES = 256 * 1024
+
+interface Known {
+  readonly modifiedMs: number
+  readonly bytes: number
+  readonly text: string
+}
+
+export const createFileCache = (onRead: (path: string) => void = () => undefined): FileCache => {
+  const known = new Map<string, Known>()
+  return {
+    read: (path, { inside } = {}) => {
+      try {
+        const stat = statSync(path, { throwIfNoEntry: false })
+        if (stat === undefined || !stat.isFile()) return { kind: "absent" }
+        if (inside !== undefined && !isInside(realpathSync(inside), realpathSync(path)))
+          return { kind: "absent" }
+        const cached = known.get(path)
+        if (cached?.modifiedMs === stat.mtimeMs && cached.bytes === stat.size)
+          return { kind: "text", text: cached.text }
+        onRead(path)
+        const text = readText(path)
+        known.set(path, { modifiedMs: stat.mtimeMs, bytes: stat.size, text })
+        return { kind: "text", text }
+      } catch (cause) {
+        return isMissing(cause) ? { kind: "absent" } : { kind: "unavailable" }
+      }
+    },
+  }
+}
+
+const isInside = (folder: string, path: string): boolean => {
+  const way = relative(folder, path)
+  return way !== "" && !way.startsWith("..") && !way.startsWith("/")
+}
+
+const isMissing = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")
+
+/** At most the bound, never blocking on something that is not a file by the time it is opened. */
+const readText = (path: string): string => {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const { size } = fstatSync(descriptor)
+    const buffer = Buffer.alloc(Math.min(size, MOST_BYTES))
+    const read = readSync(descriptor, buffer, 0, buffer.length, 0)
+    const text = buffer.toString("utf8", 0, read).replace(/^\uFEFF/, "")
+    return size > MOST_BYTES ? `${text}\n[cut: the file is longer than ${MOST_BYTES} bytes]` : text
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * The context sources of one Location. Producers bring them in order and in a scope of their own: closing it removes them,
+ * and the next boundary says so to the model.
+ */
+import type { Observation, Observed } from "../domain/context.ts"
+import type { ContextSource, ObservationScene } from "../port/context-source.ts"
+
+export interface ContextRegistry {
+  /** Told in order of `rank`, then of contribution. A key in use is replaced until the newer one is closed. */
+  readonly contribute: (rank: number, sources: readonly ContextSource[]) => { readonly close: () => void }
+  readonly observe: (scene: ObservationScene) => Promise<Observation>
+}
+
+/** Where the built-in sources stand; embedders come last unless they say otherwise. */
+export const RANK = {
+  environment: 0,
+  instructions: 100,
+  rules: 200,
+  skills: 300,
+  embedder: 400,
+  brief: 900,
+} as const
+
+export const createContextRegistry = (): ContextRegistry => {
+  let entries: { readonly rank: number; readonly source: ContextSource }[] = []
+
+  const inForce = (): readonly ContextSource[] => {
+    const newest = new Map<string, { rank: number; source: ContextSource }>()
+    for (const entry of entries) newest.set(entry.source.key, entry)
+    return [...newest.values()].toSorted((left, right) => left.rank - right.rank).map(({ source }) => source)
+  }
+
+  const observeOne = async (source: ContextSource, scene: ObservationScene): Promise<Observed> => {
+    try {
+      return await source.observe(scene)
+    } catch {
+      return { kind: "unavailable" }
+    }
+  }
+
+  return {
+    contribute: (rank, sources) => {
+      const added = sources.map((source) => ({ rank, source }))
+      entries = [...entries, ...added]
+      return {
+        close: () => {
+          entries = entries.filter((entry) => !added.includes(entry))
+        },
+      }
+    },
+    observe: async (scene) => {
+      const sources = inForce()
+      const observed = await Promise.all(sources.map((source) => observeOne(source, scene)))
+      return sources.map((source, index) => ({
+        source,
+        observed: observed[index] ?? { kind: "unavailable" },
+      }))
+    },
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Skills of the project: a folder with a SKILL.md each. The model is told which there are, permitted ones only; the body
+ * comes when it asks for it with the tool `skill`.
+ */
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+
+import type { Json } from "@meridian/protocol"
+
+import { isDeniedEverywhere, matchesWildcard, type PermissionRule } from "../domain/permission.ts"
+import type { ContextSource } from "../port/context-source.ts"
+import { ToolError, type Tool } from "../port/tool.ts"
+import type { FileCache } from "./file-cache.ts"
+import { fieldOf, textOf } from "./value-text.ts"
+
+export interface Skill {
+  readonly name: string
+  readonly description: string
+  readonly path: string
+  readonly body: string
+}
+
+export interface SkillShelf {
+  readonly list: () => Promise<readonly Skill[]>
+}
+
+/** Nearer to the first, the first wins. */
+const ROOTS = [".meridian/skills", ".agents/skills", ".claude/skills", ".opencode/skills"] as const
+const MOST_SKILLS = 200
+
+export const openSkillShelf = (options: {
+  readonly directory: string
+  readonly files: FileCache
+}): SkillShelf => ({
+  list: async () => {
+    const skills = new Map<string, Skill>()
+    for (const root of ROOTS)
+      for (const folder of foldersIn(join(options.directory, root))) {
+        const path = join(root, folder, "SKILL.md")
+        const file = options.files.read(join(options.directory, path), { inside: options.directory })
+        if (file.kind !== "text" || skills.size >= MOST_SKILLS) continue
+        const skill = await readSkill(folder, path, file.text)
+        if (!skills.has(skill.name)) skills.set(skill.name, skill)
+      }
+    return [...skills.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1))
+  },
+})
+
+export const skillsSource = (shelf: SkillShelf): ContextSource => ({
+  key: "core/skills",
+  observe: async ({ rules }) => {
+    const permitted = (await shelf.list()).filter((skill) => !isDenied(rules, skill.name))
+    if (permitted.length === 0 || isDeniedEverywhere(rules, "skill")) return { kind: "absent" }
+    return { kind: "value", value: permitted.map(({ name, description }) => ({ name, description })) }
+  },
+  baseline: (value) => `Skills you can load with the tool skill:\n${tell(value)}`,
+  update: (_previous, value) => `The skills changed. These supersede the list given before:\n${tell(value)}`,
+  removal: () => "The skills listed before are no longer available.",
+})
+
+const tell = (value: Json): string =>
+  Array.isArray(value)
+    ? value
+        .map((entry: Json) => `- ${textOf(fieldOf(entry, "name"))}: ${textOf(fieldOf(entry, "description"))}`)
+        .join("\n")
+    : ""
+
+export const skillTool = (shelf: SkillShelf): Tool => ({
+  advertisement: {
+    name: "skill",
+    description: "Loads the full text of one of the skills you were told about.",
+    input: {
+      type: "object",
+      properties: { name: { type: "string", description: "The skill's name" } },
+      required: ["name"],
+      additionalProperties: false,
+    },
+  },
+  execute: async (input, scene) => {
+    const name = typeof input === "object" && input !== null && "name" in input ? input["name"] : undefined
+    if (typeof name !== "string") throw new ToolError("invalid-input", "`name` must be the name of a skill.")
+    const skills = await shelf.list()
+    const skill = skills.find((candidate) => candidate.name === name)
+    if (skill === undefined)
+      throw new ToolError(
+        "not-found",
+        `There is no skill ${name}. There are: ${skills.map((one) => one.name).join(", ")}.`,
+      )
+    await scene.ask({ action: "skill", resources: [name], title: `Load the skill ${name}` })
+    return {
+      content: [{ type: "text", text: `Skill ${skill.name} (${skill.path}):\n\n${skill.body.trim()}` }],
+    }
+  },
+})
+
+const isDenied = (rules: readonly PermissionRule[], name: string): boolean =>
+  rules.findLast((rule) => matchesWildcard(rule.action, "skill") && matchesWildcard(rule.resource, name))
+    ?.effect === "deny"
+
+const foldersIn = (path: string): readonly string[] => {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+      .map((entry) => entry.name)
+      .toSorted()
+      .slice(0, MOST_SKILLS)
+  } catch {
+    return []
+  }
+}
+
+const FRONT_MATTER = /^---\r?\n([\s\S]{0,20000}?)\r?\n---\r?\n?/
+
+const readSkill = async (folder: string, path: string, text: string): Promise<Skill> => {
+  const match = FRONT_MATTER.exec(text)
+  const fields = match?.[1] === undefined ? {} : await readYaml(match[1])
+  const name = typeof fields["name"] === "string" && fields["name"] !== "" ? fields["name"] : folder
+  const description =
+    typeof fields["description"] === "string"
+      ? fields["description"].replaceAll(/\s+/g, " ").slice(0, 500)
+      : ""
+  return { name, description, path, body: match === null ? text : text.slice(match[0].length) }
+}
+
+const readYaml = async (text: string): Promise<Readonly<Record<string, unknown>>> => {
+  const { parse } = await import("yaml")
+  try {
+    const value: unknown = parse(text, { maxAliasCount: 20 })
+    return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {}
+  } catch {
+    return {}
+  }
+}

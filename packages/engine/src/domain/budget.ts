@@ -1,0 +1,145 @@
+/**
+ * Whether a request fits. The window, less the greater of what the model may answer and a configured buffer, against an
+ * estimate anchored on what the provider last reported: only what was added since is guessed, and each report corrects
+ * the guess.
+ */
+import type { RecordedUsage } from "@meridian/protocol"
+
+import { estimateContent, estimateFiles, estimateText } from "./tokens.ts"
+import type { AssistantItem, Item, Transcript } from "./transcript.ts"
+
+export interface CompactionSettings {
+  readonly auto: boolean
+  /** Tokens kept free at least. */
+  readonly buffer: number | undefined
+  /** Tokens of recent history kept word for word in a checkpoint. */
+  readonly keepTokens: number | undefined
+}
+
+const DEFAULT_BUFFER = 20_000
+const DEFAULT_KEEP = 8_000
+
+/** Tokens a request may have. */
+export const budgetOf = (
+  model: { readonly contextWindow: number; readonly maxOutput: number },
+  settings: Pick<CompactionSettings, "buffer">,
+): number => {
+  // A default buffer made for large windows must not swallow a small one.
+  const buffer = settings.buffer ?? Math.min(DEFAULT_BUFFER, Math.floor(model.contextWindow / 10))
+  return Math.max(0, model.contextWindow - Math.max(model.maxOutput, buffer))
+}
+
+export const keepTokensOf = (budget: number, settings: Pick<CompactionSettings, "keepTokens">): number =>
+  Math.min(settings.keepTokens ?? DEFAULT_KEEP, Math.floor(budget / 4))
+
+/** Tokens of one item as a model sees it; results of calls apart, because they come after the turn was reported. */
+export interface ItemTokens {
+  readonly content: number
+  readonly results: number
+}
+
+export interface Estimator {
+  readonly item: (item: Item) => ItemTokens
+  /** The whole request: `overhead` is everything before the history (system, tools). */
+  readonly request: (
+    transcript: Transcript,
+    request: { readonly model: string; readonly overhead: number },
+  ) => number
+}
+
+const LEAST_PLAUSIBLE = 0.5
+const MOST_CORRECTION = 2
+const ENOUGH_TO_LEARN = 500
+
+/** A message costs a little more than its text. */
+const PER_MESSAGE = 4
+
+export const createEstimator = (): Estimator => {
+  const known = new WeakMap<Item, ItemTokens>()
+
+  const item = (entry: Item): ItemTokens => {
+    const cached = known.get(entry)
+    if (cached !== undefined) return cached
+    const tokens = tokensOf(entry)
+    const final =
+      entry.kind !== "assistant" ||
+      (entry.ended && entry.parts.every((part) => part.type !== "tool" || part.outcome !== undefined))
+    if (final) known.set(entry, tokens)
+    return tokens
+  }
+
+  const sum = (items: readonly Item[], from: number, to: number): number => {
+    let tokens = 0
+    for (let index = from; index < to; index += 1) {
+      const entry = items[index]
+      if (entry !== undefined) tokens += total(item(entry))
+    }
+    return tokens
+  }
+
+  const request: Estimator["request"] = (transcript, { model, overhead }) => {
+    const { items } = transcript
+    const guess = () => overhead + sum(items, 0, items.length)
+    const last = transcript.lastUsage()
+    if (last === undefined || last.model !== model) return guess()
+    if (last.seq < transcript.compactedSeq() || last.seq < transcript.prunedSeq()) return guess()
+    const at = items.findLastIndex((entry) => entry.kind === "assistant" && entry.id === last.messageID)
+    const turn = items[at]
+    if (turn === undefined) return guess()
+    const guessed = overhead + sum(items, 0, at)
+    const ratio = promptTokens(last.usage) / Math.max(1, guessed)
+    // Some servers report nothing or nonsense; a guess that is never off by half is better than that.
+    if (ratio < LEAST_PLAUSIBLE) return guess()
+    const correction = guessed < ENOUGH_TO_LEARN ? 1 : Math.min(ratio, MOST_CORRECTION)
+    const added = item(turn).results + sum(items, at + 1, items.length)
+    return reported(last.usage) + Math.ceil(added * correction)
+  }
+
+  return { item, request }
+}
+
+/** What the provider read and wrote in its last turn: the next request begins with exactly that. */
+const reported = (usage: RecordedUsage): number => promptTokens(usage) + usage.output + usage.reasoning
+
+const promptTokens = (usage: RecordedUsage): number => usage.input + usage.cacheRead + usage.cacheWrite
+
+const total = (tokens: ItemTokens): number => tokens.content + tokens.results
+
+const tokensOf = (entry: Item): ItemTokens => {
+  switch (entry.kind) {
+    case "user":
+      return {
+        content: PER_MESSAGE + estimateText(entry.prompt.text) + estimateFiles(entry.prompt.files ?? []),
+        results: 0,
+      }
+    case "context":
+      return { content: PER_MESSAGE + estimateText(entry.text), results: 0 }
+    case "checkpoint":
+      return {
+        content: PER_MESSAGE + 80 + estimateText(entry.summary) + estimateText(entry.recent),
+        results: 0,
+      }
+    case "assistant":
+      return assistantTokens(entry)
+  }
+}
+
+const assistantTokens = (entry: AssistantItem): ItemTokens => {
+  let content = PER_MESSAGE
+  let results = 0
+  for (const part of entry.parts) {
+    if (part.type !== "tool") {
+      content += estimateText(part.text)
+      continue
+    }
+    content += PER_MESSAGE + estimateText(part.tool) + estimateText(JSON.stringify(part.input ?? {}))
+    results += PER_MESSAGE
+    if (part.pruned === true) results += 20
+    else if (part.outcome?.kind === "success")
+      results +=
+        estimateContent(part.outcome.content) +
+        (part.outcome.result === undefined ? 0 : estimateText(JSON.stringify(part.outcome.result)))
+    else if (part.outcome?.kind === "failed") results += estimateText(part.outcome.error.message)
+  }
+  return { content, results }
+}

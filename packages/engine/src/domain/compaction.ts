@@ -1,0 +1,159 @@
+/**
+ * What a compaction replaces and what it leaves alone. The pending prompt and the newest complete turn stay real
+ * messages; everything older becomes one checkpoint: a rolling summary, and as much of the newest old part as fits, word
+ * for word.
+ */
+import type { Estimator } from "./budget.ts"
+import { serializeItem } from "./serialize.ts"
+import { estimateText } from "./tokens.ts"
+import type { CheckpointItem, CompactionProgress, Item } from "./transcript.ts"
+
+export interface CompactionPlan {
+  readonly previous: CheckpointItem | undefined
+  /** Old messages, oldest first: what the summary must cover. */
+  readonly summarized: readonly Item[]
+  /** The newest old messages, kept as text beside the summary. */
+  readonly recent: string
+  readonly kept: readonly string[]
+  readonly range: { readonly from: number; readonly through: number }
+  readonly messages: number
+  /** Tokens the summary may have. */
+  readonly summaryTokens: number
+  readonly keptTokens: number
+}
+
+export type CompactionDecision =
+  | { readonly kind: "compact"; readonly plan: CompactionPlan }
+  /** No older complete turn: a compaction could only lose the task itself. */
+  | { readonly kind: "nothing" }
+
+export interface CompactionFacts {
+  readonly items: readonly Item[]
+  readonly estimator: Estimator
+  readonly budget: number
+  /** Tokens of everything that is not history. */
+  readonly overhead: number
+  readonly keepTokens: number
+}
+
+const MOST_SUMMARY_TOKENS = 4_096
+const LEAST_SUMMARY_TOKENS = 200
+
+export const planCompaction = (facts: CompactionFacts): CompactionDecision => {
+  const { items, estimator, budget, overhead, keepTokens } = facts
+  const previous = items.find((item) => item.kind === "checkpoint")
+  const messages = items.filter((item) => item.kind === "user" || item.kind === "assistant")
+  const keep = chooseKept(messages, estimator, Math.max(0, budget - overhead))
+  const old = messages.filter((item) => !keep.has(item))
+  const last = messages.at(-1)
+  if (old.length === 0 || last === undefined) return { kind: "nothing" }
+  let keptTokens = 0
+  for (const item of keep) keptTokens += tokensOf(estimator, item)
+  const room = Math.max(0, budget - overhead - keptTokens)
+  const summaryTokens = Math.max(LEAST_SUMMARY_TOKENS, Math.min(MOST_SUMMARY_TOKENS, Math.floor(room * 0.3)))
+  const { summarized, recent } = splitRecent(old, Math.min(keepTokens, Math.floor(room * 0.3)))
+  return {
+    kind: "compact",
+    plan: {
+      previous,
+      summarized,
+      recent,
+      kept: [...keep].map((item) => item.id),
+      range: { from: 1, through: last.seq },
+      messages: old.length,
+      summaryTokens,
+      keptTokens,
+    },
+  }
+}
+
+/**
+ * The pending prompt always; the newest complete turn with the prompt that led to it, unless it alone would fill most of
+ * what there is.
+ */
+const chooseKept = (messages: readonly Item[], estimator: Estimator, room: number): ReadonlySet<Item> => {
+  const keep = new Set<Item>()
+  const lastTurn = messages.findLastIndex((item) => item.kind === "assistant" && item.ended)
+  const pending = messages.slice(lastTurn + 1).filter((item) => item.kind === "user")
+  const asked = pending.length > 0 ? pending : lastPrompts(messages, messages.length - 1)
+  for (const item of asked) keep.add(item)
+  const turn = messages[lastTurn]
+  if (turn === undefined) return keep
+  const newest = pending.length > 0 ? [...lastPrompts(messages, lastTurn - 1, true), turn] : [turn]
+  let tokens = 0
+  for (const item of [...newest, ...keep]) tokens += tokensOf(estimator, item)
+  if (tokens <= room * 0.6) for (const item of newest) keep.add(item)
+  // In the order of the conversation.
+  return new Set(messages.filter((item) => keep.has(item)))
+}
+
+/** The run of user messages that ends at or before `end`; with `adjacent`, only when it ends exactly there. */
+const lastPrompts = (messages: readonly Item[], end: number, adjacent = false): readonly Item[] => {
+  let last = end
+  if (!adjacent) while (last >= 0 && messages[last]?.kind !== "user") last -= 1
+  let first = last
+  while (first >= 0 && messages[first]?.kind === "user") first -= 1
+  return messages.slice(first + 1, last + 1)
+}
+
+/** Whole messages from the end while they fit; at least the oldest is left for the summary. */
+const splitRecent = (old: readonly Item[], keepTokens: number) => {
+  let tokens = 0
+  let first = old.length
+  const texts: string[] = []
+  while (first > 1) {
+    const item = old[first - 1]
+    const text = item === undefined ? "" : serializeItem(item)
+    tokens += estimateText(text)
+    if (tokens > keepTokens) break
+    texts.unshift(text)
+    first -= 1
+  }
+  return { summarized: old.slice(0, first), recent: texts.join("\n\n") }
+}
+
+const tokensOf = (estimator: Estimator, item: Item): number => {
+  const { content, results } = estimator.item(item)
+  return content + results
+}
+
+const LEAST_PROGRESS = 0.9
+const FRUITLESS_IN_A_ROW = 2
+
+/** Compaction that does not make room is stopped, until the history has grown by itself. */
+export const isFruitless = (compactions: readonly CompactionProgress[], tokens: number): boolean => {
+  const last = compactions.slice(-FRUITLESS_IN_A_ROW)
+  if (last.length < FRUITLESS_IN_A_ROW) return false
+  const stuck = last.every(({ before, after }) => after > before * LEAST_PROGRESS)
+  return stuck && tokens < (last.at(-1)?.after ?? 0) * 1.1
+}
+
+/** The serialised old messages in pieces that fit a summariser, never cutting a message unless it alone is too long. */
+export const piecesOf = (items: readonly Item[], lead: string, pieceTokens: number): readonly string[] => {
+  const pieces: string[] = []
+  let current: string[] = lead === "" ? [] : [lead]
+  let tokens = estimateText(lead)
+  const flush = () => {
+    if (current.length > 0) pieces.push(current.join("\n\n"))
+    current = []
+    tokens = 0
+  }
+  for (const item of items)
+    for (const text of splitLong(serializeItem(item), pieceTokens)) {
+      const size = estimateText(text)
+      if (tokens + size > pieceTokens) flush()
+      current.push(text)
+      tokens += size
+    }
+  flush()
+  return pieces
+}
+
+const splitLong = (text: string, mostTokens: number): readonly string[] => {
+  if (estimateText(text) <= mostTokens) return [text]
+  // A character is at most about one token, so this always makes pieces that fit.
+  const size = Math.max(200, mostTokens)
+  const parts: string[] = []
+  for (let start = 0; start < text.length; start += size) parts.push(text.slice(start, start + size))
+  return parts
+}

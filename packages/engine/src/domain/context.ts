@@ -1,0 +1,121 @@
+/**
+ * What the model is told beside the conversation, as an algebra of independent sources. Each is observed, compared with
+ * what the model was last told, and spoken of only when something changed. Pure: these functions decide, the runner acts.
+ *
+ *   epoch = one immutable baseline + a hidden snapshot of what each source last said
+ */
+import type { ContextSnapshot, Json } from "@meridian/protocol"
+
+export interface SourceTexts {
+  readonly key: string
+  /** First, complete telling. */
+  readonly baseline: (value: Json) => string
+  /** From one value to another. */
+  readonly update: (previous: Json, value: Json) => string
+  /** That it is gone; rendered when the value is told, because the source may be gone by then. */
+  readonly removal: (value: Json) => string
+}
+
+export type Observed =
+  | { readonly kind: "value"; readonly value: Json }
+  /** Cannot be known now: what was said stays in force. */
+  | { readonly kind: "unavailable" }
+  /** Known to be absent. */
+  | { readonly kind: "absent" }
+  /** Not looked at now, on purpose: what was said stays, and nothing waits for it. */
+  | { readonly kind: "unobserved" }
+
+/** In the order in which they are told. */
+export type Observation = readonly { readonly source: SourceTexts; readonly observed: Observed }[]
+
+export type Initialization =
+  | { readonly kind: "baseline"; readonly baseline: string; readonly snapshot: ContextSnapshot }
+  | { readonly kind: "blocked"; readonly keys: readonly string[] }
+
+/** The first observation must be complete: a prompt never becomes visible beside half a context. */
+export const initialize = (observation: Observation): Initialization => {
+  const blocked = observation.flatMap(({ source, observed }) =>
+    observed.kind === "unavailable" ? [source.key] : [],
+  )
+  return blocked.length > 0 ? { kind: "blocked", keys: blocked } : render(observation)
+}
+
+export type Reconciliation =
+  | { readonly kind: "unchanged" }
+  | {
+      readonly kind: "updated"
+      readonly text: string
+      readonly changed: ContextSnapshot
+      readonly removed: readonly string[]
+    }
+
+export const reconcile = (snapshot: ContextSnapshot, observation: Observation): Reconciliation => {
+  const texts: string[] = []
+  const changed: Record<string, ContextSnapshot[string]> = {}
+  const removed: string[] = []
+  const seen = new Set<string>()
+  for (const { source, observed } of observation) {
+    seen.add(source.key)
+    const previous = snapshot[source.key]
+    if (observed.kind === "unavailable" || observed.kind === "unobserved") continue
+    if (observed.kind === "absent") {
+      if (previous === undefined) continue
+      removed.push(source.key)
+      texts.push(previous.removal)
+      continue
+    }
+    const { value } = observed
+    if (previous !== undefined && sameValue(previous.value, value)) continue
+    changed[source.key] = { value, removal: source.removal(value) }
+    texts.push(previous === undefined ? source.baseline(value) : source.update(previous.value, value))
+  }
+  // A source whose scope was closed is no longer observed at all: it is gone, and that is said.
+  for (const [key, previous] of Object.entries(snapshot))
+    if (!seen.has(key)) {
+      removed.push(key)
+      texts.push(previous.removal)
+    }
+  if (Object.keys(changed).length === 0 && removed.length === 0) return { kind: "unchanged" }
+  return { kind: "updated", text: joinTexts(texts), changed, removed }
+}
+
+/** After a compaction: a fresh baseline, or the old one stays while something that was told before cannot be known. */
+export const rebaseline = (snapshot: ContextSnapshot, observation: Observation): Initialization => {
+  const blocked = observation.flatMap(({ source, observed }) =>
+    observed.kind === "unavailable" && snapshot[source.key] !== undefined ? [source.key] : [],
+  )
+  return blocked.length > 0 ? { kind: "blocked", keys: blocked } : render(observation)
+}
+
+/** The snapshot after an update; a law of the tests: it equals the fold of all updates. */
+export const advance = (
+  snapshot: ContextSnapshot,
+  update: { readonly changed: ContextSnapshot; readonly removed: readonly string[] },
+): ContextSnapshot => {
+  const gone = new Set(update.removed)
+  const kept = Object.entries(snapshot).filter(([key]) => !gone.has(key))
+  return { ...Object.fromEntries(kept), ...update.changed }
+}
+
+const render = (observation: Observation): Initialization => {
+  const snapshot: Record<string, ContextSnapshot[string]> = {}
+  const texts: string[] = []
+  for (const { source, observed } of observation) {
+    if (observed.kind !== "value") continue
+    snapshot[source.key] = { value: observed.value, removal: source.removal(observed.value) }
+    texts.push(source.baseline(observed.value))
+  }
+  return { kind: "baseline", baseline: joinTexts(texts), snapshot }
+}
+
+const joinTexts = (texts: readonly string[]): string => texts.filter((text) => text !== "").join("\n\n")
+
+/** Key order does not make two values different. */
+const sameValue = (left: Json, right: Json): boolean => canonical(left) === canonical(right)
+
+const canonical = (value: Json): string =>
+  JSON.stringify(value, (_key, entry: Json) =>
+    typeof entry === "object" && entry !== null && !Array.isArray(entry)
+      ? Object.fromEntries(Object.entries(entry).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+      : entry,
+  )

@@ -1,0 +1,35 @@
+/** Old tool results that may make room: deterministic, newest ones and skills are protected. */
+import { estimateContent } from "./tokens.ts"
+import type { Item } from "./transcript.ts"
+
+export interface PruneDecision {
+  readonly calls: readonly { readonly messageID: string; readonly callID: string }[]
+  readonly tokens: number
+}
+
+/** Results are kept from the newest on until this share of the budget is used by them. */
+const KEPT_SHARE = 0.4
+/** Pruning breaks the prompt's cached prefix, so it must be worth it. */
+const LEAST_SHARE = 0.1
+const PROTECTED: ReadonlySet<string> = new Set(["skill", "todo"])
+
+export const planPrune = (items: readonly Item[], budget: number): PruneDecision | undefined => {
+  const calls: { messageID: string; callID: string }[] = []
+  let kept = 0
+  let tokens = 0
+  const newestTurn = items.findLast((item) => item.kind === "assistant")
+  for (const item of items.toReversed()) {
+    if (item.kind !== "assistant") continue
+    for (const part of item.parts.toReversed()) {
+      if (part.type !== "tool" || part.hosted || part.pruned === true || PROTECTED.has(part.tool)) continue
+      if (part.outcome?.kind !== "success") continue
+      const size = estimateContent(part.outcome.content)
+      if (item === newestTurn || kept + size <= budget * KEPT_SHARE) kept += size
+      else {
+        calls.unshift({ messageID: item.id, callID: part.callID })
+        tokens += size
+      }
+    }
+  }
+  return tokens >= budget * LEAST_SHARE && calls.length > 0 ? { calls, tokens } : undefined
+}

@@ -1,0 +1,50 @@
+/** History as plain text: what a summariser reads, and what a checkpoint keeps word for word. */
+import type { AssistantItem, Item, ToolPart } from "./transcript.ts"
+
+const TOOL_TEXT = 2_000
+
+export const serializeItem = (item: Item): string => {
+  switch (item.kind) {
+    case "user":
+      return [
+        `[User]: ${item.prompt.text}`,
+        ...(item.prompt.files ?? []).map((file) => `[Attached ${file.mediaType}: ${file.name ?? "file"}]`),
+      ].join("\n")
+    case "context":
+      return `[System update]: ${item.text}`
+    case "checkpoint":
+      return ""
+    case "assistant":
+      return serializeAssistant(item)
+  }
+}
+
+const serializeAssistant = (item: AssistantItem): string =>
+  item.parts
+    .map((part) => {
+      if (part.type === "tool") return serializeTool(part)
+      if (part.text === "") return ""
+      return part.type === "text"
+        ? `[Assistant]: ${part.text}`
+        : `[Assistant reasoning]: ${cut(part.text, TOOL_TEXT)}`
+    })
+    .filter((text) => text !== "")
+    .join("\n")
+
+const serializeTool = (part: ToolPart): string => {
+  const call = `[Tool call]: ${part.tool}(${cut(JSON.stringify(part.input ?? part.raw ?? {}), TOOL_TEXT)})`
+  if (part.outcome === undefined) return call
+  if (part.outcome.kind === "failed")
+    return `${call}\n[Tool error]: ${cut(part.outcome.error.message, TOOL_TEXT)}`
+  const text = part.outcome.content
+    .map((entry) => (entry.type === "text" ? entry.text : `[${entry.mediaType}]`))
+    .join("\n")
+  const result = part.outcome.result === undefined ? text : `${text}${JSON.stringify(part.outcome.result)}`
+  return `${call}\n[Tool result]: ${cut(result, TOOL_TEXT)}`
+}
+
+/** Head and tail: what a command printed last is often what matters. */
+const cut = (text: string, most: number): string =>
+  text.length <= most
+    ? text
+    : `${text.slice(0, Math.floor(most * 0.6))}\n[... ${text.length - most} characters ...]\n${text.slice(-Math.floor(most * 0.4))}`

@@ -1,0 +1,113 @@
+/** What a summariser is asked, what is accepted from it, and what takes its place when it cannot answer. */
+import type { Json, JsonObject } from "@meridian/protocol"
+
+import { estimateText } from "./tokens.ts"
+import type { Item } from "./transcript.ts"
+
+export const SUMMARY_HEADINGS = [
+  "## Objective",
+  "## Important Details",
+  "## Decisions",
+  "## Work State",
+  "## Next Steps",
+  "## Relevant Files",
+] as const
+
+/** The instructions; an embedder may bring its own. */
+export const SUMMARY_PROMPT = `You write the checkpoint of a coding session, so that the work can go on without the conversation. Use exactly these headings, terse bullets under each, "(none)" where there is nothing:
+${SUMMARY_HEADINGS.join("\n")}
+Keep exact paths, symbols, commands, values and error messages. Under Work State say what is done, what is in progress and what is blocked. If a previous checkpoint is given, carry everything in it forward, move what is finished, and let the newer conversation win where they differ. Never invent a request: write what the user asked only in the user's own words. Do not mention this task or the summarising.`
+
+export const summaryRequest = (piece: string, previous: string): string =>
+  [
+    ...(previous === "" ? [] : [`<previous-checkpoint>\n${previous}\n</previous-checkpoint>`]),
+    `<conversation>\n${piece}\n</conversation>`,
+    "Write the checkpoint now.",
+  ].join("\n\n")
+
+export type SummaryVerdict =
+  | { readonly kind: "accepted"; readonly summary: string }
+  | { readonly kind: "refused"; readonly why: string }
+
+/** Half as much again as asked for is tolerated; more would eat the room the compaction is for. */
+export const judgeSummary = (text: string, mostTokens: number): SummaryVerdict => {
+  const summary = text.trim()
+  if (summary === "") return { kind: "refused", why: "the summary was empty" }
+  if (estimateText(summary) > mostTokens * 1.5) return { kind: "refused", why: "the summary was too long" }
+  return { kind: "accepted", summary }
+}
+
+/**
+ * A summary without a model: first and last requests in the user's own words, files and commands, what failed, where the
+ * assistant stood. Always fits: every section has its share of the room.
+ */
+export const extractSummary = (options: {
+  readonly previous: string
+  readonly items: readonly Item[]
+  readonly mostTokens: number
+}): string => {
+  const { previous, items, mostTokens } = options
+  const requests = items.flatMap((item) => (item.kind === "user" ? [oneLine(item.prompt.text)] : []))
+  const words = items.flatMap((item) =>
+    item.kind === "assistant"
+      ? item.parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [oneLine(part.text)] : []))
+      : [],
+  )
+  const { files, calls, errors } = readTools(items)
+  const sections: readonly (readonly [heading: string, share: number, lines: readonly string[]])[] = [
+    ["## Objective", 0.2, [...requests.slice(0, 1), ...requests.slice(1).slice(-4)]],
+    [
+      "## Important Details",
+      0.3,
+      previous === "" ? [] : previous.split("\n").filter((line) => line.trim() !== ""),
+    ],
+    ["## Work State", 0.25, [...words.slice(-6), ...errors.slice(-4).map((error) => `failed: ${error}`)]],
+    ["## Relevant Files", 0.15, [...new Set(files.toReversed())].slice(0, 30)],
+    ["## Commands", 0.1, [...new Set(calls.toReversed())].slice(0, 12)],
+  ]
+  return sections
+    .map(([heading, share, lines]) => `${heading}\n${fit(lines, Math.floor(mostTokens * share))}`)
+    .join("\n")
+}
+
+const fit = (lines: readonly string[], mostTokens: number): string => {
+  const kept: string[] = []
+  let tokens = 0
+  for (const line of lines) {
+    const bullet = line.startsWith("- ") || line.startsWith("#") ? line.replace(/^#+ */, "- ") : `- ${line}`
+    tokens += estimateText(bullet) + 1
+    if (tokens > mostTokens) break
+    kept.push(bullet)
+  }
+  return kept.length === 0 ? "- (none)" : kept.join("\n")
+}
+
+const readTools = (items: readonly Item[]) => {
+  const files: string[] = []
+  const calls: string[] = []
+  const errors: string[] = []
+  for (const item of items) {
+    if (item.kind !== "assistant") continue
+    for (const part of item.parts) {
+      if (part.type !== "tool") continue
+      const input = asObject(part.input)
+      const path = input["path"] ?? input["filePath"]
+      if (typeof path === "string") files.push(oneLine(path))
+      const command = input["command"]
+      if (typeof command === "string") calls.push(oneLine(command))
+      if (part.outcome?.kind === "failed") errors.push(`${part.tool}: ${oneLine(part.outcome.error.message)}`)
+    }
+  }
+  return { files, calls, errors }
+}
+
+const asObject = (value: Json | undefined): JsonObject =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checks leave only objects
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+
+const LINE = 400
+
+const oneLine = (text: string): string => {
+  const flat = text.replaceAll(/\s+/g, " ").trim()
+  return flat.length > LINE ? `${flat.slice(0, LINE)}...` : flat
+}

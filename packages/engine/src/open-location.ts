@@ -1,0 +1,155 @@
+import { existsSync, statSync } from "node:fs"
+import { homedir } from "node:os"
+import { dirname, join } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+/** Builds what belongs to one place: its tools, its MCP servers, its context. Shared by every session there. */
+import { Effect, type Scope } from "effect"
+
+import type { EngineOptions } from "./api.ts"
+import {
+  ambientInstructions,
+  instructionsBeside,
+  nestedInstructions,
+} from "./context/ambient-instructions.ts"
+import { briefSource } from "./context/brief.ts"
+import { configuredInstructions } from "./context/configured-instructions.ts"
+import { embedderSource } from "./context/embedder-source.ts"
+import { dateSource, environmentSource } from "./context/environment.ts"
+import { createFileCache, type FileCache } from "./context/file-cache.ts"
+import { referencesSource } from "./context/references.ts"
+import { createContextRegistry, RANK, type ContextRegistry } from "./context/registry.ts"
+import { rulesSource } from "./context/rules.ts"
+import { openSkillShelf, skillsSource, skillTool, type SkillShelf } from "./context/skills.ts"
+import { createUrlReader } from "./context/url-reader.ts"
+import type { Tool } from "./port/tool.ts"
+import type { World } from "./port/world.ts"
+import { attempt } from "./runner/attempt.ts"
+import type { LocationServices } from "./runner/locations.ts"
+import { builtinTools } from "./tool/builtins.ts"
+import { embedderTool } from "./tool/embedder-tool.ts"
+import type { FileLocks } from "./tool/file-locks.ts"
+import { readMcpServers } from "./tool/mcp-servers.ts"
+import { openMcp, type McpSource } from "./tool/mcp.ts"
+import type { ProcessGuard } from "./tool/process-guard.ts"
+import { openToolRegistry, type ToolRegistry } from "./tool/registry.ts"
+import type { TodoStore } from "./tool/todo.ts"
+
+export interface LocationOptions {
+  readonly directory: string
+  readonly options: EngineOptions
+  readonly world: World
+  readonly guard: ProcessGuard
+  readonly locks: FileLocks
+  readonly outputDirectory: string
+  /** Names the store in the environment of processes. */
+  readonly scope: string
+  readonly todos: TodoStore
+  /** Tools of the engine itself that need its store. */
+  readonly ownTools: readonly Tool[]
+  readonly environment: { readonly [name: string]: string | undefined }
+  /** Told about every instruction file that is really read. */
+  readonly onRead: (path: string) => void
+}
+
+export const openLocation = (place: LocationOptions): Effect.Effect<LocationServices, Failure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { directory, options, guard, environment } = place
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+      return yield* Effect.fail(new Failure("LOCATION_NOT_FOUND", { directory }))
+    const files = createFileCache(place.onRead)
+    const skills = openSkillShelf({ directory, files })
+    const registry = openToolRegistry({ outputDirectory: place.outputDirectory })
+    registry.contribute([
+      ...builtinTools({ ...place, root: directory }),
+      ...place.ownTools,
+      skillTool(skills),
+    ])
+    yield* attempt(() => contributeOwn(registry, options))
+    const mcp = yield* Effect.acquireRelease(
+      attempt(() => openMcp({ servers: readMcpServers(options.mcp ?? []), guard, environment, directory })),
+      (opened) => Effect.promise(opened.close),
+    )
+    const root = projectRoot(directory)
+    const context = openContext({ ...place, root, files, skills })
+    return {
+      directory,
+      context,
+      tools: materializer(registry, mcp),
+      instructionsBeside: (path) => instructionsBeside(path, { directory, root, files }),
+    }
+  })
+
+const contributeOwn = (registry: ToolRegistry, options: EngineOptions): void => {
+  try {
+    registry.contribute((options.tools ?? []).map(embedderTool))
+  } catch (cause) {
+    throw new Failure(
+      "INVALID_INPUT",
+      { what: cause instanceof Error ? cause.message : String(cause) },
+      { cause },
+    )
+  }
+}
+
+/** MCP servers may come and go between turns; what they offer is contributed anew only when it changed. */
+const materializer = (registry: ToolRegistry, mcp: McpSource): LocationServices["tools"] => {
+  let offered = "[]"
+  let contribution: { readonly close: () => void } | undefined
+  return async () => {
+    const tools = await mcp.tools()
+    const now = JSON.stringify(tools.map((tool) => tool.advertisement))
+    if (now !== offered) {
+      offered = now
+      contribution?.close()
+      contribution = registry.contribute(tools)
+    }
+    return registry.materialize()
+  }
+}
+
+/** The nearest folder upward that is a git repository; without one, the place itself. */
+const projectRoot = (directory: string): string => {
+  for (let folder = directory; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder
+    if (folder === dirname(folder)) return directory
+  }
+}
+
+const openContext = (
+  place: LocationOptions & { readonly root: string; readonly files: FileCache; readonly skills: SkillShelf },
+): ContextRegistry => {
+  const { directory, root, files, skills, options, world, environment } = place
+  const { platform } = process
+  const configuration = environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config")
+  const registry = createContextRegistry()
+  const urls = createUrlReader({
+    allowPrivate: options.allowPrivateAddresses === true,
+    monotonic: world.monotonic,
+  })
+  registry.contribute(RANK.environment, [
+    environmentSource({ directory, root, git: existsSync(join(root, ".git")), platform }),
+    dateSource(() => new Date(world.now())),
+  ])
+  registry.contribute(RANK.instructions, [
+    ambientInstructions({
+      directory,
+      root,
+      files,
+      globalFile: join(configuration, "meridian", "AGENTS.md"),
+      projectDisabled:
+        isSet(environment["OPENCODE_DISABLE_PROJECT_CONFIG"]) ||
+        isSet(environment["MERIDIAN_DISABLE_PROJECT_CONFIG"]),
+    }),
+    nestedInstructions({ root, files }),
+    ...configuredInstructions(options.instructions ?? [], { directory, files, urls }),
+  ])
+  registry.contribute(RANK.rules, [rulesSource({ root: directory, platform })])
+  registry.contribute(RANK.skills, [skillsSource(skills), referencesSource(options.references ?? [])])
+  registry.contribute(RANK.embedder, (options.context ?? []).map(embedderSource))
+  registry.contribute(RANK.brief, [briefSource({ root: directory })])
+  return registry
+}
+
+const isSet = (value: string | undefined): boolean =>
+  value !== undefined && value !== "" && value !== "0" && value !== "false"

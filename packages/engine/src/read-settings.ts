@@ -1,0 +1,52 @@
+/** Checks and completes what an engine is opened with. */
+import { Failure } from "@meridian/protocol"
+
+import type { EngineOptions } from "./api.ts"
+import { DEFAULT_LIMITS, LIMITS, type EngineLimits } from "./domain/limits.ts"
+import { DEFAULT_RETRY } from "./domain/retry.ts"
+import { openModel } from "./model/open-model.ts"
+import type { World } from "./port/world.ts"
+import { BUILT_IN_AGENTS, type Agent, type Settings } from "./runner/settings.ts"
+
+export const readSettings = (options: EngineOptions, world: World): Settings => {
+  const models = new Map(
+    options.models.map((config) => [config.id, openModel(config, { now: world.now })] as const),
+  )
+  const agents = new Map<string, Agent>(BUILT_IN_AGENTS.map((agent) => [agent.name, agent]))
+  for (const { name, prompt, permissions, model } of options.agents ?? [])
+    agents.set(name, {
+      name,
+      rules: permissions ?? agents.get(name)?.rules ?? [],
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(model === undefined ? {} : { model }),
+    })
+  for (const wanted of [options.model, options.compaction?.model])
+    if (wanted !== undefined && !models.has(wanted))
+      throw new Failure("MODEL_NOT_FOUND", { model: wanted, known: [...models.keys()].join(", ") })
+  return {
+    limits: checkLimits({ ...DEFAULT_LIMITS, ...options.limits }),
+    retry: { ...DEFAULT_RETRY, ...options.retry },
+    compaction: {
+      auto: options.compaction?.auto ?? true,
+      buffer: options.compaction?.buffer,
+      keepTokens: options.compaction?.keepTokens,
+      model: options.compaction?.model,
+      prompt: options.compaction?.prompt,
+      timeoutMs: options.compaction?.timeoutMs ?? LIMITS.summaryMs,
+      prune: options.compaction?.prune ?? false,
+    },
+    rules: options.permissions ?? [],
+    agents,
+    models,
+    defaultModel: options.model,
+  }
+}
+
+const checkLimits = (limits: EngineLimits): EngineLimits => {
+  for (const [name, value] of Object.entries(limits))
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new Failure("INVALID_INPUT", {
+        what: `The limit ${name} is a whole number of at least 1, not ${String(value)}`,
+      })
+  return limits
+}

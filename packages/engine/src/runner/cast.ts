@@ -1,0 +1,82 @@
+import { Failure } from "@meridian/protocol"
+/** Who takes part in a turn: agent, model, tools and rules. Sampled anew for every turn, before anything becomes visible. */
+import { Effect } from "effect"
+
+import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
+import type { Model, ToolAdvertisement } from "../port/model.ts"
+import { ToolError } from "../port/tool.ts"
+import { attempt } from "./attempt.ts"
+import type { Place, Runtime } from "./drain.ts"
+import { DEFAULT_AGENT, type Agent, type Settings } from "./settings.ts"
+import type { CallTools } from "./tool-call.ts"
+
+export interface Cast {
+  readonly agent: Agent
+  readonly model: Model
+  readonly rules: readonly PermissionRule[]
+  /** What the model is offered. */
+  readonly advertisements: readonly ToolAdvertisement[]
+  readonly tools: CallTools
+}
+
+export const chooseCast = (runtime: Runtime, place: Place): Effect.Effect<Cast, Failure> =>
+  Effect.gen(function* () {
+    const { settings, histories } = runtime
+    const { transcript } = histories.current({ id: place.sessionID, key: place.fence.key })
+    const agent = yield* attempt(() => resolveAgent(settings, transcript.agent()))
+    const model = yield* attempt(() => resolveModel(settings, transcript.model() ?? agent.model))
+    const tools = yield* Effect.promise(() => place.location.tools())
+    const rules = [...settings.rules, ...agent.rules]
+    const advertisements = tools.advertisements.filter(
+      (tool) => !isDeniedEverywhere(rules, actionOf(tool.name)),
+    )
+    const offered = new Set(advertisements.map((tool) => tool.name))
+    return {
+      agent,
+      model,
+      rules,
+      advertisements,
+      tools: {
+        call: (name, input, scene) =>
+          offered.has(name)
+            ? tools.call(name, input, scene)
+            : Promise.reject(notOffered(name, advertisements)),
+      },
+    }
+  })
+
+const notOffered = (name: string, advertisements: readonly ToolAdvertisement[]): ToolError =>
+  new ToolError(
+    "unknown-tool",
+    `There is no tool ${JSON.stringify(name.slice(0, 100))} here. Available: ${advertisements.map((tool) => tool.name).join(", ")}.`,
+  )
+
+const resolveAgent = (settings: Settings, name: string = DEFAULT_AGENT): Agent => {
+  const agent = settings.agents.get(name)
+  if (agent === undefined)
+    throw new Failure("AGENT_NOT_FOUND", { agent: name, known: [...settings.agents.keys()].join(", ") })
+  return agent
+}
+
+export const resolveModel = (settings: Settings, id: string | undefined): Model => {
+  const wanted = id ?? settings.defaultModel ?? [...settings.models.keys()][0]
+  const model = wanted === undefined ? undefined : settings.models.get(wanted)
+  if (model === undefined)
+    throw new Failure("MODEL_NOT_FOUND", {
+      model: wanted ?? "(none)",
+      known: [...settings.models.keys()].join(", "),
+    })
+  return model
+}
+
+/** The permission a tool asks for; it decides whether a denial hides the tool. */
+const actionOf = (tool: string): string => ACTIONS[tool] ?? tool
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  read: "read",
+  glob: "read",
+  grep: "read",
+  edit: "edit",
+  write: "edit",
+  apply_patch: "edit",
+}
