@@ -6,9 +6,11 @@ import { editTool } from "./edit.ts"
 import type { FileLocks } from "./file-locks.ts"
 import { globTool } from "./glob.ts"
 import { grepTool } from "./grep.ts"
+import { TOOL_LIMITS } from "./limits.ts"
 import type { ProcessGuard } from "./process-guard.ts"
 import { readTool } from "./read.ts"
 import type { Place } from "./resolve-path.ts"
+import { openSlots } from "./slots.ts"
 import { todoTool, type TodoStore } from "./todo.ts"
 import { writeTool } from "./write.ts"
 
@@ -24,13 +26,16 @@ export interface BuiltinOptions extends Place {
   readonly todos: TodoStore
 }
 
-export const builtinTools = (options: BuiltinOptions): readonly Tool[] => [
-  readTool(options),
-  globTool(options),
-  grepTool(options),
-  editTool(options),
-  writeTool(options),
-  applyPatchTool(options),
-  bashTool(options),
-  todoTool(options.todos),
-]
+export const builtinTools = (options: BuiltinOptions): readonly Tool[] => {
+  const search = { ...options, slots: openSlots(TOOL_LIMITS.searchesAtOnce) }
+  return [
+    readTool(options),
+    globTool(search),
+    grepTool(search),
+    editTool(options),
+    writeTool(options),
+    applyPatchTool(options),
+    bashTool(options),
+    todoTool(options.todos),
+  ]
+}

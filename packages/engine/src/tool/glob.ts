@@ -7,9 +7,12 @@ import { compileGlob } from "./glob-pattern.ts"
 import { inputShape, optional, text } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { askForExternal, resolvePath, type Place, type ResolvedPath } from "./resolve-path.ts"
+import type { Slots } from "./slots.ts"
 import { walk } from "./walk.ts"
 
 export interface SearchOptions extends Place {
+  /** Shared by the searches of a Location. */
+  readonly slots: Slots
   /** How long one search may take; the default is that of the limits. */
   readonly searchMs?: number
 }
@@ -39,6 +42,7 @@ export const globTool = (options: SearchOptions): Tool => ({
     const path = await resolveSearch(options, input.path ?? ".", scene)
     if (!(await isDirectory(path)))
       throw new ToolError("failed", `${JSON.stringify(path.named)} is not a directory.`)
+    const giveBack = await options.slots.take(scene.signal)
     const found: string[] = []
     const end = await walk({
       start: path.absolute,
@@ -48,7 +52,7 @@ export const globTool = (options: SearchOptions): Tool => ({
       onFile: (file) => {
         if (matches(file)) found.push(file)
       },
-    })
+    }).finally(giveBack)
     const sorted = found.sort().map((file) => within(path, file))
     const shown = sorted.slice(0, TOOL_LIMITS.globResults)
     const notes = [

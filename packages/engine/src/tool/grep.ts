@@ -1,15 +1,13 @@
 /** `grep`: lines by pattern. */
 import { realpath } from "node:fs/promises"
-import { join } from "node:path"
 
-import { ToolError, type Tool } from "../port/tool.ts"
-import { throwIfAborted } from "./describe-error.ts"
+import { ToolError, type Tool, type ToolOutput } from "../port/tool.ts"
 import { compileFilter, isDirectory, resolveSearch, within, type SearchOptions } from "./glob.ts"
 import { inputShape, integer, optional, text, truth } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
-import { openLineMatcher, type LineMatch, type LineMatcher } from "./line-matcher.ts"
-import { bare, openVerified } from "./open-verified.ts"
-import { readAtMost } from "./read-at-most.ts"
+import { compilePattern, openLineMatcher } from "./line-matcher.ts"
+import type { ResolvedPath } from "./resolve-path.ts"
+import { searchFile, searchFiles, type SearchResult } from "./search-files.ts"
 import { walk } from "./walk.ts"
 
 const SHAPE = inputShape({
@@ -49,153 +47,72 @@ export const grepTool = (options: SearchOptions): Tool => ({
     description:
       `Finds lines by regular expression, as \`path:line:text\` sorted by path, ${TOOL_LIMITS.grepDefaultMatches} by default ` +
       `and at most ${TOOL_LIMITS.grepMatches}. Leaves out .git, node_modules, what .gitignore names (unless \`path\` lies ` +
-      `inside them), binary files and files above ${TOOL_LIMITS.grepFileBytes / 1024 / 1024} MiB; shows ` +
+      `inside them), binary files and files above ${TOOL_LIMITS.grepFileBytes / 1024 / 1024} MiB (a file named in \`path\` may be larger); shows ` +
       `${TOOL_LIMITS.grepLineCharacters} characters of a long line. Stops after ${TOOL_LIMITS.searchMs / 1000} s.`,
     input: SHAPE.schema,
   },
   execute: async (raw, scene) => {
     const input = SHAPE.decode(raw)
     const includes = input.include === undefined ? () => true : compileFilter(input.include)
-    const deadline = performance.now() + (options.searchMs ?? TOOL_LIMITS.searchMs)
-    await using matcher = openLineMatcher(
-      { pattern: input.pattern, literal: input.literal ?? false, ignoreCase: input.ignoreCase ?? false },
-      { signal: scene.signal, deadline },
-    )
-    const path = await resolveSearch(options, input.path ?? ".", scene)
-    const isTree = await isDirectory(path)
-    const files: string[] = []
-    const end = isTree
-      ? await walk({
-          start: path.absolute,
-          root: await realpath(options.root),
-          signal: scene.signal,
-          deadline,
-          onFile: (file) => {
-            if (includes(file)) files.push(file)
-          },
-        })
-      : {}
-    const result = await searchFiles(matcher, {
-      files: isTree ? files.sort() : [""],
-      absolute: (file) => (file === "" ? path.absolute : join(path.absolute, file)),
-      most: input.limit ?? TOOL_LIMITS.grepDefaultMatches,
-      signal: scene.signal,
-      deadline,
+    const pattern = compilePattern({
+      pattern: input.pattern,
+      literal: input.literal ?? false,
+      ignoreCase: input.ignoreCase ?? false,
     })
-    const lines = result.found.map(
-      ({ file, match }) => `${file === "" ? path.fromHere : within(path, file)}:${match.line}:${match.text}`,
-    )
-    const stopped = result.stopped ?? end.stopped
-    const notes = [
-      ...(lines.length === 0 ? ["No lines match."] : []),
-      ...(result.more
-        ? [`(the first ${lines.length} matching lines; there are more, narrow the search to see them)`]
-        : []),
-      ...(result.skipped === 0
-        ? []
-        : [`(${result.skipped} files above ${TOOL_LIMITS.grepFileBytes} bytes were not searched)`]),
-      ...(stopped === undefined
-        ? []
-        : [`(the search was stopped early: ${stopped}; simplify the pattern or narrow the path)`]),
-    ]
-    if (lines.length === 0 && stopped !== undefined)
-      throw new ToolError(
-        "timeout",
-        `Nothing was found before the search was stopped: ${stopped}. Simplify the pattern or narrow the path.`,
-      )
-    return {
-      content: [{ type: "text", text: [...lines, ...notes].join("\n") }],
-      structured: { path: path.resource, matches: lines.length, more: result.more || stopped !== undefined },
+    const path = await resolveSearch(options, input.path ?? ".", scene)
+    const giveBack = await options.slots.take(scene.signal)
+    try {
+      // Time runs from here: being asked may take hours.
+      const bounds = {
+        most: input.limit ?? TOOL_LIMITS.grepDefaultMatches,
+        signal: scene.signal,
+        deadline: performance.now() + (options.searchMs ?? TOOL_LIMITS.searchMs),
+      }
+      await using matcher = openLineMatcher(pattern, bounds)
+      if (!(await isDirectory(path))) return present(path, await searchFile(matcher, path, bounds))
+      const files: string[] = []
+      const end = await walk({
+        start: path.absolute,
+        root: await realpath(options.root),
+        signal: scene.signal,
+        deadline: bounds.deadline,
+        onFile: (file) => {
+          if (includes(file)) files.push(file)
+        },
+      })
+      const result = await searchFiles(matcher, { start: path.absolute, files: files.sort() }, bounds)
+      return present(path, { ...end, ...result })
+    } finally {
+      giveBack()
     }
   },
 })
 
-interface FileSearch {
-  readonly files: readonly string[]
-  readonly absolute: (file: string) => string
-  readonly most: number
-  readonly signal: AbortSignal
-  readonly deadline: number
-}
-
-interface FileSearchResult {
-  readonly found: readonly { readonly file: string; readonly match: LineMatch }[]
-  readonly more: boolean
-  readonly skipped: number
-  readonly stopped?: string
-}
-
-const searchFiles = async (matcher: LineMatcher, search: FileSearch): Promise<FileSearchResult> => {
-  const found: { readonly file: string; readonly match: LineMatch }[] = []
-  let skipped = 0
-  for (let index = 0; index < search.files.length;) {
-    throwIfAborted(search.signal)
-    if (performance.now() > search.deadline) return { found, more: false, skipped, stopped: "time ran out" }
-    const batch = await readBatch(search, index)
-    index += batch.taken
-    skipped += batch.skipped
-    try {
-      const matched = await matcher.match(
-        batch.files.map(({ bytes }) => bytes),
-        search.most + 1 - found.length,
-      )
-      for (const [at, matches] of matched.entries())
-        for (const match of matches) found.push({ file: batch.files[at]?.file ?? "", match })
-    } catch (error) {
-      if (!(error instanceof ToolError) || error.code !== "timeout") throw error
-      return {
-        found: found.slice(0, search.most),
-        more: false,
-        skipped,
-        stopped: "the pattern took too long",
-      }
-    }
-    if (found.length > search.most) return { found: found.slice(0, search.most), more: true, skipped }
-  }
-  return { found, more: false, skipped }
-}
-
-const readBatch = async (
-  search: FileSearch,
-  start: number,
-): Promise<{
-  readonly files: readonly { readonly file: string; readonly bytes: Buffer }[]
-  readonly taken: number
-  readonly skipped: number
-}> => {
-  const files: { readonly file: string; readonly bytes: Buffer }[] = []
-  let taken = 0
-  let skipped = 0
-  let bytes = 0
-  while (bytes < TOOL_LIMITS.grepBatchBytes && start + taken < search.files.length) {
-    const group = search.files.slice(start + taken, start + taken + TOOL_LIMITS.walkParallel)
-    taken += group.length
-    const read = await Promise.all(
-      group.map((file) => readSearched(search.absolute(file), search.files.length === 1)),
+const present = (path: ResolvedPath, { found, more, tooLarge, stopped }: SearchResult): ToolOutput => {
+  if (found.length === 0 && stopped !== undefined)
+    throw new ToolError(
+      "timeout",
+      `Nothing was found before the search was stopped: ${stopped}. Simplify the pattern or narrow the path.`,
     )
-    for (const [at, content] of read.entries()) {
-      if (content === "too-large") skipped++
-      else if (content !== "unsuitable") {
-        files.push({ file: group[at] ?? "", bytes: content })
-        bytes += content.length
-      }
-    }
-  }
-  return { files, taken, skipped }
-}
-
-const readSearched = async (
-  absolute: string,
-  mustOpen: boolean,
-): Promise<Buffer | "too-large" | "unsuitable"> => {
-  try {
-    await using opened = await openVerified(bare(absolute))
-    if (!opened.stats.isFile()) return "unsuitable"
-    if (opened.stats.size > BigInt(TOOL_LIMITS.grepFileBytes)) return "too-large"
-    const bytes = await readAtMost(opened.handle, TOOL_LIMITS.grepFileBytes)
-    return bytes.subarray(0, 8192).includes(0) ? "unsuitable" : bytes
-  } catch (error) {
-    if (mustOpen) throw error
-    return "unsuitable"
+  const lines = found.map(
+    ({ file, match }) => `${file === "" ? path.fromHere : within(path, file)}:${match.line}:${match.text}`,
+  )
+  const notes = [
+    ...(lines.length === 0 ? ["No lines match."] : []),
+    ...(more
+      ? [`(the first ${lines.length} matching lines; there are more, narrow the search to see them)`]
+      : []),
+    ...(tooLarge === 0
+      ? []
+      : [
+          `(not searched: ${tooLarge} of the files, above ${TOOL_LIMITS.grepFileBytes} bytes; name one in \`path\` to search it)`,
+        ]),
+    ...(stopped === undefined
+      ? []
+      : [`(the search was stopped early: ${stopped}; simplify the pattern or narrow the path)`]),
+  ]
+  return {
+    content: [{ type: "text", text: [...lines, ...notes].join("\n") }],
+    structured: { path: path.resource, matches: lines.length, more: more || stopped !== undefined },
   }
 }

@@ -27,13 +27,16 @@ export const TOOL_LIMITS = {
   globResults: 1000,
   grepMatches: 1000,
   grepDefaultMatches: 200,
-  grepFileBytes: 10 * MIB,
+  /** Larger files are searched only when they are named. */
+  grepFileBytes: 5 * MIB,
   grepBatchBytes: 2 * MIB,
   grepLineCharacters: 400,
   walkEntries: 200_000,
   walkDepth: 64,
   walkParallel: 16,
   searchMs: 20 * SECOND,
+  /** Searches of one Location that run at the same time; each may hold a worker thread. */
+  searchesAtOnce: 4,
   ignoreFileBytes: 256 * KIB,
   ignoreRules: 2000,
 

@@ -22,42 +22,31 @@ export interface LinePattern {
 }
 
 export interface LineMatcher extends AsyncDisposable {
-  /** The matches of each file, at most `most` a file. Rejects with ToolError "timeout" or "interrupted". */
+  /**
+   * The matches of each file, at most `most` a file. The buffers are given away and not to be used again. Rejects with
+   * ToolError "timeout" or "interrupted".
+   */
   readonly match: (files: readonly Buffer[], most: number) => Promise<readonly (readonly LineMatch[])[]>
 }
 
-export const openLineMatcher = (
-  pattern: LinePattern,
-  options: { readonly signal: AbortSignal; readonly deadline: number },
-): LineMatcher => {
-  const plain = pattern.literal || /^[^\\^$.*+?()[\]{}|]*$/.test(pattern.pattern)
-  if (plain && !pattern.ignoreCase) {
-    const find = (line: string): number => line.indexOf(pattern.pattern)
-    return {
-      match: async (files, most) =>
-        files.map((file) => matchLines(file, most, find, TOOL_LIMITS.grepLineCharacters)),
-      [Symbol.asyncDispose]: async () => {},
-    }
-  }
-  return openWorker(toExpression(pattern), options)
-}
+export type CompiledPattern =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "expression"; readonly source: string; readonly flags: string }
 
-interface Expression {
-  readonly source: string
-  readonly flags: string
-}
-
-/** Unicode mode first; patterns written for other engines (`\-`, `\/`) may only be valid without it. */
-const toExpression = ({ pattern, literal, ignoreCase }: LinePattern): Expression => {
-  const inline = /^\(\?([im]+)\)/.exec(pattern)
+/** Throws ToolError for what is no regular expression. Compiling takes no time worth bounding; matching may. */
+export const compilePattern = ({ pattern, literal, ignoreCase }: LinePattern): CompiledPattern => {
+  const plain = literal || /^[^\\^$.*+?()[\]{}|]*$/.test(pattern)
+  if (plain && !ignoreCase) return { type: "text", text: pattern }
+  const inline = literal ? null : /^\(\?([im]+)\)/.exec(pattern)
   const body = literal
     ? pattern.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
     : pattern.slice(inline?.[0].length ?? 0)
   const flags = ignoreCase || inline?.[1]?.includes("i") === true ? "i" : ""
   let problem: unknown
+  // Unicode mode first; patterns written for other engines (`\-`, `\/`) may only be valid without it.
   for (const mode of ["u", ""]) {
     try {
-      return { source: new RegExp(body, flags + mode).source, flags: flags + mode }
+      return { type: "expression", source: new RegExp(body, flags + mode).source, flags: flags + mode }
     } catch (error) {
       problem = error
     }
@@ -69,13 +58,26 @@ const toExpression = ({ pattern, literal, ignoreCase }: LinePattern): Expression
   )
 }
 
+export const openLineMatcher = (
+  pattern: CompiledPattern,
+  options: { readonly signal: AbortSignal; readonly deadline: number },
+): LineMatcher => {
+  if (pattern.type === "expression") return openWorker(pattern, options)
+  const find = (line: string): number => line.indexOf(pattern.text)
+  return {
+    match: async (files, most) =>
+      files.map((file) => matchLines(file, most, find, TOOL_LIMITS.grepLineCharacters)),
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
+
 const openWorker = (
-  expression: Expression,
+  { source, flags }: { readonly source: string; readonly flags: string },
   options: { readonly signal: AbortSignal; readonly deadline: number },
 ): LineMatcher => {
   const worker = new Worker(`(${workerMain.toString()})(${matchLines.toString()})`, {
     eval: true,
-    workerData: { ...expression, width: TOOL_LIMITS.grepLineCharacters },
+    workerData: { source, flags, width: TOOL_LIMITS.grepLineCharacters },
     env: {},
     execArgv: [],
     stdin: false,
@@ -84,6 +86,7 @@ const openWorker = (
   worker.unref()
   const match: LineMatcher["match"] = async (files, most) => {
     const { promise, resolve, reject } = Promise.withResolvers<readonly (readonly LineMatch[])[]>()
+    const parcel = pack(files)
     const left = Math.max(0, options.deadline - performance.now())
     const slow = AbortSignal.timeout(Math.ceil(left))
     const onSlow = (): void => reject(new ToolError("timeout", "The pattern took too long."))
@@ -96,7 +99,7 @@ const openWorker = (
     try {
       if (options.signal.aborted) onAbort()
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread, not a window
-      else worker.postMessage({ files: files.map((file) => new Uint8Array(file)), most })
+      else worker.postMessage({ files: parcel.files, most }, parcel.given)
       worker.ref()
       return await promise
     } finally {
@@ -112,6 +115,20 @@ const openWorker = (
       await worker.terminate()
     },
   }
+}
+
+/** Large buffers move to the worker instead of being copied; small ones share memory with others and may not. */
+const pack = (
+  files: readonly Buffer[],
+): { readonly files: readonly Uint8Array[]; readonly given: readonly ArrayBuffer[] } => {
+  const given: ArrayBuffer[] = []
+  const packed = files.map((file) => {
+    const { buffer, byteOffset, byteLength } = file
+    if (byteLength <= Buffer.poolSize || !(buffer instanceof ArrayBuffer)) return new Uint8Array(file)
+    given.push(buffer)
+    return new Uint8Array(buffer, byteOffset, byteLength)
+  })
+  return { files: packed, given }
 }
 
 /**

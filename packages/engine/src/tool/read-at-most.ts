@@ -6,7 +6,8 @@ export const readAtMost = async (handle: FileHandle, most: number, position = 0)
   const { size } = fstatSync(handle.fd)
   // A little more than the file claims to have, for one that grows and for those in /proc that claim to be empty.
   const room = Math.min(most, Math.max(0, size - position) + 4096)
-  const buffer = Buffer.allocUnsafe(room)
+  // Never from the shared pool: a search gives the memory away to its worker.
+  const buffer = Buffer.allocUnsafeSlow(room)
   let filled = 0
   while (filled < room) {
     const { bytesRead } = await handle.read(buffer, filled, room - filled, position + filled)

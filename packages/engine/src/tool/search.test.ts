@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { mkdir, symlink, truncate, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
 
 import { expect, test } from "vitest"
 
@@ -9,7 +10,9 @@ import { compileGlob } from "./glob-pattern.ts"
 import { globTool } from "./glob.ts"
 import { grepTool } from "./grep.ts"
 import { TOOL_LIMITS } from "./limits.ts"
+import { openSlots } from "./slots.ts"
 
+const search = (space: Workspace) => ({ ...space, slots: openSlots(2) })
 const put = async (space: Workspace, files: Readonly<Record<string, string>>) => {
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(space.root, name)), { recursive: true })
@@ -17,9 +20,11 @@ const put = async (space: Workspace, files: Readonly<Record<string, string>>) =>
   }
 }
 const glob = async (space: Workspace, pattern: string, path?: string) =>
-  textOf(await globTool(space).execute(path === undefined ? { pattern } : { pattern, path }, openScene()))
+  textOf(
+    await globTool(search(space)).execute(path === undefined ? { pattern } : { pattern, path }, openScene()),
+  )
 const grep = async (space: Workspace, input: Record<string, string | number | boolean>) =>
-  textOf(await grepTool(space).execute(input, openScene()))
+  textOf(await grepTool(search(space)).execute(input, openScene()))
 
 test.each([
   ["*.ts", "a.ts", true],
@@ -116,10 +121,10 @@ test("searching asks to read the searched path, and for directories outside firs
   await using space = await openWorkspace()
   await put(space, { "src/a.ts": "" })
   const inside = openScene()
-  await globTool(space).execute({ pattern: "*", path: "src" }, inside)
+  await globTool(search(space)).execute({ pattern: "*", path: "src" }, inside)
   expect(inside.questions.map(({ action, resources }) => [action, resources])).toEqual([["read", ["src"]]])
   const outside = openScene()
-  await grepTool(space).execute({ pattern: "x", path: ".." }, outside)
+  await grepTool(search(space)).execute({ pattern: "x", path: ".." }, outside)
   expect(outside.questions.map(({ action, resources }) => [action, resources])).toEqual([
     ["external_directory", [space.base]],
     ["read", [space.base]],
@@ -167,7 +172,7 @@ test("binary files, pipes and files that are too large are passed over", async (
   await symlink("/etc/passwd", join(space.root, "link"))
   const found = await grep(space, { pattern: "needle" })
   expect(found).toContain("ok.txt:1:needle")
-  expect(found).toContain("(1 files above")
+  expect(found).toContain("(not searched: 1 of the files")
   expect(found.split("\n")).toHaveLength(2)
 })
 
@@ -175,14 +180,14 @@ test("a pattern that would take for ever is stopped", async () => {
   await using space = await openWorkspace()
   await put(space, { "a.txt": `${"a".repeat(50)}b\n` })
   await expect(
-    grepTool({ ...space, searchMs: 200 }).execute({ pattern: "(a+)+$" }, openScene()),
+    grepTool({ ...search(space), searchMs: 200 }).execute({ pattern: "(a+)+$" }, openScene()),
   ).rejects.toMatchObject({ code: "timeout" })
 })
 
 test("an interrupt ends a search", async () => {
   await using space = await openWorkspace()
   await put(space, { "a.txt": `${"a".repeat(50)}b\n` })
-  const running = grepTool(space).execute(
+  const running = grepTool(search(space)).execute(
     { pattern: "(a+)+$" },
     openScene({ signal: AbortSignal.timeout(50) }),
   )
@@ -203,4 +208,41 @@ test("a tree of links and deep directories ends", async () => {
   const found = await glob(space, "*.txt")
   expect(found).toContain("top.txt")
   expect(found).toContain("nested deeper than")
+})
+
+test("a named file of any size is searched, with its true line numbers", async () => {
+  await using space = await openWorkspace()
+  const lines = Array.from({ length: 400_000 }, (_, at) => `line ${at + 1} of a long log`)
+  await put(space, { "big.log": lines.join("\n"), "wide.log": `${"w".repeat(12_000_000)}needle\nneedle` })
+  expect(await grep(space, { pattern: "line (1|200000|400000) ", path: "big.log" })).toBe(
+    "big.log:1:line 1 of a long log\nbig.log:200000:line 200000 of a long log\nbig.log:400000:line 400000 of a long log",
+  )
+  expect(await grep(space, { pattern: "needle", path: "wide.log" })).toMatch(
+    /^wide\.log:1:.*needle\nwide\.log:2:needle$/,
+  )
+  await put(space, { binary: "a\0b" })
+  await expect(grep(space, { pattern: "a", path: "binary" })).rejects.toThrow(/is binary/)
+})
+
+test("the time for a search begins after permission was given, and no worker waits for it", async () => {
+  await using space = await openWorkspace()
+  await put(space, { "a.txt": "needle\n" })
+  const patient = openScene({ ask: () => delay(300) })
+  const output = await grepTool({ ...search(space), searchMs: 10_000 }).execute(
+    { pattern: "need.e" },
+    patient,
+  )
+  expect(textOf(output)).toBe("a.txt:1:needle")
+  const tool = grepTool({ ...search(space), searchMs: 250 })
+  expect(textOf(await tool.execute({ pattern: "needle" }, patient))).toBe("a.txt:1:needle")
+})
+
+test("more searches than there are places all end", async () => {
+  await using space = await openWorkspace()
+  await put(space, { "a.txt": "needle\n" })
+  const tool = grepTool(search(space))
+  const outputs = await Promise.all(
+    Array.from({ length: 6 }, () => tool.execute({ pattern: "need.e" }, openScene())),
+  )
+  expect(outputs.map(textOf)).toEqual(Array.from({ length: 6 }, () => "a.txt:1:needle"))
 })
