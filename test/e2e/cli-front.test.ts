@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -182,6 +182,27 @@ test("an agent gets errors as JSON without asking", async () => {
   const ran = await meridian(["frobnicate"], { env: AGENT })
   expect(document(ran)).toMatchObject({ error: { code: "UNKNOWN_COMMAND" }, exit_code: 2 })
   expect(ran.stderr).toMatch(/^ERROR \[UNKNOWN_COMMAND\]/)
+})
+
+test("bash completes commands, flags and values from the same table as help", async () => {
+  const script = (await meridian(["completion", "bash"])).stdout
+  const complete = (line: string): string => {
+    const words = line.split(" ").map((word) => `'${word}'`)
+    const asked = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _meridian; echo "\${COMPREPLY[*]}"`
+    return spawnSync("bash", ["-c", `${script}\n${asked}`], { encoding: "utf8" }).stdout.trim()
+  }
+  expect(complete("meridian ru")).toBe("run")
+  expect(complete("meridian run s")).toBe("spawn show stats")
+  expect(complete("meridian --json run spawn --b")).toBe("--background")
+  expect(complete("meridian run list --status f")).toBe("failed")
+  expect(complete("meridian completion z")).toBe("zsh")
+})
+
+test.each(["zsh", "fish"])("the script of %s names every command", async (shell) => {
+  const { stdout, code } = await meridian(["completion", shell])
+  expect(code).toBe(0)
+  for (const word of [...FOR_AGENTS, ...FOR_PEOPLE].flatMap((command) => command.split(" ")))
+    expect(stdout).toContain(word)
 })
 
 test("a reader that goes away is no error", async () => {

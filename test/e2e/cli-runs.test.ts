@@ -35,6 +35,16 @@ test("spawn prints the report on stdout and what is known of the run on stderr, 
   expect(claude.calls().map(({ stdin }) => stdin?.split("\n").at(-1))).toEqual(["do it", "again"])
 })
 
+test("-p - reads a prompt from stdin that no argument could carry", async () => {
+  const { cwd, env, claude } = scene()
+  const input = `${"word ".repeat(60_000)}last`
+  const ran = await meridian(["run", "spawn", "-p", "-"], { cwd, env, input })
+  expect([ran.code, claude.calls()[0]?.stdin?.endsWith(input)]).toEqual([0, true])
+  expect((await meridian(["run", "spawn", "-p", "-"], { cwd, env })).stderr).toMatch(
+    /^ERROR \[PROMPT_REQUIRED\]/,
+  )
+})
+
 test("JSON of a run is one sparse document with the report and without the prompt", async () => {
   const { run, cwd } = scene()
   const ran = await run("run", "spawn", "-p", "a secret prompt", "--format", "json")

@@ -4,7 +4,14 @@
  */
 import type { Json } from "@meridian/protocol"
 import { Failure } from "@meridian/protocol"
-import { decodeInput, sweepAtStart, type Registration } from "@meridian/spaces"
+import {
+  decodeInput,
+  sweepAtStart,
+  wireName,
+  type Field,
+  type OperationMeta,
+  type Registration,
+} from "@meridian/spaces"
 
 import { COMMANDS } from "./commands.ts"
 import { findCommand } from "./find-command.ts"
@@ -91,7 +98,8 @@ const planCommand = (command: Registration, rest: readonly string[]): Plan => {
 
 const runCommand = async (plan: RunPlan, output: Output): Promise<number> => {
   const { meta, load } = plan.command
-  const input = decodeInput(meta, { values: plan.values, face: "command", passthrough: plan.passthrough })
+  const values = await withStdin(meta, plan.values)
+  const input = decodeInput(meta, { values, face: "command", passthrough: plan.passthrough })
   const { world } = openProcessWorld({
     output,
     json: plan.json,
@@ -111,6 +119,19 @@ const runCommand = async (plan: RunPlan, output: Output): Promise<number> => {
     output.stderr(line(operation.notes?.(document, checked) ?? ""))
   }
   return operation.exitCode?.(document) ?? 0
+}
+
+/** Fields that may come from stdin (`-p -`) are read there. */
+const withStdin = async (
+  meta: OperationMeta,
+  values: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> => {
+  const asked = Object.entries<Field>(meta.fields).find(
+    ([key, field]) => field.stdin === true && values[wireName(key)] === "-",
+  )
+  if (asked === undefined) return values
+  const { readStdin } = await import("./read-stdin.ts")
+  return { ...values, [wireName(asked[0])]: readStdin() }
 }
 
 /** Commands that tell of spaces, chats and runs: what a killed process left open is closed before they speak. */

@@ -8,14 +8,13 @@ import { SERVE } from "./serve.meta.ts"
 export const serve = implement(SERVE, {
   run: async (_input, world) => {
     const { serveMcp } = await import("@meridian/server")
-    const { env, cwd, clock, uuid, configPath, program, signal } = world
     await serveMcp({
       operations: COMMANDS,
       version: VERSION,
-      world: { env, cwd, clock, uuid, configPath, program },
+      world,
       input: process.stdin,
       output: process.stdout,
-      signal,
+      signal: world.signal,
     })
     return {}
   },

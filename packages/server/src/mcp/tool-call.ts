@@ -10,7 +10,10 @@ import {
 } from "@meridian/spaces"
 
 /** What the process gives every call; the rest of its world belongs to the call. */
-export type ServeWorld = Pick<World, "env" | "cwd" | "clock" | "uuid" | "configPath" | "program">
+export type ServeWorld = Pick<
+  World,
+  "env" | "cwd" | "clock" | "uuid" | "configPath" | "program" | "harnesses"
+>
 
 export interface ToolCall {
   readonly registration: Registration

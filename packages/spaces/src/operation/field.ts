@@ -21,6 +21,8 @@ export interface Field {
   readonly split?: true
   /** The flag may stand without a value and then means "" (`--continue`). */
   readonly optionalValue?: true
+  /** On the command line `-` means all of stdin: an argument cannot carry more than 128 KiB. */
+  readonly stdin?: true
   /** What stands for the value in help: `MODEL`. */
   readonly value?: string
   /** Only on one face: a flag that makes no sense over MCP, or the reverse. */

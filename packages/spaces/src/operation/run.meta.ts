@@ -14,8 +14,9 @@ import { SPACE_FIELD } from "./space-context.ts"
 
 const PROMPT_FIELD = {
   type: "string",
-  description: "What the agent is to do.",
+  description: "What the agent is to do; '-' reads it from stdin.",
   short: "p",
+  stdin: true,
   value: "TEXT",
 } as const
 const MODEL_FIELD = { type: "string", description: "Model id or alias.", short: "m", value: "MODEL" } as const
