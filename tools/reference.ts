@@ -83,7 +83,7 @@ const commandSection = (meta: OperationMeta): readonly string[] => {
 
 const toolSection = (meta: OperationMeta): readonly string[] => [
   `### \`${meta.tool}\``,
-  meta.summary,
+  meta.toolDetails === undefined ? meta.summary : `${meta.summary} ${meta.toolDetails}`,
   code("json", JSON.stringify(inputSchema(meta.fields), null, 2)),
 ]
 

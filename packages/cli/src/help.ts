@@ -89,6 +89,7 @@ export const placeholder = (key: string, field: Field): string =>
 export const explain = (field: Field): string => {
   const notes = [
     ...(field.choices === undefined ? [] : [`one of ${field.choices.join(", ")}`]),
+    ...(field.stdin === true ? ["'-' reads stdin"] : []),
     ...(field.type === "strings" && field.positional === undefined ? ["repeatable"] : []),
     ...(field.default === undefined || field.default === false ? [] : [`default ${field.default}`]),
     ...(field.required === true && field.positional === undefined ? ["required"] : []),

@@ -14,7 +14,7 @@ export const toolRegistrations = (operations: readonly Registration[]): Readonly
 
 export const describeTool = (name: string, { meta }: Registration): Tool => ({
   name,
-  description: meta.details === undefined ? meta.summary : `${meta.summary}\n\n${meta.details}`,
+  description: meta.toolDetails === undefined ? meta.summary : `${meta.summary} ${meta.toolDetails}`,
   inputSchema: { ...inputSchema(meta.fields), type: "object" },
   outputSchema: { ...withWarning(meta.output.json), type: "object" },
   annotations: { readOnlyHint: !CHANGING.has(name), openWorldHint: CHANGING.has(name) && name !== "doctor" },

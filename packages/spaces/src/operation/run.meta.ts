@@ -14,7 +14,7 @@ import { SPACE_FIELD } from "./space-context.ts"
 
 const PROMPT_FIELD = {
   type: "string",
-  description: "What the agent is to do; '-' reads it from stdin.",
+  description: "What the agent is to do.",
   short: "p",
   stdin: true,
   value: "TEXT",
@@ -30,6 +30,8 @@ export const RUN_SPAWN = defineMeta({
   audience: "agent",
   summary: "Create and start a run.",
   tool: "run_spawn",
+  toolDetails:
+    "Blocks until the run ends and answers with its report; progress is reported meanwhile, and cancelling the call cancels the run. With background: true it answers at once with the run id, for run_wait. Without a space one is created; pass its id as 'space' afterwards.",
   format: "text",
   fields: {
     prompt: PROMPT_FIELD,
@@ -88,6 +90,7 @@ export const RUN_CONTINUE = defineMeta({
   audience: "agent",
   summary: "Continue a previous run.",
   tool: "run_continue",
+  toolDetails: "Blocks and reports progress as run_spawn does, unless background is true.",
   format: "text",
   fields: {
     runId: {
@@ -199,6 +202,7 @@ export const RUN_WAIT = defineMeta({
   audience: "agent",
   summary: "Wait until a run reaches terminal status.",
   tool: "run_wait",
+  toolDetails: "Blocks until every named run has ended, and reports progress meanwhile.",
   fields: {
     runIds: {
       type: "strings",
