@@ -23,8 +23,12 @@ try {
     name: isWorker ? "run.worker" : name,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decodeInput checks it
     values: values as Readonly<Record<string, unknown>>,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an environment has no undefined values in practice
-    world: { env: env as Readonly<Record<string, string>>, cwd: process.cwd() },
+    world: {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an environment has no undefined values in practice
+      env: env as Readonly<Record<string, string>>,
+      cwd: process.cwd(),
+      program: [process.execPath, ...process.execArgv, process.argv[1] ?? ""],
+    },
     options: { signals },
   })
   process.stdout.write(`${JSON.stringify(answer.document)}\n`)

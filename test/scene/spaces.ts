@@ -36,6 +36,8 @@ export interface Answer {
 
 export interface Scene {
   readonly project: string
+  /** First on PATH. */
+  readonly bin: string
   readonly env: Readonly<Record<string, string>>
   readonly harness: (as: PretendName, behaviour?: PretendBehaviour) => PretendHarness
   /** Calls an operation in this process. Fields by their wire names. */
@@ -88,9 +90,10 @@ export const openSignals = (): Signals => {
 }
 
 const ENTRY = join(import.meta.dirname, "spaces.entry.ts")
-export const PROGRAM: World["program"] = [process.execPath, "--conditions=meridian-source", ENTRY]
+const PROGRAM: World["program"] = [process.execPath, "--conditions=meridian-source", ENTRY]
 
-export const openScene = (): Scene => {
+/** `program` is what `start` and background workers run: the entry beside this file, or a bundle of it. */
+export const openScene = (program: World["program"] = PROGRAM): Scene => {
   const home = mkdtempSync(join(tmpdir(), "scene-"))
   const project = join(home, "project")
   const bin = join(home, "bin")
@@ -107,24 +110,32 @@ export const openScene = (): Scene => {
   const state = (path: string): string => join(root, path)
   return {
     project,
+    bin,
     env,
     harness: (as, behaviour) =>
       installPretendHarness(bin, { as, ...(behaviour === undefined ? {} : { behaviour }) }),
     call: (name, values = {}, options = {}) =>
-      callOperation({ name, values, world: { env, cwd: project }, options }),
+      callOperation({ name, values, world: { env, cwd: project, program }, options }),
     start: (name, values = {}, options = {}) =>
-      startEntry([name, JSON.stringify(values)], { ...env, ...options.env }, options.cwd ?? project),
+      startEntry(
+        [...program, name, JSON.stringify(values)],
+        { ...env, ...options.env },
+        options.cwd ?? project,
+      ),
     state,
     events: (path) => readLines(state(path)),
     snapshot: () => snapshotOf(join(project, ".meridian")),
-    close: () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }),
+    close: () => {
+      for (const pid of processesOf(home)) process.kill(pid, "SIGKILL")
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+    },
   }
 }
 
 export const callOperation = async (request: {
   readonly name: string
   readonly values: Document
-  readonly world: { readonly env: Readonly<Record<string, string>>; readonly cwd: string }
+  readonly world: Pick<World, "cwd" | "program"> & { readonly env: Readonly<Record<string, string>> }
   readonly options: CallOptions
 }): Promise<Answer> => {
   const { options } = request
@@ -133,7 +144,14 @@ export const callOperation = async (request: {
   const warnings: string[] = []
   const env = { ...request.world.env, ...options.env }
   const face = options.face ?? "command"
-  const world = testWorld({ env, cwd: options.cwd ?? request.world.cwd, face, options, warnings })
+  const world = testWorld({
+    ...request.world,
+    env,
+    cwd: options.cwd ?? request.world.cwd,
+    face,
+    options,
+    warnings,
+  })
   const input = decodeInput(registration.meta, {
     values: request.values,
     face,
@@ -156,6 +174,7 @@ export const callOperation = async (request: {
 }
 
 const testWorld = (given: {
+  readonly program: World["program"]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
   readonly face: World["face"]
@@ -185,7 +204,7 @@ const testWorld = (given: {
     confirm: (question) => Promise.resolve(given.options.confirm?.(question) ?? true),
     json: true,
     configPath: undefined,
-    program: PROGRAM,
+    program: given.program,
   }
 }
 
@@ -209,8 +228,8 @@ const startEntry = (
   env: Readonly<Record<string, string>>,
   cwd: string,
 ): RunningCall => {
-  const [command, ...args] = PROGRAM
-  const child = spawn(command, [...args, ...words], { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
+  const [command = "", ...args] = words
+  const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
   let stdout = ""
   let stderr = ""
   child.stdout.on("data", (chunk: Buffer) => {
@@ -244,6 +263,21 @@ export const readLines = (file: string): readonly Document[] =>
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log of ours; a line that is no JSON fails the test
         .map((line) => JSON.parse(line) as Document)
     : []
+
+/** Everything that was started for this scene and still lives: only its processes have this home. */
+export const processesOf = (home: string): readonly number[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => environment(pid).includes(`HOME=${home}`))
+    .map(Number)
+
+const environment = (pid: string): readonly string[] => {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0")
+  } catch {
+    return []
+  }
+}
 
 const snapshotOf = (root: string): Readonly<Record<string, string>> => {
   if (!existsSync(root)) return {}

@@ -1,0 +1,173 @@
+/** Who is alive, and what happens to what the dead leave behind. Real processes, real signals, flock(1) as the witness. */
+import { spawnSync } from "node:child_process"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { afterEach, beforeEach, expect, test } from "vitest"
+
+import { openScene, until, type Document, type Scene } from "../scene/spaces.ts"
+import { verifies } from "../verifies.ts"
+
+let scene: Scene
+beforeEach(() => {
+  scene = openScene()
+})
+afterEach(() => scene.close())
+
+const IN_S1 = { env: { MERIDIAN_SPACE_ID: "s1" } }
+const SPAWN = { prompt: "x", model: "opus" }
+const shellCanLock = (path: string): boolean => spawnSync("flock", ["-n", path, "true"]).status === 0
+const isThere = (pid: unknown): boolean =>
+  existsSync(`/proc/${String(pid)}`) && !/\) Z /.test(readFileSync(`/proc/${String(pid)}/stat`, "utf8"))
+const event = (matches: (event: Document) => boolean): Document | undefined =>
+  scene.events("s1/runs.jsonl").find(matches)
+const started = async (id: string): Promise<{ readonly worker: number; readonly harness: number }> => {
+  const harness = (found: Document): boolean => found["id"] === id && found["harness_pid"] !== undefined
+  await until(() => event(harness) !== undefined)
+  return {
+    worker: Number(event((found) => found["id"] === id)?.["worker_pid"]),
+    harness: Number(event(harness)?.["harness_pid"]),
+  }
+}
+
+verifies("run.orphan", async () => {
+  const claude = scene.harness("claude", { hang: "within", ignoreSignals: ["SIGTERM"] })
+  await scene.call("run.spawn", { ...SPAWN, background: true })
+  const { worker, harness } = await started("r1")
+  await until(() => claude.calls().length === 1)
+  expect(shellCanLock(scene.state("s1/runs/r1/run.lock"))).toBe(false)
+  process.kill(worker, "SIGKILL")
+  await until(() => !isThere(worker))
+  // The next command of anybody, an agent too.
+  const { document } = await scene.call("run.list", {}, IN_S1)
+  expect(document).toMatchObject({ runs: [{ run_id: "r1", status: "failed" }] })
+  expect((await scene.call("run.show", { run_id: "r1" }, IN_S1)).document).toMatchObject({
+    status: "failed",
+    exit_code: 1,
+    failure_reason: "orphan_run",
+  })
+  await until(() => !isThere(harness))
+})
+
+verifies(
+  "run.orphan",
+  async () => {
+    scene.harness("claude", { hang: "within" })
+    const running = scene.start("run.spawn", SPAWN)
+    const { harness } = await started("r1")
+    const waiting = scene.call("run.wait", { run_ids: ["r1"] }, IN_S1)
+    running.child.kill("SIGKILL")
+    expect((await waiting).document).toMatchObject({ status: "failed", any_failed: true })
+    await until(() => !isThere(harness))
+  },
+  "also seen by somebody who waits for it",
+)
+
+verifies("run.live-untouched", async () => {
+  const release = join(scene.project, "go")
+  scene.harness("claude", { release })
+  const running = scene.start("run.spawn", SPAWN)
+  const { harness } = await started("r1")
+  const before = scene.snapshot()
+  for (const name of ["doctor", "run.list", "run.stats", "space.list"] as const)
+    await scene.call(name, {}, IN_S1)
+  await scene.call("doctor")
+  expect(scene.snapshot()).toEqual(before)
+  expect(isThere(harness)).toBe(true)
+  writeFileSync(release, "")
+  expect((await running.ended).code).toBe(0)
+  expect((await scene.call("run.show", { run_id: "r1" }, IN_S1)).document).toMatchObject({
+    status: "succeeded",
+  })
+})
+
+verifies("run.real-end-wins", async () => {
+  const release = join(scene.project, "go")
+  scene.harness("claude", { release })
+  const running = scene.start("run.spawn", SPAWN)
+  await started("r1")
+  const log = scene.state("s1/runs.jsonl")
+  const repair =
+    '{"v":1,"event":"finalize","id":"r1","status":"failed","exit_code":1,"error":"orphan_run","finished_at":"2026-03-01T00:00:00Z"}\n'
+  writeFileSync(log, readFileSync(log, "utf8") + repair)
+  writeFileSync(release, "")
+  await running.ended
+  const shown = (await scene.call("run.show", { run_id: "r1" }, IN_S1)).document
+  expect(shown).toMatchObject({ status: "succeeded", exit_code: 0 })
+  expect(shown).not.toHaveProperty("failure_reason")
+  writeFileSync(log, readFileSync(log, "utf8") + repair)
+  expect((await scene.call("run.show", { run_id: "r1" }, IN_S1)).document).toEqual(shown)
+})
+
+verifies("session.kill-frees", async () => {
+  scene.harness("claude", { hang: "within" })
+  const chat = scene.start("start", { model: "opus" })
+  const lock = scene.state("s1/sessions/c1.lock")
+  await until(() => scene.events("s1/sessions.jsonl").length > 0)
+  expect(shellCanLock(lock)).toBe(false)
+  chat.child.kill("SIGKILL")
+  await until(() => shellCanLock(lock))
+  expect((await scene.call("space.show", { space_id: "s1" })).document).toMatchObject({
+    chats: [{ chat_id: "c1", alive: false }],
+  })
+  expect((await scene.call("doctor")).document).toMatchObject({ repaired: ["stale_session_locks"] })
+  expect(scene.events("s1/sessions.jsonl").at(-1)).toMatchObject({ event: "stop", chat_id: "c1" })
+})
+
+verifies("session.start-up-sweep", async () => {
+  const { sweepAtStart } = await import("@meridian/spaces")
+  scene.harness("claude", { hang: "within" })
+  const chat = scene.start("start", { model: "opus" })
+  await until(() => scene.events("s1/sessions.jsonl").length > 0)
+  chat.child.kill("SIGKILL")
+  await until(() => shellCanLock(scene.state("s1/sessions/c1.lock")))
+  const world = {
+    env: scene.env,
+    cwd: scene.project,
+    clock: { now: Date.now, sleep: () => Promise.resolve() },
+    warn: () => undefined,
+  }
+  await sweepAtStart({ ...world, mode: "agent" })
+  expect(scene.events("s1/sessions.jsonl").length).toBe(1)
+  await sweepAtStart({ ...world, mode: "human" })
+  expect(scene.events("s1/sessions.jsonl")[1]).toMatchObject({ event: "stop", chat_id: "c1" })
+  const swept = scene.snapshot()
+  await sweepAtStart({ ...world, mode: "human" })
+  expect(scene.snapshot()).toEqual(swept)
+})
+
+verifies("state.parallel-spawns", async () => {
+  scene.harness("claude")
+  await scene.call("run.spawn", SPAWN)
+  const calls = Array.from({ length: 16 }, () => scene.start("run.spawn", SPAWN, IN_S1))
+  const ends = await Promise.all(calls.map((call) => call.ended))
+  expect(ends.map((end) => end.code)).toEqual(Array.from({ length: 16 }, () => 0))
+  const ids = scene
+    .events("s1/runs.jsonl")
+    .filter((found) => found["event"] === "start")
+    .map((found) => found["id"])
+  expect(new Set(ids).size).toBe(17)
+  expect(scene.events("s1/runs.jsonl").filter((found) => found["event"] === "finalize").length).toBe(17)
+  expect((await scene.call("run.stats", {}, IN_S1)).document).toMatchObject({ total_runs: 17, succeeded: 17 })
+  const chats = scene
+    .events("s1/sessions.jsonl")
+    .filter((found) => found["event"] === "start")
+    .map((found) => found["chat_id"])
+  expect(new Set(chats).size).toBe(17)
+})
+
+test("no more runs of a space work at once than allowed, however many are spawned", async () => {
+  const claude = scene.harness("claude")
+  await scene.call("run.spawn", SPAWN)
+  const env = { ...IN_S1.env, MERIDIAN_MAX_PARALLEL: "2" }
+  await Promise.all(Array.from({ length: 6 }, () => scene.start("run.spawn", SPAWN, { env }).ended))
+  expect(claude.calls().length).toBe(7)
+  let working = 0
+  let most = 0
+  for (const found of scene.events("s1/runs.jsonl")) {
+    if (found["status"] === "running") working += 1
+    if (found["event"] === "finalize") working -= 1
+    most = Math.max(most, working)
+  }
+  expect(most).toBe(2)
+})
