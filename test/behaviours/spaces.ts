@@ -168,16 +168,15 @@ export const SPACES_BEHAVIOURS = {
   "run.orphan": {
     seed: "002",
     says: "a run whose worker was killed becomes failed with orphan_run, and its harness is ended",
-    owed: LATER,
   },
-  "run.live-untouched": { seed: "002", says: "a live run is never touched by a repair", owed: LATER },
-  "run.real-end-wins": { seed: "002", says: "a real end beats a repair", owed: LATER },
+  "run.live-untouched": { seed: "002", says: "a live run is never touched by a repair" },
+  "run.real-end-wins": { seed: "002", says: "a real end beats a repair" },
   "session.many-at-once": { seed: "002", says: "a space may have several live chats" },
   "session.blocked-lock-is-alive": {
     seed: "002",
     says: "a blocked lock is a live chat, an acquirable one a dead chat; flock(1) agrees",
   },
-  "session.kill-frees": { seed: "002", says: "kill -9 frees the lock of a chat", owed: LATER },
+  "session.kill-frees": { seed: "002", says: "kill -9 frees the lock of a chat" },
   "session.torn-tail": {
     seed: "002",
     says: "a torn tail is skipped in silence and never swallows the next event",
@@ -200,7 +199,6 @@ export const SPACES_BEHAVIOURS = {
   "session.start-up-sweep": {
     seed: "000",
     says: "stale chats are stopped at start-up, outside agent mode",
-    owed: LATER,
   },
   "state.versions": { seed: "002", says: "space.json has schema_version 1 and every event v 1" },
   "state.root": { seed: "002", says: "MERIDIAN_STATE_ROOT is honoured everywhere" },
@@ -212,7 +210,6 @@ export const SPACES_BEHAVIOURS = {
   "state.parallel-spawns": {
     seed: "002",
     says: "sixteen spawns at once have different ids and leave a clean log",
-    owed: LATER,
   },
   "state.reads-write-nothing": {
     seed: "002",

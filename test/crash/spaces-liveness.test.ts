@@ -68,6 +68,11 @@ verifies("run.live-untouched", async () => {
   scene.harness("claude", { release })
   const running = scene.start("run.spawn", SPAWN)
   const { harness } = await started("r1")
+  // Nothing more is written once the harness has shown its session and waits.
+  await until(
+    () =>
+      scene.events("s1/runs/r1/events.jsonl").length > 0 && scene.events("s1/sessions.jsonl").length === 2,
+  )
   const before = scene.snapshot()
   for (const name of ["doctor", "run.list", "run.stats", "space.list"] as const)
     await scene.call(name, {}, IN_S1)

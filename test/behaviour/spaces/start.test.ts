@@ -125,7 +125,9 @@ verifies("start.continue-last", async () => {
   await start({ space: "s1" })
   const { document, warnings } = await start({ continue: "" })
   expect(document).toMatchObject({ space_id: "s1", chat_id: "c2" })
-  expect(warnings).toEqual([])
+  expect(warnings).toEqual([
+    "WARNING [SPACE_AUTO_RESUMED]: Resumed active space s1. Next: use --new to start a fresh space.",
+  ])
   expect(claude.calls()[3]?.session).toBe(claude.calls()[2]?.session)
 })
 

@@ -14,8 +14,6 @@ export const LIMIT = {
   livenessWaitMs: 2_000,
   /** Lock files handed to one probing process. */
   probeBatch: 512,
-  /** One line of a harness. Longer ones are kept in the raw log but reach the parser cut. */
-  streamLineBytes: 16_777_216,
   /** All raw output of one attempt that is kept on disk. */
   rawLogBytes: 268_435_456,
   /** After the harness has ended: how long output that is still in the pipe (or a grandchild holding it) is waited for. */

@@ -48,7 +48,7 @@ export const composePrompt = (parts: PromptParts): ComposedPrompt => {
 }
 
 /** The whole text in order, for harnesses without a place for standing text and for `--dry-run`. */
-export const wholePrompt = (composed: ComposedPrompt): string =>
+export const wholePrompt = (composed: Pick<ComposedPrompt, "instructions" | "prompt">): string =>
   composed.instructions === "" ? composed.prompt : `${composed.instructions}\n\n${composed.prompt}`
 
 export const REPORT_INSTRUCTION = `# Report

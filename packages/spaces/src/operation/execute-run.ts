@@ -9,6 +9,7 @@ import { Failure, harnessSessionId, type RunId } from "@meridian/protocol"
 
 import { mayRun } from "../domain/admission.ts"
 import { LIMIT } from "../domain/limit.ts"
+import { wholePrompt } from "../domain/prompt-text.ts"
 import { decideRetry } from "../domain/retry.ts"
 import { isEnded, type Run, type RunEnd, type RunUpdate } from "../domain/run.ts"
 import type { Harness, LaunchPlan, SessionChoice, Verdict } from "../port/harness.ts"
@@ -90,8 +91,9 @@ const begin = (options: {
 }): Promise<OpenRun> => {
   const { plan } = options
   const { prompt, launch, policy: _, ...params } = plan
+  const told = plan.session.kind === "new" || launch.instructionsChanged === true
   return beginRun(options.state.place, options.space, {
-    prompt,
+    prompt: wholePrompt({ instructions: told ? (launch.instructions ?? "") : "", prompt }),
     params: { ...params, effort: launch.effort, permission: launch.permission, params: launch.params },
     start: (id, others) => {
       const open = others.filter((other) => !isEnded(other))
@@ -124,6 +126,7 @@ const begin = (options: {
 /** Waits for a place among the runs that may work at once. False when it was stopped while waiting. */
 const queue = async ({ plan, world, state, space, run, stopper }: RunContext): Promise<boolean> => {
   if (run.start.status === "running") return !stopper.signal.aborted
+  world.warn("RUN_QUEUED", { run: run.id, limit: plan.policy.maxParallel, space: space.id })
   const admitted = (runs: readonly Run[]): boolean =>
     mayRun(
       runs.filter((other) => !isEnded(other)),

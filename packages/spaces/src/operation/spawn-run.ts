@@ -7,6 +7,7 @@ import type { Config } from "../domain/config-option.ts"
 import { depthOf } from "../domain/depth.ts"
 import { asChatId, asRunId, asSpaceId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
+import { wholePrompt } from "../domain/prompt-text.ts"
 import { isEnded, type Run } from "../domain/run.ts"
 import type { Harness, LaunchPlan } from "../port/harness.ts"
 import { runPlace, spacePlace } from "../store/place.ts"
@@ -161,13 +162,13 @@ export const dryRun = (checked: CheckedRun, prepared: Prepared): SpawnDocument =
     skills: prepared.skills.length === 0 ? undefined : prepared.skills.map((skill) => skill.name),
     cwd: checked.preview.cwd,
     cli_command: [checked.preview.command, ...checked.preview.args],
-    composed_prompt: checked.preview.stdin.kind === "text" ? checked.preview.stdin.text : prepared.prompt,
+    composed_prompt: wholePrompt({ instructions: prepared.instructions ?? "", prompt: prepared.prompt }),
   })
 
 /** The chat this process runs in, when it is one of that space. */
 export const chatHere = (space: SpaceId, world: Pick<World, "env">): ChatId | undefined =>
   world.env["MERIDIAN_SPACE_ID"] === space
-    ? asChatId(world.env["MERIDIAN_CHAT_ID"] ?? world.env["MERIDIAN_SESSION_ID"])
+    ? (asChatId(world.env["MERIDIAN_CHAT_ID"]) ?? asChatId(world.env["MERIDIAN_SESSION_ID"]))
     : undefined
 
 const parentHere = (

@@ -57,7 +57,7 @@ export const start = implement(START, {
         cwd: plan.cwd,
         cli_command: [plan.command, ...plan.args],
       })
-    const space = await openSpace(input, { existing, continued: continuation !== undefined, state, world })
+    const space = await openSpace(input, { existing, state, world })
     const place = spacePlace(state.place, space.id)
     const chat = await startChat(state.place, place, {
       chatId: continuation?.record.chatId,
@@ -203,7 +203,6 @@ const openSpace = async (
   input: Input,
   options: {
     readonly existing: Space | undefined
-    readonly continued: boolean
     readonly state: State
     readonly world: World
   },
@@ -215,7 +214,8 @@ const openSpace = async (
     name === undefined || name === existing.name
       ? existing
       : await changeSpace(state.place, existing.id, (now) => ({ ...now, name }))
-  if (input.space === undefined && !options.continued)
+  // Found by us and not named by the reader: `--continue` with a value names it, too.
+  if (input.space === undefined && (input.continue ?? "") === "")
     world.warn("SPACE_AUTO_RESUMED", {
       space: space.id,
       ...(space.name === undefined ? {} : { name: space.name }),
