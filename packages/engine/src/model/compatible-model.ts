@@ -5,12 +5,15 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 
 import { openChunkReader, signatureMetadata, type ToolCallDelta } from "./chat-chunks.ts"
+import { openBodyWriter } from "./compatible-body.ts"
 import { wireName, type ModelConfig } from "./config.ts"
 import type { Fetch } from "./http-fetch.ts"
 import { openSseReader } from "./sse.ts"
 
 /** Under which native data of such models is kept. */
 export const COMPATIBLE_NAME = "compatible"
+
+const STREAMED = { stream: true, stream_options: { include_usage: true } }
 
 export type StreamingModel = Pick<LanguageModelV4, "doStream">
 
@@ -25,6 +28,7 @@ export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Pr
     url: () => address,
     headers: {},
   })
+  const write = openBodyWriter((options) => writer.prepareRequest(options), STREAMED)
   const headers = {
     "content-type": "application/json",
     accept: "text/event-stream",
@@ -48,11 +52,11 @@ export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Pr
     })
 
   const post = async (options: LanguageModelV4CallOptions): Promise<Response> => {
-    const { body } = await writer.prepareRequest(options)
+    const body = await write(options)
     const response = await fetch(address, {
       method: "POST",
       headers: { ...headers, ...definedOnly(options.headers) },
-      body: JSON.stringify({ ...body, stream: true, stream_options: { include_usage: true } }),
+      body,
       ...(options.abortSignal === undefined ? {} : { signal: options.abortSignal }),
     })
     if (!response.ok) throw await readRefusal(response)

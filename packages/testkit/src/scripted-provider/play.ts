@@ -20,6 +20,8 @@ export interface Scene {
   readonly gone: AbortSignal
   /** Resolves when a held reply may go on; rejects when `gone` aborts. */
   readonly released: () => Promise<void>
+  /** Called just before the response ends: what happens after it is no longer the provider's time. */
+  readonly ending: () => void
 }
 
 /** Below this much, pieces go out in one write; the reader sees the same events either way. */
@@ -51,6 +53,7 @@ const playWhole = async (scene: Scene, reply: Reply): Promise<Ended> => {
   if (reply.error !== undefined && (reply.inStream !== true || !facts.stream)) return sendFault(scene, reply)
   const answer = answerOf(scene, reply)
   if (!facts.stream) {
+    scene.ending()
     sendJson(response, 200, format.whole(answer))
     return "sent"
   }
@@ -71,11 +74,13 @@ const playWhole = async (scene: Scene, reply: Reply): Promise<Ended> => {
     await writeEvents(scene, reply, format.events(answer))
   }
   if (reply.hold === "end") await scene.released()
+  scene.ending()
   response.end()
   return "sent"
 }
 
-const sendFault = ({ format, response }: Scene, reply: Reply): Ended => {
+const sendFault = ({ format, response, ending }: Scene, reply: Reply): Ended => {
+  ending()
   const fault = faultOf(reply.error ?? {}, format.family)
   sendJson(response, fault.status ?? 400, format.errorBody(fault), {
     ...(fault.retryAfter === undefined ? {} : { "retry-after": String(fault.retryAfter) }),

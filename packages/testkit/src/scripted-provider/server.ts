@@ -58,7 +58,7 @@ export interface ScriptedProvider {
   readonly requests: readonly RecordedRequest[]
   /** Steps that still wait for their request. */
   readonly left: () => number
-  /** From the last byte of each model request to the last of its answer, in order; at most the newest 100,000. */
+  /** From the last byte of each model request to the end of its answer, as they ended; at most the newest 100,000. */
   readonly heldMs: () => readonly number[]
   /** Resolves when the n-th request to a model (counted from 1) has arrived. */
   readonly arrived: (n: number) => Promise<RecordedRequest>
@@ -109,7 +109,7 @@ export const startScriptedProvider = async (
 
   const answerModel = async (
     api: WireApi,
-    { entry, bytes }: { readonly entry: RecordedRequest; readonly bytes: number },
+    { entry, bytes, ending }: Asked,
     response: ServerResponse,
   ): Promise<Ended> => {
     const facts = readFacts(api, entry.body)
@@ -127,7 +127,7 @@ export const startScriptedProvider = async (
         })
       })
     const playing = play(
-      { n: entry.n, format: FORMATS[api], facts, response, gone: gone.signal, released },
+      { n: entry.n, format: FORMATS[api], facts, response, gone: gone.signal, released, ending },
       reply,
     )
     // Only now, so that who waits for the arrival of a held reply can release it.
@@ -155,9 +155,14 @@ export const startScriptedProvider = async (
       answerOther({ entry, plain, response, state: { requests, left: script.left, held, release } })
       return
     }
-    const ended = await answerModel(api, { entry, bytes: raw.length }, response)
-    held.push(performance.now() - started)
-    if (held.length > KEEP_HELD) held.shift()
+    let over = false
+    const ending = (): void => {
+      if (!over) held.push(performance.now() - started)
+      if (held.length > KEEP_HELD) held.shift()
+      over = true
+    }
+    const ended = await answerModel(api, { entry, bytes: raw.length, ending }, response)
+    ending()
     endings.reach(entry.n, ended)
   }
 
@@ -193,6 +198,12 @@ export const startScriptedProvider = async (
         server.closeAllConnections()
       }),
   }
+}
+
+interface Asked {
+  readonly entry: RecordedRequest
+  readonly bytes: number
+  readonly ending: () => void
 }
 
 interface Other {

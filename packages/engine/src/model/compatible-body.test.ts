@@ -1,0 +1,112 @@
+import { OpenAICompatibleChatLanguageModel } from "@ai-sdk/openai-compatible"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+
+import type { PromptMessage } from "../port/model.ts"
+import { openBodyWriter, REMEMBER_FROM, type Prepare } from "./compatible-body.ts"
+import { asSdkPrompt } from "./provider-model.ts"
+
+const FIXED = { stream: true }
+const model = new OpenAICompatibleChatLanguageModel("one", {
+  provider: "compatible",
+  url: () => "",
+  headers: {},
+})
+const prepare: Prepare = (options) => model.prepareRequest(options)
+const tools = [
+  { type: "function" as const, name: "read", description: "Reads", inputSchema: { type: "object" as const } },
+]
+const optionsOf = (prompt: readonly PromptMessage[]) => ({
+  prompt: asSdkPrompt(prompt),
+  tools,
+  maxOutputTokens: 7,
+})
+
+/** What the SDK would have sent. */
+const expectedOf = async (prompt: readonly PromptMessage[]): Promise<string> =>
+  JSON.stringify({ ...(await prepare(optionsOf(prompt))).body, ...FIXED })
+
+const text = fc.string({ maxLength: 8 })
+const id = fc.constantFrom("a", "b", "c")
+const anyMessage: fc.Arbitrary<PromptMessage> = fc.oneof(
+  text.map((content) => ({ role: "system" as const, content })),
+  fc
+    .array(
+      text.map((value) => ({ type: "text" as const, text: value })),
+      { maxLength: 3 },
+    )
+    .map((content) => ({
+      role: "user" as const,
+      content,
+    })),
+  fc.tuple(text, text, fc.array(id, { maxLength: 2 })).map(([said, thought, calls]): PromptMessage => ({
+    role: "assistant",
+    content: [
+      { type: "reasoning", text: thought },
+      { type: "text", text: said },
+      ...calls.map((toolCallId) => ({
+        type: "tool-call" as const,
+        toolCallId,
+        toolName: "read",
+        input: { said },
+      })),
+    ],
+  })),
+  fc.array(fc.tuple(id, text), { maxLength: 3 }).map((results): PromptMessage => ({
+    role: "tool",
+    content: results.map(([toolCallId, value]) => ({
+      type: "tool-result",
+      toolCallId,
+      toolName: "read",
+      output: { type: "text", value },
+    })),
+  })),
+)
+
+/** Order of the fields apart, which no server looks at. */
+const sameRequest = (ours: string, theirs: string): void => {
+  // eslint-disable-next-line eslint/no-restricted-properties -- our own text, compared as a value
+  expect(JSON.parse(ours)).toEqual(JSON.parse(theirs))
+}
+
+test("any prompt is written as the SDK would, the first time and every time it has grown", async () => {
+  const long = fc.array(anyMessage, { minLength: REMEMBER_FROM - 1, maxLength: REMEMBER_FROM + 6 })
+  await fc.assert(
+    fc.asyncProperty(long, fc.array(anyMessage, { maxLength: 3 }), async (prompt, more) => {
+      const write = openBodyWriter(prepare, FIXED)
+      const grown = [...prompt, ...more]
+      for (const one of [prompt, grown, grown.slice(3)])
+        sameRequest(await write(optionsOf(one)), await expectedOf(one))
+    }),
+    { numRuns: 60 },
+  )
+})
+
+const user = (n: number): PromptMessage => ({
+  role: "user",
+  content: [{ type: "text", text: `message ${n}` }],
+})
+
+test("only what is new is converted, from 100 messages on", async () => {
+  const converted: number[] = []
+  const write = openBodyWriter((options) => {
+    converted.push(options.prompt.length)
+    return prepare(options)
+  }, FIXED)
+  const prompt = Array.from({ length: REMEMBER_FROM - 1 }, (_, n) => user(n))
+  await write(optionsOf(prompt))
+  await write(optionsOf([...prompt, user(99)]))
+  const grown = [...prompt, user(100), user(101)]
+  await write(optionsOf(grown))
+  await write(optionsOf(grown))
+  expect(converted).toEqual([99, 100, 0, 2, 0, 0])
+})
+
+test("a converter that counts otherwise is believed", async () => {
+  const odd: Prepare = async (options) => ({ body: { messages: options.prompt.slice(1) } })
+  const prompt = Array.from({ length: REMEMBER_FROM }, (_, n) => user(n))
+  sameRequest(
+    await openBodyWriter(odd, FIXED)(optionsOf(prompt)),
+    JSON.stringify({ messages: prompt.slice(1), ...FIXED }),
+  )
+})
