@@ -18,13 +18,18 @@ import { findCommand } from "./find-command.ts"
 import { commandHelp, groupHelp, rootHelp, type Audience } from "./help.ts"
 import { processOutput, type Output } from "./output.ts"
 import { parseFlags, type Globals } from "./parse-flags.ts"
-import { problemDocument, problemOf, renderProblem } from "./problem.ts"
+import { problemDocument, problemOf, renderProblem, type Problem } from "./problem.ts"
 import { agentMode, openProcessWorld } from "./process-world.ts"
 import { VERSION } from "./version.ts"
 
 /** Never throws; ends the process, since every write is done when it returns. */
 export const main = async (words: readonly string[]): Promise<never> => {
   const output = processOutput()
+  // What nobody awaited is a bug, but still no reason to show a person a stack.
+  process.on("uncaughtException", (thrown) => {
+    report(thrown, output)
+    process.exit(1)
+  })
   const exitCode = await answer(words, output)
   process.exit(exitCode)
 }
@@ -46,12 +51,17 @@ const answer = async (words: readonly string[], output: Output): Promise<number>
     json = plan.json
     return await runCommand(plan, output)
   } catch (thrown) {
-    const problem = problemOf(thrown)
-    output.stderr(`${renderProblem(problem)}\n`)
-    if (process.env["MERIDIAN_DEBUG"] === "1" && thrown instanceof Error) output.stderr(`${thrown.stack}\n`)
+    const problem = report(thrown, output)
     if (json ?? looksLikeJson(words)) output.stdout(`${problemDocument(problem)}\n`)
     return problem.exitCode
   }
+}
+
+const report = (thrown: unknown, output: Output): Problem => {
+  const problem = problemOf(thrown)
+  output.stderr(`${renderProblem(problem)}\n`)
+  if (process.env["MERIDIAN_DEBUG"] === "1" && thrown instanceof Error) output.stderr(`${thrown.stack}\n`)
+  return problem
 }
 
 type Plan = { readonly tag: "print"; readonly text: string } | { readonly tag: "screen" } | RunPlan

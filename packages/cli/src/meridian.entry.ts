@@ -4,7 +4,7 @@
  * nothing, and loads the rest behind the version check. The compile cache comes first: it is what makes the rest start
  * fast. Builtins are asked for by function, since an import of one costs milliseconds.
  */
-process.getBuiltinModule?.("node:module").enableCompileCache?.(cacheDirectory())
+process.getBuiltinModule?.("node:module").enableCompileCache?.(cacheDirectory(process.env))
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 const words = process.argv.slice(2)
@@ -22,10 +22,23 @@ if (major < 24 || (major === 24 && minor < 15)) {
   await main(words)
 }
 
-/** Under the user's own cache folder: the shared temporary folder could be filled by somebody else. */
-function cacheDirectory(): string | undefined {
-  const { XDG_CACHE_HOME: cache, HOME: home, NODE_COMPILE_CACHE: chosen } = process.env
-  if (chosen !== undefined && chosen !== "") return chosen
-  if (cache?.startsWith("/") === true) return `${cache}/meridian/compile`
-  return home?.startsWith("/") === true ? `${home}/.cache/meridian/compile` : undefined
+/**
+ * Where compiled code is kept between starts. In the shared temporary folder only under a directory that is ours alone:
+ * somebody else's could hold somebody else's code. Undefined leaves the place to Node.
+ */
+function cacheDirectory(env: NodeJS.ProcessEnv): string | undefined {
+  const chosen =
+    env["NODE_COMPILE_CACHE"] || (env["XDG_CACHE_HOME"] && `${env["XDG_CACHE_HOME"]}/meridian/compile`)
+  const user = process.getuid?.()
+  if (chosen || user === undefined) return chosen
+  const { lstatSync, mkdirSync } = process.getBuiltinModule("node:fs")
+  const directory = `${env["TMPDIR"] || "/tmp"}/meridian-compile-${user}`
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const { uid, mode } = lstatSync(directory)
+    if (uid === user && (mode & 0o170022) === 0o040000) return directory
+  } catch {
+    // No cache, then: it is only ever faster with it.
+  }
+  return env["HOME"] && `${env["HOME"]}/.cache/meridian/compile`
 }
