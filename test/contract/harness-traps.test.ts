@@ -52,6 +52,14 @@ test("claude: exit code 0 without a result is an unfinished run", () => {
   })
 })
 
+test.each([
+  [{ result: "done" }, "succeeded"],
+  [{ subtype: "error_max_turns" }, "failed"],
+  [{ subtype: "error_during_execution", is_error: false, result: "done" }, "succeeded"],
+])("claude: a result %j is %s", (fields, status) => {
+  expect(read(claude, [CLAUDE_INIT, claudeResult(fields)]).verdict.status).toBe(status)
+})
+
 test("claude: a wrong key is given up after three tries instead of ten, and said once", () => {
   const retry = (attempt: number): object => ({
     type: "system",
@@ -149,6 +157,18 @@ test("codex: notices and items of type error do not fail a turn that completes",
     failure: "connection",
     message: "Reconnecting... 1/5 (stream disconnected)",
   })
+})
+
+test("codex: exit code 0 with an answer is a success, with nothing said it is not", () => {
+  const answer = { type: "item.completed", item: { type: "agent_message", text: "done" } }
+  expect(read(codex, [THREAD, answer]).verdict).toMatchObject({ status: "succeeded", report: "done" })
+  expect(read(codex, [THREAD, answer], { exitCode: 1 }).verdict.status).toBe("failed")
+  expect(read(codex, [THREAD]).verdict).toMatchObject({ failure: { class: "incomplete" } })
+})
+
+test("opencode: an answer without the end of its step is not finished, whatever the exit code", () => {
+  const lines = [open("step_start", {}), said("half")]
+  expect(read(opencode, lines).verdict).toMatchObject({ failure: { class: "incomplete" }, report: "half" })
 })
 
 test("codex: a failed turn is a failure even with exit code 0", () => {

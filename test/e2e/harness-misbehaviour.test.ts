@@ -71,6 +71,17 @@ describe("whatever the harness", () => {
     expect(() => process.kill(pid, 0)).toThrow("ESRCH")
   })
 
+  test("one that somebody else ends by SIGTERM is recorded as cancelled", async () => {
+    const of = scene({ hang: "within" })
+    await spawned(of, "--background")
+    await seen(of)
+    process.kill(of.pretend.calls()[0]?.pid ?? 0, "SIGTERM")
+    await of.run("run", "wait", "r1", "--space", "s1")
+    expect(document(await of.run("run", "show", "r1", "--space", "s1", "--json"))).toMatchObject({
+      status: "cancelled",
+    })
+  })
+
   test("one that hangs before its first word ends by its time limit with exit code 3", async () => {
     const ran = await spawned(scene({ hang: "before" }), "--timeout", "0.5")
     expect([ran.code, document(ran)]).toMatchObject([3, { status: "failed", exit_code: 3 }])
@@ -141,6 +152,25 @@ describe.each(HARNESSES)("%s", (name, model) => {
     await of.run("start", "--continue")
     expect(of.pretend.calls().at(-1)).toMatchObject({ mode: "interactive", session })
   })
+})
+
+test("a thread of codex reports totals; each run of it, forks too, is recorded with its own part", async () => {
+  const { scene, spawned } = sceneOf(["codex", "codex"])
+  const recording = (name: string): PretendBehaviour => ({
+    replay: join(import.meta.dirname, `../fixture/recordings/codex-${name}`),
+  })
+  const of = scene(recording("text"))
+  await spawned(of)
+  const runs = [
+    ["resume", "r1"],
+    ["resume-last", "r2"],
+    ["fork", "r3", "--fork"],
+  ] as const
+  for (const [name, id, ...flags] of runs) {
+    of.pretend.behave(recording(name))
+    const ran = await of.run("run", "continue", id, ...flags, "-p", "Go on.", "--space", "s1", "--json")
+    expect(document(ran)).toMatchObject({ input_tokens: 1300, cached_input_tokens: 0, output_tokens: 4 })
+  }
 })
 
 /** The harness of a background run is there. */

@@ -58,6 +58,8 @@ export interface RunEnd extends RunUsage {
   /** The same for people. */
   readonly message?: string | undefined
   readonly attempts?: number | undefined
+  /** The whole session so far, where the harness reports totals: what the next run of it starts from. */
+  readonly sessionUsage?: RunUsage | undefined
   readonly by: "worker" | "cancel" | "repair"
 }
 
@@ -152,6 +154,9 @@ export const encodeRunEnd = (id: RunId, end: RunEnd): Record<string, Json | unde
   output_tokens: end.outputTokens,
   total_cost_usd: end.costUsd,
   attempts: end.attempts,
+  session_input_tokens: end.sessionUsage?.inputTokens,
+  session_cached_input_tokens: end.sessionUsage?.cachedInputTokens,
+  session_output_tokens: end.sessionUsage?.outputTokens,
   error: end.error,
   message: end.message,
   by: end.by,
@@ -224,6 +229,7 @@ const decodeEnd = (fields: Fields): RunEnd => {
     outputTokens: number(fields, "output_tokens"),
     costUsd: number(fields, "total_cost_usd"),
     attempts: number(fields, "attempts"),
+    sessionUsage: decodeSessionUsage(fields),
     error,
     message: text(fields, "message"),
     by:
@@ -231,6 +237,21 @@ const decodeEnd = (fields: Fields): RunEnd => {
       (error === "orphan_run" ? "repair" : "worker"),
   }
 }
+
+const decodeSessionUsage = (fields: Fields): RunUsage | undefined => {
+  const inputTokens = number(fields, "session_input_tokens")
+  if (inputTokens === undefined) return undefined
+  return {
+    inputTokens,
+    cachedInputTokens: number(fields, "session_cached_input_tokens"),
+    outputTokens: number(fields, "session_output_tokens"),
+  }
+}
+
+/** The totals of a harness session after the run of it that ended last, if it told them. */
+export const sessionUsageIn = (runs: readonly Run[], harnessSession: string): RunUsage | undefined =>
+  runs.findLast((run) => run.harnessSessionId === harnessSession && run.end?.sessionUsage !== undefined)?.end
+    ?.sessionUsage
 
 /** What `chat_id` was called before the two ideas of a session had two names. */
 export const FORMER_CHAT_KEY = ["session", "id"].join("_")

@@ -244,12 +244,11 @@ const parser = (options: ParserOptions): StreamParser => {
       }
     },
     outcome: ({ exitCode }) => {
-      const done = result !== undefined && result["is_error"] === false && exitCode === 0
-      const answer = result?.["is_error"] === false ? textAt(result, "result") : undefined
       const failure = result === undefined ? undefined : failureIn(result)
+      const answer = failure === undefined ? textAt(result, "result") : undefined
       const report = answer === undefined || answer.trim() === "" ? lastText : answer
       return {
-        complete: done,
+        complete: result !== undefined && failure === undefined && exitCode === 0,
         ...(failure === undefined ? {} : { failure }),
         ...(report === undefined ? {} : { report }),
         ...(usage === undefined ? {} : { usage }),
@@ -299,7 +298,8 @@ const readRetry = (line: JsonObject): readonly HarnessEvent[] => {
 
 /** `subtype` is "success" on API errors too: `is_error` decides. */
 const failureIn = (result: JsonObject): HarnessFailure | undefined => {
-  if (result["is_error"] === false) return undefined
+  const isError = result["is_error"] ?? textAt(result, "subtype")?.startsWith("error") ?? false
+  if (isError === false) return undefined
   const errors = listAt(result, "errors").filter((value) => typeof value === "string")
   const message = textAt(result, "result") ?? errors.join(" ")
   const said = message === "" ? (textAt(result, "subtype") ?? "error") : message

@@ -179,7 +179,8 @@ const parser = (options: ParserOptions): StreamParser => {
     outcome: ({ exitCode }) => {
       const usage = sessionUsage === undefined ? undefined : usageOfRun(sessionUsage, options)
       return {
-        complete: turn === "completed" && exitCode === 0,
+        // Its exit code can be trusted: what says so here is that something was said.
+        complete: exitCode === 0 && turn !== "failed" && (turn === "completed" || lastText !== undefined),
         ...(failure === undefined ? {} : { failure }),
         ...(lastText === undefined ? {} : { report: lastText }),
         ...(usage === undefined ? {} : { usage }),

@@ -85,7 +85,17 @@ const standingFile = (request: LaunchRequest): readonly PlannedFile[] => {
   return text === "" ? [] : [{ path: join(request.scratch, "opencode-instructions.md"), content: text }]
 }
 
-const READ = { "*": "deny", read: "allow", grep: "allow", glob: "allow", list: "allow", todowrite: "allow" }
+/** Looking, planning and reading skills; the names are those of OpenCode's own tools. */
+const READ = {
+  "*": "deny",
+  read: "allow",
+  grep: "allow",
+  glob: "allow",
+  list: "allow",
+  skill: "allow",
+  todoread: "allow",
+  todowrite: "allow",
+}
 
 const TIERS = {
   "read-only": READ,

@@ -11,8 +11,8 @@ import { mayRun } from "../domain/admission.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
 import { decideRetry } from "../domain/retry.ts"
-import { isEnded, type Run, type RunEnd, type RunUpdate } from "../domain/run.ts"
-import type { Harness, LaunchPlan, SessionChoice, Verdict } from "../port/harness.ts"
+import { isEnded, sessionUsageIn, type Run, type RunEnd, type RunUpdate } from "../domain/run.ts"
+import type { Harness, LaunchPlan, SessionChoice, Usage, Verdict } from "../port/harness.ts"
 import { startChat, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
 import { attemptLogs, runPlace, spacePlace, type RunPlace, type SpacePlace } from "../store/place.ts"
 import { settleRuns } from "../store/run-liveness.ts"
@@ -188,10 +188,7 @@ const attemptUntilSettled = async (context: RunContext, chat: OpenChat): Promise
 const attemptOnce = async (context: RunContext, chat: OpenChat, attempt: number): Promise<Verdict> => {
   const { plan, world, state, space, harness, run, files, stopper } = context
   const launch = planAttempt(context)
-  const before =
-    plan.session.kind === "new"
-      ? undefined
-      : await harness.usageBefore({ id: plan.session.id, environment: world.env })
+  const before = await usageBefore(context)
   let known = run.start.harnessSessionId
   let writes: Promise<void> = Promise.resolve()
   /** In the order things became known, one after the other, while the harness works on. */
@@ -242,6 +239,27 @@ const attemptOnce = async (context: RunContext, chat: OpenChat, attempt: number)
   return verdict
 }
 
+/** What the session had used up already: as the harness tells it, else as its last run with us left it. */
+const usageBefore = async ({
+  plan,
+  world,
+  state,
+  space,
+  harness,
+}: RunContext): Promise<Usage | undefined> => {
+  const { session } = plan
+  if (session.kind === "new") return undefined
+  const told = await harness.usageBefore({ id: session.id, environment: world.env })
+  const recorded =
+    told === undefined ? sessionUsageIn(readRuns(space, state.onDamage), session.id) : undefined
+  if (recorded === undefined) return told
+  return {
+    inputTokens: recorded.inputTokens ?? 0,
+    cachedInputTokens: recorded.cachedInputTokens ?? 0,
+    outputTokens: recorded.outputTokens ?? 0,
+  }
+}
+
 const planAttempt = ({ plan, world, harness, files }: RunContext): LaunchPlan => {
   // A chosen id can be used once: every attempt at a new conversation chooses another.
   const chosen = world.uuid()
@@ -281,10 +299,14 @@ const outcomeOf = (verdict: Verdict, stopper: Stopper, attempts: number): Outcom
     cachedInputTokens: verdict.usage?.cachedInputTokens,
     outputTokens: verdict.usage?.outputTokens,
     costUsd: verdict.usage?.costUsd,
+    sessionUsage: verdict.sessionUsage,
   }
   // Stopped after it had succeeded is a success; anything else that was stopped was stopped.
   if (verdict.status === "succeeded") return { status: "succeeded", exitCode: 0, attempts, ...usage }
   if (stopper.reason() !== undefined) return { ...stopped(stopper), attempts, ...usage }
+  // Somebody else ended the harness by a signal.
+  if (verdict.status === "cancelled")
+    return { status: "cancelled", exitCode: 143, error: "cancelled", attempts, ...usage }
   return {
     status: "failed",
     exitCode: verdict.failure?.class === "invalid_launch" ? 2 : 1,

@@ -42,8 +42,9 @@ export const streamContract = (harness: Harness, runs: readonly RecordedRun[]): 
     expect(read(harness, noisy)).toEqual({ ...plain, verdict: { ...plain.verdict, skippedLines } })
   })
 
-  test.each(succeeded)("$name is no success without its last line", (run) => {
-    const { verdict } = read(harness, withLines(run, linesOf(run).slice(0, -1)))
+  test.each(succeeded)("$name is no success without its last line and with exit code 1", (run) => {
+    const cutShort = withLines(run, linesOf(run).slice(0, -1))
+    const { verdict } = read(harness, { ...cutShort, end: { ...run.end, exitCode: 1 } })
     expect(verdict.status).toBe("failed")
   })
 
