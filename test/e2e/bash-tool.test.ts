@@ -154,6 +154,22 @@ test("a timeout ends the whole group, also what ignores being asked", async () =
   expect(await marked(bench)).toEqual([])
 })
 
+test("a command is asked to end once, and its last words are heard", async () => {
+  await using bench = await openBench({ graceMs: 20_000 })
+  const command = `trap 'echo asked >> asked; sleep 0.2 && echo cleaned up; exit 0' TERM; echo begun; sleep 1000 & wait`
+  const outcome = await bench.run({ command, timeout: 1500 }).catch((error: unknown) => String(error))
+  expect(outcome).toContain("begun\n")
+  expect(outcome).toContain("cleaned up\n")
+  expect(await readFile(join(bench.space.root, "asked"), "utf8")).toBe("asked\n")
+})
+
+test("a process in the background that never stops talking does not hold the call", async () => {
+  await using bench = await openBench()
+  const text = await bench.run({ command: "while :; do echo noise; sleep 0.02; done & echo started" })
+  expect(text).toContain("started\n")
+  expect(text).toContain("[still running in the background:")
+})
+
 test("a long output of a command that ran out of time is kept, its end is told", async () => {
   await using bench = await openBench()
   const outcome = await bench

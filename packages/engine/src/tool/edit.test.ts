@@ -66,6 +66,10 @@ test("byte order mark and line endings stay the file's own", async () => {
   expect(await readFile(join(space.root, "f"), "utf8")).toBe("\uFEFF1\r\n2\r\n2.5\r\nthree\r\n")
 })
 
+test("a model that writes CRLF does not bring it into a file without", () => {
+  expect(decideEdit("a\nb\n", "a\r\nb", "c\r\nd", false)).toMatchObject({ text: "c\nd\n" })
+})
+
 test("a file with mixed line endings is matched exactly", () => {
   expect(decideEdit("a\r\nb\nc", "b\nc", "d\ne", false)).toMatchObject({ text: "a\r\nd\ne" })
 })

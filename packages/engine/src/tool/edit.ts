@@ -6,7 +6,7 @@ import { inputShape, optional, text, truth } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { readSnapshot, replaceFile } from "./replace-file.ts"
 import { askForExternal, resolvePath, type Place } from "./resolve-path.ts"
-import { decodeTextFile, encodeTextFile, usesCarriageReturns, withCarriageReturns } from "./text-file.ts"
+import { decodeTextFile, encodeTextFile, lineEndingsOf } from "./text-file.ts"
 
 export interface EditOptions extends Place {
   readonly locks: FileLocks
@@ -81,10 +81,9 @@ export type EditDecision =
 
 /** Pure: what the text becomes, or why not. */
 export const decideEdit = (whole: string, oldText: string, newText: string, all: boolean): EditDecision => {
-  const carriage = usesCarriageReturns(whole)
-  // A model that read a CRLF file writes plain line feeds; the file keeps its own endings.
-  const before = carriage ? withCarriageReturns(oldText) : oldText
-  const after = carriage ? withCarriageReturns(newText) : newText
+  const toFile = lineEndingsOf(whole)
+  const before = toFile(oldText)
+  const after = toFile(newText)
   const found = occurrences(whole, before)
   if (found === 0)
     return {

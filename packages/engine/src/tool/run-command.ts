@@ -43,8 +43,12 @@ export interface CommandResult {
   readonly output: Spooled
 }
 
-/** $0 is the shell, $1 the command. The exit code goes to descriptor 3, so that it is known while others hold the pipe. */
-const WRAPPER = `{ "$0" -c "$1" 2>&1 3>&-; echo "$?" >&3; } | { PATH=$PATH:/usr/bin:/bin; exec cat 3>&-; }`
+/**
+ * $0 is the shell, $1 the command. The exit code goes to descriptor 3, so that it is known while others hold the pipe. `cat`
+ * is deaf to polite signals: it carries a command's last words until the command itself is gone.
+ */
+const WRAPPER = `{ "$0" -c "$1" 2>&1 3>&-; echo "$?" >&3; } |
+{ trap '' TERM INT HUP; PATH=$PATH:/usr/bin:/bin; exec cat 3>&-; }`
 
 export const runCommand = async (request: CommandRequest): Promise<CommandResult> => {
   await request.guard.ready()
@@ -112,8 +116,12 @@ const findCall = (request: CommandRequest, group: number): Promise<readonly Proc
   )
 
 const endAll = async (request: CommandRequest, group: number): Promise<void> => {
-  sendSignal(-group, "SIGTERM")
   await endProcesses({
+    // The group at once, so that nobody is missed between looking and asking; those who left it one by one.
+    ask: (alive) => {
+      sendSignal(-group, "SIGTERM")
+      for (const row of alive) if (row.group !== group) sendSignal(row.pid, "SIGTERM")
+    },
     graceMs: request.graceMs,
     waitMs: TOOL_LIMITS.leftoversMs,
     find: async () => {
@@ -162,6 +170,8 @@ const pump = (stream: Readable | null, spool: Spool): Pump => {
   }
 }
 
+const SETTLE_ROUNDS = 10
+
 /** Until the output has ended, or is held open by someone else and quiet. */
 const settled = async (output: Pump, child: ChildProcess): Promise<void> => {
   const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined
@@ -169,7 +179,8 @@ const settled = async (output: Pump, child: ChildProcess): Promise<void> => {
     await exited
     return "ended" as const
   })
-  for (let before = -1; before !== output.count();) {
+  // Something that keeps talking in the background is not waited for either.
+  for (let before = -1, rounds = 0; before !== output.count() && rounds < SETTLE_ROUNDS; rounds++) {
     before = output.count()
     const quiet = new AbortController()
     const pause = delay(TOOL_LIMITS.bashQuietMs, "quiet" as const, { signal: quiet.signal })

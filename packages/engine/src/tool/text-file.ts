@@ -34,3 +34,9 @@ export const usesCarriageReturns = (text: string): boolean =>
 
 export const withCarriageReturns = (text: string): string =>
   text.replaceAll("\r\n", "\n").replaceAll("\n", "\r\n")
+
+/** Writes a model's text with the line endings of the file; a file that has both kinds is taken literally. */
+export const lineEndingsOf = (whole: string): ((text: string) => string) => {
+  if (usesCarriageReturns(whole)) return withCarriageReturns
+  return whole.includes("\r\n") ? (text) => text : (text) => text.replaceAll("\r\n", "\n")
+}
