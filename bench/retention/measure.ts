@@ -14,6 +14,8 @@ import { FALSE_REQUEST, SUMMARISERS, type SummariserName } from "./summarisers.t
 export const SEEDS = [1, 2, 3] as const
 /** Requests after each compaction; the first is probed for facts, all for the pinned part. */
 const REQUESTS = 4
+/** Compactions of the unchanged conversation at the end. */
+const UNCHANGED = 3
 
 export const ARMS = {
   "host only": undefined,
@@ -38,6 +40,8 @@ export interface Cell {
   /** Largest brief given to the summariser, and largest text added to a main request. */
   briefTokens: number
   addedTokens: number
+  /** Compactions of an unchanged conversation after which the plugin's text was another one. */
+  unstable: number
   /** First requests in which the summary claims something the user never said. */
   invented: number
 }
@@ -88,6 +92,19 @@ const replay = async (run: {
     probe(cell, round, first)
     countPin(cell, first)
     await goOn(host, cell)
+  }
+  await compactAgain(host, run)
+}
+
+/** Compacting what has not changed must not change what is kept. */
+const compactAgain = async (
+  host: Host,
+  { name, seed, cell }: { readonly name: SummariserName; readonly seed: number; readonly cell: Cell },
+): Promise<void> => {
+  const before = (await host.request()).added.join("\n")
+  for (let again = 1; again <= UNCHANGED; again += 1) {
+    await host.compact(SUMMARISERS[name], seed * ROUNDS + ROUNDS + again)
+    if ((await host.request()).added.join("\n") !== before) cell.unstable += 1
   }
 }
 
@@ -158,5 +175,6 @@ const emptyCell = (): Cell => ({
   requestsWithPin: emptyCount(),
   briefTokens: 0,
   addedTokens: 0,
+  unstable: 0,
   invented: 0,
 })

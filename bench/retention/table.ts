@@ -32,12 +32,16 @@ export const renderReadmeBlock = (result: Result): string => {
     share(total(SUMMARISER_NAMES.map((name) => result[arm][name].onlySaid)))
   return [
     RETENTION_START,
+    "",
     renderTable(result),
     "",
     `Share of declared facts (${declared.of / ours.length} probes a cell) that are present in the first request after each of ${ROUNDS} compactions in a row, ` +
       `${SEEDS.length} seeds, by stand-in summariser. Declared: written in SESSION.md, spec artifacts, rules, the launch record, or touched by a tool. ` +
       `What was only said in the conversation is not kept: ${saidOf("ours (pinned)")} present with us, ${saidOf("host only")} without. ` +
+      "Stale: an old value that stands in a request without its newest one, or a cancelled one without a pinned list to tell. " +
+      "The middle arm also has the rules in its system prompt, as the original has. " +
       "Presence is measured, not use. `node --conditions=source bench/retention/run.ts` prints this table.",
+    "",
     RETENTION_END,
   ].join("\n")
 }

@@ -20,11 +20,12 @@ test("the published retention is what the measurement gives now", { timeout: 240
 test("every declared fact is in every first request after a compaction, none is stale, within 1,000 tokens", () => {
   const cells = SUMMARISER_NAMES.map((name) => pinned["ours (pinned)"][name])
   expect(cells.length).toBe(7)
-  for (const { declared, requestsWithPin, stale, briefTokens, addedTokens } of cells) {
+  for (const { declared, requestsWithPin, stale, unstable, briefTokens, addedTokens } of cells) {
     expect(declared.of).toBeGreaterThan(0)
     expect(declared.present).toBe(declared.of)
     expect(requestsWithPin.present).toBe(requestsWithPin.of)
     expect(stale).toBe(0)
+    expect(unstable).toBe(0)
     expect(Math.max(briefTokens, addedTokens)).toBeLessThanOrEqual(1000)
   }
 })

@@ -115,7 +115,7 @@ test("the newest objective holds, and a withdrawn decision is gone", () => {
     fact("objective", "new", 9),
     fact("objective", "old", 1),
     { ...fact("decision", "use tabs", 2), key: "indent" },
-    { ...fact("decision", "", 3), key: "indent", withdrawn: true },
+    { ...fact("decision", "use tabs", 3), key: "indent", withdrawn: true },
   ])
   expect(text).toContain("## Primary Objective\n- new\n")
   expect(text).toContain("## Decisions\n- none recorded\n")

@@ -16,7 +16,10 @@ const MAX_VALUE_LENGTH = 2000
  * Joins continuation lines: a text line directly after a bullet, or directly after another text line, belongs to it,
  * unless `startsAnew` says that it begins something of its own.
  */
-export const readItems = (lines: readonly Line[], startsAnew: (line: Line) => boolean): readonly Item[] => {
+export const readItems = (
+  lines: readonly Line[],
+  startsAnew: (line: Line, head: Line) => boolean,
+): readonly Item[] => {
   const items: Item[] = []
   let parts: string[] = []
   let length = 0
@@ -26,7 +29,7 @@ export const readItems = (lines: readonly Line[], startsAnew: (line: Line) => bo
     head = undefined
   }
   for (const line of lines) {
-    const continues = head !== undefined && line.kind === "text" && !startsAnew(line)
+    const continues = head !== undefined && line.kind === "text" && !startsAnew(line, head)
     if (continues) {
       if (length < MAX_VALUE_LENGTH) parts.push(line.text)
       length += line.text.length

@@ -82,6 +82,17 @@ test("an empty field does not take the next one as its value", () => {
   ])
 })
 
+test("a label nobody knows ends the value before it, unless it is part of it", () => {
+  const state = readSessionState(
+    "**Focus:** checkout\n**Status:** fine\n\n- Open Work: first\n  Rationale: second\n\nGoal: third\nOwner: me\n",
+  )
+  expect([state.focus, state.openWork, state.objective]).toEqual([
+    "checkout",
+    ["first Rationale: second"],
+    "third",
+  ])
+})
+
 test("all bullets under a heading are taken, done ones as completed", () => {
   const state = readSessionState(
     "## Open Work\n- [x] one\n- [ ] two\n  - [ ] three\n\n## Blockers\n1. a key is missing\n2. none\n",
@@ -169,6 +180,17 @@ test.each([
     ["Blockers: new trouble"],
   ])
   expect(state.decisions).toEqual(["Decision: old choice", "Decision: new choice"])
+})
+
+test("dates out of order still tell which entry is the newest", () => {
+  const days = ["2026-04-01", "2026-04-03", "2026-04-02"]
+  const { focus } = readSessionState(days.map((day) => `[Focus: of ${day}] ${day}\n- did it\n`).join("\n"))
+  expect(focus).toBe("of 2026-04-03")
+})
+
+test("an entry without a date on top of dated ones is the newest", () => {
+  const { focus } = readSessionState("[Focus: top]\n[Focus: b] 2026-04-03\n[Focus: a] 2026-04-02\n")
+  expect(focus).toBe("top")
 })
 
 test("the only brief for the next operator holds wherever it stands", () => {

@@ -125,7 +125,7 @@ const collect = (parts: readonly Part[]): Collected => {
     else known.push(value)
   }
   for (const part of parts) {
-    const items = readItems(part.lines, ({ text }) => labelOf(text) !== undefined)
+    const items = readItems(part.lines, startsField)
     for (const { text } of items) lines.push(text)
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index]
@@ -149,6 +149,12 @@ type Add = (field: Field, value: string) => void
 
 const labelOf = (text: string): Labelled | undefined =>
   readLabel(text) ?? (text.startsWith("**") || text.startsWith("__") ? readLabelAlone(text) : undefined)
+
+/** A known label always does; any other one when it is bold or not indented under what stands before it. */
+const startsField = (line: Line, head: Line): boolean =>
+  labelOf(line.text) !== undefined ||
+  /^(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)/.test(line.text) ||
+  (line.indent <= head.indent && /^[A-Z][\w /-]{0,30}:(?:\s|$)/.test(line.text))
 
 /** Bullets deeper than a labelled bullet; all bullets that follow a label standing on a line of its own. */
 const childrenOf = (items: readonly Item[], at: number, { value }: Labelled): readonly Item[] => {
