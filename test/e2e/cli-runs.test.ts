@@ -269,3 +269,21 @@ test("a flag of another harness is warned about and left out; a model of another
     "ERROR [HARNESS_MISMATCH]: Session c1 was started with Codex. Cannot continue with a Claude model. Next: pick a model on Codex or omit -m.\n",
   ])
 })
+
+test("a chat whose process was killed is stopped by the next command of a person, and not by an agent's", async () => {
+  const { cwd, env, run, agent, claude } = scene({ hang: "within" })
+  const child = spawn(process.execPath, [BINARY, "start"], { cwd, env: { ...env, MERIDIAN_REPO_ROOT: cwd } })
+  const ended = new Promise((resolve) => child.on("close", resolve))
+  for (let look = 0; look < 600 && claude.calls().length === 0; look += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  child.kill("SIGKILL")
+  const [call] = claude.calls()
+  if (call !== undefined) process.kill(call.pid, "SIGKILL")
+  await ended
+  const log = (): string => readFileSync(join(cwd, ".meridian/.spaces/s1/sessions.jsonl"), "utf8")
+  await agent("models", "list")
+  await agent("run", "list")
+  expect(log()).not.toContain('"event":"stop"')
+  await run("space", "list")
+  expect(log()).toContain('"event":"stop"')
+})
