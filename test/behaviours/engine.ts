@@ -19,6 +19,10 @@ export const ENGINE_BEHAVIOURS = {
     seed: "004",
     says: "read refuses absolute paths, escapes and links that lead outside, whatever the rules say",
   },
+  "tools.read.references": {
+    seed: "004",
+    says: "read resolves one path relative to the Location or a named project reference",
+  },
   "tools.read.canonical-resource": {
     seed: "004",
     says: "read asks for the canonical resource, not for the name the model used",

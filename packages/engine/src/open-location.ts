@@ -61,7 +61,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     const skills = openSkillShelf({ directory, files })
     const registry = openToolRegistry({ outputDirectory: place.outputDirectory })
     registry.contribute([
-      ...builtinTools({ ...place, root: directory }),
+      ...builtinTools({ ...place, root: directory, references: options.references ?? [] }),
       ...place.ownTools,
       skillTool(skills),
     ])

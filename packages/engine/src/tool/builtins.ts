@@ -8,6 +8,7 @@ import { globTool } from "./glob.ts"
 import { grepTool } from "./grep.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import type { ProcessGuard } from "./process-guard.ts"
+import type { NamedPlace } from "./read-places.ts"
 import { readTool } from "./read.ts"
 import type { Place } from "./resolve-path.ts"
 import { openSlots } from "./slots.ts"
@@ -24,6 +25,8 @@ export interface BuiltinOptions extends Place {
   /** Names the store, for `endLeftovers` of the next engine. */
   readonly scope?: string
   readonly todos: TodoStore
+  /** Places outside the project that `read` may look at by name. */
+  readonly references?: readonly NamedPlace[]
 }
 
 export const builtinTools = (options: BuiltinOptions): readonly Tool[] => {

@@ -7,6 +7,7 @@ import { expect, test } from "vitest"
 
 import { openScene, openWorkspace, textOf } from "../../../../test/tool-scene.ts"
 import { verifies } from "../../../../test/verifies.ts"
+import { boundOutput } from "./bound-output.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { readTool } from "./read.ts"
 
@@ -144,7 +145,10 @@ test("pipes, devices and sockets are refused without waiting for them", async ()
       /not a regular file/,
     )
     await expect(
-      readTool({ root: "/", directory: "/" }).execute({ path: "dev/zero" }, openScene()),
+      readTool({ root: "/", directory: "/", outputDirectory: "/nowhere" }).execute(
+        { path: "dev/zero" },
+        openScene(),
+      ),
     ).rejects.toThrow(/not a regular file/)
   } finally {
     server.close()
@@ -234,4 +238,45 @@ test("a file the system forbids is told as that", async () => {
     .then(textOf, (error: unknown) => String(error))
   // Root may read everything; what matters then is that nothing else went wrong.
   expect(outcome).toMatch(allowed ? /^x$/ : /permission denied by the system/)
+})
+
+verifies(
+  "tools.read.references",
+  async () => {
+    await using space = await openWorkspace()
+    await mkdir(join(space.base, "library/docs"), { recursive: true })
+    await writeFile(join(space.base, "library/docs/a.md"), "from the library\n")
+    await symlink("../secret", join(space.base, "library/escape"))
+    const read = readTool({ ...space, references: [{ name: "lib", path: join(space.base, "library") }] })
+    const scene = openScene()
+    expect(textOf(await read.execute({ reference: "lib", path: "docs/a.md" }, scene))).toBe(
+      "from the library\n",
+    )
+    expect(scene.questions.map(({ action, resources }) => [action, resources])).toEqual([
+      ["read", [join(space.base, "library/docs/a.md")]],
+    ])
+    for (const path of ["../project", "escape", "/etc/hostname"])
+      await expect(read.execute({ reference: "lib", path }, openScene())).rejects.toMatchObject({
+        code: "denied",
+      })
+    await expect(read.execute({ reference: "libb", path: "." }, openScene())).rejects.toThrow(
+      /Did you mean lib\?/,
+    )
+  },
+  "by its name, and not left",
+)
+
+test("a cut output is paged with read by the name its preview gives, and others are not listed", async () => {
+  await using space = await openWorkspace()
+  const whole = Array.from({ length: 5000 }, (_, at) => `${at}\n`).join("")
+  const preview = textOf(
+    await boundOutput({ content: [{ type: "text", text: whole }] }, space.outputDirectory),
+  )
+  const [, reference = "", path = ""] = /reference "(\w+)", path "([^"]+)"/.exec(preview) ?? []
+  const page = await readTool(space).execute({ reference, path, offset: 2500, limit: 2 }, openScene())
+  expect(textOf(page)).toContain("2499\n2500\n")
+  for (const other of [".", "..", `../${path}`, "tool_1.txt"])
+    await expect(readTool(space).execute({ reference, path: other }, openScene())).rejects.toMatchObject({
+      code: "denied",
+    })
 })

@@ -1,4 +1,4 @@
-/** `read`: a page of a text file, a small binary file, or a page of a directory. Nothing outside the project, ever. */
+/** `read`: a page of a text file, a small binary file, or a page of a directory, only where read-places.ts allows. */
 import { basename, dirname } from "node:path"
 
 import { ToolError, type ToolOutput } from "../port/tool.ts"
@@ -12,13 +12,20 @@ import { openVerified, type OpenedFile } from "./open-verified.ts"
 import { readAtMost } from "./read-at-most.ts"
 import { listDirectory, listNames } from "./read-directory.ts"
 import { readPage } from "./read-page.ts"
-import { resolveInside, type Place, type ResolvedPath } from "./resolve-path.ts"
+import { resolveReadable, type ReadPlaces } from "./read-places.ts"
+import type { ResolvedPath } from "./resolve-path.ts"
 
 const SHAPE = inputShape({
   path: text({
     describe: "File or directory, relative to the working directory",
     otherNames: ["filePath", "file_path"],
   }),
+  reference: optional(
+    text({
+      describe:
+        'Where the path starts instead: "output" for a kept output, or the name of a reference you were told',
+    }),
+  ),
   offset: optional(
     integer({
       describe:
@@ -36,7 +43,7 @@ const SHAPE = inputShape({
   ),
 })
 
-export const readTool = (place: Place): SelfBoundedTool => ({
+export const readTool = (places: ReadPlaces): SelfBoundedTool => ({
   boundsOwnOutput: true,
   advertisement: {
     name: "read",
@@ -50,7 +57,7 @@ export const readTool = (place: Place): SelfBoundedTool => ({
   },
   execute: async (raw, scene) => {
     const input = SHAPE.decode(raw)
-    const path = await resolveInside(place, input.path)
+    const path = await resolveReadable(places, input.path, input.reference)
     await scene.ask({ action: "read", resources: [path.resource], title: `Read ${path.resource}` })
     throwIfAborted(scene.signal)
     const offset = input.offset ?? 1

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { constants, fstatSync } from "node:fs"
 import { lstat, mkdir, open, readdir, unlink, type FileHandle } from "node:fs/promises"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 
 import { codeOf } from "./describe-error.ts"
 import { TOOL_LIMITS } from "./limits.ts"
@@ -164,7 +164,8 @@ const removeOld = async (directory: string, newest: FileHandle): Promise<void> =
   await Promise.all(old.flat().map((name) => unlink(join(directory, name)).catch(() => undefined)))
 }
 
-const KEPT_NAME = /^tool_[0-9a-f]{24}\.txt$/
+/** What a kept file is called. */
+export const KEPT_NAME = /^tool_[0-9a-f]{24}\.txt$/
 
 const keepWhole = async (directory: string, whole: Buffer): Promise<string | undefined> => {
   const file = await openKeptFile(directory, whole.length)
@@ -181,7 +182,7 @@ const describeCut = (cut: {
   const size = `${cut.hidden} bytes of ${cut.lines + 1} lines in all`
   if (cut.path === undefined) return `[... ${size} left out here and lost: ${cut.lost} ...]`
   const rest = cut.lost === undefined ? "" : `; its end was lost: ${cut.lost}`
-  return `[... ${size} left out here; the full text is in ${cut.path}${rest}. Look into it with grep or bash ...]`
+  return `[... ${size} left out here; the full text is in ${cut.path}${rest}. Page it with read: reference "output", path "${basename(cut.path)}" ...]`
 }
 
 const firstLines = (bytes: Buffer, bounds: SpoolBounds): Buffer => {
