@@ -6,7 +6,7 @@ import { readReference, RUN_REFERENCES } from "../domain/run-reference.ts"
 import type { Run } from "../domain/run.ts"
 import { spacePlace, type SpacePlace } from "../store/place.ts"
 import { settleRuns } from "../store/run-liveness.ts"
-import { readNewestRuns, readRun, readRuns } from "../store/run-store.ts"
+import { readNewestRuns, readRun } from "../store/run-store.ts"
 import { findSpace } from "../store/space-store.ts"
 import { requireSpace } from "./space-context.ts"
 import type { State } from "./state.ts"
@@ -21,8 +21,7 @@ export const findRun = async (space: SpacePlace, reference: string, state: State
     case "unknown":
       throw new Failure("RUN_REFERENCE_UNKNOWN", { reference, known: Object.keys(RUN_REFERENCES).join(", ") })
     case "newest": {
-      const runs =
-        reference === "@latest" ? readNewestRuns(space, 1, state.onDamage) : readRuns(space, state.onDamage)
+      const runs = readNewestRuns(space, { count: 1, accepts: read.accepts }, state.onDamage)
       const run = (await settleRuns(space, runs, state)).findLast(read.accepts)
       if (run === undefined) throw new Failure("NO_RUN", { what: `reference '${reference}'` })
       return run

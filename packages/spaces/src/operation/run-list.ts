@@ -1,6 +1,6 @@
 import type { Run } from "../domain/run.ts"
 import { settleRuns } from "../store/run-liveness.ts"
-import { readNewestRuns, readRuns } from "../store/run-store.ts"
+import { readNewestRuns } from "../store/run-store.ts"
 import { spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
 import { dollars, seconds, sparse } from "./run-document.ts"
@@ -16,12 +16,10 @@ export const runList = implement(RUN_LIST, {
     const accepts = (run: Run): boolean =>
       (status === undefined || run.status === status) &&
       (input.model === undefined || run.model === input.model)
-    // A filter needs every run; the newest few do not.
-    const unfiltered = status === undefined && input.model === undefined
-    const found = unfiltered
-      ? readNewestRuns(space, input.limit, state.onDamage)
-      : readRuns(space, state.onDamage)
-    const runs = (await settleRuns(space, found, state)).filter(accepts).slice(-input.limit)
+    const filtered = status !== undefined || input.model !== undefined
+    const wanted = { count: input.limit, accepts: filtered ? accepts : undefined }
+    const found = await settleRuns(space, readNewestRuns(space, wanted, state.onDamage), state)
+    const runs = found.filter(accepts).slice(-input.limit)
     return {
       runs: runs.toReversed().map((run) =>
         sparse({

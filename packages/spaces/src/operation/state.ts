@@ -12,12 +12,22 @@ export interface State extends Repair {
   readonly onDamage: OnDamage
 }
 
-export const openState = (world: Pick<World, "env" | "cwd" | "clock" | "warn">): State => ({
-  place: openPlace(world.env, world.cwd),
-  now: () => isoTime(world.clock.now()),
-  sleep: (milliseconds) => world.clock.sleep(milliseconds),
-  onDamage: ({ file, line }) => world.warn("LOG_DAMAGED", { file, line }),
-})
+/** A log full of garbage is told by its first lines. */
+const MOST_DAMAGE_TOLD = 20
+
+export const openState = (world: Pick<World, "env" | "cwd" | "clock" | "warn">): State => {
+  const told = new Set<string>()
+  return {
+    place: openPlace(world.env, world.cwd),
+    now: () => isoTime(world.clock.now()),
+    sleep: (milliseconds) => world.clock.sleep(milliseconds),
+    onDamage: ({ file, line }) => {
+      if (told.has(`${file}:${line}`) || told.size >= MOST_DAMAGE_TOLD) return
+      told.add(`${file}:${line}`)
+      world.warn("LOG_DAMAGED", { file, line })
+    },
+  }
+}
 
 export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 

@@ -12,8 +12,9 @@ import {
   type ChatStart,
 } from "../domain/chat.ts"
 import { asChatId, nextChatId } from "../domain/identifier.ts"
+import type { Fields } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
-import { appendEvents, readEvents, readNewestEvents, type OnDamage } from "./journal.ts"
+import { appendEvents, readEvents, scanNewestEvents, type OnDamage } from "./journal.ts"
 import { probeLocks } from "./lock-probe.ts"
 import { acquireLock, withLock, type HeldLock } from "./lock.ts"
 import { chatLock, type Place, type SpacePlace } from "./place.ts"
@@ -115,10 +116,14 @@ export const stopDeadChats = async (
 
 /** When a chat of this space last started, without reading the whole log. */
 export const lastChatStart = (space: SpacePlace, onDamage: OnDamage): string | undefined => {
-  const isStart = (fields: { readonly event?: unknown }): boolean => fields.event === "start"
-  const [newest] = readNewestEvents(space.chatsLog, isStart, onDamage)
-  const event = newest === undefined ? undefined : decodeChatEvent(newest)
-  return event?.event === "start" ? event.startedAt : undefined
+  let startedAt: string | undefined
+  const each = (fields: Fields): boolean => {
+    const event = decodeChatEvent(fields)
+    if (event?.event === "start") startedAt = event.startedAt
+    return startedAt !== undefined
+  }
+  scanNewestEvents(space.chatsLog, { each, onDamage })
+  return startedAt
 }
 
 const knownChats = (space: SpacePlace): readonly string[] => [

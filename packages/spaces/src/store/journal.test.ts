@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest"
 
 import { verifies } from "../../../../test/verifies.ts"
 import { LIMIT } from "../domain/limit.ts"
-import { appendEvents, readEvents, readNewestEvents, type Damage } from "./journal.ts"
+import { appendEvents, readEvents, scanNewestEvents, type Damage } from "./journal.ts"
 
 let directory: string
 let file: string
@@ -25,11 +25,14 @@ const read = (): { readonly events: readonly unknown[]; readonly damage: readonl
 
 const readBackwards = (): { readonly events: readonly unknown[]; readonly damage: readonly number[] } => {
   const damage: Damage[] = []
-  const events = readNewestEvents(
-    file,
-    () => false,
-    (found) => damage.push(found),
-  )
+  const events: unknown[] = []
+  scanNewestEvents(file, {
+    each: (found) => {
+      events.unshift(found)
+      return false
+    },
+    onDamage: (found) => damage.push(found),
+  })
   return { events, damage: damage.map((found) => found.line) }
 }
 
@@ -114,11 +117,7 @@ test("reading back stops as soon as enough is known", () => {
     file,
     Array.from({ length: 5000 }, (_, index) => ({ id: `r${index}`, text: "x".repeat(500) })),
   )
-  let looked = 0
-  const events = readNewestEvents(
-    file,
-    () => ++looked === 3,
-    () => undefined,
-  )
-  expect(events.map((found) => found["id"])).toEqual(["r4997", "r4998", "r4999"])
+  const ids: unknown[] = []
+  scanNewestEvents(file, { each: (found) => ids.push(found["id"]) === 3, onDamage: () => undefined })
+  expect(ids).toEqual(["r4999", "r4998", "r4997"])
 })

@@ -61,31 +61,37 @@ export const readEvents = (file: string, onDamage: OnDamage): Fields[] => {
   return events
 }
 
+export interface BackwardScan {
+  /** Lines that cannot matter are not even decoded. */
+  readonly concerns?: (line: string) => boolean
+  /** Newest first; true ends the scan. */
+  readonly each: (event: Fields) => boolean
+  readonly onDamage: OnDamage
+}
+
 /**
- * Events from the newest back, until `enough` says so: the time does not depend on how long the log is. Returned oldest
- * first. Damage is reported only for the part that was read.
+ * Events from the newest back, until `each` has enough: the time does not depend on how long the log is. Damage is
+ * reported only for the part that was read.
  */
-export const readNewestEvents = (
-  file: string,
-  enough: (event: Fields) => boolean,
-  onDamage: OnDamage,
-): Fields[] => {
+export const scanNewestEvents = (file: string, scan: BackwardScan): void => {
   const log = openForReading(file)
-  if (log === undefined) return []
+  if (log === undefined) return
   try {
-    const events: Fields[] = []
     const damagedAt: number[] = []
     for (const { line, start, last } of linesBackwards(log)) {
+      if (line !== undefined && scan.concerns?.(line) === false) continue
       const event = line === undefined ? undefined : decodeLine(line)
-      if (event === undefined) {
-        if (!last && line?.trim() !== "") damagedAt.push(start)
-        continue
-      }
-      events.push(event)
-      if (enough(event)) break
+      if (event !== undefined) {
+        if (scan.each(event)) break
+      } else if (!last && line?.trim() !== "") damagedAt.push(start)
     }
-    for (const offset of damagedAt.toReversed()) onDamage({ file, line: countLines(log, offset) + 1 })
-    return events.toReversed()
+    let line = 1
+    let counted = 0
+    for (const offset of damagedAt.toReversed()) {
+      line += countLines(log, counted, offset)
+      counted = offset
+      scan.onDamage({ file, line })
+    }
   } finally {
     closeSync(log)
   }

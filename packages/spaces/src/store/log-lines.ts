@@ -106,10 +106,11 @@ export function* linesBackwards(log: number): Generator<BackwardLine> {
   if (size > 0) yield line(carried, 0)
 }
 
-export const countLines = (log: number, before: number): number => {
+/** Newlines between two offsets. */
+export const countLines = (log: number, from: number, to: number): number => {
   let count = 0
-  for (let offset = 0; offset < before;) {
-    const chunk = readAt(log, offset, Math.min(LIMIT.chunkBytes, before - offset))
+  for (let offset = from; offset < to;) {
+    const chunk = readAt(log, offset, Math.min(LIMIT.chunkBytes, to - offset))
     if (chunk.length === 0) break
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) count += 1
     offset += chunk.length

@@ -11,14 +11,16 @@ import {
   encodeRunEnd,
   encodeRunStart,
   encodeRunUpdate,
+  isEnded,
   replayRuns,
   type Run,
   type RunEnd,
+  type RunEvent,
   type RunStart,
   type RunUpdate,
 } from "../domain/run.ts"
 import { replaceFile } from "./document.ts"
-import { appendEvents, readEvents, readNewestEvents, type OnDamage } from "./journal.ts"
+import { appendEvents, readEvents, scanNewestEvents, type OnDamage } from "./journal.ts"
 import { acquireLock, withLock, type HeldLock } from "./lock.ts"
 import { runPlace, type Place, type SpacePlace } from "./place.ts"
 import { directoryNames, findSpace } from "./space-store.ts"
@@ -33,17 +35,50 @@ export interface OpenRun {
 export const readRuns = (space: SpacePlace, onDamage: OnDamage): readonly Run[] =>
   replay(readEvents(space.runsLog, onDamage))
 
-/** The newest runs in the order they started, reading the log only as far back as they reach. */
-export const readNewestRuns = (space: SpacePlace, count: number, onDamage: OnDamage): readonly Run[] => {
-  let missing = count
-  const enough = (fields: Fields): boolean => fields["event"] === "start" && --missing <= 0
-  return replay(readNewestEvents(space.runsLog, enough, onDamage))
+/**
+ * The newest runs in the order they started, reading the log only as far back as they reach. Of the runs that have ended
+ * only those `accepts` takes; the others are all there, since nobody knows yet how they stand.
+ */
+export const readNewestRuns = (
+  space: SpacePlace,
+  wanted: { readonly count: number; readonly accepts?: ((run: Run) => boolean) | undefined },
+  onDamage: OnDamage,
+): readonly Run[] => {
+  const later = new Map<RunId, RunEvent[]>()
+  const found: Run[] = []
+  let missing = wanted.count
+  const each = (fields: Fields): boolean => {
+    const event = decodeRunEvent(fields)
+    if (event === undefined) return false
+    const known = later.get(event.id) ?? []
+    if (event.event !== "start") {
+      later.set(event.id, [event, ...known])
+      return false
+    }
+    later.delete(event.id)
+    const [run] = replayRuns([event, ...known])
+    if (run === undefined) return false
+    const accepted = wanted.accepts?.(run) ?? true
+    if (accepted || !isEnded(run)) found.push(run)
+    if (accepted && (isEnded(run) || wanted.accepts === undefined)) missing -= 1
+    return missing <= 0
+  }
+  scanNewestEvents(space.runsLog, { each, onDamage })
+  return found.toReversed()
 }
 
-/** One run by its id. */
+/** One run by its id; lines that do not name it are passed over unread. */
 export const readRun = (space: SpacePlace, id: RunId, onDamage: OnDamage): Run | undefined => {
-  const isIts = (fields: Fields): boolean => fields["event"] === "start" && fields["id"] === id
-  return replay(readNewestEvents(space.runsLog, isIts, onDamage)).find((run) => run.id === id)
+  const events: Fields[] = []
+  scanNewestEvents(space.runsLog, {
+    concerns: (line) => line.includes(`"${id}"`),
+    each: (fields) => {
+      events.unshift(fields)
+      return fields["event"] === "start" && fields["id"] === id
+    },
+    onDamage,
+  })
+  return replay(events).find((run) => run.id === id)
 }
 
 /**
@@ -114,7 +149,7 @@ export const endRunFromOutside = (space: SpacePlace, id: RunId, end: RunEnd): Pr
 
 /** When a run of this space last started, without reading the whole log. */
 export const lastRunStart = (space: SpacePlace, onDamage: OnDamage): string | undefined =>
-  readNewestRuns(space, 1, onDamage).at(-1)?.startedAt
+  readNewestRuns(space, { count: 1 }, onDamage).at(-1)?.startedAt
 
 const replay = (events: readonly Fields[]): readonly Run[] =>
   replayRuns(events.flatMap((fields) => decodeRunEvent(fields) ?? []))
