@@ -32,7 +32,10 @@ export const converse = async (
 ): Promise<{ readonly exitCode: number; readonly harnessSessionId: string }> => {
   const { plan, chat, place, state, world } = conversation
   const startedAtMs = world.clock.now()
+  // While somebody listens, a second signal cannot end this process before the stop is written.
+  const unlisten = world.onSignal(() => undefined)
   try {
+    world.signal.throwIfAborted()
     for (const file of plan.files) {
       mkdirSync(dirname(file.path), { recursive: true })
       writeFileSync(file.path, file.content, { mode: 0o600 })
@@ -43,6 +46,7 @@ export const converse = async (
   } finally {
     for (const file of plan.files) rmSync(dirname(file.path), { recursive: true, force: true })
     await stopChat(place, chat, state.now())
+    unlisten()
   }
 }
 

@@ -65,8 +65,9 @@ export const executeRun = async (
     end = finish({ status: "failed", exitCode: 2, error: "infrastructure", message: sentence(error) })
     throw error
   } finally {
-    stopper.close()
     if (end !== undefined) await endRun(space, run, end)
+    // Only now: while somebody listens, a second signal cannot end this process before the end is written.
+    stopper.close()
   }
 }
 

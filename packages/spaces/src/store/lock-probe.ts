@@ -31,7 +31,7 @@ const ask = (
   paths: readonly string[],
 ): Promise<string | undefined> =>
   new Promise((resolve) => {
-    const child = spawn(command, [...args, ...paths], { stdio: ["ignore", "pipe", "ignore"] })
+    const child = spawn(command, [...args, ...paths], { stdio: ["ignore", "pipe", "ignore"], detached: true })
     let answer = ""
     child.stdout.setEncoding("latin1")
     child.stdout.on("data", (text: string) => {

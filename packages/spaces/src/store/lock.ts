@@ -90,6 +90,8 @@ const runHelper = (options: {
   new Promise((resolve) => {
     const child = spawn(options.command, options.args, {
       stdio: ["ignore", "ignore", "ignore", options.file],
+      // Out of reach of the terminal: a Ctrl-C must not look like a lock that somebody else holds.
+      detached: true,
       // Node's own timer of a child: it ends a helper that waits longer than we want to.
       ...(options.waitMs > 0 ? { timeout: options.waitMs, killSignal: "SIGKILL" as const } : {}),
     })
