@@ -21,25 +21,43 @@ export interface ModelName {
 }
 
 const PARTS_LIMIT = 200
+/** Calls name the same paths again and again; this many names hold enough different ones. */
+const TOUCHED_LIMIT = 1000
 
 export const readHistory = (messages: readonly unknown[], place: Place): History => {
-  let paths: WorkingSet = []
-  let pathsAtCompaction: WorkingSet | undefined
-  let prompt: string | undefined
-  let agent: string | undefined
-  let model: ModelName | undefined
-  for (const message of messages) {
-    const info = fieldOf(message, "info")
-    const parts = listField(message, "parts").slice(0, PARTS_LIMIT)
-    paths = touchPaths(paths, parts.flatMap(pathsOfPart), place)
-    if (isSummary(message)) pathsAtCompaction = paths
-    if (textField(info, "role") !== "user") continue
-    prompt = promptOf(parts) ?? prompt
-    agent = textField(info, "agent") ?? agent
-    model = modelOf(fieldOf(info, "model")) ?? model
+  const lastSummary = messages.findLastIndex(isSummary)
+  const users = messages
+    .filter((message) => textField(fieldOf(message, "info"), "role") === "user")
+    .toReversed()
+  const latest = <Value>(read: (message: unknown) => Value | undefined): Value | undefined => {
+    for (const message of users) {
+      const value = read(message)
+      if (value !== undefined) return value
+    }
+    return undefined
   }
-  return { paths, pathsAtCompaction, prompt, agent, model }
+  return {
+    paths: pathsOf(messages, place),
+    pathsAtCompaction: lastSummary === -1 ? undefined : pathsOf(messages.slice(0, lastSummary + 1), place),
+    prompt: latest((message) => promptOf(listField(message, "parts"))),
+    agent: latest((message) => textField(fieldOf(message, "info"), "agent")),
+    model: latest((message) => modelOf(fieldOf(fieldOf(message, "info"), "model"))),
+  }
 }
+
+/** From the newest call backwards, and no further than a working set holds. */
+const pathsOf = (messages: readonly unknown[], place: Place): WorkingSet => {
+  const touched: string[] = []
+  for (const message of messages.toReversed())
+    for (const part of listField(message, "parts").slice(-PARTS_LIMIT).toReversed()) {
+      touched.push(...pathsOfPart(part).toReversed())
+      if (touched.length >= TOUCHED_LIMIT) return touchAll(touched, place)
+    }
+  return touchAll(touched, place)
+}
+
+const touchAll = (newestFirst: readonly string[], place: Place): WorkingSet =>
+  touchPaths([], newestFirst.toReversed(), place)
 
 export const isSummary = (message: unknown): boolean => {
   const info = fieldOf(message, "info")

@@ -19,7 +19,8 @@ export interface Log {
   readonly trace: (message: string, facts?: LogFacts) => void
 }
 
-const REMEMBERED_WARNINGS = 1000
+/** A folder full of broken rules is one finding, not a thousand lines. */
+const WARNINGS = 100
 
 export const openLog = (client: unknown, world: World, debug: () => boolean): Log => {
   const warned = new Set<string>()
@@ -30,9 +31,10 @@ export const openLog = (client: unknown, world: World, debug: () => boolean): Lo
   return {
     write,
     warnOnce: (message, facts) => {
-      if (warned.has(message) || warned.size >= REMEMBERED_WARNINGS) return
+      if (warned.has(message) || warned.size >= WARNINGS) return
       warned.add(message)
       write("warn", message, facts)
+      if (warned.size === WARNINGS) write("warn", "meridian: further warnings are not logged", facts)
     },
     trace: (message, facts) => {
       if (!debug()) return

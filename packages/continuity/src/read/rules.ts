@@ -41,6 +41,8 @@ interface Known {
   readonly warning: string | undefined
 }
 
+const UNREAD: Known = { modifiedMs: -1, bytes: -1, rule: undefined, warning: undefined }
+
 /** Global folders first, then those of the project, nearer ones last: the order of the list is the order of the rules. */
 export const openRuleShelf = (folders: () => readonly RulesFolder[], clock?: () => number): RuleShelf => {
   const known = new Map<string, Known>()
@@ -90,11 +92,11 @@ const readOne = (
   budget: ReadBudget,
 ): Known => {
   const place = join(folder.path, path)
-  const refuse = (reason: string): Known =>
-    // Out of time is no reason to forget a rule that was there a moment ago.
-    before !== undefined && budget.spendOperation() !== undefined
-      ? before
-      : { modifiedMs: 0, bytes: 0, rule: undefined, warning: `rule ${path} is not read: ${reason}` }
+  const refuse = (reason: string): Known => {
+    // Out of time says nothing about the file: what was known stays, the rest is read at a later request.
+    if (budget.spendOperation() !== undefined) return before ?? UNREAD
+    return { ...UNREAD, warning: `rule ${path} is not read: ${reason}` }
+  }
   const look = reader.look(place)
   if ("reason" in look) return refuse(look.reason)
   if (look.kind === "folder") return refuse("not a file")

@@ -14,12 +14,18 @@ export interface Place {
   readonly directory: string
 }
 
-export const WORKING_SET_LIMITS = { kept: 200, shown: 20, pathLength: 300, perCall: 50 } as const
+export const WORKING_SET_LIMITS = { kept: 200, shown: 20, pathLength: 300, touched: 1000 } as const
 
 export const touchPaths = (set: WorkingSet, touched: readonly string[], place: Place): WorkingSet => {
-  const paths = touched.slice(0, WORKING_SET_LIMITS.perCall).flatMap((path) => projectPath(path, place) ?? [])
-  if (paths.length === 0) return set
-  const latest = new Set(paths)
+  const latest = new Set<string>()
+  for (const path of touched.slice(-WORKING_SET_LIMITS.touched)) {
+    const inside = projectPath(path, place)
+    if (inside === undefined) continue
+    // Deleted first, so that a path named twice stands where it was named last.
+    latest.delete(inside)
+    latest.add(inside)
+  }
+  if (latest.size === 0) return set
   return [...set.filter((path) => !latest.has(path)), ...latest].slice(-WORKING_SET_LIMITS.kept)
 }
 
