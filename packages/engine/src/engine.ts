@@ -125,7 +125,7 @@ export const makeEngine = (
         ).pipe(Effect.tapError((failure) => Effect.sync(() => retryLater.after(sessionID, failure)))),
     })
     // Runs before the finalizers above: drains settle while everything they use is still open.
-    yield* Effect.addFinalizer(() => drains.close)
+    yield* Effect.addFinalizer(() => Effect.sync(permissions.close).pipe(Effect.andThen(drains.close)))
     yield* watchOthers(runtime, drains)
     yield* recover(runtime, drains)
     const sessions = makeSessions(runtime, drains)

@@ -211,6 +211,12 @@ export const createTranscript = (
       if (request.messageID === messageID && request.callID === callID) requests.delete(id)
   }
 
+  const isAsking = (messageID: string, callID: string): boolean =>
+    [...requests.values()].some(
+      (request) =>
+        request.messageID === messageID && request.callID === callID && request.reply === undefined,
+    )
+
   const addUser = (id: string, atSeq: number, prompt: Prompt) => {
     items.push({ kind: "user", id, seq: atSeq, prompt })
     userTexts.push(prompt.text)
@@ -344,7 +350,8 @@ export const createTranscript = (
       }
       case "session.next.tool.resumed.1": {
         const entry = openCall(event.data.assistantMessageID, event.data.callID)
-        if (entry !== undefined) entry.part.restartable = false
+        // While its question is open it still has not acted, however often it was started again.
+        if (entry !== undefined) entry.part.restartable = isAsking(entry.assistant.id, entry.part.callID)
         return
       }
       case "session.next.tool.success.1": {

@@ -97,9 +97,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId, rec
       }
       return Effect.gen(function* () {
         yield* attempt(() => scene.append("FULL", [...recorder.take(), called, ...noticed]))
-        fibers.push(
-          yield* Effect.forkChild(slots.withPermit(runCall(scene, call)), { startImmediately: true }),
-        )
+        fibers.push(yield* Effect.forkChild(runCall(scene, call, slots), { startImmediately: true }))
       })
     })
 
@@ -170,11 +168,14 @@ export const runCall = (
     | "consequences"
   >,
   call: Call,
+  slots: Semaphore.Semaphore,
 ): Effect.Effect<void, Failure> => {
   const { sessionID, agent, fence, rules, project } = scene
   const { messageID, callID } = call
   return settleCall({
     call,
+    slots,
+    staysOpen: () => scene.permissions.outlives({ messageID, callID }),
     tools: scene.tools,
     scene: { sessionID, agent, messageID, callID, ask: () => Promise.resolve() },
     ask: (signal) => (question) =>

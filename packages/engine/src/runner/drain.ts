@@ -3,7 +3,7 @@
  * are values from the domain; this loop carries them out.
  */
 import { Failure, messageId, type DurableEvent, type Json } from "@meridian/protocol"
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
 
 import { unreachable } from "../domain/assert.ts"
 import { LIMITS } from "../domain/limits.ts"
@@ -250,13 +250,15 @@ const resumeParked = (
       permissions: runtime.permissions,
       consequences: (call: Call) => discoveries(runtime, place, call),
     }
+    const slots = Semaphore.makeUnsafe(LIMITS.toolCallsAtOnce)
     yield* Effect.forEach(
       parked,
       ({ assistant, part }) => {
         const input: Json = part.input ?? {}
-        return runCall(scene, { messageID: assistant.id, callID: part.callID, tool: part.tool, input })
+        return runCall(scene, { messageID: assistant.id, callID: part.callID, tool: part.tool, input }, slots)
       },
-      { concurrency: LIMITS.toolCallsAtOnce, discard: true },
+      // The slots bound it; every call must be entered, so that an interrupt settles each of them.
+      { concurrency: "unbounded", discard: true },
     )
     progress.resultsToShow = true
   })

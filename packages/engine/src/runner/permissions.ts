@@ -38,6 +38,10 @@ export interface OpenPermissionRequest {
 
 export interface Permissions {
   readonly ask: (asker: Asker, question: PermissionQuestion) => Promise<void>
+  /** Whether the call waits for an answer that may still come after this engine has closed. */
+  readonly outlives: (call: { readonly messageID: string; readonly callID: string }) => boolean
+  /** From now on interrupted questions stay open: the next engine shows them again. */
+  readonly close: () => void
   readonly list: (sessionID?: string) => readonly OpenPermissionRequest[]
   /** Says whether nobody was waiting, so that the caller can wake the session. */
   readonly reply: (answer: {
@@ -65,6 +69,7 @@ export const createPermissions = (options: {
 }): Permissions => {
   const { store, world, signals, histories } = options
   const waiting = new Map<string, Waiting>()
+  let closing = false
 
   const ask: Permissions["ask"] = async (asker, question) => {
     const approvals = store.reader.approvals(asker.project)
@@ -184,6 +189,12 @@ export const createPermissions = (options: {
   return {
     ask,
     reply,
+    outlives: ({ messageID, callID }) =>
+      closing &&
+      [...waiting.values()].some(({ asker }) => asker.messageID === messageID && asker.callID === callID),
+    close: () => {
+      closing = true
+    },
     list: (sessionID) =>
       store.reader
         .openRequests(sessionID === undefined ? undefined : store.log.get(sessionID).key)

@@ -3,7 +3,7 @@
  * ended; a call that is interrupted is told to stop, waited for, and recorded as what it turned out to be.
  */
 import { messageId, type DurableEvent, type Failure, type Json, type RecordedError } from "@meridian/protocol"
-import { Effect, Exit } from "effect"
+import { Effect, Exit, type Semaphore } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
 import { ToolError, type ToolOutput, type ToolScene } from "../port/tool.ts"
@@ -28,12 +28,17 @@ export const settleCall = (options: {
   readonly tools: CallTools
   readonly scene: Omit<ToolScene, "signal">
   readonly ask: (signal: AbortSignal) => ToolScene["ask"]
+  /** Bounds how many run at once; a call that is interrupted while it waits for its turn is settled too. */
+  readonly slots: Semaphore.Semaphore
+  /** Asked when the call is interrupted: it has only asked so far, and its question outlives this engine. */
+  readonly staysOpen: () => boolean
   readonly store: (event: DurableEvent) => void
 }): Effect.Effect<void, Failure> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const known: { outcome?: Outcome } = {}
-      const exit = yield* Effect.exit(restore(execute(options, known)))
+      const known: Known = { staysOpen: false }
+      const exit = yield* Effect.exit(restore(options.slots.withPermit(execute(options, known))))
+      if (known.staysOpen && known.outcome?.kind !== "success") return
       // Interrupted, yet the tool had succeeded by the time it listened: then that is what happened.
       const event = outcomeEvent(
         options.call,
@@ -47,10 +52,12 @@ type Outcome =
   | { readonly kind: "success"; readonly output: ToolOutput }
   | { readonly kind: "failed"; readonly error: RecordedError }
 
-const execute = (
-  options: Parameters<typeof settleCall>[0],
-  known: { outcome?: Outcome },
-): Effect.Effect<void> =>
+interface Known {
+  outcome?: Outcome
+  staysOpen: boolean
+}
+
+const execute = (options: Parameters<typeof settleCall>[0], known: Known): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const controller = new AbortController()
     const { call, tools, scene, ask } = options
@@ -63,7 +70,10 @@ const execute = (
       .then((outcome) => (known.outcome = outcome))
     void running.then(() => resume(Effect.void))
     // Runs on interruption: tell the tool, give it time to end what it started, then go on without it.
-    return Effect.sync(() => controller.abort(new ToolError("interrupted", INTERRUPTED.message))).pipe(
+    return Effect.sync(() => {
+      known.staysOpen = options.staysOpen()
+      controller.abort(new ToolError("interrupted", INTERRUPTED.message))
+    }).pipe(
       Effect.andThen(Effect.promise(() => running)),
       Effect.timeoutOption(LIMITS.toolAbortGraceMs),
       Effect.asVoid,
