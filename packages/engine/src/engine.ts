@@ -20,6 +20,7 @@ import { createPermissions, type OpenPermissionRequest } from "./runner/permissi
 import { recallTools } from "./runner/recall.ts"
 import { createSignals } from "./runner/signals.ts"
 import { makeSessions, Sessions } from "./sessions.ts"
+import type { Tap } from "./store/database.ts"
 import type { Fence } from "./store/log.ts"
 import { openStore, type Store } from "./store/store.ts"
 import { endLeftovers } from "./tool/end-leftovers.ts"
@@ -54,6 +55,7 @@ export interface EngineInternals {
   readonly world?: World
   /** Told about every instruction file that is really read. */
   readonly onRead?: (path: string) => void
+  readonly tap?: Tap
 }
 
 export const makeEngine = (
@@ -65,7 +67,14 @@ export const makeEngine = (
     const settings = yield* attempt(() => readSettings(options, world))
     const file = options.database === ":memory:" ? ":memory:" : resolve(options.database)
     const store = yield* Effect.acquireRelease(
-      attempt(() => openStore({ file, world, leaseMs: settings.limits.leaseMs })),
+      attempt(() =>
+        openStore({
+          file,
+          world,
+          leaseMs: settings.limits.leaseMs,
+          ...(internals.tap === undefined ? {} : { tap: internals.tap }),
+        }),
+      ),
       (opened) => Effect.sync(opened.close),
     )
     const signals = createSignals({ store, world })
@@ -162,7 +171,12 @@ const watchOthers = (runtime: Runtime, drains: Drains): Effect.Effect<void, neve
     const scope = yield* Effect.scope
     const { store, world, settings } = runtime
     const stop = world.every(Math.max(50, Math.floor(settings.limits.leaseMs / 4)), () => {
-      if (store.leases.sweep()) Effect.runFork(Effect.forkIn(Effect.ignore(recover(runtime, drains)), scope))
+      // A store that cannot be written now is looked at again at the next tick; a timer has nobody to tell.
+      const look = attempt(store.leases.sweep).pipe(
+        Effect.flatMap((lost) => (lost ? recover(runtime, drains) : Effect.void)),
+        Effect.ignore,
+      )
+      Effect.runFork(Effect.forkIn(look, scope))
     })
     yield* Effect.addFinalizer(() => Effect.sync(stop))
   })

@@ -77,9 +77,31 @@ export const createPermissions = (options: {
     if (verdict.kind === "allow") return
     if (verdict.kind === "deny") throw new ToolError("denied", denial(question, verdict.rule))
     const earlier = earlierRequest(asker, question)
-    if (earlier?.reply !== undefined) return conclude(earlier.reply)
+    if (earlier?.reply !== undefined) return act(asker, earlier.reply)
     const requestID = earlier?.requestID ?? record(asker, question)
-    conclude(await answerTo(requestID, asker, question))
+    act(asker, await answerTo(requestID, asker, question))
+  }
+
+  /**
+   * The last step before a call does what it was allowed to: it is still ours to run, however long the answer took, and
+   * a call that could be started again says first that it no longer can.
+   */
+  const act = (asker: Asker, answer: Answer): void => {
+    conclude(answer)
+    const { sessionID, fence, messageID, callID } = asker
+    store.log.write({ sessionID, durability: "FULL", fence }, ({ append }) => {
+      const { transcript } = histories.current({ id: sessionID, key: fence.key })
+      const call = transcript
+        .openCalls()
+        .find(({ assistant, part }) => assistant.id === messageID && part.callID === callID)
+      if (call?.part.restartable !== true) return
+      append([
+        {
+          type: "session.next.tool.resumed.1",
+          data: { assistantMessageID: messageId(messageID), callID },
+        },
+      ])
+    })
   }
 
   /** A call that is started again after a restart finds the question it asked before, answered or not. */

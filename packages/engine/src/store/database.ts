@@ -24,11 +24,14 @@ export interface Database {
   readonly close: () => void
 }
 
+/** Called just before and just after every commit; a test stops a process there, or fills its disk. */
+export type Tap = (point: "commit" | "committed", raw: DatabaseSync) => void
+
 const BUSY_TIMEOUT_MS = 5_000
 /** Up to this many pages a database is checked as a whole when it is opened; larger ones when they are read. */
 const PAGES_CHECKED_AT_OPEN = 1_000
 
-export const openDatabase = (file: string): Database => {
+export const openDatabase = (file: string, tap?: Tap): Database => {
   const inMemory = file === ":memory:"
   if (!inMemory) inspectFile(file)
   const raw = guarded(file, () => {
@@ -56,11 +59,13 @@ export const openDatabase = (file: string): Database => {
       begin.run()
       try {
         const result = body()
+        tap?.("commit", raw)
         commit.run()
+        tap?.("committed", raw)
         return result
       } catch (cause) {
         // A failed commit (full disk) may have rolled back by itself.
-        if (raw.isTransaction) rollback.run()
+        if (raw.isOpen && raw.isTransaction) rollback.run()
         throw cause
       }
     })

@@ -6,6 +6,8 @@
  * A lease is taken from another owner only when that owner is certainly gone (its process does not exist any more) or has
  * been silent for the whole lease time as measured by our own monotonic clock: wall clocks may jump, so none is compared.
  */
+import { Failure } from "@meridian/protocol"
+
 import type { ProcessIdentity, World } from "../port/world.ts"
 import type { Database } from "./database.ts"
 import type { Fence } from "./log.ts"
@@ -119,9 +121,18 @@ export const createLeases = (options: {
     return lost
   }
 
+  /** A beat that cannot be written is one beat missed: the fence decides who may write, and a timer has nobody to tell. */
+  const beat = (): void => {
+    try {
+      database.transact("NORMAL", () => beatOwner.run(me))
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause
+    }
+  }
+
   database.transact("NORMAL", () => insertOwner.run(me, identity.pid, identity.started, identity.boot))
   const stopBeating = world.every(Math.max(20, Math.floor(leaseMs / 4)), () => {
-    if (held.size > 0) database.transact("NORMAL", () => beatOwner.run(me))
+    if (held.size > 0) beat()
   })
 
   const close: Leases["close"] = () => {

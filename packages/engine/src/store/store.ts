@@ -1,6 +1,6 @@
 /** The store of one engine: the database and everything that reads or writes it. */
 import type { World } from "../port/world.ts"
-import { openDatabase, type Database } from "./database.ts"
+import { openDatabase, type Database, type Tap } from "./database.ts"
 import { createInbox, type Inbox } from "./inbox.ts"
 import { createLeases, type Leases } from "./leases.ts"
 import { createLog, type Log } from "./log.ts"
@@ -22,9 +22,10 @@ export const openStore = (options: {
   readonly file: string
   readonly world: World
   readonly leaseMs: number
+  readonly tap?: Tap
 }): Store => {
-  const { file, world, leaseMs } = options
-  const database = openDatabase(file)
+  const { file, world, leaseMs, tap } = options
+  const database = openDatabase(file, tap)
   const log = createLog({ database, now: world.now })
   const leases = createLeases({ database, world, leaseMs })
   return {
