@@ -1,12 +1,123 @@
 import type { Behaviour } from "../behaviours.ts"
 
+const CONTEXT = "context issue"
+
+const promise = <const Says extends string>(says: Says) => ({ seed: "004", says }) as const
+const owes = <const Says extends string, const Owed extends string>(says: Says, owed: Owed) =>
+  ({ seed: "004", says, owed }) as const
+
 /** Seed 004. */
 export const ENGINE_BEHAVIOURS = {
-  "prompt.retry.exact": {
-    seed: "004",
-    says: "exact reuse of a message id returns the same admitted receipt",
-    owed: "the engine is being built",
-  },
+  // Admission
+  "create.generates-id": promise("create without an id makes one"),
+  "create.reuse": promise(
+    "create with a used id returns the session that has it, whatever else is asked for",
+  ),
+  "prompt.generates-id": promise("prompt without an id makes one, and its receipt says which"),
+  "prompt.admits-once": promise("a supplied id admits one durable input when absent"),
+  "prompt.retry.exact": promise("exact reuse of a message id returns the same admitted receipt"),
+  "prompt.retry.wakes": promise("an exact retry schedules another wake unless resume is false"),
+  "prompt.conflict": promise(
+    "reusing a message id for another session, prompt or delivery fails, and nothing is admitted",
+  ),
+  "prompt.resume": promise("resume omitted or true schedules execution after admission"),
+  "prompt.admit-only": promise(
+    "resume false admits only: the input waits for an explicit wake, run or prompt, also after a reopen",
+  ),
+  "inbox.outside-history": promise(
+    "an admitted input is no part of the visible history until it is promoted",
+  ),
+  "inbox.promotion-atomic": promise("promotion and the visible message are one event"),
+  "inbox.limit": promise(
+    "the backlog has a limit; one input more is refused with a code and nothing is stored",
+  ),
+  "inbox.list-cancel": promise("pending inputs can be listed and cancelled; a promoted one cannot"),
+
+  // Delivery
+  "steer.joins": promise("a steer is promoted at the next safe boundary inside the current drain"),
+  "steer.coalesces": promise("pending steers are promoted together in the order of their admission"),
+  "steer.batch": promise("a boundary promotes at most one batch of steers"),
+  "queue.fifo": promise(
+    "queued inputs open one activity each, first in first out, when the current one settled",
+  ),
+  "queue.after-steers": promise("a queued input waits until no steer is pending"),
+
+  // Execution
+  "run.forced-attempt": promise("run makes at least one provider attempt even when no input is eligible"),
+  "run.joins": promise("runs share one attempt that was asked for"),
+  "run.behind-wake": promise(
+    "run behind a drain that a wake started gets an attempt of its own, and its failure",
+  ),
+  "wake.needs-input": promise("a wake calls the provider only when it can promote eligible input"),
+  "wake.coalesces": promise("repeated wakes coalesce"),
+  "wait.idle": promise("wait on an idle session resolves at once and rejects only for a drain it waited for"),
+  "wait.leaves": promise("a waiter that leaves does not cancel the work"),
+  "execution.serial": promise("one session drains one turn at a time, different sessions drain side by side"),
+  "interrupt.settles": promise("interrupt waits until the active drain has cleaned up and settled"),
+  "interrupt.boundary": promise(
+    "interrupt is a durable boundary: what was demanded before is suppressed, what is demanded later survives",
+  ),
+  "interrupt.keeps-inbox": promise("interrupt keeps pending inputs for a later fresh wake or run"),
+  "interrupt.idle": promise("interrupting an idle or missing session does nothing"),
+  "turns.limit": promise("25 provider turns in one activity fail only when work remains"),
+  "recovery.pending": promise("pending inputs of a lost process are found and drained at the next open"),
+  "recovery.dispatched": promise(
+    "work already dispatched when the process was lost is shown as interrupted and waits for run",
+  ),
+  "recovery.tools": promise(
+    "a tool left running is failed as Tool execution interrupted before the next request, and never repeated",
+  ),
+  "fence.location": promise("a moved session continues at its destination, with the tools of that place"),
+  "fence.stale": promise("a process that lost its session cannot append to it any more"),
+
+  // Turns
+  "turn.one-stream": promise("one provider stream per turn, history reloaded once before the next"),
+  "tool.recorded-first": promise("a complete call is recorded before it is started"),
+  "tool.eager": promise("a call starts at once, while the stream goes on"),
+  "tool.awaited": promise("every started call is settled before the next request"),
+  "tool.owner": promise("settlement carries the assistant message id, since call ids repeat across turns"),
+  "tool.hosted-metadata": promise("hosted calls keep call-side and result-side metadata apart"),
+  "tool.malformed": promise("input that is not JSON, or not what the schema says, is settled as an error"),
+  "tool.unknown": promise("a call of a tool that is not offered is settled as an error"),
+  "tool.second-result": promise("a second result for a call is a recorded failure of the turn"),
+  "tool.failure": promise("a failing tool is settled with its words, and the turn goes on"),
+  "tool.repetition": promise("repeated identical calls are noticed, and in the end not run"),
+  "stream.unfinished": promise(
+    "a stream that ends without a finish is a recorded failure that keeps what was seen",
+  ),
+  "switch.next-turn": promise("a switch of agent or model applies at the next provider turn"),
+  "native.same-model": promise(
+    "native reasoning and metadata go back only to the model that made them; for another one reasoning is text",
+  ),
+  "retry.recorded": promise("a failure before visible output is tried again within a bound, and recorded"),
+  "retry.not-after-output": promise("after visible output nothing is silently repeated"),
+  "usage.totals": promise("usage and cost are recorded per turn and summed per session"),
+  "agent.default": promise("a session without an agent is build, for execution and for permissions alike"),
+
+  // Permissions
+  "permission.last-match": promise("rules have wildcards and the last match wins"),
+  "permission.ask-default": promise("what no rule matches is asked"),
+  "permission.once": promise("once lets this call through and no other"),
+  "permission.always": promise("always is saved for the project and answers later questions"),
+  "permission.reject-feedback": promise("a rejection with words reaches the model"),
+  "permission.durable": promise("an open question survives a restart, and its answer goes on with the call"),
+  "permission.agent-rules": promise("rules of the agent stand above saved approvals"),
+
+  // Reading
+  "messages.order": promise("messages follow the sequence of the log, whatever their ids and times"),
+  "messages.pages": promise("pages have opaque cursors both ways and no next on the last"),
+  "events.replay": promise("events are replayed behind a cursor, without gaps and with the sequence from 1"),
+  "events.tail": promise(
+    "a tail continues behind the replay without a race, and says where the replay ended",
+  ),
+  "events.second-process": promise("a tail sees commits of another process"),
+  "events.durable-only": promise(
+    "live fragments never enter the replayable stream; they are there for connected readers",
+  ),
+  "events.unknown": promise("events of unknown versions are skipped visibly, not fatally"),
+  "projections.rebuilt": promise("projections rebuilt from the log come out equal"),
+
+  // Tool registry and built-ins
   "tools.registry.scoped": {
     seed: "004",
     says: "closing a contribution removes its tool from the advertised ones and reveals the one beneath",
@@ -59,4 +170,57 @@ export const ENGINE_BEHAVIOURS = {
     seed: "004",
     says: "a failure while committing leaves earlier changes applied and reports exactly which",
   },
+
+  // Context epochs
+  "epoch.initial": owes(
+    "the first complete observation makes the baseline before any prompt is visible",
+    CONTEXT,
+  ),
+  "epoch.unavailable-first": owes(
+    "without the first context execution stops and the prompt stays pending and retryable",
+    CONTEXT,
+  ),
+  "epoch.reconcile": owes(
+    "changed context is one chronological system message, committed with the snapshot",
+    CONTEXT,
+  ),
+  "epoch.unavailable-later": owes("an unavailable observation keeps the admitted value", CONTEXT),
+  "epoch.removal": owes(
+    "removal is said: the remaining aggregate, or a revocation when nothing remains",
+    CONTEXT,
+  ),
+  "epoch.switch": owes("a switch of agent or model does not replace the baseline", CONTEXT),
+  "epoch.compaction": owes("a completed compaction renders a fresh baseline at the next attempt", CONTEXT),
+  "epoch.move": owes("a move clears the epoch and the destination makes its own", CONTEXT),
+  "epoch.contained": owes(
+    "discovery of instructions is canonical, contained in the project and can be disabled",
+    CONTEXT,
+  ),
+
+  // Compaction
+  "compaction.budget": owes(
+    "a request beyond the window minus the reserve is compacted before the pending turn",
+    CONTEXT,
+  ),
+  "compaction.checkpoint": owes(
+    "the transcript stays; one hidden checkpoint with summary and recent context replaces it for the model",
+    CONTEXT,
+  ),
+  "compaction.no-native": owes("nothing provider-native crosses the checkpoint", CONTEXT),
+  "compaction.events": owes("started and ended are durable, deltas live; only the ended one counts", CONTEXT),
+  "compaction.rolling": owes("a repeated compaction updates the former summary", CONTEXT),
+  "compaction.overflow": owes(
+    "an overflow before output is compacted once and tried once more, never in a loop",
+    CONTEXT,
+  ),
+  "compaction.manual": owes("compact is there on demand", CONTEXT),
+  "compaction.receipts": owes("each compaction leaves a receipt", CONTEXT),
+
+  // Parity
+  "parity.instructions": owes("configured, remote and nested instructions are sources of their own", CONTEXT),
+  "parity.requests": owes(
+    "agent prompt, base instructions, overrides, reminders and structured output shape the request",
+    CONTEXT,
+  ),
+  "parity.references": owes("mentions, attachments and references are expanded before admission", CONTEXT),
 } as const satisfies Record<string, Behaviour>

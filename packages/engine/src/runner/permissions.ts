@@ -150,10 +150,12 @@ export const createPermissions = (options: {
         reject(new ToolError("interrupted", "Interrupted while waiting for permission."))
       }
       const look = () => {
-        const answer = replyTo(requestID, asker)
-        if (answer === undefined) return
+        const request = requestOf(requestID, asker)
+        // Another process has settled the call: there is nothing left to wait for.
+        if (request === undefined) return giveUp()
+        if (request.reply === undefined) return
         leave()
-        resolve(answer)
+        resolve(request.reply)
       }
       waiting.set(requestID, { asker, question })
       const unwatch = signals.watch(asker.sessionID, look)
@@ -162,8 +164,8 @@ export const createPermissions = (options: {
       else look()
     })
 
-  const replyTo = (requestID: string, asker: Asker): Answer | undefined =>
-    histories.current({ id: asker.sessionID, key: asker.fence.key }).transcript.requests.get(requestID)?.reply
+  const requestOf = (requestID: string, asker: Asker) =>
+    histories.current({ id: asker.sessionID, key: asker.fence.key }).transcript.requests.get(requestID)
 
   const reply: Permissions["reply"] = (answer) => {
     const row = store.reader.openRequest(answer.requestID)

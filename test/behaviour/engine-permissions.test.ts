@@ -1,0 +1,251 @@
+import type { Engine } from "@meridian/engine"
+import { describe, expect, test } from "vitest"
+
+import {
+  ALLOW_ALL,
+  allMessages,
+  codeOf,
+  conversation,
+  eventTypes,
+  openEngineScene,
+  shown,
+  tool,
+  untilEvent,
+  type Answer,
+} from "../engine-scene.ts"
+import { verifies } from "../verifies.ts"
+
+const sessionID = "ses_test"
+const go = { sessionID, prompt: { text: "go" } }
+const bash = (command: string): Answer => ({ tools: [{ name: "bash", input: { command } }] })
+const act: Answer = { tools: [{ name: "act" }] }
+const ASK_ACT = [...ALLOW_ALL, { action: "act", resource: "*", effect: "ask" } as const]
+
+const asked = async (engine: Engine, times = 1) => {
+  await untilEvent(engine, "permission.asked", times)
+  const [request] = await engine.permissions.list({ sessionID })
+  return request ?? { id: "none", action: "", resource: "", resources: [] }
+}
+
+describe("rules", () => {
+  verifies("permission.last-match", async () => {
+    await using scene = await openEngineScene([bash("echo one"), bash("echo two"), bash("rm three")], {
+      permissions: [
+        { action: "*", resource: "*", effect: "deny" },
+        { action: "bash", resource: "*", effect: "deny" },
+        { action: "bash", resource: "echo *", effect: "allow" },
+        { action: "bash", resource: "echo t?o", effect: "deny" },
+      ],
+    })
+    await scene.engine.sessions.prompt(go)
+    await scene.engine.sessions.wait(sessionID)
+    expect(await conversation(scene.engine)).toEqual([
+      "user: go",
+      "bash: completed",
+      "bash: error",
+      "bash: error",
+      "assistant: done",
+    ])
+    expect(shown(scene.requests[2]).at(-1)).toContain("echo t?o")
+  })
+
+  verifies("permission.ask-default", async () => {
+    await using scene = await openEngineScene([bash("echo one")], { permissions: [] })
+    const { engine } = scene
+    await engine.sessions.prompt(go)
+    const request = await asked(engine)
+    expect(request).toMatchObject({ sessionID, action: "bash", resource: "echo one" })
+    expect((await engine.sessions.get(sessionID)).status).toBe("waiting")
+    const [, message] = await allMessages(engine)
+    expect(message).toMatchObject({ content: [{ state: { status: "waiting", requestID: request.id } }] })
+    await engine.permissions.reply({ requestID: request.id, reply: "once" })
+    await engine.sessions.wait(sessionID)
+    expect(await conversation(engine)).toEqual(["user: go", "bash: completed", "assistant: done"])
+    expect(await engine.permissions.list()).toEqual([])
+  })
+
+  verifies("permission.agent-rules", async () => {
+    await using scene = await openEngineScene([act, act], {
+      permissions: ASK_ACT,
+      tools: [tool("act", () => "acted")],
+      agents: [
+        {
+          name: "careful",
+          permissions: [
+            { action: "act", resource: "*", effect: "deny" },
+            { action: "act", resource: "never", effect: "allow" },
+          ],
+        },
+      ],
+    })
+    const { engine } = scene
+    await engine.sessions.prompt(go)
+    await engine.permissions.reply({ requestID: (await asked(engine)).id, reply: "always" })
+    await engine.sessions.switchAgent({ sessionID, agent: "careful" })
+    await engine.sessions.wait(sessionID)
+    expect(await conversation(engine)).toEqual([
+      "user: go",
+      "act: completed",
+      "agent-switched",
+      "act: error",
+      "assistant: done",
+    ])
+  })
+})
+
+describe("replies", () => {
+  const scripted = () =>
+    openEngineScene([act, act], { permissions: ASK_ACT, tools: [tool("act", () => "acted")] })
+
+  verifies("permission.once", async () => {
+    await using scene = await scripted()
+    const { engine } = scene
+    await engine.sessions.prompt(go)
+    const first = await asked(engine)
+    await engine.permissions.reply({ requestID: first.id, reply: "once" })
+    const second = await asked(engine, 2)
+    expect(second.id).not.toBe(first.id)
+    expect(await codeOf(engine.permissions.reply({ requestID: first.id, reply: "once" }))).toBe(
+      "REQUEST_NOT_FOUND",
+    )
+    await engine.permissions.reply({ requestID: second.id, reply: "once" })
+    await engine.sessions.wait(sessionID)
+    expect(await conversation(engine)).toEqual([
+      "user: go",
+      "act: completed",
+      "act: completed",
+      "assistant: done",
+    ])
+  })
+
+  verifies("permission.always", async () => {
+    await using scene = await scripted()
+    const { engine } = scene
+    await engine.sessions.prompt(go)
+    await engine.permissions.reply({ requestID: (await asked(engine)).id, reply: "always" })
+    await engine.sessions.wait(sessionID)
+    expect((await eventTypes(engine)).filter((type) => type === "permission.asked")).toHaveLength(1)
+    const { sessions } = await scene.reopen({
+      models: scene.options.models.map((model) => ({ ...model, script: [{ tools: [{ name: "act" }] }] })),
+    })
+    await sessions.prompt({ sessionID, prompt: { text: "again" } })
+    await sessions.wait(sessionID)
+    expect((await eventTypes(scene.engine)).filter((type) => type === "permission.asked")).toHaveLength(1)
+  })
+
+  verifies(
+    "permission.always",
+    async () => {
+      await using scene = await openEngineScene(
+        [
+          {
+            tools: [
+              { name: "act", id: "a" },
+              { name: "act", id: "b", input: { other: 1 } },
+            ],
+          },
+        ],
+        { permissions: ASK_ACT, tools: [tool("act", () => "acted")] },
+      )
+      const { engine } = scene
+      await engine.sessions.prompt(go)
+      const first = await asked(engine, 2)
+      await engine.permissions.reply({ requestID: first.id, reply: "always" })
+      await engine.sessions.wait(sessionID)
+      expect(await conversation(engine)).toEqual([
+        "user: go",
+        "act: completed",
+        "act: completed",
+        "assistant: done",
+      ])
+    },
+    "it answers the other open questions too",
+  )
+
+  verifies("permission.reject-feedback", async () => {
+    let ran = false
+    await using scene = await openEngineScene([act, act, { text: "I see" }], {
+      permissions: ASK_ACT,
+      tools: [
+        tool("act", () => {
+          ran = true
+        }),
+      ],
+    })
+    const { engine } = scene
+    await engine.sessions.prompt(go)
+    const { id } = await asked(engine)
+    await engine.permissions.reply({ requestID: id, reply: "reject", message: "use the other branch" })
+    await engine.permissions.reply({ requestID: (await asked(engine, 2)).id, reply: "reject" })
+    await engine.sessions.wait(sessionID)
+    expect(ran).toBe(false)
+    expect(shown(scene.requests[1]).at(-1)).toBe(
+      "result: The user rejected this call and said: use the other branch",
+    )
+    expect(shown(scene.requests[2]).at(-1)).toBe("result: The user rejected this call.")
+  })
+
+  test("a reply is one of three", async () => {
+    await using scene = await openEngineScene()
+    // @ts-expect-error -- a program without types may send anything
+    const wrong = scene.engine.permissions.reply({ requestID: "per_1", reply: "maybe" })
+    expect(await codeOf(wrong)).toBe("INVALID_INPUT")
+  })
+
+  test("an interrupt withdraws the question", async () => {
+    await using scene = await scripted()
+    const { engine } = scene
+    await engine.sessions.prompt(go)
+    const { id } = await asked(engine)
+    await engine.sessions.interrupt(sessionID)
+    expect(await engine.permissions.list()).toEqual([])
+    expect(await codeOf(engine.permissions.reply({ requestID: id, reply: "once" }))).toBe("REQUEST_NOT_FOUND")
+    expect(await conversation(engine)).toEqual(["user: go", "act: error"])
+  })
+
+  verifies("permission.durable", async () => {
+    let ran = 0
+    await using scene = await openEngineScene([act], {
+      permissions: ASK_ACT,
+      tools: [tool("act", () => `ran ${(ran += 1)}`)],
+    })
+    await scene.engine.sessions.prompt(go)
+    const before = await asked(scene.engine)
+    const reopened = await scene.reopen()
+    expect(await reopened.permissions.list({ sessionID })).toMatchObject([
+      { id: before.id, action: "act", resource: "*" },
+    ])
+    expect((await reopened.sessions.get(sessionID)).status).toBe("waiting")
+    expect(ran).toBe(0)
+    await reopened.permissions.reply({ requestID: before.id, reply: "once" })
+    await reopened.sessions.wait(sessionID)
+    expect(ran).toBe(1)
+    expect(await conversation(reopened)).toEqual(["user: go", "act: completed", "assistant: done"])
+  })
+
+  verifies(
+    "permission.durable",
+    async () => {
+      let ran = 0
+      await using scene = await openEngineScene([act], {
+        permissions: ASK_ACT,
+        tools: [tool("act", () => `ran ${(ran += 1)}`)],
+      })
+      await scene.engine.sessions.prompt(go)
+      const before = await asked(scene.engine)
+      for (let restart = 0; restart < 3; restart += 1) {
+        const reopened = await scene.reopen()
+        const running = codeOf(reopened.sessions.run(sessionID))
+        await untilEvent(reopened, "tool.resumed", restart + 1)
+        expect(await reopened.permissions.list()).toMatchObject([{ id: before.id }])
+        void running
+      }
+      const last = await scene.reopen()
+      await last.permissions.reply({ requestID: before.id, reply: "reject", message: "no" })
+      await last.sessions.wait(sessionID)
+      expect(ran).toBe(0)
+      expect(shown(scene.requests.at(-1)).at(-1)).toBe("result: The user rejected this call and said: no")
+    },
+    "however often it was shown again",
+  )
+})

@@ -1,0 +1,291 @@
+/** What the next process finds and does, promise by promise; processes die and freeze as lives of one machine. */
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+
+import type { Engine, EngineOptions } from "@meridian/engine"
+import { describe, expect, test } from "vitest"
+
+import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
+import { brokenLaws, rebuiltDifferently } from "../engine-laws.ts"
+import { createMachine, type Life, type Machine } from "../engine-life.ts"
+import {
+  ALLOW_ALL,
+  allEvents,
+  codeOf,
+  conversation,
+  eventTypes,
+  gate,
+  makeDirectory,
+  scriptedModel,
+  shown,
+  tool,
+  untilEvent,
+  type Answer,
+} from "../engine-scene.ts"
+import { verifies } from "../verifies.ts"
+
+const sessionID = "ses_test"
+const go = { sessionID, prompt: { text: "go" } }
+
+interface House extends AsyncDisposable {
+  readonly machine: Machine
+  readonly file: string
+  /** Opens the engine of a new life, with a model that answers so. */
+  readonly open: (
+    answers?: readonly Answer[],
+    changes?: Partial<EngineOptions>,
+  ) => Promise<{
+    readonly engine: Engine
+    readonly life: Life
+    readonly requests: Parameters<typeof shown>[0][]
+  }>
+}
+
+const openHouse = (): House => {
+  const base = makeDirectory()
+  const machine = createMachine()
+  const directory = join(base, "project")
+  const file = join(base, "engine.sqlite")
+  mkdirSync(directory)
+  const closers: (() => Promise<void>)[] = []
+  return {
+    machine,
+    file,
+    open: async (answers = [], changes = {}) => {
+      const life = machine.start()
+      const requests: NonNullable<Parameters<typeof shown>[0]>[] = []
+      const options: EngineOptions = {
+        database: file,
+        models: [scriptedModel(answers, requests)],
+        permissions: ALLOW_ALL,
+        limits: { leaseMs: 1_000 },
+        ...changes,
+      }
+      const engine = await openEngineWith(options, life)
+      await engine.sessions.create({ id: sessionID, location: { directory } })
+      closers.push(async () => {
+        if (!life.isDead()) await engine.close()
+      })
+      return { engine, life, requests }
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const close of closers.toReversed()) await close()
+      rmSync(base, { recursive: true, force: true })
+    },
+  }
+}
+
+const callTool: Answer = { tools: [{ name: "act" }] }
+
+describe("after a death", () => {
+  verifies("recovery.pending", async () => {
+    await using house = openHouse()
+    const turn = gate()
+    const first = await house.open([() => turn.pass().then(() => ({ text: "never" }))])
+    await first.engine.sessions.prompt(go)
+    await turn.reached
+    await first.engine.sessions.prompt({ sessionID, prompt: { text: "steer" } })
+    await first.engine.sessions.prompt({ sessionID, prompt: { text: "queued" }, delivery: "queue" })
+    first.life.die()
+    const second = await house.open()
+    await second.engine.sessions.wait(sessionID)
+    expect(await conversation(second.engine)).toEqual([
+      "user: go",
+      "user: steer",
+      "assistant: done",
+      "user: queued",
+      "assistant: done",
+    ])
+    expect(brokenLaws(await allEvents(second.engine))).toEqual([])
+  })
+
+  verifies(
+    "recovery.pending",
+    async () => {
+      await using house = openHouse()
+      const first = await house.open()
+      const other = await house.open()
+      const turn = gate()
+      await other.engine.sessions.prompt({ ...go, resume: false })
+      first.life.die()
+      // Nobody opens anything: the living engine notices that the other one is gone.
+      const busy = await house.open([() => turn.pass().then(() => ({ text: "never" }))])
+      await busy.engine.sessions.wake(sessionID)
+      await turn.reached
+      await busy.engine.sessions.prompt({ sessionID, prompt: { text: "waits" } })
+      busy.life.die()
+      other.life.tick()
+      await untilEvent(other.engine, "step.ended")
+      await other.engine.sessions.wait(sessionID)
+      expect(await conversation(other.engine)).toEqual(["user: go", "user: waits", "assistant: done"])
+    },
+    "also by an engine that was open all the time",
+  )
+
+  verifies("recovery.dispatched", async () => {
+    await using house = openHouse()
+    const turn = gate()
+    const first = await house.open([() => turn.pass().then(() => ({ text: "never" }))])
+    await first.engine.sessions.prompt(go)
+    await turn.reached
+    first.life.die()
+    const second = await house.open()
+    await second.engine.sessions.wait(sessionID)
+    expect(second.requests).toEqual([])
+    expect((await second.engine.sessions.get(sessionID)).status).toBe("interrupted")
+    expect((await eventTypes(second.engine)).at(-1)).toBe("step.failed")
+    await second.engine.sessions.wake(sessionID)
+    await second.engine.sessions.wait(sessionID)
+    expect(second.requests).toEqual([])
+    await second.engine.sessions.run(sessionID)
+    expect(shown(second.requests[0])).toEqual(["user: go"])
+  })
+
+  verifies("recovery.tools", async () => {
+    await using house = openHouse()
+    const acting = gate()
+    let acts = 0
+    const tools = [
+      tool("act", () => {
+        acts += 1
+        return acting.pass()
+      }),
+    ]
+    const first = await house.open([callTool], { tools })
+    await first.engine.sessions.prompt(go)
+    await acting.reached
+    first.life.die()
+    const second = await house.open([], { tools })
+    expect(await conversation(second.engine)).toEqual(["user: go", "act: error"])
+    await second.engine.sessions.run(sessionID)
+    expect(shown(second.requests[0])).toEqual(["user: go", "call: act", "result: Tool execution interrupted"])
+    expect(acts).toBe(1)
+    expect(brokenLaws(await allEvents(second.engine))).toEqual([])
+  })
+
+  verifies(
+    "permission.durable",
+    async () => {
+      await using house = openHouse()
+      let acts = 0
+      const changes = { permissions: [], tools: [tool("act", () => (acts += 1))] }
+      const first = await house.open([callTool], changes)
+      await first.engine.sessions.prompt(go)
+      await untilEvent(first.engine, "permission.asked")
+      first.life.die()
+      const second = await house.open([], changes)
+      const [request] = await second.engine.permissions.list()
+      expect(request).toMatchObject({ action: "act" })
+      await second.engine.permissions.reply({ requestID: request?.id ?? "", reply: "once" })
+      await second.engine.sessions.wait(sessionID)
+      expect(acts).toBe(1)
+      expect(await conversation(second.engine)).toEqual(["user: go", "act: completed", "assistant: done"])
+    },
+    "also when the process died",
+  )
+
+  verifies("projections.rebuilt", async () => {
+    await using house = openHouse()
+    const changes = { permissions: [], tools: [tool("act", () => "acted")] }
+    const { engine } = await house.open([{ text: "a", tools: [{ name: "act" }] }, { error: "auth" }], changes)
+    const { sessions } = engine
+    await sessions.prompt(go)
+    await untilEvent(engine, "permission.asked")
+    const [request] = await engine.permissions.list()
+    await engine.permissions.reply({ requestID: request?.id ?? "", reply: "always" })
+    expect(await codeOf(sessions.wait(sessionID))).toBe("MODEL_FAILED")
+    await sessions.switchAgent({ sessionID, agent: "plan" })
+    await sessions.prompt({ id: "msg_1", ...go, resume: false })
+    await sessions.cancel({ sessionID, id: "msg_1" })
+    await sessions.prompt({ id: "msg_2", ...go, resume: false })
+    await engine.close()
+    expect(rebuiltDifferently(house.file)).toEqual([])
+  })
+})
+
+describe("a frozen process", () => {
+  verifies("fence.stale", async () => {
+    await using house = openHouse()
+    const acting = gate()
+    const frozen = await house.open([callTool], {
+      tools: [
+        tool("act", async () => {
+          await acting.pass()
+          return "too late"
+        }),
+      ],
+    })
+    await frozen.engine.sessions.prompt(go)
+    await acting.reached
+    frozen.life.freeze()
+    const second = await house.open()
+    expect(await conversation(second.engine)).toEqual(["user: go", "act: error"])
+    const outcome = codeOf(frozen.engine.sessions.wait(sessionID))
+    acting.open()
+    expect(await outcome).toBe("FENCED")
+    expect(frozen.life.writtenAfterFreeze()).toBe(0)
+    expect(brokenLaws(await allEvents(second.engine))).toEqual([])
+    await second.engine.sessions.run(sessionID)
+    expect(frozen.life.writtenAfterFreeze()).toBe(0)
+  })
+
+  test("does not act on an answer that another process has taken over", async () => {
+    await using house = openHouse()
+    let acts = 0
+    const changes = { permissions: [], tools: [tool("act", () => (acts += 1))] }
+    const frozen = await house.open([callTool], changes)
+    await frozen.engine.sessions.prompt(go)
+    await untilEvent(frozen.engine, "permission.asked")
+    frozen.life.freeze()
+    const second = await house.open([], changes)
+    const [request] = await second.engine.permissions.list()
+    await second.engine.permissions.reply({ requestID: request?.id ?? "", reply: "once" })
+    await second.engine.sessions.wait(sessionID)
+    const outcome = codeOf(frozen.engine.sessions.wait(sessionID))
+    frozen.life.tick()
+    expect(await outcome).toBe("FENCED")
+    expect(acts).toBe(1)
+    expect(frozen.life.writtenAfterFreeze()).toBe(0)
+  })
+
+  test("is given up after the lease time of silence, and not before", async () => {
+    await using house = openHouse()
+    const turn = gate()
+    const silent = await house.open([() => turn.pass().then(() => ({ text: "late" }))])
+    await silent.engine.sessions.prompt(go)
+    await turn.reached
+    const second = await house.open()
+    second.life.tick()
+    house.machine.advance(999)
+    second.life.tick()
+    expect((await second.engine.sessions.get(sessionID)).status).toBe("running")
+    house.machine.advance(1)
+    const failed = untilEvent(second.engine, "step.failed")
+    second.life.tick()
+    await failed
+    turn.open()
+    expect(await codeOf(silent.engine.sessions.wait(sessionID))).toBe("FENCED")
+  })
+
+  test("a sign of life keeps its session, whatever the wall clock does", async () => {
+    await using house = openHouse()
+    const turn = gate()
+    const owner = await house.open([() => turn.pass().then(() => ({ text: "in time" }))])
+    await owner.engine.sessions.prompt(go)
+    await turn.reached
+    const second = await house.open()
+    for (const clock of [0, 4_000_000_000_000, -1, 1_600_000_000_000]) {
+      house.machine.setClock(clock)
+      second.life.tick()
+      house.machine.advance(900)
+      owner.life.tick()
+      second.life.tick()
+    }
+    turn.open()
+    await owner.engine.sessions.wait(sessionID)
+    expect(await conversation(second.engine)).toEqual(["user: go", "assistant: in time"])
+    const times = (await allEvents(second.engine)).map(({ time }) => time)
+    expect(times).not.toEqual(times.toSorted((left, right) => left - right))
+    expect(brokenLaws(await allEvents(second.engine))).toEqual([])
+  })
+})

@@ -1,0 +1,168 @@
+/** The laws of a session's log, checked over the whole of it. Each broken one is a sentence; none is the empty list. */
+import { DatabaseSync } from "node:sqlite"
+import { isDeepStrictEqual } from "node:util"
+
+import type { SessionEvent } from "@meridian/engine"
+
+import { openStore } from "../packages/engine/src/store/store.ts"
+import { realWorld } from "../packages/engine/src/world.ts"
+
+/** What a tool really did, written down by the tool itself. */
+export interface Act {
+  readonly messageID: string
+  readonly callID: string
+}
+
+const keyOf = (messageID: string, callID: string): string => `${messageID}/${callID}`
+
+export const brokenLaws = (
+  events: readonly SessionEvent[],
+  acts: readonly Act[] = [],
+  options: { readonly settled: boolean } = { settled: true },
+): readonly string[] => [
+  ...sequenceHasNoGaps(events),
+  ...historyIsLinear(events, options.settled),
+  ...callsHaveOneOutcome(events, options.settled),
+  ...actsWereIntended(events, acts),
+  ...inputsArePromotedOnceInOrder(events),
+]
+
+const sequenceHasNoGaps = (events: readonly SessionEvent[]): readonly string[] =>
+  events.flatMap((event, index) =>
+    "seq" in event && event.seq === index + 1 ? [] : [`place ${index + 1} is not sequence ${index + 1}`],
+  )
+
+/** One step at a time, each ended once; nothing is said or called outside of its open step. */
+const historyIsLinear = (events: readonly SessionEvent[], settled: boolean): readonly string[] => {
+  const broken: string[] = []
+  let open: string | undefined
+  const ended = new Set<string>()
+  for (const event of events) {
+    if (event.type === "session.next.step.started.1") {
+      if (open !== undefined) broken.push(`a step starts inside ${open}`)
+      open = event.data.assistantMessageID
+    } else if (event.type === "session.next.step.ended.2" || event.type === "session.next.step.failed.2") {
+      const id = event.data.assistantMessageID
+      if (open !== id || ended.has(id)) broken.push(`${id} ends, but is not open`)
+      ended.add(id)
+      open = undefined
+    } else if (
+      event.type === "session.next.text.ended.1" ||
+      event.type === "session.next.reasoning.ended.1" ||
+      event.type === "session.next.tool.called.1" ||
+      event.type === "session.next.retried.1"
+    ) {
+      if (open !== event.data.assistantMessageID)
+        broken.push(`${event.type} of ${event.data.assistantMessageID} outside of its step`)
+    }
+  }
+  if (settled && open !== undefined) broken.push(`step ${open} was never ended`)
+  return broken
+}
+
+const callsHaveOneOutcome = (events: readonly SessionEvent[], settled: boolean): readonly string[] => {
+  const broken: string[] = []
+  const outcomes = new Map<string, number>()
+  for (const event of events) {
+    if (event.type === "session.next.tool.called.1") {
+      const key = keyOf(event.data.assistantMessageID, event.data.callID)
+      if (outcomes.has(key)) broken.push(`call ${key} is recorded twice`)
+      outcomes.set(key, 0)
+    }
+    if (event.type === "session.next.tool.success.1" || event.type === "session.next.tool.failed.1") {
+      const key = keyOf(event.data.assistantMessageID, event.data.callID)
+      const before = outcomes.get(key)
+      if (before === undefined) broken.push(`${key} has an outcome without a call`)
+      else if (before > 0) broken.push(`${key} has a second outcome`)
+      outcomes.set(key, (before ?? 0) + 1)
+    }
+  }
+  if (settled) for (const [key, count] of outcomes) if (count === 0) broken.push(`call ${key} has no outcome`)
+  return broken
+}
+
+const actsWereIntended = (events: readonly SessionEvent[], acts: readonly Act[]): readonly string[] => {
+  const intended = new Set(
+    events.flatMap((event) =>
+      event.type === "session.next.tool.called.1"
+        ? [keyOf(event.data.assistantMessageID, event.data.callID)]
+        : [],
+    ),
+  )
+  const done = new Set<string>()
+  return acts.flatMap(({ messageID, callID }) => {
+    const key = keyOf(messageID, callID)
+    const twice = done.has(key)
+    done.add(key)
+    return [
+      ...(intended.has(key) ? [] : [`${key} acted without a recorded intent`]),
+      ...(twice ? [`${key} acted twice`] : []),
+    ]
+  })
+}
+
+const inputsArePromotedOnceInOrder = (events: readonly SessionEvent[]): readonly string[] => {
+  const broken: string[] = []
+  const admitted = new Map<string, { readonly seq: number; readonly delivery: string }>()
+  const gone = new Set<string>()
+  const newest = { steer: 0, queue: 0 }
+  for (const event of events) {
+    if (event.type === "session.next.prompt.admitted.1") {
+      if (admitted.has(event.data.messageID)) broken.push(`${event.data.messageID} is admitted twice`)
+      admitted.set(event.data.messageID, { seq: event.seq, delivery: event.data.delivery })
+    }
+    if (event.type === "session.next.prompt.cancelled.1") {
+      if (gone.has(event.data.messageID)) broken.push(`${event.data.messageID} is cancelled too late`)
+      gone.add(event.data.messageID)
+    }
+    if (event.type !== "session.next.prompt.promoted.1") continue
+    const { messageID, admittedSeq } = event.data
+    const input = admitted.get(messageID)
+    if (input?.seq !== admittedSeq) broken.push(`${messageID} is promoted, but was not admitted so`)
+    if (gone.has(messageID)) broken.push(`${messageID} is promoted a second time, or after it was cancelled`)
+    gone.add(messageID)
+    const delivery = input?.delivery === "queue" ? "queue" : "steer"
+    if (admittedSeq < newest[delivery]) broken.push(`${messageID} is promoted out of order`)
+    newest[delivery] = admittedSeq
+  }
+  return broken
+}
+
+export type Projections = Readonly<Record<string, readonly unknown[]>>
+
+/** Not derived from the log: the log itself, and who may write now. */
+const KEPT = new Set(["event", "owner", "lease"])
+
+export const readProjections = (file: string): Projections => {
+  const raw = new DatabaseSync(file, { readOnly: true })
+  try {
+    const tables = raw.prepare("select name from sqlite_schema where type = 'table' order by name").all()
+    return Object.fromEntries(
+      tables
+        .map(({ name }) => String(name))
+        .filter((name) => !KEPT.has(name))
+        .map((name) => [name, raw.prepare(`select * from ${name} order by 1, 2`).all()]),
+    )
+  } finally {
+    raw.close()
+  }
+}
+
+/** Derives the projections again and says which tables came out different. */
+export const rebuiltDifferently = (file: string): readonly string[] => {
+  const before = readProjections(file)
+  const store = openStore({ file, world: realWorld(), leaseMs: 1_000 })
+  store.rebuild()
+  store.close()
+  const after = readProjections(file)
+  return Object.keys(before).filter((table) => !isDeepStrictEqual(before[table], after[table]))
+}
+
+export const integrityOf = (file: string): string => {
+  const raw = new DatabaseSync(file, { readOnly: true })
+  try {
+    return String(raw.prepare("pragma integrity_check").get()?.["integrity_check"])
+  } finally {
+    raw.close()
+  }
+}

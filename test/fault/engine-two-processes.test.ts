@@ -1,0 +1,126 @@
+/** Two processes on one database: they see each other, they never write over each other. */
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+
+import { openEngine, type Engine } from "@meridian/engine"
+import { expect, test } from "vitest"
+
+import { brokenLaws, integrityOf } from "../engine-laws.ts"
+import { startEngineProcess } from "../engine-process.ts"
+import {
+  ALLOW_ALL,
+  allEvents,
+  eventTypes,
+  makeDirectory,
+  scriptedModel,
+  untilEvent,
+} from "../engine-scene.ts"
+import { verifies } from "../verifies.ts"
+
+const sessionID = "ses_test"
+
+const openPlace = () => {
+  const base = makeDirectory()
+  const directory = join(base, "project")
+  mkdirSync(directory)
+  return {
+    database: join(base, "engine.sqlite"),
+    directory,
+    [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }),
+  }
+}
+
+const openHere = (database: string, leaseMs = 8_000): Promise<Engine> =>
+  openEngine({ database, models: [scriptedModel([])], permissions: ALLOW_ALL, limits: { leaseMs } })
+
+verifies("events.second-process", async () => {
+  using place = openPlace()
+  const other = startEngineProcess({ ...place, mode: "commit" })
+  await other.said("ready")
+  const engine = await openHere(place.database)
+  const seen: string[] = []
+  const delays: bigint[] = []
+  for await (const event of engine.sessions.events({ sessionID, follow: true })) {
+    if (event.type === "session.next.prompt.admitted.1") {
+      delays.push(process.hrtime.bigint() - BigInt(event.data.prompt.text))
+      seen.push(event.data.prompt.text)
+      if (seen.length === 5) break
+    }
+    if (event.type === "synced" || seen.length > 0) other.child.stdin?.write("go\n")
+  }
+  await other.said("committed", 5)
+  const slowest = delays.reduce((most, delay) => (delay > most ? delay : most), 0n)
+  process.stdout.write(`slowest commit of another process was seen after ${slowest / 1_000_000n} ms\n`)
+  expect(new Set(seen).size).toBe(5)
+  await engine.close()
+  await other.kill()
+})
+
+test("both may write at once: the sequence has no gaps and no prompt is lost", async () => {
+  using place = openPlace()
+  const other = startEngineProcess({ ...place, mode: "work" })
+  await other.said("acked", 2)
+  const engine = await openHere(place.database)
+  for (let index = 0; index < 40; index += 1)
+    await engine.sessions.prompt({ id: `here_${index}`, sessionID, prompt: { text: "here" } })
+  await other.said("acked", 8)
+  await other.kill()
+  await engine.sessions.wait(sessionID)
+  await engine.sessions.wake(sessionID)
+  await engine.sessions.wait(sessionID)
+  const events = await allEvents(engine)
+  expect(brokenLaws(events)).toEqual([])
+  const promoted = new Set(
+    events.flatMap((event) =>
+      event.type === "session.next.prompt.promoted.1" ? [String(event.data.messageID)] : [],
+    ),
+  )
+  const acked = other.lines.filter((line) => line.startsWith("acked ")).map((line) => line.slice(6))
+  const sent = [...acked, ...Array.from({ length: 40 }, (_, index) => `here_${index}`)]
+  expect(sent.filter((id) => !promoted.has(id))).toEqual([])
+  await engine.close()
+})
+
+test("a stopped process loses its session after the lease time, and cannot write when it continues", async () => {
+  using place = openPlace()
+  const frozen = startEngineProcess({ ...place, mode: "hang", leaseMs: 300 })
+  await frozen.said("acked", 1)
+  const watcher = await openHere(place.database, 300)
+  await untilEvent(watcher, "tool.called", 2)
+  frozen.child.kill("SIGSTOP")
+  await untilEvent(watcher, "tool.failed")
+  const taken = await allEvents(watcher)
+  frozen.child.kill("SIGCONT")
+  await watcher.sessions.run(sessionID)
+  const events = await allEvents(watcher)
+  expect(events.slice(0, taken.length)).toEqual(taken)
+  expect(brokenLaws(events, [], { settled: false })).toEqual([])
+  await frozen.kill()
+  await watcher.close()
+})
+
+test("a killed process's session is free for the next one at once", async () => {
+  using place = openPlace()
+  const dead = startEngineProcess({ ...place, mode: "hang" })
+  await dead.said("acked", 1)
+  const watcher = await openHere(place.database)
+  await untilEvent(watcher, "tool.called", 2)
+  await watcher.close()
+  await dead.kill()
+  const engine = await openHere(place.database)
+  expect((await eventTypes(engine)).filter((type) => type === "tool.failed").length).toBeGreaterThan(0)
+  await engine.sessions.interrupt(sessionID)
+  expect(brokenLaws(await allEvents(engine))).toEqual([])
+  await engine.close()
+})
+
+test("four processes that open one new file at once agree on its tables", async () => {
+  using place = openPlace()
+  const processes = Array.from({ length: 4 }, () => startEngineProcess({ ...place, mode: "commit" }))
+  await Promise.all(processes.map((started) => started.said("ready")))
+  const engine = await openHere(place.database)
+  expect(await eventTypes(engine)).toEqual(["created"])
+  await engine.close()
+  await Promise.all(processes.map((started) => started.kill()))
+  expect(integrityOf(place.database)).toBe("ok")
+})
