@@ -1,14 +1,13 @@
 /** Layers of configuration and what each says: defaults < config.toml < --config or MERIDIAN_CONFIG < variables. */
 import {
-  checkOptionValue,
   isOptionKey,
   OPTION_KEYS,
   optionOf,
-  readOptionText,
   type Config,
   type OptionKey,
   type OptionValue,
 } from "./config-option.ts"
+import { checkOptionValue, readOptionText } from "./config-value.ts"
 import { nearest } from "./nearest.ts"
 
 /** The words of `config show`. */

@@ -7,7 +7,8 @@ import { expect, test } from "vitest"
 
 import { loadConfig } from "../store/config-file.ts"
 import { openPlace } from "../store/place.ts"
-import { composeLaunch, resolveLaunch, type LaunchWish } from "./agents-launch.ts"
+import { resolveLaunch, type LaunchWish } from "./agents-launch.ts"
+import { composeLaunch } from "./agents-prompt.ts"
 
 const scene = async (files: Readonly<Record<string, string>>) => {
   const project = mkdtempSync(join(tmpdir(), "meridian-launch-"))

@@ -1,22 +1,18 @@
 /**
- * Everything a launch needs to know before a harness is asked: model and harness, agent, skills, rights and the composed
- * prompt. Reads only; `start`, `run spawn`, `run continue` and every dry run share it.
+ * Everything a launch needs to know before a harness is asked: model and harness, agent, skills and rights. Reads only;
+ * `start`, `run spawn`, `run continue` and every dry run share it.
  *
  * Who decides: an explicit flag, then what a continued chat recorded, then the agent's profile, then the configuration. The
  * harness always follows the model that won.
  */
-import { readFile, stat } from "node:fs/promises"
-import { isAbsolute, join, resolve } from "node:path"
-
 import { Failure } from "@meridian/protocol"
 
 import type { AgentProfile } from "../domain/agent-profile.ts"
 import type { Config } from "../domain/config-option.ts"
 import { defaultModel, routeModel, type Route } from "../domain/model-route.ts"
 import { nearest } from "../domain/nearest.ts"
-import { composePrompt, readVariable, type ComposedPrompt } from "../domain/prompt-text.ts"
 import type { Skill } from "../domain/skill-file.ts"
-import type { HarnessCapabilities, HarnessId, NativeAgent, PermissionTier } from "../port/harness.ts"
+import type { HarnessId, PermissionTier } from "../port/harness.ts"
 import { loadCatalogue } from "../store/catalogue.ts"
 import type { Place } from "../store/place.ts"
 import {
@@ -91,64 +87,11 @@ export const resolveLaunch = async (wish: LaunchWish, scene: LaunchScene): Promi
   }
 }
 
-export interface PromptWish {
-  readonly prompt: string
-  /** `-f`: paths relative to `cwd`, or `@name` inside the space's `fs`. */
-  readonly files: readonly string[]
-  /** `--var`: KEY=VALUE or KEY=@path. */
-  readonly variables: readonly string[]
-  readonly cwd: string
-  /** Undefined while there is no space (a dry run without one): `@name` is then refused. */
-  readonly spaceFs: string | undefined
-  readonly wantsReport: boolean
-}
-
-export interface LaunchPrompt extends ComposedPrompt {
-  /** For `LaunchRequest.agent`; the profile is not in `instructions` then. */
-  readonly nativeAgent?: NativeAgent
-  /** Absolute paths of the references. */
-  readonly files: readonly string[]
-  readonly variables: ReadonlyMap<string, string>
-}
-
-export const composeLaunch = async (
-  wish: PromptWish,
-  launch: Pick<ResolvedLaunch, "agent" | "skills">,
-  capabilities: Pick<HarnessCapabilities, "nativeAgent">,
-): Promise<LaunchPrompt> => {
-  const references = await Promise.all(wish.files.map((file) => readReference(referencePath(file, wish))))
-  const variables = new Map(
-    await Promise.all(wish.variables.map((assignment) => resolveVariable(assignment, wish.cwd))),
-  )
-  const native = capabilities.nativeAgent && launch.agent !== undefined
-  const composed = composePrompt({
-    skills: launch.skills,
-    agentBody: native ? undefined : launch.agent?.body,
-    references,
-    variables,
-    prompt: wish.prompt,
-    wantsReport: wish.wantsReport,
-  })
-  if (composed.undefinedVariables.length > 0)
-    throw new Failure("VARIABLE_UNDEFINED", { names: composed.undefinedVariables.join(", ") })
-  const files = references.map(({ path }) => path)
-  return native && launch.agent !== undefined
-    ? { ...composed, files, variables, nativeAgent: nativeAgentOf(launch.agent) }
-    : { ...composed, files, variables }
-}
-
 export const profileRequest = (scene: LaunchScene): ProfileRequest => ({
   project: scene.place.project,
   root: scene.place.root,
   home: scene.world.env["HOME"],
   config: scene.config,
-})
-
-const nativeAgentOf = (agent: AgentProfile): NativeAgent => ({
-  name: agent.name,
-  description: agent.description === "" ? agent.name : agent.description,
-  body: agent.body,
-  ...(agent.allowedTools === undefined ? {} : { tools: agent.allowedTools }),
 })
 
 /** An explicit agent must exist; the recorded one is read from where it was; the configured one is used if it is there. */
@@ -265,52 +208,6 @@ const harnessOf = (text: string): HarnessId | undefined =>
   (["claude", "codex", "opencode", "direct"] as const).find((id) => id === text)
 
 const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
-
-const LARGEST_REFERENCE_BYTES = 4_194_304
-
-const referencePath = (file: string, wish: PromptWish): string => {
-  if (!file.startsWith("@")) return resolve(wish.cwd, file)
-  const name = file.slice(1)
-  if (name === "")
-    throw new Failure("USAGE", {
-      problem: "Reference path after '@' must not be empty.",
-      next: "use '-f @name' for a file in the space's fs folder.",
-    })
-  if (wish.spaceFs === undefined) throw new Failure("SPACE_REQUIRED")
-  const path = join(wish.spaceFs, name)
-  if (isAbsolute(name) || !path.startsWith(`${wish.spaceFs}/`))
-    throw new Failure("REFERENCE_UNREADABLE", { path: file, problem: "it is outside the space's fs folder" })
-  return path
-}
-
-const readReference = async (path: string): Promise<{ readonly path: string; readonly content: string }> => {
-  const info = await stat(path).catch(() => undefined)
-  if (info === undefined) throw new Failure("REFERENCE_NOT_FOUND", { path })
-  const refuse = (problem: string): Failure => new Failure("REFERENCE_UNREADABLE", { path, problem })
-  if (!info.isFile()) throw refuse("it is not a file")
-  if (info.size > LARGEST_REFERENCE_BYTES) throw refuse("it is larger than 4 MiB")
-  const content = await readFile(path, "utf8").catch((error: unknown) => {
-    throw refuse(error instanceof Error ? error.message : String(error))
-  })
-  if (content.includes("\0")) throw refuse("it is not a text file")
-  return { path, content }
-}
-
-const resolveVariable = async (assignment: string, cwd: string): Promise<readonly [string, string]> => {
-  const read = readVariable(assignment)
-  switch (read.tag) {
-    case "wrong":
-      throw new Failure("VARIABLE_INVALID", { assignment })
-    case "text":
-      return [read.name, read.value]
-    case "file": {
-      const path = resolve(cwd, read.path)
-      const info = await stat(path).catch(() => undefined)
-      if (info?.isFile() !== true) throw new Failure("VARIABLE_FILE_MISSING", { name: read.name, path })
-      return [read.name, (await readReference(path)).content.trimEnd()]
-    }
-  }
-}
 
 const readIfThere = async <T>(path: string, read: (path: string) => Promise<T>): Promise<T | undefined> => {
   try {

@@ -4,9 +4,10 @@ import { mkdir } from "node:fs/promises"
 import { Failure } from "@meridian/protocol"
 
 import type { Setting, Settings } from "../domain/config-layer.ts"
-import { OPTION_KEYS, readOptionText, resolveOptionKey, type OptionKey } from "../domain/config-option.ts"
+import { OPTION_KEYS, resolveOptionKey, type OptionKey } from "../domain/config-option.ts"
 import { configTemplate, toTomlValue } from "../domain/config-template.ts"
 import { removeKey, setKey } from "../domain/config-text.ts"
+import { readOptionText } from "../domain/config-value.ts"
 import { nearest } from "../domain/nearest.ts"
 import {
   configPath,
