@@ -1,14 +1,21 @@
 /** Conditional rules of the project (`.meridian/rules`), as continuity reads and matches them. */
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+
 import { evaluateRules, openRuleShelf, renderRules } from "@meridian/continuity"
 
 import type { ContextSource } from "../port/context-source.ts"
 import { textOf } from "./value-text.ts"
 
+const RULES = ".meridian/rules"
+
 export const rulesSource = (options: { readonly root: string; readonly platform: string }): ContextSource => {
-  const shelf = openRuleShelf(() => [{ root: options.root, path: ".meridian/rules" }])
+  const shelf = openRuleShelf(() => [{ root: options.root, path: RULES }])
   return {
     key: "core/rules",
     observe: ({ agent, model, prompt, tools, workingSet }) => {
+      // Most projects have none, and this is asked every turn.
+      if (!existsSync(join(options.root, RULES))) return Promise.resolve({ kind: "absent" })
       const { rules } = shelf.read()
       const { active } = evaluateRules(rules, {
         paths: workingSet,

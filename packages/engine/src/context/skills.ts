@@ -2,7 +2,7 @@
  * Skills of the project: a folder with a SKILL.md each. The model is told which there are, permitted ones only; the body
  * comes when it asks for it with the tool `skill`.
  */
-import { readdirSync } from "node:fs"
+import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import type { Json } from "@meridian/protocol"
@@ -28,23 +28,31 @@ export interface SkillShelf {
 const ROOTS = [".meridian/skills", ".agents/skills", ".claude/skills", ".opencode/skills"] as const
 const MOST_SKILLS = 200
 
-export const openSkillShelf = (options: {
+interface Shelf {
   readonly directory: string
   readonly files: FileCache
-}): SkillShelf => ({
-  list: async () => {
-    const skills = new Map<string, Skill>()
-    for (const root of ROOTS)
-      for (const folder of foldersIn(join(options.directory, root))) {
-        const path = join(root, folder, "SKILL.md")
-        const file = options.files.read(join(options.directory, path), { inside: options.directory })
-        if (file.kind !== "text" || skills.size >= MOST_SKILLS) continue
-        const skill = await readSkill(folder, path, file.text)
-        if (!skills.has(skill.name)) skills.set(skill.name, skill)
-      }
-    return [...skills.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1))
-  },
-})
+}
+
+export const openSkillShelf = (shelf: Shelf): SkillShelf => {
+  const folders = createFolderCache()
+  return { list: () => readSkills(shelf, folders) }
+}
+
+const readSkills = async (
+  { directory, files }: Shelf,
+  folders: (path: string) => readonly string[],
+): Promise<readonly Skill[]> => {
+  const skills = new Map<string, Skill>()
+  for (const root of ROOTS)
+    for (const folder of folders(join(directory, root))) {
+      const path = join(root, folder, "SKILL.md")
+      const file = files.read(join(directory, path), { inside: directory })
+      if (file.kind !== "text" || skills.size >= MOST_SKILLS) continue
+      const skill = await readSkill(folder, path, file.text)
+      if (!skills.has(skill.name)) skills.set(skill.name, skill)
+    }
+  return [...skills.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1))
+}
 
 export const skillsSource = (shelf: SkillShelf): ContextSource => ({
   key: "core/skills",
@@ -96,6 +104,20 @@ export const skillTool = (shelf: SkillShelf): Tool => ({
 const isDenied = (rules: readonly PermissionRule[], name: string): boolean =>
   rules.findLast((rule) => matchesWildcard(rule.action, "skill") && matchesWildcard(rule.resource, name))
     ?.effect === "deny"
+
+/** A folder's list changes with its modification time: most looks cost one stat. */
+const createFolderCache = () => {
+  const known = new Map<string, { readonly modifiedMs: number; readonly names: readonly string[] }>()
+  return (path: string): readonly string[] => {
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat === undefined || !stat.isDirectory()) return []
+    const cached = known.get(path)
+    if (cached?.modifiedMs === stat.mtimeMs) return cached.names
+    const names = foldersIn(path)
+    known.set(path, { modifiedMs: stat.mtimeMs, names })
+    return names
+  }
+}
 
 const foldersIn = (path: string): readonly string[] => {
   try {

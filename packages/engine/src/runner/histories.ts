@@ -13,6 +13,12 @@ import type { ToolAdvertisement } from "../port/model.ts"
 import type { SessionRow } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
 
+/** `version`: SQLite's data version when it was last compared with the log. */
+interface Cached {
+  readonly history: History
+  version: number
+}
+
 export interface History {
   readonly transcript: Transcript
   readonly lowering: Lowering
@@ -30,13 +36,15 @@ export interface Histories {
 
 export const createHistories = (store: Store): Histories => {
   /** Insertion order is use order: the first is the one used longest ago. */
-  const cached = new Map<string, History>()
+  const cached = new Map<string, Cached>()
 
   const follow = (sessionID: string, events: readonly StoredEvent[]): void => {
-    const history = cached.get(sessionID)
-    // A gap means another process wrote in between; `current` will read it.
-    if (history === undefined || events[0]?.seq !== history.transcript.seq() + 1) return
-    for (const event of events) fold(history, event)
+    const entry = cached.get(sessionID)
+    if (entry === undefined) return
+    if (events[0]?.seq === entry.history.transcript.seq() + 1)
+      for (const event of events) fold(entry.history, event)
+    // Another process wrote in between; `current` will read it.
+    else entry.version = BEHIND
   }
   const stopFollowing = store.log.onCommit(follow)
 
@@ -48,26 +56,18 @@ export const createHistories = (store: Store): Histories => {
     }
   }
 
-  const open = (restoration: Restoration): History => ({
-    transcript: createTranscript(restoration),
-    lowering: createLowering(),
-    estimator: createEstimator(),
-    ledger: createLedger(),
-    toolTokens: new WeakMap(),
-  })
-
-  /** A restore brings back what the fold has let go: it is made again, without the compactions taken back. */
-  const reopen = (id: string, key: number): History => {
-    const history = open(readRestoration(store.reader.compactions(key)))
-    cached.set(id, history)
+  const keep = (id: string, key: number, history: History): History => {
+    const version = store.reader.foreignVersion()
     catchUp(key, history)
+    cached.delete(id)
+    cached.set(id, { history, version })
     return history
   }
 
   const evict = (): void => {
     let weight = 0
-    for (const history of cached.values()) weight += history.transcript.weight()
-    for (const [id, history] of cached) {
+    for (const { history } of cached.values()) weight += history.transcript.weight()
+    for (const [id, { history }] of cached) {
       if (cached.size <= LIMITS.idleHistories && weight <= LIMITS.idleHistoryBytes) return
       if (cached.size === 1) return
       weight -= history.transcript.weight()
@@ -76,13 +76,19 @@ export const createHistories = (store: Store): Histories => {
   }
 
   const current: Histories["current"] = ({ id, key }) => {
-    const known = cached.get(id)
-    const history = known ?? open({ ignored: new Set(), through: 0 })
-    cached.delete(id)
-    cached.set(id, history)
-    catchUp(key, history)
-    if (known === undefined) evict()
-    return history.transcript.outdated() ? reopen(id, key) : history
+    const entry = cached.get(id)
+    // Our own commits are folded in as they happen: only a foreign one can have left this behind.
+    if (
+      entry !== undefined &&
+      entry.version === store.reader.foreignVersion() &&
+      !entry.history.transcript.outdated()
+    )
+      return entry.history
+    const history = keep(id, key, entry?.history ?? openHistory({ ignored: new Set(), through: 0 }))
+    if (entry === undefined) evict()
+    // A restore brings back what the fold has let go: it is made again, without the compactions taken back.
+    if (!history.transcript.outdated()) return history
+    return keep(id, key, openHistory(readRestoration(store.reader.compactions(key))))
   }
 
   return {
@@ -93,6 +99,16 @@ export const createHistories = (store: Store): Histories => {
     },
   }
 }
+
+const BEHIND = -1
+
+const openHistory = (restoration: Restoration): History => ({
+  transcript: createTranscript(restoration),
+  lowering: createLowering(),
+  estimator: createEstimator(),
+  ledger: createLedger(),
+  toolTokens: new WeakMap(),
+})
 
 const fold = (history: History, event: StoredEvent | UnknownEvent): void => {
   history.transcript.apply(event)

@@ -1,0 +1,14 @@
+/** All benchmarks, one after the other; each prints ratios measured in its own run. Arguments are handed on (`--quick`). */
+import { spawnSync } from "node:child_process"
+
+const BENCHES = ["engine", "compaction", "cli", "retention", "brief"] as const
+
+for (const bench of BENCHES) {
+  process.stdout.write(`\n== ${bench}\n`)
+  const { status } = spawnSync(
+    process.execPath,
+    ["--expose-gc", "--conditions=meridian-source", `bench/${bench}/run.ts`, ...process.argv.slice(2)],
+    { stdio: "inherit" },
+  )
+  if (status !== 0) process.exitCode = 1
+}
