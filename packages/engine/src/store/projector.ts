@@ -145,6 +145,9 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.tool.success.1":
       case "session.next.tool.failed.1":
         settlePart(key, position, event.data.assistantMessageID, event.data.callID)
+        // The work behind the call is not done: the session shows it until a step ends well.
+        if (event.type === "session.next.tool.failed.1" && event.data.error.code === "interrupted")
+          run("update session set failed_seq = ? where key = ?", event.seq, key)
         break
       case "session.next.todo.updated.1":
         run("update session set todo_seq = ? where key = ?", event.seq, key)
