@@ -5,17 +5,43 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 
+import { openEngine } from "@meridian/engine"
 import { expect, test } from "vitest"
 
 import { endLeftovers } from "../../packages/engine/src/tool/end-leftovers.ts"
 import { findProcesses, type ProcessRow } from "../../packages/engine/src/tool/process-table.ts"
 import { openWorkspace, type Workspace } from "../tool-scene.ts"
 
+const startEngine = (space: Workspace, database: string): ChildProcess =>
+  spawn(
+    process.execPath,
+    [
+      "--conditions=meridian-source",
+      join(import.meta.dirname, "tool-engine.entry.ts"),
+      database,
+      space.root,
+      COMMAND,
+    ],
+    { stdio: "ignore", detached: true },
+  )
+
+const killGuardOf = async (owner: ChildProcess): Promise<void> => {
+  const guards = await findProcesses(async ({ pid }) => {
+    const [line, stat] = await Promise.all([
+      readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
+      readFile(`/proc/${pid}/stat`, "latin1").catch(() => ""),
+    ])
+    return line.includes("meridian-guard") && stat.split(") ")[1]?.split(" ")[1] === String(owner.pid)
+  })
+  expect(guards).toHaveLength(1)
+  for (const { pid } of guards) process.kill(pid, "SIGKILL")
+}
+
 const startOwner = (space: Workspace, command: string): ChildProcess =>
   spawn(
     process.execPath,
     [
-      "--conditions=source",
+      "--conditions=meridian-source",
       join(import.meta.dirname, "tool-owner.entry.ts"),
       space.root,
       space.outputDirectory,
@@ -71,15 +97,7 @@ test("when the guard is killed as well, the next engine ends what is left before
   await using space = await openWorkspace()
   const owner = startOwner(space, COMMAND)
   const pids = await pidsIn(join(space.root, "pids"), 4)
-  const guards = await findProcesses(async ({ pid }) => {
-    const [line, parent] = await Promise.all([
-      readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
-      readFile(`/proc/${pid}/stat`, "latin1").catch(() => ""),
-    ])
-    return line.includes("meridian-guard") && parent.split(") ")[1]?.split(" ")[1] === String(owner.pid)
-  })
-  expect(guards).toHaveLength(1)
-  for (const { pid } of guards) process.kill(pid, "SIGKILL")
+  await killGuardOf(owner)
   owner.kill("SIGKILL")
   await once(owner, "exit")
   expect(await running(pids)).toHaveLength(4)
@@ -88,4 +106,27 @@ test("when the guard is killed as well, the next engine ends what is left before
   expect(await endLeftovers({ calls, scope: space.root })).toBeGreaterThanOrEqual(4)
   expect(await running(pids)).toEqual([])
   expect(await endLeftovers({ calls, scope: space.root })).toBe(0)
+})
+
+test("a reopened engine has ended the processes when it shows the call as interrupted", async () => {
+  await using space = await openWorkspace()
+  const database = join(space.base, "engine.sqlite")
+  const owner = startEngine(space, database)
+  const pids = await pidsIn(join(space.root, "pids"), 4)
+  await killGuardOf(owner)
+  owner.kill("SIGKILL")
+  await once(owner, "exit")
+  expect(await running(pids)).toHaveLength(4)
+  const engine = await openEngine({ database, models: [] })
+  try {
+    const events = engine.sessions.events({ sessionID: "ses_killed", follow: true })
+    for await (const { type, data } of events) {
+      if (!type.includes("tool.failed")) continue
+      expect(data).toMatchObject({ error: { message: "Tool execution interrupted" } })
+      break
+    }
+    expect(await running(pids)).toEqual([])
+  } finally {
+    await engine.close()
+  }
 })
