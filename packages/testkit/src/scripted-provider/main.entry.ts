@@ -1,7 +1,7 @@
 /**
  * The scripted provider as a program:
  *
- *   node --conditions=meridian-source main.entry.ts [--port N] [--script FILE] [--log FILE] [--ready FILE]
+ *   node --conditions=meridian-source main.entry.ts [--port N] [--script FILE] [--log FILE] [--ready FILE] [--keep N]
  *
  * Prints one JSON line with its address, writes the address to the ready file, appends every request to the log, and
  * ends on SIGTERM and SIGINT.
