@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { createServer, type RequestListener, type Server } from "node:http"
+import { createServer, globalAgent, type RequestListener, type Server, type ServerResponse } from "node:http"
 
 import { afterEach, expect, test } from "vitest"
 
@@ -102,6 +102,19 @@ test("a signal ends the request before and after the answer began", async () => 
   await expect(fetch(url, { signal: late.signal })).rejects.toMatchObject({ name: "AbortError" })
 })
 
+test("a connection may stay silent as long as it likes when no limit is set", async () => {
+  const asked = Promise.withResolvers<ServerResponse>()
+  const url = await serve((_request, response) => asked.resolve(response))
+  const pending = fetch(url)
+  const response = await asked.promise
+  // What the agent's own limit does after five seconds.
+  const used = Object.values(globalAgent.sockets).flatMap((sockets) => sockets ?? [])
+  expect(used.length).toBeGreaterThan(0)
+  for (const socket of used) socket.emit("timeout")
+  response.end("after a long thought")
+  expect(await readAll(await pending)).toBe("after a long thought")
+})
+
 test("a connection that stays silent is given up", async () => {
   const url = await serve(() => {})
   const impatient = openHttpFetch({ idleMs: 20 })
@@ -146,8 +159,12 @@ test("the server is held back while nobody reads", async () => {
   })
   const reader = (await fetch(url)).body?.getReader()
   let received = (await reader?.read())?.value?.length ?? 0
-  const before = sent
-  expect(before).toBeLessThan(total)
+  // Until nothing moves any more: everything that can be on its way is on its way.
+  for (let still = 0, seen = -1; still < 200; still = seen === sent ? still + 1 : 0) {
+    seen = sent
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(sent).toBeLessThan(total)
   for (;;) {
     const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
     if (done) break

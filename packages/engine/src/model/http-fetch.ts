@@ -37,9 +37,11 @@ const send = (url: string, options: RequestOptions, body: unknown): Promise<Inco
     request.once("error", reject)
     // A peer that is gone without a word is noticed by the system, however long the model thinks.
     request.once("socket", (socket) => socket.setKeepAlive(true, PROBE_MS))
-    request.once("timeout", () => {
-      request.destroy(Object.assign(new Error(`silent for ${options.timeout} ms`), { code: "ETIMEDOUT" }))
-    })
+    // Node's agents have a limit of their own for connections that nobody uses, and report it for used ones too.
+    if (options.timeout !== undefined)
+      request.once("timeout", () => {
+        request.destroy(Object.assign(new Error(`silent for ${options.timeout} ms`), { code: "ETIMEDOUT" }))
+      })
     if (typeof body === "string" || body instanceof Uint8Array) request.end(body)
     else request.end()
   })

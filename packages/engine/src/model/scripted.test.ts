@@ -119,6 +119,19 @@ test("an abort ends a delay", async () => {
   await expect(pending).rejects.toBe("enough")
 })
 
+test("nothing comes after an abort", async () => {
+  const controller = new AbortController()
+  const seen: string[] = []
+  const reading = async (): Promise<void> => {
+    for await (const event of open([{ text: "abcdef", chunks: 6 }]).stream(REQUEST, controller.signal)) {
+      seen.push(event.type)
+      if (event.type === "text-delta") controller.abort("enough")
+    }
+  }
+  await expect(reading()).rejects.toBe("enough")
+  expect(seen).toEqual(["text-start", "text-delta"])
+})
+
 test("parts play in their own order, an error among them ends the stream", async () => {
   const seen: string[] = []
   const model = open([

@@ -392,6 +392,16 @@ describe.each(["openai-compatible", "openai", "anthropic"] as const)("the connec
     expect(await provider.ended(1)).toBe("client-closed")
   })
 
+  test("is closed when the turn is left before the first byte", async () => {
+    const { provider, model } = await open(name, [{ text: "never", hold: "start" }])
+    const events = model.stream(request(HELLO), new AbortController().signal)[Symbol.asyncIterator]()
+    const pending = events.next().catch(() => "gone")
+    await provider.arrived(1)
+    expect(await events.return?.()).toEqual({ done: true, value: undefined })
+    expect(await provider.ended(1)).toBe("client-closed")
+    expect(await pending).toBe("gone")
+  })
+
   test("is closed when the turn is aborted in the middle", async () => {
     const { provider, model } = await open(name, [{ text: "one two three four", chunks: 8, hold: "middle" }])
     const controller = new AbortController()
