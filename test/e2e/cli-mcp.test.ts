@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import { installPretendHarness, type PretendBehaviour } from "@meridian/testkit"
@@ -85,6 +85,44 @@ test("a call answers with structured content that says the same as its text, and
   expect(second.content).toEqual([{ type: "text", text: JSON.stringify(second.structuredContent) }])
   const listed = await call("run_list", { space: "s1" })
   expect(listed.structuredContent).toMatchObject({ runs: [{ run_id: "r2" }, { run_id: "r1" }] })
+  await client.close()
+})
+
+test("every answer fits the output schema its tool announced", async () => {
+  const { client, call, cwd } = await connect({ answer: "All done.", writes: { "made.txt": "x" } })
+  mkdirSync(join(cwd, ".meridian/skills/plan"), { recursive: true })
+  writeFileSync(join(cwd, ".meridian/skills/plan/SKILL.md"), "---\nname: plan\ndescription: d\n---\nBody")
+  // From here on the client checks every structured answer itself and refuses what does not fit.
+  const { tools } = await client.listTools()
+  const answered = new Set<string>()
+  for (const [name, args] of [
+    ["run_spawn", { prompt: "one", dry_run: true }],
+    ["run_spawn", { prompt: "one", skills: ["plan"] }],
+    ["run_spawn", { prompt: "two", background: true, space: "s1" }],
+    ["run_wait", { run_ids: ["r2"], report: true, include_files: true, space: "s1" }],
+    ["run_continue", { run_id: "r1", prompt: "more", space: "s1" }],
+    ["run_list", { space: "s1" }],
+    ["run_show", { run_id: "@latest", report: true, include_files: true, space: "s1" }],
+    ["run_stats", { space: "s1" }],
+    ["skills_list", { space: "s1" }],
+    ["skills_show", { name: "plan", space: "s1" }],
+    ["models_list", {}],
+    ["models_show", { model: "gemini" }],
+    ["doctor", {}],
+  ] as const) {
+    const answer = await call(name, args)
+    expect([name, answer.isError, answer.content]).toEqual([name, false, expect.any(Array)])
+    answered.add(name)
+  }
+  expect([...answered].toSorted()).toEqual(tools.map(({ name }) => name).toSorted())
+  await client.close()
+})
+
+test("a run that failed is an answer, not an error of the call", async () => {
+  const { client, call } = await connect({ answer: "no", exitCode: 4 })
+  await client.listTools()
+  const { isError, structuredContent } = await call("run_spawn", { prompt: "x" })
+  expect([isError, structuredContent]).toMatchObject([false, { status: "failed", exit_code: 1 }])
   await client.close()
 })
 
