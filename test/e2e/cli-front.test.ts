@@ -62,7 +62,7 @@ test.each([[[]], [["--help"]], [["help"]]])(
   "help for agents (%j) shows their commands only, and not --human",
   async (args) => {
     const { stdout, code } = await meridian(args, { env: AGENT })
-    expect([code, listed(stdout), stdout.includes("--human")]).toEqual([0, FOR_AGENTS, false])
+    expect([code, listed(stdout), stdout.match(/--human|--config|--yes/g)]).toEqual([0, FOR_AGENTS, null])
   },
 )
 
@@ -84,6 +84,11 @@ test("a command and a group have their own help, wherever the flag stands", asyn
   expect(await meridian(["--help", "models", "show"])).toEqual(shown)
   expect(await meridian(["help", "models", "show"])).toEqual(shown)
   expect((await meridian(["models"])).stdout).toMatch(/^Usage: meridian models <command>/)
+  expect(listed((await meridian(["space"], { env: AGENT })).stdout)).toEqual([
+    "space close",
+    "space list",
+    "space show",
+  ])
 })
 
 verifies("cli.agent-mode", async () => {

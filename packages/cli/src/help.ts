@@ -24,23 +24,26 @@ export const rootHelp = (commands: readonly Registration[], audience: Audience):
     "Usage: meridian <command> [flags]",
     ...sections,
     ...(others.length === 0 ? [] : [`Other\n${table(others.map(commandRow))}`]),
-    globalSection(),
+    globalSection(audience),
     "Run 'meridian <command> --help' for the flags of a command.",
     ...(audience === "human" ? [TIP] : []),
   ].join("\n\n")
 }
 
 export const groupHelp = (group: string, commands: readonly Registration[], audience: Audience): string => {
-  const members = offeredTo(commands, audience).filter((meta) => headOf(meta) === group)
+  const offered = offeredTo(commands, audience).filter((meta) => headOf(meta) === group)
+  // Who names a group that is not offered to them is a person after all.
+  const members =
+    offered.length > 0 ? offered : offeredTo(commands, "human").filter((meta) => headOf(meta) === group)
   return [
     `Usage: meridian ${group} <command> [flags]`,
     `Commands\n${table(members.map(commandRow))}`,
-    globalSection(),
+    globalSection(audience),
     `Run 'meridian ${group} <command> --help' for the flags of a command.`,
   ].join("\n\n")
 }
 
-export const commandHelp = (meta: OperationMeta): string => {
+export const commandHelp = (meta: OperationMeta, audience: Audience): string => {
   const fields = Object.entries<Field>(meta.fields).filter(
     ([, field]) => field.hidden !== true && field.only !== "tool",
   )
@@ -53,7 +56,7 @@ export const commandHelp = (meta: OperationMeta): string => {
     meta.summary,
     ...section("Arguments", positionals.map(positionalRow)),
     ...section("Flags", flags.map(flagRow)),
-    globalSection(),
+    globalSection(audience),
     ...(meta.details === undefined ? [] : [meta.details]),
     ...(meta.examples === undefined
       ? []
@@ -124,8 +127,13 @@ const flagRow = ([key, field]: readonly [string, Field]): Row => [
   explain(field),
 ]
 
-const globalSection = (): string => {
-  const shown = Object.entries<Field>(GLOBAL_FLAGS).filter(([, field]) => field.hidden !== true)
+/** Global flags an agent has no use for: its configuration is its user's, and nobody asks it questions. */
+const FOR_PEOPLE: ReadonlySet<string> = new Set(["config", "yes"])
+
+const globalSection = (audience: Audience): string => {
+  const shown = Object.entries<Field>(GLOBAL_FLAGS).filter(
+    ([key, field]) => field.hidden !== true && (audience === "human" || !FOR_PEOPLE.has(key)),
+  )
   return `Global flags\n${table(shown.map(flagRow))}`
 }
 

@@ -98,7 +98,7 @@ const planOf = (typed: readonly string[]): Plan => {
 const planCommand = (command: Registration, rest: readonly string[]): Plan => {
   const { meta } = command
   const { values, passthrough, globals } = parseFlags(meta, rest)
-  if (globals.help) return { tag: "print", text: commandHelp(meta) }
+  if (globals.help) return { tag: "print", text: commandHelp(meta, audienceOf(globals)) }
   checkFormat(globals)
   if (globals.version) return { tag: "print", text: VERSION }
   const byMode = meta.format !== "text" && audienceOf(globals) === "agent"
