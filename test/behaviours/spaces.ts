@@ -1,7 +1,5 @@
 import type { Behaviour } from "../behaviours.ts"
 
-const LATER = "its test is on the way"
-
 /** Seeds 002 and 000 (phases 0 to 2). */
 export const SPACES_BEHAVIOURS = {
   "start.resumes-last-active": {
@@ -135,7 +133,6 @@ export const SPACES_BEHAVIOURS = {
   "run.continue-inherits": {
     seed: "000",
     says: "a continuation inherits agent, skills, model and their paths unless told otherwise",
-    owed: LATER,
   },
   "run.records-session": {
     seed: "000",

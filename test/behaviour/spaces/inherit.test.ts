@@ -1,0 +1,87 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+import { afterEach, beforeEach, expect, test } from "vitest"
+
+import { openScene, type Document, type Scene } from "../../scene/spaces.ts"
+import { verifies } from "../../verifies.ts"
+
+let scene: Scene
+beforeEach(() => {
+  scene = openScene()
+  write(".agents/agents/coder.md", "---\nname: coder\nmodel: sonnet\nskills: [plan]\n---\nYou write code.\n")
+  write(".claude/agents/reviewer.md", "---\nname: reviewer\n---\nYou review.\n")
+  write(".agents/skills/plan/SKILL.md", "---\nname: plan\ndescription: plans\n---\nPlan first.\n")
+  write(".agents/skills/test/SKILL.md", "---\nname: test\ndescription: tests\n---\nTest last.\n")
+})
+afterEach(() => scene.close())
+
+const write = (path: string, content: string): void => {
+  mkdirSync(dirname(join(scene.project, path)), { recursive: true })
+  writeFileSync(join(scene.project, path), content)
+}
+const IN_S1 = { env: { MERIDIAN_SPACE_ID: "s1" } }
+const records = (): readonly Document[] =>
+  scene.events("s1/sessions.jsonl").filter((event) => event["event"] === "start")
+
+const CODER = () => ({
+  agent: "coder",
+  agent_path: join(scene.project, ".agents/agents/coder.md"),
+  skills: ["plan"],
+  skill_paths: [join(scene.project, ".agents/skills/plan/SKILL.md")],
+  model: "claude-sonnet-4-6",
+})
+
+verifies("run.continue-inherits", async () => {
+  scene.harness("claude")
+  await scene.call("run.spawn", { prompt: "x", agent: "coder" })
+  await scene.call("run.continue", { run_id: "r1", prompt: "y" }, IN_S1)
+  expect(records()).toEqual([expect.objectContaining(CODER()), expect.objectContaining(CODER())])
+  await scene.call("run.continue", { run_id: "r2", prompt: "y", skills: ["test"], model: "opus" }, IN_S1)
+  expect(records()[2]).toMatchObject({ agent: "coder", model: "claude-opus-4-6", skills: ["test", "plan"] })
+  // The newest record wins, also over the run that was named.
+  await scene.call("run.continue", { run_id: "r1", prompt: "y" }, IN_S1)
+  expect(records()[3]).toMatchObject({ model: "claude-opus-4-6", skills: ["test", "plan"] })
+})
+
+verifies(
+  "run.continue-inherits",
+  async () => {
+    scene.harness("claude")
+    await scene.call("start", { agent: "coder" })
+    await scene.call("start", { continue: "c1" })
+    expect(records()).toEqual([expect.objectContaining(CODER()), expect.objectContaining(CODER())])
+    await scene.call("start", { continue: "c1", agent: "reviewer" })
+    expect(records()[2]).toMatchObject({
+      agent: "reviewer",
+      agent_path: join(scene.project, ".claude/agents/reviewer.md"),
+      skills: [],
+    })
+  },
+  "start --continue too",
+)
+
+test("the recorded files are read from where they were, also when the name means another file now", async () => {
+  const claude = scene.harness("claude")
+  await scene.call("run.spawn", { prompt: "x", agent: "coder" })
+  write(".meridian/agents/coder.md", "---\nname: coder\n---\nAnother coder.\n")
+  await scene.call("run.continue", { run_id: "r1", prompt: "y" }, IN_S1)
+  expect(records()[1]).toMatchObject(CODER())
+  rmSync(join(scene.project, ".agents/agents/coder.md"))
+  await scene.call("run.continue", { run_id: "r1", prompt: "y" }, IN_S1)
+  expect(records()[2]).toMatchObject({
+    agent: "coder",
+    agent_path: join(scene.project, ".meridian/agents/coder.md"),
+  })
+  expect(claude.calls().length).toBe(3)
+})
+
+test("what the session was told already is not told again", async () => {
+  const codex = scene.harness("codex")
+  await scene.call("run.spawn", { prompt: "first words", model: "codex", skills: ["plan"] })
+  await scene.call("run.continue", { run_id: "r1", prompt: "second words" }, IN_S1)
+  const [first, second] = codex.calls()
+  expect(`${first?.argv.join(" ")} ${first?.stdin}`).toContain("Plan first.")
+  expect(`${second?.argv.join(" ")} ${second?.stdin}`).not.toContain("Plan first.")
+  expect(second?.stdin).toContain("second words")
+})
