@@ -162,6 +162,23 @@ verifies("doctor.orphans", async () => {
   expect((await scene.call("doctor")).document).toMatchObject({ ok: true, repaired: [] })
 })
 
+test("a reader who may not write still learns that a run is an orphan", async () => {
+  scene.harness("claude")
+  await scene.call("run.spawn", { prompt: "x", model: "opus" })
+  writeFileSync(
+    scene.state("s1/runs.jsonl"),
+    '{"v":1,"event":"start","id":"r5","model":"m","harness":"claude","status":"running","started_at":"2026-03-01T00:00:00Z"}\n',
+  )
+  // Stands for a directory that may not be written: the lock of the run cannot be made.
+  writeFileSync(scene.state("s1/runs/r5"), "")
+  const before = scene.snapshot()
+  expect((await scene.call("run.show", { run_id: "r5" }, IN_S1)).document).toMatchObject({
+    status: "failed",
+    failure_reason: "orphan_run",
+  })
+  expect(scene.snapshot()).toEqual(before)
+})
+
 verifies("doctor.stale-status", async () => {
   scene.harness("claude")
   await start()

@@ -75,6 +75,13 @@ verifies("start.child-environment", async () => {
   })
 })
 
+test("the fill at which Claude Code compacts is passed on when it is configured", async () => {
+  const claude = scene.harness("claude")
+  await start({}, { env: { MERIDIAN_AUTOCOMPACT_PCT: "65" } })
+  await start()
+  expect(claude.calls().map((call) => call.env["CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"])).toEqual(["65", undefined])
+})
+
 verifies("start.new", async () => {
   scene.harness("claude")
   await start()

@@ -61,7 +61,10 @@ const untilExit = async ({
 }: Conversation): Promise<number> => {
   const child = spawn(plan.command, plan.args, {
     cwd: plan.cwd,
-    env: chatEnvironment({ env: world.env, place: state.place, space: place, chat: chat.chatId, plan }),
+    env: {
+      ...chatEnvironment({ env: world.env, place: state.place, space: place, chat: chat.chatId, plan }),
+      ...compactionEnvironment(harness, config),
+    },
     // One document on stdout: when ours is JSON, the harness writes to the other stream.
     stdio: ["inherit", world.json ? 2 : "inherit", "inherit"],
   })
@@ -94,6 +97,13 @@ const untilExit = async ({
     over.abort()
     unlisten()
   }
+}
+
+const compactionEnvironment = (harness: Harness, config: Config): Readonly<Record<string, string>> => {
+  const percent = config["primary.autocompact_pct"]
+  return harness.id === "claude" && percent !== undefined
+    ? { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: String(percent) }
+    : {}
 }
 
 /** On a terminal Ctrl-C reaches the harness by itself; a second SIGINT from us would be a second Ctrl-C. */

@@ -62,6 +62,11 @@ export const executeRun = async (
     end = finish((await queue(context)) ? await converse(context) : stopped(stopper))
     return { id: run.id, end }
   } catch (error) {
+    if (error instanceof Failure && error.code === "SPACE_CLOSED") {
+      // Somebody closed the space after the run had begun: that ends it like any other cancel.
+      end = finish({ status: "cancelled", exitCode: 143, error: "cancelled", message: error.message })
+      return { id: run.id, end }
+    }
     end = finish({ status: "failed", exitCode: 2, error: "infrastructure", message: sentence(error) })
     throw error
   } finally {

@@ -5,7 +5,7 @@
 import type { RunId } from "@meridian/protocol"
 
 import { LIMIT } from "../domain/limit.ts"
-import { isEnded, type Run } from "../domain/run.ts"
+import { isEnded, type Run, type RunEnd } from "../domain/run.ts"
 import type { OnDamage } from "./journal.ts"
 import { probeLocks } from "./lock-probe.ts"
 import { acquireLock } from "./lock.ts"
@@ -13,7 +13,7 @@ import { runPlace, type SpacePlace } from "./place.ts"
 import { isAlive, processesWith, signalGroup, signalProcess } from "./process-table.ts"
 import { endRunFromOutside, readRun } from "./run-store.ts"
 
-export const ORPHAN = "orphan_run"
+const ORPHAN = "orphan_run"
 
 /** Variable that every process of a run inherits, and whose value no other run has. */
 export const RUN_MARK = "MERIDIAN_REPORT_PATH"
@@ -53,6 +53,16 @@ export const settleRuns = async (
 }
 
 const settleOrphan = async (space: SpacePlace, run: Run, repair: Repair): Promise<Run> => {
+  try {
+    return await recordOrphan(space, run, repair)
+  } catch (error) {
+    // Where we may not write, a reader still learns the truth; somebody who may will write it down.
+    if (!isRefused(error)) throw error
+    return { ...run, status: "failed", end: orphanEnd(repair.now()) }
+  }
+}
+
+const recordOrphan = async (space: SpacePlace, run: Run, repair: Repair): Promise<Run> => {
   const files = runPlace(space, run.id)
   // Held by us, nobody else repairs the same run at once, and nobody takes it for alive for long.
   const lock = await acquireLock(files.lock, { waitMs: LIMIT.livenessWaitMs })
@@ -61,19 +71,26 @@ const settleOrphan = async (space: SpacePlace, run: Run, repair: Repair): Promis
     const now = readRun(space, run.id, repair.onDamage) ?? run
     if (isEnded(now)) return now
     await endLeftovers(now, files.report, repair.sleep)
-    const finishedAt = repair.now()
-    await endRunFromOutside(space, run.id, {
-      status: "failed",
-      exitCode: 1,
-      finishedAt,
-      error: ORPHAN,
-      by: "repair",
-    })
+    await endRunFromOutside(space, run.id, orphanEnd(repair.now()))
     return readRun(space, run.id, repair.onDamage) ?? now
   } finally {
     lock.release({ remove: true })
   }
 }
+
+const orphanEnd = (finishedAt: string): RunEnd => ({
+  status: "failed",
+  exitCode: 1,
+  finishedAt,
+  error: ORPHAN,
+  message: "Its worker is gone and did not say how it ended.",
+  by: "repair",
+})
+
+const REFUSALS = new Set(["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ENOTDIR", "EEXIST"])
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && typeof error.code === "string" && REFUSALS.has(error.code)
 
 const STEP_MS = 20
 const STEPS = 25
