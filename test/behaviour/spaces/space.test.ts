@@ -42,6 +42,7 @@ verifies("space.close-stops-chats", async () => {
   const chat = scene.start("start", { model: "opus" })
   await until(() => scene.events("s1/sessions.jsonl").length > 0)
   await scene.call("run.spawn", { prompt: "x", model: "opus", background: true }, IN_S1)
+  await until(() => scene.events("s1/sessions.jsonl").some((event) => event["run_id"] === "r1"))
   const { document: closed, exitCode } = await close()
   expect(closed).toMatchObject({ stopped_chats: ["c1"], cancelled_runs: ["r1"] })
   expect(exitCode).toBe(0)
