@@ -56,7 +56,9 @@ const INPUTS: Readonly<Record<string, (size: number) => Tree>> = {
 const steps: Record<string, readonly number[]> = {}
 for (const [name, build] of Object.entries(INPUTS)) {
   const count = (size: number): Promise<number> =>
-    inTree(build(size), (root) => countSteps(() => readBrief({ root, clock: () => 0 })))
+    inTree(build(size), (root) =>
+      countSteps(() => readBrief({ root, clock: () => 0, limits: { fileLines: 1_000_000 } })),
+    )
   steps[name] = [await count(800), await count(1600)]
 }
 const facts = (size: number): readonly Fact[] =>

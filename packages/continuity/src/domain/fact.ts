@@ -62,9 +62,8 @@ const SINGLE: ReadonlySet<FactKind> = new Set([
 
 /** What is true after all of them: newest value per identity, cancelled ones gone, in order of time. */
 export const settleFacts = (facts: readonly Fact[]): readonly Fact[] => {
-  const inTime = isInOrder(facts) ? facts : facts.toSorted((left, right) => left.order - right.order)
   const current = new Map<string, Fact>()
-  for (const fact of inTime) {
+  for (const fact of inTime(facts)) {
     const identity = identityOf(fact)
     const known = current.get(identity)
     if (fact.withdrawn === true) current.delete(identity)
@@ -78,12 +77,14 @@ export const settleFacts = (facts: readonly Fact[]): readonly Fact[] => {
 }
 
 /** Most lists come in order; looking is cheaper than sorting. */
-const isInOrder = (facts: readonly Fact[]): boolean =>
+const inTime = (facts: readonly Fact[]): readonly Fact[] =>
   facts.every(({ order }, index) => index === 0 || order >= (facts[index - 1]?.order ?? order))
+    ? facts
+    : facts.toSorted((left, right) => left.order - right.order)
 
 /** Facts of two sources as one history: everything in `newer` comes after everything in `older`. */
 export const appendFacts = (older: readonly Fact[], newer: readonly Fact[]): readonly Fact[] =>
-  [...settleFacts(older), ...newer.toSorted((left, right) => left.order - right.order)].map(atOrder)
+  [...inTime(older), ...inTime(newer)].map(atOrder)
 
 const atOrder = (fact: Fact, order: number): Fact => ({ ...fact, order })
 

@@ -8,7 +8,7 @@ export const READ_LIMITS = {
   /** Of one line, in UTF-16 units; the rest of the line is cut. */
   lineLength: 4096,
   /** Of one file, in lines; the rest is left out like the rest of its bytes. */
-  fileLines: 3000,
+  fileLines: 2000,
   /** Of all files of one brief together. */
   totalBytes: 4 * 1024 * 1024,
   /** Of one folder; the rest is not listed. */

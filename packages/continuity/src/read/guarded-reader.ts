@@ -58,6 +58,8 @@ export interface GuardedReader {
   readonly read: (path: string, options?: ReadOptions) => ReadOutcome
   readonly list: (path: string) => ListOutcome
   readonly look: (path: string) => LookOutcome
+  /** See `ReadBudget`. */
+  readonly isHurried: () => boolean
 }
 
 /** Paths are relative to the root, or absolute inside it. A link is followed when its end is inside the root. */
@@ -86,6 +88,7 @@ export const openGuardedReader = (root: string, budget: ReadBudget = openReadBud
 
   return {
     root: base,
+    isHurried: budget.isHurried,
     look: (path) => guarded<LookOutcome>(path, (_, stats) => describe(stats)),
     read: (path, options = {}) =>
       guarded<ReadOutcome>(path, (real, stats) =>

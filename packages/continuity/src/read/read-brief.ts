@@ -1,6 +1,6 @@
 /** The one entry of the plugin, the engine and `meridian brief`: looks at a project and says what must survive. */
-import { renderBrief } from "../domain/brief/render-brief.ts"
-import { renderPinned } from "../domain/brief/render-pinned.ts"
+import { renderSettledBrief } from "../domain/brief/render-brief.ts"
+import { renderSettledPinned } from "../domain/brief/render-pinned.ts"
 import { appendFacts, type Fact, settleFacts } from "../domain/fact.ts"
 import type { ReadLimits } from "../domain/limits.ts"
 import { sessionFacts } from "../domain/session/session-facts.ts"
@@ -58,10 +58,10 @@ export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
   const read = workflow === undefined ? sessionFacts(session) : workflowFacts(workflow, session)
   const facts = settleFacts(appendFacts(read, options.facts ?? []))
   const limits = options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }
-  const rendered = renderBrief(facts, limits)
+  const rendered = renderSettledBrief(facts, limits)
   return {
     text: rendered.text,
-    pinned: renderPinned(facts, limits).text,
+    pinned: renderSettledPinned(facts, limits).text,
     mode: workflow === undefined ? "generic" : modeOf(workflow),
     artifact: facts.find(({ kind }) => kind === "current-artifact")?.text,
     facts,

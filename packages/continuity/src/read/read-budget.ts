@@ -8,6 +8,8 @@ export interface ReadBudget {
   readonly limits: ReadLimits
   /** Takes one operation; the reason when there is none left. */
   readonly spendOperation: () => string | undefined
+  /** Half of the time is gone: searching should end, so that what was found can still be read. */
+  readonly isHurried: () => boolean
   /** How many of these bytes may be read; they count as read. */
   readonly spendBytes: (wanted: number) => number
 }
@@ -21,7 +23,7 @@ export interface ReadBudgetOptions {
 export const openReadBudget = (options: ReadBudgetOptions = {}): ReadBudget => {
   const limits: ReadLimits = { ...READ_LIMITS, ...options.limits }
   const clock = options.clock ?? (() => performance.now())
-  const until = clock() + limits.timeMs
+  const start = clock()
   let operations = limits.operations
   let bytes = limits.totalBytes
   return {
@@ -29,10 +31,11 @@ export const openReadBudget = (options: ReadBudgetOptions = {}): ReadBudget => {
     spendOperation: () => {
       if (operations <= 0) return `more than ${limits.operations} files and folders`
       const patient = limits.operations - operations < limits.patientOperations
-      if (!patient && clock() > until) return `no time left after ${limits.timeMs} ms`
+      if (!patient && clock() - start > limits.timeMs) return `no time left after ${limits.timeMs} ms`
       operations -= 1
       return undefined
     },
+    isHurried: () => clock() - start > limits.timeMs / 2,
     spendBytes: (wanted) => {
       const granted = Math.max(0, Math.min(wanted, bytes))
       bytes -= granted

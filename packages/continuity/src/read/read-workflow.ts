@@ -1,7 +1,12 @@
 /** Looks for the folder of the active workflow under `.codex`, and reads its artifacts. */
 import type { SessionState } from "../domain/session/session-state.ts"
 import { decideStage } from "../domain/workflow/infer-stage.ts"
-import { findMentions, type FolderCandidate, rankFolders } from "../domain/workflow/rank-folders.ts"
+import {
+  findMentions,
+  type FolderCandidate,
+  type Mentions,
+  rankFolders,
+} from "../domain/workflow/rank-folders.ts"
 import type { StageHint } from "../domain/workflow/stage-hint.ts"
 import {
   type ArtifactName,
@@ -35,20 +40,13 @@ const MAX_CANDIDATES = 64
 const MAX_ATTEMPTS = 8
 
 export const readWorkflow = (search: WorkflowSearch): ActiveWorkflow | undefined => {
-  const { session, hint } = search
+  const { session } = search
   const names = { spec: listNames(search, "spec"), bug: listNames(search, "bug") }
   if (names.spec.length === 0 && names.bug.length === 0) return undefined
   const mentions = findMentions(session.scopes)
-  const rank = (kind: WorkflowKind): readonly FolderCandidate[] =>
-    rankFolders(
-      chooseNames(search, kind, names[kind], mentions.named).map((name) =>
-        describe(search.reader, kind, name),
-      ),
-      mentions,
-    )
-  const ranked = new Map([["spec", rank("spec")] as const, ["bug", rank("bug")] as const])
-  for (const kind of kindOrder(ranked, hint, (each) => mentions.pointedAt(each.kind, each.name) === 0)) {
-    for (const candidate of (ranked.get(kind) ?? []).slice(0, MAX_ATTEMPTS)) {
+  for (const kind of kindOrder(search, names, mentions)) {
+    const candidates = findCandidates(search.reader, kind, names[kind], mentions)
+    for (const candidate of rankFolders(candidates, mentions).slice(0, MAX_ATTEMPTS)) {
       const active = readActive(search, candidate)
       const isNamed = mentions.named(candidate.name) !== undefined
       if (active !== undefined && (isNamed || !isFinished(active) || isWithoutWork(session))) return active
@@ -57,17 +55,15 @@ export const readWorkflow = (search: WorkflowSearch): ActiveWorkflow | undefined
   return undefined
 }
 
-/** The kind the session points at or names as its stage; else spec before bug. */
+/** The kind the session names as its stage or points at; else spec before bug. */
 const kindOrder = (
-  ranked: ReadonlyMap<WorkflowKind, readonly FolderCandidate[]>,
-  hint: StageHint | undefined,
-  isPointedAt: (candidate: FolderCandidate) => boolean,
+  { hint }: WorkflowSearch,
+  names: Readonly<Record<WorkflowKind, readonly string[]>>,
+  { pointedAt }: Mentions,
 ): readonly WorkflowKind[] => {
-  if (hint !== undefined) return kindOf(hint.stage) === "spec" ? ["spec", "bug"] : ["bug", "spec"]
-  const [spec] = ranked.get("spec") ?? []
-  const [bug] = ranked.get("bug") ?? []
-  const bugOnly = bug !== undefined && isPointedAt(bug) && !(spec !== undefined && isPointedAt(spec))
-  return bugOnly ? ["bug", "spec"] : ["spec", "bug"]
+  const isPointedAt = (kind: WorkflowKind): boolean => names[kind].some((name) => pointedAt(kind, name) === 0)
+  const isBug = hint === undefined ? isPointedAt("bug") && !isPointedAt("spec") : kindOf(hint.stage) === "bug"
+  return isBug ? ["bug", "spec"] : ["spec", "bug"]
 }
 
 /** Real folders, not links, not those set aside. */
@@ -84,24 +80,42 @@ const listNames = ({ reader, warn }: WorkflowSearch, kind: WorkflowKind): readon
 }
 
 /** Of too many: those the session names; if it names none, those changed last among the last by name. */
-const chooseNames = (
-  { reader }: WorkflowSearch,
+const findCandidates = (
+  reader: GuardedReader,
   kind: WorkflowKind,
   names: readonly string[],
-  named: (name: string) => number | undefined,
-): readonly string[] => {
-  if (names.length <= MAX_CANDIDATES) return names
-  const known = names.filter((name) => named(name) !== undefined)
-  if (known.length > 0) return known.slice(-MAX_CANDIDATES)
-  return names
-    .slice(-MAX_LOOKED_AT)
-    .map((name) => {
-      const seen = reader.look(`${FOLDER_OF[kind]}/${name}`)
-      return { name, modifiedMs: seen.kind === "folder" ? seen.modifiedMs : 0 }
-    })
+  { named }: Mentions,
+): readonly FolderCandidate[] => {
+  const known = names.length <= MAX_CANDIDATES ? names : names.filter((name) => named(name) !== undefined)
+  const chosen = known.length > 0 ? known.slice(-MAX_CANDIDATES) : changedLast(reader, kind, names)
+  return untilHurried(reader, chosen, (name) => describe(reader, kind, name))
+}
+
+const changedLast = (
+  reader: GuardedReader,
+  kind: WorkflowKind,
+  names: readonly string[],
+): readonly string[] =>
+  untilHurried(reader, names.slice(-MAX_LOOKED_AT).toReversed(), (name) => {
+    const seen = reader.look(`${FOLDER_OF[kind]}/${name}`)
+    return { name, modifiedMs: seen.kind === "folder" ? seen.modifiedMs : 0 }
+  })
     .toSorted((left, right) => right.modifiedMs - left.modifiedMs)
     .slice(0, MAX_CANDIDATES)
     .map(({ name }) => name)
+
+/** At least the first, and as many as there is time for: what is found must still be read. */
+const untilHurried = <Value>(
+  reader: GuardedReader,
+  names: readonly string[],
+  act: (name: string) => Value,
+): readonly Value[] => {
+  const values: Value[] = []
+  for (const name of names) {
+    values.push(act(name))
+    if (reader.isHurried()) break
+  }
+  return values
 }
 
 const describe = (reader: GuardedReader, kind: WorkflowKind, name: string): FolderCandidate => {

@@ -32,9 +32,12 @@ export interface RenderedBrief {
   readonly leftOut: number
 }
 
-export const renderBrief = (facts: readonly Fact[], options: RenderOptions = {}): RenderedBrief => {
+export const renderBrief = (facts: readonly Fact[], options: RenderOptions = {}): RenderedBrief =>
+  renderSettledBrief(settleFacts(facts), options)
+
+export const renderSettledBrief = (facts: readonly Fact[], options: RenderOptions): RenderedBrief => {
   const maxBytes = budgetBytes(options)
-  const settled = Map.groupBy(placeStage(settleFacts(facts)), ({ kind }) => kind)
+  const settled = Map.groupBy(placeStage(facts), ({ kind }) => kind)
   const workflow = settled.has("workflow")
   const shelves = SECTIONS.filter(({ layer }) => layer !== "workflow" || workflow)
     .map((section) => fillShelf(section, settled))

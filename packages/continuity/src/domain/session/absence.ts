@@ -2,12 +2,14 @@
 
 /** True for an empty value, a placeholder of a template, and every way of saying none. */
 export const saysNothing = (value: string): boolean => {
-  const text = value.trim()
-  if (text === "" || /^[-–—.…?_*\s]+$/.test(text)) return true
-  if (/^<[^<>]*>\.?$/.test(text)) return true
-  if (/^(?:tbd|n\/a|na|nil|null|unknown|not applicable)\.?$/i.test(text)) return true
+  const text = value.replace(LEADING_SIGNS, "").trim()
+  if (text === "" || /^<[^<>]*>\.?$/.test(value.trim())) return true
+  if (/^(?:tbd|n\/a|na|nil|null|no|0|false|unknown|not applicable)[.!]?$/i.test(text)) return true
   return saysNone(text)
 }
+
+/** Check marks and dashes people put before a value. Brackets, quotes and back-ticks begin one. */
+const LEADING_SIGNS = /^[^\p{L}\p{N}<([{`'"“«~/.@#$]+/u
 
 const saysNone = (text: string): boolean => {
   const match =
@@ -15,10 +17,12 @@ const saysNone = (text: string): boolean => {
   if (match === null) return false
   const rest = text.slice(match[0].length)
   if (/\b(?:except|but|however|until|unless|besides|apart|other than)\b/i.test(rest)) return false
-  return /^\s*(?:$|[.,;:!()–—-]|(?:currently|known|at|for|right|now|so|as|yet|today|identified|recorded|reported|remaining|outstanding|open|left|pending|blocking|found|here|any ?more)\b)/i.test(
-    rest,
-  )
+  return AFTER_NONE.test(rest)
 }
+
+/** An end, a sign, or a word that only says when or for whom there is none. "none of the mirrors" goes on otherwise. */
+const AFTER_NONE =
+  /^\s*(?:$|[^\p{L}\p{N}\s]|(?:currently|known|at|for|right|now|so|as|yet|today|identified|recorded|reported|remaining|outstanding|open|left|pending|blocking|found|here|since|after|any ?more|that i|to (?:report|speak|note)|whatsoever|really)\b)/iu
 
 /** A line that speaks of being blocked, now: "unblocked", "no longer blocked" and "was blocked, resolved" do not. */
 export const speaksOfBlock = (line: string): boolean => {

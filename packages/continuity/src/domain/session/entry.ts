@@ -108,7 +108,7 @@ const compare = (left: string, right: string): number => {
 const readHeader = (line: Line, next: Line | undefined): Entry | undefined => {
   if (line.kind === "blank" || line.kind === "rule") return undefined
   const at = line.text.search(/\[focus:/i)
-  if (at !== -1 && at <= 60 && /^[\d\s:#*_.,TZ()|/–—-]*$/.test(line.text.slice(0, at))) {
+  if (at !== -1 && at <= 60 && /^[\d\s:#*_.,TZ()/–—-]*$/.test(line.text.slice(0, at))) {
     const rest = line.text.slice(at + "[focus:".length)
     const end = rest.indexOf("]")
     const focus = end === -1 ? `${rest} ${(next?.text ?? "").split("]", 1)[0] ?? ""}` : rest.slice(0, end)
@@ -124,11 +124,24 @@ const readHeader = (line: Line, next: Line | undefined): Entry | undefined => {
   return date === undefined ? undefined : { focus: undefined, date, header: line.text, level: line.level }
 }
 
+/** `2026-04-01`, `2026/4/1 17:30`, `April 1, 2026`, `1 Apr 2026`: as text that sorts. */
 const dateOf = (text: string): string | undefined => {
-  const match = /\b(\d{4})[-/.](\d{2})[-/.](\d{2})(?:[T ,]{1,2}(\d{2}:\d{2}(?::\d{2})?))?/.exec(text)
-  if (match === null) return undefined
-  return `${match[1]}-${match[2]}-${match[3]}T${match[4] ?? ""}`
+  const numbers = /\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b/.exec(text)
+  const named =
+    /\b(?<month>[a-z]{3,9})\.? (?<day>\d{1,2})(?:st|nd|rd|th)?,? (?<year>\d{4})\b/i.exec(text) ??
+    /\b(?<day>\d{1,2})\.? (?<month>[a-z]{3,9})\.?,? (?<year>\d{4})\b/i.exec(text)
+  const month = 1 + MONTHS.indexOf((named?.groups?.["month"] ?? "").slice(0, 3).toLowerCase())
+  if (numbers === null && month === 0) return undefined
+  const [year, monthOfYear, day] =
+    numbers === null ? [named?.groups?.["year"], month, named?.groups?.["day"]] : numbers.slice(1)
+  const time = /\b(\d{1,2}):(\d{2})(?::(\d{2}))?\b/.exec(text)
+  const clock = time === null ? "" : [time[1], time[2], time[3] ?? 0].map(twoDigits).join(":")
+  return `${year}-${twoDigits(monthOfYear)}-${twoDigits(day)}T${clock}`
 }
+
+const MONTHS: readonly string[] = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ")
+
+const twoDigits = (number: string | number | undefined): string => String(number ?? 0).padStart(2, "0")
 
 /** A heading, a bold line or a plain one that begins so. */
 const isTitled = (line: Line, title: string): boolean =>

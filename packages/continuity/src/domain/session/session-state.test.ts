@@ -140,16 +140,25 @@ test.each([
   "<what blocks you>",
   "unblocked",
   "Unblocked since noon",
+  "none 🎉",
+  "✅ None",
+  "No.",
+  "none that I know of",
+  "None known at the moment",
+  "key is missing (resolved yesterday)",
+  "~~waiting for the key~~",
 ])("%j is no blocker", (value) => {
   expect(readSessionState(`- Blockers: ${value}\n`).blockers).toEqual([])
 })
 
-test.each(["none of the mirrors answers", "none, but the key expires on Friday", "nonexistent credentials"])(
-  "%j is one",
-  (value) => {
-    expect(readSessionState(`- Blockers: ${value}\n`).blockers).toEqual([`Blockers: ${value}`])
-  },
-)
+test.each([
+  "none of the mirrors answers",
+  "none, but the key expires on Friday",
+  "nonexistent credentials",
+  "`npm ci` fails",
+])("%j is one", (value) => {
+  expect(readSessionState(`- Blockers: ${value}\n`).blockers).toEqual([`Blockers: ${value}`])
+})
 
 test("a line that speaks of being blocked is a blocker, one that speaks of the end of it is not", () => {
   const state = readSessionState(`[Focus: a]
@@ -166,6 +175,8 @@ test.each([
   ["newest last", ["[Focus: old] 2026-04-01\n", "[Focus: new] 2026-04-02\n"]],
   ["without dates", ["[Focus: new]\n", "[Focus: old]\n"]],
   ["with the time of day", ["[Focus: old] 2026-04-02 09:00\n", "[Focus: new] 2026-04-02 17:30\n"]],
+  ["with other dates", ["[Focus: old] April 2, 2026\n", "[Focus: new] 12 Apr 2026\n"]],
+  ["with short dates", ["[Focus: old] 2026-4-9\n", "[Focus: new] 2026/4/10\n"]],
   ["as dated headings", ["## 2026-04-01\n[Focus: old]\n", "## 2026-04-02\n[Focus: new]\n"]],
 ])("the newest entry decides in a log %s", (_, headers) => {
   const entries = headers.map((header) => {

@@ -170,15 +170,16 @@ const childrenOf = (items: readonly Item[], at: number, { value }: Labelled): re
 }
 
 const addLabelled = ({ field, label, value }: Labelled, children: readonly Item[], add: Add): void => {
+  const holds = !saysNothing(value) && !isTakenBack(value)
   if (field === "decisions") {
     const reasons = children.map(({ text }) => text)
     if (value === "") for (const reason of reasons) add(field, reason)
-    else if (!saysNothing(value)) add(field, `${label}: ${[value, ...reasons].join("; ")}`)
+    else if (holds) add(field, `${label}: ${[value, ...reasons].join("; ")}`)
     return
   }
-  if (field === "blockers" && !saysNothing(value)) {
-    if (!isResolved(value)) add(field, `${label}: ${value}`)
-  } else add(field, value)
+  // A blocker keeps its label: that is how it was written, and how the brief shows it.
+  if (field !== "blockers") add(field, value)
+  else if (holds && !isResolved(value)) add(field, `${label}: ${value}`)
   for (const child of children) addTo(field, child, add)
 }
 
@@ -200,6 +201,7 @@ const addTo = (field: Field, item: Item, add: Add): void => {
 }
 
 const isResolved = (text: string): boolean =>
-  /^(?:un-?blocked|not blocked|resolved|cleared|fixed)\b/i.test(text)
+  /^(?:un-?blocked|not blocked|no longer|resolved|cleared|fixed)\b/i.test(text) ||
+  /[([](?:resolved|cleared|fixed|unblocked|done)\b[^)\]]{0,60}[)\]]\.?$/i.test(text.slice(-80))
 
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)]

@@ -32,8 +32,12 @@ export const addBugFacts = (list: FactList, artifacts: Artifacts, stage: BugStag
       ? `Implement the approved minimal fix for ${name}, add regression coverage, and prepare the hand-off to bug-verify.`
       : step,
   )
-  const state = readBugState(documentOf(artifacts, "harness/bug_state.json").text).status ?? note
-  list.add("artifact-status", path, `${name}: ${state ?? presence(artifacts, stage)}`)
+  const state = readBugState(documentOf(artifacts, "harness/bug_state.json").text)
+  list.add(
+    "artifact-status",
+    path,
+    `${name}: ${state.note ?? note ?? state.status ?? presence(artifacts, stage)}`,
+  )
 }
 
 const addPhases = (list: FactList, artifacts: Artifacts, stage: BugStage): void => {

@@ -20,37 +20,45 @@ export interface FeatureCount {
   readonly total: number
 }
 
-/** feature_list.json: a list of features, bare or under `features`/`tasks`, each with `passes`, `status` or `done`. */
+/** feature_list.json: a list of features, bare or in an object, each with `passes`, `status` or `done`. */
 export const readFeatureCount = (text: string): FeatureCount | undefined => {
   const value = decodeJson(text)
-  const list = Array.isArray(value) ? value : (listIn(value, "features") ?? listIn(value, "tasks"))
+  const list = Array.isArray(value) ? value : listIn(value)
   if (list === undefined || list.length === 0) return undefined
   return { passing: list.filter(isPassing).length, total: list.length }
 }
 
 export interface BugState {
   readonly stage: Stage | undefined
+  /** What it says about the work, in words. */
+  readonly note: string | undefined
+  /** Its status, often one word. */
   readonly status: string | undefined
 }
 
-/** bug_state.json: `stage` (a canonical name) and a sentence under `status`, `note`, `summary` or `message`. */
+/** bug_state.json: `stage` (a canonical name), a sentence under `summary`, `note` or `message`, and a `status`. */
 export const readBugState = (text: string): BugState => {
   const value = decodeJson(text)
-  const names = ["stage", "current_stage", "currentStage", "workflow_stage", "phase"]
-  const stage = names.map((name) => textIn(value, name)).find((name) => name !== undefined)
-  const said = ["summary", "note", "notes", "message", "status", "state"]
-    .map((name) => textIn(value, name))
-    .find((sentence) => sentence !== undefined)
-  return { stage: BUG_STAGES.find((name) => name === stage), status: said }
+  const firstOf = (names: readonly string[]): string | undefined =>
+    names.map((name) => textIn(value, name)).find((said) => said !== undefined)
+  const stage = firstOf(["stage", "current_stage", "currentStage", "workflow_stage", "phase"])
+  const status = firstOf(["status", "state"])
+  const sentence = status?.includes(" ") === true ? status : undefined
+  return {
+    stage: BUG_STAGES.find((name) => name === stage),
+    note: firstOf(["summary", "note", "notes", "message"]) ?? sentence,
+    status,
+  }
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const listIn = (value: unknown, name: string): readonly unknown[] | undefined => {
-  const list = isRecord(value) ? value[name] : undefined
-  return Array.isArray(list) ? list : undefined
-}
+/** The first list of an object. */
+const listIn = (value: unknown): readonly unknown[] | undefined =>
+  isRecord(value)
+    ? Object.values(value).find((each): each is readonly unknown[] => Array.isArray(each))
+    : undefined
 
 const textIn = (value: unknown, name: string): string | undefined => {
   const text = isRecord(value) ? value[name] : undefined
