@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 
 import type { RecordedRequest } from "@meridian/testkit"
+import { parseSync } from "oxc-parser"
 import { afterEach, expect, test } from "vitest"
 
 import { installHost } from "../../packages/cli/src/continuity/install-host.ts"
@@ -103,6 +104,12 @@ const expectBrief = (request: RecordedRequest | undefined): void => {
 }
 
 const built = (): string => readFileSync(BUILT_PLUGIN, "utf8")
+
+test("the built file means the same as JavaScript and as TypeScript, so it may be installed as either", () => {
+  const parsed = ["meridian.js", "meridian.ts"].map((name) => parseSync(name, built(), { astType: "js" }))
+  expect(parsed.map(({ errors }) => errors)).toEqual([[], []])
+  expect(JSON.stringify(parsed[0]?.program) === JSON.stringify(parsed[1]?.program)).toBe(true)
+})
 
 test("two automatic compactions in a row: the summariser gets the brief, the next request gets the pinned part", async () => {
   const opencode = await open({

@@ -48,6 +48,13 @@ test("the command is this program when no meridian is on the PATH, and the short
   )
 })
 
+test("a meridian that npx put on the PATH is not taken for an installed one", () => {
+  mkdirSync(join(root, "node_modules/.bin"), { recursive: true })
+  writeFileSync(join(root, "node_modules/.bin/meridian"), "", { mode: 0o755 })
+  install("claude", false, join(root, "node_modules/.bin"))
+  expect(readFileSync(join(root, ".claude/settings.json"), "utf8")).toContain("/opt/meridian.js")
+})
+
 test("from a folder inside the project the settings of the project change", () => {
   mkdirSync(join(root, "src/deep"), { recursive: true })
   const { path } = installHost({

@@ -58,9 +58,14 @@ export const installHost = (input: InstallInput): InstallOutput => {
   }
 }
 
-/** The short name when a shell would find it, since settings are often shared; else this very program. */
+/**
+ * The short name when a shell would find it, since settings are often shared; else this very program. What `npx` and `npm run`
+ * put on the PATH is there only while they run.
+ */
 const programOf = ({ env, program }: InstallInput): string => {
-  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "")
+  const folders = (env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "" && !folder.replaceAll("\\", "/").endsWith("node_modules/.bin"))
   return folders.some((folder) => isProgram(join(folder, "meridian")))
     ? "meridian"
     : program.map((part) => `"${part.replaceAll(/["\\$`]/g, String.raw`\$&`)}"`).join(" ")
