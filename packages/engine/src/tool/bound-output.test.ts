@@ -71,6 +71,17 @@ test.each([1, 7, 50, 99, 100, 101, 250])(
   },
 )
 
+test("bytes that are no text do not make a preview longer than its bound", async () => {
+  await using space = await openWorkspace()
+  const spool = openSpool(space.outputDirectory)
+  const noise = Buffer.from(Array.from({ length: 200_000 }, (_, at) => (at * 7919) % 256))
+  await spool.push(noise)
+  const spooled = await spool.finish()
+  expect(Buffer.byteLength(spooled.text)).toBeLessThan(TOOL_LIMITS.outputBytes + 500)
+  expect(spooled.text).not.toContain("\0")
+  expect((await readFile(spooled.outputPath ?? "")).equals(noise)).toBe(true)
+})
+
 test("a disk that refuses loses the rest, not the call", async () => {
   await using space = await openWorkspace()
   await mkdir(join(space.base, "data"))

@@ -75,7 +75,7 @@ export const openSpool = (directory: string, bounds: SpoolBounds = DEFAULT_BOUND
     const hidden = bytes - first.length - last.length
     const marker = describeCut({ hidden, lines: lineBreaks, path: file.path, lost })
     return {
-      text: `${trimEnd(decode(first))}\n\n${marker}\n\n${decode(last)}`,
+      text: `${trimEnd(decodeHead(first, bounds))}\n\n${marker}\n\n${decodeTail(last, bounds)}`,
       cut: true,
       ...(file.path === undefined ? {} : { outputPath: file.path }),
     }
@@ -228,5 +228,20 @@ const countLineBreaks = (piece: Buffer): number => {
   return count
 }
 
-const decode = (bytes: Buffer): string => bytes.toString("utf8")
+/** Bytes that are no UTF-8, and NUL, which not every provider takes, become the replacement character. */
+const decode = (bytes: Buffer): string => bytes.toString("utf8").replaceAll("\0", "\uFFFD")
+
+/** A replacement character is longer than the byte it stands for, so what was cut to size is measured again. */
+const decodeHead = (bytes: Buffer, bounds: SpoolBounds): string => {
+  const text = Buffer.from(decode(bytes))
+  const most = Math.floor(bounds.bytes * (1 - TOOL_LIMITS.outputTailShare)) + 3
+  return text.subarray(0, text.length > most ? characterStart(text, most - 3) : text.length).toString("utf8")
+}
+
+const decodeTail = (bytes: Buffer, bounds: SpoolBounds): string => {
+  const text = Buffer.from(decode(bytes))
+  const least = text.length - Math.floor(bounds.bytes * TOOL_LIMITS.outputTailShare)
+  return text.subarray(least > 0 ? characterStart(text, least) : 0).toString("utf8")
+}
+
 const trimEnd = (value: string): string => (value.endsWith("\n") ? value.slice(0, -1) : value)
