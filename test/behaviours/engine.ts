@@ -86,6 +86,10 @@ export const ENGINE_BEHAVIOURS = {
     "a stream that ends without a finish is a recorded failure that keeps what was seen",
   ),
   "switch.next-turn": promise("a switch of agent or model applies at the next provider turn"),
+  "native.round-trip": promise(
+    "provider-native payloads, also of hosted tools, go back exactly as they came",
+  ),
+  "provider.no-time-limit": promise("no universal limit on a provider's silence is imposed"),
   "native.same-model": promise(
     "native reasoning and metadata go back only to the model that made them; for another one reasoning is text",
   ),

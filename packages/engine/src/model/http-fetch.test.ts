@@ -3,6 +3,7 @@ import { createServer, globalAgent, type RequestListener, type Server, type Serv
 
 import { afterEach, expect, test } from "vitest"
 
+import { verifies } from "../../../../test/verifies.ts"
 import { openHttpFetch } from "./http-fetch.ts"
 
 const servers: Server[] = []
@@ -102,18 +103,22 @@ test("a signal ends the request before and after the answer began", async () => 
   await expect(fetch(url, { signal: late.signal })).rejects.toMatchObject({ name: "AbortError" })
 })
 
-test("a connection may stay silent as long as it likes when no limit is set", async () => {
-  const asked = Promise.withResolvers<ServerResponse>()
-  const url = await serve((_request, response) => asked.resolve(response))
-  const pending = fetch(url)
-  const response = await asked.promise
-  // What the agent's own limit does after five seconds.
-  const used = Object.values(globalAgent.sockets).flatMap((sockets) => sockets ?? [])
-  expect(used.length).toBeGreaterThan(0)
-  for (const socket of used) socket.emit("timeout")
-  response.end("after a long thought")
-  expect(await readAll(await pending)).toBe("after a long thought")
-})
+verifies(
+  "provider.no-time-limit",
+  async () => {
+    const asked = Promise.withResolvers<ServerResponse>()
+    const url = await serve((_request, response) => asked.resolve(response))
+    const pending = fetch(url)
+    const response = await asked.promise
+    // What the agent's own limit does after five seconds.
+    const used = Object.values(globalAgent.sockets).flatMap((sockets) => sockets ?? [])
+    expect(used.length).toBeGreaterThan(0)
+    for (const socket of used) socket.emit("timeout")
+    response.end("after a long thought")
+    expect(await readAll(await pending)).toBe("after a long thought")
+  },
+  "a connection may stay silent as long as it likes",
+)
 
 test("a connection that stays silent is given up", async () => {
   const url = await serve(() => {})

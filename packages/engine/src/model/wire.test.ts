@@ -3,6 +3,7 @@ import type { JsonObject } from "@meridian/protocol"
 import { startScriptedProvider, type ScriptedProvider } from "@meridian/testkit"
 import { afterEach, describe, expect, test } from "vitest"
 
+import { verifies } from "../../../../test/verifies.ts"
 import type { Model, ModelEvent, ModelRequest, PromptMessage, ProviderMetadata } from "../port/model.ts"
 import type { ProviderName } from "./config.ts"
 import { openModel } from "./open-model.ts"
@@ -153,15 +154,19 @@ describe("native data on the wire", () => {
     })
   })
 
-  test("Anthropic's redacted thinking returns unchanged", async () => {
-    const { second } = await roundTrip("anthropic", {
-      reasoning: { text: "", redacted: "opaque==" },
-      text: "ok",
-    })
-    expect(second).toMatchObject({
-      messages: [{}, { content: [{ type: "redacted_thinking", data: "opaque==" }, { type: "text" }] }],
-    })
-  })
+  verifies(
+    "native.round-trip",
+    async () => {
+      const { second } = await roundTrip("anthropic", {
+        reasoning: { text: "", redacted: "opaque==" },
+        text: "ok",
+      })
+      expect(second).toMatchObject({
+        messages: [{}, { content: [{ type: "redacted_thinking", data: "opaque==" }, { type: "text" }] }],
+      })
+    },
+    "Anthropic's redacted thinking",
+  )
 
   test("OpenAI's encrypted reasoning and item ids return unchanged, and nothing is stored there", async () => {
     const { events, first, second } = await roundTrip("openai", REPLY)
@@ -229,27 +234,31 @@ describe("hosted tools", () => {
     },
   )
 
-  test("Anthropic gets its pair of blocks back with the encrypted content of the results", async () => {
-    const { second } = await roundTrip("anthropic", HOSTED)
-    expect(second).toMatchObject({
-      messages: [
-        {},
-        {
-          role: "assistant",
-          content: [
-            { type: "server_tool_use", name: "web_search", input: { query: "weather" } },
-            {
-              type: "web_search_tool_result",
-              content: [
-                { url: "https://example.org/w", encrypted_content: "encrypted:https://example.org/w" },
-              ],
-            },
-            { type: "text", text: "Sunny." },
-          ],
-        },
-      ],
-    })
-  })
+  verifies(
+    "native.round-trip",
+    async () => {
+      const { second } = await roundTrip("anthropic", HOSTED)
+      expect(second).toMatchObject({
+        messages: [
+          {},
+          {
+            role: "assistant",
+            content: [
+              { type: "server_tool_use", name: "web_search", input: { query: "weather" } },
+              {
+                type: "web_search_tool_result",
+                content: [
+                  { url: "https://example.org/w", encrypted_content: "encrypted:https://example.org/w" },
+                ],
+              },
+              { type: "text", text: "Sunny." },
+            ],
+          },
+        ],
+      })
+    },
+    "Anthropic gets its pair of blocks back with the encrypted content of the results",
+  )
 
   test("OpenAI gets its search call back", async () => {
     const { second } = await roundTrip("openai", HOSTED)
