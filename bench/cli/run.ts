@@ -10,7 +10,7 @@ import { join, resolve } from "node:path"
 import { installPretendHarness } from "@meridian/testkit"
 
 const BINARY = resolve("packages/cli/dist/meridian.js")
-const ROUNDS = 21
+const ROUNDS = process.argv.includes("--quick") ? 5 : 21
 const RUNS = 5_000
 const PROMPT = "x".repeat(20_480)
 

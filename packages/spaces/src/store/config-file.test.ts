@@ -62,6 +62,13 @@ test("--config goes before MERIDIAN_CONFIG, and a missing overlay is an error", 
   )
 })
 
+test("a byte order mark and Windows line ends are nothing special", async () => {
+  const root = folder()
+  writeFileSync(join(root, "config.toml"), "\uFEFF[runs]\r\nmax_parallel = 3\r\n")
+  const { config, settings } = await load(root)
+  expect([config["runs.max_parallel"], settings.get("runs.max_parallel")?.line]).toEqual([3, 2])
+})
+
 test("a file that is there is never overwritten", async () => {
   const path = join(folder(), "config.toml")
   expect(await createConfigFile(path, "one")).toBe(true)

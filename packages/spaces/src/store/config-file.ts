@@ -133,7 +133,7 @@ const setsNothing = (text: string): boolean =>
 export const parseToml = async (path: string, text: string): Promise<unknown> => {
   const { parse, TomlError } = await import("smol-toml")
   try {
-    return parse(text)
+    return parse(text.replace(/^\uFEFF/, ""))
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
     const problem = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document: /, "")
