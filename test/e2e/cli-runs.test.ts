@@ -61,6 +61,14 @@ test("JSON of a run is one sparse document with the report and without the promp
   expect(ran.stdout).not.toContain("null")
 })
 
+test("--config decides for the run and reaches everything it starts", async () => {
+  const { run, cwd, codex } = scene()
+  writeFileSync(join(cwd, "mine.toml"), '[harness]\ndefault = "codex"\n')
+  expect((await run("--config", "mine.toml", "run", "spawn", "--background", "-p", "x")).stdout).toBe("r1\n")
+  expect((await run("run", "wait", "r1", "--space", "s1")).code).toBe(0)
+  expect(codex.calls().map(({ env }) => env["MERIDIAN_CONFIG"])).toEqual([join(cwd, "mine.toml")])
+})
+
 test("a dry run shows the command and writes nothing, not even a space", async () => {
   const { run, cwd, claude } = scene()
   const text = await run("run", "spawn", "-p", "hello", "-m", "opus", "--dry-run")

@@ -1,4 +1,6 @@
 /** The world of a command: this process. Everything that costs start-up time is reached only when it is asked for. */
+import { resolve } from "node:path"
+
 import { Interrupted, renderWarning, warning, type SignalName, type World } from "@meridian/spaces"
 
 import type { Output } from "./output.ts"
@@ -20,7 +22,12 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
   const controller = new AbortController()
   const listeners = new Set<(signal: SignalName) => void>()
   const warned = new Set<string>()
-  const env: World["env"] = process.env
+  const cwd = process.cwd()
+  // Exported, so that a background worker, a harness and what it starts read the same configuration.
+  const env: World["env"] =
+    choices.configPath === undefined
+      ? process.env
+      : { ...process.env, MERIDIAN_CONFIG: resolve(cwd, choices.configPath) }
   let first: SignalName | undefined
   const receive = (signal: SignalName): void => {
     // A second signal while nobody handles them: the reader means it.
@@ -43,7 +50,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
   }
   const world: World = {
     env,
-    cwd: process.cwd(),
+    cwd,
     clock: { now: Date.now, sleep },
     uuid: () => globalThis.crypto.randomUUID(),
     mode: agentMode(env) ? "agent" : "human",
