@@ -60,7 +60,7 @@ const cliPage = (): string => {
     ),
     ...metas.flatMap(commandSection),
     "## Tools of `meridian serve`",
-    "Over MCP exactly these are offered; input and output have the JSON schemas below. `warning` is in an answer only when there is one.",
+    "Over MCP exactly these are offered. The input of each has the JSON schema below, its structured output that of its command, with a `warning` only when there is one.",
     ...metas.filter((meta) => meta.tool !== undefined).flatMap(toolSection),
   ])
 }
