@@ -42,10 +42,13 @@ const LEAST_SUMMARY_TOKENS = 200
 export const planCompaction = (facts: CompactionFacts): CompactionDecision => {
   const { items, estimator, budget, overhead, keepTokens } = facts
   const previous = items.find((item) => item.kind === "checkpoint")
-  const messages = items.filter((item) => item.kind === "user" || item.kind === "assistant")
+  // A turn that failed before it said anything is nothing the model ever saw.
+  const messages = items.filter(
+    (item) => item.kind === "user" || (item.kind === "assistant" && item.parts.length > 0),
+  )
   const keep = chooseKept(messages, estimator, Math.max(0, budget - overhead))
   const old = messages.filter((item) => !keep.has(item))
-  const last = messages.at(-1)
+  const last = items.at(-1)
   if (old.length === 0 || last === undefined) return { kind: "nothing" }
   let keptTokens = 0
   for (const item of keep) keptTokens += tokensOf(estimator, item)

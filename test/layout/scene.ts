@@ -1,0 +1,59 @@
+/** An engine with a scripted model whose requests are kept, in a folder of its own. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { openEngine, type Engine, type EngineOptions, type Reply, type ScriptRequest } from "@meridian/engine"
+
+export interface Scene extends AsyncDisposable {
+  readonly engine: Engine
+  readonly directory: string
+  readonly sessionID: string
+  readonly requests: ScriptRequest[]
+  readonly ask: (text: string) => Promise<void>
+  readonly events: () => Promise<readonly { readonly type: string; readonly data: unknown }[]>
+}
+
+export const isSummaryRequest = (request: ScriptRequest): boolean =>
+  JSON.stringify(request.body).includes("Write the checkpoint now")
+
+export const openScene = async (
+  answer: (request: ScriptRequest, n: number) => Reply,
+  options: Partial<EngineOptions> & { readonly contextWindow?: number } = {},
+): Promise<Scene> => {
+  const directory = mkdtempSync(join(tmpdir(), "meridian-layout-"))
+  const requests: ScriptRequest[] = []
+  const { contextWindow = 100_000, ...rest } = options
+  const script = (request: ScriptRequest): Reply => {
+    requests.push(request)
+    return answer(request, requests.length)
+  }
+  const model = { provider: "scripted", contextWindow, maxOutput: 500, script } as const
+  const engine = await openEngine({
+    database: join(directory, "engine.sqlite"),
+    models: [
+      { id: "a/one", ...model },
+      { id: "b/two", ...model },
+    ],
+    permissions: [{ action: "*", resource: "*", effect: "allow" }],
+    ...rest,
+  })
+  const project = mkdtempSync(join(tmpdir(), "meridian-project-"))
+  const { id: sessionID } = await engine.sessions.create({ location: { directory: project } })
+  return {
+    engine,
+    directory: project,
+    sessionID,
+    requests,
+    ask: async (text) => {
+      await engine.sessions.prompt({ sessionID, prompt: { text } })
+      await engine.sessions.wait(sessionID)
+    },
+    events: async () => Array.fromAsync(engine.sessions.events({ sessionID })),
+    [Symbol.asyncDispose]: async () => {
+      await engine.close()
+      rmSync(directory, { recursive: true, force: true })
+      rmSync(project, { recursive: true, force: true })
+    },
+  }
+}
