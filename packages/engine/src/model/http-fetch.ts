@@ -36,7 +36,9 @@ const send = (url: string, options: RequestOptions, body: unknown): Promise<Inco
     const request = (url.startsWith("https:") ? requestHttps : requestHttp)(url, options, resolve)
     request.once("error", reject)
     // A peer that is gone without a word is noticed by the system, however long the model thinks.
-    request.once("socket", (socket) => socket.setKeepAlive(true, PROBE_MS))
+    request.once("socket", (socket) => {
+      if (!request.reusedSocket) socket.setKeepAlive(true, PROBE_MS)
+    })
     // Node's agents have a limit of their own for connections that nobody uses, and report it for used ones too.
     if (options.timeout !== undefined)
       request.once("timeout", () => {
