@@ -51,7 +51,7 @@ test("its session is found in what it stored, and in its own list", async () => 
       Promise.resolve(
         execFileSync(query.command, query.args, {
           cwd: query.cwd,
-          env: { ...environment, ...query.environment },
+          env: { ...query.environment, XDG_DATA_HOME: undefined },
           encoding: "utf8",
           timeout: query.timeoutMs,
         }),
