@@ -173,6 +173,18 @@ test("a thread of codex reports totals; each run of it, forks too, is recorded w
   }
 })
 
+test("a flag that was left out is warned about once, not at every continuation", async () => {
+  const { scene } = sceneOf(["codex", "codex"])
+  const of = scene({})
+  const first = await of.run("start", "-m", "codex", "--append-system-prompt", "x", "--", "--search", "hello")
+  const again = await of.run("start", "--continue")
+  expect([first, again].map(({ stderr }) => stderr.includes("UNSUPPORTED_FLAG"))).toEqual([true, false])
+  expect(of.pretend.calls().map(({ argv }) => argv.slice(4))).toEqual([
+    ["--search", "hello"],
+    ["--search", "resume", of.pretend.calls()[0]?.session],
+  ])
+})
+
 /** The harness of a background run is there. */
 const seen = async ({ pretend, run }: Scene): Promise<void> => {
   while (pretend.calls().length === 0) await run("run", "show", "r1", "--space", "s1")

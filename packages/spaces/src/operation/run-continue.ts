@@ -2,6 +2,7 @@ import { Failure, harnessSessionId } from "@meridian/protocol"
 
 import { findChat, type ChatRecord } from "../domain/chat.ts"
 import { isEnded, type Run } from "../domain/run.ts"
+import { mergeParams } from "../harness/params.ts"
 import { PERMISSION_TIERS } from "../port/harness.ts"
 import { liveChats, readChats } from "../store/chat-store.ts"
 import type { SpacePlace } from "../store/place.ts"
@@ -78,7 +79,7 @@ export const runContinue = implement(RUN_CONTINUE, {
         continuedFrom: source.id,
         timeoutSecs: input.timeoutSecs,
         background: input.background,
-        params: record?.params ?? [],
+        params: mergeParams(harness.id, record?.params ?? [], []),
       },
       state,
       world,

@@ -7,7 +7,7 @@ import { Failure, harnessSessionId } from "@meridian/protocol"
 import type { Config } from "../domain/config-option.ts"
 import { LIMIT } from "../domain/limit.ts"
 import type { Space } from "../domain/space.ts"
-import { mergeParams } from "../harness/params.ts"
+import { fitParams, mergeParams } from "../harness/params.ts"
 import type { Harness, LaunchPlan, LaunchRequest } from "../port/harness.ts"
 import { startChat } from "../store/chat-store.ts"
 import { spacePlace } from "../store/place.ts"
@@ -195,7 +195,8 @@ const planLaunch = async (
     env: { ...world.env, ...plan.environment },
   })
   for (const { code, facts } of plan.warnings) world.warn(code, facts)
-  return { harness, plan, params }
+  // What was left out was said; a continuation need not say it again.
+  return { harness, plan, params: fitParams(harness, params).args }
 }
 
 /** From here on the disk is written: the space is made or taken up, named, and cleared of chats that are no more. */
