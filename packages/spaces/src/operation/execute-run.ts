@@ -2,26 +2,21 @@
  * Carries out one run from its first event to its last, in the process that owns it. Whatever happens in between, the run
  * gets an end; only a SIGKILL can prevent that, and then the next command of anybody writes it.
  */
-import { existsSync, renameSync, statSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-
-import { Failure, harnessSessionId, type RunId } from "@meridian/protocol"
+import { Failure, type RunId } from "@meridian/protocol"
 
 import { mayRun } from "../domain/admission.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
-import { decideRetry } from "../domain/retry.ts"
-import { isEnded, sessionUsageIn, type Run, type RunEnd, type RunUpdate } from "../domain/run.ts"
-import type { Harness, LaunchPlan, SessionChoice, Usage, Verdict } from "../port/harness.ts"
-import { startChat, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
-import { attemptLogs, runPlace, spacePlace, type RunPlace, type SpacePlace } from "../store/place.ts"
+import { isEnded, type Run, type RunEnd } from "../domain/run.ts"
+import type { Harness } from "../port/harness.ts"
+import { runPlace, spacePlace, type SpacePlace } from "../store/place.ts"
 import { settleRuns } from "../store/run-liveness.ts"
-import { beginRun, endRun, readRuns, updateRun, updateRunIf, type OpenRun } from "../store/run-store.ts"
-import { runEnvironment } from "./child-environment.ts"
-import { runAttempt } from "./run-attempt.ts"
+import { beginRun, endRun, readRuns, updateRunIf, type OpenRun } from "../store/run-store.ts"
+import { converse, type RunContext } from "./run-conversation.ts"
+import { stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan } from "./run-plan.ts"
 import { harnessesOf, isoTime, openState, ownMark, type State } from "./state.ts"
-import { openStopper, type Stopper } from "./stop-source.ts"
+import { openStopper } from "./stop-source.ts"
 import type { World } from "./world.ts"
 
 export interface FinishedRun {
@@ -75,19 +70,6 @@ export const executeRun = async (
     stopper.close()
   }
 }
-
-interface RunContext {
-  readonly plan: RunPlan
-  readonly world: World
-  readonly state: State
-  readonly space: SpacePlace
-  readonly harness: Harness
-  readonly run: OpenRun
-  readonly files: RunPlace
-  readonly stopper: Stopper
-}
-
-type Outcome = Omit<RunEnd, "finishedAt" | "durationSecs" | "by">
 
 const begin = (options: {
   readonly plan: RunPlan
@@ -151,182 +133,6 @@ const queue = async ({ plan, world, state, space, run, stopper }: RunContext): P
   }
   return false
 }
-
-const converse = async (context: RunContext): Promise<Outcome> => {
-  const { plan, state, space, run, stopper } = context
-  const chat = await startChat(state.place, space, {
-    chatId: plan.ownChat,
-    harness: plan.harness,
-    harnessSessionId: plan.session.kind === "continue" ? plan.session.id : "",
-    model: plan.model,
-    agent: plan.agent?.name,
-    agentPath: plan.agent?.path,
-    skills: run.start.skills,
-    skillPaths: run.start.skillPaths,
-    params: plan.launch.params ?? [],
-    cwd: plan.cwd,
-    runId: run.id,
-    startedAt: state.now(),
-    holder: ownMark(),
-  })
-  try {
-    stopper.startTimeout(plan.timeoutSecs)
-    return await attemptUntilSettled(context, chat)
-  } finally {
-    await stopChat(space, chat, state.now())
-  }
-}
-
-const attemptUntilSettled = async (context: RunContext, chat: OpenChat): Promise<Outcome> => {
-  const { plan, world, stopper } = context
-  for (let attempt = 1; ; attempt += 1) {
-    if (stopper.signal.aborted) return { ...stopped(stopper), attempts: attempt - 1 }
-    const verdict = await attemptOnce(context, chat, attempt)
-    keepReport(context.files, verdict)
-    const retry = decideRetry({ attempt, transient: verdict.failure?.transient === true }, plan.policy)
-    if (retry.tag === "stop" || stopper.signal.aborted) return outcomeOf(verdict, stopper, attempt)
-    world.progress(`Attempt ${attempt} failed (${verdict.failure?.class ?? ""}), trying again.`)
-    putReportAside(context.files, attempt)
-    await world.clock.sleep(retry.delayMs, stopper.signal)
-  }
-}
-
-const attemptOnce = async (context: RunContext, chat: OpenChat, attempt: number): Promise<Verdict> => {
-  const { plan, world, state, space, harness, run, files, stopper } = context
-  const launch = planAttempt(context)
-  const before = await usageBefore(context)
-  let known = run.start.harnessSessionId
-  let writes: Promise<void> = Promise.resolve()
-  /** In the order things became known, one after the other, while the harness works on. */
-  const record = (update: RunUpdate): void => {
-    const id = update.harnessSessionId === known ? undefined : update.harnessSessionId
-    if (id === undefined && update.harnessProcess === undefined) return
-    known = id ?? known
-    const write = async (): Promise<void> => {
-      await updateRun(space, run.id, { ...update, harnessSessionId: id })
-      if (id !== undefined) await updateChat(space, chat.chatId, id)
-    }
-    writes = writes.then(write)
-    // Looked at when the attempt has ended; until then a failed write must not be an unhandled one.
-    writes.catch(() => undefined)
-  }
-  const verdict = await runAttempt({
-    plan: launch,
-    harness: harness.name,
-    environment: runEnvironment({
-      env: world.env,
-      place: state.place,
-      space,
-      chat: chat.chatId,
-      plan: launch,
-      run: run.id,
-      depth: plan.depth,
-      report: files.report,
-    }),
-    parser: harness.parser({
-      continued: plan.session.kind !== "new",
-      ...(before === undefined ? {} : { usageBefore: before }),
-    }),
-    files: { ...attemptLogs(files, attempt), events: files.events },
-    clock: world.clock,
-    killGraceMs: plan.policy.killGraceMs,
-    stop: stopper,
-    onStarted: (process) => {
-      record({ harnessProcess: process, attempt, harnessSessionId: launch.harnessSessionId })
-    },
-    onEvent: (event) => {
-      if (event.type === "session") record({ harnessSessionId: event.harnessSessionId })
-      if (event.type === "text" || event.type === "tool.started")
-        world.progress(`Run ${run.id}: ${event.type}`)
-    },
-  }).finally(() => writes)
-  record({ harnessSessionId: verdict.harnessSessionId })
-  await writes
-  return verdict
-}
-
-/** What the session had used up already: as the harness tells it, else as its last run with us left it. */
-const usageBefore = async ({
-  plan,
-  world,
-  state,
-  space,
-  harness,
-}: RunContext): Promise<Usage | undefined> => {
-  const { session } = plan
-  if (session.kind === "new") return undefined
-  const told = await harness.usageBefore({ id: session.id, environment: world.env })
-  const recorded =
-    told === undefined ? sessionUsageIn(readRuns(space, state.onDamage), session.id) : undefined
-  if (recorded === undefined) return told
-  return {
-    inputTokens: recorded.inputTokens ?? 0,
-    cachedInputTokens: recorded.cachedInputTokens ?? 0,
-    outputTokens: recorded.outputTokens ?? 0,
-  }
-}
-
-const planAttempt = ({ plan, world, harness, files }: RunContext): LaunchPlan => {
-  // A chosen id can be used once: every attempt at a new conversation chooses another.
-  const chosen = world.uuid()
-  const session: SessionChoice =
-    plan.session.kind === "continue"
-      ? { kind: "continue", id: harnessSessionId(plan.session.id) }
-      : plan.session.kind === "fork"
-        ? { kind: "fork", id: harnessSessionId(plan.session.id), chosen }
-        : { kind: "new", chosen }
-  return harness.launch({
-    ...plan.launch,
-    mode: "headless",
-    cwd: plan.cwd,
-    environment: world.env,
-    session,
-    prompt: plan.prompt,
-    scratch: files.scratch,
-  })
-}
-
-/** What the agent wrote itself is its report; otherwise the last thing it said. */
-const keepReport = (files: RunPlace, verdict: Verdict): void => {
-  if ((statSync(files.report, { throwIfNoEntry: false })?.size ?? 0) > 0 || verdict.report === undefined)
-    return
-  const bytes = Buffer.from(verdict.report).subarray(0, LIMIT.reportBytes)
-  writeFileSync(files.report, `${bytes.toString("utf8").trimEnd()}\n`)
-}
-
-const putReportAside = (files: RunPlace, attempt: number): void => {
-  if (existsSync(files.report))
-    renameSync(files.report, join(files.directory, `report.attempt-${attempt}.md`))
-}
-
-const outcomeOf = (verdict: Verdict, stopper: Stopper, attempts: number): Outcome => {
-  const usage = {
-    inputTokens: verdict.usage?.inputTokens,
-    cachedInputTokens: verdict.usage?.cachedInputTokens,
-    outputTokens: verdict.usage?.outputTokens,
-    costUsd: verdict.usage?.costUsd,
-    sessionUsage: verdict.sessionUsage,
-  }
-  // Stopped after it had succeeded is a success; anything else that was stopped was stopped.
-  if (verdict.status === "succeeded") return { status: "succeeded", exitCode: 0, attempts, ...usage }
-  if (stopper.reason() !== undefined) return { ...stopped(stopper), attempts, ...usage }
-  // Somebody else ended the harness by a signal.
-  if (verdict.status === "cancelled")
-    return { status: "cancelled", exitCode: 143, error: "cancelled", attempts, ...usage }
-  return {
-    status: "failed",
-    exitCode: verdict.failure?.class === "invalid_launch" ? 2 : 1,
-    error: verdict.failure?.class ?? "unclassified",
-    message: verdict.failure?.message,
-    attempts,
-    ...usage,
-  }
-}
-
-const stopped = (stopper: Stopper): Outcome =>
-  stopper.reason() === "timeout"
-    ? { status: "failed", exitCode: 3, error: "timeout", message: "The run took longer than its timeout." }
-    : { status: "cancelled", exitCode: stopper.exitCode(), error: "cancelled" }
 
 const loadHarness = async (plan: RunPlan, world: World): Promise<Harness> => {
   const entry = harnessesOf(world).find((candidate) => candidate.id === plan.harness)

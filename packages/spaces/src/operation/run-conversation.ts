@@ -1,0 +1,181 @@
+/** The conversation of a run: its chat is recorded, its harness is started, and again after failures that pass by themselves. */
+import { existsSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { harnessSessionId } from "@meridian/protocol"
+
+import { LIMIT } from "../domain/limit.ts"
+import { decideRetry } from "../domain/retry.ts"
+import { sessionUsageIn, type RunUpdate } from "../domain/run.ts"
+import type { Harness, LaunchPlan, SessionChoice, Usage, Verdict } from "../port/harness.ts"
+import { startChat, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
+import { attemptLogs, type RunPlace, type SpacePlace } from "../store/place.ts"
+import { readRuns, updateRun, type OpenRun } from "../store/run-store.ts"
+import { runEnvironment } from "./child-environment.ts"
+import { runAttempt } from "./run-attempt.ts"
+import { addUsage, outcomeOf, stopped, type Outcome } from "./run-outcome.ts"
+import type { RunPlan } from "./run-plan.ts"
+import { ownMark, type State } from "./state.ts"
+import type { Stopper } from "./stop-source.ts"
+import type { World } from "./world.ts"
+
+export interface RunContext {
+  readonly plan: RunPlan
+  readonly world: World
+  readonly state: State
+  readonly space: SpacePlace
+  readonly harness: Harness
+  readonly run: OpenRun
+  readonly files: RunPlace
+  readonly stopper: Stopper
+}
+
+export const converse = async (context: RunContext): Promise<Outcome> => {
+  const { plan, state, space, run, stopper } = context
+  const chat = await startChat(state.place, space, {
+    chatId: plan.ownChat,
+    harness: plan.harness,
+    harnessSessionId: plan.session.kind === "continue" ? plan.session.id : "",
+    model: plan.model,
+    agent: plan.agent?.name,
+    agentPath: plan.agent?.path,
+    skills: run.start.skills,
+    skillPaths: run.start.skillPaths,
+    params: plan.launch.params ?? [],
+    cwd: plan.cwd,
+    runId: run.id,
+    startedAt: state.now(),
+    holder: ownMark(),
+  })
+  try {
+    stopper.startTimeout(plan.timeoutSecs)
+    return await attemptUntilSettled(context, chat)
+  } finally {
+    await stopChat(space, chat, state.now())
+  }
+}
+
+const attemptUntilSettled = async (context: RunContext, chat: OpenChat): Promise<Outcome> => {
+  const { plan, world, stopper } = context
+  let used: Usage | undefined
+  for (let attempt = 1; ; attempt += 1) {
+    if (stopper.signal.aborted) return { ...stopped(stopper), attempts: attempt - 1, ...used }
+    const verdict = await attemptOnce(context, chat, attempt)
+    used = addUsage(used, verdict.usage)
+    keepReport(context.files, verdict)
+    const retry = decideRetry({ attempt, transient: verdict.failure?.transient === true }, plan.policy)
+    if (retry.tag === "stop" || stopper.signal.aborted)
+      return outcomeOf({ verdict, used, stopper, attempts: attempt })
+    world.progress(`Attempt ${attempt} failed (${verdict.failure?.class ?? ""}), trying again.`)
+    putReportAside(context.files, attempt)
+    await world.clock.sleep(retry.delayMs, stopper.signal)
+  }
+}
+
+const attemptOnce = async (context: RunContext, chat: OpenChat, attempt: number): Promise<Verdict> => {
+  const { plan, world, state, space, harness, run, files, stopper } = context
+  const launch = planAttempt(context)
+  const before = await usageBefore(context)
+  let known = run.start.harnessSessionId
+  let writes: Promise<void> = Promise.resolve()
+  /** In the order things became known, one after the other, while the harness works on. */
+  const record = (update: RunUpdate): void => {
+    const id = update.harnessSessionId === known ? undefined : update.harnessSessionId
+    if (id === undefined && update.harnessProcess === undefined) return
+    known = id ?? known
+    const write = async (): Promise<void> => {
+      await updateRun(space, run.id, { ...update, harnessSessionId: id })
+      if (id !== undefined) await updateChat(space, chat.chatId, id)
+    }
+    writes = writes.then(write)
+    // Looked at when the attempt has ended; until then a failed write must not be an unhandled one.
+    writes.catch(() => undefined)
+  }
+  const verdict = await runAttempt({
+    plan: launch,
+    harness: harness.name,
+    environment: runEnvironment({
+      env: world.env,
+      place: state.place,
+      space,
+      chat: chat.chatId,
+      plan: launch,
+      run: run.id,
+      depth: plan.depth,
+      report: files.report,
+    }),
+    parser: harness.parser({
+      continued: plan.session.kind !== "new",
+      ...(before === undefined ? {} : { usageBefore: before }),
+    }),
+    files: { ...attemptLogs(files, attempt), events: files.events },
+    clock: world.clock,
+    killGraceMs: plan.policy.killGraceMs,
+    stop: stopper,
+    onStarted: (process) => {
+      record({ harnessProcess: process, attempt, harnessSessionId: launch.harnessSessionId })
+    },
+    onEvent: (event) => {
+      if (event.type === "session") record({ harnessSessionId: event.harnessSessionId })
+      if (event.type === "text" || event.type === "tool.started")
+        world.progress(`Run ${run.id}: ${event.type}`)
+    },
+  }).finally(() => writes)
+  record({ harnessSessionId: verdict.harnessSessionId })
+  await writes
+  return verdict
+}
+
+/** What the session had used up already: as the harness tells it, else as its last run with us left it. */
+const usageBefore = async ({
+  plan,
+  world,
+  state,
+  space,
+  harness,
+}: RunContext): Promise<Usage | undefined> => {
+  const { session } = plan
+  if (session.kind === "new") return undefined
+  const told = await harness.usageBefore({ id: session.id, environment: world.env })
+  const recorded =
+    told === undefined ? sessionUsageIn(readRuns(space, state.onDamage), session.id) : undefined
+  if (recorded === undefined) return told
+  return {
+    inputTokens: recorded.inputTokens ?? 0,
+    cachedInputTokens: recorded.cachedInputTokens ?? 0,
+    outputTokens: recorded.outputTokens ?? 0,
+  }
+}
+
+const planAttempt = ({ plan, world, harness, files }: RunContext): LaunchPlan => {
+  // A chosen id can be used once: every attempt at a new conversation chooses another.
+  const chosen = world.uuid()
+  const session: SessionChoice =
+    plan.session.kind === "continue"
+      ? { kind: "continue", id: harnessSessionId(plan.session.id) }
+      : plan.session.kind === "fork"
+        ? { kind: "fork", id: harnessSessionId(plan.session.id), chosen }
+        : { kind: "new", chosen }
+  return harness.launch({
+    ...plan.launch,
+    mode: "headless",
+    cwd: plan.cwd,
+    environment: world.env,
+    session,
+    prompt: plan.prompt,
+    scratch: files.scratch,
+  })
+}
+
+/** What the agent wrote itself is its report; otherwise the last thing it said. */
+const keepReport = (files: RunPlace, verdict: Verdict): void => {
+  if ((statSync(files.report, { throwIfNoEntry: false })?.size ?? 0) > 0 || verdict.report === undefined)
+    return
+  const bytes = Buffer.from(verdict.report).subarray(0, LIMIT.reportBytes)
+  writeFileSync(files.report, `${bytes.toString("utf8").trimEnd()}\n`)
+}
+
+const putReportAside = (files: RunPlace, attempt: number): void => {
+  if (existsSync(files.report))
+    renameSync(files.report, join(files.directory, `report.attempt-${attempt}.md`))
+}

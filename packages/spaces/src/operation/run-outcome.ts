@@ -1,0 +1,51 @@
+/** How a run ended, from what its harness said and from who stopped it. Pure. */
+import type { RunEnd } from "../domain/run.ts"
+import type { Usage, Verdict } from "../port/harness.ts"
+import type { Stopper } from "./stop-source.ts"
+
+export type Outcome = Omit<RunEnd, "finishedAt" | "durationSecs" | "by">
+
+export const outcomeOf = (settled: {
+  readonly verdict: Verdict
+  /** By all attempts. */
+  readonly used: Usage | undefined
+  readonly stopper: Pick<Stopper, "reason" | "exitCode">
+  readonly attempts: number
+}): Outcome => {
+  const { verdict, stopper, attempts } = settled
+  const usage = { ...settled.used, sessionUsage: verdict.sessionUsage }
+  // Stopped after it had succeeded is a success; anything else that was stopped was stopped.
+  if (verdict.status === "succeeded") return { status: "succeeded", exitCode: 0, attempts, ...usage }
+  if (stopper.reason() !== undefined) return { ...stopped(stopper), attempts, ...usage }
+  // Somebody else ended the harness by a signal.
+  if (verdict.status === "cancelled")
+    return { status: "cancelled", exitCode: 143, error: "cancelled", attempts, ...usage }
+  return {
+    status: "failed",
+    exitCode: verdict.failure?.class === "invalid_launch" ? 2 : 1,
+    error: verdict.failure?.class ?? "unclassified",
+    message: verdict.failure?.message,
+    attempts,
+    ...usage,
+  }
+}
+
+export const stopped = (stopper: Pick<Stopper, "reason" | "exitCode">): Outcome =>
+  stopper.reason() === "timeout"
+    ? { status: "failed", exitCode: 3, error: "timeout", message: "The run took longer than its timeout." }
+    : { status: "cancelled", exitCode: stopper.exitCode(), error: "cancelled" }
+
+/** What attempts cost together; unknown only while none of them told. */
+export const addUsage = (before: Usage | undefined, more: Usage | undefined): Usage | undefined => {
+  if (before === undefined || more === undefined) return before ?? more
+  const costUsd =
+    before.costUsd === undefined && more.costUsd === undefined
+      ? undefined
+      : (before.costUsd ?? 0) + (more.costUsd ?? 0)
+  return {
+    inputTokens: before.inputTokens + more.inputTokens,
+    cachedInputTokens: before.cachedInputTokens + more.cachedInputTokens,
+    outputTokens: before.outputTokens + more.outputTokens,
+    ...(costUsd === undefined ? {} : { costUsd }),
+  }
+}
