@@ -1,6 +1,6 @@
 /**
  * The `fetch` our providers are given: `node:http` with Node's own keep-alive agents, and nothing of what a browser's
- * fetch does besides. A turn of 20 pieces is a quarter faster by it (docs/decisions has the figures). It knows what the
+ * fetch does besides. It takes about a quarter of a millisecond off a turn (docs/decisions has the figures). It knows what the
  * AI SDK asks of a response and no more: no redirects, no cookies, no compression.
  */
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http"
