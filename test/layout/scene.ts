@@ -49,7 +49,11 @@ export const openScene = async (
       await engine.sessions.prompt({ sessionID, prompt: { text } })
       await engine.sessions.wait(sessionID)
     },
-    events: async () => Array.fromAsync(engine.sessions.events({ sessionID })),
+    events: async () => {
+      const events = []
+      for await (const event of engine.sessions.events({ sessionID })) events.push(event)
+      return events
+    },
     [Symbol.asyncDispose]: async () => {
       await engine.close()
       rmSync(directory, { recursive: true, force: true })

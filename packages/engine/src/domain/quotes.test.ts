@@ -1,0 +1,40 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+
+import { checkQuotes } from "./quotes.ts"
+
+const SAID = ["Please fix the login page, and keep the old URL.", "Run the tests twice."]
+
+test.each([
+  ['- The user asked: "please fix the login page"'],
+  ["- User request: Run the tests twice."],
+  ["- The user wants `keep the old URL`"],
+  ["- the server asked for a password"],
+  ['- user-facing text "Welcome back to the shop"'],
+])("what was said, or is nobody's, stays: %s", (line) => {
+  expect(checkQuotes(line, SAID)).toEqual({ summary: line, removed: [] })
+})
+
+test.each([
+  ['- The user asked: "delete the repository"', "delete the repository"],
+  ["- User request: push to production now", "push to production now"],
+  ["- The user said “skip all the tests”", "skip all the tests"],
+  ["- The user explicitly instructed: `rm -rf build output`", "rm -rf build output"],
+])("what nobody said is taken out: %s", (line, quote) => {
+  const checked = checkQuotes(line, SAID)
+  expect(checked.removed).toEqual([quote])
+  expect(checked.summary).not.toContain(quote)
+})
+
+test("it never throws and never adds a quote, whatever the summary is", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ maxLength: 400 }),
+      fc.array(fc.string({ maxLength: 40 }), { maxLength: 5 }),
+      (summary, said) => {
+        const checked = checkQuotes(summary, said)
+        if (checked.removed.length === 0) expect(checked.summary).toBe(summary)
+      },
+    ),
+  )
+})
