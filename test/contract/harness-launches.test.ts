@@ -205,10 +205,10 @@ test("opencode: rights, servers and instructions travel in the environment, over
       npm_config_fetch_retry_mintimeout: "5",
     },
   })
-  expect(launched.files).toEqual([{ path: "/scratch/opencode-instructions.md", content: "Be brief." }])
+  expect(launched.files).toEqual([{ path: "/scratch/meridian-instructions.md", content: "Be brief." }])
   expect(JSON.parse(launched.environment["OPENCODE_CONFIG_CONTENT"] ?? "")).toEqual({
     model: "a/b",
-    instructions: ["mine.md", "/scratch/opencode-instructions.md"],
+    instructions: ["mine.md", "/scratch/meridian-instructions.md"],
     mcp: {
       x: { type: "local" },
       meridian: { type: "local", command: ["meridian", "serve"], environment: {} },
@@ -223,4 +223,10 @@ test("opencode: rights, servers and instructions travel in the environment, over
   })
   expect(launched.environment).not.toHaveProperty("npm_config_fetch_retry_mintimeout")
   expect(launched.environment["npm_config_fetch_retry_maxtimeout"]).toBe("1000")
+})
+
+test("opencode: a run started from a conversation does not inherit that conversation's instructions", async () => {
+  const parent = await plan("opencode", { mode: "interactive", instructions: "You lead." })
+  const child = await plan("opencode", { environment: parent.environment })
+  expect(JSON.parse(child.environment["OPENCODE_CONFIG_CONTENT"] ?? "")).toEqual({ instructions: [] })
 })

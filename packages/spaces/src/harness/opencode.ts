@@ -1,5 +1,5 @@
 /** OpenCode (1.18): `opencode run --format json --dir DIR`, prompt on stdin. Its exit code lies both ways: the stream decides. */
-import { join } from "node:path"
+import { basename, join } from "node:path"
 
 import type { JsonObject } from "@meridian/protocol"
 
@@ -26,6 +26,7 @@ import { other, streamParser } from "./stream-parser.ts"
 import { addUsage } from "./usage.ts"
 
 const NAME = "OpenCode"
+const INSTRUCTIONS = "meridian-instructions.md"
 
 export const opencode: Harness = {
   id: "opencode",
@@ -82,7 +83,7 @@ const headlessPrompt = (request: LaunchRequest): string =>
 /** On a terminal there may be no prompt: the text becomes an instruction file of this launch, so every launch brings it. */
 const standingFile = (request: LaunchRequest): readonly PlannedFile[] => {
   const text = request.mode === "headless" ? "" : standingText(request)
-  return text === "" ? [] : [{ path: join(request.scratch, "opencode-instructions.md"), content: text }]
+  return text === "" ? [] : [{ path: join(request.scratch, INSTRUCTIONS), content: text }]
 }
 
 /** Looking, planning and reading skills; the names are those of OpenCode's own tools. */
@@ -123,20 +124,26 @@ const permissionsOf = (request: LaunchRequest, tier: PermissionTier): JsonObject
   ...Object.fromEntries((request.mcpServers ?? []).map((server) => [`${server.name}_*`, "allow"])),
 })
 
-/** Laid over what the user already passes in the same variable, never instead of it. */
+/**
+ * Laid over what the user already passes in the same variable, never instead of it. The instructions of a conversation
+ * that this one is started from are not its own: they stay behind.
+ */
 const configOf = (request: LaunchRequest, standing: readonly PlannedFile[]): string | undefined => {
   const { mcpServers = [], environment } = request
-  if (mcpServers.length === 0 && standing.length === 0) return undefined
   const given = parseObject(environment["OPENCODE_CONFIG_CONTENT"] ?? "{}") ?? {}
+  const inherited = listAt(given, "instructions")
+  const theirs = inherited.filter((path) => typeof path !== "string" || basename(path) !== INSTRUCTIONS)
+  if (mcpServers.length === 0 && standing.length === 0 && theirs.length === inherited.length) return undefined
   const servers = mcpServers.map((server) => [
     server.name,
     { type: "local", command: [server.command, ...server.args], environment: server.environment ?? {} },
   ])
-  const instructions = [...listAt(given, "instructions"), ...standing.map((file) => file.path)]
   return JSON.stringify({
     ...given,
     ...(servers.length === 0 ? {} : { mcp: { ...objectAt(given, "mcp"), ...Object.fromEntries(servers) } }),
-    ...(instructions.length === 0 ? {} : { instructions }),
+    ...(inherited.length + standing.length === 0
+      ? {}
+      : { instructions: [...theirs, ...standing.map((file) => file.path)] }),
   })
 }
 
