@@ -122,8 +122,22 @@ const logBrief = (log: Log, session: Session, brief: Brief): void => {
 
 /** Always watched: a file or folder that appears is a change as well. */
 const WATCHED = ["SESSION.md", "AGENTS.md", ".codex/specs", ".codex/bugs"] as const
-const SIBLINGS = /^\.codex\/(?:specs|bugs)\/[^/]+/
-const SOURCES_LIMIT = 64
+
+/** Of the specs and bugs that a brief speaks of: all they can be made of, also what was empty or absent when it was read. */
+const ARTIFACT_FOLDER = /^\.codex\/(?:specs|bugs)\/[^/]+/
+const ARTIFACTS = [
+  "requirements.md",
+  "design.md",
+  "tasks.md",
+  "context.md",
+  "report.md",
+  "analysis.md",
+  "verification.md",
+  "harness/feature_list.json",
+  "harness/progress.md",
+  "harness/bug_state.json",
+] as const
+const SOURCES_LIMIT = 100
 
 /**
  * The files a brief was made from, with the time and size of each, as one text that can be compared. One look a file:
@@ -133,10 +147,12 @@ const lookOf = (root: string, brief: Brief): string => {
   const named = brief.facts.flatMap(({ source, kind, text }) =>
     kind === "source-artifact" || kind === "current-artifact" ? [source, text] : [source],
   )
-  const folders = named.flatMap((path) => SIBLINGS.exec(path)?.[0] ?? [])
-  const paths = [
-    ...new Set([...WATCHED, ...named, ...folders, ...folders.map((folder) => `${folder}/harness`)]),
-  ]
+  const folders = new Set(named.flatMap((path) => ARTIFACT_FOLDER.exec(path)?.[0] ?? []))
+  const artifacts = [...folders].flatMap((folder) => [
+    folder,
+    ...ARTIFACTS.map((name) => `${folder}/${name}`),
+  ])
+  const paths = [...new Set([...WATCHED, ...artifacts, ...named])].filter((path) => !/[\n\t]/.test(path))
   return lookAt(root, paths.slice(0, SOURCES_LIMIT))
 }
 

@@ -110,6 +110,22 @@ test("the pinned part follows its sources: a changed and a removed file count at
   expect(pinned).not.toContain("migrate the callers")
 })
 
+test("a workflow that moves on is pinned as it is now, also by a file that did not exist at the compaction", async () => {
+  const opencode = await open({ files: { ...SPEC, ".codex/specs/001-auth/context.md": "" } })
+  await opencode.compact()
+  expect((await opencode.mainRequest())[0]).toContain("2 — Build")
+  opencode.write(
+    ".codex/specs/001-auth/tasks.md",
+    "## Batch 1 — Foundation\n- [x] 1. Parse\n- [x] 2. Build\n- [ ] 3. Ship\n",
+  )
+  expect((await opencode.mainRequest())[0]).toContain("3 — Ship")
+  opencode.write(
+    ".codex/specs/001-auth/context.md",
+    "## Decisions Made\n- [Batch 1] Decision: ship on Friday.\n",
+  )
+  expect((await opencode.mainRequest())[0]).toContain("ship on Friday")
+})
+
 test("a session without a compaction has nothing pinned, nor has one with pin switched off", async () => {
   const fresh = await open({ files: { "SESSION.md": SESSION } })
   expect(await fresh.mainRequest()).toEqual([])
