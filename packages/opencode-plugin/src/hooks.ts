@@ -42,14 +42,16 @@ export const createHooks = (given: {
   const meet = async (id: string): Promise<Session> => {
     const session = sessions.get(id)
     if (session.history === undefined) {
-      session.history = host.messages(id).then((messages) => remember(session, messages ?? []))
+      session.history = host
+        .messages(id)
+        .then((messages) => remember(session, messages ?? []))
+        .catch((error: unknown) => complain("history", error))
       // Waited for once: a host that does not answer must not slow down every request.
       await withinTime(world, TIME_LIMITS.clientMs, session.history)
     }
     return session
   }
 
-  /** Never throws: readers of messages take them as they come. */
   const remember = (session: Session, messages: readonly unknown[]): void => {
     const history = readHistory(messages, place)
     session.paths = touchPaths(history.paths, session.paths, place)
@@ -67,10 +69,21 @@ export const createHooks = (given: {
         if (done.kind === "done") done.value()
         else log.write("warn", `meridian: ${name} took too long and was left out`, { hook: name })
       } catch (error) {
-        const reason = error instanceof Error ? error.message : "unknown"
-        log.write("error", `meridian: ${name} failed: ${reason.slice(0, 300)}`, { hook: name })
+        complain(name, error)
       }
     }
+
+  const complain = (name: string, error: unknown): void => {
+    const reason = error instanceof Error ? error.message : "unknown"
+    log.write("error", `meridian: ${name} failed: ${reason.slice(0, 300)}`, { hook: name })
+  }
+
+  /** One part of a request: when it fails, the others are still there. */
+  const orNothing = (name: string, part: Promise<string>): Promise<string> =>
+    part.catch((error: unknown) => {
+      complain(name, error)
+      return ""
+    })
 
   const nothing = (): void => undefined
 
@@ -127,8 +140,9 @@ export const createHooks = (given: {
       helperPrompts ??= host.helperPrompts()
       if (!isMainRequest(system, await helperPrompts)) return nothing
       const session = await meet(id)
-      const pinned = await brief.pinned(session, time)
-      const block = options.rules ? await rules.textFor(session, time, modelOf(fieldOf(input, "model"))) : ""
+      const pinned = await orNothing("pin", brief.pinned(session, time))
+      const model = modelOf(fieldOf(input, "model"))
+      const block = options.rules ? await orNothing("rules", rules.textFor(session, time, model)) : ""
       // The host joins what is added with a single line feed; a blank line keeps the blocks apart.
       const apart = pinned === "" || block === "" ? pinned : `${pinned}\n`
       return () => record.keep(session.id, "main request", pushNew(system, [apart, block]))

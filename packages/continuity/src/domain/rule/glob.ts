@@ -9,6 +9,8 @@
  * `@(a|b)` and `?(a|b)` likewise. A pattern without a slash matches base names at any depth. Names that begin with a dot are
  * names like others. A leading `!` excludes.
  */
+import { expandBraces } from "./expand-braces.ts"
+
 export interface Glob {
   readonly excludes: boolean
   /** One for each alternative: its segments. */
@@ -38,7 +40,7 @@ export const compileGlob = (pattern: string): CompiledGlob => {
   if (/[+*!]\(/.test(pattern.replace(/^!/, "")))
     return reject("uses +(), *() or !(), which are not supported")
   const excludes = pattern.startsWith("!")
-  const expanded = expand(excludes ? pattern.slice(1) : pattern)
+  const expanded = expandBraces(excludes ? pattern.slice(1) : pattern, GLOB_LIMITS.alternatives)
   if (expanded === undefined) return reject("has more than 64 alternatives")
   const alternatives = expanded.map(segmentsOf)
   if (alternatives.some((segments) => segments.length > GLOB_LIMITS.segments))
@@ -223,88 +225,4 @@ const tokensOf = (name: string): readonly Token[] => {
     }
   }
   return tokens
-}
-
-/** All alternatives of a pattern with braces, or nothing when there are too many. */
-const expand = (pattern: string): readonly string[] | undefined => {
-  const done: string[] = []
-  let open = [pattern]
-  while (open.length > 0) {
-    const next: string[] = []
-    for (const candidate of open) {
-      const pieces = splitAlternative(candidate)
-      if (pieces === undefined) done.push(candidate)
-      else next.push(...pieces)
-      if (done.length + next.length > GLOB_LIMITS.alternatives) return undefined
-    }
-    open = next
-  }
-  return [...new Set(done)]
-}
-
-/** Replaces the first group that has alternatives by each of them. */
-const splitAlternative = (pattern: string): readonly string[] | undefined => {
-  for (let index = 0; index < pattern.length; index += 1) {
-    const sign = pattern[index]
-    if (sign === "\\") {
-      index += 1
-      continue
-    }
-    const group = sign === "{" ? braces(pattern, index) : groupOf(pattern, index)
-    if (group === undefined) continue
-    const before = pattern.slice(0, index)
-    const after = pattern.slice(group.end)
-    return group.options.map((option) => `${before}${option}${after}`)
-  }
-  return undefined
-}
-
-interface Group {
-  readonly options: readonly string[]
-  readonly end: number
-}
-
-const braces = (pattern: string, start: number): Group | undefined => {
-  const inside = balanced(pattern, start, "{", "}", ",")
-  if (inside === undefined) return undefined
-  if (inside.options.length > 1) return inside
-  const range = /^(\d{1,4})\.\.(\d{1,4})$/.exec(inside.options[0] ?? "")
-  if (range === null) return undefined
-  const [low, high] = [Number(range[1]), Number(range[2])]
-  // One more than the bound is enough to be rejected by it.
-  const count = Math.min(Math.abs(high - low), GLOB_LIMITS.alternatives) + 1
-  const step = high < low ? -1 : 1
-  return { ...inside, options: Array.from({ length: count }, (_, index) => String(low + index * step)) }
-}
-
-const groupOf = (pattern: string, start: number): Group | undefined => {
-  const sign = pattern[start]
-  if ((sign !== "@" && sign !== "?") || pattern[start + 1] !== "(") return undefined
-  const inside = balanced(pattern, start + 1, "(", ")", "|")
-  if (inside === undefined) return undefined
-  return { ...inside, options: sign === "?" ? ["", ...inside.options] : inside.options }
-}
-
-/** The options between a pair of signs, nested pairs kept whole. */
-const balanced = (
-  pattern: string,
-  start: number,
-  open: string,
-  close: string,
-  separator: string,
-): Group | undefined => {
-  const options: string[] = []
-  let depth = 0
-  let from = start + 1
-  for (let index = start; index < pattern.length; index += 1) {
-    const sign = pattern[index]
-    if (sign === open) depth += 1
-    if (sign === close) depth -= 1
-    if ((sign === separator && depth === 1) || depth === 0) {
-      options.push(pattern.slice(from, index))
-      from = index + 1
-    }
-    if (depth === 0) return { options, end: index + 1 }
-  }
-  return undefined
 }

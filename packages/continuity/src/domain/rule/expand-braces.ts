@@ -1,0 +1,85 @@
+/** `{a,b}`, `{1..3}`, `@(a|b)` and `?(a|b)` become the patterns they stand for, within a bound. */
+
+/** All alternatives of a pattern with braces, or nothing when there are too many. */
+export const expandBraces = (pattern: string, limit: number): readonly string[] | undefined => {
+  const done: string[] = []
+  let open = [pattern]
+  while (open.length > 0) {
+    const next: string[] = []
+    for (const candidate of open) {
+      const pieces = splitAlternative(candidate, limit)
+      if (pieces === undefined) done.push(candidate)
+      else next.push(...pieces)
+      if (done.length + next.length > limit) return undefined
+    }
+    open = next
+  }
+  return [...new Set(done)]
+}
+
+/** Replaces the first group that has alternatives by each of them. */
+const splitAlternative = (pattern: string, limit: number): readonly string[] | undefined => {
+  for (let index = 0; index < pattern.length; index += 1) {
+    const sign = pattern[index]
+    if (sign === "\\") {
+      index += 1
+      continue
+    }
+    const group = sign === "{" ? braces(pattern, index, limit) : groupOf(pattern, index)
+    if (group === undefined) continue
+    const before = pattern.slice(0, index)
+    const after = pattern.slice(group.end)
+    return group.options.map((option) => `${before}${option}${after}`)
+  }
+  return undefined
+}
+
+interface Group {
+  readonly options: readonly string[]
+  readonly end: number
+}
+
+const braces = (pattern: string, start: number, limit: number): Group | undefined => {
+  const inside = balanced(pattern, start, "{", "}", ",")
+  if (inside === undefined) return undefined
+  if (inside.options.length > 1) return inside
+  const range = /^(\d{1,4})\.\.(\d{1,4})$/.exec(inside.options[0] ?? "")
+  if (range === null) return undefined
+  const [low, high] = [Number(range[1]), Number(range[2])]
+  // One more than the bound is enough to be rejected by it.
+  const count = Math.min(Math.abs(high - low), limit) + 1
+  const step = high < low ? -1 : 1
+  return { ...inside, options: Array.from({ length: count }, (_, index) => String(low + index * step)) }
+}
+
+const groupOf = (pattern: string, start: number): Group | undefined => {
+  const sign = pattern[start]
+  if ((sign !== "@" && sign !== "?") || pattern[start + 1] !== "(") return undefined
+  const inside = balanced(pattern, start + 1, "(", ")", "|")
+  if (inside === undefined) return undefined
+  return { ...inside, options: sign === "?" ? ["", ...inside.options] : inside.options }
+}
+
+/** The options between a pair of signs, nested pairs kept whole. */
+const balanced = (
+  pattern: string,
+  start: number,
+  open: string,
+  close: string,
+  separator: string,
+): Group | undefined => {
+  const options: string[] = []
+  let depth = 0
+  let from = start + 1
+  for (let index = start; index < pattern.length; index += 1) {
+    const sign = pattern[index]
+    if (sign === open) depth += 1
+    if (sign === close) depth -= 1
+    if ((sign === separator && depth === 1) || depth === 0) {
+      options.push(pattern.slice(from, index))
+      from = index + 1
+    }
+    if (depth === 0) return { options, end: index + 1 }
+  }
+  return undefined
+}
