@@ -122,6 +122,10 @@ const inputsArePromotedOnceInOrder = (events: readonly SessionEvent[]): readonly
     if (gone.has(messageID)) broken.push(`${messageID} is promoted a second time, or after it was cancelled`)
     gone.add(messageID)
     const delivery = input?.delivery === "queue" ? "queue" : "steer"
+    if (delivery === "queue")
+      for (const [id, other] of admitted)
+        if (other.delivery === "steer" && !gone.has(id))
+          broken.push(`${messageID} is opened while ${id} waits`)
     if (admittedSeq < newest[delivery]) broken.push(`${messageID} is promoted out of order`)
     newest[delivery] = admittedSeq
   }

@@ -48,7 +48,7 @@ verifies("events.second-process", async () => {
     }
     if (event.type === "synced" || seen.length > 0) other.child.stdin?.write("go\n")
   }
-  await other.said("committed", 5)
+  await other.said("acked", 5)
   const slowest = delays.reduce((most, delay) => (delay > most ? delay : most), 0n)
   process.stdout.write(`slowest commit of another process was seen after ${slowest / 1_000_000n} ms\n`)
   expect(new Set(seen).size).toBe(5)

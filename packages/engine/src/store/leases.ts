@@ -121,10 +121,10 @@ export const createLeases = (options: {
     return lost
   }
 
-  /** A beat that cannot be written is one beat missed: the fence decides who may write, and a timer has nobody to tell. */
-  const beat = (): void => {
+  /** Signs of life are hints, the fence decides who may write; and neither a timer nor a closing engine has anyone to tell. */
+  const whenPossible = (body: () => void): void => {
     try {
-      database.transact("NORMAL", () => beatOwner.run(me))
+      database.transact("NORMAL", body)
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
     }
@@ -132,12 +132,12 @@ export const createLeases = (options: {
 
   database.transact("NORMAL", () => insertOwner.run(me, identity.pid, identity.started, identity.boot))
   const stopBeating = world.every(Math.max(20, Math.floor(leaseMs / 4)), () => {
-    if (held.size > 0) beat()
+    if (held.size > 0) whenPossible(() => beatOwner.run(me))
   })
 
   const close: Leases["close"] = () => {
     stopBeating()
-    database.transact("NORMAL", () => {
+    whenPossible(() => {
       releaseAll.run(me)
       deleteOwner.run(me)
     })

@@ -1,0 +1,339 @@
+/**
+ * One simulated world: a database, several sessions that each take a random walk, and a fate that kills, freezes, closes
+ * and reopens the engine under them. A simple model of what was confirmed says what must be true at the end.
+ */
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+
+import type { Engine, EngineOptions, Reply } from "@meridian/engine"
+import type { Receipt } from "@meridian/protocol"
+
+import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
+import { brokenLaws, integrityOf, rebuiltDifferently, type Act } from "../engine-laws.ts"
+import { createMachine, type Life } from "../engine-life.ts"
+import { allEvents, allMessages, codeOf, makeDirectory } from "../engine-scene.ts"
+import { createRandom, type Random } from "./random.ts"
+
+export const WALKS_PER_WORLD = 20
+const ROUNDS = 9
+const PENDING = 5
+
+/** What the model of one session knows: every confirmed answer. */
+interface Walker {
+  readonly id: string
+  readonly random: Random
+  readonly receipts: Map<string, Receipt>
+  readonly cancelled: Set<string>
+  /** Refused to be cancelled: must be promoted or cancelled already. */
+  readonly gone: Set<string>
+  /** The last sequence a tail has shown; the next tail goes on behind it. */
+  seen: number
+  names: number
+}
+
+interface Running {
+  readonly engine: Engine
+  readonly life: Life
+}
+
+export const walkWorld = async (
+  seed: number,
+): Promise<{ readonly broken: readonly string[]; readonly deaths: number }> => {
+  const random = createRandom(seed)
+  const base = makeDirectory()
+  const places = ["one", "two"].map((name) => join(base, name))
+  for (const place of places) mkdirSync(place)
+  const file = join(base, "engine.sqlite")
+  const machine = createMachine(random.next)
+  const acts: (Act & { readonly sessionID: string })[] = []
+  const broken: string[] = []
+  const say = (sentence: string): void => {
+    broken.push(`seed ${seed}: ${sentence}`)
+  }
+  const ghosts: Running[] = []
+  let calm = false
+  let deaths = 0
+
+  const walkers = Array.from({ length: WALKS_PER_WORLD }, (_, index): Walker => ({
+    id: `ses_${index}`,
+    random: createRandom(seed * 31 + index),
+    receipts: new Map(),
+    cancelled: new Set(),
+    gone: new Set(),
+    seen: 0,
+    names: 0,
+  }))
+
+  const optionsOf = (life: Life): EngineOptions => {
+    const dice = createRandom(seed * 97 + machine.lives())
+    const tool = (name: string, fails: boolean) => ({
+      name,
+      description: name,
+      input: { type: "object", properties: { n: { type: "number" } } },
+      execute: async (
+        _input: never,
+        scene: Act & { readonly sessionID: string; readonly signal: AbortSignal },
+      ) => {
+        await pause(dice.below(3))
+        await life.reach()
+        life.point("before the act")
+        acts.push({ sessionID: scene.sessionID, messageID: scene.messageID, callID: scene.callID })
+        life.point("after the act")
+        if (fails) throw new Error("as it happens")
+        return "acted"
+      },
+    })
+    const script = async (): Promise<Reply> => {
+      await pause(dice.below(4))
+      await life.reach()
+      return calm ? { text: "calm" } : randomReply(dice)
+    }
+    const model = { provider: "scripted", contextWindow: 1_000_000, maxOutput: 8_000, script } as const
+    return {
+      database: file,
+      models: [
+        { ...model, id: "fake/one" },
+        { ...model, id: "fake/two" },
+      ],
+      permissions: [
+        { action: "*", resource: "*", effect: "allow" },
+        { action: "careful", resource: "*", effect: "ask" },
+      ],
+      limits: { pendingInputs: PENDING, steerBatch: 2, turnsPerActivity: 4, leaseMs: 1_000 },
+      retry: { attempts: 2, baseMs: 1 },
+      tools: [tool("act", false), tool("fail", true), tool("careful", false)],
+    }
+  }
+
+  const start = async (): Promise<Running> => {
+    for (;;) {
+      const life = machine.start(calm || random.chance(0.5) ? undefined : 20 + random.below(160))
+      try {
+        const engine = await openEngineWith(optionsOf(life), life)
+        const location = { directory: places[0] ?? base }
+        for (const { id } of walkers) await engine.sessions.create({ id, location })
+        const running = { engine, life }
+        for (const walker of walkers) follow(running, walker)
+        return running
+      } catch (cause) {
+        if (!life.isDead()) throw cause
+        deaths += 1
+      }
+    }
+  }
+
+  /** A tail shows every sequence once and in order, for as long as its engine lives. */
+  const follow = ({ engine, life }: Running, walker: Walker): void => {
+    const sessionID = walker.id
+    let seen = walker.seen
+    const reading = async (): Promise<void> => {
+      for await (const event of engine.sessions.events({ sessionID, after: seen, follow: true })) {
+        if (life.isDead()) return
+        if (!("seq" in event)) continue
+        if (event.seq !== seen + 1) say(`${sessionID}: a tail jumps to ${event.seq}`)
+        seen = event.seq
+        walker.seen = Math.max(walker.seen, seen)
+      }
+    }
+    reading().catch((cause: unknown) => {
+      if (!life.isDead() && !ghosts.some((ghost) => ghost.life === life))
+        say(`a tail failed: ${String(cause)}`)
+    })
+  }
+
+  let now = await start()
+
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { engine, life } = now
+    const steps = walkers.map((walker) => takeStep(engine, walker, places, say, () => life.isDead()))
+    await Promise.race([Promise.all(steps), life.died])
+    for (const step of steps) step.catch(() => undefined)
+    const fate = random.next()
+    if (life.isDead() || fate < 0.08) {
+      life.die()
+      deaths += 1
+      now = await start()
+    } else if (fate < 0.12) {
+      await engine.close()
+      now = await start()
+    } else if (fate < 0.16) {
+      life.freeze()
+      ghosts.push(now)
+      now = await start()
+    }
+    machine.setClock(1_700_000_000_000 + random.below(1_000_000) - 500_000)
+  }
+
+  // Calm weather: everything that was confirmed must come to its end.
+  calm = true
+  for (const { engine, life } of ghosts) {
+    life.die()
+    await Promise.race([engine.close().catch(() => undefined), life.died])
+  }
+  if (now.life.isDead() || random.chance(0.5)) {
+    now.life.die()
+    now = await start()
+  } else {
+    await now.engine.close()
+    now = await start()
+  }
+  await Promise.all(walkers.map((walker) => finish(now.engine, walker)))
+  for (const walker of walkers) {
+    const events = await allEvents(now.engine, walker.id)
+    const own = acts.filter(({ sessionID }) => sessionID === walker.id)
+    for (const law of brokenLaws(events, own)) say(`${walker.id}: ${law}`)
+    for (const sentence of await compare(now.engine, walker, events)) say(`${walker.id}: ${sentence}`)
+  }
+  await now.engine.close()
+  if (integrityOf(file) !== "ok") say("the database is damaged")
+  for (const table of rebuiltDifferently(file)) say(`${table} is rebuilt differently`)
+  rmSync(base, { recursive: true, force: true })
+  return { broken, deaths }
+}
+
+const pause = async (ticks: number): Promise<void> => {
+  for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const randomReply = (random: Random): Reply => {
+  const call = () => ({
+    name: random.pick(["act", "act", "fail", "careful", "nothing"]),
+    input: { n: random.below(50) },
+  })
+  const choice = random.next()
+  if (choice < 0.4) return { text: "words" }
+  if (choice < 0.72) return { text: "calls", tools: Array.from({ length: 1 + random.below(3) }, call) }
+  if (choice < 0.77) return { tools: [{ name: "act", raw: "{not json" }] }
+  if (choice < 0.82) return { tools: [{ name: "act", id: "same", input: { n: random.below(50) } }] }
+  if (choice < 0.87) return { error: "overloaded" }
+  if (choice < 0.91) return { error: "auth" }
+  if (choice < 0.95) return { text: "a text that is cut somewhere in its middle", tools: [call()], cut: true }
+  return { hosted: [{ query: "q" }], text: "found", unfinished: random.chance(0.3) }
+}
+
+/** One random thing a caller may do; what the engine confirms is remembered, what it refuses must be refusable. */
+const takeStep = async (
+  engine: Engine,
+  walker: Walker,
+  places: readonly string[],
+  say: (sentence: string) => void,
+  isDead: () => boolean,
+): Promise<void> => {
+  const { random, id: sessionID, receipts } = walker
+  const { sessions, permissions } = engine
+  const expectCode = async (work: Promise<unknown>, allowed: readonly string[]): Promise<string> => {
+    const code = await codeOf(work).catch((cause: unknown) => (isDead() ? "dead" : String(cause)))
+    if (!isDead() && code !== "no failure" && !allowed.includes(code)) say(`${sessionID}: unexpected ${code}`)
+    return code
+  }
+  const earlier = [...receipts.values()]
+  const choice = random.next()
+  if (choice < 0.4 || earlier.length === 0) {
+    const id = `${sessionID}_${(walker.names += 1)}`
+    const before = await sessions.inputs(sessionID)
+    const delivery = random.chance(0.5) ? "steer" : "queue"
+    const sending = sessions.prompt({
+      id,
+      sessionID,
+      prompt: { text: id },
+      delivery,
+      resume: random.chance(0.85),
+    })
+    const code = await expectCode(
+      sending.then((receipt) => receipts.set(id, receipt)),
+      ["INBOX_FULL"],
+    )
+    if (code === "INBOX_FULL" && before.length < PENDING)
+      say(`${sessionID}: full with ${before.length} inputs`)
+  } else if (choice < 0.5) {
+    const first = random.pick(earlier)
+    const { id, prompt, delivery } = first
+    const again = { id, sessionID, prompt, delivery }
+    await expectCode(
+      sessions.prompt(again).then((receipt) => {
+        if (receipt.admittedSeq !== first.admittedSeq) say(`${id} was admitted again`)
+        return receipt
+      }),
+      [],
+    )
+  } else if (choice < 0.55) {
+    const { id, delivery } = random.pick(earlier)
+    const code = await expectCode(sessions.prompt({ id, sessionID, prompt: { text: "other" }, delivery }), [
+      "PROMPT_CONFLICT",
+    ])
+    if (code === "no failure") say(`${id} stands for two prompts`)
+  } else if (choice < 0.62) {
+    const { id } = random.pick(earlier)
+    const code = await expectCode(sessions.cancel({ sessionID, id }), ["INPUT_NOT_FOUND"])
+    if (code === "no failure") walker.cancelled.add(id)
+    if (code === "INPUT_NOT_FOUND") walker.gone.add(id)
+  } else if (choice < 0.7) await expectCode(sessions.interrupt(sessionID), ["FENCED"])
+  else if (choice < 0.76) void expectCode(sessions.run(sessionID), DRAIN_FAILURES)
+  else if (choice < 0.8) await expectCode(sessions.wake(sessionID), [])
+  else if (choice < 0.84)
+    await expectCode(sessions.switchModel({ sessionID, model: random.pick(["fake/one", "fake/two"]) }), [])
+  else if (choice < 0.87)
+    await expectCode(sessions.move({ sessionID, location: { directory: random.pick(places) } }), [])
+  else if (choice < 0.95)
+    for (const { id } of await permissions.list({ sessionID }))
+      await expectCode(permissions.reply({ requestID: id, reply: random.pick(["once", "reject"]) }), [
+        "REQUEST_NOT_FOUND",
+      ])
+  else await pause(20)
+  await pause(random.below(12))
+}
+
+const DRAIN_FAILURES = ["MODEL_FAILED", "TURN_LIMIT", "INTERRUPTED", "FENCED", "ENGINE_CLOSED"]
+
+/** Answers every question and runs until nothing is left. */
+const finish = async ({ sessions, permissions }: Engine, { id: sessionID }: Walker): Promise<void> => {
+  for (;;) {
+    const settled = codeOf(sessions.run(sessionID)).then((code) => ({ code }))
+    for (;;) {
+      const asked = await Promise.race([settled, pause(5)])
+      if (asked !== undefined) break
+      for (const { id } of await permissions.list({ sessionID }))
+        await codeOf(permissions.reply({ requestID: id, reply: "once" }))
+    }
+    const { code } = await settled
+    if (code === "no failure" && (await sessions.inputs(sessionID)).length === 0) return
+  }
+}
+
+/** The model against the log and the projections. */
+const compare = async (
+  engine: Engine,
+  walker: Walker,
+  events: Awaited<ReturnType<typeof allEvents>>,
+): Promise<readonly string[]> => {
+  const admitted = new Map<string, number>()
+  const promoted: string[] = []
+  const cancelled = new Set<string>()
+  const steps: string[] = []
+  for (const event of events) {
+    if (event.type === "session.next.prompt.admitted.1") admitted.set(event.data.messageID, event.seq)
+    if (event.type === "session.next.prompt.promoted.1") promoted.push(event.data.messageID)
+    if (event.type === "session.next.prompt.cancelled.1") cancelled.add(event.data.messageID)
+    if (event.type === "session.next.step.started.1") steps.push(event.data.assistantMessageID)
+  }
+  const done = new Set(promoted)
+  const messages = await allMessages(engine, walker.id)
+  const shownUsers = messages.flatMap(({ type, id }) => (type === "user" ? [id] : []))
+  const shownSteps = messages.flatMap(({ type, id }) => (type === "assistant" ? [id] : []))
+  return [
+    ...[...walker.receipts.values()].flatMap(({ id, admittedSeq }) =>
+      admitted.get(id) === admittedSeq ? [] : [`${id} was acknowledged and is lost`],
+    ),
+    ...[...admitted.keys()].flatMap((id) =>
+      done.has(id) === cancelled.has(id) ? [`${id} is neither promoted nor cancelled, or both`] : [],
+    ),
+    ...[...walker.cancelled].flatMap((id) => (cancelled.has(id) ? [] : [`the end of ${id} is lost`])),
+    ...[...walker.gone].flatMap((id) =>
+      done.has(id) || cancelled.has(id) ? [] : [`${id} was refused wrongly`],
+    ),
+    ...(messages.length < 200 && shownUsers.join() !== promoted.join()
+      ? ["messages of people differ from the log"]
+      : []),
+    ...(messages.length < 200 && shownSteps.join() !== steps.join() ? ["turns differ from the log"] : []),
+  ]
+}
