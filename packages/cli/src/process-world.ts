@@ -1,5 +1,5 @@
 /** The world of a command: this process. Everything that costs start-up time is reached only when it is asked for. */
-import { resolve } from "node:path"
+import { resolve as resolvePath } from "node:path"
 
 import { Interrupted, renderWarning, warning, type SignalName, type World } from "@meridian/spaces"
 
@@ -27,7 +27,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
   const env: World["env"] =
     choices.configPath === undefined
       ? process.env
-      : { ...process.env, MERIDIAN_CONFIG: resolve(cwd, choices.configPath) }
+      : { ...process.env, MERIDIAN_CONFIG: resolvePath(cwd, choices.configPath) }
   let first: SignalName | undefined
   const receive = (signal: SignalName): void => {
     // A second signal while nobody handles them: the reader means it.
