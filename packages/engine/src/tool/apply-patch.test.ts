@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 import { expect, test } from "vitest"
@@ -137,6 +137,14 @@ test.each([
 test("an exact place wins over an earlier loose one", () => {
   const chunk = { headers: [], before: ["x"], after: ["y"], atEnd: false }
   expect(applyChunks(" x\nx\n", [chunk])).toEqual({ type: "patched", text: " x\ny\n" })
+})
+
+test("deleting a link is refused, because it would delete what the link leads to", async () => {
+  await using space = await openWorkspace()
+  await put(space, "real", "x\n")
+  await symlink("real", join(space.root, "link"))
+  await expect(apply(space, patch("*** Delete File: link"))).rejects.toThrow(/is a link/)
+  expect((await readdir(space.root)).sort()).toEqual(["link", "real"])
 })
 
 test("a header leads to the right one of two equal places, and chunks follow each other", () => {

@@ -4,6 +4,9 @@
  * the changes are made one after the other. There is no rollback: a change that fails on disk leaves the earlier
  * ones in place, and the answer says exactly which.
  */
+import { lstat } from "node:fs/promises"
+import { resolve } from "node:path"
+
 import { ToolError, type Tool, type ToolScene } from "../port/tool.ts"
 import { oneLine, throwIfAborted } from "./describe-error.ts"
 import type { FileLocks } from "./file-locks.ts"
@@ -94,6 +97,11 @@ const resolveTargets = async (
   const seen = new Set<string>()
   for (const section of sections) {
     const path = await resolvePath(place, section.path)
+    if (section.type === "delete" && (await isLink(resolve(place.directory, section.path))))
+      throw new ToolError(
+        "invalid-input",
+        `The patch was not applied: ${JSON.stringify(section.path)} is a link, and deleting would remove the file it leads to. Remove the link with bash, or name the file itself.`,
+      )
     if (seen.has(path.absolute))
       throw new ToolError(
         "invalid-input",
@@ -103,6 +111,11 @@ const resolveTargets = async (
     targets.push({ section, path })
   }
   return targets
+}
+
+const isLink = async (absolute: string): Promise<boolean> => {
+  const stats = await lstat(absolute).catch(() => undefined)
+  return stats?.isSymbolicLink() ?? false
 }
 
 /** What will be written, worked out in memory; any refusal here means that nothing has happened. */
