@@ -1,6 +1,6 @@
 /** Builds what is shipped: one rolldown bundle per entry, and type declarations beside the libraries. */
 import { spawnSync } from "node:child_process"
-import { chmodSync, cpSync, rmSync } from "node:fs"
+import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 
 import { rolldown, type RolldownOptions } from "rolldown"
 
@@ -90,7 +90,18 @@ const build = async (bundle: Bundle): Promise<void> => {
     for (const name of Object.keys(bundle.input)) chmodSync(`${bundle.directory}/${name}.js`, 0o755)
 }
 
+const shippedManifest = (source: string): string => {
+  const { version, license, type, engines } = JSON.parse(source)
+  const manifest = { name: "meridian", version, license, type, bin: { meridian: "meridian.js" }, engines }
+  return `${JSON.stringify(manifest, null, 2)}\n`
+}
+
 for (const bundle of BUNDLES) await build(bundle)
+// Everything is in the bundle: what is shipped is a package of its own, without dependencies.
+writeFileSync(
+  "packages/cli/dist/package.json",
+  shippedManifest(readFileSync("packages/cli/package.json", "utf8")),
+)
 // `meridian init --opencode` hands the plugin on, so the package of the command carries it.
 cpSync("packages/opencode-plugin/dist", "packages/cli/dist/opencode-plugin", { recursive: true })
 const types = spawnSync("tsc", ["-p", "tsconfig.declarations.json"], { encoding: "utf8" })

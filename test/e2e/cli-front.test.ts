@@ -245,6 +245,9 @@ test("the binary runs from any folder, through a link, and from a path with spac
     child.on("close", () => resolve(stdout))
   })
   expect(direct).toMatch(/^Model: claude-opus-4-6/)
+  const manifest: unknown = JSON.parse(readFileSync(join(copy, "package.json"), "utf8"))
+  expect(manifest).toMatchObject({ name: "meridian", type: "module", bin: { meridian: "meridian.js" } })
+  expect(manifest).not.toHaveProperty("dependencies")
 })
 
 test("commands that only read write nothing into the project", async () => {
