@@ -13,6 +13,26 @@ export const CONTINUITY_BEHAVIOURS = {
     seed: "001",
     says: "the brief of a bug being fixed is the sample of the document, with the two sections it leaves out",
   },
+  "brief.headings": {
+    seed: "001",
+    says: "nine generic headings come first and in order; ten more follow only for a workflow, after a rule",
+  },
+  "brief.empty": {
+    seed: "001",
+    says: "an empty or missing SESSION.md still gives a whole brief, with 'none recorded' in its lists",
+  },
+  "session.fields": {
+    seed: "001",
+    says: "focus, open work, completed, decisions, pending tests, blockers and next action are read from SESSION.md",
+  },
+  "session.blockers": {
+    seed: "001",
+    says: "a blocker puts the session at risk; 'Blockers: none.' is not a blocker",
+  },
+  "session.newest": {
+    seed: "001",
+    says: "the newest entry decides, not the last mention",
+  },
   "workflow.names": {
     seed: "001",
     says: "the eight canonical stage names appear exactly",
