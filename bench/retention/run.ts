@@ -1,14 +1,23 @@
 /**
- * Measures retention and prints the table. `--json` prints the result instead; `--write` also puts it into result.json,
- * which the README's numbers and a test are held against.
+ * Measures retention and prints the table. `--json` prints the result instead; `--write` also puts it into result.json
+ * and into the block of the README, which a test holds against each other and against a new measurement.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { measure } from "./measure.ts"
+import { measure, type Result } from "./measure.ts"
 import { SPACE_ID, STATE_ROOT } from "./scenario.ts"
-import { renderTable } from "./table.ts"
+import { renderReadmeBlock, renderTable, RETENTION_END, RETENTION_START } from "./table.ts"
+
+const publish = (result: Result, json: string): void => {
+  writeFileSync(join(import.meta.dirname, "result.json"), json)
+  const file = join(import.meta.dirname, "../../README.md")
+  const readme = readFileSync(file, "utf8")
+  const [before, rest = ""] = readme.split(RETENTION_START, 2)
+  const after = rest.split(RETENTION_END, 2)[1]
+  if (after !== undefined) writeFileSync(file, `${before}${renderReadmeBlock(result)}${after}`)
+}
 
 const base = mkdtempSync(join(tmpdir(), "retention-"))
 const environment = {
@@ -26,7 +35,7 @@ Object.assign(process.env, environment)
 try {
   const result = await measure(join(base, "project"))
   const json = `${JSON.stringify(result, undefined, 2)}\n`
-  if (process.argv.includes("--write")) writeFileSync(join(import.meta.dirname, "result.json"), json)
+  if (process.argv.includes("--write")) publish(result, json)
   process.stdout.write(process.argv.includes("--json") ? json : `${renderTable(result)}\n`)
 } finally {
   rmSync(base, { recursive: true, force: true })
