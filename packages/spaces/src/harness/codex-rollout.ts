@@ -57,8 +57,10 @@ const threadIn = async (path: string, cwd: string): Promise<HarnessSessionId | u
   if (source !== "cli" && source !== "vscode") return undefined
   const where = textAt(meta, "cwd")
   if (where === undefined || (await realPath(where)) !== cwd) return undefined
-  return asSession(textAt(meta, "id") ?? "")
+  return asSession(textAt(meta, "id") ?? ID_IN_NAME.exec(path)?.[1] ?? "")
 }
+
+const ID_IN_NAME = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/i
 
 /** Newest days first; folders are named after dates, so their names sort. */
 const rolloutFiles = async (

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import type { HarnessSessionId } from "@meridian/protocol"
 
 import type { Environment, SessionSearch } from "../port/harness.ts"
-import { asObject, countAt, parseList, textAt } from "./json-fields.ts"
+import { asObject, countAt, numberAt, objectAt, parseList, textAt, wordAt } from "./json-fields.ts"
 import { asSession } from "./stream-parser.ts"
 
 interface Session {
@@ -32,7 +32,7 @@ export const findOpencodeSession = async (
       environment: { ...search.environment, PWD: search.cwd },
       timeoutMs: 20_000,
     })
-    return choose(listedSessions(answer ?? ""), search)
+    return choose(listedSessions(answer ?? "", search.cwd), search)
   } catch {
     return undefined
   }
@@ -77,12 +77,14 @@ const databasePath = (environment: Environment): string =>
     "opencode.db",
   )
 
-const listedSessions = (answer: string): readonly Session[] =>
+/** It lists what belongs to the directory it is asked in; a row that does not name one is from there. */
+const listedSessions = (answer: string, cwd: string): readonly Session[] =>
   parseList(answer).map((value) => {
     const row = asObject(value)
+    const time = objectAt(row, "time")
     return {
-      id: textAt(row, "id") ?? "",
-      directory: textAt(row, "directory") ?? "",
-      createdAtMs: countAt(row, "created"),
+      id: wordAt(row, "id"),
+      directory: textAt(row, "directory") ?? cwd,
+      createdAtMs: numberAt(row, "created") ?? numberAt(time, "created") ?? countAt(row, "updated"),
     }
   })
