@@ -1,4 +1,6 @@
 /** Log lines of the plugin. Nothing here waits, and nothing here can fail the hook that logs. */
+import { sanitizeLine } from "@meridian/continuity"
+
 import { fieldOf } from "./field.ts"
 import type { World } from "./world.ts"
 
@@ -19,6 +21,8 @@ export interface Log {
   readonly trace: (message: string, facts?: LogFacts) => void
 }
 
+const MESSAGE_LENGTH = 600
+
 /** A folder full of broken rules is one finding, not a thousand lines. */
 const WARNINGS = 100
 
@@ -26,7 +30,8 @@ export const openLog = (client: unknown, world: World, debug: () => boolean): Lo
   const warned = new Set<string>()
   const write: Log["write"] = (level, message, facts = {}) => {
     const extra = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
-    callLog(client, { service: "meridian", level, message, extra })
+    // Names of files stand in messages, and a name may hold a line break.
+    callLog(client, { service: "meridian", level, message: sanitizeLine(message, MESSAGE_LENGTH), extra })
   }
   return {
     write,

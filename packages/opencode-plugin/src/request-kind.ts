@@ -5,12 +5,12 @@
  * prompt gets the rules rather than not.
  */
 export const isMainRequest = (system: readonly unknown[], helperPrompts: readonly string[]): boolean => {
-  const first = system.find((text) => typeof text === "string" && text.trim() !== "")
-  const start = typeof first === "string" ? startOf(first) : ""
-  return (
-    !BUILT_IN.test(start) &&
-    !helperPrompts.some((prompt) => startOf(prompt) !== "" && start.startsWith(startOf(prompt)))
-  )
+  const helpers = helperPrompts.map(startOf).filter((start) => start !== "")
+  // Some providers put a line of their own before the prompt of the agent.
+  return !system.slice(0, 3).some((text) => {
+    const start = typeof text === "string" ? startOf(text) : ""
+    return BUILT_IN.test(start) || helpers.some((helper) => start.startsWith(helper))
+  })
 }
 
 const BUILT_IN =

@@ -57,12 +57,14 @@ export const openRuleShelf = (folders: () => readonly RulesFolder[], clock?: () 
         ...(clock === undefined ? {} : { clock }),
       })
       const seen = new Set<string>()
+      const unlisted: string[] = []
       const rules: Rule[] = []
       const warnings: string[] = []
       for (const folder of folders()) {
         const reader = openGuardedReader(folder.root, budget)
         const found = findRuleFiles(reader, folder.path)
         warnings.push(...found.warnings)
+        unlisted.push(...found.unlisted.map((path) => join(folder.root, path)))
         for (const path of found.files) {
           const key = join(folder.root, folder.path, path)
           if (seen.has(key)) continue
@@ -73,10 +75,11 @@ export const openRuleShelf = (folders: () => readonly RulesFolder[], clock?: () 
           if (file.warning !== undefined) warnings.push(file.warning)
         }
       }
-      const incomplete = budget.spendOperation() !== undefined
+      // What could not be listed this time (no time, no file handle) is not gone.
+      if (budget.spendOperation() !== undefined) unlisted.push("")
       for (const [key, { rule }] of known) {
         if (seen.has(key)) continue
-        if (!incomplete) known.delete(key)
+        if (!unlisted.some((folder) => key.startsWith(folder))) known.delete(key)
         else if (rule !== undefined) rules.push(rule)
       }
       return { rules, warnings }
@@ -119,13 +122,20 @@ const warningOf = (rule: Rule, truncated: boolean): string | undefined => {
 const findRuleFiles = (
   reader: GuardedReader,
   top: string,
-): { readonly files: readonly string[]; readonly warnings: readonly string[] } => {
+): {
+  readonly files: readonly string[]
+  readonly warnings: readonly string[]
+  readonly unlisted: readonly string[]
+} => {
   const files: string[] = []
   const warnings: string[] = []
+  const unlisted: string[] = []
   const visit = (folder: string, depth: number): void => {
     const listed = reader.list(join(top, folder))
-    if (listed.kind === "refused")
+    if (listed.kind === "refused") {
+      unlisted.push(join(top, folder))
       warnings.push(`rules folder ${join(top, folder)} is not read: ${listed.reason}`)
+    }
     if (listed.kind !== "entries") return
     for (const { name, type } of listed.entries) {
       if (name.startsWith(".")) continue
@@ -144,5 +154,5 @@ const findRuleFiles = (
     }
   }
   visit("", 0)
-  return { files, warnings }
+  return { files, warnings, unlisted }
 }
