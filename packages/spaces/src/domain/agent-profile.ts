@@ -28,7 +28,7 @@ export const readAgentProfile = (file: {
   readonly body: string
 }): ProfileReading => {
   const { fields } = file
-  const sandbox = textValue(fields["sandbox"]) ?? textValue(fields["permission"])
+  const sandbox = textValue(fields["sandbox"])
   const permission = sandbox === undefined ? undefined : TIER_OF_SANDBOX[sandbox]
   if (sandbox !== undefined && permission === undefined)
     return {

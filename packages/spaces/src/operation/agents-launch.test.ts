@@ -10,13 +10,16 @@ import { openPlace } from "../store/place.ts"
 import { resolveLaunch, type LaunchWish } from "./agents-launch.ts"
 import { composeLaunch } from "./agents-prompt.ts"
 
-const scene = async (files: Readonly<Record<string, string>>) => {
+const scene = async (
+  files: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>> = {},
+) => {
   const project = mkdtempSync(join(tmpdir(), "meridian-launch-"))
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(project, path)), { recursive: true })
     writeFileSync(join(project, path), content)
   }
-  const env = { MERIDIAN_REPO_ROOT: project, HOME: join(project, "home") }
+  const env = { MERIDIAN_REPO_ROOT: project, HOME: join(project, "home"), ...more }
   const place = openPlace(env, project)
   const { config } = await loadConfig({ root: place.root, cwd: project, env, configPath: undefined })
   const warned: string[] = []
@@ -95,6 +98,27 @@ test("explicit flags go before the profile, and the harness follows the model th
   expect([launch.harness, launch.model, launch.permission]).toEqual(["claude", "claude-sonnet-4-6", "danger"])
 })
 
+test("profiles written for a harness are read as they are: its own keys mean nothing to us", async () => {
+  const { resolve } = await scene({
+    ".opencode/agents/build.md":
+      "---\nmode: subagent\nmodel: zai/glm-5\npermission:\n  edit: ask\ntools:\n  write: false\n---\nBuild.",
+    ".claude/agents/look.md": "---\nmodel: inherit\npermissionMode: plan\ntools: Read, Grep\n---\nLook.",
+  })
+  const build = await resolve({ agent: "build" })
+  expect([build.harness, build.model, build.permission, build.agent?.allowedTools]).toEqual([
+    "opencode",
+    "zai/glm-5",
+    "read-only",
+    undefined,
+  ])
+  const look = await resolve({ agent: "look" })
+  expect([look.harness, look.model, look.agent?.allowedTools]).toEqual([
+    "claude",
+    "claude-opus-4-6",
+    ["Read", "Grep"],
+  ])
+})
+
 test("an agent is found by the name in its front matter too", async () => {
   const { resolve } = await scene(FILES)
   expect((await resolve({ agent: "reviewer" })).agent?.body).toBe("Review.")
@@ -155,6 +179,19 @@ test.each([
 ])("a damaged profile that is asked for is a failure (%#)", async (content, message) => {
   const { resolve } = await scene({ ".meridian/agents/coder.md": content })
   expect(await failure(resolve({ agent: "coder" }))).toMatch(message)
+})
+
+test("with state elsewhere, agents and skills are found there first and then in the project's .meridian", async () => {
+  const { resolve } = await scene(
+    {
+      "elsewhere/agents/a.md": "There.",
+      ".meridian/agents/a.md": "Here.",
+      ".meridian/skills/plan/SKILL.md": "Plan.",
+    },
+    { MERIDIAN_STATE_ROOT: "elsewhere" },
+  )
+  const launch = await resolve({ agent: "a", skills: ["plan"] })
+  expect([launch.agent?.body, launch.skills.map(({ body }) => body)]).toEqual(["There.", ["Plan."]])
 })
 
 test("folders of skills that link to each other are read once", async () => {

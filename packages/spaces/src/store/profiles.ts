@@ -109,7 +109,8 @@ const foldersOf = (request: ProfileRequest, entries: readonly string[]): readonl
     entries.flatMap((entry) => {
       if (entry === "~" || entry.startsWith("~/"))
         return request.home === undefined ? [] : [join(request.home, entry.slice(1))]
-      if (entry === ".meridian" || entry.startsWith(".meridian/")) return [join(request.root, entry.slice(9))]
+      if (entry === ".meridian" || entry.startsWith(".meridian/"))
+        return [join(request.root, entry.slice(9)), join(request.project, entry)]
       return [isAbsolute(entry) ? entry : join(request.project, entry)]
     }),
   ),
