@@ -104,10 +104,5 @@ writeFileSync(
 )
 // `meridian init --opencode` hands the plugin on, so the package of the command carries it.
 cpSync("packages/opencode-plugin/dist", "packages/cli/dist/opencode-plugin", { recursive: true })
-const types = spawnSync("tsc", ["-p", "tsconfig.declarations.json"], { encoding: "utf8" })
-if (types.status !== 0) {
-  process.stderr.write(`${types.stdout}${types.stderr}`)
-  process.exitCode = 1
-}
-for (const library of ["engine", "protocol"])
-  cpSync(`node_modules/.cache/declarations/${library}/src`, `packages/${library}/dist`, { recursive: true })
+const declarations = spawnSync(process.execPath, ["tools/declarations.ts"], { stdio: "inherit" })
+if (declarations.status !== 0) process.exitCode = 1
