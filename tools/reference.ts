@@ -154,6 +154,12 @@ const filesPage = (): string =>
     "## `models.toml`",
     "Models beside the built-in ones; a row of the same id replaces the built-in row.",
     code("toml", MODELS_EXAMPLE),
+    "## Variables you may set",
+    "Besides those of the options above:",
+    table(
+      ["variable", "meaning"],
+      READ_VARIABLES.map(([name, meaning]) => [`\`${name}\``, meaning]),
+    ),
     "## Variables of a launched harness",
     table(
       ["variable", "meaning"],
@@ -186,6 +192,17 @@ harness_model = "zai/glm-5"
 aliases = ["glm"]
 role = "Second opinion"`
 
+const READ_VARIABLES: readonly (readonly [string, string])[] = [
+  ["MERIDIAN_SPACE_ID", "the space to work in; the command speaks to agents then"],
+  ["MERIDIAN_STATE_ROOT", "another place for the state: absolute, or relative to the project"],
+  [
+    "MERIDIAN_REPO_ROOT",
+    "the project; else the nearest folder upwards with `.meridian`, `.git` or `.agents/skills`, else here",
+  ],
+  ["MERIDIAN_CONFIG", "a configuration file laid over `config.toml`; `--config` goes before it"],
+  ["MERIDIAN_DEBUG", "`1` shows where in the code an error came from"],
+]
+
 const VARIABLES: readonly (readonly [string, string])[] = [
   ["MERIDIAN_SPACE_ID", "the space; its presence makes the command speak to agents"],
   ["MERIDIAN_SPACE_FS", "the agents' own folder of the space"],
@@ -195,6 +212,8 @@ const VARIABLES: readonly (readonly [string, string])[] = [
   ],
   ["MERIDIAN_HARNESS_COMMAND", "the command the harness was started with"],
   ["MERIDIAN_STATE_ROOT", "where the state is"],
+  ["MERIDIAN_REPO_ROOT", "the project"],
+  ["MERIDIAN_PARENT_RUN_ID", "of a run: its own id, the parent of what it spawns"],
   ["MERIDIAN_DEPTH", "how many agents deep this one is"],
   ["MERIDIAN_REPORT_PATH", "of a run: where the agent may write its own report"],
 ]
