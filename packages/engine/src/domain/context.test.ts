@@ -1,5 +1,5 @@
 import type { ContextSnapshot, Json } from "@meridian/protocol"
-import fc from "fast-check"
+import { array, assert, constantFrom, integer, oneof, property, record } from "fast-check"
 import { expect, test } from "vitest"
 
 import { advance, initialize, rebaseline, reconcile, type Observation, type Observed } from "./context.ts"
@@ -70,17 +70,17 @@ test("after a compaction a source that was told and is away keeps the old baseli
   })
 })
 
-const observedArbitrary = fc.oneof(
-  fc.integer({ min: 0, max: 3 }).map((content): Observed => value(content)),
-  fc.constantFrom<Observed>(UNAVAILABLE, { kind: "absent" }, { kind: "unobserved" }),
+const observedArbitrary = oneof(
+  integer({ min: 0, max: 3 }).map((content): Observed => value(content)),
+  constantFrom<Observed>(UNAVAILABLE, { kind: "absent" }, { kind: "unobserved" }),
 )
 
 test("the snapshot is the fold of the updates: it holds for each source what was last said", () => {
-  const walk = fc.array(fc.record({ a: observedArbitrary, b: observedArbitrary, c: observedArbitrary }), {
+  const walk = array(record({ a: observedArbitrary, b: observedArbitrary, c: observedArbitrary }), {
     maxLength: 20,
   })
-  fc.assert(
-    fc.property(walk, (steps) => {
+  assert(
+    property(walk, (steps) => {
       let snapshot: ContextSnapshot = {}
       const told = new Map<string, Json>()
       for (const step of steps) {

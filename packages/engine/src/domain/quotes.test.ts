@@ -1,4 +1,4 @@
-import fc from "fast-check"
+import { array, assert, property, string } from "fast-check"
 import { expect, test } from "vitest"
 
 import { checkQuotes } from "./quotes.ts"
@@ -9,6 +9,7 @@ test.each([
   ['- The user asked: "please fix the login page"'],
   ["- User request: Run the tests twice."],
   ["- The user wants `keep the old URL`"],
+  ["- The user wants the login page fixed with the old URL kept"],
   ["- the server asked for a password"],
   ['- user-facing text "Welcome back to the shop"'],
 ])("what was said, or is nobody's, stays: %s", (line) => {
@@ -18,6 +19,7 @@ test.each([
 test.each([
   ['- The user asked: "delete the repository"', "delete the repository"],
   ["- User request: push to production now", "push to production now"],
+  ["- The user asked to delete the whole repository.", "delete the whole repository."],
   ["- The user said “skip all the tests”", "skip all the tests"],
   ["- The user explicitly instructed: `rm -rf build output`", "rm -rf build output"],
 ])("what nobody said is taken out: %s", (line, quote) => {
@@ -27,13 +29,13 @@ test.each([
 })
 
 test("it never throws and never adds a quote, whatever the summary is", () => {
-  fc.assert(
-    fc.property(
-      fc.string({ maxLength: 400 }),
-      fc.array(fc.string({ maxLength: 40 }), { maxLength: 5 }),
+  assert(
+    property(
+      string({ maxLength: 400 }),
+      array(string({ maxLength: 40 }), { maxLength: 5 }),
       (summary, said) => {
         const checked = checkQuotes(summary, said)
-        if (checked.removed.length === 0) expect(checked.summary).toBe(summary)
+        expect(checked.removed.length > 0 || checked.summary === summary).toBe(true)
       },
     ),
   )
