@@ -2,7 +2,7 @@
 import { renderSettledBrief } from "../domain/brief/render-brief.ts"
 import { renderSettledPinned } from "../domain/brief/render-pinned.ts"
 import { appendFacts, type Fact, settleFacts } from "../domain/fact.ts"
-import type { ReadLimits } from "../domain/limits.ts"
+import { type ReadLimits, TEXT_LIMITS } from "../domain/limits.ts"
 import { sessionFacts } from "../domain/session/session-facts.ts"
 import { readInstructions, readSessionState, withFallback } from "../domain/session/session-state.ts"
 import { sanitizeLine } from "../domain/text/sanitize-line.ts"
@@ -63,7 +63,7 @@ export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
     text: rendered.text,
     pinned: renderSettledPinned(facts, limits).text,
     mode: workflow === undefined ? "generic" : modeOf(workflow),
-    artifact: facts.find(({ kind }) => kind === "current-artifact")?.text,
+    artifact: artifactOf(facts),
     facts,
     leftOut: rendered.leftOut,
     warnings,
@@ -74,6 +74,11 @@ const MAX_WARNINGS = 20
 
 const modeOf = ({ kind, stage }: ActiveWorkflow): BriefMode =>
   kind === "spec" ? `workflow:spec/${stage}` : `workflow:bug/${stage}`
+
+const artifactOf = (facts: readonly Fact[]): string | undefined => {
+  const fact = facts.find(({ kind }) => kind === "current-artifact")
+  return fact === undefined ? undefined : sanitizeLine(fact.text, TEXT_LIMITS.pathLength)
+}
 
 /** Both ends of a file that is too large: which of them is the newer one depends on the log. */
 const readText = (reader: GuardedReader, path: string, warn: (warning: string) => void): string => {

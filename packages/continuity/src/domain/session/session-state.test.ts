@@ -216,6 +216,19 @@ test("the only brief for the next operator holds wherever it stands", () => {
   expect([state.focus, state.completed, state.openWork]).toEqual(["new", ["did b"], ["the thing"]])
 })
 
+test("the brief for the next operator goes before the entry, the newest entry before an older brief", () => {
+  const entry = "[Focus: a] 2026-04-02\n- Open Work: of the entry\n"
+  const brief = "## Next Operator Brief\n- Open Work: of the brief\n"
+  const older = "[Focus: b] 2026-04-01\n- did it\n"
+  expect(
+    [entry + brief, brief + entry, entry + older + brief].map((text) => readSessionState(text).openWork),
+  ).toEqual([
+    ["of the brief", "of the entry"],
+    ["of the brief", "of the entry"],
+    ["of the entry", "of the brief"],
+  ])
+})
+
 test("what was struck through or marked as superseded is gone", () => {
   const state = readSessionState(`[Focus: a]
 - ~~Decision: use tabs~~

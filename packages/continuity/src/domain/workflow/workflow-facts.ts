@@ -98,7 +98,7 @@ const addOpenQuestions = (
     (line) => line.includes(artifact) || mentionedStages(line).includes(stage),
   )
   if (asked.length === 0 && !given && pending !== undefined)
-    list.add("open-question", artifacts.name, pending)
+    list.add("open-question", pathOf(artifacts, artifact), pending)
 }
 
 const needsApproval = (stage: Stage): string => `Explicit approval is still needed to leave ${stage}.`
