@@ -18,6 +18,14 @@ import { openSessions, type Session } from "./session.ts"
 import { openSilentMessages } from "./silent-messages.ts"
 import { startHookTime, TIME_LIMITS, withinTime, type HookTime, type World } from "./world.ts"
 
+const EVENTS: ReadonlySet<string> = new Set([
+  "session.created",
+  "session.compacted",
+  "session.status",
+  "session.idle",
+  "session.deleted",
+])
+
 type Hook = (input: unknown, output: unknown) => Promise<void>
 
 export type Hooks = Readonly<Record<string, Hook>>
@@ -86,6 +94,14 @@ export const createHooks = (given: {
     })
 
   const nothing = (): void => undefined
+
+  const onKnownEvent = guard("event", async (input) => {
+    const event = fieldOf(input, "event")
+    const properties = fieldOf(event, "properties")
+    const id = textField(properties, "sessionID") ?? textField(fieldOf(properties, "info"), "id")
+    if (id !== undefined) await onEvent(textField(event, "type"), id, properties)
+    return nothing
+  })
 
   return {
     "chat.message": guard("chat.message", async (input, output) => {
@@ -160,13 +176,11 @@ export const createHooks = (given: {
       }
     }),
 
-    event: guard("event", async (input) => {
-      const event = fieldOf(input, "event")
-      const properties = fieldOf(event, "properties")
-      const id = textField(properties, "sessionID") ?? textField(fieldOf(properties, "info"), "id")
-      if (id !== undefined) await onEvent(textField(event, "type"), id, properties)
-      return nothing
-    }),
+    // Called for every piece of text that streams in; all but a few are passed over at once.
+    event: (input) =>
+      EVENTS.has(textField(fieldOf(input, "event"), "type") ?? "")
+        ? onKnownEvent(input, {})
+        : Promise.resolve(),
   }
 
   async function onEvent(type: string | undefined, id: string, properties: unknown): Promise<void> {

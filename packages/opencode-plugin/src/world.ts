@@ -4,8 +4,8 @@ export interface World {
   readonly platform: string
   /** Milliseconds that only go forward. */
   readonly clock: () => number
-  /** Resolves after so many milliseconds; does not keep the process alive. */
-  readonly wait: (ms: number) => Promise<void>
+  /** Resolves after so many milliseconds, unless cancelled; does not keep the process alive. */
+  readonly wait: (ms: number) => { readonly over: Promise<void>; readonly cancel: () => void }
   readonly print: (line: string) => void
 }
 
@@ -37,6 +37,11 @@ export const withinTime = async <Value>(
   ms: number,
   work: Promise<Value>,
 ): Promise<Boxed<Value>> => {
-  const late = world.wait(ms).then(() => ({ kind: "late" }) as const)
-  return Promise.race([work.then((value) => ({ kind: "done", value }) as const), late])
+  const wait = world.wait(ms)
+  const late = wait.over.then(() => ({ kind: "late" }) as const)
+  try {
+    return await Promise.race([work.then((value) => ({ kind: "done", value }) as const), late])
+  } finally {
+    wait.cancel()
+  }
 }
