@@ -1,0 +1,91 @@
+/** Native reasoning on the three real wires: it goes back to its model, and never over a compaction or a model switch. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { openEngine } from "@meridian/engine"
+import { startScriptedProvider } from "@meridian/testkit"
+import { describe, expect, test } from "vitest"
+
+const WIRES = [
+  {
+    provider: "anthropic",
+    path: "/v1",
+    native: (n: number) => ({ text: `thought ${n}`, signature: `sig-${n}` }),
+    mark: "sig-",
+  },
+  {
+    provider: "openai",
+    path: "/v1",
+    native: (n: number) => ({ text: `thought ${n}`, encrypted: `enc-${n}`, id: `rs_${n}` }),
+    mark: "enc-",
+  },
+  {
+    provider: "openai-compatible",
+    path: "/v1",
+    native: (n: number) => ({ text: `thought ${n}` }),
+    mark: "reasoning_content",
+  },
+] as const
+
+describe.each(WIRES)("$provider", ({ provider, path, native, mark }) => {
+  test("sends its own reasoning back, but not over a boundary and not to another model", async () => {
+    let answers = 0
+    await using server = await startProvider((summary) => {
+      answers += 1
+      return summary
+        ? { text: "## Objective\n- go on" }
+        : { reasoning: native(answers), text: `answer ${answers}` }
+    })
+    const folder = mkdtempSync(join(tmpdir(), "meridian-wire-"))
+    const model = {
+      provider,
+      baseURL: `${server.url}${path}`,
+      apiKey: "key",
+      contextWindow: 100_000,
+      maxOutput: 1_000,
+    } as const
+    const engine = await openEngine({
+      database: ":memory:",
+      models: [
+        { id: "w/one", model: "one", ...model },
+        { id: "w/two", model: "two", ...model },
+      ],
+      permissions: [{ action: "*", resource: "*", effect: "allow" }],
+      compaction: { keepTokens: 1 },
+    })
+    const { id: sessionID } = await engine.sessions.create({ location: { directory: folder } })
+    const ask = async (text: string): Promise<string> => {
+      await engine.sessions.prompt({ sessionID, prompt: { text } })
+      await engine.sessions.wait(sessionID)
+      return server.last()
+    }
+    await ask("first")
+    expect(await ask("second")).toContain(mark)
+    await ask("third")
+    await engine.sessions.compact(sessionID)
+    const across = await ask("fourth")
+    expect(across).toContain("<checkpoint>")
+    expect(across).not.toContain(mark)
+    expect(await ask("fifth")).toContain(mark)
+    await engine.sessions.switchModel({ sessionID, model: "w/two" })
+    const switched = await ask("sixth")
+    expect(switched).not.toContain(mark)
+    expect(switched).toContain("thought ")
+    await engine.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+})
+
+const startProvider = async (
+  answer: (summary: boolean) => import("@meridian/engine").Reply,
+): Promise<AsyncDisposable & { readonly url: string; readonly last: () => string }> => {
+  const provider = await startScriptedProvider({
+    respond: (request) => answer(request.lastText.includes("Write the checkpoint now")),
+  })
+  return {
+    url: provider.url,
+    last: () => JSON.stringify(provider.requests.at(-1)?.body),
+    [Symbol.asyncDispose]: () => provider.close(),
+  }
+}
