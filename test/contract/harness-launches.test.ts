@@ -108,6 +108,32 @@ test("claude, tiers", async () => {
   )
 })
 
+test("claude: a tool that the agent lists is not refused by the tier it did not ask for", async () => {
+  expect(
+    (await argsOf("claude", { permission: "read-only", allowedTools: ["Read", "Edit"] })).slice(4, -2),
+  ).toEqual([
+    "--permission-mode",
+    "default",
+    "--allowedTools=Read,Edit",
+    "--disallowedTools=Write,NotebookEdit",
+  ])
+})
+
+test("claude: a continued session that gets one standing text anew gets all of it", async () => {
+  const session = { kind: "continue", id: ID } as const
+  const asked = ["--append-system-prompt", "Be kind."]
+  expect(await argsOf("claude", { session, instructions: "Be brief." })).not.toContain(
+    "--append-system-prompt",
+  )
+  const args = await argsOf("claude", { session, instructions: "Be brief.", params: asked })
+  expect(args.slice(4, 8)).toEqual([
+    "--append-system-prompt",
+    "Be brief.\n\nBe kind.",
+    "--system-prompt-snapshot",
+    "off",
+  ])
+})
+
 test("claude, interactive: nothing is said that was not asked for", async () => {
   const request = { mode: "interactive", cwd: "/project", environment: {}, scratch: "/scratch" } as const
   const claude = await findHarness("claude")?.load()
@@ -223,6 +249,26 @@ test("opencode: rights, servers and instructions travel in the environment, over
   })
   expect(launched.environment).not.toHaveProperty("npm_config_fetch_retry_mintimeout")
   expect(launched.environment["npm_config_fetch_retry_maxtimeout"]).toBe("1000")
+})
+
+test("opencode: a list of tools of an agent becomes rights in its own words", async () => {
+  const launched = await plan("opencode", {
+    permission: "read-only",
+    allowedTools: ["Write", "Bash(npm test)", "Bash(git add:*)", "WebFetch", "not a tool!"],
+  })
+  expect(JSON.parse(launched.environment["OPENCODE_PERMISSION"] ?? "")).toEqual({
+    "*": "deny",
+    read: "allow",
+    grep: "allow",
+    glob: "allow",
+    list: "allow",
+    skill: "allow",
+    todoread: "allow",
+    todowrite: "allow",
+    edit: "allow",
+    bash: { "*": "deny", "npm test": "allow", "git add *": "allow" },
+    webfetch: "allow",
+  })
 })
 
 test("opencode: a run started from a conversation does not inherit that conversation's instructions", async () => {

@@ -12,7 +12,8 @@ import { expect, test } from "vitest"
 import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 
 const LONG = "lorem ipsum dolor sit amet ".repeat(60)
-const isSummary = (request: ScriptRequest): boolean => JSON.stringify(request.body).includes("Write the checkpoint now")
+const isSummary = (request: ScriptRequest): boolean =>
+  JSON.stringify(request.body).includes("Write the checkpoint now")
 
 const open = (file: string, requests: string[], tap?: (point: string) => void) =>
   openEngineWith(
@@ -52,7 +53,11 @@ const runUntilDeath = async (file: string, directory: string, dieAt: number): Pr
   try {
     await engine.sessions.create({ id: "ses_c", location: { directory } })
     for (let number = 1; number <= 8; number += 1) {
-      await engine.sessions.prompt({ id: `msg_${number}`, sessionID: "ses_c", prompt: { text: `question ${number}` } })
+      await engine.sessions.prompt({
+        id: `msg_${number}`,
+        sessionID: "ses_c",
+        prompt: { text: `question ${number}` },
+      })
       await engine.sessions.wait("ses_c")
     }
   } catch {

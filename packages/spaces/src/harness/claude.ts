@@ -120,10 +120,11 @@ const agentArgs = ({ agent, scratch }: LaunchRequest): ArgsAndFiles => {
 }
 
 const standingArgs = (request: LaunchRequest, asked: string | undefined): ArgsAndFiles => {
-  const told = isToldAlready(request) ? undefined : request.instructions
-  const text = [told, asked].filter((part) => part !== undefined && part.trim() !== "").join("\n\n")
-  if (text === "") return { args: [], files: [] }
-  // A resumed session replays the system prompt it recorded, unless it is told to look again.
+  const text = [request.instructions, asked]
+    .filter((part) => part !== undefined && part.trim() !== "")
+    .join("\n\n")
+  if (text === "" || (isToldAlready(request) && asked === undefined)) return { args: [], files: [] }
+  // A resumed session replays the system prompt it recorded; told to look again, it needs all of it.
   const again = request.session.kind === "new" ? [] : ["--system-prompt-snapshot", "off"]
   if (fitsArgument(text)) return { args: ["--append-system-prompt", text, ...again], files: [] }
   const path = join(request.scratch, "claude-system-prompt.md")
@@ -134,11 +135,18 @@ const READ = ["Read", "Glob", "Grep", "Bash(git status)", "Bash(git log)", "Bash
 const WRITE = [...READ, "Edit", "Write", "NotebookEdit", "Bash(git add:*)", "Bash(git commit:*)"]
 const FULL = [...WRITE, "Bash", "WebFetch", "WebSearch"]
 
-const TIERS = {
+interface Tier {
+  readonly mode: string
+  readonly tools: readonly string[]
+  /** Refused even where the settings of the user would allow them. */
+  readonly never: readonly string[]
+}
+
+const TIERS: Readonly<Record<Exclude<PermissionTier, "danger">, Tier>> = {
   "read-only": { mode: "default", tools: READ, never: ["Edit", "Write", "NotebookEdit"] },
   "workspace-write": { mode: "acceptEdits", tools: WRITE, never: [] },
   "full-access": { mode: "acceptEdits", tools: FULL, never: [] },
-} as const satisfies Record<Exclude<PermissionTier, "danger">, object>
+}
 
 /** Lists are one word each, joined by `=`: the flags take any number of words and would swallow what follows. */
 const permissionArgs = (request: LaunchRequest): readonly string[] => {
@@ -150,11 +158,13 @@ const permissionArgs = (request: LaunchRequest): readonly string[] => {
     return tools.length === 0 ? [] : [`--allowedTools=${tools.join(",")}`]
   }
   const { mode, tools, never } = TIERS[tier]
+  const allowed = request.allowedTools ?? tools
+  const refused = never.filter((tool) => !allowed.includes(tool))
   return [
     "--permission-mode",
     mode,
-    `--allowedTools=${[...(request.allowedTools ?? tools), ...servers].join(",")}`,
-    ...(never.length === 0 ? [] : [`--disallowedTools=${never.join(",")}`]),
+    `--allowedTools=${[...allowed, ...servers].join(",")}`,
+    ...(refused.length === 0 ? [] : [`--disallowedTools=${refused.join(",")}`]),
   ]
 }
 

@@ -120,9 +120,26 @@ const environmentOf = (request: LaunchRequest, standing: readonly PlannedFile[])
 
 const permissionsOf = (request: LaunchRequest, tier: PermissionTier): JsonObject => ({
   ...TIERS[tier],
-  ...Object.fromEntries((request.allowedTools ?? []).map((tool) => [tool.toLowerCase(), "allow"])),
+  ...allowedIn(request.allowedTools ?? []),
   ...Object.fromEntries((request.mcpServers ?? []).map((server) => [`${server.name}_*`, "allow"])),
 })
+
+/** Lists of tools are written as Claude names them: `Edit`, `Bash(npm test)`. */
+const allowedIn = (tools: readonly string[]): JsonObject => {
+  const allowed: Record<string, JsonObject | "allow"> = {}
+  for (const tool of tools) {
+    const [, name = "", pattern] = /^([\w*-]+)(?:\((.*)\))?$/s.exec(tool) ?? []
+    const key = SAME_RIGHT[name] ?? name.toLowerCase()
+    if (key === "") continue
+    const known = allowed[key]
+    if (pattern === undefined) allowed[key] = "allow"
+    else if (known !== "allow")
+      allowed[key] = { "*": "deny", ...known, [pattern.replace(/:\*$/, " *")]: "allow" }
+  }
+  return allowed
+}
+
+const SAME_RIGHT: Readonly<Record<string, string>> = { Write: "edit", NotebookEdit: "edit", LS: "list" }
 
 /**
  * Laid over what the user already passes in the same variable, never instead of it. The instructions of a conversation
