@@ -359,6 +359,36 @@ test("an objective the session states stands beside the one of the stage", async
   ])
 })
 
+test("an approval that was given is approved and not pending, and does not hide the gate ahead", async () => {
+  const pendingOf = async (tree: Tree): Promise<readonly (readonly string[])[]> => {
+    const { text } = await briefOf(tree)
+    return [
+      bulletsOf(text, "Approved Decisions").slice(-1),
+      bulletsOf(text, "Pending Decisions / Open Questions"),
+    ]
+  }
+  const files = { "report.md": "r", "analysis.md": "a" }
+  expect([
+    await pendingOf(bug(files, "[Focus: crash]\n- bug-fix approved for analysis.md\n")),
+    await pendingOf(bug(files, "[Focus: crash]\n- in bug-analyze\n- Waiting for approval of analysis.md\n")),
+    await pendingOf(spec({ "requirements.md": "r" }, "[Focus: search]\n- in spec-create\n")),
+    await pendingOf(
+      spec({ "requirements.md": "r" }, "[Focus: search]\n- in spec-create\n- requirements.md approved\n"),
+    ),
+  ]).toEqual([
+    [
+      ["bug-fix approved for analysis.md"],
+      ["Ask for approval to proceed to `bug-verify` when the gates are green."],
+    ],
+    [
+      ["crash: approval of `report.md` is inferred from the presence of later bug artifacts."],
+      ["Waiting for approval of analysis.md"],
+    ],
+    [["none recorded"], ["Explicit approval is still needed to leave spec-create."]],
+    [["requirements.md approved"], ["none recorded"]],
+  ])
+})
+
 test("JSON of the harness that is broken says nothing", async () => {
   const { text } = await briefOf(bug({ "report.md": "r", "harness/bug_state.json": "{\n" }))
   expect(bulletsOf(text, "Artifact Status")).toEqual([

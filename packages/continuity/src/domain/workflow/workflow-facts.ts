@@ -10,7 +10,6 @@ import { readLinesState, type SessionState } from "../session/session-state.ts"
 import { addBugFacts } from "./bug-facts.ts"
 import { addSpecFacts } from "./spec-facts.ts"
 import { STAGE_DETAILS } from "./stage-details.ts"
-import { mentionedStages } from "./stage-mention.ts"
 import {
   type Artifacts,
   ARTIFACTS_OF,
@@ -92,24 +91,35 @@ const addOpenQuestions = (
   const asked = [...session.awaited, ...session.openQuestions]
   list.add("open-question", SESSION_SOURCE, asked)
   const pending = PENDING[stage]
+  if (asked.length > 0 || pending === undefined) return
+  // Given to leave this very stage. What was given to enter it does not count.
   const { artifact } = STAGE_DETAILS[stage]
-  // Given for this very stage: then nothing is pending by default.
   const given = session.approvals.some(
-    (line) => line.includes(artifact) || mentionedStages(line).includes(stage),
+    (line) => line.includes(pending.next) || (stage !== "bug-fix" && line.includes(artifact)),
   )
-  if (asked.length === 0 && !given && pending !== undefined)
-    list.add("open-question", pathOf(artifacts, artifact), pending)
+  if (!given) list.add("open-question", pathOf(artifacts, artifact), pending.question)
 }
 
-const needsApproval = (stage: Stage): string => `Explicit approval is still needed to leave ${stage}.`
+interface Pending {
+  readonly next: Stage
+  readonly question: string
+}
+
+const approvalToLeave = (stage: Stage, next: Stage): Pending => ({
+  next,
+  question: `Explicit approval is still needed to leave ${stage}.`,
+})
 
 const PENDING = {
-  "spec-create": needsApproval("spec-create"),
-  "spec-design": needsApproval("spec-design"),
-  "spec-tasks": needsApproval("spec-tasks"),
+  "spec-create": approvalToLeave("spec-create", "spec-design"),
+  "spec-design": approvalToLeave("spec-design", "spec-tasks"),
+  "spec-tasks": approvalToLeave("spec-tasks", "spec-execute"),
   "spec-execute": undefined,
-  "bug-create": needsApproval("bug-create"),
-  "bug-analyze": needsApproval("bug-analyze"),
-  "bug-fix": "Ask for approval to proceed to `bug-verify` when the gates are green.",
+  "bug-create": approvalToLeave("bug-create", "bug-analyze"),
+  "bug-analyze": approvalToLeave("bug-analyze", "bug-fix"),
+  "bug-fix": {
+    next: "bug-verify",
+    question: "Ask for approval to proceed to `bug-verify` when the gates are green.",
+  },
   "bug-verify": undefined,
-} as const satisfies Record<Stage, string | undefined>
+} as const satisfies Record<Stage, Pending | undefined>
