@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -93,6 +93,29 @@ test("an init-ed configuration in which nothing is set costs no TOML parser", ()
   const path = join(project, ".meridian/config.toml")
   expect([ran.status, existsSync(path)]).toEqual([0, true])
   expect(partsLoadedBy("config", "show", "--config", path)).toEqual([])
+})
+
+test("compiled code is kept in the temporary folder only under a directory nobody else can write", () => {
+  const name = `meridian-compile-${process.getuid?.()}`
+  const start = (prepare: (temporary: string) => void): readonly (readonly string[])[] => {
+    const [temporary, home] = [emptyFolder(), emptyFolder()]
+    prepare(temporary)
+    const ran = spawnSync(process.execPath, [BINARY, "--help"], {
+      cwd,
+      env: { ...env, TMPDIR: temporary, HOME: home },
+    })
+    expect(ran.status).toBe(0)
+    const inside = join(temporary, name)
+    return [existsSync(inside) ? readdirSync(inside) : [], readdirSync(home)]
+  }
+  const used = (folders: readonly (readonly string[])[]): readonly boolean[] =>
+    folders.map(({ length }) => length > 0)
+  expect(used(start(() => {}))).toEqual([true, false])
+  const open = (temporary: string): void => {
+    mkdirSync(join(temporary, name))
+    chmodSync(join(temporary, name), 0o777)
+  }
+  expect(used(start(open))).toEqual([false, true])
 })
 
 test("the entry reads on an old Node: no import, and nothing newer than its syntax", () => {

@@ -16,7 +16,11 @@ if (major < 24 || (major === 24 && minor < 15)) {
   process.exitCode = 2
 } else if (words.length === 1 && words[0] === "--version") {
   // The number of version.ts, which cannot be imported here without all that is bundled with it; a test compares them.
-  process.getBuiltinModule("node:fs").writeSync(1, "0.1.0\n")
+  try {
+    process.getBuiltinModule("node:fs").writeSync(1, "0.1.0\n")
+  } catch {
+    // Nobody reads any more.
+  }
 } else {
   const { main } = await import("./main.ts")
   await main(words)
@@ -33,12 +37,17 @@ function cacheDirectory(env: NodeJS.ProcessEnv): string | undefined {
   if (chosen || user === undefined) return chosen
   const { lstatSync, mkdirSync } = process.getBuiltinModule("node:fs")
   const directory = `${env["TMPDIR"] || "/tmp"}/meridian-compile-${user}`
+  const fallback = env["HOME"] && `${env["HOME"]}/.cache/meridian/compile`
+  // From stat(2): the type of a file, and who else may write.
+  const [DIRECTORY, DIRECTORY_OTHERS_WRITE] = [0o040000, 0o170022]
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-    const { uid, mode } = lstatSync(directory)
-    if (uid === user && (mode & 0o170022) === 0o040000) return directory
+    const found = lstatSync(directory, { throwIfNoEntry: false })
+    if (found === undefined) mkdirSync(directory, { mode: 0o700 })
+    const ours =
+      found === undefined || (found.uid === user && (found.mode & DIRECTORY_OTHERS_WRITE) === DIRECTORY)
+    return ours ? directory : fallback
   } catch {
-    // No cache, then: it is only ever faster with it.
+    // No temporary folder, or somebody was faster.
+    return fallback
   }
-  return env["HOME"] && `${env["HOME"]}/.cache/meridian/compile`
 }
