@@ -13,16 +13,40 @@ export interface RenderedRules {
 export const RULES_TITLE = "# OpenCode Rules"
 export const RULE_TOKENS = 8_000
 
-const INTRODUCTION = "Please follow the following rules:"
+const HEAD = `${RULES_TITLE}\n\nPlease follow the following rules:`
 /** Room for the line that names what was left out. */
 const NOTICE_TOKENS = 120
 
+/** Never costs more than it may; with too little room for anything it is empty. */
 export const renderRules = (rules: readonly Rule[], maxTokens: number = RULE_TOKENS): RenderedRules => {
+  const wanted = withoutCopies(rules)
+  if (wanted.length === 0) return { text: "", leftOut: [] }
+  const headings = headingsOf(wanted)
+  const room = maxTokens - estimateTokens(`${HEAD}\n\n`)
+  const all = choose(wanted, headings, room)
+  if (all.leftOut.length === 0) return { text: compose([HEAD, ...separate(all.sections)]), leftOut: [] }
+  const some = choose(wanted, headings, room - NOTICE_TOKENS)
+  const named = compose([HEAD, noticeOf(some.leftOut), ...separate(some.sections)])
+  if (estimateTokens(named) <= maxTokens) return { text: named, leftOut: some.leftOut }
+  const { sections, leftOut } = all
+  return { text: sections.length === 0 ? "" : compose([HEAD, ...separate(sections)]), leftOut }
+}
+
+const compose = (blocks: readonly string[]): string => blocks.join("\n\n")
+
+const separate = (sections: readonly string[]): readonly string[] =>
+  sections.length === 0 ? [] : [sections.join("\n\n---\n\n")]
+
+/** In their order, each that still fits. */
+const choose = (
+  rules: readonly Rule[],
+  headings: ReadonlyMap<Rule, string>,
+  room: number,
+): { readonly sections: readonly string[]; readonly leftOut: readonly Rule[] } => {
   const sections: string[] = []
   const leftOut: Rule[] = []
-  const headings = headingsOf(rules)
-  let left = maxTokens - estimateTokens(`${RULES_TITLE}\n\n${INTRODUCTION}\n\n`) - NOTICE_TOKENS
-  for (const rule of withoutCopies(rules)) {
+  let left = room
+  for (const rule of rules) {
     // A body that cannot fit is not even counted.
     const fits = rule.body.length <= left * BYTES_PER_TOKEN
     const section = fits ? `## ${headings.get(rule) ?? rule.path}\n\n${rule.body}` : ""
@@ -33,14 +57,7 @@ export const renderRules = (rules: readonly Rule[], maxTokens: number = RULE_TOK
       left -= tokens
     }
   }
-  if (sections.length === 0 && leftOut.length === 0) return { text: "", leftOut }
-  const notice = leftOut.length === 0 ? [] : [noticeOf(leftOut)]
-  return {
-    text: [`${RULES_TITLE}\n\n${INTRODUCTION}`, ...notice, sections.join("\n\n---\n\n")]
-      .join("\n\n")
-      .trimEnd(),
-    leftOut,
-  }
+  return { sections, leftOut }
 }
 
 /** A rule without text says nothing; the same text under the same path in two folders is said once. */
@@ -57,7 +74,7 @@ const withoutCopies = (rules: readonly Rule[]): readonly Rule[] => {
 /** The path within its folder; the folder is named as well where two folders hold the same path. */
 const headingsOf = (rules: readonly Rule[]): ReadonlyMap<Rule, string> => {
   const count = new Map<string, number>()
-  for (const { path } of withoutCopies(rules)) count.set(path, (count.get(path) ?? 0) + 1)
+  for (const { path } of rules) count.set(path, (count.get(path) ?? 0) + 1)
   return new Map(
     rules.map((rule) => {
       const path = sanitizeLine(rule.path)
