@@ -77,8 +77,9 @@ export const makeEngine = (
       ),
       (opened) => Effect.sync(opened.close),
     )
-    const signals = createSignals({ store, world })
+    // First: whoever is told of a commit may look into a history, which has then folded it in.
     const histories = createHistories(store)
+    const signals = createSignals({ store, world })
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         signals.close()
