@@ -389,6 +389,19 @@ test("an approval that was given is approved and not pending, and does not hide 
   ])
 })
 
+test("a stage the caller was told chooses the stage when its artifacts are there, and never renames it", async () => {
+  const stageOf = (text: string): Promise<readonly string[]> =>
+    inTree(spec({ "requirements.md": "r", "tasks.md": TASKS }), async (root) => {
+      const facts = [{ kind: "stage", text, source: "log", order: 1 }] as const
+      return bulletsOf((await readBrief({ root, facts, clock: () => 0 })).text, "Canonical Workflow Stage")
+    })
+  expect([await stageOf("spec-execute"), await stageOf("planning"), await stageOf("bug-verify")]).toEqual([
+    ["spec-execute"],
+    ["spec-tasks"],
+    ["spec-tasks"],
+  ])
+})
+
 test("JSON of the harness that is broken says nothing", async () => {
   const { text } = await briefOf(bug({ "report.md": "r", "harness/bug_state.json": "{\n" }))
   expect(bulletsOf(text, "Artifact Status")).toEqual([

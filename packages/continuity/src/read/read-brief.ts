@@ -6,7 +6,8 @@ import { type ReadLimits, TEXT_LIMITS } from "../domain/limits.ts"
 import { sessionFacts } from "../domain/session/session-facts.ts"
 import { readInstructions, readSessionState, withFallback } from "../domain/session/session-state.ts"
 import { sanitizeLine } from "../domain/text/sanitize-line.ts"
-import { findStageHint } from "../domain/workflow/stage-hint.ts"
+import { findStageHint, type StageHint } from "../domain/workflow/stage-hint.ts"
+import { mentionedStages } from "../domain/workflow/stage-mention.ts"
 import { type ActiveWorkflow, workflowFacts } from "../domain/workflow/workflow-facts.ts"
 import { type GuardedReader, openGuardedReader } from "./guarded-reader.ts"
 import { openReadBudget } from "./read-budget.ts"
@@ -54,9 +55,11 @@ export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
   const log = readSessionState(readText(reader, "SESSION.md", warn))
   const instructions = readInstructions(readText(reader, "AGENTS.md", warn))
   const session = withFallback(log, instructions)
-  const workflow = readWorkflow({ reader, session, hint: findStageHint(log, instructions), warn })
+  const given = options.facts ?? []
+  const hint = declaredStage(given) ?? findStageHint(log, instructions)
+  const workflow = readWorkflow({ reader, session, hint, warn })
   const read = workflow === undefined ? sessionFacts(session) : workflowFacts(workflow, session)
-  const facts = settleFacts(appendFacts(read, options.facts ?? []))
+  const facts = settleFacts(appendFacts(read, workflow === undefined ? given : given.filter(isNoStage)))
   const limits = options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }
   const rendered = renderSettledBrief(facts, limits)
   return {
@@ -71,6 +74,16 @@ export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
 }
 
 const MAX_WARNINGS = 20
+
+/** A canonical stage the caller was told counts like one the newest entry names: its artifacts must be there. */
+const declaredStage = (facts: readonly Fact[]): StageHint | undefined => {
+  const said = settleFacts(facts).find(({ kind }) => kind === "stage")
+  const stage = said === undefined ? undefined : mentionedStages(said.text).at(-1)
+  return stage === undefined ? undefined : { stage, current: true }
+}
+
+/** In a workflow the stage and its gate belong together; a word from elsewhere may choose the stage, not rename it. */
+const isNoStage = ({ kind }: Fact): boolean => kind !== "stage" && kind !== "gate"
 
 const modeOf = ({ kind, stage }: ActiveWorkflow): BriefMode =>
   kind === "spec" ? `workflow:spec/${stage}` : `workflow:bug/${stage}`
