@@ -24,6 +24,8 @@ const event = (matches: (event: Document) => boolean): Document | undefined =>
 const started = async (id: string): Promise<{ readonly worker: number; readonly harness: number }> => {
   const harness = (found: Document): boolean => found["id"] === id && found["harness_pid"] !== undefined
   await until(() => event(harness) !== undefined)
+  // It has spoken and will not speak again: nothing but a signal ends it now.
+  await until(() => scene.events(`s1/runs/${id}/events.jsonl`).length > 0)
   return {
     worker: Number(event((found) => found["id"] === id)?.["worker_pid"]),
     harness: Number(event(harness)?.["harness_pid"]),
@@ -31,10 +33,9 @@ const started = async (id: string): Promise<{ readonly worker: number; readonly 
 }
 
 verifies("run.orphan", async () => {
-  const claude = scene.harness("claude", { hang: "within", ignoreSignals: ["SIGTERM"] })
+  scene.harness("claude", { hang: "within", ignoreSignals: ["SIGTERM"] })
   await scene.call("run.spawn", { ...SPAWN, background: true })
   const { worker, harness } = await started("r1")
-  await until(() => claude.calls().length === 1)
   expect(shellCanLock(scene.state("s1/runs/r1/run.lock"))).toBe(false)
   process.kill(worker, "SIGKILL")
   await until(() => !isThere(worker))
