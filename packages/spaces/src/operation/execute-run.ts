@@ -11,7 +11,7 @@ import { isEnded, type Run, type RunEnd } from "../domain/run.ts"
 import type { Harness } from "../port/harness.ts"
 import { runPlace, spacePlace, type SpacePlace } from "../store/place.ts"
 import { settleRuns } from "../store/run-liveness.ts"
-import { beginRun, endRun, readRuns, updateRunIf, type OpenRun } from "../store/run-store.ts"
+import { beginRun, endRun, logWatch, readRuns, updateRunIf, type OpenRun } from "../store/run-store.ts"
 import { converse, type RunContext } from "./run-conversation.ts"
 import { stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan } from "./run-plan.ts"
@@ -121,9 +121,11 @@ const queue = async ({ plan, world, state, space, run, stopper }: RunContext): P
       run.id,
       plan.policy.maxParallel,
     )
+  const isNews = logWatch(space)
   while (!stopper.signal.aborted) {
     await world.clock.sleep(LIMIT.pollMs, stopper.signal)
     world.progress(`Run ${run.id} is queued.`)
+    if (!isNews()) continue
     // Without the lock first: most looks end here. The dead among the others would be waited for without end.
     if (!admitted(await settleRuns(space, readRuns(space, state.onDamage), state))) continue
     const started = await updateRunIf(space, run.id, (runs) =>

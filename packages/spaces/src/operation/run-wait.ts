@@ -3,6 +3,7 @@ import { Failure } from "@meridian/protocol"
 import { LIMIT } from "../domain/limit.ts"
 import { isEnded, type Run } from "../domain/run.ts"
 import type { SpacePlace } from "../store/place.ts"
+import { logWatch } from "../store/run-store.ts"
 import { readConfig } from "./config.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
@@ -74,6 +75,7 @@ interface Waiting {
 /** A run whose worker dies meanwhile ends too: looking settles it. */
 const waitForAll = async ({ space, state, world, runs, deadline }: Waiting): Promise<readonly Run[]> => {
   let current = runs
+  const isNews = logWatch(space)
   for (;;) {
     const open = current.filter((run) => !isEnded(run))
     if (open.length === 0) return current
@@ -82,6 +84,7 @@ const waitForAll = async ({ space, state, world, runs, deadline }: Waiting): Pro
       throw new Failure("WAIT_TIMEOUT", { runs: open.map((run) => `'${run.id}'`).join(", ") })
     world.progress(`Waiting for ${open.map((run) => run.id).join(", ")}.`)
     await world.clock.sleep(Math.min(LIMIT.pollMs, Math.max(deadline - world.clock.now(), 1)), world.signal)
+    if (!isNews()) continue
     const next: Run[] = []
     for (const run of current) next.push(isEnded(run) ? run : await findRun(space, run.id, state))
     current = next

@@ -1,5 +1,5 @@
 /** Runs of a space: `runs.jsonl`, appended under `runs.lock`; a run lives while `runs/<rN>/run.lock` is held by its worker. */
-import { mkdirSync } from "node:fs"
+import { mkdirSync, statSync } from "node:fs"
 
 import { Failure, type RunId } from "@meridian/protocol"
 
@@ -150,6 +150,24 @@ export const endRunFromOutside = (space: SpacePlace, id: RunId, end: RunEnd): Pr
 /** When a run of this space last started, without reading the whole log. */
 export const lastRunStart = (space: SpacePlace, onDamage: OnDamage): string | undefined =>
   readNewestRuns(space, { count: 1 }, onDamage).at(-1)?.startedAt
+
+/**
+ * For whoever looks again and again: true when the log has grown since the last call, and once in a while anyway, since the
+ * death of a worker writes nothing.
+ */
+export const logWatch = (space: SpacePlace): (() => boolean) => {
+  let seen = -1
+  let looks = 0
+  return () => {
+    const size = statSync(space.runsLog, { throwIfNoEntry: false })?.size ?? 0
+    looks += 1
+    if (size === seen && looks % LOOKS_WITHOUT_NEWS !== 0) return false
+    seen = size
+    return true
+  }
+}
+
+const LOOKS_WITHOUT_NEWS = 5
 
 const replay = (events: readonly Fields[]): readonly Run[] =>
   replayRuns(events.flatMap((fields) => decodeRunEvent(fields) ?? []))
