@@ -1,4 +1,6 @@
+import { spawnSync } from "node:child_process"
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 
@@ -8,6 +10,7 @@ import { afterEach, expect, test } from "vitest"
 
 import { installHost } from "../../packages/cli/src/continuity/install-host.ts"
 import { readInjected } from "../../packages/cli/src/continuity/read-injected.ts"
+import { installHarness } from "./install-harnesses.ts"
 import { BUILT_PLUGIN, messagesOf, openOpencode, type Opencode, type OpencodeOptions } from "./opencode.ts"
 
 const opened: Opencode[] = []
@@ -109,6 +112,21 @@ test("the built file means the same as JavaScript and as TypeScript, so it may b
   const parsed = ["meridian.js", "meridian.ts"].map((name) => parseSync(name, built(), { astType: "js" }))
   expect(parsed.map(({ errors }) => errors)).toEqual([[], []])
   expect(JSON.stringify(parsed[0]?.program) === JSON.stringify(parsed[1]?.program)).toBe(true)
+})
+
+test("the built file runs on the Bun that OpenCode has inside, and exports nothing but its default", () => {
+  const script = `
+    const module = await import(${JSON.stringify(BUILT_PLUGIN)})
+    const hooks = await module.default.server({ directory: process.cwd(), worktree: "/" })
+    const output = { context: [] }
+    await hooks["experimental.session.compacting"]({ sessionID: "ses_1" }, output)
+    console.log(JSON.stringify({ exports: Object.keys(module), id: module.default.id, pushed: output.context.length }))`
+  const { stdout } = spawnSync(installHarness("bun"), ["-e", script], {
+    cwd: tmpdir(),
+    encoding: "utf8",
+    timeout: 60_000,
+  })
+  expect(JSON.parse(stdout)).toEqual({ exports: ["default"], id: "meridian", pushed: 1 })
 })
 
 test("two automatic compactions in a row: the summariser gets the brief, the next request gets the pinned part", async () => {

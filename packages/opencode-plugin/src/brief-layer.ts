@@ -13,6 +13,7 @@ import {
 
 import type { Log } from "./log.ts"
 import type { Options } from "./options.ts"
+import { stateRoot } from "./place.ts"
 import type { Pin, Session } from "./session.ts"
 import { lookAgain, lookAtSources } from "./sources.ts"
 import { startHookTime, type HookTime, type World } from "./world.ts"
@@ -36,7 +37,7 @@ export const openBriefLayer = (given: {
 
   const briefOf = (session: Session, time: HookTime): Promise<Brief> =>
     readBrief({
-      root: place.root,
+      root: stateRoot(place),
       maxTokens: options.maxBriefTokens,
       facts: options.workingSet ? filesOf(session.paths) : [],
       limits: { timeMs: Math.min(READ_LIMITS.timeMs, time.leftMs()) },
@@ -56,7 +57,7 @@ export const openBriefLayer = (given: {
   const stateOf = (brief: Brief | undefined): Pick<Pin, "state" | "sources"> =>
     brief === undefined
       ? { state: "", sources: undefined }
-      : { state: brief.pinned, sources: lookAtSources(place.root, brief) }
+      : { state: brief.pinned, sources: lookAtSources(stateRoot(place), brief) }
 
   return {
     atCompaction: async (session, time) => {
@@ -90,7 +91,7 @@ export const openBriefLayer = (given: {
   }
 
   async function refresh(session: Session, pin: Pin, time: HookTime): Promise<Pin> {
-    if (pin.sources !== undefined && pin.sources === lookAgain(place.root, pin.sources)) return pin
+    if (pin.sources !== undefined && pin.sources === lookAgain(stateRoot(place), pin.sources)) return pin
     const brief = await briefOf(session, time)
     // Files that could not be read this time are no reason to forget what they said; they are looked at again.
     if (brief.pinned === "" && brief.warnings.length > 0) return { ...pin, sources: undefined }

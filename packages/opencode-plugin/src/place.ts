@@ -1,4 +1,5 @@
 /** Where a plugin instance works, and which folders hold its rules. */
+import { existsSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 
@@ -21,6 +22,12 @@ export const placeOf = (input: unknown, workingDirectory: string): Place => {
   const holds = inside === "" || (!inside.startsWith(`..${sep}`) && inside !== ".." && !isAbsolute(inside))
   return dirname(root) === root || !holds ? { root: directory, directory } : { root, directory }
 }
+
+const STATE = ["SESSION.md", ".codex/specs", ".codex/bugs"] as const
+
+/** Whose state is told: of the folder the user is in when it keeps its own, else of the project. */
+export const stateRoot = ({ root, directory }: Place): string =>
+  directory !== root && STATE.some((name) => existsSync(join(directory, name))) ? directory : root
 
 const PROJECT_FOLDERS = [".opencode/rules", ".meridian/rules"] as const
 const LEVELS = 16

@@ -82,6 +82,19 @@ test("outside of version control the project is the folder the user is in", asyn
   expect((await opencode.compact()).context[0]).toContain("## Next Action\n- stay")
 })
 
+test("a folder inside the project that keeps its own state speaks for itself, another one for the project", async () => {
+  const state = (work: string): string => `[Focus: x]\n\n## Next Operator Brief\n- Open Work: ${work}\n`
+  const files = {
+    "SESSION.md": state("the whole"),
+    "packages/web/SESSION.md": state("the web"),
+    "packages/api/a.ts": "",
+  }
+  const web = await open({ directory: "packages/web", files })
+  expect((await web.compact()).context[0]).toContain("## Next Action\n- the web")
+  const api = await open({ directory: "packages/api", files })
+  expect((await api.compact()).context[0]).toContain("## Next Action\n- the whole")
+})
+
 const throwing = new Proxy(
   {},
   {

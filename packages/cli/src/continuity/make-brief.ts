@@ -48,7 +48,9 @@ const hostOf = (name: string): BriefHost => {
 
 /** A folder with its own state speaks for itself; otherwise the project it lies in does. */
 const rootOf = (cwd: string): string =>
-  ["SESSION.md", ".codex"].some((name) => existsSync(join(cwd, name))) ? cwd : projectRoot(cwd)
+  ["SESSION.md", ".codex/specs", ".codex/bugs"].some((name) => existsSync(join(cwd, name)))
+    ? cwd
+    : projectRoot(cwd)
 
 /** Both agents add `additionalContext` of a SessionStart hook to the next request; other hooks only reach the summariser. */
 const wrap = (host: BriefHost, text: string): string => {
