@@ -1,0 +1,72 @@
+/** Names other programs are written against. If one goes red: decide, then change it here in the same commit. */
+import { DatabaseSync } from "node:sqlite"
+
+import { decodeEvent } from "@meridian/protocol"
+import { expect, test } from "vitest"
+
+import { DEFAULT_LIMITS } from "../../packages/engine/src/domain/limits.ts"
+import { DEFAULT_RETRY } from "../../packages/engine/src/domain/retry.ts"
+import { openEngineScene } from "../engine-scene.ts"
+
+test("events of every version ever written can still be read", () => {
+  const written: readonly [string, object][] = [
+    ["session.next.created.1", { sessionID: "s", location: { directory: "/" } }],
+    ["session.next.agent.switched.1", { agent: "a" }],
+    ["session.next.model.switched.1", { model: "m" }],
+    ["session.next.moved.1", { location: { directory: "/" } }],
+    [
+      "session.next.prompt.admitted.1",
+      { messageID: "m", prompt: { text: "" }, delivery: "steer", resume: true },
+    ],
+    ["session.next.prompt.promoted.1", { messageID: "m", admittedSeq: 1 }],
+    ["session.next.prompt.cancelled.1", { messageID: "m" }],
+    ["session.next.prompted.1", { messageID: "m", prompt: { text: "" } }],
+    ["session.next.interrupt.requested.1", {}],
+    ["session.next.step.started.1", { assistantMessageID: "m", agent: "a", model: "m" }],
+    ["session.next.step.ended.2", { assistantMessageID: "m", finish: "stop", usage: {}, cost: 0 }],
+    ["session.next.step.failed.2", { assistantMessageID: "m", error: {} }],
+    ["session.next.retried.1", { assistantMessageID: "m", attempt: 1, delayMs: 1, error: {} }],
+    ["session.next.text.ended.1", { assistantMessageID: "m", text: "" }],
+    ["session.next.reasoning.ended.1", { assistantMessageID: "m", text: "" }],
+    ["session.next.tool.called.1", { assistantMessageID: "m", callID: "c", tool: "t" }],
+    ["session.next.tool.resumed.1", { assistantMessageID: "m", callID: "c" }],
+    ["session.next.tool.success.1", { assistantMessageID: "m", callID: "c", content: [] }],
+    ["session.next.tool.failed.1", { assistantMessageID: "m", callID: "c", error: {} }],
+    ["session.next.repetition.noticed.1", { assistantMessageID: "m", callID: "c", tool: "t", count: 3 }],
+    ["session.next.todo.updated.1", { items: [] }],
+    [
+      "session.next.permission.asked.1",
+      { requestID: "p", assistantMessageID: "m", callID: "c", action: "a", resources: [] },
+    ],
+    ["session.next.permission.replied.1", { requestID: "p", reply: "once", parked: false }],
+    ["session.next.execution.failed.1", { error: {} }],
+  ]
+  for (const [type, data] of written) {
+    const event = decodeEvent({ seq: 1, time: 2, type, data: JSON.stringify(data) })
+    expect(event).toEqual({ seq: 1, time: 2, type, data })
+  }
+})
+
+test("the limits a program gets without asking", () => {
+  expect(DEFAULT_LIMITS).toEqual({ pendingInputs: 256, steerBatch: 32, turnsPerActivity: 25, leaseMs: 8_000 })
+  expect(DEFAULT_RETRY).toEqual({ attempts: 4, baseMs: 500 })
+})
+
+test("the file says its schema version and keeps a write-ahead log; the log can be read with plain SQL", async () => {
+  await using scene = await openEngineScene()
+  const raw = new DatabaseSync(scene.file, { readOnly: true })
+  expect(Number(raw.prepare("pragma user_version").get()?.["user_version"])).toBeGreaterThanOrEqual(1)
+  expect(raw.prepare("pragma journal_mode").get()?.["journal_mode"]).toBe("wal")
+  expect(raw.prepare("select session, seq, type from event_log").all()).toMatchObject([
+    { session: "ses_test", seq: 1, type: "session.next.created.1" },
+  ])
+  raw.close()
+})
+
+test("the public face has these verbs", async () => {
+  await using scene = await openEngineScene()
+  const fixed =
+    "active cancel create events inputs interrupt list messages move prompt run switchAgent switchModel wait wake"
+  expect(Object.keys(scene.engine.sessions)).toEqual(expect.arrayContaining(fixed.split(" ")))
+  expect(Object.keys(scene.engine.permissions)).toEqual(expect.arrayContaining(["list", "reply"]))
+})
