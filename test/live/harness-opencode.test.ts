@@ -108,10 +108,13 @@ test("an interactive launch carries its instructions in the configuration", asyn
     scratch: scene.project,
     instructions: "RULE-THREE: stay calm.",
   })
-  for (const file of plan.files) writeFileSync(file.path, file.content)
-  // The same environment on a headless run: what the model is told is what a person's session would be told.
+  // A headless run leaves the file of a conversation behind; under another name it is a person's own, and is read.
+  const [file] = plan.files
+  const path = join(scene.project, "standing.md")
+  writeFileSync(path, file?.content ?? "")
+  const config = plan.environment["OPENCODE_CONFIG_CONTENT"]?.replace(file?.path ?? "", path)
   const run = await scene.run([{ text: "Calm." }], {
-    environment: { ...scene.environment, ...plan.environment },
+    environment: { ...scene.environment, OPENCODE_CONFIG_CONTENT: config },
   })
   expect(run.verdict.status).toBe("succeeded")
   expect(run.asked[0]).toContain("RULE-THREE")
