@@ -47,7 +47,10 @@ export const cutEntries = (lines: readonly Line[]): CutLog => {
   }
   begin({ role: "aside", owner })
   for (const [index, line] of lines.entries()) {
-    const header = readHeader(line, lines[index + 1])
+    const field = line.kind === "heading" ? readLabelAlone(line.text)?.field : undefined
+    const isBrief = isTitled(line, "next operator brief")
+    const endsList = line.kind === "rule" || isTitled(line, "reality check")
+    const header = isBrief || endsList || field !== undefined ? undefined : readHeader(line, lines[index + 1])
     if (header !== undefined) {
       const last = entries.at(-1)
       const open = parts.at(-1)
@@ -64,12 +67,11 @@ export const cutEntries = (lines: readonly Line[]): CutLog => {
       entries.push(header)
       owner = entries.length - 1
       begin({ role: "entry", owner })
-    } else if (isTitled(line, "next operator brief")) begin({ role: "brief", owner })
-    else if (line.kind === "rule" || isTitled(line, "reality check")) begin({ role: "aside", owner })
+    } else if (isBrief) begin({ role: "brief", owner })
+    else if (endsList) begin({ role: "aside", owner })
     else if (line.kind === "heading") {
       const inside = owner !== -1 && line.level > (entries[owner]?.level || 2)
       if (!inside) owner = -1
-      const field = readLabelAlone(line.text)?.field
       begin(field === undefined ? { role: "aside", owner } : { role: "section", owner, field })
     } else parts.at(-1)?.lines.push(line)
   }

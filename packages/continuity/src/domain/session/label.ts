@@ -88,9 +88,13 @@ export const readLabel = (text: string): Labelled | undefined => {
 
 /** A heading, or a bold line of its own, that is nothing but a label. */
 export const readLabelAlone = (text: string): Labelled | undefined => {
-  if (text.length > MAX_LABEL_LENGTH) return undefined
-  const label = text
+  // A note in brackets after it ("Decisions (as of 2026-04-01)") does not belong to it.
+  const [plain = ""] = text
+    .slice(0, 2 * MAX_LABEL_LENGTH)
     .replace(/[*_]/g, "")
+    .split(" (", 1)
+  const label = plain
+    .trim()
     .replace(/[:：]$/, "")
     .trim()
   const field = FIELD_OF.get(label.toLowerCase())

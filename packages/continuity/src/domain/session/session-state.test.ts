@@ -229,6 +229,24 @@ test("the brief for the next operator goes before the entry, the newest entry be
   ])
 })
 
+test("a date in the heading of a brief or of a section does not make it an entry", () => {
+  const state = readSessionState(`[Focus: a] 2026-04-01
+- did it
+
+## Decisions (as of 2026-04-05)
+- use one table
+
+## Next Operator Brief (2026-04-05)
+- Open Work: the thing
+`)
+  expect([state.focus, state.completed, state.decisions, state.openWork]).toEqual([
+    "a",
+    ["did it"],
+    ["use one table"],
+    ["the thing"],
+  ])
+})
+
 test("what was struck through or marked as superseded is gone", () => {
   const state = readSessionState(`[Focus: a]
 - ~~Decision: use tabs~~
