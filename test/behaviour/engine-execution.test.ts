@@ -1,3 +1,6 @@
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+
 import { describe, expect, test } from "vitest"
 
 import {
@@ -134,6 +137,28 @@ describe("wait", () => {
       expect(outcomes).toEqual(Array.from({ length: 50 }, () => "MODEL_FAILED"))
     },
     "a failure right after the prompt is never missed",
+  )
+
+  verifies(
+    "wait.idle",
+    async () => {
+      await using scene = await openEngineScene()
+      const { sessions } = scene.engine
+      const outcomes: string[] = []
+      for (let index = 0; index < 20; index += 1) {
+        const sessionID = `ses_${index}`
+        const directory = join(scene.directory, sessionID)
+        mkdirSync(directory)
+        await sessions.create({ id: sessionID, location: { directory } })
+        rmSync(directory, { recursive: true })
+        await sessions.prompt({ sessionID, prompt: { text: "nowhere" } })
+        outcomes.push(await codeOf(sessions.wait(sessionID)))
+      }
+      expect(outcomes).toEqual(Array.from({ length: 20 }, () => "LOCATION_NOT_FOUND"))
+      expect(await sessions.inputs("ses_0")).toHaveLength(1)
+      expect((await sessions.get("ses_0")).status).toBe("failed")
+    },
+    "nor one before the model was asked; the input stays pending",
   )
 
   verifies("wait.leaves", async () => {

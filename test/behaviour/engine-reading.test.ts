@@ -185,6 +185,15 @@ describe("events", () => {
     expect(types).toEqual(["session.next.created.1", "synced"])
   })
 
+  test("a reader may leave a tail while it waits", async () => {
+    await using scene = await openEngineScene()
+    const tail = scene.engine.sessions.events({ sessionID, after: 1, follow: true })[Symbol.asyncIterator]()
+    await tail.next()
+    const waiting = tail.next()
+    await tail.return?.()
+    expect(await waiting).toEqual({ done: true, value: undefined })
+  })
+
   verifies("events.durable-only", async () => {
     await using scene = await openEngineScene([
       { reasoning: "let me think about this for a while", text: "a long answer in several pieces, live" },

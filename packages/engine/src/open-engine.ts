@@ -36,7 +36,9 @@ export const openEngineWith = async (options: EngineOptions, internals: EngineIn
     { signal }: WaitOptions = {},
   ): AsyncIterable<A> => {
     if (closing !== undefined) throw new Failure("ENGINE_CLOSED")
-    return open(signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]))
+    const left = new AbortController()
+    const signals = [left.signal, closed.signal, ...(signal === undefined ? [] : [signal])]
+    return leaving(open(AbortSignal.any(signals)), left)
   }
 
   return {
@@ -74,6 +76,21 @@ export const openEngineWith = async (options: EngineOptions, internals: EngineIn
     },
   }
 }
+
+/** A reader may leave while it waits for the next item: a generator alone would only hear of it behind that item. */
+const leaving = <A>(items: AsyncIterable<A>, left: AbortController): AsyncIterable<A> => ({
+  [Symbol.asyncIterator]: () => {
+    const inner = items[Symbol.asyncIterator]()
+    return {
+      next: () => inner.next(),
+      return: async () => {
+        left.abort()
+        await inner.return?.()
+        return { done: true, value: undefined }
+      },
+    }
+  },
+})
 
 /** What the caller gets thrown: the failure itself where there is one, the bug otherwise. */
 const reject = (cause: Cause.Cause<Failure>): unknown => Cause.squash(cause)

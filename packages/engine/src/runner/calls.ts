@@ -175,7 +175,7 @@ export const runCall = (
   return settleCall({
     call,
     slots,
-    staysOpen: () => scene.permissions.outlives({ messageID, callID }),
+    staysOpen: () => scene.permissions.outlives({ sessionID, fence, messageID, callID }),
     tools: scene.tools,
     scene: { sessionID, agent, messageID, callID, ask: () => Promise.resolve() },
     ask: (signal) => (question) =>

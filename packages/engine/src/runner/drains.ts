@@ -68,6 +68,8 @@ export const createDrains = (options: {
 
   const follow = (sessionID: string, chain: Chain) =>
     Effect.gen(function* () {
+      // Whoever asked hears that it is admitted before the work can fail, and can wait for it.
+      yield* Effect.yieldNow
       while (chain.next !== undefined) {
         const runs = chain.next
         delete chain.next

@@ -23,6 +23,8 @@ export interface Asker {
   readonly signal: AbortSignal
 }
 
+export type CallOwner = Pick<Asker, "sessionID" | "fence" | "messageID" | "callID">
+
 export interface OpenPermissionRequest {
   readonly id: string
   readonly sessionID: string
@@ -39,7 +41,7 @@ export interface OpenPermissionRequest {
 export interface Permissions {
   readonly ask: (asker: Asker, question: PermissionQuestion) => Promise<void>
   /** Whether the call waits for an answer that may still come after this engine has closed. */
-  readonly outlives: (call: { readonly messageID: string; readonly callID: string }) => boolean
+  readonly outlives: (call: CallOwner) => boolean
   /** From now on interrupted questions stay open: the next engine shows them again. */
   readonly close: () => void
   readonly list: (sessionID?: string) => readonly OpenPermissionRequest[]
@@ -90,11 +92,7 @@ export const createPermissions = (options: {
     conclude(answer)
     const { sessionID, fence, messageID, callID } = asker
     store.log.write({ sessionID, durability: "FULL", fence }, ({ append }) => {
-      const { transcript } = histories.current({ id: sessionID, key: fence.key })
-      const call = transcript
-        .openCalls()
-        .find(({ assistant, part }) => assistant.id === messageID && part.callID === callID)
-      if (call?.part.restartable !== true) return
+      if (!isRestartable(asker)) return
       append([
         {
           type: "session.next.tool.resumed.1",
@@ -103,6 +101,13 @@ export const createPermissions = (options: {
       ])
     })
   }
+
+  /** It has only asked so far, as far as the log knows. */
+  const isRestartable = ({ sessionID, fence, messageID, callID }: CallOwner): boolean =>
+    histories
+      .current({ id: sessionID, key: fence.key })
+      .transcript.openCalls()
+      .some(({ assistant, part }) => assistant.id === messageID && part.callID === callID && part.restartable)
 
   /** A call that is started again after a restart finds the question it asked before, answered or not. */
   const earlierRequest = (asker: Asker, question: PermissionQuestion) => {
@@ -213,9 +218,7 @@ export const createPermissions = (options: {
   return {
     ask,
     reply,
-    outlives: ({ messageID, callID }) =>
-      closing &&
-      [...waiting.values()].some(({ asker }) => asker.messageID === messageID && asker.callID === callID),
+    outlives: (call) => closing && isRestartable(call),
     close: () => {
       closing = true
     },
