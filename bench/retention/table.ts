@@ -40,7 +40,7 @@ export const renderReadmeBlock = (result: Result): string => {
       `What was only said in the conversation is not kept: ${saidOf("ours (pinned)")} present with us, ${saidOf("host only")} without. ` +
       "Stale: an old value that stands in a request without its newest one, or a cancelled one without a pinned list to tell. " +
       "The middle arm also has the rules in its system prompt, as the original has. " +
-      "Presence is measured, not use. `node --conditions=source bench/retention/run.ts` prints this table.",
+      "Presence is measured, not use. `node --conditions=meridian-source bench/retention/run.ts` prints this table.",
     "",
     RETENTION_END,
   ].join("\n")

@@ -12,7 +12,7 @@ const readResult = (text: string): Result => JSON.parse(text)
 const pinned = readResult(readFileSync("bench/retention/result.json", "utf8"))
 
 test("the published retention is what the measurement gives now", { timeout: 240_000 }, () => {
-  const command = ["--conditions=source", "bench/retention/run.ts", "--json"]
+  const command = ["--conditions=meridian-source", "bench/retention/run.ts", "--json"]
   const measured = readResult(execFileSync(process.execPath, command, { encoding: "utf8" }))
   expect(measured).toEqual(pinned)
 })

@@ -128,7 +128,7 @@ test("a tree that takes too long is left at the deadline, with what was read unt
 test("without a free file handle there is still a brief, and the next one is whole again", () =>
   inTree({ "SESSION.md": LOG, ".codex/specs/a/requirements.md": "r" }, async (root) => {
     const entry = join(import.meta.dirname, "exhausted-handles.entry.ts")
-    const command = `ulimit -n 64; exec "$0" --conditions=source "$1" "$2"`
+    const command = `ulimit -n 64; exec "$0" --conditions=meridian-source "$1" "$2"`
     const said = execFileSync("sh", ["-c", command, process.execPath, entry, root], { encoding: "utf8" })
     expect(JSON.parse(said)).toEqual({
       handles: expect.any(Number),
@@ -144,7 +144,9 @@ test("what this user may not read is refused with a warning, the rest is used", 
     chmodSync(join(root, "AGENTS.md"), 0)
     chmodSync(join(root, ".codex/specs"), 0)
     const entry = join(import.meta.dirname, "unprivileged.entry.ts")
-    const said = execFileSync(process.execPath, ["--conditions=source", entry, root], { encoding: "utf8" })
+    const said = execFileSync(process.execPath, ["--conditions=meridian-source", entry, root], {
+      encoding: "utf8",
+    })
     chmodSync(join(root, ".codex/specs"), 0o755)
     expect(JSON.parse(said)).toEqual({
       mode: "generic",

@@ -13,7 +13,7 @@ import { briefOf, inTree } from "./tree.ts"
 
 test("twice the input takes at most twice the steps", () => {
   const entry = join(import.meta.dirname, "count-steps.entry.ts")
-  const flags = ["--no-opt", "--no-maglev", "--no-sparkplug", "--conditions=source"]
+  const flags = ["--no-opt", "--no-maglev", "--no-sparkplug", "--conditions=meridian-source"]
   const counted: unknown = JSON.parse(execFileSync(process.execPath, [...flags, entry], { encoding: "utf8" }))
   const growth = Object.entries(counted ?? {}).map(([name, steps]: [string, readonly number[]]) => {
     const [once = 0, twice = 0] = steps
