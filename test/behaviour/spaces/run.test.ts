@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterEach, beforeEach, expect, test } from "vitest"
@@ -272,7 +272,6 @@ verifies("run.queued", async () => {
   const second = await spawn({ background: true }, { env })
   expect(second.document).toMatchObject({ run_id: "r2", status: "queued" })
   expect((await scene.call("run.stats", {}, IN_S1)).document).toMatchObject({ queued: 1, running: 1 })
-  const { writeFileSync } = await import("node:fs")
   writeFileSync(release, "")
   const { document } = await scene.call("run.wait", { run_ids: ["r1", "r2"] }, IN_S1)
   expect(document).toMatchObject({ succeeded_runs: 2 })
@@ -323,7 +322,6 @@ verifies("run.continue-last-of-chat", async () => {
 test("a run continues where it was started, and with a model of another harness not at all", async () => {
   const claude = scene.harness("claude")
   scene.harness("codex")
-  const { mkdirSync } = await import("node:fs")
   mkdirSync(join(scene.project, "sub"))
   await spawn({ cwd: "sub" })
   await scene.call("run.continue", { run_id: "r1", prompt: "more" }, { ...IN_S1, cwd: scene.project })
@@ -442,4 +440,22 @@ test("over MCP a run has a worker of its own, and cancelling the call cancels it
   )
   signals.send("SIGTERM")
   expect((await running).document).toMatchObject({ run_id: "r2", status: "cancelled" })
+})
+
+test("a space of which an older writer made only the beginning takes runs and chats", async () => {
+  scene.harness("claude")
+  mkdirSync(scene.state("s4"), { recursive: true })
+  writeFileSync(
+    scene.state("s4/space.json"),
+    '{"schema_version":1,"id":"s4","name":"old","status":"active","created_at":"2026-03-01T00:00:00Z","finished_at":null}',
+  )
+  const inOld = { env: { MERIDIAN_SPACE_ID: "s4" } }
+  expect((await spawn({}, inOld)).document).toMatchObject({ run_id: "r1", status: "succeeded" })
+  expect((await spawn({ background: true }, inOld)).text).toBe("r2")
+  await scene.call("run.wait", { run_ids: ["r2"] }, inOld)
+  expect((await scene.call("start", { model: "opus" })).document).toMatchObject({
+    space_id: "s4",
+    chat_id: "c3",
+  })
+  expect(readdirSync(scene.state("s4")).toSorted()).toContain("fs")
 })

@@ -5,7 +5,7 @@
 import type { SpaceId } from "@meridian/protocol"
 
 import { asSpaceId } from "./identifier.ts"
-import { choice, decodeJson, isFields, text } from "./json-line.ts"
+import { choice, decodeJson, isFields, text, type Fields } from "./json-line.ts"
 
 export type SpaceStatus = "active" | "closed"
 
@@ -15,6 +15,8 @@ export interface Space {
   readonly status: SpaceStatus
   readonly startedAt: string
   readonly finishedAt: string | undefined
+  /** What a newer writer put beside it: kept as it is. */
+  readonly extra?: Fields
 }
 
 export type SpaceDocument =
@@ -22,6 +24,16 @@ export type SpaceDocument =
   | { readonly tag: "damaged"; readonly reason: string }
 
 const SCHEMA_VERSION = 1
+
+const OWN_KEYS = new Set([
+  "schema_version",
+  "id",
+  "name",
+  "status",
+  "started_at",
+  "created_at",
+  "finished_at",
+])
 
 export const decodeSpace = (content: string, id: SpaceId): SpaceDocument => {
   const fields = decodeJson(content)
@@ -35,7 +47,14 @@ export const decodeSpace = (content: string, id: SpaceId): SpaceDocument => {
   if (startedAt === undefined) return { tag: "damaged", reason: "started_at is missing" }
   return {
     tag: "space",
-    space: { id, name: text(fields, "name"), status, startedAt, finishedAt: text(fields, "finished_at") },
+    space: {
+      id,
+      name: text(fields, "name"),
+      status,
+      startedAt,
+      finishedAt: text(fields, "finished_at"),
+      extra: Object.fromEntries(Object.entries(fields).filter(([key]) => !OWN_KEYS.has(key))),
+    },
   }
 }
 
@@ -47,6 +66,7 @@ export const encodeSpace = (space: Space): string =>
     status: space.status,
     started_at: space.startedAt,
     finished_at: space.finishedAt ?? null,
+    ...space.extra,
   })}\n`
 
 /** What `doctor` makes of a space whose file and locks contradict each other; undefined when they agree. */

@@ -4,7 +4,7 @@
  * happens to us or to our terminal reaches it.
  */
 import { spawn } from "node:child_process"
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 
@@ -24,7 +24,9 @@ const ANSWER = 3
 
 export const launchWorker = async (plan: RunPlan, state: State, world: World): Promise<RunId> => {
   const [command, ...args] = world.program
-  const log = join(spacePlace(state.place, plan.space).runs, `.worker-${world.uuid()}.log`)
+  const { runs } = spacePlace(state.place, plan.space)
+  mkdirSync(runs, { recursive: true })
+  const log = join(runs, `.worker-${world.uuid()}.log`)
   const errors = openSync(log, "a", 0o644)
   const child = spawn(command, [...args, "run", "worker", log], {
     cwd: world.cwd,

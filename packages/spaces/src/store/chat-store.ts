@@ -1,4 +1,6 @@
 /** Chats of a space: `sessions.jsonl`, appended under `sessions.lock`; a chat lives while `sessions/<cN>.lock` is held. */
+import { mkdirSync } from "node:fs"
+
 import { Failure, type ChatId } from "@meridian/protocol"
 
 import {
@@ -41,6 +43,8 @@ export const startChat = (
 ): Promise<OpenChat> =>
   withLock(space.chatsLock, async () => {
     if (findSpace(place, space.id).status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
+    // An older writer made it only when it was needed.
+    mkdirSync(space.fs, { recursive: true })
     const chat = start.chatId ?? nextChatId(knownChats(space))
     const lock = await acquireLock(chatLock(space, chat), { waitMs: LIMIT.livenessWaitMs })
     if (lock === undefined) throw new Failure("CHAT_ALIVE", { chat, space: space.id })

@@ -1,18 +1,10 @@
 /** Small files that are replaced whole: a reader sees the old one or the new one, also after a crash. */
 import { randomUUID } from "node:crypto"
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs"
+import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 
 import { LIMIT } from "../domain/limit.ts"
+import { openForReading, readAt } from "./log-lines.ts"
 
 export const replaceFile = (path: string, content: string | Uint8Array): void => {
   // The name only has to differ from that of another writer; it means nothing and is gone in a moment.
@@ -29,13 +21,12 @@ export const replaceFile = (path: string, content: string | Uint8Array): void =>
 
 /** Undefined when there is no such file; only the first `limit` bytes are read. */
 export const readDocument = (path: string, limit: number = LIMIT.documentBytes): string | undefined => {
-  const size = statSync(path, { throwIfNoEntry: false })?.size
-  if (size === undefined) return undefined
+  const file = openForReading(path)
+  if (file === undefined) return undefined
   try {
-    return readFileSync(path).subarray(0, limit).toString("utf8")
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
+    return readAt(file, 0, Math.min(fstatSync(file).size, limit)).toString("utf8")
+  } finally {
+    closeSync(file)
   }
 }
 
@@ -47,6 +38,3 @@ export const syncDirectory = (directory: string): void => {
     closeSync(handle)
   }
 }
-
-export const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")

@@ -129,11 +129,19 @@ export const readAt = (log: number, position: number, length: number): Buffer =>
   return buffer.subarray(0, filled)
 }
 
-export const openForReading = (file: string): number | undefined => {
+/** Undefined when there is no such file. */
+export const openForReading = (path: string): number | undefined => {
+  let file: number
   try {
-    return openSync(file, "r")
+    file = openSync(path, "r")
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
+  if (fstatSync(file).isFile()) return file
+  closeSync(file)
+  return undefined
 }
+
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")

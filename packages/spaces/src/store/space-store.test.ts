@@ -124,3 +124,13 @@ test("a change that changes nothing writes nothing", async () => {
   await changeSpace(place(), spaceId("s1"), (space) => space)
   expect(readFileSync(file, "utf8")).toBe(before)
 })
+
+test("what a newer writer put into space.json survives a change of ours", async () => {
+  await create()
+  const file = join(project, ".meridian/.spaces/s1/space.json")
+  writeFileSync(file, readFileSync(file, "utf8").replace("}", ',"labels":["a"]}'))
+  await changeSpace(place(), spaceId("s1"), (space) => ({ ...space, name: "named" }))
+  expect(readFileSync(file, "utf8")).toBe(
+    `{"schema_version":1,"id":"s1","name":"named","status":"active","started_at":"${NOW}","finished_at":null,"labels":["a"]}\n`,
+  )
+})

@@ -6,9 +6,10 @@ import { Failure, type SpaceId } from "@meridian/protocol"
 
 import { asSpaceId, byNumber, nextSpaceId } from "../domain/identifier.ts"
 import { decodeSpace, encodeSpace, type Space } from "../domain/space.ts"
-import { isMissing, readDocument, replaceFile, syncDirectory } from "./document.ts"
+import { readDocument, replaceFile, syncDirectory } from "./document.ts"
 import { ensureGitignore } from "./gitignore.ts"
 import { withLock } from "./lock.ts"
+import { isMissing } from "./log-lines.ts"
 import { spacePlace, spacePlaceIn, type Place } from "./place.ts"
 
 export type FoundSpace =
