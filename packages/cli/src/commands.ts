@@ -5,11 +5,15 @@ import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
 import { INIT } from "./command/init.meta.ts"
 import { SERVE } from "./command/serve.meta.ts"
+import { SESSION_COMPACTIONS, SESSION_LIST, SESSION_RESTORE } from "./command/session.meta.ts"
 
 export const COMMANDS: readonly Registration[] = [
   ...OPERATIONS,
   register(INIT, async () => (await import("./command/init.ts")).init),
   register(BRIEF, async () => (await import("./command/brief.ts")).brief),
+  register(SESSION_LIST, async () => (await import("./command/session.ts")).sessionList),
+  register(SESSION_COMPACTIONS, async () => (await import("./command/session.ts")).sessionCompactions),
+  register(SESSION_RESTORE, async () => (await import("./command/session.ts")).sessionRestore),
   register(SERVE, async () => (await import("./command/serve.ts")).serve),
   register(COMPLETION, async () => (await import("./command/completion.ts")).completion),
 ]

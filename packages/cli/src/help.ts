@@ -105,6 +105,7 @@ type Row = readonly [label: string, text: string]
 const SECTIONS: readonly { readonly title: string; readonly heads: readonly string[] }[] = [
   { title: "Conversations", heads: ["start", "space"] },
   { title: "Runs", heads: ["run"] },
+  { title: "Sessions of the engine", heads: ["session"] },
   { title: "Agents, skills and models", heads: ["skills", "models"] },
   { title: "Set up and look after", heads: ["init", "config", "doctor", "brief"] },
   { title: "Connect", heads: ["serve", "completion"] },

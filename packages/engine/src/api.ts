@@ -64,6 +64,8 @@ export interface EngineOptions {
   }
   readonly limits?: Partial<EngineLimits>
   readonly retry?: Partial<RetryPolicy>
+  /** False: only looks. Nothing that a lost process left is settled or gone on with. */
+  readonly recover?: boolean
 }
 
 export type SessionStatus = "idle" | "running" | "waiting" | "interrupted" | "failed"

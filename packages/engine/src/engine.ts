@@ -136,8 +136,10 @@ export const makeEngine = (
     })
     // Runs before the finalizers above: drains settle while everything they use is still open.
     yield* Effect.addFinalizer(() => Effect.sync(permissions.close).pipe(Effect.andThen(drains.close)))
-    yield* watchOthers(runtime, drains)
-    yield* recover(runtime, drains)
+    if (options.recover !== false) {
+      yield* watchOthers(runtime, drains)
+      yield* recover(runtime, drains)
+    }
     const sessions = makeSessions(runtime, drains)
     const asking: Permissions["Service"] = {
       list: ({ sessionID } = {}) => attempt(() => permissions.list(sessionID)),

@@ -14,6 +14,12 @@ export const ENGINE_FAILURES = {
     cause: () => "The cursor is not one this list gave out.",
     next: () => "start again without a cursor.",
   },
+  ENGINE_DATABASE_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `There is no engine database at ${f["file"]}.`,
+    next: () => "name another with --database, or start a session first.",
+  },
   SESSION_NOT_FOUND: {
     exit: 1,
     http: 404,

@@ -1,0 +1,76 @@
+/** `meridian session ...`: looks at the sessions of the engine, in the state folder or in a named database. */
+import { BOOLEAN, defineMeta, INTEGER, listOf, objectOf, STRING } from "@meridian/spaces"
+
+const database = {
+  type: "string",
+  description: "Database of the engine instead of the one in the state folder.",
+  value: "FILE",
+} as const
+
+const session = {
+  type: "string",
+  description: "Id of the session.",
+  positional: true,
+  required: true,
+  value: "SESSION",
+} as const
+
+export const SESSION_LIST = defineMeta({
+  name: "session.list",
+  audience: "human",
+  summary: "List the sessions of the engine.",
+  fields: { database },
+  output: objectOf({
+    sessions: listOf(
+      objectOf({ session_id: STRING, status: STRING, directory: STRING, events: INTEGER }, { title: STRING }),
+    ),
+  }),
+  examples: ["session list"],
+})
+
+export const SESSION_COMPACTIONS = defineMeta({
+  name: "session.compactions",
+  audience: "human",
+  summary: "Show what each compaction of a session kept and dropped.",
+  details:
+    "Tokens before and after, messages summarised, facts of the brief with their sources, and quotes that were removed because nobody had said them. The one in force is marked; 'session restore' goes back to another.",
+  fields: { session, database },
+  output: objectOf({
+    compactions: listOf(
+      objectOf(
+        { compaction_id: STRING, status: STRING, reason: STRING, in_force: BOOLEAN, seq: INTEGER },
+        {
+          method: STRING,
+          tokens_before: INTEGER,
+          tokens_after: INTEGER,
+          messages: INTEGER,
+          from_seq: INTEGER,
+          through_seq: INTEGER,
+          summary: STRING,
+          fallback: STRING,
+          error: STRING,
+          removed_quotes: listOf(STRING),
+          facts: listOf(objectOf({ kind: STRING, text: STRING, source: STRING })),
+        },
+      ),
+    ),
+  }),
+  examples: ["session compactions ses_1a2b"],
+})
+
+export const SESSION_RESTORE = defineMeta({
+  name: "session.restore",
+  audience: "human",
+  summary: "Go back to an older checkpoint of a session, or to its whole history.",
+  fields: {
+    session,
+    to: {
+      type: "string",
+      description: "Compaction to go back to; without it, before all of them.",
+      value: "COMPACTION",
+    },
+    database,
+  },
+  output: objectOf({ session_id: STRING }, { compaction_id: STRING }),
+  examples: ["session restore ses_1a2b --to cmp_3c4d"],
+})

@@ -1,0 +1,107 @@
+/** Opens the engine only to look, or to record a restore: nothing is run from here. */
+import { existsSync } from "node:fs"
+import { join, resolve } from "node:path"
+
+import { openEngine, type Engine } from "@meridian/engine"
+import { Failure, type CompactionReceipt } from "@meridian/protocol"
+import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
+
+import { SESSION_COMPACTIONS, SESSION_LIST, SESSION_RESTORE } from "./session.meta.ts"
+
+const withEngine = async <Result>(
+  file: string | undefined,
+  { cwd, env }: World,
+  look: (engine: Engine) => Promise<Result>,
+): Promise<Result> => {
+  const database = file === undefined ? join(openPlace(env, cwd).root, "engine.sqlite") : resolve(cwd, file)
+  if (!existsSync(database)) throw new Failure("ENGINE_DATABASE_NOT_FOUND", { file: database })
+  const engine = await openEngine({ database, models: [], recover: false })
+  try {
+    return await look(engine)
+  } finally {
+    await engine.close()
+  }
+}
+
+const PAGE = 200
+
+export const sessionList = implement(SESSION_LIST, {
+  run: ({ database }, world) =>
+    withEngine(database, world, async (engine) => {
+      const { items } = await engine.sessions.list({ limit: PAGE, order: "desc" })
+      return {
+        sessions: items.map(({ id, status, location, seq, title }) => ({
+          session_id: id,
+          status,
+          directory: location.directory,
+          events: seq,
+          ...(title === undefined ? {} : { title }),
+        })),
+      }
+    }),
+  text: ({ sessions }) =>
+    sessions.length === 0
+      ? "No sessions."
+      : sessions
+          .map(
+            ({ session_id, status, events, directory }) =>
+              `${session_id}  ${status.padEnd(11)}  ${events} events  ${directory}`,
+          )
+          .join("\n"),
+})
+
+export const sessionCompactions = implement(SESSION_COMPACTIONS, {
+  run: ({ session, database }, world) =>
+    withEngine(database, world, async (engine) => ({
+      compactions: (await engine.sessions.receipts(session)).map(toDocument),
+    })),
+  text: ({ compactions }) =>
+    compactions.length === 0 ? "Never compacted." : compactions.map(tell).join("\n\n"),
+})
+
+type Document = DocumentOf<typeof SESSION_COMPACTIONS.output>["compactions"][number]
+
+const toDocument = (receipt: CompactionReceipt) => ({
+  compaction_id: receipt.id,
+  status: receipt.status,
+  reason: receipt.reason,
+  in_force: receipt.inForce,
+  seq: receipt.seq,
+  ...(receipt.method === undefined ? {} : { method: receipt.method }),
+  ...(receipt.tokens === undefined
+    ? {}
+    : { tokens_before: receipt.tokens.before, tokens_after: receipt.tokens.after }),
+  ...(receipt.messages === undefined ? {} : { messages: receipt.messages }),
+  ...(receipt.range === undefined
+    ? {}
+    : { from_seq: receipt.range.from, through_seq: receipt.range.through }),
+  ...(receipt.summary === undefined ? {} : { summary: receipt.summary }),
+  ...(receipt.fallback === undefined ? {} : { fallback: receipt.fallback }),
+  ...(receipt.error === undefined ? {} : { error: receipt.error.message }),
+  ...(receipt.removedQuotes === undefined ? {} : { removed_quotes: receipt.removedQuotes }),
+  ...(receipt.facts === undefined ? {} : { facts: receipt.facts }),
+})
+
+const tell = (compaction: Document): string =>
+  [
+    `${compaction.compaction_id}  ${compaction.status}${compaction.in_force ? ", in force" : ""}  (${compaction.reason})`,
+    ...(compaction.tokens_before === undefined
+      ? []
+      : [
+          `  ${compaction.tokens_before} -> ${compaction.tokens_after} tokens, ${compaction.messages} messages, events ${compaction.from_seq} to ${compaction.through_seq}, ${compaction.method === "extract" ? `extracted (${compaction.fallback})` : "summarised"}`,
+        ]),
+    ...(compaction.error === undefined ? [] : [`  ${compaction.error}`]),
+    ...(compaction.removed_quotes ?? []).map((quote) => `  removed, nobody said it: ${quote}`),
+    ...(compaction.facts ?? []).map((fact) => `  ${fact.kind}: ${fact.text} (${fact.source})`),
+  ].join("\n")
+
+export const sessionRestore = implement(SESSION_RESTORE, {
+  run: ({ session, to, database }, world) =>
+    withEngine(database, world, async (engine) => {
+      const target = to === undefined ? {} : { compactionID: to }
+      await engine.sessions.restore({ sessionID: session, ...target })
+      return { session_id: session, ...(to === undefined ? {} : { compaction_id: to }) }
+    }),
+  text: ({ session_id, compaction_id }) =>
+    `Session ${session_id} shows ${compaction_id === undefined ? "its whole history" : `checkpoint ${compaction_id}`} again.`,
+})
