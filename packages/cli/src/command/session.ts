@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 
-import { openEngine, type Engine } from "@meridian/engine"
+import { openEngine, type Engine, type SessionInfo } from "@meridian/engine"
 import { Failure, type CompactionReceipt } from "@meridian/protocol"
 import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
 
@@ -25,19 +25,19 @@ const withEngine = async <Result>(
 
 const PAGE = 200
 
+const sessionDocument = ({ id, status, location, seq, title }: SessionInfo) => ({
+  session_id: id,
+  status,
+  directory: location.directory,
+  events: seq,
+  ...(title === undefined ? {} : { title }),
+})
+
 export const sessionList = implement(SESSION_LIST, {
   run: ({ database }, world) =>
     withEngine(database, world, async (engine) => {
       const { items } = await engine.sessions.list({ limit: PAGE, order: "desc" })
-      return {
-        sessions: items.map(({ id, status, location, seq, title }) => ({
-          session_id: id,
-          status,
-          directory: location.directory,
-          events: seq,
-          ...(title === undefined ? {} : { title }),
-        })),
-      }
+      return { sessions: items.map(sessionDocument) }
     }),
   text: ({ sessions }) =>
     sessions.length === 0
