@@ -276,3 +276,15 @@ test("opencode: a run started from a conversation does not inherit that conversa
   const child = await plan("opencode", { environment: parent.environment })
   expect(JSON.parse(child.environment["OPENCODE_CONFIG_CONTENT"] ?? "")).toEqual({ instructions: [] })
 })
+
+test.each(["codex", "opencode"])(
+  "%s: standing text goes before the first prompt, and is not said again",
+  async (id) => {
+    const agent = { name: "coder", description: "", body: "You code." }
+    const first = await plan(id, { agent, instructions: "Be brief." })
+    expect(first.stdin).toEqual({ kind: "text", text: "You code.\n\nBe brief.\n\nWork." })
+    const session = { kind: "continue", id: ID } as const
+    const again = await plan(id, { agent, instructions: "Be brief.", session })
+    expect(again.stdin).toEqual({ kind: "text", text: "Work." })
+  },
+)

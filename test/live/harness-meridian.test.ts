@@ -26,7 +26,6 @@ describe.each(MODELS)("%s", (name, model) => {
 
   beforeAll(async () => {
     scene = await liveScene(name)
-    meridian = meridianIn(scene, { MERIDIAN_SPACE_ID: "s1" })
   })
   afterAll(() => scene.close())
 
@@ -41,16 +40,9 @@ describe.each(MODELS)("%s", (name, model) => {
       return { document: JSON.parse(stdout) as RunDocument, exitCode, asked: askedOf(provider) }
     })
 
-  test("run spawn prints the report on stdout and creates the space", async () => {
-    const spawned = await scene.provide([{ text: "Hello from the script." }], async () =>
-      meridianIn(scene)("run", "spawn", "-m", model, "-p", "Say hello."),
-    )
-    expect(spawned).toMatchObject({ exitCode: 0, stdout: "Hello from the script.\n" })
-    expect(spawned.stderr).toContain("WARNING [SPACE_AUTO_CREATED]")
-  })
-
-  test("its record has the harness session, the tokens and the report", async () => {
+  test("run spawn makes a space and records the harness session, the tokens and the report", async () => {
     const usage = { input: 1200, output: 7, cacheRead: 300 }
+    meridian = meridianIn(scene)
     const { document, exitCode } = await asking(
       [{ text: "Remember 4711.", usage }],
       "run",
@@ -70,6 +62,7 @@ describe.each(MODELS)("%s", (name, model) => {
       output_tokens: 7,
     })
     first = document
+    meridian = meridianIn(scene, { MERIDIAN_SPACE_ID: "s1" })
   })
 
   test("run continue goes on in the same harness session, which the provider sees", async () => {

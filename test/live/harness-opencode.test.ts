@@ -60,22 +60,6 @@ test("its session is found in what it stored, and in its own list", async () => 
   expect(found).toBe(first)
 })
 
-test("a continuation is the same session with its history, and counts only itself", async () => {
-  const run = await scene.run([{ text: "Again.", usage: USAGE }], {
-    session: { kind: "continue", id: first },
-    prompt: "And now again.",
-    instructions: "RULE-ONE: always be brief.",
-  })
-  expect(run.verdict).toMatchObject({
-    status: "succeeded",
-    harnessSessionId: first,
-    report: "Again.",
-    usage: ONE_RUN,
-  })
-  expect(run.asked[0]).toContain("Hello from the script.")
-  expect(run.asked[0]?.split("RULE-ONE")).toHaveLength(2)
-})
-
 test.each([
   ["read-only", false, false],
   ["workspace-write", true, false],
