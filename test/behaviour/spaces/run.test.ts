@@ -432,6 +432,9 @@ test("over MCP a run has a worker of its own, and cancelling the call cancels it
   const first = await spawn({}, { face: "tool" })
   expect(first.document).toMatchObject({ status: "succeeded", report: "Pretend answer." })
   expect(scene.events("s1/runs.jsonl")[0]?.["worker_pid"]).not.toBe(process.pid)
+  expect((await scene.call("run.wait", { run_id: "r1" }, { ...IN_S1, face: "tool" })).document).toMatchObject(
+    { run_id: "r1" },
+  )
   scene.harness("claude", { hang: "within" })
   const signals = openSignals()
   const running = spawn({}, { ...IN_S1, face: "tool", signals })

@@ -17,7 +17,8 @@ export const runWait = implement(RUN_WAIT, {
   run: async (input, world) => {
     const state = openState(world)
     const space = spaceHere(input.space, state, world)
-    if (input.runIds.length === 0)
+    const references = input.runId === undefined ? input.runIds : [...input.runIds, input.runId]
+    if (references.length === 0)
       throw new Failure("USAGE", {
         problem: "At least one run is needed.",
         next: "name the runs to wait for.",
@@ -25,7 +26,7 @@ export const runWait = implement(RUN_WAIT, {
     const timeoutSecs = input.timeoutSecs ?? (await readConfig(world)).config["timeouts.wait_seconds"]
     // A word such as @latest names a run once, when we begin to wait.
     const runs: Run[] = []
-    for (const reference of input.runIds) runs.push(await findRun(space, reference, state))
+    for (const reference of new Set(references)) runs.push(await findRun(space, reference, state))
     const ended = await waitForAll({
       space,
       state,

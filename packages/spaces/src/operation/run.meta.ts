@@ -210,6 +210,7 @@ export const RUN_WAIT = defineMeta({
       positional: "rest",
       value: "RUN",
     },
+    runId: { type: "string", description: "One run, instead of run_ids.", only: "tool" },
     timeoutSecs: {
       ...TIMEOUT_FIELD,
       description: "Give up after this time (exit code 124); default is timeouts.wait_seconds.",
