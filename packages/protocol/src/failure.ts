@@ -6,11 +6,12 @@
 import { CONTINUITY_FAILURES } from "./failure/continuity.ts"
 import { ENGINE_FAILURES } from "./failure/engine.ts"
 import type { Facts, FailureEntry } from "./failure/entry.ts"
+import { SERVER_FAILURES } from "./failure/server.ts"
 import { SPACES_FAILURES } from "./failure/spaces.ts"
 
 export type { Facts, FailureEntry } from "./failure/entry.ts"
 
-export const FAILURES = { ...ENGINE_FAILURES, ...SPACES_FAILURES, ...CONTINUITY_FAILURES }
+export const FAILURES = { ...ENGINE_FAILURES, ...SPACES_FAILURES, ...CONTINUITY_FAILURES, ...SERVER_FAILURES }
 
 export type FailureCode = keyof typeof FAILURES
 

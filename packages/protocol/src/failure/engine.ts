@@ -44,12 +44,6 @@ export const ENGINE_FAILURES = {
     cause: (f) => `Model ${f["model"]} is not configured.`,
     next: (f) => `use one of: ${f["known"]}.`,
   },
-  AGENT_NOT_FOUND: {
-    exit: 1,
-    http: 404,
-    cause: (f) => `Agent ${f["agent"]} is not configured.`,
-    next: (f) => `use one of: ${f["known"]}.`,
-  },
   LOCATION_NOT_FOUND: {
     exit: 1,
     http: 404,
@@ -92,12 +86,6 @@ export const ENGINE_FAILURES = {
     http: 503,
     cause: (f) => `The first context of session ${f["session"]} is unavailable: ${f["keys"]}.`,
     next: () => "make the source available; the prompt is kept and tried again.",
-  },
-  INTERRUPTED: {
-    exit: 130,
-    http: 409,
-    cause: (f) => `Session ${f["session"]} was interrupted.`,
-    next: () => "run it to go on, or send a new prompt.",
   },
   FENCED: {
     exit: 1,

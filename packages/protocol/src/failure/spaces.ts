@@ -1,4 +1,8 @@
-import type { FailureEntry } from "./entry.ts"
+import type { Facts, FailureEntry } from "./entry.ts"
+
+/** The engine says which agents it knows, spaces which name was perhaps meant. */
+const isEngineAgent = (facts: Facts): boolean =>
+  facts["suggestion"] === undefined && facts["known"] !== undefined
 
 /** Failures of spaces and the `meridian` command. */
 export const SPACES_FAILURES = {
@@ -17,11 +21,14 @@ export const SPACES_FAILURES = {
         ? "run 'meridian --help' to see the commands."
         : `did you mean 'meridian ${f["suggestion"]}'? Run 'meridian --help' to see the commands.`,
   },
+  /** Of the command by a signal; of an engine session by its interrupt. */
   INTERRUPTED: {
     exit: 130,
-    http: 499,
-    cause: (f) => `Stopped by ${f["signal"]}.`,
-    next: () => "run the command again.",
+    http: 409,
+    cause: (f) =>
+      f["signal"] === undefined ? `Session ${f["session"]} was interrupted.` : `Stopped by ${f["signal"]}.`,
+    next: (f) =>
+      f["signal"] === undefined ? "run it to go on, or send a new prompt." : "run the command again.",
   },
   SYSTEM_ERROR: {
     exit: 1,
@@ -86,11 +93,16 @@ export const SPACES_FAILURES = {
   AGENT_NOT_FOUND: {
     exit: 1,
     http: 404,
-    cause: (f) => `Agent profile '${f["agent"]}' not found in the search paths.`,
+    cause: (f) =>
+      isEngineAgent(f)
+        ? `Agent ${f["agent"]} is not configured.`
+        : `Agent profile '${f["agent"]}' not found in the search paths.`,
     next: (f) =>
-      f["suggestion"] === undefined
-        ? `add .meridian/agents/${f["agent"]}.md, or correct -a.`
-        : `did you mean '${f["suggestion"]}'? Otherwise add .meridian/agents/${f["agent"]}.md.`,
+      isEngineAgent(f)
+        ? `use one of: ${f["known"]}.`
+        : f["suggestion"] === undefined
+          ? `add .meridian/agents/${f["agent"]}.md, or correct -a.`
+          : `did you mean '${f["suggestion"]}'? Otherwise add .meridian/agents/${f["agent"]}.md.`,
   },
   SKILL_NOT_FOUND: {
     exit: 1,

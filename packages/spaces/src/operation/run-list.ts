@@ -27,6 +27,8 @@ export const runList = implement(RUN_LIST, {
           status: run.status,
           model: run.model,
           space_id: space.id,
+          chat_id: run.chatId,
+          parent_run_id: run.parentRunId,
           harness: run.harness === "" ? undefined : run.harness,
           agent: run.agent,
           started_at: run.startedAt === "" ? undefined : run.startedAt,

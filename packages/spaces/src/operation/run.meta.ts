@@ -177,7 +177,15 @@ export const RUN_LIST = defineMeta({
     runs: listOf(
       objectOf(
         { run_id: STRING, status: oneOf(...RUN_STATUSES), model: STRING, space_id: STRING },
-        { harness: STRING, agent: STRING, started_at: STRING, duration_secs: NUMBER, cost_usd: NUMBER },
+        {
+          chat_id: STRING,
+          parent_run_id: STRING,
+          harness: STRING,
+          agent: STRING,
+          started_at: STRING,
+          duration_secs: NUMBER,
+          cost_usd: NUMBER,
+        },
       ),
     ),
   }),

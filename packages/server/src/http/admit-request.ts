@@ -1,0 +1,55 @@
+/**
+ * Who may ask. Decided before a byte of the body is read. Host and Origin keep web pages out that only pretend to be on
+ * this machine (DNS rebinding, cross-site requests); the token keeps out everybody who cannot read its file.
+ */
+import { createHash, timingSafeEqual } from "node:crypto"
+import type { IncomingMessage } from "node:http"
+
+import type { FailureCode } from "@meridian/protocol"
+
+export interface Gate {
+  /** `host:port`, in lower case, that this server answers to. */
+  readonly hosts: ReadonlySet<string>
+  readonly token: string
+}
+
+export type Admission = { readonly tag: "admitted" } | { readonly tag: "refused"; readonly code: FailureCode }
+
+const ADMITTED: Admission = { tag: "admitted" }
+const refused = (code: FailureCode): Admission => ({ tag: "refused", code })
+
+type Head = Pick<IncomingMessage, "headers" | "rawHeaders">
+
+/** For every request, the page's files too. */
+export const checkSource = ({ headers, rawHeaders }: Head, gate: Gate): Admission => {
+  // Node keeps the first of several; a proxy in between may have looked at the last.
+  if (countHeader(rawHeaders, "host") !== 1) return refused("HOST_REFUSED")
+  if (!gate.hosts.has((headers.host ?? "").toLowerCase())) return refused("HOST_REFUSED")
+  const origins = countHeader(rawHeaders, "origin")
+  if (origins === 0) return ADMITTED
+  const origin = /^http:\/\/([^/]+)$/.exec((headers.origin ?? "").toLowerCase())?.[1]
+  return origins === 1 && origin !== undefined && gate.hosts.has(origin)
+    ? ADMITTED
+    : refused("ORIGIN_REFUSED")
+}
+
+export const checkToken = ({ headers }: Pick<Head, "headers">, gate: Gate): Admission => {
+  const given = /^bearer +([^\s]+) *$/i.exec(headers.authorization ?? "")?.[1] ?? ""
+  return timingSafeEqual(digest(given), digest(gate.token)) ? ADMITTED : refused("UNAUTHORIZED")
+}
+
+/** The names a server on this address may be called by. */
+export const hostsOf = (host: string, port: number): ReadonlySet<string> => {
+  const name = host.includes(":") ? `[${host}]` : host
+  const names = isLoopback(host) ? ["localhost", "127.0.0.1", "[::1]", name] : [name]
+  // A browser leaves the port of http out.
+  return new Set(names.flatMap((each) => (port === 80 ? [each, `${each}:80`] : [`${each}:${port}`])))
+}
+
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host)
+
+const countHeader = (rawHeaders: readonly string[], name: string): number =>
+  rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest()

@@ -1,0 +1,72 @@
+/** What goes back: JSON, or a failure of the catalogue as JSON. Header values are never made from what a client sent. */
+import { randomUUID } from "node:crypto"
+import type { ServerResponse } from "node:http"
+import { basename } from "node:path"
+
+import { Failure, FAILURES, type Facts } from "@meridian/protocol"
+
+export type Headers = Readonly<Record<string, string | number>>
+
+/** On every answer. */
+export const SAFE_HEADERS: Headers = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+}
+
+export const answerJson = (response: ServerResponse, document: unknown): void => {
+  if (document === undefined) {
+    response.writeHead(204, { ...SAFE_HEADERS, "cache-control": "no-store" }).end()
+    return
+  }
+  const body = Buffer.from(JSON.stringify(document))
+  response.writeHead(200, { ...SAFE_HEADERS, ...jsonHeaders(body) }).end(body)
+}
+
+export const answerFailure = (response: ServerResponse, failure: Failure, more: Headers = {}): void => {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const body = failureBody(failure)
+  response.writeHead(statusOf(failure), { ...SAFE_HEADERS, ...jsonHeaders(body), ...more }).end(body)
+}
+
+/** A whole answer as text, for connections that never became a request. */
+export const rawFailure = (failure: Failure): string => {
+  const body = failureBody(failure)
+  return [
+    `HTTP/1.1 ${statusOf(failure)} ${failure.code}`,
+    ...Object.entries({ ...SAFE_HEADERS, ...jsonHeaders(body), connection: "close" }).map(
+      ([name, value]) => `${name}: ${value}`,
+    ),
+    "",
+    body.toString(),
+  ].join("\r\n")
+}
+
+/**
+ * What a client may hear of anything that was thrown: failures of the catalogue, files by their name only. The rest is a
+ * bug or a broken disk; its text may name files, so it goes to the log, and the client gets the reference to it.
+ */
+export const publicFailure = (thrown: unknown, log: (line: string) => void): Failure => {
+  if (thrown instanceof Failure && thrown.code !== "INTERNAL" && thrown.code !== "SYSTEM_ERROR")
+    return thrown.facts["file"] === undefined ? thrown : new Failure(thrown.code, withoutFolder(thrown.facts))
+  const reference = randomUUID()
+  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+  log(`request failed (${reference}): ${text}`)
+  return new Failure("SERVER_FAILED", { reference })
+}
+
+const withoutFolder = (facts: Facts): Facts => ({ ...facts, file: basename(String(facts["file"])) })
+
+const statusOf = (failure: Failure): number => FAILURES[failure.code].http
+
+const failureBody = (failure: Failure): Buffer =>
+  Buffer.from(JSON.stringify({ error: { code: failure.code, message: failure.message, next: failure.next } }))
+
+const jsonHeaders = (body: Buffer): Headers => ({
+  "content-type": "application/json; charset=utf-8",
+  "content-length": body.length,
+  "cache-control": "no-store",
+})

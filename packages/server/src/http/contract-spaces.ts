@@ -1,0 +1,99 @@
+/**
+ * Spaces, chats and runs as HTTP tells them: what `space list`, `space show`, `run list` and `run show` answer, in
+ * camelCase and without the fields that name directories of the server. A test compares them with the operations.
+ */
+import {
+  BOOLEAN,
+  INTEGER,
+  listOf,
+  named,
+  NUMBER,
+  objectOf,
+  oneOf,
+  STRING,
+  type DocumentOf,
+} from "./contract-shape.ts"
+
+const SPACE_STATUS = oneOf("active", "closed", "damaged")
+const RUN_STATUS = oneOf("queued", "running", "succeeded", "failed", "cancelled")
+
+export const SPACE_ROW = named(
+  "SpaceRow",
+  objectOf(
+    { spaceId: STRING, status: SPACE_STATUS },
+    { name: STRING, startedAt: STRING, finishedAt: STRING, lastActiveAt: STRING },
+  ),
+)
+
+export const CHAT = named(
+  "Chat",
+  objectOf(
+    { chatId: STRING, alive: BOOLEAN, harness: STRING, model: STRING, startedAt: STRING },
+    { harnessSessionId: STRING, agent: STRING, runId: STRING, stoppedAt: STRING, resumeCommand: STRING },
+  ),
+)
+
+export const SPACE = named(
+  "Space",
+  objectOf(
+    {
+      spaceId: STRING,
+      status: SPACE_STATUS,
+      startedAt: STRING,
+      chats: listOf(CHAT),
+      runIds: listOf(STRING),
+    },
+    { name: STRING, finishedAt: STRING },
+  ),
+)
+
+export const RUN_ROW = named(
+  "RunRow",
+  objectOf(
+    { runId: STRING, status: RUN_STATUS, model: STRING, spaceId: STRING },
+    {
+      chatId: STRING,
+      parentRunId: STRING,
+      harness: STRING,
+      agent: STRING,
+      startedAt: STRING,
+      durationSecs: NUMBER,
+      costUsd: NUMBER,
+    },
+  ),
+)
+
+export const RUN = named(
+  "Run",
+  objectOf(
+    { runId: STRING, spaceId: STRING, status: RUN_STATUS, model: STRING, harness: STRING },
+    {
+      chatId: STRING,
+      parentRunId: STRING,
+      continuedFrom: STRING,
+      agent: STRING,
+      skills: listOf(STRING),
+      background: BOOLEAN,
+      harnessSessionId: STRING,
+      startedAt: STRING,
+      finishedAt: STRING,
+      durationSecs: NUMBER,
+      exitCode: INTEGER,
+      attempts: INTEGER,
+      failureReason: STRING,
+      message: STRING,
+      inputTokens: INTEGER,
+      cachedInputTokens: INTEGER,
+      outputTokens: INTEGER,
+      costUsd: NUMBER,
+      reportSummary: STRING,
+      report: STRING,
+    },
+  ),
+)
+
+export type SpaceRow = DocumentOf<typeof SPACE_ROW>
+export type SpaceDocument = DocumentOf<typeof SPACE>
+export type ChatDocument = DocumentOf<typeof CHAT>
+export type RunRow = DocumentOf<typeof RUN_ROW>
+export type RunDocument = DocumentOf<typeof RUN>

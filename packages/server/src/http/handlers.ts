@@ -1,0 +1,125 @@
+/** Route -> what it does. A route without a handler, or a handler that answers otherwise than its route says, does not compile. */
+import type { Engine } from "@meridian/engine"
+import { Failure } from "@meridian/protocol"
+
+import type { ModelDocument } from "./contract-documents.ts"
+import type { ChatDocument, RunDocument, RunRow, SpaceDocument, SpaceRow } from "./contract-spaces.ts"
+import { LONGEST_WAIT_SECS, type AnswerOf, type Contract, type InputOf } from "./contract.ts"
+import type { SpacesReader } from "./spaces-reader.ts"
+
+export interface Desk {
+  readonly engine: Engine
+  readonly spaces: SpacesReader
+  readonly version: string
+  readonly models: readonly ModelDocument[]
+  readonly agents: readonly { readonly name: string; readonly model?: string }[]
+}
+
+/** `signal` aborts when the client goes away or the server stops. */
+export type Handler<R> = (input: InputOf<R>, signal: AbortSignal) => Promise<AnswerOf<R>>
+
+export type Handlers = {
+  readonly [Group in keyof Contract]: {
+    readonly [Name in keyof Contract[Group]]: Handler<Contract[Group][Name]>
+  }
+}
+
+export const makeHandlers = ({ engine, spaces, version, models, agents }: Desk): Handlers => {
+  const { sessions, permissions } = engine
+  return {
+    server: {
+      health: async () => ({ healthy: true, version }),
+      models: async () => ({ items: models }),
+      agents: async () => ({ items: agents }),
+    },
+    sessions: {
+      create: (input) => sessions.create(input),
+      list: (input) => sessions.list(input),
+      get: ({ sessionID }) => sessions.get(sessionID),
+      prompt: (input) => sessions.prompt(input),
+      run: async ({ sessionID, timeoutSecs }, signal) => {
+        const settled = await within(
+          (until) => sessions.run(sessionID, { signal: until }),
+          timeoutSecs,
+          signal,
+        )
+        return { settled, session: await sessions.get(sessionID) }
+      },
+      wait: async ({ sessionID, timeoutSecs }, signal) => {
+        const settled = await within(
+          (until) => sessions.wait(sessionID, { signal: until }),
+          timeoutSecs,
+          signal,
+        )
+        return { settled, session: await sessions.get(sessionID) }
+      },
+      wake: ({ sessionID }) => sessions.wake(sessionID),
+      interrupt: ({ sessionID }) => sessions.interrupt(sessionID),
+      compact: async ({ sessionID }, signal) => {
+        const receipt = await sessions.compact(sessionID, { signal })
+        return receipt === undefined ? {} : { receipt }
+      },
+      move: (input) => sessions.move(input),
+      switchAgent: (input) => sessions.switchAgent(input),
+      switchModel: (input) => sessions.switchModel(input),
+      messages: (input) => sessions.messages(input),
+      message: async ({ sessionID, messageID }) => {
+        const message = await sessions.message({ sessionID, id: messageID })
+        if (message === undefined)
+          throw new Failure("MESSAGE_NOT_FOUND", { session: sessionID, message: messageID })
+        return message
+      },
+      inputs: async ({ sessionID }) => ({ items: await sessions.inputs(sessionID) }),
+      cancel: ({ sessionID, inputID }) => sessions.cancel({ sessionID, id: inputID }),
+      receipts: async ({ sessionID }) => ({ items: await sessions.receipts(sessionID) }),
+      restore: (input) => sessions.restore(input),
+      permissions: async ({ sessionID }) => {
+        await sessions.get(sessionID)
+        return { items: await permissions.list({ sessionID }) }
+      },
+    },
+    permissions: {
+      list: async () => ({ items: await permissions.list() }),
+      reply: (input) => permissions.reply(input),
+    },
+    spaces: spaceHandlers(spaces),
+  }
+}
+
+// oxlint-disable typescript/no-unsafe-type-assertion -- a test compares these documents with the schemas of the operations
+const spaceHandlers = ({ read }: SpacesReader): Handlers["spaces"] => ({
+  list: async ({ limit = 50 }, signal) => {
+    const { spaces } = await read("space.list", { limit }, signal)
+    return { items: spaces as unknown as readonly SpaceRow[] }
+  },
+  get: async ({ spaceID }, signal) =>
+    (await read("space.show", { space_id: spaceID }, signal)) as unknown as SpaceDocument,
+  chats: async ({ spaceID }, signal) => {
+    const { chats } = await read("space.show", { space_id: spaceID }, signal)
+    return { items: chats as unknown as readonly ChatDocument[] }
+  },
+  runs: async ({ spaceID, limit = 100, status }, signal) => {
+    const values = { space: spaceID, limit, ...(status === undefined ? {} : { status }) }
+    const { runs } = await read("run.list", values, signal)
+    return { items: runs as unknown as readonly RunRow[] }
+  },
+  run: async ({ spaceID, runID, report = false }, signal) =>
+    (await read("run.show", { space: spaceID, run_id: runID, report }, signal)) as unknown as RunDocument,
+})
+// oxlint-enable typescript/no-unsafe-type-assertion
+
+/** Whether it ended in time. Leaving does not end the work. */
+const within = async (
+  work: (until: AbortSignal) => Promise<void>,
+  seconds: number = LONGEST_WAIT_SECS,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const timeout = AbortSignal.timeout(seconds * 1_000)
+  try {
+    await work(AbortSignal.any([signal, timeout]))
+    return true
+  } catch (cause) {
+    if (cause === timeout.reason && timeout.aborted) return false
+    throw cause
+  }
+}

@@ -1,0 +1,42 @@
+/** Every bound of the HTTP server. Tests bring smaller times; nothing else changes them. */
+export interface HttpLimits {
+  /** The whole head of a request must arrive within this time, the whole request within the next. */
+  readonly headersMs: number
+  readonly requestMs: number
+  /** How often the two are checked. */
+  readonly checkMs: number
+  readonly keepAliveMs: number
+  readonly connections: number
+  readonly streams: number
+  readonly addressCharacters: number
+  readonly headerBytes: number
+  readonly bodyBytes: number
+  /** Of a prompt: what the engine takes, and room for JSON around it. */
+  readonly largeBodyBytes: number
+  readonly heartbeatMs: number
+  /** What may wait for a reader inside this process before the log is read on. */
+  readonly streamBytes: number
+  /** A reader that takes nothing for so long is told and left. */
+  readonly slowReaderMs: number
+  /** What is running gets this long when the server stops. */
+  readonly stopMs: number
+}
+
+const MEBIBYTE = 1024 * 1024
+
+export const HTTP_LIMITS: HttpLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkMs: 1_000,
+  keepAliveMs: 10_000,
+  connections: 2_048,
+  streams: 1_024,
+  addressCharacters: 8_192,
+  headerBytes: 16 * 1024,
+  bodyBytes: MEBIBYTE,
+  largeBodyBytes: 24 * MEBIBYTE,
+  heartbeatMs: 15_000,
+  streamBytes: 64 * 1024,
+  slowReaderMs: 30_000,
+  stopMs: 5_000,
+}

@@ -1,0 +1,144 @@
+/** One request: may it ask, which route is it, what does the route answer. Never throws. */
+import type { IncomingMessage, ServerResponse } from "node:http"
+
+import { Failure, type FailureCode, type JsonObject } from "@meridian/protocol"
+
+import { checkSource, checkToken, type Admission, type Gate } from "./admit-request.ts"
+import { answerFailure, answerJson, publicFailure } from "./answer.ts"
+import { CONTRACT, EVENTS, type EventsInput, type Route } from "./contract.ts"
+import type { EventStreams } from "./event-stream.ts"
+import { makeRouteTable, type Entry } from "./find-route.ts"
+import type { Handlers } from "./handlers.ts"
+import type { HttpLimits } from "./limits.ts"
+import type { PageFiles } from "./page-files.ts"
+import { makeInputReader } from "./read-input.ts"
+
+export interface Responder {
+  readonly respond: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+}
+
+type Act = (call: {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly parameters: Readonly<Record<string, string>>
+  readonly query: string
+  readonly signal: AbortSignal
+}) => Promise<void>
+
+export const makeResponder = (options: {
+  readonly gate: Gate
+  readonly handlers: Handlers
+  readonly streams: EventStreams
+  readonly page: PageFiles
+  readonly openApi: JsonObject
+  readonly limits: HttpLimits
+  readonly log: (line: string) => void
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal
+}): Responder => {
+  const { gate, handlers, streams, page, openApi, limits, log, stopping } = options
+  const table = makeRouteTable(makeEntries(handlers, streams, limits))
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    admit(checkSource(request, gate))
+    const { method = "", url = "" } = request
+    if (url.length > limits.addressCharacters)
+      throw new Failure("ADDRESS_TOO_LONG", { limit: limits.addressCharacters })
+    const mark = url.indexOf("?")
+    const path = mark === -1 ? url : url.slice(0, mark)
+    const query = mark === -1 ? "" : url.slice(mark + 1)
+    if (method === "GET" || method === "HEAD") {
+      if (path === "/openapi.json") return answerJson(response, openApi)
+      if (page.answer(request, response, path)) return undefined
+      if (path === "/") throw new Failure("PAGE_NOT_BUILT")
+    }
+    const found = table.find(method, path)
+    // Without a token nobody learns which addresses there are.
+    if (found.tag !== "found" || found.entry.route.open !== true) admit(checkToken(request, gate))
+    switch (found.tag) {
+      case "none":
+        throw new Failure("ROUTE_NOT_FOUND", { method })
+      case "method": {
+        const allowed = found.allowed.join(", ")
+        answerFailure(response, new Failure("METHOD_NOT_ALLOWED", { method, allowed }), { allow: allowed })
+        return undefined
+      }
+      case "found": {
+        const { parameters, entry } = found
+        const signal = AbortSignal.any([stopping, closed(response)])
+        return entry.handle({ request, response, parameters, query, signal })
+      }
+    }
+  }
+
+  return {
+    respond: async (request, response) => {
+      try {
+        await handle(request, response)
+      } catch (thrown) {
+        if (response.destroyed) return
+        if (stopping.aborted && thrown === stopping.reason)
+          answerFailure(response, new Failure("ENGINE_CLOSED"))
+        else answerFailure(response, publicFailure(thrown, log), challenge(thrown))
+      }
+    },
+  }
+}
+
+const makeEntries = (
+  handlers: Handlers,
+  streams: EventStreams,
+  limits: HttpLimits,
+): readonly Entry<Act>[] => {
+  const entries = Object.entries(CONTRACT).flatMap(([group, routes]) =>
+    Object.entries<Route>(routes).map(([name, route]): Entry<Act> => {
+      const read = makeInputReader(route, limits)
+      const handler = handlerOf(handlers, group, name)
+      return {
+        route,
+        handle: async ({ request, response, parameters, query, signal }) => {
+          const input = await read(request, { parameters, query })
+          answerJson(response, await handler(input, signal))
+        },
+      }
+    }),
+  )
+  const readAsked = makeInputReader(EVENTS, limits)
+  const events: Entry<Act> = {
+    route: EVENTS,
+    handle: async ({ request, response, parameters, query }) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked against the shape of this very type
+      const asked = (await readAsked(request, { parameters, query })) as unknown as EventsInput
+      await streams.open(response, asked, request.headers["last-event-id"]?.toString())
+    },
+  }
+  return [...entries, events]
+}
+
+type ErasedHandler = (input: JsonObject, signal: AbortSignal) => Promise<unknown>
+
+/** The types of `Handlers` say that there is one for every route; the table is walked by name. */
+const handlerOf = (handlers: Handlers, group: string, name: string): ErasedHandler => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the reader checks the input against this route's shape
+  const groups = handlers as unknown as Readonly<Record<string, Readonly<Record<string, ErasedHandler>>>>
+  const handler = groups[group]?.[name]
+  if (handler === undefined) throw new TypeError(`no handler for ${group}.${name}`)
+  return handler
+}
+
+const admit = (admission: Admission): void => {
+  if (admission.tag === "refused") throw new Failure(admission.code)
+}
+
+const closed = (response: ServerResponse): AbortSignal => {
+  const controller = new AbortController()
+  response.once("close", () => controller.abort())
+  return controller.signal
+}
+
+const CHALLENGED: FailureCode = "UNAUTHORIZED"
+
+const challenge = (thrown: unknown): Readonly<Record<string, string>> =>
+  thrown instanceof Failure && thrown.code === CHALLENGED
+    ? { "www-authenticate": 'Bearer realm="meridian"' }
+    : {}

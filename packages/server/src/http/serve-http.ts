@@ -1,0 +1,176 @@
+/** The HTTP server: an engine of its own on one database, the page, and the state of spaces for reading. */
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import type { Duplex } from "node:stream"
+
+import { openEngine, type EngineOptions } from "@meridian/engine"
+import { Failure, type FailureCode } from "@meridian/protocol"
+
+import type { ServeWorld } from "../mcp/tool-call.ts"
+import { hostsOf } from "./admit-request.ts"
+import { rawFailure } from "./answer.ts"
+import { makeEventStreams } from "./event-stream.ts"
+import { makeHandlers } from "./handlers.ts"
+import { keepOutOfGit } from "./keep-out-of-git.ts"
+import { HTTP_LIMITS, type HttpLimits } from "./limits.ts"
+import { openApiDocument } from "./openapi.ts"
+import { readPageFiles } from "./page-files.ts"
+import { makeResponder } from "./respond.ts"
+import { makeSpacesReader } from "./spaces-reader.ts"
+import { readOrMakeToken } from "./token-file.ts"
+
+export interface ServeHttpOptions {
+  /** `database` is `<stateRoot>/engine.sqlite` when left out. */
+  readonly engine: Omit<EngineOptions, "database"> & { readonly database?: string }
+  /** Where the token file is, and the database by default. */
+  readonly stateRoot: string
+  /** What spaces are read with. */
+  readonly world: ServeWorld
+  readonly version: string
+  /** 0 takes any free one. */
+  readonly port?: number
+  /** A loopback address by default. */
+  readonly host?: string
+  readonly tokenFile?: string
+  /** The built page. */
+  readonly pageDirectory?: string
+  /** Stops the server. */
+  readonly signal?: AbortSignal
+  /** Lines for whoever runs the server; never holds a token. */
+  readonly log?: (line: string) => void
+  readonly limits?: Partial<HttpLimits>
+}
+
+export interface HttpServer {
+  /** `http://127.0.0.1:4747` */
+  readonly url: string
+  /** The page's address with the token behind `#`, which browsers send to nobody. */
+  readonly pageUrl: string
+  readonly port: number
+  readonly token: string
+  readonly stop: () => Promise<void>
+  /** Resolves when it has stopped, whatever stopped it. */
+  readonly stopped: Promise<void>
+}
+
+export const DEFAULT_PORT = 4747
+const DEFAULT_HOST = "127.0.0.1"
+const BUILT_IN_AGENTS = [{ name: "build" }, { name: "plan" }]
+
+export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> => {
+  const { stateRoot, host = DEFAULT_HOST, log = () => undefined } = options
+  const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits }
+  const token = readOrMakeToken(options.tokenFile ?? join(stateRoot, "http-token"))
+  keepOutOfGit(stateRoot)
+  const server = makeServer(limits)
+  const port = await listen(server, host, options.port ?? DEFAULT_PORT)
+  const engine = await openEngine({
+    ...options.engine,
+    database: options.engine.database ?? join(stateRoot, "engine.sqlite"),
+  }).catch(async (cause: unknown) => {
+    await closeServer(server, 0)
+    throw cause
+  })
+  const streams = makeEventStreams({ engine, limits, log })
+  const stopping = new AbortController()
+  const { respond } = makeResponder({
+    gate: { hosts: hostsOf(host, port), token },
+    handlers: makeHandlers({
+      engine,
+      spaces: makeSpacesReader(options.world),
+      version: options.version,
+      models: modelsOf(options.engine),
+      agents: agentsOf(options.engine),
+    }),
+    streams,
+    page: readPageFiles(options.pageDirectory),
+    openApi: openApiDocument(options.version),
+    limits,
+    log,
+    stopping: stopping.signal,
+  })
+  server.on("request", (request, response) => void respond(request, response))
+
+  const stopped = Promise.withResolvers<void>()
+  let isStopping = false
+  const stop = (): Promise<void> => {
+    if (isStopping) return stopped.promise
+    isStopping = true
+    stopping.abort(new Failure("ENGINE_CLOSED"))
+    streams.close()
+    closeServer(server, limits.stopMs)
+      .then(() => engine.close())
+      .then(stopped.resolve, stopped.reject)
+    return stopped.promise
+  }
+  if (options.signal?.aborted === true) void stop()
+  options.signal?.addEventListener("abort", () => void stop(), { once: true })
+  const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+  return { url, pageUrl: `${url}/#token=${token}`, port, token, stop, stopped: stopped.promise }
+}
+
+const modelsOf = ({ models, model }: Pick<EngineOptions, "models" | "model">) =>
+  models.map(({ id, provider, contextWindow, maxOutput }, index) => ({
+    id,
+    provider,
+    contextWindow,
+    maxOutput,
+    isDefault: model === undefined ? index === 0 : id === model,
+  }))
+
+const agentsOf = ({ agents = [] }: Pick<EngineOptions, "agents">) => [
+  ...BUILT_IN_AGENTS.filter(({ name }) => !agents.some((agent) => agent.name === name)),
+  ...agents.map(({ name, model }) => (model === undefined ? { name } : { name, model })),
+]
+
+const makeServer = (limits: HttpLimits): Server => {
+  const server = createServer({
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.checkMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    maxHeaderSize: limits.headerBytes,
+    insecureHTTPParser: false,
+  })
+  server.maxConnections = limits.connections
+  server.on("clientError", refuseConnection)
+  return server
+}
+
+/** What never became a request still gets a reason. */
+const refuseConnection = (error: Error & { readonly code?: string }, socket: Duplex): void => {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const code: FailureCode =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "HEADERS_TOO_LARGE"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "REQUEST_TIMEOUT"
+        : "REQUEST_MALFORMED"
+  socket.end(rawFailure(new Failure(code)), () => socket.destroy())
+}
+
+const listen = (server: Server, host: string, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once("error", (cause: Error & { readonly code?: string }) => {
+      reject(new Failure("PORT_UNAVAILABLE", { host, port, why: cause.code ?? cause.message }, { cause }))
+    })
+    server.listen(port, host, () => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has such an address
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+
+/** Lets answers finish for so long, then ends what is still connected. */
+const closeServer = (server: Server, patienceMs: number): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), patienceMs)
+    server.close(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })

@@ -1,0 +1,60 @@
+/** Reads spaces, chats and runs through the operations of spaces; answers in camelCase and without directories. */
+import type { Json, JsonObject } from "@meridian/protocol"
+import { decodeInput, OPERATIONS, type World } from "@meridian/spaces"
+
+import type { ServeWorld } from "../mcp/tool-call.ts"
+
+export interface SpacesReader {
+  readonly read: (
+    operation: "space.list" | "space.show" | "run.list" | "run.show",
+    values: JsonObject,
+    signal: AbortSignal,
+  ) => Promise<JsonObject>
+}
+
+/** Where something lies on the server is nobody's business who asks over the network. */
+export const DIRECTORIES: ReadonlySet<string> = new Set(["fs_path", "cwd", "report_path", "files_touched"])
+
+export const makeSpacesReader = (base: ServeWorld): SpacesReader => ({
+  read: async (name, values, signal) => {
+    const registration = OPERATIONS.find(({ meta }) => meta.name === name)
+    if (registration === undefined) throw new TypeError(`no operation ${name}`)
+    const input = decodeInput(registration.meta, { values, face: "tool" })
+    const operation = await registration.load()
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decodeInput checked the input against this very meta
+    const document = camelCased(await operation.run(input as never, worldOf(base, signal)))
+    if (!isObject(document)) throw new TypeError(`${name} did not answer with an object`)
+    return document
+  },
+})
+
+const worldOf = (base: ServeWorld, signal: AbortSignal): World => ({
+  ...base,
+  mode: "agent",
+  face: "tool",
+  terminal: { stdin: false, stdout: false, stderr: false },
+  stderr: { write: () => undefined },
+  warn: () => undefined,
+  progress: () => undefined,
+  signal,
+  onSignal: () => () => undefined,
+  confirm: () => Promise.resolve(false),
+  json: true,
+})
+
+const camelCased = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map((item: Json) => camelCased(item))
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !DIRECTORIES.has(key))
+      .map(([key, item]) => [camelName(key), camelCased(item)]),
+  )
+}
+
+/** `run_id` -> `runId`. */
+export const camelName = (key: string): string =>
+  key.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,0 +1,65 @@
+/**
+ * The token of the server: one line in a file only its owner can read, made at the first start and kept, so that an open
+ * page survives a restart. A file that others can read, or that holds no token, is replaced: what leaked is worth nothing.
+ */
+import { randomBytes } from "node:crypto"
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from "node:fs"
+import { dirname } from "node:path"
+
+import { Failure } from "@meridian/protocol"
+
+const TOKEN = /^[A-Za-z0-9_-]{43}\n?$/
+const OTHERS = 0o077
+
+export const readOrMakeToken = (file: string): string => {
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    return readToken(file) ?? makeToken(file)
+  } catch (cause) {
+    throw new Failure("TOKEN_UNUSABLE", { file, why: codeOf(cause) }, { cause })
+  }
+}
+
+const readToken = (file: string): string | undefined => {
+  let descriptor: number
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (cause) {
+    if (codeOf(cause) === "ENOENT") return undefined
+    throw cause
+  }
+  try {
+    const status = fstatSync(descriptor)
+    const buffer = Buffer.alloc(64)
+    const text = status.isFile() ? buffer.toString("latin1", 0, readSync(descriptor, buffer)) : ""
+    return (status.mode & OTHERS) === 0 && TOKEN.test(text) ? text.trim() : undefined
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Whole or not at all: written beside and moved, so that a server that starts at the same time reads no half of it. */
+const makeToken = (file: string): string => {
+  const token = randomBytes(32).toString("base64url")
+  const fresh = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`
+  const descriptor = openSync(fresh, "wx", 0o600)
+  try {
+    writeSync(descriptor, `${token}\n`)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(fresh, file)
+  return readToken(file) ?? token
+}
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause ? String(cause.code) : "unknown"
