@@ -146,13 +146,13 @@ describe("wait", () => {
       const { sessions } = scene.engine
       const outcomes: string[] = []
       for (let index = 0; index < 20; index += 1) {
-        const sessionID = `ses_${index}`
-        const directory = join(scene.directory, sessionID)
+        const id = `ses_${index}`
+        const directory = join(scene.directory, id)
         mkdirSync(directory)
-        await sessions.create({ id: sessionID, location: { directory } })
+        await sessions.create({ id, location: { directory } })
         rmSync(directory, { recursive: true })
-        await sessions.prompt({ sessionID, prompt: { text: "nowhere" } })
-        outcomes.push(await codeOf(sessions.wait(sessionID)))
+        await sessions.prompt({ sessionID: id, prompt: { text: "nowhere" } })
+        outcomes.push(await codeOf(sessions.wait(id)))
       }
       expect(outcomes).toEqual(Array.from({ length: 20 }, () => "LOCATION_NOT_FOUND"))
       expect(await sessions.inputs("ses_0")).toHaveLength(1)
