@@ -1,3 +1,4 @@
+import type { StoredEvent } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
 import { createSignals } from "./signals.ts"
@@ -5,7 +6,7 @@ import { createSignals } from "./signals.ts"
 /** A store that only has a version and commits, and a clock that ticks when told to. */
 const openSignals = () => {
   let version = 1
-  let commit: (sessionID: string) => void = () => undefined
+  let commit: (sessionID: string, events: readonly StoredEvent[]) => void = () => undefined
   const ticks = new Set<() => void>()
   const signals = createSignals({
     store: {
@@ -16,17 +17,17 @@ const openSignals = () => {
           return () => undefined
         },
       },
-    } as unknown as Parameters<typeof createSignals>[0]["store"], // oxlint-disable-line typescript/no-unsafe-type-assertion -- all that signals use of a store
+    },
     world: {
       every: (_ms: number, tick: () => void) => {
         ticks.add(tick)
         return () => ticks.delete(tick)
       },
-    } as unknown as Parameters<typeof createSignals>[0]["world"], // oxlint-disable-line typescript/no-unsafe-type-assertion -- all that signals use of the world
+    },
   })
   return {
     signals,
-    commitHere: (sessionID: string) => commit(sessionID),
+    commitHere: (sessionID: string) => commit(sessionID, []),
     commitElsewhere: () => {
       version += 1
     },

@@ -19,7 +19,13 @@ export interface Signals {
   readonly close: () => void
 }
 
-export const createSignals = (options: { readonly store: Store; readonly world: World }): Signals => {
+export const createSignals = (options: {
+  readonly store: {
+    readonly reader: Pick<Store["reader"], "foreignVersion">
+    readonly log: Pick<Store["log"], "onCommit">
+  }
+  readonly world: Pick<World, "every">
+}): Signals => {
   const { store, world } = options
   const watchers = new Map<string, Set<() => void>>()
   const foreign = new Set<() => void>()
