@@ -144,8 +144,11 @@ const withStdin = async (
   return { ...values, [wireName(asked[0])]: readStdin() }
 }
 
-/** Commands that tell of spaces, chats and runs: what a killed process left open is closed before they speak. */
-const SWEEPING: ReadonlySet<string> = new Set(["start", "space", "run", "doctor"])
+/**
+ * Commands that tell of spaces, chats and runs: what a killed process left open is closed before they speak. Not `doctor`,
+ * which does the same and reports it.
+ */
+const SWEEPING: ReadonlySet<string> = new Set(["start", "space", "run"])
 
 const line = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 

@@ -99,6 +99,8 @@ const checkFlags = (input: Input): void => {
     refuse("Cannot combine --new with --space.", "give one of them.")
   if (input.new && input.continue !== undefined)
     refuse("Cannot combine --new with --continue.", "omit --new to continue a chat.")
+  if (input.cwd !== undefined && input.continue !== undefined)
+    refuse("A chat is continued in the directory it was started in.", "omit --cwd.")
   if (
     input.name !== undefined &&
     (input.name.trim() === "" || input.name.length > LIMIT.nameCharacters || /\p{Cc}/u.test(input.name))
