@@ -241,11 +241,42 @@ describe("a frozen process", () => {
     const [request] = await second.engine.permissions.list()
     await second.engine.permissions.reply({ requestID: request?.id ?? "", reply: "once" })
     await second.engine.sessions.wait(sessionID)
-    const outcome = codeOf(frozen.engine.sessions.wait(sessionID))
+    const idle = codeOf(frozen.engine.sessions.wait(sessionID))
     frozen.life.tick()
-    expect(await outcome).toBe("FENCED")
+    await idle
     expect(acts).toBe(1)
+    expect(await frozen.engine.sessions.active()).toEqual([])
     expect(frozen.life.writtenAfterFreeze()).toBe(0)
+  })
+
+  test("is told to stop as soon as it sees that it lost its session", async () => {
+    await using house = openHouse()
+    const acting = gate()
+    let told = ""
+    const frozen = await house.open([callTool], {
+      tools: [
+        tool("act", async (_input, { signal }) => {
+          signal.addEventListener("abort", () => {
+            told = "stop"
+          })
+          await acting.pass()
+        }),
+      ],
+    })
+    await frozen.engine.sessions.prompt(go)
+    await acting.reached
+    frozen.life.freeze()
+    const second = await house.open()
+    const outcome = frozen.engine.sessions.wait(sessionID).then(
+      () => "settled",
+      () => "failed",
+    )
+    frozen.life.tick()
+    await outcome
+    expect(told).toBe("stop")
+    expect(await frozen.engine.sessions.active()).toEqual([])
+    expect(frozen.life.writtenAfterFreeze()).toBe(0)
+    expect(brokenLaws(await allEvents(second.engine))).toEqual([])
   })
 
   test("is given up after the lease time of silence, and not before", async () => {

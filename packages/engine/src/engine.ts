@@ -206,7 +206,7 @@ const contextRetries = (world: World, wake: (sessionID: string) => void) => {
   }
 }
 
-/** A drain that also ends when another process records an interrupt. */
+/** A drain that also ends when another process records an interrupt, or has taken the session over. */
 const interruptibleFromElsewhere = (
   runtime: Runtime,
   sessionID: string,
@@ -215,9 +215,17 @@ const interruptibleFromElsewhere = (
 ): Effect.Effect<void, Failure> =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
-      const before = runtime.store.log.find(sessionID)?.interruptSeq ?? 0
-      return runtime.signals.watchForeign(() => {
-        if ((runtime.store.log.find(sessionID)?.interruptSeq ?? 0) > before) stop()
+      const { store, fences, signals } = runtime
+      const before = store.log.find(sessionID)?.interruptSeq ?? 0
+      let stopped = false
+      return signals.watchForeign(() => {
+        const fence = fences.get(sessionID)
+        const lost = fence !== undefined && !store.leases.isCurrent(fence)
+        const interrupted = (store.log.find(sessionID)?.interruptSeq ?? 0) > before
+        // Once: what is demanded while the cleanup runs must survive.
+        if (stopped || !(lost || interrupted)) return
+        stopped = true
+        stop()
       })
     }),
     () => drain,
@@ -229,9 +237,10 @@ const todoStore = (store: Store, histories: Histories, fences: ReadonlyMap<strin
   load: (sessionID) => Promise.resolve(histories.current(store.log.get(sessionID)).transcript.todo()),
   save: (sessionID, items: readonly TodoItem[]) => {
     const fence = fences.get(sessionID)
-    store.log.write(
-      { sessionID, durability: "NORMAL", ...(fence === undefined ? {} : { fence }) },
-      ({ append }) => append([{ type: "session.next.todo.updated.1", data: { items } }]),
+    // A tool that goes on after its drain has ended has nothing to say any more.
+    if (fence === undefined) throw new Failure("FENCED", { session: sessionID })
+    store.log.write({ sessionID, durability: "NORMAL", fence }, ({ append }) =>
+      append([{ type: "session.next.todo.updated.1", data: { items } }]),
     )
     return Promise.resolve()
   },

@@ -20,6 +20,8 @@ export type Acquisition =
 export interface Leases {
   readonly acquire: (key: number) => Acquisition
   readonly release: (fence: Fence) => void
+  /** Nobody has taken it since. */
+  readonly isCurrent: (fence: Fence) => boolean
   /** Somebody else holds it and is, as far as we know, alive. */
   readonly isHeldElsewhere: (key: number) => boolean
   /** Sessions whose owner is gone or silent for too long. */
@@ -99,6 +101,9 @@ export const createLeases = (options: {
     database.transact("NORMAL", () => releaseLease.run(fence.key, fence.number, me))
   }
 
+  const isCurrent: Leases["isCurrent"] = ({ key, number }) =>
+    Number(selectLease.get(key)?.["fence"]) === number
+
   const isHeldElsewhere: Leases["isHeldElsewhere"] = (key) => {
     const owner = selectLease.get(key)?.["owner"]
     return typeof owner === "string" && owner !== me && !isLost(owner)
@@ -143,7 +148,7 @@ export const createLeases = (options: {
     })
   }
 
-  return { acquire, release, isHeldElsewhere, abandoned, sweep, close }
+  return { acquire, release, isCurrent, isHeldElsewhere, abandoned, sweep, close }
 }
 
 const ownerRow = (row: Readonly<Record<string, unknown>>): OwnerRow => ({
