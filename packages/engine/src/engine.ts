@@ -216,12 +216,12 @@ const interruptibleFromElsewhere = (
   Effect.acquireUseRelease(
     Effect.sync(() => {
       const { store, fences, signals } = runtime
-      const before = store.log.find(sessionID)?.interruptSeq ?? 0
+      const before = store.log.findHead(sessionID)?.interruptSeq ?? 0
       let stopped = false
       return signals.watchForeign(() => {
         const fence = fences.get(sessionID)
         const lost = fence !== undefined && !store.leases.isCurrent(fence)
-        const interrupted = (store.log.find(sessionID)?.interruptSeq ?? 0) > before
+        const interrupted = (store.log.findHead(sessionID)?.interruptSeq ?? 0) > before
         // Once: what is demanded while the cleanup runs must survive.
         if (stopped || !(lost || interrupted)) return
         stopped = true
@@ -234,7 +234,7 @@ const interruptibleFromElsewhere = (
 
 /** The todo list of a session is an event like everything else it does, written under the drain's fence. */
 const todoStore = (store: Store, histories: Histories, fences: ReadonlyMap<string, Fence>): TodoStore => ({
-  load: (sessionID) => Promise.resolve(histories.current(store.log.get(sessionID)).transcript.todo()),
+  load: (sessionID) => Promise.resolve(histories.current(store.log.head(sessionID)).transcript.todo()),
   save: (sessionID, items: readonly TodoItem[]) => {
     const fence = fences.get(sessionID)
     // A tool that goes on after its drain has ended has nothing to say any more.

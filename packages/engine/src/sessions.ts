@@ -175,7 +175,7 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
 
   const wait = (sessionID: string) =>
     Effect.gen(function* () {
-      const { key } = yield* attempt(() => store.log.get(sessionID))
+      const { key } = yield* attempt(() => store.log.head(sessionID))
       yield* drains.awaitIdle(sessionID)
       yield* untilFree(key)
     })
@@ -203,10 +203,10 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
         return { ...page, items: page.items.map(info) }
       }),
     prompt,
-    run: (sessionID) => attempt(() => store.log.get(sessionID)).pipe(Effect.andThen(drains.run(sessionID))),
+    run: (sessionID) => attempt(() => store.log.head(sessionID)).pipe(Effect.andThen(drains.run(sessionID))),
     wake: (sessionID) =>
       attempt(() => {
-        store.log.get(sessionID)
+        store.log.head(sessionID)
         drains.wake(sessionID)
       }),
     interrupt,
@@ -218,8 +218,8 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
       attempt(() =>
         store.reader.messages(store.log.get(input.sessionID), checkPage(input, LIMITS.messagesPerPage)),
       ),
-    message: ({ sessionID, id }) => attempt(() => store.reader.message(store.log.get(sessionID).key, id)),
-    inputs: (sessionID) => attempt(() => store.inbox.receipts(store.log.get(sessionID).key)),
+    message: ({ sessionID, id }) => attempt(() => store.reader.message(store.log.head(sessionID).key, id)),
+    inputs: (sessionID) => attempt(() => store.inbox.receipts(store.log.head(sessionID).key)),
     cancel: ({ sessionID, id }) => attempt(() => store.inbox.cancel(sessionID, id)),
     switchModel: ({ sessionID, model }) =>
       attempt(() => checkModel(model)).pipe(
@@ -261,7 +261,7 @@ export const readEvents = (
   signal: AbortSignal,
 ): AsyncIterable<SessionEvent> => {
   if (!Number.isSafeInteger(after) || after < 0) throw invalid("`after` is a sequence number, 0 or more")
-  const { key } = store.log.get(sessionID)
+  const { key } = store.log.head(sessionID)
   return tailEvents({ store, signals, world, sessionID, key, after, follow, signal })
 }
 
@@ -270,7 +270,7 @@ export const readLive = (
   sessionID: string,
   signal: AbortSignal,
 ): AsyncIterable<LiveItem> => {
-  store.log.get(sessionID)
+  store.log.head(sessionID)
   return liveItems((receive) => signals.watchLive(sessionID, receive), signal)
 }
 

@@ -11,7 +11,7 @@ import { decideNext } from "../domain/next-step.ts"
 import { choosePromotions, type Boundary } from "../domain/promotion.ts"
 import type { World } from "../port/world.ts"
 import type { Durability } from "../store/database.ts"
-import type { Fence, SessionRow } from "../store/log.ts"
+import type { Fence, SessionHead } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
 import { attempt } from "./attempt.ts"
 import { runCall } from "./calls.ts"
@@ -73,7 +73,7 @@ export const drainSession = (
 /** Settles what a lost process left in a session, without going on with it. Nothing happens while somebody is at it. */
 export const recoverSession = (runtime: Runtime, sessionID: string): Effect.Effect<void, Failure> =>
   Effect.acquireUseRelease(
-    attempt(() => runtime.store.leases.acquire(runtime.store.log.get(sessionID).key)),
+    attempt(() => runtime.store.leases.acquire(runtime.store.log.head(sessionID).key)),
     (lease) => (lease.kind === "acquired" ? settle(runtime, sessionID, lease.fence) : Effect.void),
     (lease) =>
       lease.kind === "acquired"
@@ -86,7 +86,7 @@ const acquireLease = (runtime: Runtime, sessionID: string, demand: Demand) =>
   Effect.gen(function* () {
     const { store } = runtime
     for (;;) {
-      const session = yield* attempt(() => store.log.get(sessionID))
+      const session = yield* attempt(() => store.log.head(sessionID))
       if (!demand.forced && !hasWork(runtime, session)) return undefined
       const acquired = yield* attempt(() => store.leases.acquire(session.key))
       if (acquired.kind === "acquired") return acquired.fence
@@ -94,7 +94,7 @@ const acquireLease = (runtime: Runtime, sessionID: string, demand: Demand) =>
     }
   })
 
-const hasWork = (runtime: Runtime, session: SessionRow): boolean => {
+const hasWork = (runtime: Runtime, session: SessionHead): boolean => {
   if (runtime.store.inbox.pending(session.key).length > 0) return true
   const { transcript } = runtime.histories.current(session)
   return transcript.compactionRequested() || hasAnsweredCall(transcript)
@@ -122,7 +122,7 @@ const drainUnderLease = (runtime: Runtime, sessionID: string, fence: Fence, dema
     yield* settle(runtime, sessionID, fence)
     const progress: Progress = { turns: 0, boundary: "settled", forced: demand.forced, resultsToShow: false }
     for (;;) {
-      const { directory } = yield* attempt(() => runtime.store.log.get(sessionID))
+      const { directory } = yield* attempt(() => runtime.store.log.head(sessionID))
       const ending = yield* Effect.scoped(
         Effect.flatMap(runtime.locations.enter(directory), (location) =>
           drainAt(runtime, { sessionID, fence, directory, location }, progress),

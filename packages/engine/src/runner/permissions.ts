@@ -224,7 +224,7 @@ export const createPermissions = (options: {
     },
     list: (sessionID) =>
       store.reader
-        .openRequests(sessionID === undefined ? undefined : store.log.get(sessionID).key)
+        .openRequests(sessionID === undefined ? undefined : store.log.head(sessionID).key)
         .map((row) => ({
           id: row.event.data.requestID,
           sessionID: row.sessionID,

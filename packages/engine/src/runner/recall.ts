@@ -74,7 +74,7 @@ const field = (input: unknown, name: string): unknown =>
     : undefined
 
 const readRange = (store: Store, sessionID: string, from: number, through: number): string => {
-  const { key } = store.log.get(sessionID)
+  const { key } = store.log.head(sessionID)
   const lines: string[] = []
   let characters = 0
   for (const event of store.reader.events(key, from - 1, LIMITS.eventsPerPage)) {
@@ -150,7 +150,7 @@ const createIndexes = (store: Store) => {
 
   return {
     search: (sessionID: string, query: string): readonly string[] => {
-      const { key } = store.log.get(sessionID)
+      const { key } = store.log.head(sessionID)
       follow(sessionID, key)
       // Each word quoted: no query is a syntax error, whatever it contains.
       const words = (query.match(/[\p{L}\p{N}_]+/gu) ?? []).slice(0, 20).map((word) => `"${word}"`)

@@ -9,17 +9,21 @@ import type { Database, Durability } from "./database.ts"
 import { createProjector, type Projector } from "./projector.ts"
 import { positionOf } from "./schema.ts"
 
-export interface SessionRow {
+/** What every write and every boundary must know of a session. */
+export interface SessionHead {
   readonly key: number
   readonly id: string
   readonly seq: number
   readonly directory: string
+  readonly interruptSeq: number
+}
+
+export interface SessionRow extends SessionHead {
   readonly agent: string | undefined
   readonly model: string | undefined
   readonly title: string | undefined
   readonly created: number
   readonly updated: number
-  readonly interruptSeq: number
   readonly openStep: number | undefined
   readonly failedSeq: number | undefined
   readonly todoSeq: number | undefined
@@ -41,7 +45,7 @@ export interface Fence {
 
 /** What a decision inside a transaction may look at and do. */
 export interface Writing {
-  readonly session: SessionRow
+  readonly session: SessionHead
   /** Numbers and stores the events; the sequence moves with the commit. */
   readonly append: (events: readonly DurableEvent[]) => readonly StoredEvent[]
 }
@@ -57,6 +61,9 @@ export interface Log {
   readonly find: (sessionID: string) => SessionRow | undefined
   /** Like `find`, but a missing session is a failure. */
   readonly get: (sessionID: string) => SessionRow
+  /** The few columns that are needed again and again. */
+  readonly findHead: (sessionID: string) => SessionHead | undefined
+  readonly head: (sessionID: string) => SessionHead
   readonly write: <A>(options: WriteOptions, decide: (writing: Writing) => A) => A
   readonly create: (
     sessionID: string,
@@ -73,6 +80,7 @@ export const createLog = (options: { readonly database: Database; readonly now: 
   const projector = createProjector(raw)
   const listeners = new Set<(sessionID: string, events: readonly StoredEvent[]) => void>()
   const selectSession = raw.prepare("select * from session where id = ?")
+  const selectHead = raw.prepare("select key, seq, directory, interrupt_seq from session where id = ?")
   const insertEvent = raw.prepare("insert into event (id, type, time, data) values (?, ?, ?, ?)")
   const moveSequence = raw.prepare("update session set seq = ?, updated = ? where key = ?")
   const selectFence = raw.prepare("select fence from lease where session = ?")
@@ -89,7 +97,25 @@ export const createLog = (options: { readonly database: Database; readonly now: 
     return row
   }
 
-  const checkFence = (session: SessionRow, fence: Fence): void => {
+  const findHead: Log["findHead"] = (sessionID) => {
+    const row = selectHead.get(sessionID)
+    if (row === undefined) return undefined
+    return {
+      key: Number(row["key"]),
+      id: sessionID,
+      seq: Number(row["seq"]),
+      directory: String(row["directory"]),
+      interruptSeq: Number(row["interrupt_seq"]),
+    }
+  }
+
+  const head: Log["head"] = (sessionID) => {
+    const found = findHead(sessionID)
+    if (found === undefined) throw new Failure("SESSION_NOT_FOUND", { session: sessionID })
+    return found
+  }
+
+  const checkFence = (session: SessionHead, fence: Fence): void => {
     assert(fence.key === session.key, "a fence is used for its own session")
     if (Number(selectFence.get(session.key)?.["fence"]) !== fence.number)
       throw new Failure("FENCED", { session: session.id })
@@ -113,7 +139,7 @@ export const createLog = (options: { readonly database: Database; readonly now: 
   const write: Log["write"] = ({ sessionID, durability, fence }, decide) => {
     const written: StoredEvent[] = []
     const result = database.transact(durability, () => {
-      const session = get(sessionID)
+      const session = head(sessionID)
       if (fence !== undefined) checkFence(session, fence)
       const append: Writing["append"] = (events) => {
         const stored = store(session.key, session.seq + written.length, events)
@@ -150,7 +176,7 @@ export const createLog = (options: { readonly database: Database; readonly now: 
     return () => listeners.delete(listener)
   }
 
-  return { find, get, write, create, onCommit, projector }
+  return { find, get, findHead, head, write, create, onCommit, projector }
 }
 
 const optional = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
