@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { openEngine } from "@meridian/engine"
+import { openEngine, type Reply } from "@meridian/engine"
 import { startScriptedProvider } from "@meridian/testkit"
 import { describe, expect, test } from "vitest"
 
@@ -78,7 +78,7 @@ describe.each(WIRES)("$provider", ({ provider, path, native, mark }) => {
 })
 
 const startProvider = async (
-  answer: (summary: boolean) => import("@meridian/engine").Reply,
+  answer: (summary: boolean) => Reply,
 ): Promise<AsyncDisposable & { readonly url: string; readonly last: () => string }> => {
   const provider = await startScriptedProvider({
     respond: (request) => answer(request.lastText.includes("Write the checkpoint now")),

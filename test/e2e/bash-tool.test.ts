@@ -79,13 +79,6 @@ test("output of both streams comes in order, with the exit code", async () => {
   ])
 })
 
-test("approving a command with a wildcard for always saves nothing wider than what was seen", async () => {
-  await using bench = await openBench()
-  const scene = openScene()
-  await bench.run({ command: "ls *.none || true" }, scene)
-  expect(scene.questions[0]?.always).toEqual([])
-})
-
 test("a command without output, one that reads input and one that ends by a signal", async () => {
   await using bench = await openBench()
   expect(await bench.run({ command: "true" })).toBe("(no output)\n\n[exit code 0]")

@@ -178,8 +178,8 @@ const valueOf = (snapshot: Readonly<Record<string, { readonly value: unknown }>>
   return typeof value === "string" ? value : undefined
 }
 
-const only = process.env["MERIDIAN_SIM_SEED"]
-const walks = Number(process.env["MERIDIAN_SIM_WALKS"] ?? 120)
+const { MERIDIAN_SIM_SEED: only, MERIDIAN_SIM_WALKS: wanted = "120" } = process.env // oxlint-disable-line node/no-process-env -- how many walks, and which
+const walks = Number(wanted)
 
 test(
   `${only === undefined ? walks : 1} walks of context and compaction keep the laws`,

@@ -3,6 +3,7 @@ import { Failure } from "@meridian/protocol"
 import { Cause, Context, Effect, Exit, Scope } from "effect"
 
 import type { Engine, EngineOptions, WaitOptions } from "./api.ts"
+import { aboutSession, fieldsOf, sessionOf } from "./check-options.ts"
 import { EngineRuntime, makeEngine, Permissions, type EngineInternals } from "./engine.ts"
 import { readEvents, readLive, Sessions } from "./sessions.ts"
 
@@ -21,10 +22,10 @@ export const openEngineWith = async (options: EngineOptions, internals: EngineIn
   const runtime = Context.get(opened.value, EngineRuntime)
   let closing: Promise<void> | undefined
 
-  const run = async <A>(effect: Effect.Effect<A, Failure>, wait: WaitOptions = {}): Promise<A> => {
+  const run = async <A>(ask: () => Effect.Effect<A, Failure>, wait: WaitOptions = {}): Promise<A> => {
     if (closing !== undefined) throw new Failure("ENGINE_CLOSED")
     const { signal } = wait
-    const exit = await Effect.runPromiseExit(effect, signal === undefined ? {} : { signal })
+    const exit = await Effect.runPromiseExit(ask(), signal === undefined ? {} : { signal })
     if (Exit.isSuccess(exit)) return exit.value
     if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason
     throw reject(exit.cause)
@@ -43,31 +44,40 @@ export const openEngineWith = async (options: EngineOptions, internals: EngineIn
 
   return {
     sessions: {
-      create: (input) => run(sessions.create(input)),
-      get: (sessionID) => run(sessions.get(sessionID)),
-      list: (input) => run(sessions.list(input)),
-      prompt: (input) => run(sessions.prompt(input)),
-      run: (sessionID, wait) => run(sessions.run(sessionID), wait),
-      wake: (sessionID) => run(sessions.wake(sessionID)),
-      interrupt: (sessionID) => run(sessions.interrupt(sessionID)),
-      wait: (sessionID, wait) => run(sessions.wait(sessionID), wait),
-      active: () => run(sessions.active),
-      events: (input, wait) => iterate((signal) => readEvents(runtime, input, signal), wait),
-      live: (sessionID, wait) => iterate((signal) => readLive(runtime, sessionID, signal), wait),
-      messages: (input) => run(sessions.messages(input)),
-      message: (input) => run(sessions.message(input)),
-      inputs: (sessionID) => run(sessions.inputs(sessionID)),
-      cancel: (input) => run(sessions.cancel(input)),
-      switchModel: (input) => run(sessions.switchModel(input)),
-      switchAgent: (input) => run(sessions.switchAgent(input)),
-      compact: (sessionID, wait) => run(sessions.compact(sessionID), wait),
-      receipts: (sessionID) => run(sessions.receipts(sessionID)),
-      restore: (input) => run(sessions.restore(input)),
-      move: (input) => run(sessions.move(input)),
+      create: (input) =>
+        run(() => {
+          fieldsOf(input, "The request")
+          return sessions.create(input)
+        }),
+      get: (sessionID) => run(() => sessions.get(sessionOf(sessionID))),
+      list: (input) => run(() => sessions.list(input)),
+      prompt: (input) => run(() => sessions.prompt(aboutSession(input))),
+      run: (sessionID, wait) => run(() => sessions.run(sessionOf(sessionID)), wait),
+      wake: (sessionID) => run(() => sessions.wake(sessionOf(sessionID))),
+      interrupt: (sessionID) => run(() => sessions.interrupt(sessionOf(sessionID))),
+      wait: (sessionID, wait) => run(() => sessions.wait(sessionOf(sessionID)), wait),
+      active: () => run(() => sessions.active),
+      events: (input, wait) => iterate((signal) => readEvents(runtime, aboutSession(input), signal), wait),
+      live: (sessionID, wait) => iterate((signal) => readLive(runtime, sessionOf(sessionID), signal), wait),
+      messages: (input) => run(() => sessions.messages(aboutSession(input))),
+      message: (input) => run(() => sessions.message(aboutSession(input, "id"))),
+      inputs: (sessionID) => run(() => sessions.inputs(sessionOf(sessionID))),
+      cancel: (input) => run(() => sessions.cancel(aboutSession(input, "id"))),
+      switchModel: (input) => run(() => sessions.switchModel(aboutSession(input, "model"))),
+      switchAgent: (input) => run(() => sessions.switchAgent(aboutSession(input, "agent"))),
+      compact: (sessionID, wait) => run(() => sessions.compact(sessionOf(sessionID)), wait),
+      receipts: (sessionID) => run(() => sessions.receipts(sessionOf(sessionID))),
+      restore: (input) => run(() => sessions.restore(aboutSession(input))),
+      move: (input) => run(() => sessions.move(aboutSession(input))),
     },
     permissions: {
-      list: (input) => run(permissions.list(input)),
-      reply: (input) => run(permissions.reply(input)),
+      list: (input) =>
+        run(() => permissions.list(input === undefined ? {} : { ...fieldsOf(input, "The request") })),
+      reply: (input) =>
+        run(() => {
+          fieldsOf(input, "The request")
+          return permissions.reply(input)
+        }),
     },
     close: () => {
       closed.abort()

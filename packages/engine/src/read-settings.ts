@@ -2,6 +2,7 @@
 import { Failure } from "@meridian/protocol"
 
 import type { EngineOptions } from "./api.ts"
+import { checkOptions } from "./check-options.ts"
 import { DEFAULT_LIMITS, LIMITS, type EngineLimits } from "./domain/limits.ts"
 import { DEFAULT_RETRY } from "./domain/retry.ts"
 import { openModel } from "./model/open-model.ts"
@@ -9,6 +10,7 @@ import type { World } from "./port/world.ts"
 import { BUILT_IN_AGENTS, type Agent, type Settings } from "./runner/settings.ts"
 
 export const readSettings = (options: EngineOptions, world: World): Settings => {
+  checkOptions(options)
   const models = new Map(
     options.models.map((config) => [config.id, openModel(config, { now: world.now })] as const),
   )

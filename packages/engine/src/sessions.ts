@@ -303,12 +303,26 @@ const checkId = (id: string | undefined): string | undefined => {
 const checkPrompt = (prompt: Prompt): void => {
   const text: unknown = prompt?.text
   if (typeof text !== "string") throw invalid("A prompt has a `text`")
-  const files = prompt.files ?? []
+  const files = checkFiles(prompt.files ?? [])
   if (text === "" && files.length === 0) throw invalid("A prompt is not empty")
   if (files.length > LIMITS.promptFiles) throw invalid(`A prompt has at most ${LIMITS.promptFiles} files`)
   const bytes = Buffer.byteLength(text) + files.reduce((sum, file) => sum + file.base64.length, 0)
   if (bytes > LIMITS.promptBytes)
     throw invalid(`A prompt is at most ${LIMITS.promptBytes} bytes, this one is ${bytes}`)
+}
+
+const checkFiles = (files: unknown): NonNullable<Prompt["files"]> => {
+  if (!Array.isArray(files)) throw invalid("`files` is a list")
+  for (const file of files) {
+    const { mediaType, base64, name }: Readonly<Record<string, unknown>> = Object(file)
+    if (
+      typeof mediaType !== "string" ||
+      typeof base64 !== "string" ||
+      (name !== undefined && typeof name !== "string")
+    )
+      throw invalid("A file has a `mediaType`, its content as `base64` and maybe a `name`")
+  }
+  return files
 }
 
 const checkLocation = (location: Location): Location => {

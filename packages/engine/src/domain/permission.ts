@@ -60,8 +60,11 @@ export const isDeniedEverywhere = (rules: readonly PermissionRule[], action: str
 
 /**
  * `*` is any run of characters, `?` is one; a trailing ` *` also matches nothing at all (`git status *` covers
- * `git status`). On a mismatch only the last star moves: never exponential, whatever the pattern.
+ * `git status`); a backslash takes the meaning from a star, a question mark and itself. On a mismatch only the last star moves: never exponential, whatever the pattern.
  */
+/** As a pattern that matches this text and nothing else: approvals are saved as what the person saw. */
+export const literalPattern = (text: string): string => text.replaceAll(/[*?\\]/g, "\\$&")
+
 export const matchesWildcard = (pattern: string, text: string): boolean => {
   if (pattern.endsWith(" *") && matchesExactly(pattern.slice(0, -2), text)) return true
   return matchesExactly(pattern, text)
@@ -73,13 +76,14 @@ const matchesExactly = (pattern: string, text: string): boolean => {
   let star = -1
   let resumeAt = 0
   while (atText < text.length) {
-    const wanted = pattern[atPattern]
-    if (wanted === "*") {
+    const escaped = isEscape(pattern, atPattern)
+    const wanted = pattern[escaped ? atPattern + 1 : atPattern]
+    if (wanted === "*" && !escaped) {
       star = atPattern
       resumeAt = atText
       atPattern += 1
-    } else if (wanted === "?" || wanted === text[atText]) {
-      atPattern += 1
+    } else if ((wanted === "?" && !escaped) || wanted === text[atText]) {
+      atPattern += escaped ? 2 : 1
       atText += 1
     } else if (star >= 0) {
       atPattern = star + 1
@@ -89,4 +93,9 @@ const matchesExactly = (pattern: string, text: string): boolean => {
   }
   while (pattern[atPattern] === "*") atPattern += 1
   return atPattern === pattern.length
+}
+
+const isEscape = (pattern: string, at: number): boolean => {
+  const next = pattern[at + 1]
+  return pattern[at] === "\\" && (next === "*" || next === "?" || next === "\\")
 }

@@ -74,8 +74,6 @@ const actionOf = (tool: string): string => ACTIONS[tool] ?? tool
 
 const ACTIONS: Readonly<Record<string, string>> = {
   read: "read",
-  glob: "read",
-  grep: "read",
   edit: "edit",
   write: "edit",
   apply_patch: "edit",

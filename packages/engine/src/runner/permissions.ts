@@ -4,7 +4,7 @@
  */
 import { Failure, messageId, permissionRequestId, type PermissionReply } from "@meridian/protocol"
 
-import { decidePermission, type PermissionRule } from "../domain/permission.ts"
+import { decidePermission, literalPattern, type PermissionRule } from "../domain/permission.ts"
 import { ToolError, type PermissionQuestion } from "../port/tool.ts"
 import type { World } from "../port/world.ts"
 import type { Fence } from "../store/log.ts"
@@ -134,7 +134,7 @@ export const createPermissions = (options: {
             action: question.action,
             resources: question.resources,
             title: question.title,
-            always: question.always ?? question.resources,
+            always: question.always ?? question.resources.map(literalPattern),
             ...(question.detail === undefined ? {} : { detail: question.detail }),
           },
         },

@@ -78,8 +78,6 @@ export const bashTool = (options: BashOptions): SelfBoundedTool => ({
     await scene.ask({
       action: "bash",
       resources: [input.command],
-      // Saved approvals are patterns: a command with a star in it would approve more than the person saw.
-      ...(/[*?]/.test(input.command) ? { always: [] } : {}),
       title: input.description ?? input.command.slice(0, 200),
       detail: {
         command: input.command.slice(0, TOOL_LIMITS.detailCharacters),

@@ -39,7 +39,7 @@ export const globTool = (options: SearchOptions): Tool => ({
   execute: async (raw, scene) => {
     const input = SHAPE.decode(raw)
     const matches = compileFilter(input.pattern)
-    const path = await resolveSearch(options, input.path ?? ".", scene)
+    const path = await resolveSearch("glob", options, input.path ?? ".", scene)
     if (!(await isDirectory(path)))
       throw new ToolError("failed", `${JSON.stringify(path.named)} is not a directory.`)
     const giveBack = await options.slots.take(scene.signal)
@@ -86,11 +86,16 @@ export const compileFilter = (pattern: string): ((path: string) => boolean) => {
   return (path) => compiled.matches(path.slice(path.lastIndexOf("/") + 1))
 }
 
-/** What glob and grep may look at: asked for like reading, with the searched path as the resource. */
-export const resolveSearch = async (place: Place, named: string, scene: ToolScene): Promise<ResolvedPath> => {
+/** What glob and grep may look at: each asks under its own name, with the searched path as the resource. */
+export const resolveSearch = async (
+  action: "glob" | "grep",
+  place: Place,
+  named: string,
+  scene: ToolScene,
+): Promise<ResolvedPath> => {
   const path = await resolvePath(place, named)
   await askForExternal(scene, [path], "Search")
-  await scene.ask({ action: "read", resources: [path.resource], title: `Search ${path.resource}` })
+  await scene.ask({ action, resources: [path.resource], title: `Search ${path.resource}` })
   return path
 }
 

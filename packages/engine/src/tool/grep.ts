@@ -59,7 +59,7 @@ export const grepTool = (options: SearchOptions): Tool => ({
       literal: input.literal ?? false,
       ignoreCase: input.ignoreCase ?? false,
     })
-    const path = await resolveSearch(options, input.path ?? ".", scene)
+    const path = await resolveSearch("grep", options, input.path ?? ".", scene)
     const giveBack = await options.slots.take(scene.signal)
     try {
       // Time runs from here: being asked may take hours.

@@ -117,17 +117,17 @@ test("glob says when there is more than it returns", async () => {
   )
 })
 
-test("searching asks to read the searched path, and for directories outside first", async () => {
+test("searching asks under the tool's own name, and for directories outside first", async () => {
   await using space = await openWorkspace()
   await put(space, { "src/a.ts": "" })
   const inside = openScene()
   await globTool(search(space)).execute({ pattern: "*", path: "src" }, inside)
-  expect(inside.questions.map(({ action, resources }) => [action, resources])).toEqual([["read", ["src"]]])
+  expect(inside.questions.map(({ action, resources }) => [action, resources])).toEqual([["glob", ["src"]]])
   const outside = openScene()
   await grepTool(search(space)).execute({ pattern: "x", path: ".." }, outside)
   expect(outside.questions.map(({ action, resources }) => [action, resources])).toEqual([
     ["external_directory", [space.base]],
-    ["read", [space.base]],
+    ["grep", [space.base]],
   ])
 })
 
