@@ -1,12 +1,12 @@
 /** A real server on a real file, on any free port of loopback, with a scripted model. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
 import { serveHttp, type HttpServer, type ServeHttpOptions } from "@meridian/server"
 import { createClient, type Client } from "@meridian/server/client"
+import { expect } from "vitest"
 
-import { ALLOW_ALL, scriptedModel, type Answer } from "./engine-scene.ts"
+import { ALLOW_ALL, makeDirectory, scriptedModel, type Answer } from "./engine-scene.ts"
 
 export interface HttpScene extends AsyncDisposable {
   readonly server: HttpServer
@@ -25,17 +25,21 @@ export interface HttpScene extends AsyncDisposable {
   readonly lines: readonly string[]
 }
 
+type Changes = Partial<Omit<ServeHttpOptions, "engine">> & {
+  readonly engine?: Partial<ServeHttpOptions["engine"]>
+}
+
 export const openHttpScene = async (
   answers: readonly Answer[] = [],
-  changes: Partial<ServeHttpOptions> = {},
+  changes: Changes = {},
+  fetch: typeof globalThis.fetch = globalThis.fetch,
 ): Promise<HttpScene> => {
-  const base = mkdtempSync(join(tmpdir(), "meridian-http-"))
+  const base = makeDirectory()
   const directory = join(base, "project")
   const stateRoot = join(base, "state")
   mkdirSync(directory)
   const lines: string[] = []
   const options: ServeHttpOptions = {
-    engine: { models: [scriptedModel(answers, [])], permissions: ALLOW_ALL },
     stateRoot,
     version: "0.0.0-test",
     port: 0,
@@ -49,9 +53,10 @@ export const openHttpScene = async (
       program: ["meridian"],
     },
     ...changes,
+    engine: { models: [scriptedModel(answers, [])], permissions: ALLOW_ALL, ...changes.engine },
   }
   let server = await serveHttp(options)
-  let client = createClient({ url: server.url, token: server.token })
+  let client = createClient({ url: server.url, token: server.token, fetch })
   return {
     get server() {
       return server
@@ -66,7 +71,7 @@ export const openHttpScene = async (
     restart: async (more = {}) => {
       await server.stop()
       server = await serveHttp({ ...options, ...more })
-      client = createClient({ url: server.url, token: server.token })
+      client = createClient({ url: server.url, token: server.token, fetch })
     },
     ask: (path, init = {}) =>
       fetch(`${server.url}${path}`, {
@@ -78,4 +83,15 @@ export const openHttpScene = async (
       rmSync(base, { recursive: true, force: true })
     },
   }
+}
+
+/** Status and code of a failure, which must have the shape of one. */
+export const failureIn = async (answer: Promise<Response>): Promise<readonly [number, string]> => {
+  const response = await answer
+  const document: unknown = await response.json()
+  expect(document).toEqual({
+    error: { code: expect.any(String), message: expect.any(String), next: expect.any(String) },
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- compared above
+  return [response.status, (document as { error: { code: string } }).error.code]
 }

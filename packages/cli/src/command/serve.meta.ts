@@ -3,11 +3,25 @@ import { defineMeta, objectOf } from "@meridian/spaces"
 export const SERVE = defineMeta({
   name: "serve",
   audience: "human",
-  summary: "Offer the agent commands as MCP tools over stdio.",
+  summary: "Offer the agent commands as MCP tools over stdio, or the engine and its page over HTTP.",
   details:
-    "Reads requests on stdin until it ends and writes nothing but the protocol to stdout. Tools: run_spawn, run_continue, run_list, run_show, run_stats, run_wait, skills_list, skills_show, models_list, models_show, doctor.",
-  fields: {},
+    "Without --http it reads requests on stdin until it ends and writes nothing but the protocol to stdout. Tools: run_spawn, run_continue, run_list, run_show, run_stats, run_wait, skills_list, skills_show, models_list, models_show, doctor. With --http it listens on 127.0.0.1 until it is stopped and prints the address of the page, which holds the token.",
+  fields: {
+    http: { type: "boolean", description: "Serve HTTP and the page instead of MCP." },
+    port: {
+      type: "integer",
+      description: "Port of --http; 0 takes any free one.",
+      minimum: 0,
+      default: 4747,
+      value: "N",
+    },
+    database: {
+      type: "string",
+      description: "Database of the engine instead of the one in the state folder.",
+      value: "FILE",
+    },
+  },
   format: "text",
   output: objectOf({}),
-  examples: ["serve"],
+  examples: ["serve", "serve --http", "serve --http --port 8080"],
 })

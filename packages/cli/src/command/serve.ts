@@ -1,4 +1,4 @@
-/** `meridian serve`: MCP over this process's stdin and stdout. */
+/** `meridian serve`: MCP over this process's stdin and stdout, or HTTP with `--http`. */
 import { implement } from "@meridian/spaces"
 
 import { COMMANDS } from "../commands.ts"
@@ -6,7 +6,11 @@ import { VERSION } from "../version.ts"
 import { SERVE } from "./serve.meta.ts"
 
 export const serve = implement(SERVE, {
-  run: async (_input, world) => {
+  run: async (input, world) => {
+    if (input.http) {
+      await (await import("./serve-http.ts")).serveUntilStopped(input, world)
+      return {}
+    }
     const { serveMcp } = await import("@meridian/server")
     await serveMcp({
       operations: COMMANDS,

@@ -52,6 +52,7 @@ export const makeResponder = (options: {
       if (page.answer(request, response, path)) return undefined
       if (path === "/") throw new Failure("PAGE_NOT_BUILT")
     }
+    if (!path.startsWith("/api/")) throw new Failure("ROUTE_NOT_FOUND", { method })
     const found = table.find(method, path)
     // Without a token nobody learns which addresses there are.
     if (found.tag !== "found" || found.entry.route.open !== true) admit(checkToken(request, gate))

@@ -1,6 +1,17 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { Validator } from "@cfworker/json-schema"
 import { expect, test } from "vitest"
 
-import { openHttpScene } from "../../../../test/http-scene.ts"
+import { gate } from "../../../../test/engine-scene.ts"
+import { failureIn, openHttpScene, type HttpScene } from "../../../../test/http-scene.ts"
+import { CONTRACT, type Route } from "./contract.ts"
+
+const openSession = async (scene: HttpScene, id = "ses_1"): Promise<string> => {
+  await scene.client.sessions.create({ id, location: { directory: scene.directory } })
+  return id
+}
 
 test("a prompt over HTTP becomes an answer, and every page tells of it", async () => {
   await using scene = await openHttpScene([{ text: "hello there" }])
@@ -14,5 +25,337 @@ test("a prompt over HTTP becomes an answer, and every page tells of it", async (
   expect(settled).toBe(true)
   expect(session).toEqual(await sessions.get({ sessionID: "ses_1" }))
   expect(items.map((message) => message.type)).toEqual(["user", "assistant"])
+  expect(await sessions.message({ sessionID: "ses_1", messageID: "msg_1" })).toEqual(items[0])
   expect((await sessions.list()).items).toEqual([session])
 })
+
+test("an exact retry of a prompt gets the first receipt, another prompt with its id a conflict", async () => {
+  await using scene = await openHttpScene()
+  const sessionID = await openSession(scene)
+  const { sessions } = scene.client
+  const first = await sessions.prompt({ sessionID, id: "m", prompt: { text: "one" }, resume: false })
+  expect(await sessions.prompt({ sessionID, id: "m", prompt: { text: "one" }, resume: false })).toEqual(first)
+  await expect(sessions.prompt({ sessionID, id: "m", prompt: { text: "two" } })).rejects.toMatchObject({
+    code: "PROMPT_CONFLICT",
+    status: 409,
+  })
+})
+
+test("inputs that wait can be listed and taken back", async () => {
+  await using scene = await openHttpScene()
+  const sessionID = await openSession(scene)
+  const { sessions } = scene.client
+  const waiting = await sessions.prompt({ sessionID, prompt: { text: "later" }, resume: false })
+  expect((await sessions.inputs({ sessionID })).items).toEqual([waiting])
+  const cancelled = await sessions.cancel({ sessionID, inputID: waiting.id })
+  expect(cancelled).toMatchObject({ id: waiting.id, cancelledSeq: waiting.admittedSeq + 1 })
+  expect((await sessions.inputs({ sessionID })).items).toEqual([])
+  await expect(sessions.cancel({ sessionID, inputID: waiting.id })).rejects.toMatchObject({
+    code: "INPUT_NOT_FOUND",
+    status: 404,
+  })
+})
+
+test("agent, model and directory of a session can be changed", async () => {
+  await using scene = await openHttpScene()
+  const sessionID = await openSession(scene)
+  const elsewhere = join(scene.base, "elsewhere")
+  mkdirSync(elsewhere)
+  const { sessions } = scene.client
+  await sessions.switchAgent({ sessionID, agent: "plan" })
+  await sessions.switchModel({ sessionID, model: "fake/one" })
+  await sessions.move({ sessionID, location: { directory: elsewhere } })
+  expect(await sessions.get({ sessionID })).toMatchObject({
+    agent: "plan",
+    model: "fake/one",
+    location: { directory: elsewhere },
+  })
+  await expect(sessions.switchAgent({ sessionID, agent: "nobody" })).rejects.toMatchObject({
+    code: "AGENT_NOT_FOUND",
+    message: "Agent nobody is not configured.",
+    next: "use one of: build, plan.",
+    status: 404,
+  })
+  await expect(sessions.switchModel({ sessionID, model: "no/model" })).rejects.toMatchObject({ status: 404 })
+  await expect(
+    sessions.move({ sessionID, location: { directory: join(scene.base, "nowhere") } }),
+  ).rejects.toMatchObject({ code: "LOCATION_NOT_FOUND", status: 404 })
+})
+
+test("a wait that takes too long says so, and an interrupt ends the work for whoever ran it", async () => {
+  const working = gate()
+  await using scene = await openHttpScene([
+    async () => {
+      await working.pass()
+      return { text: "too late" }
+    },
+  ])
+  const sessionID = await openSession(scene)
+  const { sessions } = scene.client
+  await sessions.prompt({ sessionID, prompt: { text: "go" }, resume: false })
+  const running = sessions.run({ sessionID }).catch((cause: unknown) => cause)
+  await working.reached
+  expect(await sessions.wait({ sessionID, timeoutSecs: 1 })).toMatchObject({
+    settled: false,
+    session: { status: "running" },
+  })
+  await sessions.interrupt({ sessionID })
+  expect(await running).toMatchObject({
+    code: "INTERRUPTED",
+    message: "Session ses_1 was interrupted.",
+    status: 409,
+  })
+  working.open()
+  expect((await sessions.get({ sessionID })).status).toBe("interrupted")
+})
+
+test("interrupting a session that is not there is fine, everything else says that it is not there", async () => {
+  await using scene = await openHttpScene()
+  await scene.client.sessions.interrupt({ sessionID: "nobody" })
+  const calls = [
+    ["GET", "/api/session/nobody"],
+    ["GET", "/api/session/nobody/message"],
+    ["GET", "/api/session/nobody/input"],
+    ["GET", "/api/session/nobody/receipt"],
+    ["GET", "/api/session/nobody/permission"],
+    ["GET", "/api/session/nobody/event"],
+    ["POST", "/api/session/nobody/run"],
+    ["POST", "/api/session/nobody/wait"],
+    ["POST", "/api/session/nobody/wake"],
+    ["POST", "/api/session/nobody/compact"],
+    ["POST", "/api/session/nobody/restore"],
+  ] as const
+  for (const [method, path] of calls)
+    expect([path, await failureIn(scene.ask(path, { method }))]).toEqual([path, [404, "SESSION_NOT_FOUND"]])
+})
+
+test("permission requests are listed and answered", async () => {
+  await using scene = await openHttpScene(
+    [{ tools: [{ name: "write", input: { path: "note.txt", content: "written" } }] }, { text: "done" }],
+    { engine: { permissions: [] } },
+  )
+  const sessionID = await openSession(scene)
+  const { sessions, permissions } = scene.client
+  await sessions.prompt({ sessionID, prompt: { text: "write" } })
+  for await (const event of scene.client.events({ sessionID }))
+    if (event.type === "session.next.permission.asked.1") break
+  const { items } = await permissions.list()
+  const [request] = items
+  expect(items).toEqual([expect.objectContaining({ sessionID, action: "edit" })])
+  expect((await sessions.permissions({ sessionID })).items).toEqual(items)
+  expect((await sessions.get({ sessionID })).status).toBe("waiting")
+  await permissions.reply({ requestID: request?.id ?? "", reply: "once" })
+  await sessions.wait({ sessionID })
+  expect(existsSync(join(scene.directory, "note.txt"))).toBe(true)
+  expect((await permissions.list()).items).toEqual([])
+  await expect(
+    permissions.reply({ requestID: request?.id ?? "", reply: "reject", message: "no" }),
+  ).rejects.toMatchObject({ code: "REQUEST_NOT_FOUND", status: 404 })
+})
+
+test("a compaction leaves a receipt, and the session can go back behind it", async () => {
+  await using scene = await openHttpScene()
+  const sessionID = await openSession(scene)
+  const { sessions } = scene.client
+  for (let turn = 0; turn < 4; turn += 1) {
+    await sessions.prompt({ sessionID, prompt: { text: `turn ${turn} ${"word ".repeat(4_000)}` } })
+    await sessions.wait({ sessionID })
+  }
+  const { receipt } = await sessions.compact({ sessionID })
+  expect(receipt).toMatchObject({ status: "ended", reason: "manual", inForce: true })
+  expect((await sessions.receipts({ sessionID })).items).toEqual([receipt])
+  await sessions.restore({ sessionID })
+  expect((await sessions.receipts({ sessionID })).items).toEqual([{ ...receipt, inForce: false }])
+  await expect(sessions.restore({ sessionID, compactionID: "none" })).rejects.toMatchObject({
+    code: "CHECKPOINT_NOT_FOUND",
+  })
+})
+
+test("pages follow each other without a gap, and a foreign cursor is refused", async () => {
+  await using scene = await openHttpScene()
+  for (const id of ["a", "b", "c"]) await openSession(scene, id)
+  const { sessions } = scene.client
+  const first = await sessions.list({ limit: 2 })
+  const second = await sessions.list({ limit: 2, cursor: first.next ?? "" })
+  expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(["a", "b", "c"])
+  await expect(sessions.list({ cursor: "made up" })).rejects.toMatchObject({
+    code: "INVALID_CURSOR",
+    status: 400,
+  })
+})
+
+test("models and agents are told without their keys", async () => {
+  await using scene = await openHttpScene([], {
+    engine: {
+      models: [
+        {
+          id: "house/big",
+          provider: "openai-compatible",
+          baseURL: "http://127.0.0.1:9/v1",
+          apiKey: "secret-key",
+          contextWindow: 1_000,
+          maxOutput: 100,
+        },
+      ],
+      agents: [{ name: "reviewer", prompt: "Review.", model: "house/big" }],
+    },
+  })
+  const { server } = scene.client
+  expect((await server.models()).items).toEqual([
+    { id: "house/big", provider: "openai-compatible", contextWindow: 1_000, maxOutput: 100, isDefault: true },
+  ])
+  expect((await server.agents()).items).toEqual([
+    { name: "build" },
+    { name: "plan" },
+    { name: "reviewer", model: "house/big" },
+  ])
+})
+
+test.each([
+  ["nothing", {}, 'The input does not have required property "location"'],
+  ["a relative directory", { location: { directory: "here" } }, "A location is an absolute directory"],
+  ["no directory", { location: {} }, '`location`: the value does not have required property "directory"'],
+  ["a misspelt field", { location: { directory: "/" }, titel: "x" }, "`titel` is not known here"],
+  ["a number for a text", { location: { directory: 1 } }, "`location.directory`: "],
+  ["a list", [], "The body is a JSON object"],
+])("a session is not created from %s", async (_name, body, says) => {
+  await using scene = await openHttpScene()
+  const response = await scene.ask("/api/session", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({
+    error: {
+      code: "INVALID_INPUT",
+      message: expect.stringContaining(says),
+      next: "correct the request and send it again.",
+    },
+  })
+  expect((await scene.client.sessions.list()).items).toEqual([])
+})
+
+test.each([
+  ["/api/session?limit=0", "`limit`"],
+  ["/api/session?limit=201", "`limit`"],
+  ["/api/session?limit=many", "`limit`"],
+  ["/api/session?order=up", "`order`"],
+  ["/api/session?limit=1&limit=2", "`limit` is given twice"],
+  ["/api/session?__proto__=1", "`__proto__` is not known here"],
+])("%s is refused by name", async (path, says) => {
+  await using scene = await openHttpScene()
+  const response = await scene.ask(path)
+  expect(response.status).toBe(400)
+  expect(await response.text()).toContain(says)
+})
+
+test("an id with any letters an id may have finds its way through the address", async () => {
+  await using scene = await openHttpScene()
+  const id = "a/b:c@d+e.f-ä_日"
+  await openSession(scene, id)
+  expect((await scene.client.sessions.get({ sessionID: id })).id).toBe(id)
+})
+
+test("the dedicated init route does not exist", async () => {
+  await using scene = await openHttpScene()
+  await openSession(scene)
+  for (const path of ["/session/ses_1/init", "/api/session/ses_1/init"])
+    expect(await failureIn(scene.ask(path, { method: "POST" }))).toEqual([404, "ROUTE_NOT_FOUND"])
+})
+
+test("an address that knows another method says which", async () => {
+  await using scene = await openHttpScene()
+  const response = await scene.ask("/api/session", { method: "DELETE" })
+  expect([response.status, response.headers.get("allow")]).toEqual([405, "POST, GET"])
+})
+
+test("sessions survive a restart of the server, and so does its token", async () => {
+  await using scene = await openHttpScene()
+  const sessionID = await openSession(scene)
+  const { token } = scene.server
+  const before = await scene.client.sessions.get({ sessionID })
+  await scene.restart()
+  expect(scene.server.token).toBe(token)
+  expect(await scene.client.sessions.get({ sessionID })).toEqual(before)
+})
+
+test("a failure inside the server names no file of it; its log does", async () => {
+  await using scene = await openHttpScene()
+  const folder = join(scene.stateRoot, ".spaces/s1")
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, "space.json"), "not json")
+  const damaged = await (await scene.ask("/api/space/s1")).text()
+  mkdirSync(join(scene.stateRoot, ".spaces/s2/space.json"), { recursive: true })
+  const broken = await (await scene.ask("/api/space/s2")).text()
+  expect(damaged).toContain("SPACE_DAMAGED")
+  for (const text of [damaged, broken]) expect(text).not.toContain(scene.base)
+})
+
+test("every answer of the contract fits the shape it is described with", async () => {
+  const seen = new Set<string>()
+  const misfits: string[] = []
+  const routes = Object.values(CONTRACT).flatMap((group) => Object.values<Route>(group))
+  const check = async (response: Response, method: string, url: string): Promise<Response> => {
+    const path = new URL(url).pathname
+    const route = routes.find(
+      (each) =>
+        each.method === method && new RegExp(`^${each.path.replaceAll(/:\w+/g, "[^/]+")}$`).test(path),
+    )
+    if (route?.answer === undefined || !response.ok) return response
+    const { errors } = new Validator(structuredClone({ ...route.answer.json }), "2020-12").validate(
+      await response.clone().json(),
+    )
+    seen.add(route.path)
+    misfits.push(...errors.map((error) => `${route.path} ${error.instanceLocation} ${error.error}`))
+    return response
+  }
+  await using scene = await openHttpScene(
+    [
+      {
+        reasoning: "let me see",
+        text: "I look",
+        tools: [
+          { name: "read", input: { path: "a.txt" } },
+          { name: "read", input: { path: "no.txt" } },
+        ],
+      },
+      { text: "seen" },
+    ],
+    {},
+    async (input, init) => check(await fetch(input, init), init?.method ?? "GET", addressOf(input)),
+  )
+  writeFileSync(join(scene.directory, "a.txt"), "content")
+  const { sessions, server, permissions, spaces } = scene.client
+  const sessionID = await openSession(scene)
+  await sessions.prompt({ sessionID, prompt: { text: "look", files: [PIXEL] } })
+  await sessions.run({ sessionID })
+  await sessions.compact({ sessionID })
+  await sessions.switchModel({ sessionID, model: "fake/one" })
+  const { items } = await sessions.messages({ sessionID })
+  await sessions.message({ sessionID, messageID: items[0]?.id ?? "" })
+  const { id } = await sessions.prompt({ sessionID, prompt: { text: "later" }, resume: false })
+  await sessions.inputs({ sessionID })
+  await sessions.cancel({ sessionID, inputID: id })
+  await Promise.all([
+    server.health(),
+    server.models(),
+    server.agents(),
+    sessions.list(),
+    sessions.get({ sessionID }),
+    sessions.wait({ sessionID }),
+    sessions.receipts({ sessionID }),
+    sessions.permissions({ sessionID }),
+    permissions.list(),
+    spaces.list(),
+  ])
+  expect(misfits).toEqual([])
+  expect(items.map(({ type }) => type)).toContain("assistant")
+  const withAnswer = routes.filter((route) => route.answer !== undefined).map((route) => route.path)
+  expect(withAnswer.filter((path) => !seen.has(path) && !path.startsWith("/api/space/"))).toEqual([])
+})
+
+const addressOf = (input: string | URL | Request): string =>
+  input instanceof Request ? input.url : input.toString()
+
+const PIXEL = { mediaType: "image/png", base64: "iVBORw0KGgo=", name: "pixel.png" }

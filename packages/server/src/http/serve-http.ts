@@ -54,7 +54,7 @@ export interface HttpServer {
   readonly stopped: Promise<void>
 }
 
-export const DEFAULT_PORT = 4747
+const DEFAULT_PORT = 4747
 const DEFAULT_HOST = "127.0.0.1"
 const BUILT_IN_AGENTS = [{ name: "build" }, { name: "plan" }]
 

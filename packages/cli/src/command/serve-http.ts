@@ -1,0 +1,50 @@
+/** `meridian serve --http`: an engine on the state of this project, until a signal ends it. */
+import { existsSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+
+import { serveHttp } from "@meridian/server"
+import { openPlace, type World } from "@meridian/spaces"
+
+import { engineModels } from "../engine-models.ts"
+import { VERSION } from "../version.ts"
+
+export const serveUntilStopped = async (
+  input: { readonly port: number; readonly database: string | undefined },
+  world: World,
+): Promise<void> => {
+  const { root } = openPlace(world.env, world.cwd)
+  const page = findPage()
+  const server = await serveHttp({
+    engine: {
+      models: engineModels(world.env),
+      ...(input.database === undefined ? {} : { database: resolve(world.cwd, input.database) }),
+    },
+    stateRoot: root,
+    world,
+    version: VERSION,
+    port: input.port,
+    signal: world.signal,
+    log: (line) => world.stderr.write(`${line}\n`),
+    ...(page === undefined ? {} : { pageDirectory: page }),
+  })
+  process.stdout.write(
+    world.json
+      ? `${JSON.stringify({ url: server.url, page_url: server.pageUrl, token: server.token })}\n`
+      : `Meridian listens on ${server.url}\nPage: ${server.pageUrl}\n`,
+  )
+  await server.stopped
+}
+
+const LEVELS = 8
+const BUILT = ["web/index.html", "packages/web/dist/index.html"] as const
+
+/** Beside this program: in its own folder when shipped, in the checkout when run from there. */
+const findPage = (): string | undefined => {
+  let folder = import.meta.dirname
+  for (let level = 0; level < LEVELS; level += 1) {
+    const found = BUILT.map((place) => join(folder, place)).find((path) => existsSync(path))
+    if (found !== undefined) return dirname(found)
+    folder = dirname(folder)
+  }
+  return undefined
+}

@@ -1,0 +1,228 @@
+import { connect } from "node:net"
+
+import { expect, test } from "vitest"
+
+import { gate } from "../../../../test/engine-scene.ts"
+import { failureIn, openHttpScene, type HttpScene } from "../../../../test/http-scene.ts"
+import { openSse, type RawFrame, type SseReader } from "../../../../test/read-sse.ts"
+
+const sessionID = "ses_1"
+
+const open = (
+  scene: HttpScene,
+  query = "",
+  headers: Readonly<Record<string, string>> = {},
+): Promise<SseReader> =>
+  openSse(`${scene.server.url}/api/session/${sessionID}/event${query}`, {
+    authorization: `Bearer ${scene.server.token}`,
+    ...headers,
+  })
+
+/** A session with this many events: its creation and inputs that wait. */
+const fill = async (scene: HttpScene, events: number, text = "x"): Promise<void> => {
+  await scene.client.sessions.create({ id: sessionID, location: { directory: scene.directory } })
+  for (let seq = 2; seq <= events; seq += 1)
+    await scene.client.sessions.prompt({ sessionID, prompt: { text }, resume: false })
+}
+
+const isSynced = (frame: RawFrame): boolean => frame.event === "synced"
+const ids = (frames: readonly RawFrame[]): readonly (string | undefined)[] =>
+  frames.filter((frame) => frame.retry === undefined).map((frame) => frame.id)
+
+test("a replay starts behind the cursor, a marker without an id stands where it ends, then the tail follows", async () => {
+  await using scene = await openHttpScene()
+  await fill(scene, 4)
+  await using reader = await open(scene, "?after=2")
+  const replay = await reader.until(isSynced)
+  expect(reader.response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
+  expect(ids(replay)).toEqual(["3", "4", undefined])
+  expect(JSON.parse(replay.at(-1)?.data ?? "")).toMatchObject({ type: "synced", data: { after: 4 } })
+  await scene.client.sessions.prompt({ sessionID, prompt: { text: "new" }, resume: false })
+  const frame = await reader.next()
+  expect([frame?.id, frame?.event]).toEqual(["5", undefined])
+  expect(JSON.parse(frame?.data ?? "")).toMatchObject({
+    seq: 5,
+    type: "session.next.prompt.admitted.1",
+    data: { prompt: { text: "new" } },
+  })
+})
+
+test("Last-Event-ID goes before the cursor of the address", async () => {
+  await using scene = await openHttpScene()
+  await fill(scene, 4)
+  await using reader = await open(scene, "?after=1", { "last-event-id": "3" })
+  expect(ids(await reader.until(isSynced))).toEqual(["4", undefined])
+})
+
+test.each([
+  ["?after=99", {}, "INVALID_CURSOR"],
+  ["?after=-1", {}, "INVALID_INPUT"],
+  ["?after=1.5", {}, "INVALID_INPUT"],
+  ["?after=x", {}, "INVALID_INPUT"],
+  ["?after=99999999999999999999", {}, "INVALID_INPUT"],
+  ["", { "last-event-id": "99" }, "INVALID_CURSOR"],
+  ["", { "last-event-id": "x" }, "INVALID_CURSOR"],
+])("a cursor that is not one of this log is refused: %s %o", async (query, headers, code) => {
+  await using scene = await openHttpScene()
+  await fill(scene, 2)
+  expect(await failureIn(scene.ask(`/api/session/${sessionID}/event${query}`, { headers }))).toEqual([
+    400,
+    code,
+  ])
+})
+
+test("a replay of more than a page is whole and in order", async () => {
+  await using scene = await openHttpScene([], { engine: { limits: { pendingInputs: 2_000 } } })
+  await fill(scene, 1_201)
+  await using reader = await open(scene, "?follow=false")
+  const frames = await reader.until((frame) => frame.event === "closed")
+  expect(ids(frames).filter((id) => id !== undefined)).toEqual(
+    Array.from({ length: 1_201 }, (_, index) => String(index + 1)),
+  )
+  expect(await reader.next()).toBeUndefined()
+})
+
+test("live fragments come only when asked for, carry no id and move no cursor", async () => {
+  const writing = gate()
+  await using scene = await openHttpScene([
+    async () => {
+      await writing.pass()
+      return { text: "one two three four five six seven eight", chunks: 4 }
+    },
+  ])
+  await fill(scene, 1)
+  await using withLive = await open(scene, "?live=true")
+  await using without = await open(scene)
+  await withLive.until(isSynced)
+  await without.until(isSynced)
+  await scene.client.sessions.prompt({ sessionID, prompt: { text: "write" } })
+  await writing.reached
+  writing.open()
+  const isEnd = (frame: RawFrame): boolean => frame.data?.includes("session.next.step.ended") === true
+  const [live, durable] = await Promise.all([withLive.until(isEnd), without.until(isEnd)])
+  const fragments = live.filter((frame) => frame.event === "live")
+  expect(fragments.length).toBeGreaterThan(0)
+  expect(fragments.every((frame) => frame.id === undefined)).toBe(true)
+  expect(durable.every((frame) => frame.event === undefined)).toBe(true)
+  expect(live.filter((frame) => frame.event === undefined)).toEqual(durable)
+})
+
+test("a silent stream shows a sign of life", async () => {
+  await using scene = await openHttpScene([], { limits: { heartbeatMs: 5 } })
+  await fill(scene, 1)
+  await using reader = await open(scene)
+  const frames = await reader.until((frame) => frame.comment !== undefined)
+  expect(frames.at(-1)).toEqual({ comment: "heartbeat" })
+})
+
+test("one stream more than the limit is refused, and a stream that ends makes room", async () => {
+  await using scene = await openHttpScene([], { limits: { streams: 2 } })
+  await fill(scene, 1)
+  const first = await open(scene)
+  await using second = await open(scene)
+  await second.next()
+  expect(await failureIn(scene.ask(`/api/session/${sessionID}/event`))).toEqual([503, "STREAMS_FULL"])
+  await first[Symbol.asyncDispose]()
+  for (;;) {
+    await using third = await open(scene)
+    if (third.response.status === 200) break
+  }
+})
+
+test("a reader that takes nothing is left with the reason and the cursor it got to, and loses nothing", async () => {
+  await using scene = await openHttpScene([], { limits: { slowReaderMs: 200, streams: 2 } })
+  const events = 40
+  await fill(scene, events, "x".repeat(400_000))
+  const { port, token } = scene.server
+  const socket = connect(port, "127.0.0.1")
+  socket.pause()
+  socket.write(
+    `GET /api/session/${sessionID}/event HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
+  )
+  // Another reader is not held up by it.
+  await using fast = await open(scene)
+  expect(ids(await fast.until(isSynced)).length).toBe(events + 1)
+  // Its place is free when it has been left.
+  while ((await scene.ask(`/api/session/${sessionID}/event?after=${events}&follow=false`)).status === 503);
+  let text = ""
+  socket.setEncoding("utf8")
+  socket.on("data", (piece: string) => (text += piece))
+  socket.resume()
+  await new Promise((resolve) => socket.once("close", resolve))
+  const closed = /event: closed\ndata: (.*)\n/.exec(text)?.[1] ?? ""
+  const got = [...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]))
+  expect(JSON.parse(closed)).toEqual({
+    type: "closed",
+    data: { reason: "slow-reader", after: got.at(-1) },
+  })
+  expect(got.length).toBeLessThan(events)
+  await using again = await open(scene, `?after=${got.at(-1)}`)
+  const rest = ids(await again.until(isSynced)).filter((id) => id !== undefined)
+  expect([...got, ...rest.map(Number)]).toEqual(Array.from({ length: events }, (_, index) => index + 1))
+})
+
+test("a server that stops tells its readers where to go on", async () => {
+  await using scene = await openHttpScene()
+  await fill(scene, 3)
+  await using reader = await open(scene)
+  await reader.until(isSynced)
+  const stopping = scene.server.stop()
+  expect(await reader.next()).toEqual({
+    event: "closed",
+    data: JSON.stringify({ type: "closed", data: { reason: "server-stopping", after: 3 } }),
+  })
+  expect(await reader.next()).toBeUndefined()
+  await stopping
+})
+
+test("a hundred readers of one session all see every event once and in order", async () => {
+  await using scene = await openHttpScene()
+  await fill(scene, 1)
+  const readers = await Promise.all(Array.from({ length: 100 }, () => open(scene)))
+  await Promise.all(readers.map((reader) => reader.until(isSynced)))
+  for (let round = 0; round < 20; round += 1)
+    await scene.client.sessions.prompt({ sessionID, prompt: { text: `n${round}` }, resume: false })
+  const seen = await Promise.all(
+    readers.map(async (reader) => ids(await reader.until((frame) => frame.id === "21"))),
+  )
+  const expected = Array.from({ length: 20 }, (_, index) => String(index + 2))
+  for (const each of seen) expect(each).toEqual(expected)
+  await Promise.all(readers.map((reader) => reader[Symbol.asyncDispose]()))
+})
+
+test("the client goes on after the connection broke, without a gap and without a repetition", async () => {
+  let cuts = 0
+  // Cuts each of the first answers after some bytes, in the middle of a frame perhaps.
+  const cutting: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    if (!(typeof input === "string" && input.includes("/event")) || response.body === null || cuts >= 8)
+      return response
+    cuts += 1
+    let left = 300 * cuts
+    const cut = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (piece, controller) => {
+        controller.enqueue(piece.subarray(0, left))
+        left -= piece.length
+        if (left <= 0) controller.error(new Error("cut"))
+      },
+    })
+    return new Response(response.body.pipeThrough(cut), { status: response.status })
+  }
+  await using scene = await openHttpScene([], {}, cutting)
+  await fill(scene, 60)
+  const seen: number[] = []
+  let breaks = 0
+  for await (const event of scene.client.events({ sessionID, reconnectMs: 1 })) {
+    if (event.type === "reconnecting") breaks += 1
+    if ("seq" in event) seen.push(event.seq)
+    if (seen.length === 60) break
+  }
+  expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
+  expect(breaks).toBeGreaterThan(3)
+})
+
+test("the client gives up on what the server refuses", async () => {
+  await using scene = await openHttpScene()
+  const following = scene.client.events({ sessionID: "nobody" })[Symbol.asyncIterator]()
+  await expect(following.next()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND", status: 404 })
+})

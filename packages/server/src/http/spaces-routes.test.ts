@@ -1,0 +1,75 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import type { Json, JsonObject } from "@meridian/protocol"
+import { OPERATIONS } from "@meridian/spaces"
+import { expect, test } from "vitest"
+
+import { openHttpScene } from "../../../../test/http-scene.ts"
+import { CHAT, RUN, RUN_ROW, SPACE, SPACE_ROW } from "./contract-spaces.ts"
+import { camelName, DIRECTORIES } from "./spaces-reader.ts"
+
+/** A schema as lines: where, what, and `?` for what may be missing. Names as HTTP says them, without directories. */
+const lines = (schema: Json | undefined, where = ""): readonly string[] => {
+  if (!isObject(schema)) return []
+  const { type, enum: values, items, properties, required } = schema
+  const own = `${where} ${JSON.stringify(values ?? type)}`
+  if (isObject(items)) return [own, ...lines(items, `${where}[]`)]
+  if (!isObject(properties)) return [own]
+  const needed = Array.isArray(required) ? required : []
+  return Object.entries(properties)
+    .filter(([key]) => !DIRECTORIES.has(key))
+    .flatMap(([key, value]) => lines(value, `${where}.${camelName(key)}${needed.includes(key) ? "" : "?"}`))
+    .toSorted((left, right) => left.localeCompare(right))
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const linesOf = (name: string): readonly string[] =>
+  lines(OPERATIONS.find(({ meta }) => meta.name === name)?.meta.output.json)
+
+const linesWithin = (name: string, list: string): readonly string[] =>
+  linesOf(name).flatMap((line) => (line.startsWith(`.${list}[]`) ? [line.slice(`.${list}[]`.length)] : []))
+
+test.each([
+  ["space.list", SPACE_ROW, linesWithin("space.list", "spaces")],
+  ["space.show", SPACE, linesOf("space.show")],
+  ["space.show", CHAT, linesWithin("space.show", "chats")],
+  ["run.list", RUN_ROW, linesWithin("run.list", "runs")],
+  ["run.show", RUN, linesOf("run.show")],
+])("HTTP tells of %s what the operation tells, but no directory", (_name, shape, told) => {
+  expect(lines(shape.json)).toEqual(told)
+  expect(told.length).toBeGreaterThan(3)
+})
+
+test("spaces, chats and runs are read from the files of the project", async () => {
+  await using scene = await openHttpScene()
+  const folder = join(scene.stateRoot, ".spaces/s1")
+  mkdirSync(join(folder, "runs/r1"), { recursive: true })
+  const at = "2026-01-02T03:04:05.000Z"
+  writeFileSync(
+    join(folder, "space.json"),
+    JSON.stringify({ schema_version: 1, id: "s1", name: "demo", status: "active", started_at: at }),
+  )
+  const { spaces } = scene.client
+  expect(await spaces.list()).toEqual({
+    items: [{ spaceId: "s1", status: "active", name: "demo", startedAt: at, lastActiveAt: at }],
+  })
+  expect(await spaces.get({ spaceID: "s1" })).toEqual({
+    spaceId: "s1",
+    status: "active",
+    name: "demo",
+    startedAt: at,
+    chats: [],
+    runIds: [],
+  })
+  expect(await spaces.chats({ spaceID: "s1" })).toEqual({ items: [] })
+  expect(await spaces.runs({ spaceID: "s1" })).toEqual({ items: [] })
+  await expect(spaces.get({ spaceID: "s9" })).rejects.toMatchObject({ code: "SPACE_NOT_FOUND", status: 404 })
+  await expect(spaces.get({ spaceID: "../s1" })).rejects.toMatchObject({ status: 404 })
+  await expect(spaces.run({ spaceID: "s1", runID: "r1" })).rejects.toMatchObject({
+    code: "RUN_NOT_FOUND",
+    status: 404,
+  })
+})
