@@ -43,12 +43,12 @@ export const checkOptions = (options: EngineOptions): void => {
   checkNumbers(given["compaction"], "compaction", { buffer: 0, keepTokens: 0, timeoutMs: 1 })
 }
 
-const EFFECTS: readonly unknown[] = ["allow", "ask", "deny"]
+const EFFECTS: ReadonlySet<unknown> = new Set(["allow", "ask", "deny"])
 
 const checkRules = (rules: unknown, what: string): void => {
   for (const rule of optionalList(rules, what)) {
     const { action, resource, effect } = fieldsOf(rule, `A rule of ${what}`)
-    if (typeof action !== "string" || typeof resource !== "string" || !EFFECTS.includes(effect))
+    if (typeof action !== "string" || typeof resource !== "string" || !EFFECTS.has(effect))
       throw invalid(`A rule of ${what} has an action, a resource and the effect "allow", "ask" or "deny"`)
   }
 }
@@ -59,7 +59,7 @@ const checkNumbers = (given: unknown, what: string, least: Readonly<Record<strin
   for (const [name, bound] of Object.entries(least)) {
     const value = fields[name]
     if (value !== undefined && (typeof value !== "number" || !Number.isFinite(value) || value < bound))
-      throw invalid(`\`${what}.${name}\` is a number of at least ${bound}, not ${String(value)}`)
+      throw invalid(`\`${what}.${name}\` is a number of at least ${bound}, not ${JSON.stringify(value)}`)
   }
 }
 

@@ -119,6 +119,7 @@ export const makeEngine = (
       permissions,
       locations,
       fences,
+      releases: new Map(),
       endProcesses: async (calls) => {
         await endLeftovers({ calls, scope: file })
       },

@@ -147,10 +147,18 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
           resume,
           limit: settings.limits.pendingInputs,
         })
-        if (resume) drains.wake(sessionID)
+        if (resume) {
+          release(sessionID, store.log.head(sessionID).seq)
+          drains.wake(sessionID)
+        }
         return receipt
       }),
     )
+
+  /** Inputs that were admitted only now have the demand they waited for. */
+  const release = (sessionID: string, seq: number): void => {
+    runtime.releases.set(sessionID, Math.max(seq, runtime.releases.get(sessionID) ?? 0))
+  }
 
   const interrupt = (sessionID: string) =>
     Effect.gen(function* () {
@@ -203,10 +211,13 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
         return { ...page, items: page.items.map(info) }
       }),
     prompt,
-    run: (sessionID) => attempt(() => store.log.head(sessionID)).pipe(Effect.andThen(drains.run(sessionID))),
+    run: (sessionID) =>
+      attempt(() => release(sessionID, store.log.head(sessionID).seq)).pipe(
+        Effect.andThen(drains.run(sessionID)),
+      ),
     wake: (sessionID) =>
       attempt(() => {
-        store.log.head(sessionID)
+        release(sessionID, store.log.head(sessionID).seq)
         drains.wake(sessionID)
       }),
     interrupt,

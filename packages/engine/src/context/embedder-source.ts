@@ -22,11 +22,13 @@ export const embedderSource = (source: EmbedderSource): ContextSource => ({
     if (value === null) return { kind: "absent" }
     return { kind: "value", value: toJson(value) }
   },
-  baseline: (value) => say(source.baseline, value),
+  baseline: (value) => say(source, source.baseline, value),
   update: (previous, value) =>
-    source.update === undefined ? say(source.baseline, value) : say(source.update, previous, value),
+    source.update === undefined
+      ? say(source, source.baseline, value)
+      : say(source, source.update, previous, value),
   removal: (value) =>
-    source.removed === undefined ? `${source.key} no longer applies.` : say(source.removed, value),
+    source.removed === undefined ? `${source.key} no longer applies.` : say(source, source.removed, value),
 })
 
 /** A source that hangs is one that cannot be known now. */
@@ -44,9 +46,20 @@ const within = async (ms: number, look: () => Promise<unknown>): Promise<unknown
   }
 }
 
-const say = (text: string | ((...values: never[]) => string), ...values: readonly Json[]): string =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the embedder's own value comes back to it
-  typeof text === "string" ? text : (text as (...told: readonly Json[]) => string)(...values)
+/** A text that cannot be made is no reason to stop a session: the model is told the value as it is. */
+const say = (
+  { key }: EmbedderSource,
+  text: string | ((...values: never[]) => string),
+  ...values: readonly Json[]
+): string => {
+  if (typeof text === "string") return text
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the embedder's own value comes back to it
+    return String((text as (...told: readonly Json[]) => unknown)(...values))
+  } catch {
+    return `${key}: ${JSON.stringify(values.at(-1))}`
+  }
+}
 
 /** What survives a trip through the log. */
 const toJson = (value: unknown): Json => {

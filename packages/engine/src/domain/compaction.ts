@@ -71,8 +71,8 @@ export const planCompaction = (facts: CompactionFacts): CompactionDecision => {
 }
 
 /**
- * The pending prompt always; the newest complete turn with the prompt that led to it, unless it alone would fill most of
- * what there is.
+ * The pending prompt always; the newest complete turn with the prompt that led to it, unless they leave no room for a
+ * summary.
  */
 const chooseKept = (messages: readonly Item[], estimator: Estimator, room: number): ReadonlySet<Item> => {
   const keep = new Set<Item>()
@@ -85,7 +85,7 @@ const chooseKept = (messages: readonly Item[], estimator: Estimator, room: numbe
   const newest = pending.length > 0 ? [...lastPrompts(messages, lastTurn - 1, true), turn] : [turn]
   let tokens = 0
   for (const item of [...newest, ...keep]) tokens += tokensOf(estimator, item)
-  if (tokens <= room * 0.6) for (const item of newest) keep.add(item)
+  if (tokens + LEAST_SUMMARY_TOKENS <= room * 0.95) for (const item of newest) keep.add(item)
   // In the order of the conversation.
   return new Set(messages.filter((item) => keep.has(item)))
 }

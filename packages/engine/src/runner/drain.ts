@@ -37,6 +37,8 @@ export interface Runtime {
   readonly locations: Locations
   /** The fence of each session at work here. */
   readonly fences: Map<string, Fence>
+  /** Up to where inputs that wait for a demand have had one: the sequence at the last wake, run or prompt. */
+  readonly releases: Map<string, number>
   /** Ends processes that calls of a lost engine left running. */
   readonly endProcesses: (
     calls: readonly { readonly sessionID: string; readonly messageID: string; readonly callID: string }[],
@@ -95,10 +97,13 @@ const acquireLease = (runtime: Runtime, sessionID: string, demand: Demand) =>
   })
 
 const hasWork = (runtime: Runtime, session: SessionHead): boolean => {
-  if (runtime.store.inbox.pending(session.key).length > 0) return true
+  if (pendingInputs(runtime, session.id, session.key).length > 0) return true
   const { transcript } = runtime.histories.current(session)
   return transcript.compactionRequested() || hasAnsweredCall(transcript)
 }
+
+const pendingInputs = (runtime: Runtime, sessionID: string, key: number) =>
+  runtime.store.inbox.pending(key, runtime.releases.get(sessionID) ?? 0)
 
 const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
@@ -146,7 +151,7 @@ const drainAt = (
   progress: Progress,
 ): Effect.Effect<"idle" | "moved", Failure> =>
   Effect.gen(function* () {
-    const { store, settings } = runtime
+    const { settings } = runtime
     const { sessionID, fence } = place
     const append = appender(runtime, place)
     yield* resumeParked(runtime, place, progress, append)
@@ -162,7 +167,7 @@ const drainAt = (
       progress.forced = false
       progress.resultsToShow = yield* takeTurn(runtime, place, cast)
       progress.turns += 1
-      const pending = yield* attempt(() => store.inbox.pending(fence.key))
+      const pending = yield* attempt(() => pendingInputs(runtime, sessionID, fence.key))
       const next = decideNext({
         resultsToShow: progress.resultsToShow,
         pendingSteers: pending.filter((input) => input.delivery === "steer").length,
@@ -206,7 +211,11 @@ const promote = (runtime: Runtime, place: Place, boundary: Boundary) => {
   const { sessionID, fence, directory } = place
   return store.log.write({ sessionID, durability: "NORMAL", fence }, ({ session, append }) => {
     if (session.directory !== directory) return { kind: "moved" } as const
-    const chosen = choosePromotions(store.inbox.pending(session.key), boundary, settings.limits.steerBatch)
+    const chosen = choosePromotions(
+      pendingInputs(runtime, sessionID, session.key),
+      boundary,
+      settings.limits.steerBatch,
+    )
     append(
       chosen.map((input) => ({
         type: "session.next.prompt.promoted.1",

@@ -22,6 +22,7 @@ export const ensureEpoch = (
     const epoch = transcript.epoch()
     const atCompaction = epoch !== undefined && transcript.compactedSeq() > epoch.seq
     if (epoch !== undefined && !atCompaction) return undefined
+    if (runtime.store.log.head(place.sessionID).directory !== place.directory) return undefined
     const observation = yield* observe(runtime, place, cast, atCompaction)
     const decision = epoch === undefined ? initialize(observation) : rebaseline(epoch.snapshot, observation)
     if (decision.kind === "baseline") {
@@ -76,7 +77,10 @@ const observe = (runtime: Runtime, place: Place, cast: Cast, atCompaction: boole
   return Effect.promise(() => place.location.context.observe(scene))
 }
 
-const append = (runtime: Runtime, { sessionID, fence }: Place, event: DurableEvent) =>
+/** A session that has moved meanwhile is told nothing about the place it left; the promotion will notice. */
+const append = (runtime: Runtime, { sessionID, fence, directory }: Place, event: DurableEvent) =>
   attempt(() => {
-    runtime.store.log.write({ sessionID, durability: "NORMAL", fence }, (writing) => writing.append([event]))
+    runtime.store.log.write({ sessionID, durability: "NORMAL", fence }, ({ session, append: store }) => {
+      if (session.directory === directory) store([event])
+    })
   })

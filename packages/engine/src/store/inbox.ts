@@ -14,7 +14,8 @@ export interface Inbox {
     request: AdmissionRequest & { readonly resume: boolean; readonly limit: number },
   ) => Receipt
   readonly find: (id: string) => Receipt | undefined
-  readonly pending: (key: number) => readonly PendingInput[]
+  /** Those that may be promoted: admitted to be run, or at or before the last explicit demand. */
+  readonly pending: (key: number, released: number) => readonly PendingInput[]
   readonly receipts: (key: number) => readonly Receipt[]
   readonly cancel: (sessionID: string, id: string) => Receipt
   /** Sessions with an input that asks to be run and that no interrupt has parked. */
@@ -28,7 +29,7 @@ export const createInbox = (options: { readonly database: Database; readonly log
     from input join event on event.id = input.admitted join session on session.key = input.admitted / ${STRIDE}`
   const selectInput = raw.prepare(`select ${COLUMNS} where input.id = ?`)
   const selectPending = raw.prepare(
-    "select id, delivery, admitted from input where promoted is null and cancelled is null and admitted between ? and ? order by admitted",
+    "select id, delivery, admitted from input where promoted is null and cancelled is null and admitted between ? and ? and (resume = 1 or admitted <= ?) order by admitted",
   )
   const selectReceipts = raw.prepare(
     `select ${COLUMNS} where input.promoted is null and input.cancelled is null and input.admitted between ? and ? order by input.admitted`,
@@ -106,8 +107,8 @@ export const createInbox = (options: { readonly database: Database; readonly log
     admit,
     find,
     cancel,
-    pending: (key) =>
-      selectPending.all(...range(key)).map((row) => ({
+    pending: (key, released) =>
+      selectPending.all(...range(key), positionOf(key, released)).map((row) => ({
         id: String(row["id"]),
         delivery: row["delivery"] === "queue" ? "queue" : "steer",
         admittedSeq: seqOf(Number(row["admitted"])),
