@@ -58,7 +58,7 @@ test("changed instructions are one chronological message; the baseline stays as 
     02 user      first
     03 assistant ok
     04 user      second
-    05 system    The instructions changed. The following is complete and supersedes all instructions given before: /  / Instructions from AGENTS.md: / Use spaces, t...
+    05 system    The project instructions changed. The following is complete and supersedes all project instructions given before; anything else stays in force: /  ...
     06 assistant ok
     07 user      third"
   `)
@@ -72,7 +72,7 @@ test("removing the last instruction is a revocation", async () => {
   unlinkSync(file)
   await scene.ask("second")
   expect(draw(scene, -1)).toContain(
-    "system    The instructions given before were removed and no longer apply.",
+    "system    The project instructions given before were removed and no longer apply.",
   )
 })
 

@@ -22,7 +22,7 @@ export interface AmbientOptions {
 const NAMES = ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"] as const
 
 export const ambientInstructions = (options: AmbientOptions): ContextSource => ({
-  ...instructionTexts("core/instructions", "instructions"),
+  ...instructionTexts("core/instructions", "project instructions"),
   observe: () => {
     const { directory, root, globalFile, projectDisabled, files } = options
     const folders = projectDisabled ? [] : foldersUp(directory, root)

@@ -14,8 +14,8 @@ export const instructionTexts = (key: string, what: string): SourceTexts => ({
   update: (previous, value) => {
     const fewer = listOf(value).length < listOf(previous).length
     const lead = fewer
-      ? `Some ${what} were removed. The following is complete and supersedes all ${what} given before:`
-      : `The ${what} changed. The following is complete and supersedes all ${what} given before:`
+      ? `Some ${what} were removed. The following is complete and supersedes all ${what} given before; anything else stays in force:`
+      : `The ${what} changed. The following is complete and supersedes all ${what} given before; anything else stays in force:`
     return `${lead}\n\n${tell(listOf(value))}`
   },
   removal: () => `The ${what} given before were removed and no longer apply.`,

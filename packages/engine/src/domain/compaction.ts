@@ -62,12 +62,19 @@ export const planCompaction = (facts: CompactionFacts): CompactionDecision => {
       summarized,
       recent,
       kept: [...keep].map((item) => item.id),
-      range: { from: 1, through: last.seq },
+      range: { from: 1, through: endOf(old, keep, last) },
       messages: old.length,
       summaryTokens,
       keptTokens,
     },
   }
+}
+
+/** Up to where the log is replaced: just before the first message that stays and is newer than all that go. */
+const endOf = (old: readonly Item[], keep: ReadonlySet<Item>, last: Item): number => {
+  const newestOld = old.at(-1)?.seq ?? 0
+  for (const item of keep) if (item.seq > newestOld) return item.seq - 1
+  return last.seq
 }
 
 /**

@@ -430,7 +430,7 @@ export const createTranscript = (
         compactions.push({ seq: event.seq, ...tokens })
         const kept = new Set(event.data.kept)
         replace(
-          (item) => item.kind !== "context" && item.seq <= range.through && !kept.has(item.id),
+          (item) => item.kind !== "context" && !kept.has(item.id),
           [{ kind: "checkpoint", id: compactionID, seq: event.seq, summary, recent, range }],
         )
         return

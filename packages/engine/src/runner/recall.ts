@@ -52,6 +52,14 @@ export const recallTools = (store: Store): readonly Tool[] => {
         },
       },
       execute: (input, scene) => {
+        const unknown = Object.keys(Object(input)).find((name) => name !== "from" && name !== "through")
+        if (unknown !== undefined)
+          return Promise.reject(
+            new ToolError(
+              "invalid-input",
+              `There is no \`${unknown}\`; a range is \`from\` and \`through\`.`,
+            ),
+          )
         const from = field(input, "from")
         const through = field(input, "through") ?? Number.MAX_SAFE_INTEGER
         if (!isSeq(from) || !isSeq(through) || through < from)

@@ -59,8 +59,10 @@ export const receiptsOf = (events: readonly (StoredEvent | UnknownEvent)[]): rea
     }
     if (event.type === "session.next.compaction.failed.1") {
       const { compactionID: id, error } = event.data
-      const reason = receipts.get(id)?.reason ?? "manual"
-      receipts.set(id, { id, reason, status: "failed", seq, time, inForce: false, error })
+      const started = receipts.get(id)
+      // A request that found nothing to compact never started one.
+      if (started !== undefined)
+        receipts.set(id, { id, reason: started.reason, status: "failed", seq, time, inForce: false, error })
     }
     if (event.type === "session.next.compaction.ended.2") {
       const { compactionID: id, recent: _recent, ...told } = event.data

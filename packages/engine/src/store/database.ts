@@ -147,6 +147,7 @@ const prepare = (raw: DatabaseSync, file: string): void => {
   const found = numberOf(raw, "pragma user_version")
   refuseNewer(file, found)
   const tables = numberOf(raw, "select count(*) from sqlite_schema")
+  if (found > 0) checkTables(raw, file)
   if (found === 0 && tables > 0)
     throw new Failure("DATABASE_DAMAGED", { file, why: "it belongs to another program" })
   if (numberOf(raw, "pragma page_count") <= PAGES_CHECKED_AT_OPEN) {
@@ -157,6 +158,21 @@ const prepare = (raw: DatabaseSync, file: string): void => {
     "pragma journal_mode=wal; pragma temp_store=memory; pragma cache_size=-16000; pragma foreign_keys=off",
   )
   if (found < MIGRATIONS.length) migrate(raw, file)
+}
+
+/** A file of ours from which something was taken away is damaged, whatever its version says. */
+const checkTables = (raw: DatabaseSync, file: string): void => {
+  const present = new Set(
+    raw
+      .prepare("select name from sqlite_schema")
+      .all()
+      .map((row) => String(row["name"])),
+  )
+  const missing = [...MIGRATIONS.join("\n").matchAll(/create table (\w+)/g)].find(
+    ([, name]) => !present.has(name ?? ""),
+  )
+  if (missing !== undefined)
+    throw new Failure("DATABASE_DAMAGED", { file, why: `its table ${missing[1]} is missing` })
 }
 
 /** Two processes may open a new file at once: each looks again at the version under the write lock. */
