@@ -49,6 +49,13 @@ const BUNDLES: readonly Bundle[] = [
     minify: true,
     single: true,
   },
+  {
+    input: { page: "packages/web/src/view/page.entry.tsx" },
+    directory: "packages/web/dist",
+    platform: "browser",
+    minify: true,
+    single: true,
+  },
 ]
 
 const build = async (bundle: Bundle): Promise<void> => {
@@ -58,7 +65,7 @@ const build = async (bundle: Bundle): Promise<void> => {
     platform: bundle.platform ?? "node",
     external: [...(bundle.external ?? [])],
     resolve: {
-      conditionNames: ["meridian-source", "import", "node", "default"],
+      conditionNames: ["meridian-source", "import", bundle.platform ?? "node", "default"],
       // ES modules before UMD: the latter hides its requires from a bundler (jsonc-parser).
       mainFields: ["module", "main"],
     },
@@ -97,10 +104,20 @@ const shippedManifest = (source: string): string => {
 }
 
 for (const bundle of BUNDLES) await build(bundle)
+<<<<<<< HEAD
 // Everything is in the bundle: what is shipped is a package of its own, without dependencies.
 writeFileSync(
   "packages/cli/dist/package.json",
   shippedManifest(readFileSync("packages/cli/package.json", "utf8")),
+=======
+// The page: its frame as it is, and one style sheet, the plot library's first.
+cpSync("packages/web/src/index.html", "packages/web/dist/index.html")
+writeFileSync(
+  "packages/web/dist/page.css",
+  ["node_modules/uplot/dist/uPlot.min.css", "packages/web/src/page.css"]
+    .map((file) => readFileSync(file, "utf8"))
+    .join("\n"),
+>>>>>>> bd73d36 (web: the page folds a session's events into a timeline and draws it)
 )
 // `meridian init --opencode` hands the plugin on, so the package of the command carries it.
 cpSync("packages/opencode-plugin/dist", "packages/cli/dist/opencode-plugin", { recursive: true })

@@ -9,6 +9,7 @@ const COMMANDS: readonly (readonly [name: string, ...command: readonly string[]]
   // Benchmarks, examples and the demo import the bundle as a user would; its types must be there, the code need not.
   ["declarations", "node", "tools/declarations.ts"],
   ["types", "tsc", "-p", "tsconfig.json"],
+  ["types of the page", "tsc", "-p", "packages/web/tsconfig.json"],
   ["purity", "tsc", "-p", "tsconfig.pure.json"],
   ["dead code", "knip", "--strict"],
   ["floating effects", "effect-tsgo", "diagnostics", "--project", "tsconfig.json"],

@@ -1,0 +1,96 @@
+/** What the model saw before a compaction and after it, from the rows of the timeline. */
+import type { CompactionRow, Row } from "./row.ts"
+
+export interface Seen {
+  readonly key: string
+  readonly role: "summary" | "recent" | "user" | "assistant" | "tool" | "context"
+  readonly text: string
+  /** Whether it is still a message of its own after the compaction. */
+  readonly stays: boolean
+}
+
+export interface CompactionView {
+  readonly before: readonly Seen[]
+  readonly after: readonly Seen[]
+  /** Older ones that are not listed. */
+  readonly hiddenBefore: number
+  readonly hiddenAfter: number
+}
+
+/** On each side; a dialog of ten thousand rows helps nobody. */
+export const MOST_SEEN = 300
+const MOST_TEXT = 600
+
+export const compactionView = (rows: readonly Row[], compaction: CompactionRow): CompactionView => {
+  const place = rows.findIndex((row) => row.key === compaction.key)
+  const earlier = rows.slice(0, place === -1 ? rows.length : place)
+  const previous = checkpointBefore(earlier)
+  const { end } = compaction
+  const kept = new Set(end?.kept)
+  const stays = (row: Row): boolean =>
+    end === undefined || row.seq > end.range.through || ("messageID" in row && kept.has(row.messageID))
+  const was = new Set(previous?.end?.kept)
+  const visible = earlier.filter(
+    (row) =>
+      previous?.end === undefined ||
+      row.seq > previous.end.range.through ||
+      ("messageID" in row && was.has(row.messageID)),
+  )
+  const real = (list: readonly Row[]): readonly Seen[] => list.flatMap((row) => seenOf(row, stays(row)))
+  const before = [...checkpoint(previous), ...real(visible)]
+  const after = [...checkpoint(compaction), ...real(earlier.filter(stays))]
+  return {
+    before: before.slice(-MOST_SEEN),
+    after: end === undefined ? before.slice(-MOST_SEEN) : newest(after, MOST_SEEN),
+    hiddenBefore: Math.max(0, before.length - MOST_SEEN),
+    hiddenAfter: Math.max(0, (end === undefined ? before : after).length - MOST_SEEN),
+  }
+}
+
+/** The checkpoint in force at the end of these rows: the last one, unless somebody went back since. */
+const checkpointBefore = (rows: readonly Row[]): CompactionRow | undefined => {
+  const last = rows.findLast(
+    (row) => row.kind === "compaction" || (row.kind === "notice" && row.restores !== undefined),
+  )
+  if (last?.kind === "notice")
+    return rows.find(
+      (row): row is CompactionRow => row.kind === "compaction" && row.compactionID === last.restores,
+    )
+  return rows.findLast((row): row is CompactionRow => row.kind === "compaction" && row.status === "ended")
+}
+
+const checkpoint = (row: CompactionRow | undefined): readonly Seen[] => {
+  if (row?.end === undefined) return []
+  const { summary, recent } = row.end
+  return [
+    { key: `${row.key}/summary`, role: "summary", text: summary, stays: true },
+    ...(recent === "" ? [] : [{ key: `${row.key}/recent`, role: "recent", text: recent, stays: true } as const]),
+  ]
+}
+
+/** The checkpoint stays at the head of the list, whatever is left out behind it. */
+const newest = (seen: readonly Seen[], most: number): readonly Seen[] => {
+  const head = seen.filter((item) => item.role === "summary" || item.role === "recent")
+  const rest = seen.slice(head.length)
+  return [...head, ...rest.slice(-Math.max(0, most - head.length))]
+}
+
+const seenOf = (row: Row, stays: boolean): readonly Seen[] => {
+  const seen = (role: Seen["role"], text: string): readonly Seen[] => [
+    { key: row.key, role, text: text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)} …` : text, stays },
+  ]
+  switch (row.kind) {
+    case "user":
+      return seen("user", row.body.text)
+    case "text":
+    case "reasoning":
+      return row.live ? [] : seen("assistant", row.body.text)
+    case "tool":
+      return seen("tool", `${row.tool} ${row.input.text}\n${row.output?.text ?? row.error?.message ?? ""}`)
+    case "notice":
+      return row.what === "context" && row.detail !== undefined ? seen("context", row.detail.text) : []
+    case "turn":
+    case "compaction":
+      return []
+  }
+}

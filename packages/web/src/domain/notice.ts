@@ -1,0 +1,101 @@
+/** Events that are a line of their own in the timeline, and what the line says. */
+import type { StoredEvent, UnknownEvent } from "@meridian/protocol"
+
+import { clip, type NoticeRow } from "./row.ts"
+
+type Told = Pick<NoticeRow, "what" | "text" | "detail" | "restores">
+
+export const describeEvent = (event: StoredEvent | UnknownEvent): NoticeRow => ({
+  kind: "notice",
+  key: `notice_${event.seq}`,
+  seq: event.seq,
+  time: event.time,
+  ...tell(event),
+})
+
+const tell = (event: StoredEvent | UnknownEvent): Told => {
+  switch (event.type) {
+    case "session.next.created.1":
+      return info(`Session created in ${event.data.location.directory}`)
+    case "session.next.agent.switched.1":
+      return info(`Agent is now ${event.data.agent}`)
+    case "session.next.model.switched.1":
+      return info(`Model is now ${event.data.model}`)
+    case "session.next.moved.1":
+      return info(`Moved to ${event.data.location.directory}`)
+    case "session.next.prompt.cancelled.1":
+      return info("A waiting prompt was taken back")
+    case "session.next.interrupt.requested.1":
+      return { what: "interrupt", text: "Interrupt requested" }
+    case "session.next.retried.1":
+      return {
+        what: "failure",
+        text: `Attempt ${event.data.attempt} failed, tried again after ${event.data.delayMs} ms: ${event.data.error.message}`,
+      }
+    case "session.next.tool.resumed.1":
+      return info("A call that had only asked was started again")
+    case "session.next.repetition.noticed.1":
+      return { what: "failure", text: `The same call of ${event.data.tool} ${event.data.count} times in a row` }
+    case "session.next.todo.updated.1": {
+      const { items } = event.data
+      const done = items.filter((item) => item.status === "completed").length
+      return {
+        what: "info",
+        text: `Todo: ${done} of ${items.length} done`,
+        detail: clip(items.map((item) => `${MARK[item.status]} ${item.content}`).join("\n")),
+      }
+    }
+    case "session.next.permission.replied.1":
+      return info(`Permission: ${ANSWER[event.data.reply]}${aside(event.data.message)}`)
+    case "session.next.epoch.started.1":
+      return {
+        what: "info",
+        text: event.data.cause === "first" ? "Instructions of the session" : "Instructions renewed",
+        detail: clip(event.data.baseline),
+      }
+    case "session.next.context.updated.1":
+      return { what: "context", text: "Context changed", detail: clip(event.data.text) }
+    case "session.next.instruction.discovered.1":
+      return { what: "context", text: `Instructions found: ${event.data.path}` }
+    case "session.next.tool.pruned.1":
+      return info(`${event.data.calls.length} old tool results let go (${event.data.tokens} tokens)`)
+    case "session.next.compaction.requested.1":
+      return info("Compaction requested")
+    case "session.next.compaction.restored.1":
+      return event.data.compactionID === undefined
+        ? { what: "info", text: "Back to the whole history", restores: "" }
+        : {
+            what: "info",
+            text: `Back to the checkpoint ${event.data.compactionID}`,
+            restores: event.data.compactionID,
+          }
+    case "session.next.execution.failed.1":
+      return { what: "failure", text: `${event.data.error.code}: ${event.data.error.message}` }
+    case "unknown":
+      return info(`An event this version cannot read: ${event.data.storedType}`)
+    case "session.next.prompt.admitted.1":
+    case "session.next.prompt.promoted.1":
+    case "session.next.prompted.1":
+    case "session.next.step.started.1":
+    case "session.next.step.ended.2":
+    case "session.next.step.failed.2":
+    case "session.next.text.ended.1":
+    case "session.next.reasoning.ended.1":
+    case "session.next.tool.called.1":
+    case "session.next.tool.success.1":
+    case "session.next.tool.failed.1":
+    case "session.next.permission.asked.1":
+    case "session.next.compaction.started.1":
+    case "session.next.compaction.ended.2":
+    case "session.next.compaction.failed.1":
+      return info(event.type)
+  }
+}
+
+const info = (text: string): Told => ({ what: "info", text })
+
+const aside = (message: string | undefined): string =>
+  message === undefined || message === "" ? "" : `: ${message}`
+
+const MARK = { pending: "[ ]", in_progress: "[~]", completed: "[x]", cancelled: "[-]" } as const
+const ANSWER = { once: "allowed once", always: "always allowed", reject: "rejected" } as const

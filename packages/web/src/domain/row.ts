@@ -1,0 +1,129 @@
+/** The rows of a timeline. A row is replaced, never changed, so that a view can tell by identity what is new. */
+import type { CompactionReason, Json, RecordedContent, RecordedError, RecordedUsage } from "@meridian/protocol"
+
+/** Text as the page keeps it: the log has the rest. */
+export interface Clip {
+  readonly text: string
+  /** Characters that are not here. */
+  readonly cut: number
+}
+
+interface RowBase {
+  /** Unique in its session. */
+  readonly key: string
+  readonly seq: number
+  readonly time: number
+}
+
+export interface UserRow extends RowBase {
+  readonly kind: "user"
+  readonly messageID: string
+  readonly body: Clip
+  readonly files: number
+  readonly delivery?: "steer" | "queue"
+}
+
+export type TurnOutcome = "running" | "ended" | "failed" | "interrupted" | "crashed"
+
+export interface TurnRow extends RowBase {
+  readonly kind: "turn"
+  readonly messageID: string
+  /** From 1. */
+  readonly turn: number
+  readonly agent: string
+  readonly model: string
+  readonly outcome: TurnOutcome
+  readonly retries: number
+  readonly ended?: number
+  readonly finish?: string
+  readonly usage?: RecordedUsage
+  readonly cost?: number
+  readonly error?: RecordedError
+}
+
+export interface ProseRow extends RowBase {
+  readonly kind: "text" | "reasoning"
+  readonly messageID: string
+  readonly body: Clip
+  readonly partial: boolean
+  /** Still being written: a fragment that is not in the log. */
+  readonly live: boolean
+}
+
+export type ToolOutcome = "running" | "waiting" | "success" | "failed" | "interrupted" | "crashed"
+
+export interface ToolRow extends RowBase {
+  readonly kind: "tool"
+  readonly messageID: string
+  readonly callID: string
+  readonly tool: string
+  readonly input: Clip
+  readonly outcome: ToolOutcome
+  readonly hosted: boolean
+  readonly ended?: number
+  readonly output?: Clip
+  readonly media: number
+  readonly error?: RecordedError
+  /** The model is not shown the result any more. */
+  readonly pruned: boolean
+  readonly requestID?: string
+}
+
+export interface CompactionEnd {
+  readonly method: "model" | "extract"
+  readonly summary: string
+  readonly recent: string
+  readonly range: { readonly from: number; readonly through: number }
+  readonly kept: readonly string[]
+  readonly messages: number
+  readonly tokens: { readonly before: number; readonly after: number }
+  readonly cost: number
+  readonly usage: RecordedUsage
+  readonly removedQuotes: readonly string[]
+  readonly fallback?: string
+  readonly facts: readonly { readonly kind: string; readonly text: string; readonly source: string }[]
+}
+
+export interface CompactionRow extends RowBase {
+  readonly kind: "compaction"
+  readonly compactionID: string
+  readonly reason: CompactionReason
+  readonly model: string
+  readonly status: "started" | "ended" | "failed"
+  readonly ended?: number
+  readonly end?: CompactionEnd
+  readonly error?: RecordedError
+}
+
+/** Anything else worth a line. `crash`: the process ended in the middle of work. */
+export interface NoticeRow extends RowBase {
+  readonly kind: "notice"
+  readonly what: "crash" | "interrupt" | "context" | "failure" | "info"
+  readonly text: string
+  readonly detail?: Clip
+  /** The checkpoint that is in force from here on; empty for none. */
+  readonly restores?: string
+}
+
+export type Row = UserRow | TurnRow | ProseRow | ToolRow | CompactionRow | NoticeRow
+
+/** A whole text is asked for when somebody wants to read it; ten thousand of them would fill a phone. */
+export const MOST_CHARACTERS = 8_000
+
+export const clip = (text: string, most = MOST_CHARACTERS): Clip =>
+  text.length <= most ? { text, cut: 0 } : { text: text.slice(0, most), cut: text.length - most }
+
+export const textOfContent = (content: readonly RecordedContent[]): string =>
+  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
+
+/** One line for what a tool was asked: a lone text, otherwise JSON. */
+export const textOfInput = (input: Json | undefined, raw: string | undefined): string => {
+  if (input === undefined) return raw ?? ""
+  if (typeof input === "string") return input
+  if (typeof input === "object" && input !== null && !Array.isArray(input)) {
+    const entries = Object.entries(input)
+    const [only] = entries
+    if (entries.length === 1 && only !== undefined && typeof only[1] === "string") return only[1]
+  }
+  return JSON.stringify(input)
+}

@@ -1,0 +1,48 @@
+/** Runs as the tree they were spawned in, with what each branch has cost. */
+import type { RunRowDocument } from "./documents.ts"
+
+export interface RunNode {
+  readonly run: RunRowDocument
+  /** 1 for a run no other run of this list has spawned. */
+  readonly level: number
+  /** Runs spawned by it, directly. */
+  readonly children: number
+  /** Its own and that of all below it. */
+  readonly cost: number
+}
+
+/** In the order of a tree view: each run before those it spawned, older ones first. Every run appears once. */
+export const runTree = (runs: readonly RunRowDocument[]): readonly RunNode[] => {
+  const known = new Map(runs.map((run) => [run.runId, run]))
+  const below = Map.groupBy(known.values(), (run) => parentOf(run, known) ?? "")
+  const nodes: RunNode[] = []
+  const seen = new Set<string>()
+  const visit = (run: RunRowDocument, level: number): number => {
+    if (seen.has(run.runId)) return 0
+    seen.add(run.runId)
+    const place = nodes.length
+    const children = inOrder(below.get(run.runId) ?? [])
+    nodes.push({ run, level, children: children.length, cost: 0 })
+    let cost = run.costUsd ?? 0
+    for (const child of children) cost += visit(child, level + 1)
+    nodes[place] = { run, level, children: children.length, cost }
+    return cost
+  }
+  for (const run of inOrder(below.get("") ?? [])) visit(run, 1)
+  // Damaged records can name each other as parents; they are shown all the same.
+  for (const run of inOrder([...known.values()])) visit(run, 1)
+  return nodes
+}
+
+export const totalCost = (runs: readonly RunRowDocument[]): number =>
+  runs.reduce((sum, run) => sum + (run.costUsd ?? 0), 0)
+
+const parentOf = (run: RunRowDocument, known: ReadonlyMap<string, unknown>): string | undefined =>
+  run.parentRunId !== undefined && run.parentRunId !== run.runId && known.has(run.parentRunId)
+    ? run.parentRunId
+    : undefined
+
+const inOrder = (runs: readonly RunRowDocument[]): readonly RunRowDocument[] =>
+  runs.toSorted((left, right) => numberOf(left.runId) - numberOf(right.runId))
+
+const numberOf = (runId: string): number => Number(/\d+/.exec(runId)?.[0] ?? 0)

@@ -1,0 +1,189 @@
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+
+import { createRowHeights } from "../domain/row-heights.ts"
+import type { Row } from "../domain/row.ts"
+import type { Timeline } from "../domain/timeline.ts"
+import { isAtEnd, visibleRows, type Viewport } from "../domain/visible-rows.ts"
+import { RowView } from "./row-view.tsx"
+
+const GUESSED_HEIGHT = 56
+
+/**
+ * The timeline as an ARIA feed of which only what can be seen is in the document
+ * (https://www.w3.org/WAI/ARIA/apg/patterns/feed/). Arrow keys, Page Up and Down, Home and End move between rows.
+ */
+export const Feed = (props: {
+  readonly timeline: Timeline
+  readonly sessionID: string
+  readonly version: number
+  readonly onCompaction: (id: string) => void
+}) => {
+  const { timeline } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const [heights] = useState(() => createRowHeights(GUESSED_HEIGHT))
+  const [viewport, setViewport] = useState<Viewport>({ scrollTop: 0, height: 600 })
+  const [active, setActive] = useState<number>()
+  const [, redraw] = useState(0)
+  const sticks = useRef(true)
+  const wantsFocus = useRef(false)
+
+  const live = timeline.live()
+  const count = timeline.rows.length + (live === undefined ? 0 : 1)
+  const rowAt = (index: number): Row | undefined => timeline.rows[index] ?? live
+  if (count < heights.count()) heights.measure(heights.count() - 1, 0)
+  heights.resize(Math.max(count, heights.count()))
+  const { from, to } = visibleRows(heights, viewport)
+  const drawn = Array.from({ length: Math.max(0, Math.min(to, count) - from) }, (_, place) => from + place)
+  // The row that has the focus stays in the document, or the keyboard would lose its place.
+  if (active !== undefined && active < count && (active < from || active >= to)) drawn.push(active)
+
+  const look = (): void => {
+    const element = scroller.current
+    if (element === null) return
+    const next = { scrollTop: element.scrollTop, height: element.clientHeight }
+    sticks.current = isAtEnd(next, element.scrollHeight)
+    setViewport(next)
+  }
+
+  useEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    const observer = new ResizeObserver(() => {
+      if (sticks.current) element.scrollTop = element.scrollHeight
+      look()
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  // After every drawing: stay at the end, or give the focus to the row the keyboard chose.
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    if (sticks.current && element.scrollTop + element.clientHeight < element.scrollHeight - 1)
+      element.scrollTop = element.scrollHeight
+    if (!wantsFocus.current) return
+    const row = element.querySelector<HTMLElement>(`[data-row="${active}"]`)
+    if (row === null) return
+    wantsFocus.current = false
+    row.focus({ preventScroll: true })
+  })
+
+  const onMeasured = (index: number, height: number): void => {
+    const element = scroller.current
+    const top = heights.offsetOf(index)
+    const change = heights.measure(index, height)
+    if (change === 0 || element === null) return
+    // What grows above the reader must not push away what they read.
+    if (!sticks.current && top < element.scrollTop) element.scrollTop += change
+    redraw((times) => times + 1)
+  }
+
+  const moveTo = (index: number): void => {
+    const element = scroller.current
+    if (element === null || count === 0) return
+    const target = Math.max(0, Math.min(count - 1, index))
+    const top = heights.offsetOf(target)
+    const bottom = heights.offsetOf(target + 1)
+    if (top < element.scrollTop) element.scrollTop = top
+    else if (bottom > element.scrollTop + element.clientHeight)
+      element.scrollTop = Math.min(top, bottom - element.clientHeight)
+    wantsFocus.current = true
+    look()
+    setActive(target)
+  }
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (!isMove(event)) return
+    const here = active ?? from
+    const page = Math.max(1, to - from - 17)
+    const target = {
+      ArrowDown: active === undefined ? here : here + 1,
+      ArrowUp: here - 1,
+      PageDown: here + page,
+      PageUp: here - page,
+      Home: 0,
+      End: count - 1,
+    }[event.key]
+    if (target === undefined) return
+    event.preventDefault()
+    moveTo(target)
+  }
+
+  return (
+    <div
+      ref={scroller}
+      class="feed"
+      role="feed"
+      aria-label="Timeline"
+      aria-busy={false}
+      tabIndex={active === undefined ? 0 : -1}
+      onScroll={look}
+      onKeyDown={onKeyDown}
+    >
+      <div class="feed-rows" style={{ height: `${heights.total()}px` }}>
+        {drawn.map((index) => {
+          const row = rowAt(index)
+          return row === undefined ? null : (
+            <Slot
+              key={row.key}
+              index={index}
+              count={count}
+              top={heights.offsetOf(index)}
+              isActive={index === active}
+              onFocus={setActive}
+              onMeasured={onMeasured}
+            >
+              <RowView row={row} sessionID={props.sessionID} onCompaction={props.onCompaction} />
+            </Slot>
+          )
+        })}
+      </div>
+      {count === 0 ? <p class="empty">Nothing happened yet.</p> : null}
+    </div>
+  )
+}
+
+/** Keys that were meant for a control inside a row are left to it. */
+const isMove = (event: KeyboardEvent): boolean =>
+  !event.ctrlKey &&
+  !event.metaKey &&
+  !event.altKey &&
+  !(event.target instanceof HTMLElement && event.target.closest("input, textarea, pre, [role=region]") !== null)
+
+const Slot = (props: {
+  readonly index: number
+  readonly count: number
+  readonly top: number
+  readonly isActive: boolean
+  readonly onFocus: (index: number) => void
+  readonly onMeasured: (index: number, height: number) => void
+  readonly children: preact.ComponentChildren
+}) => {
+  const { index, onMeasured } = props
+  const element = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    const node = element.current
+    if (node === null) return
+    onMeasured(index, node.offsetHeight)
+    const observer = new ResizeObserver(() => onMeasured(index, node.offsetHeight))
+    observer.observe(node)
+    return () => observer.disconnect()
+  }, [index])
+  return (
+    <article
+      ref={element}
+      class="slot"
+      data-row={index}
+      style={{ transform: `translateY(${props.top}px)` }}
+      tabIndex={props.isActive ? 0 : -1}
+      aria-posinset={index + 1}
+      aria-setsize={props.count}
+      onFocus={(event) => {
+        if (event.target === element.current) props.onFocus(index)
+      }}
+    >
+      {props.children}
+    </article>
+  )
+}

@@ -1,0 +1,76 @@
+import { useState } from "preact/hooks"
+
+import type { SessionMessage } from "@meridian/protocol"
+
+import { textOfContent, type Clip } from "../domain/row.ts"
+import { useApp } from "../state/app.ts"
+import { useAct } from "./use-act.ts"
+
+/** Where the whole text is when the page kept only its beginning. */
+export type Whole =
+  | { readonly sessionID: string; readonly messageID: string; readonly part: "user" }
+  | { readonly sessionID: string; readonly messageID: string; readonly part: "tool"; readonly callID: string }
+  | {
+      readonly sessionID: string
+      readonly messageID: string
+      readonly part: "text" | "reasoning"
+      /** What it begins with. */
+      readonly start: string
+    }
+
+const SHORT_CHARACTERS = 1_200
+const SHORT_LINES = 16
+
+/** A beginning first, then all of it in a box that scrolls by itself: no row becomes endless. */
+export const LongText = (props: { readonly clip: Clip; readonly isCode?: boolean; readonly whole?: Whole }) => {
+  const { clip, whole } = props
+  const { api } = useApp()
+  const [isLong, setIsLong] = useState(false)
+  const [fetched, setFetched] = useState<string>()
+  const { act, isActing, problem } = useAct()
+  const beginning = shorten(clip.text)
+  const hidden = clip.text.length + clip.cut - beginning.length
+  const text = isLong ? (fetched ?? clip.text) : beginning
+  const showAll = (): void => {
+    setIsLong(true)
+    if (clip.cut > 0 && whole !== undefined)
+      act(async () => setFetched(findText(await api.message(whole.sessionID, whole.messageID), whole)))
+  }
+  return (
+    <>
+      {props.isCode === true ? (
+        <pre class={isLong ? "long" : ""} tabIndex={isLong ? 0 : undefined}>
+          {text}
+        </pre>
+      ) : (
+        <p class={`words${isLong ? " long" : ""}`}>{text}</p>
+      )}
+      {hidden > 0 ? (
+        <button type="button" class="quiet" onClick={() => (isLong ? setIsLong(false) : showAll())}>
+          {isLong ? "Show less" : `Show all (${hidden.toLocaleString()} more characters)`}
+        </button>
+      ) : null}
+      {isActing ? <span role="status"> Loading…</span> : null}
+      {problem === undefined ? null : <p role="alert">{problem}</p>}
+    </>
+  )
+}
+
+const shorten = (text: string): string => {
+  const lines = text.split("\n", SHORT_LINES + 1)
+  const few = lines.length > SHORT_LINES ? lines.slice(0, SHORT_LINES).join("\n") : text
+  return few.length > SHORT_CHARACTERS ? few.slice(0, SHORT_CHARACTERS) : few
+}
+
+const findText = (message: SessionMessage, whole: Whole): string | undefined => {
+  if (message.type === "user") return message.text
+  if (message.type !== "assistant") return undefined
+  for (const part of message.content) {
+    if (part.type === "tool") {
+      if (whole.part !== "tool" || part.callID !== whole.callID) continue
+      return part.state.status === "completed" ? textOfContent(part.state.content) : undefined
+    }
+    if (whole.part === part.type && part.text.startsWith(whole.start)) return part.text
+  }
+  return undefined
+}

@@ -1,0 +1,51 @@
+import { fragmentOf } from "../domain/route.ts"
+import { costText, durationText, tokensText } from "../domain/text.ts"
+import { useApp } from "../state/app.ts"
+import { Status } from "./session-list.tsx"
+import { usePolled } from "./use-polled.ts"
+
+export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id: string }) => {
+  const { api } = useApp()
+  const { value: run, failure } = usePolled(`${spaceID}/${id}`, () => api.run(spaceID, id))
+  if (failure !== undefined)
+    return (
+      <p class="empty" role="alert">
+        {failure.message} {failure.next}
+      </p>
+    )
+  if (run === undefined) return <p class="empty">Loading…</p>
+  return (
+    <div class="space">
+      <div class="session-head">
+        <h1>Run {run.runId}</h1>
+        <div class="session-facts">
+          <Status status={run.status} />
+          <a href={fragmentOf({ place: "space", id: spaceID })}>space {spaceID}</a>
+          {run.parentRunId === undefined ? null : (
+            <a href={fragmentOf({ place: "run", spaceID, id: run.parentRunId })}>spawned by {run.parentRunId}</a>
+          )}
+          <span>{run.model}</span>
+          {run.harness === undefined ? null : <span>{run.harness}</span>}
+          {run.durationSecs === undefined ? null : <span>{durationText(run.durationSecs * 1_000)}</span>}
+          {run.inputTokens === undefined ? null : (
+            <span>
+              {tokensText(run.inputTokens)} in · {tokensText(run.outputTokens ?? 0)} out
+            </span>
+          )}
+          {run.costUsd === undefined ? null : <span>{costText(run.costUsd)}</span>}
+          {run.exitCode === undefined ? null : <span>exit code {run.exitCode}</span>}
+        </div>
+      </div>
+      {run.failureReason === undefined ? null : (
+        <p class="problem">
+          {run.failureReason}
+          {run.message === undefined ? "" : `: ${run.message}`}
+        </p>
+      )}
+      <section>
+        <h2>Report</h2>
+        {run.report === undefined ? <p class="faint">None.</p> : <p class="words report">{run.report}</p>}
+      </section>
+    </div>
+  )
+}

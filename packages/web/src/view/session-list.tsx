@@ -1,0 +1,51 @@
+import type { SessionDocument } from "../domain/documents.ts"
+import { fragmentOf } from "../domain/route.ts"
+import { agoText, costText, placeText, tokensText } from "../domain/text.ts"
+import { useApp } from "../state/app.ts"
+
+export const SessionList = () => {
+  const { sessions, route } = useApp()
+  const list = sessions.value
+  if (list === undefined) return <p class="empty">Loading…</p>
+  if (list.length === 0)
+    return (
+      <p class="empty">
+        No sessions yet. <code>meridian start --harness direct</code> makes one.
+      </p>
+    )
+  const open = route.value.place === "session" ? route.value.id : undefined
+  return (
+    <ul class="cards">
+      {list.map((session) => (
+        <li key={session.id}>
+          <Card session={session} isOpen={session.id === open} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const Card = ({ session, isOpen }: { readonly session: SessionDocument; readonly isOpen: boolean }) => (
+  <a
+    class="card"
+    href={fragmentOf({ place: "session", id: session.id })}
+    aria-current={isOpen ? "true" : undefined}
+  >
+    <span class="card-title">{titleOf(session)}</span>
+    <Status status={session.status} />
+    <span class="card-facts">
+      {placeText(session.location.directory)} · {session.model ?? "default model"}
+    </span>
+    <span class="card-facts">
+      {tokensText(session.usage.output + session.usage.reasoning)} written · {costText(session.cost)} ·{" "}
+      {agoText(session.time.updated, Date.now())}
+    </span>
+  </a>
+)
+
+export const titleOf = (session: Pick<SessionDocument, "id" | "title">): string =>
+  session.title === undefined || session.title === "" ? session.id : session.title
+
+export const Status = ({ status }: { readonly status: string }) => (
+  <span class={`status is-${status}`}>{status}</span>
+)

@@ -1,0 +1,96 @@
+import { useEffect, useMemo, useState } from "preact/hooks"
+
+import { costText, placeText, tokensText } from "../domain/text.ts"
+import { tokenSeries } from "../domain/token-series.ts"
+import { useApp } from "../state/app.ts"
+import { openSession, type OpenSession, type StreamState } from "../state/open-session.ts"
+import { Composer } from "./composer.tsx"
+import { Feed } from "./feed.tsx"
+import { Questions } from "./questions.tsx"
+import { ReceiptDialog } from "./receipt-dialog.tsx"
+import { Status, titleOf } from "./session-list.tsx"
+import { TokenPlot } from "./token-plot.tsx"
+
+export const SessionPage = ({ id }: { readonly id: string }) => {
+  const app = useApp()
+  const [session, setSession] = useState<OpenSession>()
+  useEffect(() => {
+    const opened = openSession({ id, api: app.api, connection: app.connection })
+    setSession(opened)
+    return opened.close
+  }, [id])
+  return session === undefined ? <p class="empty">Opening…</p> : <Opened session={session} />
+}
+
+const Opened = ({ session }: { readonly session: OpenSession }) => {
+  const app = useApp()
+  const [compactionID, setCompactionID] = useState<string>()
+  const version = session.version.value
+  const models = app.models.value
+  const series = useMemo(
+    () =>
+      tokenSeries(
+        session.timeline.points,
+        (model) => models.find((known) => known.id === model)?.contextWindow,
+      ),
+    [session.timeline.points.length, models],
+  )
+  const stream = session.stream.value
+  if (stream.kind === "refused")
+    return (
+      <p class="empty" role="alert">
+        {stream.failure.message} {stream.failure.next}
+      </p>
+    )
+  return (
+    <div class="session">
+      <Head session={session} stream={stream} />
+      <TokenPlot series={series} onCompaction={setCompactionID} />
+      <Questions session={session} version={version} />
+      <Feed timeline={session.timeline} sessionID={session.id} version={version} onCompaction={setCompactionID} />
+      <Composer session={session} version={version} />
+      {compactionID === undefined ? null : (
+        <ReceiptDialog
+          timeline={session.timeline}
+          compactionID={compactionID}
+          version={version}
+          onClose={() => setCompactionID(undefined)}
+        />
+      )}
+    </div>
+  )
+}
+
+const Head = ({ session, stream }: { readonly session: OpenSession; readonly stream: StreamState }) => {
+  const info = session.info.value
+  return (
+    <div class="session-head">
+      <h1>{info === undefined ? session.id : titleOf(info)}</h1>
+      <div class="session-facts">
+        {info === undefined ? null : (
+          <>
+            <Status status={info.status} />
+            <span title={info.location.directory}>{placeText(info.location.directory)}</span>
+            <span>{info.model ?? session.timeline.model() ?? "default model"}</span>
+            <span>agent {info.agent}</span>
+            <span>
+              {tokensText(info.usage.input + info.usage.cacheRead + info.usage.cacheWrite)} in ·{" "}
+              {tokensText(info.usage.output + info.usage.reasoning)} out
+            </span>
+            <span>{costText(info.cost)}</span>
+          </>
+        )}
+        <span class={`stream is-${stream.kind}`} role="status">
+          {STREAM[stream.kind]}
+        </span>
+      </div>
+    </div>
+  )
+}
+
+const STREAM = {
+  replaying: "loading…",
+  live: "live",
+  lost: "connection lost, trying again…",
+  refused: "refused",
+} as const satisfies Record<StreamState["kind"], string>

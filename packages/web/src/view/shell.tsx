@@ -1,0 +1,108 @@
+import type { Route } from "../domain/route.ts"
+import { fragmentOf } from "../domain/route.ts"
+import { useApp, type Theme } from "../state/app.ts"
+import { RunPage } from "./run-page.tsx"
+import { SessionList } from "./session-list.tsx"
+import { SessionPage } from "./session-page.tsx"
+import { SignIn } from "./sign-in.tsx"
+import { SpaceList } from "./space-list.tsx"
+import { SpacePage } from "./space-page.tsx"
+
+/** A list beside what was chosen from it; on a phone one after the other. */
+export const Shell = () => {
+  const app = useApp()
+  const failure = app.failure.value
+  if (failure?.status === 401) return <SignIn failure={failure} />
+  const route = app.route.value
+  const isList = route.place === "sessions" || route.place === "spaces"
+  return (
+    <div class={`shell ${isList ? "at-list" : "at-detail"}`}>
+      <a class="skip" href="#main" onClick={focusMain}>
+        Skip to the content
+      </a>
+      <header class="top">
+        <a class="brand" href={fragmentOf({ place: "sessions" })}>
+          <svg viewBox="0 0 24 24" aria-hidden="true">
+            <circle cx="12" cy="12" r="9" />
+            <ellipse cx="12" cy="12" rx="4" ry="9" />
+            <path d="M3 12h18" />
+          </svg>
+          Meridian
+        </a>
+        <nav aria-label="Sections">
+          <Tab to={{ place: "sessions" }} current={route.place === "sessions" || route.place === "session"}>
+            Sessions
+          </Tab>
+          <Tab to={{ place: "spaces" }} current={!(route.place === "sessions" || route.place === "session")}>
+            Spaces
+          </Tab>
+        </nav>
+        <OpenQuestions />
+        <ThemeButton />
+      </header>
+      {failure === undefined ? null : (
+        <p class="banner" role="alert">
+          {failure.message} {failure.next}
+        </p>
+      )}
+      <aside class="side" aria-label={isSessions(route) ? "Sessions" : "Spaces"}>
+        {isSessions(route) ? <SessionList /> : <SpaceList />}
+      </aside>
+      <main id="main" tabIndex={-1}>
+        <Place route={route} />
+      </main>
+    </div>
+  )
+}
+
+const isSessions = (route: Route): boolean => route.place === "sessions" || route.place === "session"
+
+const Place = ({ route }: { readonly route: Route }) => {
+  switch (route.place) {
+    case "sessions":
+      return <p class="empty">Choose a session.</p>
+    case "session":
+      return <SessionPage key={route.id} id={route.id} />
+    case "spaces":
+      return <p class="empty">Choose a space.</p>
+    case "space":
+      return <SpacePage key={route.id} id={route.id} />
+    case "run":
+      return <RunPage key={route.id} spaceID={route.spaceID} id={route.id} />
+  }
+}
+
+const Tab = (props: { readonly to: Route; readonly current: boolean; readonly children: string }) => (
+  <a href={fragmentOf(props.to)} aria-current={props.current ? "page" : undefined}>
+    {props.children}
+  </a>
+)
+
+/** Questions of other sessions must not wait unseen. */
+const OpenQuestions = () => {
+  const app = useApp()
+  const [first] = app.permissions.value
+  if (first === undefined) return null
+  const count = app.permissions.value.length
+  return (
+    <a class="badge" href={fragmentOf({ place: "session", id: first.sessionID })}>
+      {count === 1 ? "1 question waits" : `${count} questions wait`}
+    </a>
+  )
+}
+
+const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" } as const satisfies Record<Theme, Theme>
+
+const ThemeButton = () => {
+  const { theme, setTheme } = useApp()
+  return (
+    <button type="button" class="quiet theme" onClick={() => setTheme(NEXT_THEME[theme.value])}>
+      Theme: {theme.value}
+    </button>
+  )
+}
+
+const focusMain = (event: Event): void => {
+  event.preventDefault()
+  document.getElementById("main")?.focus()
+}

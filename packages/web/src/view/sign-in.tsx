@@ -1,0 +1,43 @@
+import { useState } from "preact/hooks"
+
+import type { HttpFailure } from "../http/api.ts"
+
+/** Without a token nothing can be shown; the address that `meridian serve --http` prints has it. */
+export const SignIn = ({ failure }: { readonly failure?: HttpFailure }) => {
+  const [token, setToken] = useState("")
+  return (
+    <main class="sign-in">
+      <h1>Meridian</h1>
+      {failure === undefined ? (
+        <p>
+          Open the address that <code>meridian serve --http</code> printed, or paste its token.
+        </p>
+      ) : (
+        <p role="alert">
+          {failure.message} {failure.next}
+        </p>
+      )}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          location.hash = `token=${encodeURIComponent(token.trim())}`
+          location.reload()
+        }}
+      >
+        <label>
+          Token
+          <input
+            type="password"
+            autocomplete="off"
+            required
+            value={token}
+            onInput={(event) => setToken(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="primary">
+          Open
+        </button>
+      </form>
+    </main>
+  )
+}

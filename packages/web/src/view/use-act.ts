@@ -1,0 +1,21 @@
+import { useState } from "preact/hooks"
+
+import { HttpFailure } from "../http/api.ts"
+
+/** Something a person asked for: once at a time, and when it fails they are told why and what to do. */
+export const useAct = () => {
+  const [isActing, setIsActing] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const act = (work: () => Promise<void>): void => {
+    if (isActing) return
+    setIsActing(true)
+    setProblem(undefined)
+    work()
+      .catch((cause: unknown) => setProblem(describe(cause)))
+      .finally(() => setIsActing(false))
+  }
+  return { act, isActing, problem }
+}
+
+const describe = (cause: unknown): string =>
+  cause instanceof HttpFailure ? `${cause.message} ${cause.next}` : String(cause)

@@ -1,0 +1,35 @@
+import { useEffect, useState } from "preact/hooks"
+
+import { HttpFailure } from "../http/api.ts"
+
+const POLL_MS = 3_000
+
+export interface Polled<T> {
+  readonly value?: T
+  readonly failure?: HttpFailure
+}
+
+/** Asked again while it is looked at; one question at a time. */
+export const usePolled = <T>(key: string, ask: () => Promise<T>): Polled<T> => {
+  const [polled, setPolled] = useState<Polled<T>>({})
+  useEffect(() => {
+    let isOver = false
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = async (): Promise<void> => {
+      try {
+        const value = await ask()
+        if (!isOver) setPolled({ value })
+      } catch (cause) {
+        if (!(cause instanceof HttpFailure)) throw cause
+        if (!isOver) setPolled((before) => ({ ...before, failure: cause }))
+      }
+      if (!isOver) timer = setTimeout(() => void look(), POLL_MS)
+    }
+    void look()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [key])
+  return polled
+}
