@@ -104,12 +104,11 @@ const shippedManifest = (source: string): string => {
 }
 
 for (const bundle of BUNDLES) await build(bundle)
-<<<<<<< HEAD
 // Everything is in the bundle: what is shipped is a package of its own, without dependencies.
 writeFileSync(
   "packages/cli/dist/package.json",
   shippedManifest(readFileSync("packages/cli/package.json", "utf8")),
-=======
+)
 // The page: its frame as it is, and one style sheet, the plot library's first.
 cpSync("packages/web/src/index.html", "packages/web/dist/index.html")
 writeFileSync(
@@ -117,9 +116,10 @@ writeFileSync(
   ["node_modules/uplot/dist/uPlot.min.css", "packages/web/src/page.css"]
     .map((file) => readFileSync(file, "utf8"))
     .join("\n"),
->>>>>>> bd73d36 (web: the page folds a session's events into a timeline and draws it)
 )
 // `meridian init --opencode` hands the plugin on, so the package of the command carries it.
 cpSync("packages/opencode-plugin/dist", "packages/cli/dist/opencode-plugin", { recursive: true })
+// `meridian serve --http` serves the page from beside itself.
+cpSync("packages/web/dist", "packages/cli/dist/web", { recursive: true })
 const declarations = spawnSync(process.execPath, ["tools/declarations.ts"], { stdio: "inherit" })
 if (declarations.status !== 0) process.exitCode = 1

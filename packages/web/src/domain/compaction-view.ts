@@ -64,7 +64,9 @@ const checkpoint = (row: CompactionRow | undefined): readonly Seen[] => {
   const { summary, recent } = row.end
   return [
     { key: `${row.key}/summary`, role: "summary", text: summary, stays: true },
-    ...(recent === "" ? [] : [{ key: `${row.key}/recent`, role: "recent", text: recent, stays: true } as const]),
+    ...(recent === ""
+      ? []
+      : [{ key: `${row.key}/recent`, role: "recent", text: recent, stays: true } as const]),
   ]
 }
 
@@ -86,7 +88,7 @@ const seenOf = (row: Row, stays: boolean): readonly Seen[] => {
     case "reasoning":
       return row.live ? [] : seen("assistant", row.body.text)
     case "tool":
-      return seen("tool", `${row.tool} ${row.input.text}\n${row.output?.text ?? row.error?.message ?? ""}`)
+      return seen("tool", `${row.tool} ${row.summary}\n${row.output?.text ?? row.error?.message ?? ""}`)
     case "notice":
       return row.what === "context" && row.detail !== undefined ? seen("context", row.detail.text) : []
     case "turn":

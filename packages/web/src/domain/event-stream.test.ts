@@ -1,9 +1,10 @@
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
 import { createFrameReader } from "./event-stream.ts"
 
-const TEXT = 'retry: 1000\n\n: heartbeat\n\nid: 7\ndata: {"a":1}\n\nevent: synced\r\ndata: x\r\ndata:y\r\n\r\n'
+const TEXT =
+  'retry: 1000\n\n: heartbeat\n\nid: 7\ndata: {"a":1}\n\nevent: synced\r\ndata: x\r\ndata:y\r\n\r\n'
 const FRAMES = [
   { id: "7", event: "message", data: '{"a":1}' },
   { event: "synced", data: "x\ny" },

@@ -35,7 +35,10 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
     case "session.next.tool.resumed.1":
       return info("A call that had only asked was started again")
     case "session.next.repetition.noticed.1":
-      return { what: "failure", text: `The same call of ${event.data.tool} ${event.data.count} times in a row` }
+      return {
+        what: "failure",
+        text: `The same call of ${event.data.tool} ${event.data.count} times in a row`,
+      }
     case "session.next.todo.updated.1": {
       const { items } = event.data
       const done = items.filter((item) => item.status === "completed").length

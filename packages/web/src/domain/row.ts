@@ -1,5 +1,11 @@
 /** The rows of a timeline. A row is replaced, never changed, so that a view can tell by identity what is new. */
-import type { CompactionReason, Json, RecordedContent, RecordedError, RecordedUsage } from "@meridian/protocol"
+import type {
+  CompactionReason,
+  Json,
+  RecordedContent,
+  RecordedError,
+  RecordedUsage,
+} from "@meridian/protocol"
 
 /** Text as the page keeps it: the log has the rest. */
 export interface Clip {
@@ -57,6 +63,8 @@ export interface ToolRow extends RowBase {
   readonly messageID: string
   readonly callID: string
   readonly tool: string
+  /** One line of what it was asked. */
+  readonly summary: string
   readonly input: Clip
   readonly outcome: ToolOutcome
   readonly hosted: boolean
@@ -116,14 +124,24 @@ export const clip = (text: string, most = MOST_CHARACTERS): Clip =>
 export const textOfContent = (content: readonly RecordedContent[]): string =>
   content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
 
-/** One line for what a tool was asked: a lone text, otherwise JSON. */
-export const textOfInput = (input: Json | undefined, raw: string | undefined): string => {
-  if (input === undefined) return raw ?? ""
-  if (typeof input === "string") return input
-  if (typeof input === "object" && input !== null && !Array.isArray(input)) {
-    const entries = Object.entries(input)
-    const [only] = entries
-    if (entries.length === 1 && only !== undefined && typeof only[1] === "string") return only[1]
-  }
-  return JSON.stringify(input)
+/** What a tool was asked, whole. */
+export const textOfInput = (input: Json | undefined, raw: string | undefined): string =>
+  input === undefined ? (raw ?? "") : typeof input === "string" ? input : JSON.stringify(input, null, 2)
+
+/** What says most about a call, in the words of the usual tools; the first that is there. */
+const TELLING = ["command", "path", "filePath", "file_path", "pattern", "query", "url", "description"]
+const MOST_SUMMARY = 200
+
+/** One line for what a tool was asked. */
+export const summaryOfInput = (input: Json | undefined, raw: string | undefined): string => {
+  const fields: Readonly<Record<string, unknown>> =
+    typeof input === "object" && input !== null ? Object.fromEntries(Object.entries(input)) : {}
+  const [telling] = TELLING.flatMap((key) => {
+    const value = fields[key]
+    return typeof value === "string" && value !== "" ? [value] : []
+  })
+  const text =
+    telling ??
+    (input === undefined || typeof input === "string" ? (input ?? raw ?? "") : JSON.stringify(input))
+  return text.slice(0, MOST_SUMMARY)
 }

@@ -28,4 +28,5 @@ export const agoText = (thenMs: number, nowMs: number): string => {
 }
 
 /** The last parts of a path are the ones that tell places apart. */
-export const placeText = (directory: string): string => directory.split("/").filter(Boolean).slice(-2).join("/")
+export const placeText = (directory: string): string =>
+  directory.split("/").filter(Boolean).slice(-2).join("/")

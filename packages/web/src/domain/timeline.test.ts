@@ -1,11 +1,15 @@
+import { decodeEvent, messageId, type Json, type LiveEvent, type StoredEvent } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
-import { decodeEvent, type StoredEvent } from "@meridian/protocol"
-
+import { summaryOfInput } from "./row.ts"
 import { createTimeline } from "./timeline.ts"
 
 const USAGE = { input: 100, output: 20, reasoning: 5, cacheRead: 40, cacheWrite: 10 }
 const MESSAGE = "msg_a"
+const delta = (text: string, assistantMessageID = messageId(MESSAGE)): LiveEvent => ({
+  type: "text.delta",
+  data: { assistantMessageID, delta: text },
+})
 
 /** Events as the server sends them: `[type, data]`, numbered and one second apart. */
 const fold = (...list: readonly (readonly [type: string, data?: object])[]) => {
@@ -22,7 +26,10 @@ const fold = (...list: readonly (readonly [type: string, data?: object])[]) => {
   return timeline
 }
 
-const STARTED = ["step.started.1", { assistantMessageID: MESSAGE, agent: "build", model: "fake/one" }] as const
+const STARTED = [
+  "step.started.1",
+  { assistantMessageID: MESSAGE, agent: "build", model: "fake/one" },
+] as const
 const CALLED = [
   "tool.called.1",
   { assistantMessageID: MESSAGE, callID: "c1", tool: "bash", input: { command: "ls" } },
@@ -78,7 +85,8 @@ test("a call has its duration and its outcome", () => {
   expect(timeline.rows[1]).toMatchObject({
     kind: "tool",
     tool: "bash",
-    input: { text: "ls", cut: 0 },
+    summary: "ls",
+    input: { text: '{\n  "command": "ls"\n}', cut: 0 },
     outcome: "success",
     time: 2_000,
     ended: 4_000,
@@ -187,8 +195,6 @@ test("an event of a newer version is a line that says so", () => {
 })
 
 test("fragments are shown while a turn runs and give way to its text", () => {
-  const delta = (text: string) =>
-    ({ type: "text.delta", data: { assistantMessageID: MESSAGE, delta: text } }) as never
   const timeline = fold(STARTED)
   timeline.applyLive(delta("Hel"))
   timeline.applyLive(delta("lo"))
@@ -207,12 +213,9 @@ test("fragments are shown while a turn runs and give way to its text", () => {
 
 test("fragments of a turn that is not open are left out, and a long one keeps its newest part", () => {
   const timeline = fold(STARTED)
-  timeline.applyLive({ type: "text.delta", data: { assistantMessageID: "msg_b", delta: "x" } } as never)
+  timeline.applyLive(delta("x", messageId("msg_b")))
   expect(timeline.live()).toBeUndefined()
-  timeline.applyLive({
-    type: "text.delta",
-    data: { assistantMessageID: MESSAGE, delta: `${"a".repeat(8_000)}end` },
-  } as never)
+  timeline.applyLive(delta(`${"a".repeat(8_000)}end`))
   expect(timeline.live()?.body).toEqual({ text: `${"a".repeat(7_997)}end`, cut: 3 })
 })
 
@@ -222,4 +225,12 @@ test("a long output is kept up to its bound, with the count of what is missing",
     { assistantMessageID: MESSAGE, callID: "c1", content: [{ type: "text", text: "x".repeat(8_001) }] },
   ])
   expect(timeline.rows[1]).toMatchObject({ output: { text: "x".repeat(8_000), cut: 1 } })
+})
+
+test("a call is told by what says most about it", () => {
+  const summary = (input: Json | undefined, raw?: string) => summaryOfInput(input, raw)
+  expect(summary({ description: "List", command: "ls -l" })).toBe("ls -l")
+  expect(summary({ number: 1 })).toBe('{"number":1}')
+  expect(summary(undefined, '{"broken')).toBe('{"broken')
+  expect(summary("x".repeat(300))).toHaveLength(200)
 })

@@ -16,6 +16,7 @@ import { describeEvent } from "./notice.ts"
 import {
   clip,
   MOST_CHARACTERS,
+  summaryOfInput,
   textOfContent,
   textOfInput,
   type CompactionRow,
@@ -80,7 +81,10 @@ export const createTimeline = (): Timeline => {
     rows.push(row)
   }
 
-  const find = <Kind extends Row["kind"]>(key: string, kind: Kind): Extract<Row, { kind: Kind }> | undefined => {
+  const find = <Kind extends Row["kind"]>(
+    key: string,
+    kind: Kind,
+  ): Extract<Row, { kind: Kind }> | undefined => {
     const row = rows[placeOf.get(key) ?? -1]
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind was just compared
     return row?.kind === kind ? (row as Extract<Row, { kind: Kind }>) : undefined
@@ -250,6 +254,7 @@ export const createTimeline = (): Timeline => {
           messageID,
           callID,
           tool,
+          summary: summaryOfInput(input, raw),
           input: clip(textOfInput(input, raw)),
           outcome: "running",
           hosted: hosted === true,

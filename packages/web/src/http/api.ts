@@ -68,7 +68,9 @@ export const createApi = (connection: Connection): Api => {
     (await get<{ readonly items: readonly Item[] }>(path)).items
   return {
     sessions: (cursor) =>
-      get(`/api/session?limit=100&order=desc${cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`}`),
+      get(
+        `/api/session?limit=100&order=desc${cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`}`,
+      ),
     session: (id) => get(session(id)),
     message: (sessionID, id) => get(`${session(sessionID)}/message/${encodeURIComponent(id)}`),
     prompt: ({ sessionID, id, text, delivery }) =>
@@ -81,7 +83,8 @@ export const createApi = (connection: Connection): Api => {
       (await post<{ readonly receipt?: object }>(`${session(id)}/compact`)).receipt !== undefined,
     models: () => items("/api/model"),
     permissions: () => items("/api/permission"),
-    reply: ({ requestID, ...answer }) => post(`/api/permission/${encodeURIComponent(requestID)}/reply`, answer),
+    reply: ({ requestID, ...answer }) =>
+      post(`/api/permission/${encodeURIComponent(requestID)}/reply`, answer),
     spaces: () => items("/api/space?limit=200"),
     space: (id) => get(space(id)),
     runs: (id) => items(`${space(id)}/run?limit=1000`),

@@ -47,10 +47,7 @@ export const follow = async (options: {
   }
 }
 
-const readStream = async (
-  options: Parameters<typeof follow>[0],
-  onFrames: () => void,
-): Promise<void> => {
+const readStream = async (options: Parameters<typeof follow>[0], onFrames: () => void): Promise<void> => {
   const { connection, sessionID, cursor, tell, signal } = options
   const silence = new AbortController()
   let timer = setTimeout(() => silence.abort(), SILENCE_MS)
@@ -116,8 +113,12 @@ const isLive = (value: Fields): value is Fields & LiveEvent => {
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer)
-      resolve()
-    }, { once: true })
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer)
+        resolve()
+      },
+      { once: true },
+    )
   })

@@ -3,7 +3,12 @@ import { signal, type ReadonlySignal, type Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 
-import type { ModelDocument, PermissionDocument, SessionDocument, SpaceRowDocument } from "../domain/documents.ts"
+import type {
+  ModelDocument,
+  PermissionDocument,
+  SessionDocument,
+  SpaceRowDocument,
+} from "../domain/documents.ts"
 import { fragmentOf, readFragment, type Route } from "../domain/route.ts"
 import { createApi, HttpFailure, type Api, type Connection } from "../http/api.ts"
 

@@ -46,12 +46,15 @@ export const openSession = (options: {
     })
   }
 
+  /** Work that has settled for us has not quite for the server: it says so a moment later. */
+  const isSettling = (): boolean => info.value?.status === "running" && !timeline.isBusy()
+
   /** Status, sums and title come from the server; asked again while events came in between. */
   const refresh = async (): Promise<void> => {
     isStale = true
     if (isAsking) return
     isAsking = true
-    while (isStale && !controller.signal.aborted) {
+    while ((isStale || isSettling()) && !controller.signal.aborted) {
       isStale = false
       const answer = await api.session(id).catch(() => undefined)
       if (answer !== undefined) info.value = answer

@@ -1,6 +1,5 @@
-import { useRef, useState } from "preact/hooks"
-
 import type { Delivery } from "@meridian/protocol"
+import { useRef, useState } from "preact/hooks"
 
 import { useApp } from "../state/app.ts"
 import type { OpenSession } from "../state/open-session.ts"
@@ -15,9 +14,10 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
   // The same id until it was admitted: a retry after a lost answer is not a second prompt.
   const draft = useRef<string | undefined>(undefined)
   const sending = useAct()
+  const compacting = useAct()
   const other = useAct()
   const isBusy = session.timeline.isBusy()
-  const problem = sending.problem ?? other.problem
+  const problem = sending.problem ?? compacting.problem ?? other.problem
 
   const send = (): void => {
     if (text.trim() === "") return
@@ -71,9 +71,9 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
         <span class="gap" />
         <button
           type="button"
-          disabled={other.isActing}
+          disabled={compacting.isActing}
           onClick={() =>
-            other.act(async () => {
+            compacting.act(async () => {
               setNote("Compacting at the next safe boundary…")
               const isCompacted = await api.compact(session.id).catch((cause: unknown) => {
                 setNote(undefined)

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 
 import { createRowHeights } from "../domain/row-heights.ts"
+import { rowLabel } from "../domain/row-label.ts"
 import type { Row } from "../domain/row.ts"
 import type { Timeline } from "../domain/timeline.ts"
 import { isAtEnd, visibleRows, type Viewport } from "../domain/visible-rows.ts"
@@ -25,6 +26,7 @@ export const Feed = (props: {
   const [active, setActive] = useState<number>()
   const [, redraw] = useState(0)
   const sticks = useRef(true)
+  const lastTop = useRef(0)
   const wantsFocus = useRef(false)
 
   const live = timeline.live()
@@ -41,7 +43,10 @@ export const Feed = (props: {
     const element = scroller.current
     if (element === null) return
     const next = { scrollTop: element.scrollTop, height: element.clientHeight }
-    sticks.current = isAtEnd(next, element.scrollHeight)
+    // Rows that turn out taller than guessed move the end away; only a reader who scrolls up leaves it.
+    if (isAtEnd(next, element.scrollHeight)) sticks.current = true
+    else if (next.scrollTop < lastTop.current) sticks.current = false
+    lastTop.current = next.scrollTop
     setViewport(next)
   }
 
@@ -75,7 +80,10 @@ export const Feed = (props: {
     const change = heights.measure(index, height)
     if (change === 0 || element === null) return
     // What grows above the reader must not push away what they read.
-    if (!sticks.current && top < element.scrollTop) element.scrollTop += change
+    if (!sticks.current && top < element.scrollTop) {
+      element.scrollTop += change
+      lastTop.current = element.scrollTop
+    }
     redraw((times) => times + 1)
   }
 
@@ -89,6 +97,7 @@ export const Feed = (props: {
     else if (bottom > element.scrollTop + element.clientHeight)
       element.scrollTop = Math.min(top, bottom - element.clientHeight)
     wantsFocus.current = true
+    if (target < count - 1) sticks.current = false
     look()
     setActive(target)
   }
@@ -128,6 +137,7 @@ export const Feed = (props: {
             <Slot
               key={row.key}
               index={index}
+              label={rowLabel(row)}
               count={count}
               top={heights.offsetOf(index)}
               isActive={index === active}
@@ -149,10 +159,14 @@ const isMove = (event: KeyboardEvent): boolean =>
   !event.ctrlKey &&
   !event.metaKey &&
   !event.altKey &&
-  !(event.target instanceof HTMLElement && event.target.closest("input, textarea, pre, [role=region]") !== null)
+  !(
+    event.target instanceof HTMLElement &&
+    event.target.closest("input, textarea, pre, [role=region]") !== null
+  )
 
 const Slot = (props: {
   readonly index: number
+  readonly label: string
   readonly count: number
   readonly top: number
   readonly isActive: boolean
@@ -177,6 +191,7 @@ const Slot = (props: {
       data-row={index}
       style={{ transform: `translateY(${props.top}px)` }}
       tabIndex={props.isActive ? 0 : -1}
+      aria-label={props.label}
       aria-posinset={index + 1}
       aria-setsize={props.count}
       onFocus={(event) => {

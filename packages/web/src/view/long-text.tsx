@@ -1,6 +1,5 @@
-import { useState } from "preact/hooks"
-
 import type { SessionMessage } from "@meridian/protocol"
+import { useState } from "preact/hooks"
 
 import { textOfContent, type Clip } from "../domain/row.ts"
 import { useApp } from "../state/app.ts"
@@ -22,7 +21,11 @@ const SHORT_CHARACTERS = 1_200
 const SHORT_LINES = 16
 
 /** A beginning first, then all of it in a box that scrolls by itself: no row becomes endless. */
-export const LongText = (props: { readonly clip: Clip; readonly isCode?: boolean; readonly whole?: Whole }) => {
+export const LongText = (props: {
+  readonly clip: Clip
+  readonly isCode?: boolean
+  readonly whole?: Whole
+}) => {
   const { clip, whole } = props
   const { api } = useApp()
   const [isLong, setIsLong] = useState(false)

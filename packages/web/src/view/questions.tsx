@@ -1,6 +1,5 @@
-import { useState } from "preact/hooks"
-
 import type { PermissionReply } from "@meridian/protocol"
+import { useState } from "preact/hooks"
 
 import type { OpenQuestion } from "../domain/timeline.ts"
 import { useApp } from "../state/app.ts"

@@ -51,7 +51,9 @@ const Receipt = ({ row, timeline }: { readonly row: CompactionRow; readonly time
         <Fact name="Why">{REASON[row.reason]}</Fact>
         <Fact name="State">{row.status}</Fact>
         <Fact name="Summarised by">
-          {end?.method === "extract" ? `extracted from the log: ${end.fallback ?? "no model could"}` : row.model}
+          {end?.method === "extract"
+            ? `extracted from the log: ${end.fallback ?? "no model could"}`
+            : row.model}
         </Fact>
         {row.ended === undefined ? null : <Fact name="Took">{durationText(row.ended - row.time)}</Fact>}
         {end === undefined ? null : <EndFacts end={end} />}

@@ -89,7 +89,9 @@ const Prose = ({ row, sessionID }: { readonly row: ProseRow; readonly sessionID:
     ) : null}
     <LongText
       clip={row.body}
-      {...(row.live ? {} : { whole: { sessionID, messageID: row.messageID, part: row.kind, start: row.body.text } })}
+      {...(row.live
+        ? {}
+        : { whole: { sessionID, messageID: row.messageID, part: row.kind, start: row.body.text } })}
     />
     {row.partial ? <span class="tag">ends here: cut off</span> : null}
   </div>
@@ -108,9 +110,14 @@ const Tool = ({ row, sessionID }: { readonly row: ToolRow; readonly sessionID: s
   const [isOpen, setIsOpen] = useState(false)
   return (
     <div class={`row tool is-${row.outcome}`}>
-      <button type="button" class="row-head tool-head" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+      <button
+        type="button"
+        class="row-head tool-head"
+        aria-expanded={isOpen}
+        onClick={() => setIsOpen(!isOpen)}
+      >
         <strong>{row.tool}</strong>
-        <span class="one-line">{row.input.text}</span>
+        <span class="one-line">{row.summary}</span>
         {row.pruned ? <span class="tag">let go</span> : null}
         <span class={`outcome is-${row.outcome}`}>{TOOL[row.outcome]}</span>
         {row.ended === undefined ? null : <span class="number">{durationText(row.ended - row.time)}</span>}
@@ -161,7 +168,7 @@ const Compaction = (props: { readonly row: CompactionRow; readonly onCompaction:
             {tokensText(end.tokens.before)} → {tokensText(end.tokens.after)} tokens
           </span>
           <span>
-            {end.messages} messages summarised, {end.kept.length} kept
+            {end.messages} {end.messages === 1 ? "message" : "messages"} summarised, {end.kept.length} kept
           </span>
           {end.method === "extract" ? <span class="tag warn">extracted</span> : null}
           {end.removedQuotes.length > 0 ? (

@@ -22,7 +22,9 @@ export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id
           <Status status={run.status} />
           <a href={fragmentOf({ place: "space", id: spaceID })}>space {spaceID}</a>
           {run.parentRunId === undefined ? null : (
-            <a href={fragmentOf({ place: "run", spaceID, id: run.parentRunId })}>spawned by {run.parentRunId}</a>
+            <a href={fragmentOf({ place: "run", spaceID, id: run.parentRunId })}>
+              spawned by {run.parentRunId}
+            </a>
           )}
           <span>{run.model}</span>
           {run.harness === undefined ? null : <span>{run.harness}</span>}

@@ -47,7 +47,12 @@ const Opened = ({ session }: { readonly session: OpenSession }) => {
       <Head session={session} stream={stream} />
       <TokenPlot series={series} onCompaction={setCompactionID} />
       <Questions session={session} version={version} />
-      <Feed timeline={session.timeline} sessionID={session.id} version={version} onCompaction={setCompactionID} />
+      <Feed
+        timeline={session.timeline}
+        sessionID={session.id}
+        version={version}
+        onCompaction={setCompactionID}
+      />
       <Composer session={session} version={version} />
       {compactionID === undefined ? null : (
         <ReceiptDialog

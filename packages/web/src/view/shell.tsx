@@ -97,7 +97,8 @@ const ThemeButton = () => {
   const { theme, setTheme } = useApp()
   return (
     <button type="button" class="quiet theme" onClick={() => setTheme(NEXT_THEME[theme.value])}>
-      Theme: {theme.value}
+      <span class="wide">Theme: </span>
+      {theme.value}
     </button>
   )
 }

@@ -6,6 +6,8 @@ import type { TokenSeries } from "../domain/token-series.ts"
 import { useApp } from "../state/app.ts"
 
 const HEIGHT = 150
+const PHONE_HEIGHT = 96
+const heightNow = (): number => (matchMedia("(max-width: 46rem)").matches ? PHONE_HEIGHT : HEIGHT)
 
 /** Tokens of each request against the window. The same is said in words for those who cannot see it. */
 export const TokenPlot = (props: {
@@ -33,7 +35,9 @@ export const TokenPlot = (props: {
     if (element === null || !hasPoints) return
     const made = draw(element, latest)
     plot.current = made
-    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }))
+    const observer = new ResizeObserver(() =>
+      made.setSize({ width: element.clientWidth, height: heightNow() }),
+    )
     observer.observe(element)
     return () => {
       observer.disconnect()
@@ -55,7 +59,8 @@ export const TokenPlot = (props: {
 
 const caption = ({ last, compactions }: TokenSeries): string => {
   if (last === undefined) return ""
-  const share = last.window === null ? "" : ` of ${tokensText(last.window)} (${percent(last.tokens, last.window)})`
+  const share =
+    last.window === null ? "" : ` of ${tokensText(last.window)} (${percent(last.tokens, last.window)})`
   const count = compactions.length
   return `Context: ${tokensText(last.tokens)} tokens${share}, ${count} ${count === 1 ? "compaction" : "compactions"}`
 }
@@ -83,7 +88,7 @@ const draw = (
   return new Plot(
     {
       width: element.clientWidth,
-      height: HEIGHT,
+      height: heightNow(),
       padding: [8, 12, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false } },
