@@ -142,12 +142,26 @@ export const walkWorld = async (
   }
 
   let now = await start()
+  /** A second process on the same file, for a while. */
+  let partner: Running | undefined
 
   for (let round = 0; round < ROUNDS; round += 1) {
     const { engine, life } = now
-    const steps = walkers.map((walker) => takeStep(engine, walker, places, say, () => life.isDead()))
-    await Promise.race([Promise.all(steps), life.died])
-    for (const step of steps) step.catch(() => undefined)
+    const together = [now, ...(partner === undefined ? [] : [partner])]
+    const steps = walkers.map(async (walker) => {
+      const chosen = random.pick(together)
+      const step = takeStep(chosen.engine, walker, places, say, chosen.life.isDead)
+      step.catch(() => undefined)
+      await Promise.race([step, chosen.life.died])
+    })
+    await Promise.all(steps)
+    for (const running of together) running.life.tick()
+    if (partner === undefined) partner = random.chance(0.06) ? await start() : undefined
+    else if (partner.life.isDead() || random.chance(0.3)) {
+      if (random.chance(0.5)) partner.life.die()
+      else await Promise.race([partner.engine.close(), partner.life.died])
+      partner = undefined
+    }
     const fate = random.next()
     if (life.isDead() || fate < 0.08) {
       life.die()
@@ -163,6 +177,8 @@ export const walkWorld = async (
     }
     machine.setClock(1_700_000_000_000 + random.below(1_000_000) - 500_000)
   }
+
+  if (partner !== undefined) ghosts.push(partner)
 
   // Calm weather: everything that was confirmed must come to its end.
   calm = true
