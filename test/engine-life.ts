@@ -106,7 +106,11 @@ export const createMachine = (chance: () => number = () => 0.5): Machine => {
       },
       reach: () => (dead ? new Promise<never>(() => undefined) : Promise.resolve()),
       tick: () => {
-        for (const tick of ticks) tick()
+        try {
+          for (const tick of ticks) tick()
+        } catch (cause) {
+          if (!dead) throw cause
+        }
       },
     }
   }

@@ -146,7 +146,7 @@ export const walkWorld = async (
   let partner: Running | undefined
 
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { engine, life } = now
+    const { life } = now
     const together = [now, ...(partner === undefined ? [] : [partner])]
     const steps = walkers.map(async (walker) => {
       const chosen = random.pick(together)
@@ -159,7 +159,7 @@ export const walkWorld = async (
     if (partner === undefined) partner = random.chance(0.06) ? await start() : undefined
     else if (partner.life.isDead() || random.chance(0.3)) {
       if (random.chance(0.5)) partner.life.die()
-      else await Promise.race([partner.engine.close(), partner.life.died])
+      else await close(partner)
       partner = undefined
     }
     const fate = random.next()
@@ -168,7 +168,7 @@ export const walkWorld = async (
       deaths += 1
       now = await start()
     } else if (fate < 0.12) {
-      await engine.close()
+      await close(now)
       now = await start()
     } else if (fate < 0.16) {
       life.freeze()
@@ -182,15 +182,12 @@ export const walkWorld = async (
 
   // Calm weather: everything that was confirmed must come to its end.
   calm = true
-  for (const { engine, life } of ghosts) {
-    life.die()
-    await Promise.race([engine.close().catch(() => undefined), life.died])
-  }
+  for (const { life } of ghosts) life.die()
   if (now.life.isDead() || random.chance(0.5)) {
     now.life.die()
     now = await start()
   } else {
-    await now.engine.close()
+    await close(now)
     now = await start()
   }
   await Promise.all(walkers.map((walker) => finish(now.engine, walker)))
@@ -206,6 +203,15 @@ export const walkWorld = async (
   rmSync(base, { recursive: true, force: true })
   return { broken, deaths }
 }
+
+/** A process may also die while it closes. */
+const close = ({ engine, life }: Running): Promise<void> =>
+  Promise.race([
+    engine.close().catch((cause: unknown) => {
+      if (!life.isDead()) throw cause
+    }),
+    life.died,
+  ])
 
 const pause = async (ticks: number): Promise<void> => {
   for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve))

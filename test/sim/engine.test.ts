@@ -20,7 +20,9 @@ test(
       only === undefined ? Array.from({ length: worlds }, (_, index) => index + 1) : [Number(only)]
     let deaths = 0
     for (const seed of seeds) {
-      const world = await walkWorld(seed)
+      const world = await walkWorld(seed).catch((cause: unknown) => {
+        throw new Error(`MERIDIAN_SIM_SEED=${seed} replays it`, { cause })
+      })
       deaths += world.deaths
       expect(world.broken, `MERIDIAN_SIM_SEED=${seed} replays it`).toEqual([])
     }

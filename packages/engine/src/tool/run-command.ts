@@ -5,7 +5,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import type { Readable } from "node:stream"
+import { Writable, type Readable } from "node:stream"
 import { setTimeout as delay } from "node:timers/promises"
 
 import { ToolError } from "../port/tool.ts"
@@ -46,8 +46,12 @@ export interface CommandResult {
 /**
  * $0 is the shell, $1 the command. The exit code goes to descriptor 3, so that it is known while others hold the pipe. `cat`
  * is deaf to polite signals: it carries a command's last words until the command itself is gone.
+ *
+ * The command waits for a word on descriptor 4. An engine that is killed while it starts a shell leaves one that nobody
+ * can find yet (a fork that has not become the shell carries no mark): it hears the end of the pipe and does nothing.
  */
-const WRAPPER = `{ "$0" -c "$1" 2>&1 3>&-; echo "$?" >&3; } |
+const WRAPPER = `read -r go <&4 || exit; exec 4<&-
+{ "$0" -c "$1" 2>&1 3>&-; echo "$?" >&3; } |
 { trap '' TERM INT HUP; PATH=$PATH:/usr/bin:/bin; exec cat 3>&-; }`
 
 export const runCommand = async (request: CommandRequest): Promise<CommandResult> => {
@@ -59,10 +63,11 @@ export const runCommand = async (request: CommandRequest): Promise<CommandResult
       ...request.environment,
       ...asEnvironment([request.callMark, request.guard.mark, ...request.otherMarks]),
     },
-    stdio: ["ignore", "pipe", "ignore", "pipe"],
+    stdio: ["ignore", "pipe", "ignore", "pipe", "pipe"],
   })
   const group = await started(child)
   const forget = request.guard.watch(group)
+  sayGo(child.stdio[4])
   const output = pump(child.stdout, request.spool)
   const status = readStatus(child.stdio[3])
   try {
@@ -76,6 +81,14 @@ export const runCommand = async (request: CommandRequest): Promise<CommandResult
     forget()
     child.unref()
   }
+}
+
+/** From here on the shell is known by its group and its marks, to the guard and to the next engine. */
+const sayGo = (pipe: ChildProcess["stdio"][4]): void => {
+  if (!(pipe instanceof Writable)) throw new ToolError("failed", "The shell could not be started.")
+  // A shell that is gone already has told why by its status.
+  pipe.on("error", () => undefined)
+  pipe.end("go\n")
 }
 
 const started = async (child: ChildProcess): Promise<number> => {
