@@ -31,7 +31,7 @@ type Changes = Partial<Omit<ServeHttpOptions, "engine">> & {
 
 export const openHttpScene = async (
   answers: readonly Answer[] = [],
-  changes: Changes = {},
+  changes: Changes | ((base: string) => Changes) = {},
   fetch: typeof globalThis.fetch = globalThis.fetch,
 ): Promise<HttpScene> => {
   const base = makeDirectory()
@@ -39,6 +39,7 @@ export const openHttpScene = async (
   const stateRoot = join(base, "state")
   mkdirSync(directory)
   const lines: string[] = []
+  const asked = typeof changes === "function" ? changes(base) : changes
   const options: ServeHttpOptions = {
     stateRoot,
     version: "0.0.0-test",
@@ -52,8 +53,8 @@ export const openHttpScene = async (
       configPath: undefined,
       program: ["meridian"],
     },
-    ...changes,
-    engine: { models: [scriptedModel(answers, [])], permissions: ALLOW_ALL, ...changes.engine },
+    ...asked,
+    engine: { models: [scriptedModel(answers, [])], permissions: ALLOW_ALL, ...asked.engine },
   }
   let server = await serveHttp(options)
   let client = createClient({ url: server.url, token: server.token, fetch })

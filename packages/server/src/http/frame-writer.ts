@@ -43,7 +43,7 @@ export const makeFrameWriter = (options: {
     full = { drained: promise, release: resolve }
     patience = setTimeout(() => {
       end(slowFrame())
-      patience = setTimeout(() => response.destroy(), limits.slowReaderMs)
+      patience = setTimeout(() => response.destroy(), limits.farewellMs)
     }, limits.slowReaderMs)
   }
 

@@ -18,6 +18,8 @@ export interface HttpLimits {
   readonly streamBytes: number
   /** A reader that takes nothing for so long is told and left. */
   readonly slowReaderMs: number
+  /** How long it may take to fetch what was already sent to it. */
+  readonly farewellMs: number
   /** What is running gets this long when the server stops. */
   readonly stopMs: number
 }
@@ -38,5 +40,6 @@ export const HTTP_LIMITS: HttpLimits = {
   heartbeatMs: 15_000,
   streamBytes: 64 * 1024,
   slowReaderMs: 30_000,
+  farewellMs: 30_000,
   stopMs: 5_000,
 }
