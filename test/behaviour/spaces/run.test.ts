@@ -261,6 +261,32 @@ verifies("run.depth", async () => {
     parent_run_id: "r1",
   })
   expect(await codeOf(spawn({}, { env: { ...env, MERIDIAN_MAX_DEPTH: "1" } }))).toBe("MAX_DEPTH")
+  // Naming the space instead of inheriting it hides nothing.
+  const named = { MERIDIAN_PARENT_RUN_ID: "r2", MERIDIAN_DEPTH: "0" }
+  await spawn({ space: "s1" }, { env: named })
+  expect(scene.events("s1/runs.jsonl").find((event) => event["id"] === "r3")).toMatchObject({
+    depth: 2,
+    parent_run_id: "r2",
+  })
+  expect(await codeOf(spawn({ space: "s1" }, { env: { ...named, MERIDIAN_MAX_DEPTH: "2" } }))).toBe(
+    "MAX_DEPTH",
+  )
+})
+
+test("a damaged line in the middle of the log is told by every command that looks at a run", async () => {
+  scene.harness("claude")
+  await spawn()
+  await spawn({}, IN_S1)
+  const log = scene.state("s1/runs.jsonl")
+  const lines = readFileSync(log, "utf8").split("\n")
+  writeFileSync(log, lines.with(1, "GARBAGE").join("\n"))
+  const told = [
+    `WARNING [LOG_DAMAGED]: ${log}:2 is damaged and was skipped. Next: look at the line; what it said is not counted.`,
+  ]
+  for (const name of ["run.show", "run.files", "run.cancel"])
+    expect((await scene.call(name, { run_id: "r2" }, IN_S1)).warnings).toEqual(told)
+  expect((await scene.call("run.wait", { run_ids: ["r2"] }, IN_S1)).warnings).toEqual(told)
+  expect((await scene.call("run.list", { limit: 1 }, IN_S1)).warnings).toEqual(told)
 })
 
 verifies("run.queued", async () => {

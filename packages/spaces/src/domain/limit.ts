@@ -8,6 +8,8 @@ export const LIMIT = {
   documentBytes: 1_048_576,
   /** Read from the end of a log in pieces of this size. */
   chunkBytes: 262_144,
+  /** The end of a log that every look at it checks for damage, needed or not. */
+  damageBytes: 524_288,
   /** How long an append waits for whoever holds the lock of the log. */
   appendWaitMs: 30_000,
   /** How long a liveness lock may be blocked by somebody who only looks. */

@@ -35,7 +35,7 @@ export const runContinue = implement(RUN_CONTINUE, {
     const nameOf = (id: string): string => harnessesOf(world).find((entry) => entry.id === id)?.name ?? id
     if (session === "")
       throw new Failure("RUN_WITHOUT_SESSION", { run: source.id, harness: nameOf(source.harness) })
-    if (!input.dryRun) requireDepth(state, world, config)
+    if (!input.dryRun) requireDepth(space.id, { state, world, config })
     const prepared = await prepare(
       {
         mode: "headless",
@@ -73,6 +73,7 @@ export const runContinue = implement(RUN_CONTINUE, {
       {
         prepared,
         config,
+        space: space.id,
         cwd: record?.cwd ?? source.cwd ?? state.place.project,
         session: { kind: fork ? "fork" : "continue", id: harnessSessionId(session) },
         ownChat: fork ? undefined : record?.chatId,

@@ -24,7 +24,7 @@ export const runSpawn = implement(RUN_SPAWN, {
     const given = givenSpace(input.space, world)
     const space = given === undefined ? undefined : findSpace(state.place, given)
     if (space?.status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
-    if (!input.dryRun) requireDepth(state, world, config)
+    if (!input.dryRun) requireDepth(space?.id, { state, world, config })
     const prepared = await prepare(
       {
         mode: "headless",
@@ -44,6 +44,7 @@ export const runSpawn = implement(RUN_SPAWN, {
       {
         prepared,
         config,
+        space: space?.id,
         cwd: input.cwd === undefined ? state.place.project : resolve(world.cwd, input.cwd),
         session: { kind: "new" },
         timeoutSecs: input.timeoutSecs,

@@ -27,6 +27,8 @@ import type { World } from "./world.ts"
 export interface SpawnRequest {
   readonly prepared: Prepared
   readonly config: Config
+  /** Undefined: it is made once everything is checked. */
+  readonly space: SpaceId | undefined
   readonly cwd: string
   readonly session:
     | { readonly kind: "new" }
@@ -51,7 +53,7 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
   const bytes = Buffer.byteLength(prepared.prompt)
   if (bytes > LIMIT.promptBytes) throw new Failure("PROMPT_TOO_LARGE", { bytes, limit: LIMIT.promptBytes })
   const { harness } = prepared
-  const depth = depthHere(state, world)
+  const depth = depthHere(request.space, state, world)
   const launch: RunPlan["launch"] = sparse({
     binary: binaryOf(config, prepared),
     model: prepared.harnessModel,
@@ -94,7 +96,7 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
       launch,
       chat: chatHere(space, world),
       ownChat: request.ownChat,
-      parent: parentHere(world).run,
+      parent: parentHere(world),
       continuedFrom: request.continuedFrom,
       depth,
       timeoutSecs: request.timeoutSecs,
@@ -110,9 +112,12 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
 }
 
 /** Refuses what would nest too deep. A dry run may look at it anyway. */
-export const requireDepth = (state: State, world: World, config: Config): void => {
+export const requireDepth = (
+  space: SpaceId | undefined,
+  { state, world, config }: { readonly state: State; readonly world: World; readonly config: Config },
+): void => {
   const limit = config["defaults.max_depth"]
-  if (depthHere(state, world) >= limit) throw new Failure("MAX_DEPTH", { limit })
+  if (depthHere(space, state, world) >= limit) throw new Failure("MAX_DEPTH", { limit })
 }
 
 export const carryOut = async (plan: RunPlan, state: State, world: World): Promise<SpawnDocument> => {
@@ -171,19 +176,17 @@ export const chatHere = (space: SpaceId, world: Pick<World, "env">): ChatId | un
     ? (asChatId(world.env["MERIDIAN_CHAT_ID"]) ?? asChatId(world.env["MERIDIAN_SESSION_ID"]))
     : undefined
 
-const parentHere = (
-  world: Pick<World, "env">,
-): { readonly run: RunId | undefined; readonly space: SpaceId | undefined } => ({
-  run: asRunId(world.env["MERIDIAN_PARENT_RUN_ID"]),
-  space: asSpaceId(world.env["MERIDIAN_SPACE_ID"]),
-})
+const parentHere = (world: Pick<World, "env">): RunId | undefined =>
+  asRunId(world.env["MERIDIAN_PARENT_RUN_ID"])
 
-const depthHere = (state: State, world: Pick<World, "env">): number => {
-  const { run, space } = parentHere(world)
-  const parent =
+/** The parent's row is in the space we run in or, when the variable is gone, in the one the new run goes to. */
+const depthHere = (target: SpaceId | undefined, state: State, world: Pick<World, "env">): number => {
+  const run = parentHere(world)
+  const rowIn = (space: SpaceId | undefined): Run | undefined =>
     run === undefined || space === undefined
       ? undefined
       : readRun(spacePlace(state.place, space), run, () => undefined)
+  const parent = rowIn(asSpaceId(world.env["MERIDIAN_SPACE_ID"])) ?? rowIn(target)
   return depthOf({ variable: world.env["MERIDIAN_DEPTH"], parentDepth: parent?.depth })
 }
 

@@ -112,6 +112,24 @@ test("an event at the bound is written, a larger one is refused and leaves the l
   expect(readFileSync(file)).toEqual(before)
 })
 
+test("damage is told within the bound from the end, asked for or not, and behind it only where it is read", () => {
+  const tail = `{"id":"b","text":"${"x".repeat(1000)}"}\n`
+  const known = `{"id":"c"}\n`
+  const damage = (padding: number): readonly number[] => {
+    writeFileSync(file, `{"id":"a"}\nGARBAGE\n${" ".repeat(padding)}\n${tail}${known}`)
+    const found: number[] = []
+    scanNewestEvents(file, {
+      concerns: (line) => line.includes('"c"'),
+      each: () => true,
+      onDamage: ({ line }) => found.push(line),
+    })
+    return found
+  }
+  const rest = "GARBAGE\n\n".length + tail.length + known.length
+  expect(damage(LIMIT.damageBytes - rest)).toEqual([2])
+  expect(damage(LIMIT.damageBytes - rest + 1)).toEqual([])
+})
+
 test("reading back stops as soon as enough is known", () => {
   appendEvents(
     file,

@@ -71,18 +71,22 @@ export interface BackwardScan {
 
 /**
  * Events from the newest back, until `each` has enough: the time does not depend on how long the log is. Damage is
- * reported only for the part that was read.
+ * reported for the last `LIMIT.damageBytes` of the log whatever was asked, and behind them for the part that was read.
  */
 export const scanNewestEvents = (file: string, scan: BackwardScan): void => {
   const log = openForReading(file)
   if (log === undefined) return
   try {
     const damagedAt: number[] = []
+    const near = fstatSync(log).size - LIMIT.damageBytes
+    let enough = false
     for (const { line, start, last } of linesBackwards(log)) {
-      if (line !== undefined && scan.concerns?.(line) === false) continue
+      if (enough && start < near) break
+      const asked = !enough && (line === undefined || scan.concerns?.(line) !== false)
+      if (!asked && start < near) continue
       const event = line === undefined ? undefined : decodeLine(line)
       if (event !== undefined) {
-        if (scan.each(event)) break
+        if (asked) enough = scan.each(event)
       } else if (!last && line?.trim() !== "") damagedAt.push(start)
     }
     let line = 1
