@@ -1,21 +1,32 @@
 /** What a row is called by those who hear the page instead of seeing it. */
-import type { Row } from "./row.ts"
+import type { Row, ToolOutcome, TurnOutcome } from "./row.ts"
+
+/** How a turn or a call stands, in words. A crash and a server that was stopped leave the same record. */
+export const OUTCOME = {
+  running: "running",
+  waiting: "waits for permission",
+  success: "done",
+  ended: "ended",
+  failed: "failed",
+  interrupted: "interrupted",
+  crashed: "cut off: its process ended",
+} as const satisfies Record<TurnOutcome | ToolOutcome, string>
 
 export const rowLabel = (row: Row): string => {
   switch (row.kind) {
     case "user":
       return "Your prompt"
     case "turn":
-      return `Turn ${row.turn}, ${row.outcome}`
+      return `Turn ${row.turn}, ${OUTCOME[row.outcome]}`
     case "text":
       return row.live ? "Answer, being written" : "Answer"
     case "reasoning":
       return "Reasoning"
     case "tool":
-      return `Tool ${row.tool}, ${row.outcome}`
+      return `Tool ${row.tool}, ${OUTCOME[row.outcome]}`
     case "compaction":
       return `Compaction, ${row.status}`
     case "notice":
-      return row.what === "crash" ? "Crash" : "Notice"
+      return row.what === "crash" ? "The process ended" : "Notice"
   }
 }

@@ -12,7 +12,9 @@ import type {
   UnknownEvent,
 } from "@meridian/protocol"
 
+import { advanceProse } from "./live-prose.ts"
 import { describeEvent } from "./notice.ts"
+import { createRowList } from "./row-list.ts"
 import {
   clip,
   MOST_CHARACTERS,
@@ -60,9 +62,8 @@ export interface Timeline {
 }
 
 export const createTimeline = (): Timeline => {
-  const rows: Row[] = []
+  const { rows, push, find, replace } = createRowList()
   const points: TokenPoint[] = []
-  const placeOf = new Map<string, number>()
   const prompts = new Map<string, { readonly prompt: Prompt; readonly delivery: Delivery }>()
   const pending = new Map<string, PendingInput>()
   const questions = new Map<string, OpenQuestion>()
@@ -75,25 +76,6 @@ export const createTimeline = (): Timeline => {
   let interruptSeq = 0
   let isSettlingCrash = false
   let live: ProseRow | undefined
-
-  const push = (row: Row): void => {
-    placeOf.set(row.key, rows.length)
-    rows.push(row)
-  }
-
-  const find = <Kind extends Row["kind"]>(
-    key: string,
-    kind: Kind,
-  ): Extract<Row, { kind: Kind }> | undefined => {
-    const row = rows[placeOf.get(key) ?? -1]
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind was just compared
-    return row?.kind === kind ? (row as Extract<Row, { kind: Kind }>) : undefined
-  }
-
-  const replace = (row: Row): void => {
-    const place = placeOf.get(row.key)
-    if (place !== undefined) rows[place] = row
-  }
 
   /** Work that ended as interrupted although nobody asked for that since it began: its process ended. */
   const wasLost = (begun: number, error: RecordedError): boolean =>
@@ -372,24 +354,9 @@ export const createTimeline = (): Timeline => {
       applyKnown(event)
     },
     applyLive: (event) => {
-      if (event.type !== "text.delta" && event.type !== "reasoning.delta") return
-      const { assistantMessageID: messageID, delta } = event.data
-      if (messageID !== openTurn) return
-      const kind = event.type === "text.delta" ? "text" : "reasoning"
-      const before = live?.messageID === messageID && live.kind === kind ? live.body : { text: "", cut: 0 }
-      const whole = before.text + delta
-      // The newest part: that is where the reader looks.
-      const text = whole.slice(-MOST_CHARACTERS)
-      live = {
-        kind,
-        key: "live",
-        seq,
-        time: 0,
-        messageID,
-        body: { text, cut: before.cut + whole.length - text.length },
-        partial: false,
-        live: true,
-      }
+      // A fragment of a turn that has ended came late: the log has its text already.
+      if ("assistantMessageID" in event.data && event.data.assistantMessageID === openTurn)
+        live = advanceProse(live, event)
     },
   }
 }

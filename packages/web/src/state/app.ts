@@ -23,6 +23,9 @@ export interface App {
   readonly api: Api
   readonly route: ReadonlySignal<Route>
   readonly sessions: ReadonlySignal<readonly SessionDocument[] | undefined>
+  /** Whether there are older sessions than those listed. */
+  readonly hasMore: ReadonlySignal<boolean>
+  readonly showMore: () => void
   readonly permissions: ReadonlySignal<readonly PermissionDocument[]>
   readonly spaces: ReadonlySignal<readonly SpaceRowDocument[] | undefined>
   readonly models: ReadonlySignal<readonly ModelDocument[]>
@@ -54,14 +57,28 @@ export const createApp = (token: string): App => {
   const models = signal<readonly ModelDocument[]>([])
   const failure = signal<HttpFailure | undefined>(undefined)
   const theme = signal<Theme>(readTheme())
+  const hasMore = signal(false)
+  let pages = 1
   let isAsking = false
+
+  const listSessions = async (): Promise<readonly SessionDocument[]> => {
+    const list: SessionDocument[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < pages && (page === 0 || cursor !== undefined); page += 1) {
+      const answer = await api.sessions(cursor)
+      list.push(...answer.items)
+      cursor = answer.next
+    }
+    hasMore.value = cursor !== undefined
+    return list
+  }
 
   const ask = async (): Promise<void> => {
     if (isAsking || document.hidden) return
     isAsking = true
     try {
-      const [page, open] = await Promise.all([api.sessions(), api.permissions()])
-      sessions.value = page.items
+      const [list, open] = await Promise.all([listSessions(), api.permissions()])
+      sessions.value = list
       permissions.value = open
       if (models.value.length === 0) models.value = await api.models()
       // Spaces belong to a project; a server without one still has sessions to show.
@@ -90,6 +107,11 @@ export const createApp = (token: string): App => {
     api,
     route,
     sessions,
+    hasMore,
+    showMore: () => {
+      pages += 1
+      void ask()
+    },
     permissions,
     spaces,
     models,

@@ -16,7 +16,8 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
   const sending = useAct()
   const compacting = useAct()
   const other = useAct()
-  const isBusy = session.timeline.isBusy()
+  const status = session.info.value?.status
+  const isBusy = session.timeline.isBusy() || status === "running" || status === "waiting"
   const problem = sending.problem ?? compacting.problem ?? other.problem
 
   const send = (): void => {

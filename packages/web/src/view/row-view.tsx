@@ -1,6 +1,7 @@
 import { memo } from "preact/compat"
 import { useState } from "preact/hooks"
 
+import { OUTCOME } from "../domain/row-label.ts"
 import type { CompactionRow, NoticeRow, ProseRow, Row, ToolRow, TurnRow, UserRow } from "../domain/row.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
 import { LongText } from "./long-text.tsx"
@@ -27,7 +28,7 @@ export const RowView = memo(
       case "compaction":
         return <Compaction row={row} onCompaction={onCompaction} />
       case "notice":
-        return <Notice row={row} sessionID={sessionID} />
+        return <Notice row={row} />
     }
   },
   (before, after) => before.row === after.row,
@@ -52,19 +53,11 @@ const User = ({ row, sessionID }: { readonly row: UserRow; readonly sessionID: s
   </div>
 )
 
-const TURN = {
-  running: "running",
-  ended: "ended",
-  failed: "failed",
-  interrupted: "interrupted",
-  crashed: "cut off by a crash",
-} as const satisfies Record<TurnRow["outcome"], string>
-
 const Turn = ({ row }: { readonly row: TurnRow }) => (
   <div class={`row turn is-${row.outcome}`}>
     <span class="turn-name">Turn {row.turn}</span>
     <span>{row.model}</span>
-    <span class={`outcome is-${row.outcome}`}>{TURN[row.outcome]}</span>
+    <span class={`outcome is-${row.outcome}`}>{OUTCOME[row.outcome]}</span>
     {row.ended === undefined ? null : <span>{durationText(row.ended - row.time)}</span>}
     {row.usage === undefined ? null : (
       <span title="tokens in, of these from the cache, and tokens out">
@@ -97,15 +90,6 @@ const Prose = ({ row, sessionID }: { readonly row: ProseRow; readonly sessionID:
   </div>
 )
 
-const TOOL = {
-  running: "running",
-  waiting: "waits for permission",
-  success: "done",
-  failed: "failed",
-  interrupted: "interrupted",
-  crashed: "cut off by a crash",
-} as const satisfies Record<ToolRow["outcome"], string>
-
 const Tool = ({ row, sessionID }: { readonly row: ToolRow; readonly sessionID: string }) => {
   const [isOpen, setIsOpen] = useState(false)
   return (
@@ -119,7 +103,7 @@ const Tool = ({ row, sessionID }: { readonly row: ToolRow; readonly sessionID: s
         <strong>{row.tool}</strong>
         <span class="one-line">{row.summary}</span>
         {row.pruned ? <span class="tag">let go</span> : null}
-        <span class={`outcome is-${row.outcome}`}>{TOOL[row.outcome]}</span>
+        <span class={`outcome is-${row.outcome}`}>{OUTCOME[row.outcome]}</span>
         {row.ended === undefined ? null : <span class="number">{durationText(row.ended - row.time)}</span>}
       </button>
       {isOpen ? (
@@ -181,11 +165,11 @@ const Compaction = (props: { readonly row: CompactionRow; readonly onCompaction:
   )
 }
 
-const Notice = ({ row, sessionID }: { readonly row: NoticeRow; readonly sessionID: string }) => {
+const Notice = ({ row }: { readonly row: NoticeRow }) => {
   const [isOpen, setIsOpen] = useState(false)
   const { detail } = row
   return (
-    <div class={`row notice is-${row.what}`} data-session={sessionID}>
+    <div class={`row notice is-${row.what}`}>
       {detail === undefined ? (
         <span>{row.text}</span>
       ) : (

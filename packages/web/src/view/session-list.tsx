@@ -4,7 +4,7 @@ import { agoText, costText, placeText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
 
 export const SessionList = () => {
-  const { sessions, route } = useApp()
+  const { sessions, route, hasMore, showMore } = useApp()
   const list = sessions.value
   if (list === undefined) return <p class="empty">Loading…</p>
   if (list.length === 0)
@@ -15,13 +15,20 @@ export const SessionList = () => {
     )
   const open = route.value.place === "session" ? route.value.id : undefined
   return (
-    <ul class="cards">
-      {list.map((session) => (
-        <li key={session.id}>
-          <Card session={session} isOpen={session.id === open} />
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="cards">
+        {list.map((session) => (
+          <li key={session.id}>
+            <Card session={session} isOpen={session.id === open} />
+          </li>
+        ))}
+      </ul>
+      {hasMore.value ? (
+        <button type="button" class="quiet" onClick={showMore}>
+          Show older sessions
+        </button>
+      ) : null}
+    </>
   )
 }
 

@@ -67,10 +67,11 @@ const caption = ({ last, compactions }: TokenSeries): string => {
 
 const percent = (part: number, whole: number): string => `${Math.round((part / whole) * 100)} %`
 
-const dataOf = (series: TokenSeries): Plot.AlignedData => [
-  [...series.turns],
-  [...series.tokens],
-  [...series.window],
+/** With room at both sides, so that the window is a line from the first turn on. */
+const dataOf = ({ turns, tokens, window }: TokenSeries): Plot.AlignedData => [
+  [(turns[0] ?? 1) - 0.5, ...turns, (turns.at(-1) ?? 1) + 0.5],
+  [null, ...tokens, null],
+  [window[0] ?? null, ...window, window.at(-1) ?? null],
 ]
 
 const draw = (
@@ -92,7 +93,10 @@ const draw = (
       padding: [8, 12, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: { range: (_plot, _low, high) => [0, Math.max(10, high * 1.05)] } },
+      scales: {
+        x: { time: false, range: (_plot, low, high) => [low, high] },
+        y: { range: (_plot, _low, high) => [0, Math.max(10, high * 1.05)] },
+      },
       axes: [
         { ...axis, size: 26, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000] },
         { ...axis, size: 46, values: (_plot, values) => values.map(tokensText) },

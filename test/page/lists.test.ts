@@ -1,0 +1,63 @@
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, expect, test } from "vitest"
+
+import { writeSpace } from "./page-data.ts"
+import { openBrowser, openPageScene } from "./page-scene.ts"
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser?.close())
+
+test("more sessions than one page holds are listed on request", async () => {
+  await using scene = await openPageScene(browser, {
+    prepare: async ({ client, directory }) => {
+      for (let number = 1; number <= 101; number += 1)
+        await client.sessions.create({ location: { directory }, title: `Session ${number}` })
+    },
+  })
+  const { page } = scene
+  await page.getByRole("link", { name: /^Session 101 / }).waitFor()
+  expect(await page.getByRole("link", { name: /^Session/ }).count()).toBe(1 + 100)
+  await page.getByRole("button", { name: "Show older sessions" }).click()
+  await page.getByRole("link", { name: /^Session 1 / }).waitFor()
+  await page.getByRole("button", { name: "Show older sessions" }).waitFor({ state: "detached" })
+  expect(scene.complaints).toEqual([])
+})
+
+test("spaces show their chats and the tree of their runs with what each branch cost", async () => {
+  await using scene = await openPageScene(browser, { prepare: writeSpace })
+  const { page } = scene
+  await page.getByRole("link", { name: "Spaces" }).click()
+  await page.getByRole("link", { name: /feature-auth/ }).click()
+  const tree = page.getByRole("treegrid", { name: "Run tree" })
+  await tree.getByRole("link", { name: "r3" }).waitFor()
+  const lines = await tree.getByRole("row").allInnerTexts()
+  expect(lines.slice(1).map((line) => line.replaceAll(/\s+/g, " ").trim())).toEqual([
+    "r1 planner succeeded opus (claude) 1 min 30 s $0.5000 $0.8750",
+    "r2 succeeded gpt (codex) 12 s $0.2500 $0.3750",
+    "r3 failed gpt (codex) 4.0 s $0.1250",
+  ])
+  expect(await tree.getByRole("row").nth(3).getAttribute("aria-level")).toBe("3")
+  await page.getByText("claude", { exact: true }).waitFor()
+  await scene.screenshot("space-light")
+  await tree.getByRole("link", { name: "r1" }).click()
+  await page.getByText("The plan is done.").waitFor()
+  expect(scene.complaints).toEqual([])
+})
+
+test("without a token the page asks for one, and a wrong one is refused in words", async () => {
+  await using scene = await openPageScene(browser)
+  const { page, http } = scene
+  await page.evaluate(() => sessionStorage.clear())
+  await page.goto(`${http.server.url}/?again`)
+  await page.getByText("paste its token").waitFor()
+  await scene.screenshot("sign-in-light")
+  await page.getByLabel("Token").fill("wrong")
+  await page.getByRole("button", { name: "Open" }).click()
+  await page.getByRole("alert").waitFor()
+  await page.getByLabel("Token").fill(http.server.token)
+  await page.getByRole("button", { name: "Open" }).click()
+  await page.getByText("No sessions yet.").waitFor()
+})
