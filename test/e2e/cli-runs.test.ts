@@ -16,7 +16,7 @@ const scene = (behaviour: PretendBehaviour = { answer: "All done." }) => {
   const run = (...args: readonly string[]): Promise<Ran> => meridian(args, { cwd, env })
   const agent = (...args: readonly string[]): Promise<Ran> =>
     meridian(args, { cwd, env: { ...env, MERIDIAN_SPACE_ID: "s1" } })
-  return { cwd, env, claude, codex, opencode, run, agent }
+  return { cwd, bin, env, claude, codex, opencode, run, agent }
 }
 
 test("spawn prints the report on stdout and what is known of the run on stderr, in both modes", async () => {
@@ -276,6 +276,28 @@ test("a flag of another harness is warned about and left out; a model of another
     1,
     "ERROR [HARNESS_MISMATCH]: Session c1 was started with Codex. Cannot continue with a Claude model. Next: pick a model on Codex or omit -m.\n",
   ])
+})
+
+const isAlive = (pid: number | undefined): boolean =>
+  existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))
+
+test.each([
+  ["run", "spawn", "-m", "codex", "-p", "x"],
+  ["skills", "list"],
+  ["models", "list"],
+  ["run", "show", "r2"],
+])("a run whose worker was killed is ended by whatever an agent calls next: %s %s", async (...words) => {
+  const { cwd, bin, agent, run, claude } = scene({ hang: "within" })
+  installPretendHarness(bin, { as: "codex", behaviour: { answer: "done" } })
+  expect((await run("run", "spawn", "--background", "-m", "opus", "-p", "x")).stdout).toBe("r1\n")
+  await agent("run", "spawn", "-m", "codex", "-p", "x")
+  for (let look = 0; look < 600 && claude.calls().length === 0; look += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  const log = (): string => readFileSync(join(cwd, ".meridian/.spaces/s1/runs.jsonl"), "utf8")
+  process.kill(Number(/"worker_pid":(\d+)/.exec(log())?.[1]), "SIGKILL")
+  await agent(...words)
+  expect(log()).toContain('"error":"orphan_run"')
+  expect(isAlive(claude.calls()[0]?.pid)).toBe(false)
 })
 
 test("a chat whose process was killed is stopped by the next command of a person, and not by an agent's", async () => {

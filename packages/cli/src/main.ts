@@ -45,6 +45,7 @@ const answer = async (words: readonly string[], output: Output): Promise<number>
     if (plan.tag === "screen") {
       const { renderScreen } = await import("./screen.ts")
       const { world } = openProcessWorld({ output, json: false, yes: false, configPath: undefined })
+      await sweepAtStart(world)
       output.stdout(`${await renderScreen(COMMANDS, world)}\n`)
       return 0
     }
@@ -116,7 +117,8 @@ const runCommand = async (plan: RunPlan, output: Output): Promise<number> => {
     yes: plan.globals.yes,
     configPath: plan.globals.config,
   })
-  if (meta.hidden !== true && SWEEPING.has(meta.name.split(".")[0] ?? "")) await sweepAtStart(world)
+  if (meta.hidden !== true && SWEEPING.has(meta.name.split(".")[0] ?? ""))
+    await sweepAtStart(world, textOf(values["space"]))
   const operation = await load()
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decodeInput checked the input against this very meta
   const checked = input as never
@@ -144,11 +146,10 @@ const withStdin = async (
   return { ...values, [wireName(asked[0])]: readStdin() }
 }
 
-/**
- * Commands that tell of spaces, chats and runs: what a killed process left open is closed before they speak. Not `doctor`,
- * which does the same and reports it.
- */
-const SWEEPING: ReadonlySet<string> = new Set(["start", "space", "run"])
+/** Commands before which what a killed process left open is closed. Not `doctor`, which does the same and reports it. */
+const SWEEPING: ReadonlySet<string> = new Set(["start", "space", "run", "skills", "models", "config"])
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 
 const line = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 

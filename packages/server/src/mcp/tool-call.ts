@@ -4,6 +4,7 @@ import {
   decodeInput,
   Interrupted,
   renderWarning,
+  sweepAtStart,
   warning,
   type Registration,
   type World,
@@ -54,6 +55,9 @@ export const callTool = async (call: ToolCall, base: ServeWorld): Promise<ToolAn
   try {
     const { meta, load } = call.registration
     const input = decodeInput(meta, { values: call.values, face: "tool" })
+    // Doctor does the same and reports it.
+    const { space } = call.values
+    if (meta.tool !== "doctor") await sweepAtStart(world, typeof space === "string" ? space : undefined)
     const operation = await load()
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decodeInput checked the input against this very meta
     const output: Json = await operation.run(input as never, world)

@@ -15,6 +15,7 @@ import {
   RUN_WORKER,
 } from "./run.meta.ts"
 import { SKILLS_LIST, SKILLS_SHOW } from "./skills.meta.ts"
+import { givenSpace } from "./space-context.ts"
 import { SPACE_CLOSE, SPACE_LIST, SPACE_SHOW } from "./space.meta.ts"
 import { START } from "./start.meta.ts"
 import type { World } from "./world.ts"
@@ -44,9 +45,15 @@ export const OPERATIONS: readonly Registration[] = [
   register(CONFIG_RESET, async () => (await import("./config.ts")).configReset),
 ]
 
-/** What every command of a person does first: records the end of chats and runs that were killed. Never for agents. */
+/**
+ * What a command does first: records the end of what was killed. For a person chats and runs of all spaces, for an agent
+ * the runs of the space it works in.
+ */
 export const sweepAtStart = async (
   world: Pick<World, "env" | "cwd" | "clock" | "warn" | "mode">,
+  space?: string,
 ): Promise<void> => {
-  if (world.mode === "human") await (await import("./sweep.ts")).sweepAll(world)
+  if (world.mode === "human") return (await import("./sweep.ts")).sweepAll(world)
+  const given = givenSpace(space, world)
+  if (given !== undefined) await (await import("./sweep.ts")).sweepRuns(given, world)
 }
