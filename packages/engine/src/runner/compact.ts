@@ -38,7 +38,7 @@ export const compactSession = (
   Effect.gen(function* () {
     const { settings, histories, world } = runtime
     const { sessionID, fence } = place
-    const { transcript, estimator, ledger } = histories.current({ id: sessionID, key: fence.key })
+    const { transcript, estimator, ledger } = histories.known({ id: sessionID, key: fence.key })
     const { budget, overhead, reason } = why
     const decision = planCompaction({
       items: transcript.items,

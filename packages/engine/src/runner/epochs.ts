@@ -18,7 +18,7 @@ export const ensureEpoch = (
   cast: Cast,
 ): Effect.Effect<Observation | undefined, Failure> =>
   Effect.gen(function* () {
-    const { transcript } = runtime.histories.current({ id: place.sessionID, key: place.fence.key })
+    const { transcript } = runtime.histories.known({ id: place.sessionID, key: place.fence.key })
     const epoch = transcript.epoch()
     const atCompaction = epoch !== undefined && transcript.compactedSeq() > epoch.seq
     if (epoch !== undefined && !atCompaction) return undefined
@@ -48,7 +48,7 @@ export const reconcileContext = (
   observed: Observation | undefined,
 ): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
-    const { transcript } = runtime.histories.current({ id: place.sessionID, key: place.fence.key })
+    const { transcript } = runtime.histories.known({ id: place.sessionID, key: place.fence.key })
     const epoch = transcript.epoch()
     if (epoch === undefined) return
     const observation = observed ?? (yield* observe(runtime, place, cast, false))
@@ -62,7 +62,7 @@ export const reconcileContext = (
   })
 
 const observe = (runtime: Runtime, place: Place, cast: Cast, atCompaction: boolean) => {
-  const { transcript, ledger } = runtime.histories.current({ id: place.sessionID, key: place.fence.key })
+  const { transcript, ledger } = runtime.histories.known({ id: place.sessionID, key: place.fence.key })
   const scene: ObservationScene = {
     model: cast.model.id,
     agent: cast.agent.name,

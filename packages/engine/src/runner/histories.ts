@@ -29,6 +29,8 @@ export interface History {
 }
 
 export interface Histories {
+  /** Without asking for foreign commits: for the middle of a turn, whose beginning has asked. */
+  readonly known: (session: Pick<SessionRow, "id" | "key">) => History
   /** The history as of the last commit. */
   readonly current: (session: Pick<SessionRow, "id" | "key">) => History
   readonly close: () => void
@@ -91,8 +93,16 @@ export const createHistories = (store: Store): Histories => {
     return keep(id, key, openHistory(readRestoration(store.reader.compactions(key))))
   }
 
+  const known: Histories["known"] = (session) => {
+    const entry = cached.get(session.id)
+    return entry === undefined || entry.version === BEHIND || entry.history.transcript.outdated()
+      ? current(session)
+      : entry.history
+  }
+
   return {
     current,
+    known,
     close: () => {
       stopFollowing()
       cached.clear()

@@ -61,7 +61,7 @@ export const discoveries = (runtime: Runtime, place: Place, call: Call): readonl
 }
 
 const historyOf = (runtime: Runtime, { sessionID, fence }: Place) =>
-  runtime.histories.current({ id: sessionID, key: fence.key })
+  runtime.histories.known({ id: sessionID, key: fence.key })
 
 const build = (runtime: Runtime, place: Place, cast: Cast): BuiltRequest =>
   buildRequest(place.sessionID, historyOf(runtime, place), cast)
