@@ -25,6 +25,7 @@ test("everything is reached with the keyboard alone", async () => {
   await tabTo(page, /Fix the parser/)
   await page.keyboard.press("Enter")
   await isLive(page)
+  expect(await page.evaluate<string>("document.activeElement.id")).toBe("main")
 
   await tabTo(page, /^Timeline$/)
   await page.keyboard.press("Home")

@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
 import { gate } from "../engine-scene.ts"
-import { ASK_FOR_BASH, isLive, READ_AND_ANSWER, row, SUMMARY, withSession } from "./page-data.ts"
+import { ASK_FOR_BASH, HOSTILE, isLive, READ_AND_ANSWER, row, SUMMARY, withSession } from "./page-data.ts"
 import { openBrowser, openPageScene } from "./page-scene.ts"
 
 let browser: Browser
@@ -64,7 +64,7 @@ test("a person finds a session, reads its timeline and the receipt of a compacti
   await page.getByText(/Context: 9.5k tokens of 200k \(5 %\), 1 compaction/).waitFor()
   await scene.screenshot("session-light")
 
-  expect(await page.title()).toBe("Meridian")
+  await expect.poll(() => page.title()).toBe(`Fix the parser ${HOSTILE} · Meridian`)
   expect(await page.locator("img").count()).toBe(0)
   expect(new URL(page.url()).hash).toBe("#/session/ses_1")
   expect(scene.asked.filter((address) => !address.startsWith(scene.http.server.url))).toEqual([])

@@ -1,5 +1,7 @@
-import type { Route } from "../domain/route.ts"
-import { fragmentOf } from "../domain/route.ts"
+import { useEffect, useRef } from "preact/hooks"
+
+import { pageTitle } from "../domain/page-title.ts"
+import { fragmentOf, type Route } from "../domain/route.ts"
 import { useApp, type Theme } from "../state/app.ts"
 import { RunPage } from "./run-page.tsx"
 import { SessionList } from "./session-list.tsx"
@@ -12,8 +14,10 @@ import { SpacePage } from "./space-page.tsx"
 export const Shell = () => {
   const app = useApp()
   const failure = app.failure.value
-  if (failure?.status === 401) return <SignIn failure={failure} />
   const route = app.route.value
+  useTitle(pageTitle({ route, sessions: app.sessions.value ?? [], questions: app.permissions.value.length }))
+  useFocusOnArrival(fragmentOf(route))
+  if (failure?.status === 401) return <SignIn failure={failure} />
   const isList = route.place === "sessions" || route.place === "spaces"
   return (
     <div class={`shell ${isList ? "at-list" : "at-detail"}`}>
@@ -46,6 +50,7 @@ export const Shell = () => {
         </p>
       )}
       <aside class="side" aria-label={isSessions(route) ? "Sessions" : "Spaces"}>
+        {isList ? <h1 class="hidden">{isSessions(route) ? "Sessions" : "Spaces"}</h1> : null}
         {isSessions(route) ? <SessionList /> : <SpaceList />}
       </aside>
       <main id="main" tabIndex={-1}>
@@ -101,6 +106,21 @@ const ThemeButton = () => {
       {theme.value}
     </button>
   )
+}
+
+const useTitle = (title: string): void =>
+  useEffect(() => {
+    document.title = title
+  }, [title])
+
+/** Whoever chose a place is there: the keyboard and a screen reader go on in it. */
+const useFocusOnArrival = (place: string): void => {
+  const before = useRef(place)
+  useEffect(() => {
+    if (before.current === place) return
+    before.current = place
+    document.getElementById("main")?.focus({ preventScroll: true })
+  }, [place])
 }
 
 const focusMain = (event: Event): void => {

@@ -1,0 +1,32 @@
+import type { SessionDocument } from "./documents.ts"
+import type { Route } from "./route.ts"
+
+/** What a tab is called: a question that waits comes first, so that it is seen from another tab. */
+export const pageTitle = (options: {
+  readonly route: Route
+  readonly sessions: readonly Pick<SessionDocument, "id" | "title">[]
+  readonly questions: number
+}): string => {
+  const { route, sessions, questions } = options
+  const mark = questions === 0 ? "" : `(${questions}) `
+  const name = nameOf(route, sessions)
+  return `${mark}${name === undefined ? "" : `${name} · `}Meridian`
+}
+
+const nameOf = (
+  route: Route,
+  sessions: readonly Pick<SessionDocument, "id" | "title">[],
+): string | undefined => {
+  switch (route.place) {
+    case "sessions":
+      return undefined
+    case "spaces":
+      return "Spaces"
+    case "session":
+      return sessions.find((session) => session.id === route.id)?.title ?? route.id
+    case "space":
+      return `Space ${route.id}`
+    case "run":
+      return `Run ${route.id}`
+  }
+}
