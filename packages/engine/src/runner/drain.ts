@@ -68,7 +68,7 @@ export const drainSession = (
     (fence) => {
       if (fence === undefined) return Effect.void
       runtime.fences.delete(sessionID)
-      return attempt(() => runtime.store.leases.rest(fence)).pipe(Effect.ignore)
+      return attempt(() => runtime.store.leases.release(fence)).pipe(Effect.ignore)
     },
   )
 
@@ -108,7 +108,7 @@ const pendingInputs = (runtime: Runtime, sessionID: string, key: number) =>
 const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { store, histories } = runtime
-    const { transcript } = histories.known({ id: sessionID, key: fence.key })
+    const { transcript } = histories.current({ id: sessionID, key: fence.key })
     const left = settleLeftovers(transcript)
     if (left.length === 0) return
     const calls = transcript
@@ -235,7 +235,7 @@ const resumeParked = (
 ): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { sessionID, fence } = place
-    const { transcript } = runtime.histories.known({ id: sessionID, key: fence.key })
+    const { transcript } = runtime.histories.current({ id: sessionID, key: fence.key })
     const parked = parkedCalls(transcript)
     if (parked.length === 0) return
     const cast = yield* chooseCast(runtime, place)

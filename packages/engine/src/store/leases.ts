@@ -12,9 +12,6 @@ import type { ProcessIdentity, World } from "../port/world.ts"
 import type { Database } from "./database.ts"
 import type { Fence } from "./log.ts"
 
-/** Others wait no longer than about this for a session that has settled. */
-const REST_MS = 50
-
 export type Acquisition =
   /** `abandoned`: the previous owner never gave it back, so its work must be settled first. */
   | { readonly kind: "acquired"; readonly fence: Fence; readonly abandoned: boolean }
@@ -23,8 +20,6 @@ export type Acquisition =
 export interface Leases {
   readonly acquire: (key: number) => Acquisition
   readonly release: (fence: Fence) => void
-  /** Gives it back in a moment: a session that has just settled is often asked again at once, and that costs no commit. */
-  readonly rest: (fence: Fence) => void
   /** Nobody has taken it since. */
   readonly isCurrent: (fence: Fence) => boolean
   /** Somebody else holds it and is, as far as we know, alive. */
@@ -53,8 +48,6 @@ export const createLeases = (options: {
   const identity = world.identity()
   const held = new Set<number>()
   const seen = new Map<string, { beat: number; since: number }>()
-  const idle = new Map<number, { readonly fence: Fence; readonly since: number }>()
-  let stopReleasing: (() => void) | undefined
 
   const insertOwner = raw.prepare("insert into owner (id, pid, started, boot, beat) values (?, ?, ?, ?, 0)")
   const deleteOwner = raw.prepare("delete from owner where id = ?")
@@ -90,15 +83,7 @@ export const createLeases = (options: {
     return world.monotonic() - last.since >= leaseMs
   }
 
-  const acquire: Leases["acquire"] = (key) => {
-    const resting = idle.get(key)
-    idle.delete(key)
-    if (resting !== undefined && isCurrent(resting.fence))
-      return { kind: "acquired", fence: resting.fence, abandoned: false }
-    return take(key)
-  }
-
-  const take = (key: number): Acquisition =>
+  const acquire: Leases["acquire"] = (key) =>
     database.transact("NORMAL", () => {
       const row = selectLease.get(key)
       const owner = typeof row?.["owner"] === "string" ? row["owner"] : undefined
@@ -118,27 +103,6 @@ export const createLeases = (options: {
 
   const isCurrent: Leases["isCurrent"] = ({ key, number }) =>
     Number(selectLease.get(key)?.["fence"]) === number
-
-  const rest: Leases["rest"] = (fence) => {
-    idle.set(fence.key, { fence, since: world.monotonic() })
-    stopReleasing ??= world.every(REST_MS, releaseRested)
-  }
-
-  const releaseRested = (): void => {
-    const now = world.monotonic()
-    const due = [...idle.values()].filter(({ since }) => now - since >= REST_MS)
-    if (due.length > 0)
-      database.transact("NORMAL", () => {
-        for (const { fence } of due) releaseLease.run(fence.key, fence.number, me)
-      })
-    for (const { fence } of due) {
-      idle.delete(fence.key)
-      held.delete(fence.key)
-    }
-    if (idle.size > 0) return
-    stopReleasing?.()
-    stopReleasing = undefined
-  }
 
   const isHeldElsewhere: Leases["isHeldElsewhere"] = (key) => {
     const owner = selectLease.get(key)?.["owner"]
@@ -178,14 +142,13 @@ export const createLeases = (options: {
 
   const close: Leases["close"] = () => {
     stopBeating()
-    stopReleasing?.()
     whenPossible(() => {
       releaseAll.run(me)
       deleteOwner.run(me)
     })
   }
 
-  return { acquire, release, rest, isCurrent, isHeldElsewhere, abandoned, sweep, close }
+  return { acquire, release, isCurrent, isHeldElsewhere, abandoned, sweep, close }
 }
 
 const ownerRow = (row: Readonly<Record<string, unknown>>): OwnerRow => ({
