@@ -101,15 +101,20 @@ const actsWereIntended = (events: readonly SessionEvent[], acts: readonly Act[])
   })
 }
 
+/** An input that was admitted only waits for a demand of its own, so others may pass it; each kind keeps its order. */
 const inputsArePromotedOnceInOrder = (events: readonly SessionEvent[]): readonly string[] => {
   const broken: string[] = []
-  const admitted = new Map<string, { readonly seq: number; readonly delivery: string }>()
+  const admitted = new Map<
+    string,
+    { readonly seq: number; readonly delivery: string; readonly resume: boolean }
+  >()
   const gone = new Set<string>()
-  const newest = { steer: 0, queue: 0 }
+  const newest = new Map<string, number>()
   for (const event of events) {
     if (event.type === "session.next.prompt.admitted.1") {
-      if (admitted.has(event.data.messageID)) broken.push(`${event.data.messageID} is admitted twice`)
-      admitted.set(event.data.messageID, { seq: event.seq, delivery: event.data.delivery })
+      const { messageID, delivery, resume } = event.data
+      if (admitted.has(messageID)) broken.push(`${messageID} is admitted twice`)
+      admitted.set(messageID, { seq: event.seq, delivery, resume })
     }
     if (event.type === "session.next.prompt.cancelled.1") {
       if (gone.has(event.data.messageID)) broken.push(`${event.data.messageID} is cancelled too late`)
@@ -121,13 +126,13 @@ const inputsArePromotedOnceInOrder = (events: readonly SessionEvent[]): readonly
     if (input?.seq !== admittedSeq) broken.push(`${messageID} is promoted, but was not admitted so`)
     if (gone.has(messageID)) broken.push(`${messageID} is promoted a second time, or after it was cancelled`)
     gone.add(messageID)
-    const delivery = input?.delivery === "queue" ? "queue" : "steer"
-    if (delivery === "queue")
+    if (input?.delivery === "queue")
       for (const [id, other] of admitted)
-        if (other.delivery === "steer" && !gone.has(id))
+        if (other.delivery === "steer" && other.resume && !gone.has(id))
           broken.push(`${messageID} is opened while ${id} waits`)
-    if (admittedSeq < newest[delivery]) broken.push(`${messageID} is promoted out of order`)
-    newest[delivery] = admittedSeq
+    const kind = `${input?.delivery} ${input?.resume}`
+    if (admittedSeq < (newest.get(kind) ?? 0)) broken.push(`${messageID} is promoted out of order`)
+    newest.set(kind, admittedSeq)
   }
   return broken
 }
