@@ -154,8 +154,10 @@ export const walkWorld = async (
       step.catch(() => undefined)
       await Promise.race([step, chosen.life.died])
     })
-    await Promise.all(steps)
-    for (const running of together) running.life.tick()
+    // A step may wait for what the other process does from time to time.
+    const stepped = Promise.all(steps).then(() => true)
+    do for (const running of together) running.life.tick()
+    while (!(await Promise.race([stepped, pause(50).then(() => false)])))
     if (partner === undefined) partner = random.chance(0.06) ? await start() : undefined
     else if (partner.life.isDead() || random.chance(0.3)) {
       if (random.chance(0.5)) partner.life.die()
