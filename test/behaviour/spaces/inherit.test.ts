@@ -76,6 +76,19 @@ test("the recorded files are read from where they were, also when the name means
   expect(claude.calls().length).toBe(3)
 })
 
+test("a recorded agent whose file is gone is warned about and stays on record", async () => {
+  scene.harness("claude")
+  const path = join(scene.project, ".agents/agents/coder.md")
+  const told = [
+    `WARNING [AGENT_GONE]: The conversation's agent 'coder' is gone (${path}); this time it goes on without. Next: put the profile back, or choose another with -a NAME.`,
+  ]
+  await scene.call("run.spawn", { prompt: "x", agent: "coder" })
+  rmSync(path)
+  expect((await scene.call("run.continue", { run_id: "r1", prompt: "y" }, IN_S1)).warnings).toEqual(told)
+  expect((await scene.call("start", { continue: "c1", space: "s1" })).warnings).toEqual(told)
+  expect(records()).toEqual(Array.from({ length: 3 }, () => expect.objectContaining(CODER())))
+})
+
 test("what the session was told already is not told again", async () => {
   const codex = scene.harness("codex")
   await scene.call("run.spawn", { prompt: "first words", model: "codex", skills: ["plan"] })

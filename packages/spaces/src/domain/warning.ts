@@ -37,8 +37,16 @@ export const WARNINGS = {
     cause: (f) => `Alias '${f["alias"]}' belongs to ${f["kept"]}; ${f["dropped"]} does not get it.`,
     next: () => "rename one of them in .meridian/models.toml.",
   },
+  AGENT_GONE: {
+    cause: (f) =>
+      `The conversation's agent '${f["agent"]}' is gone${f["path"] === undefined ? "" : ` (${f["path"]})`}; this time it goes on without.`,
+    next: () => "put the profile back, or choose another with -a NAME.",
+  },
   SKILLS_SKIPPED: {
-    cause: (f) => `Agent '${f["agent"]}' names skills that do not exist: ${f["skills"]}.`,
+    cause: (f) =>
+      f["agent"] === ""
+        ? `Skills of the conversation are gone: ${f["skills"]}.`
+        : `Agent '${f["agent"]}' names skills that do not exist: ${f["skills"]}.`,
     next: () => "run 'meridian skills list', or correct the profile.",
   },
   PROFILE_SKIPPED: {

@@ -118,7 +118,13 @@ const resolveAgent = async (
     if (recorded.agent === undefined || recorded.agent === "") return undefined
     const again =
       recorded.agentPath === undefined ? undefined : await readIfThere(recorded.agentPath, readAgentFile)
-    return again ?? (await findAgent(profiles, recorded.agent))
+    const agent = again ?? (await findAgent(profiles, recorded.agent))
+    if (agent === undefined)
+      scene.world.warn("AGENT_GONE", {
+        agent: recorded.agent,
+        ...(recorded.agentPath === undefined ? {} : { path: recorded.agentPath }),
+      })
+    return agent
   }
   const configured = wish.kind === "run" ? "defaults.agent" : "defaults.primary_agent"
   return findAgent(profiles, scene.config[configured])

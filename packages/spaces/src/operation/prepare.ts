@@ -77,7 +77,7 @@ export const prepare = async (request: PrepareRequest, config: Config, world: Wo
     harness,
     model: launch.model,
     harnessModel: launch.harnessModel,
-    agent: launch.agent === undefined ? undefined : { name: launch.agent.name, path: launch.agent.path },
+    agent: launch.agent === undefined ? lostAgent(request) : { name: launch.agent.name, path: launch.agent.path },
     nativeAgent: composed.nativeAgent,
     skills: launch.skills.map(({ name, path }) => ({ name, path })),
     instructions: composed.instructions === "" ? undefined : composed.instructions,
@@ -89,3 +89,9 @@ export const prepare = async (request: PrepareRequest, config: Config, world: Wo
     effort: launch.effort,
   }
 }
+
+/** A recorded agent whose file is gone stays on record: once the file is back, the conversation has its agent again. */
+const lostAgent = ({ agent, recorded }: PrepareRequest): Prepared["agent"] =>
+  (agent ?? "") === "" && recorded?.agent !== undefined && recorded.agent !== ""
+    ? { name: recorded.agent, path: recorded.agentPath ?? "" }
+    : undefined
