@@ -113,7 +113,7 @@ test("a wrong row of models.toml is told with file, line and key", async () => {
   const path = join(cwd, ".meridian/models.toml")
   writeFileSync(path, '[[models]]\nid = "a"\nharness = "codex"\n\n[[models]]\nid = "b"\nharness = "vim"\n')
   expect((await meridian(["models", "list"], { cwd })).stderr).toBe(
-    `ERROR [CONFIG_INVALID]: ${path}:5: 'harness' must be one of claude, codex, opencode, direct, got "vim". Next: correct the value, or remove it to use the default.\n`,
+    `ERROR [CONFIG_INVALID]: ${path}:7: 'harness' must be one of claude, codex, opencode, direct, got "vim". Next: correct the value, or remove it to use the default.\n`,
   )
 })
 

@@ -53,6 +53,8 @@ verifies("mcp.agent-tools", async () => {
     expect(Object.keys(tool.outputSchema?.["properties"] ?? {}).length).toBeGreaterThan(1)
     expect(Object.keys(tool.inputSchema.properties ?? {}).filter((key) => !/^[a-z_]+$/.test(key))).toEqual([])
   }
+  for (const called of ["run_spawn", "run_continue"])
+    expect(tools.find(({ name }) => name === called)?.inputSchema.required).toEqual(["prompt"])
   const spawn = tools.find(({ name }) => name === "run_spawn")
   expect(spawn?.inputSchema.properties).toMatchObject({
     prompt: { type: "string" },
@@ -149,24 +151,27 @@ test("failures are error answers with code, cause and next action, and the serve
   await client.close()
 })
 
-test("a long run sends progress that grows, and cancelling the call ends the run as cancelled", async () => {
+test("a long run sends progress that grows and never says the same twice, and cancelling the call ends the run as cancelled", async () => {
   const { client, cwd, env } = await connect({ hang: "within" })
   const cancel = new AbortController()
   const seen: number[] = []
+  const said: (string | undefined)[] = []
   const call = client.callTool(
     { name: "run_spawn", arguments: { prompt: "long" } },
     {
       signal: cancel.signal,
       timeout: 60_000,
       resetTimeoutOnProgress: true,
-      onprogress: ({ progress }) => {
+      onprogress: ({ progress, message }) => {
         seen.push(progress)
-        if (seen.length >= 3) cancel.abort("enough")
+        said.push(message)
+        if (seen.length >= 2) cancel.abort("enough")
       },
     },
   )
   await expect(call).rejects.toThrow("enough")
   expect(seen).toEqual(seen.toSorted((left, right) => left - right))
+  expect(said).toEqual([...new Set(said)])
   const show = () => meridian(["run", "show", "r1", "--space", "s1", "--json"], { cwd, env })
   const waited = await meridian(["run", "wait", "r1", "--space", "s1", "--timeout", "20", "--json"], {
     cwd,

@@ -81,6 +81,15 @@ test("a dry run shows the command and writes nothing, not even a space", async (
   expect([readdirSync(cwd), claude.calls()]).toEqual([[], []])
 })
 
+test("start answers an agent with one JSON document, dry or not", async () => {
+  const { run, agent } = scene()
+  await run("run", "spawn", "-p", "x")
+  expect(document(await agent("start", "--dry-run"))).toMatchObject({ harness: "claude", dry_run: true })
+  expect((await run("start", "--dry-run")).stdout).toMatch(/^claude /)
+  const [last] = (await agent("start")).stdout.trimEnd().split("\n").slice(-1)
+  expect(JSON.parse(last ?? "")).toMatchObject({ space_id: "s1", exit_code: 0 })
+})
+
 test("background prints only the id; wait, list, show and stats tell the rest", async () => {
   const { run, agent } = scene()
   await run("run", "spawn", "-p", "one")

@@ -367,6 +367,17 @@ test("a run that is still going on is not continued", async () => {
   await scene.call("run.cancel", { run_id: "r1" }, IN_S1)
 })
 
+test("runs are listed by the id of their model and by its alias", async () => {
+  scene.harness("claude")
+  await spawn()
+  await spawn({ model: "sonnet" }, IN_S1)
+  for (const model of ["sonnet", "claude-sonnet-4-6"])
+    expect((await scene.call("run.list", { model }, IN_S1)).document).toMatchObject({
+      runs: [{ run_id: "r2" }],
+    })
+  expect((await scene.call("run.list", { model: "haiku" }, IN_S1)).document).toEqual({ runs: [] })
+})
+
 test("lists are newest first, references name one run, and the three words of references work", async () => {
   scene.harness("claude")
   await spawn()

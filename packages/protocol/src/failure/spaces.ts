@@ -297,7 +297,7 @@ export const SPACES_FAILURES = {
     exit: 2,
     http: 400,
     cause: () => "A run needs a prompt.",
-    next: () => "give one with -p TEXT.",
+    next: () => "give one with -p TEXT ('prompt' over MCP).",
   },
   PROMPT_TOO_LARGE: {
     exit: 2,

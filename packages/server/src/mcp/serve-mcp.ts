@@ -104,7 +104,9 @@ const beat = (
   const started = world.clock.now()
   let count = 0
   let last = "working"
+  // Who waits says the same at every look; only news is sent at once.
   const say = (message: string): void => {
+    if (message === last) return
     last = message
     count += 1
     send(message, count)

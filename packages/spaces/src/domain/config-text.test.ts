@@ -31,9 +31,9 @@ test("setting a key changes its value and nothing else, the comment behind it in
   expect(setKey(FILE, "start.auto_resume", "false")).toBe(FILE.replace("= true   # keep", "= false   # keep"))
 })
 
-test("a value of several lines is replaced whole", () => {
+test("a value of several lines is replaced whole, and the comments inside it are kept above", () => {
   expect(setKey(FILE, "search_paths.agents", '["c"]')).toBe(
-    FILE.replace(/agents = \[.*?\n\]/s, 'agents = ["c"]'),
+    FILE.replace(/agents = \[.*?\n\]/s, '# one\nagents = ["c"]'),
   )
 })
 

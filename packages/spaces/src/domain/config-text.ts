@@ -35,8 +35,13 @@ export const keyLines = (text: string): ReadonlyMap<string, number> => {
 /** Sets one key to TOML source of a value. Changes its place, or adds one line where the key belongs. */
 export const setKey = (text: string, key: string, value: string): string => {
   const place = findKey(text, key)
-  if (place !== undefined) return text.slice(0, place.valueStart) + value + text.slice(place.valueEnd)
   const ending = text.includes("\r\n") ? "\r\n" : "\n"
+  if (place !== undefined) {
+    // Comments inside the old value have no place in the new one: they stand above it.
+    const comments = commentsIn(text.slice(place.valueStart, place.valueEnd)).map((line) => line + ending)
+    const before = text.slice(place.lineStart, place.valueStart)
+    return text.slice(0, place.lineStart) + comments.join("") + before + value + text.slice(place.valueEnd)
+  }
   const dot = key.lastIndexOf(".")
   const [section, name] = [key.slice(0, dot), key.slice(dot + 1)]
   const added = `${name} = ${value}`
@@ -114,6 +119,21 @@ const endOfValue = (text: string, start: number): number => {
     if (!/\s/.test(character)) end = offset
   }
   return end
+}
+
+const commentsIn = (value: string): readonly string[] => {
+  const comments: string[] = []
+  for (let offset = 0; offset < value.length; offset += 1) {
+    const quote = QUOTES.find((candidate) => value.startsWith(candidate, offset))
+    if (quote !== undefined) offset = endOfString(value, offset, quote) - 1
+    else if (value[offset] === "#") {
+      const newline = value.indexOf("\n", offset)
+      const end = newline === -1 ? value.length : newline
+      comments.push(value.slice(offset, end).trimEnd())
+      offset = end
+    }
+  }
+  return comments
 }
 
 /** Longest first. */

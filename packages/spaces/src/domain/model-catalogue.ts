@@ -84,12 +84,14 @@ export interface DuplicateAlias {
   readonly dropped: string
 }
 
-/** User rows replace built-in rows of the same id. An alias given twice stays with the first model in id order. */
+/**
+ * User rows replace built-in rows of the same id. An alias given twice stays with the first model in id order; what a user
+ * names is meant, so that the user's rows come before the built-in ones.
+ */
 export const mergeModels = (
   user: readonly Model[],
 ): { readonly models: readonly Model[]; readonly duplicates: readonly DuplicateAlias[] } => {
   const byId = new Map([...BUILT_IN_MODELS, ...user].map((model) => [model.id, model]))
-  // What a user names is meant: it takes the alias from a built-in row without a word.
   const userIds = new Set(user.map((model) => model.id))
   const owners = new Map<string, Model>()
   const duplicates: DuplicateAlias[] = []
@@ -101,7 +103,7 @@ export const mergeModels = (
     for (const alias of model.aliases) {
       const owner = owners.get(alias)
       if (owner === undefined) owners.set(alias, model)
-      else if (userIds.has(model.id)) duplicates.push({ alias, kept: owner.id, dropped: model.id })
+      else if (owner !== model) duplicates.push({ alias, kept: owner.id, dropped: model.id })
     }
   const ownAliases = (model: Model): Model => ({
     ...model,

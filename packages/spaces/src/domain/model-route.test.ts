@@ -51,10 +51,13 @@ test("the catalogue decides the harness before the look of a name does", () => {
   expect(route("opus", models)).toEqual(["opencode", "claude-opus-4-6", "x/y", true])
 })
 
-test("a user's alias is taken from a built-in model silently, and between two users' rows with a word", () => {
+test("a user's alias is taken from a built-in model, and whoever loses one is told", () => {
   const row = (id: string): Model => ({ id, aliases: ["opus"], harness: "codex" })
   const { models, duplicates } = mergeModels([row("b"), row("a")])
-  expect(duplicates).toEqual([{ alias: "opus", kept: "a", dropped: "b" }])
+  expect(duplicates).toEqual([
+    { alias: "opus", kept: "a", dropped: "b" },
+    { alias: "opus", kept: "a", dropped: "claude-opus-4-6" },
+  ])
   expect(route("opus", models)).toEqual(["codex", "a", "a", true])
 })
 

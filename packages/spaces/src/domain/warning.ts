@@ -35,7 +35,7 @@ export const WARNINGS = {
   },
   MODEL_ALIAS_TWICE: {
     cause: (f) => `Alias '${f["alias"]}' belongs to ${f["kept"]}; ${f["dropped"]} does not get it.`,
-    next: () => "rename one of them in .meridian/models.toml.",
+    next: () => "rename it in .meridian/models.toml.",
   },
   AGENT_GONE: {
     cause: (f) =>

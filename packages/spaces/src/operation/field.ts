@@ -15,6 +15,8 @@ export interface Field {
   /** Takes its value from the words after the command; `"rest"` takes all that follow, `"dashes"` what follows `--`. */
   readonly positional?: true | "rest" | "dashes"
   readonly required?: true
+  /** The schema of the tool demands it; the operation says so itself, with a code of its own. */
+  readonly toolRequired?: true
   readonly default?: string | number | boolean
   readonly choices?: readonly string[]
   /** A comma inside one value separates values (`-s plan,review`). */

@@ -7,7 +7,9 @@ export const inputSchema = (fields: Fields): JsonObject => {
   const offered = Object.entries(fields).filter(
     ([, field]) => field.only !== "command" && field.hidden !== true,
   )
-  const required = offered.filter(([, field]) => field.required === true).map(([key]) => wireName(key))
+  const required = offered
+    .filter(([, field]) => field.required === true || field.toolRequired === true)
+    .map(([key]) => wireName(key))
   return {
     type: "object",
     properties: Object.fromEntries(offered.map(([key, field]) => [wireName(key), propertyOf(field)])),

@@ -27,7 +27,7 @@ export interface OperationMeta<F extends Fields = Fields, Output extends Json = 
   readonly tool?: string
   /** What a caller of the tool should know besides the summary; `details` speaks of flags and streams. */
   readonly toolDetails?: string
-  /** `text`: text in both modes unless JSON is asked for (`run spawn`, `start`). Default: JSON in agent mode. */
+  /** `text`: text in both modes unless JSON is asked for (`run spawn`). Default: JSON in agent mode. */
   readonly format?: "text" | "by-mode"
   /** Flags of harnesses that `start` passes on; they arrive as `passthrough`, in the order given. */
   readonly passthrough?: readonly PassthroughFlag[]

@@ -77,7 +77,8 @@ export const prepare = async (request: PrepareRequest, config: Config, world: Wo
     harness,
     model: launch.model,
     harnessModel: launch.harnessModel,
-    agent: launch.agent === undefined ? lostAgent(request) : { name: launch.agent.name, path: launch.agent.path },
+    agent:
+      launch.agent === undefined ? lostAgent(request) : { name: launch.agent.name, path: launch.agent.path },
     nativeAgent: composed.nativeAgent,
     skills: launch.skills.map(({ name, path }) => ({ name, path })),
     instructions: composed.instructions === "" ? undefined : composed.instructions,

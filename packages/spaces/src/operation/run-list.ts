@@ -5,18 +5,18 @@ import { spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
 import { dollars, seconds, sparse } from "./run-document.ts"
 import { RUN_LIST } from "./run.meta.ts"
-import { openState } from "./state.ts"
+import { openState, type State } from "./state.ts"
 import { columns } from "./text-table.ts"
 
 export const runList = implement(RUN_LIST, {
   run: async (input, world) => {
     const state = openState(world)
     const space = spaceHere(input.space, state, world)
+    const model = input.model === undefined ? undefined : await modelId(input.model, state)
     const status = input.failed ? "failed" : input.status
     const accepts = (run: Run): boolean =>
-      (status === undefined || run.status === status) &&
-      (input.model === undefined || run.model === input.model)
-    const filtered = status !== undefined || input.model !== undefined
+      (status === undefined || run.status === status) && (model === undefined || run.model === model)
+    const filtered = status !== undefined || model !== undefined
     const wanted = { count: input.limit, accepts: filtered ? accepts : undefined }
     const found = await settleRuns(space, readNewestRuns(space, wanted, state.onDamage), state)
     const runs = found.filter(accepts).slice(-input.limit)
@@ -52,3 +52,10 @@ export const runList = implement(RUN_LIST, {
           ]),
         ),
 })
+
+/** Runs are recorded by id; an alias means the model it stands for. Listing without a filter needs no catalogue. */
+const modelId = async (name: string, state: State): Promise<string> => {
+  const { loadCatalogue } = await import("../store/catalogue.ts")
+  const { models } = await loadCatalogue(state.place.root)
+  return models.find(({ id, aliases }) => id === name || aliases.includes(name))?.id ?? name
+}

@@ -17,6 +17,7 @@ const PROMPT_FIELD = {
   description: "What the agent is to do.",
   short: "p",
   stdin: true,
+  toolRequired: true,
   value: "TEXT",
 } as const
 const MODEL_FIELD = { type: "string", description: "Model id or alias.", short: "m", value: "MODEL" } as const
@@ -163,7 +164,7 @@ export const RUN_LIST = defineMeta({
       choices: RUN_STATUSES,
       value: "STATUS",
     },
-    model: { type: "string", description: "Only runs of this model.", value: "MODEL" },
+    model: { type: "string", description: "Only runs of this model, by id or alias.", value: "MODEL" },
     failed: { type: "boolean", description: "Only failed runs." },
     limit: {
       type: "integer",

@@ -48,7 +48,6 @@ export const START = defineMeta({
   name: "start",
   audience: "human",
   summary: "Start or continue a conversation in a harness.",
-  format: "text",
   fields: FIELDS,
   passthrough: knownFlags(),
   output: objectOf(

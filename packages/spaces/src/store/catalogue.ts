@@ -24,7 +24,7 @@ export const loadCatalogue = async (root: string): Promise<Catalogue> => {
     const read = readModelRow(row, id)
     if (read.tag === "model") return read.model
     throw new Failure("CONFIG_INVALID", {
-      where: `${path}:${lineOfRow(text ?? "", id, index)}`,
+      where: `${path}:${lineOfKey((text ?? "").split("\n"), { id, index, key: read.key })}`,
       key: read.key,
       expected: read.expected,
       got: JSON.stringify(read.got) ?? "nothing",
@@ -34,11 +34,18 @@ export const loadCatalogue = async (root: string): Promise<Catalogue> => {
   return { models, warnings: duplicates.map((duplicate) => warning("MODEL_ALIAS_TWICE", { ...duplicate })) }
 }
 
-/** The header of the row: the n-th `[[models]]`, or `[models.<id>]`. */
-const lineOfRow = (text: string, id: string | undefined, index: number): number => {
-  const headers = text
-    .split("\n")
-    .flatMap((line, at) => (/^\s*\[\[?\s*models\b/.test(line) ? [[at + 1, line] as const] : []))
-  const header = id === undefined ? headers[index] : headers.find(([, line]) => line.includes(id))
-  return header?.[0] ?? 1
+/** The line of the key in its row; of the row's header (the n-th `[[models]]`, or `[models.<id>]`) when it is not there. */
+const lineOfKey = (
+  lines: readonly string[],
+  { id, index, key }: { readonly id: string | undefined; readonly index: number; readonly key: string },
+): number => {
+  const headers = lines.flatMap((line, at) => (/^\s*\[\[?\s*models\b/.test(line) ? [at] : []))
+  const header = id === undefined ? headers[index] : headers.find((at) => lines[at]?.includes(id))
+  if (header === undefined) return 1
+  const rest = lines.slice(header + 1)
+  const end = rest.findIndex((line) => /^\s*\[/.test(line))
+  const found = (end === -1 ? rest : rest.slice(0, end)).findIndex((line) =>
+    new RegExp(`^\\s*["']?${key}["']?\\s*=`).test(line),
+  )
+  return header + found + 2
 }
