@@ -157,6 +157,8 @@ export interface DurableEventData {
     readonly action: string
     readonly resources: readonly string[]
     readonly title: string
+    /** Whose approvals an "always" joins. */
+    readonly project?: string
     readonly always: readonly string[]
     readonly detail?: JsonObject
   }

@@ -4,6 +4,7 @@
  */
 import type { PromptFile, RecordedContent } from "@meridian/protocol"
 
+import { withoutNative } from "./native-data.ts"
 import type {
   FilePart,
   PromptMessage,
@@ -166,24 +167,34 @@ const outputOf = (part: ToolPart): ToolResultOutput => {
       ? { type: "error-json", value: outcome.result }
       : { type: "error-text", value: outcome.error.message }
   if (part.hosted && outcome.result !== undefined) return { type: "json", value: outcome.result }
-  if (outcome.content.every((entry) => entry.type === "text"))
+  if (outcome.content.every((entry) => entry.type === "text" || !entry.mediaType.startsWith("image/")))
     return { type: "text", value: textOf(outcome.content) }
   return {
     type: "content",
     value: outcome.content.map((entry) =>
       entry.type === "text"
         ? { type: "text", text: entry.text }
-        : { type: "file", data: { type: "data", data: entry.base64 }, mediaType: entry.mediaType },
+        : entry.mediaType.startsWith("image/")
+          ? { type: "file", data: { type: "data", data: entry.base64 }, mediaType: entry.mediaType }
+          : { type: "text", text: describeBinary(entry.mediaType, entry.base64) },
     ),
   }
 }
 
 const textOf = (content: readonly RecordedContent[]): string =>
-  content.map((entry) => (entry.type === "text" ? entry.text : "")).join("\n")
+  content
+    .map((entry) => (entry.type === "text" ? entry.text : describeBinary(entry.mediaType, entry.base64)))
+    .join("\n")
+
+/** Not every provider takes every kind of file, and one that refuses would refuse the session from then on. */
+const describeBinary = (mediaType: string, base64: string): string =>
+  `[${mediaType}, ${Math.floor((base64.length * 3) / 4)} bytes, base64${base64.length > BINARY_SHOWN ? ", cut" : ""}]: ${base64.slice(0, BINARY_SHOWN)}`
+
+const BINARY_SHOWN = 4_000
 
 const describeHosted = (part: ToolPart): string => {
   const result = part.outcome?.result ?? (part.outcome?.kind === "failed" ? part.outcome.error.message : "")
-  return `[${part.tool} ran with ${JSON.stringify(part.input ?? {})} and returned ${JSON.stringify(result)}]`
+  return `[${part.tool} ran with ${JSON.stringify(part.input ?? {})} and returned ${JSON.stringify(withoutNative(result))}]`
 }
 
 const options = (metadata: unknown): { providerOptions?: ProviderMetadata } =>

@@ -1,6 +1,10 @@
 /**
  * A summary may not put words into a person's mouth. Whatever it presents as said or asked by the user is looked up in
  * what the user really said; what is not there is taken out and named.
+ *
+ * Presented as the user's: a quotation on a line that speaks of the user, or under a heading that does; what follows
+ * "User:" or "the user wants"; a list item or block quote under such a heading. Claims in other words stay when half of
+ * what they are about was spoken of.
  */
 export interface CheckedSummary {
   readonly summary: string
@@ -11,21 +15,33 @@ export const checkQuotes = (summary: string, userTexts: readonly string[]): Chec
   const said = userTexts.map(normalize)
   const words = new Set(said.flatMap((text) => text.split(" ").map(stem)))
   const removed: string[] = []
-  const lines = summary.split("\n").map((line) => {
-    const attributed = ATTRIBUTION.exec(line)
-    if (attributed === null) return line
-    const lead = line.slice(0, attributed.index + attributed[0].length)
-    const rest = line.slice(lead.length)
-    const quotes = [...rest.matchAll(QUOTED)].map((match) => match[0].slice(1, -1))
-    const invented = quotes.filter((quote) => quote.trim().length >= SHORTEST && !isSaid(quote, said))
-    if (invented.length > 0) {
-      removed.push(...invented.map((quote) => quote.trim()))
-      return invented.reduce((text, quote) => text.replaceAll(quote, REMOVED), line)
-    }
-    if (quotes.length > 0 || rest.trim().length < SHORTEST || isSaid(rest, said) || isParaphrase(rest, words))
+  const refuse = (claim: string): string => {
+    removed.push(claim.trim())
+    return REMOVED
+  }
+  const isQuoted = (quote: string): boolean => quote.trim().length < SHORTEST || isSaid(quote, said)
+  const isTrue = (claim: string): boolean => isQuoted(claim) || isParaphrase(claim, words)
+
+  let aboutUser = false
+  const lines = joinQuotes(summary.split("\n")).map((line) => {
+    if (/^\s*#/.test(line)) {
+      aboutUser = USER.test(line)
       return line
-    removed.push(rest.trim())
-    return `${lead} ${REMOVED}`
+    }
+    if (!aboutUser && !USER.test(line)) return line
+    const quotes = [...line.matchAll(QUOTED)].map((match) => match[0])
+    const invented = quotes.filter((quote) => !isQuoted(quote.slice(1, -1)))
+    if (invented.length > 0)
+      return invented.reduce(
+        (text, quote) => text.replaceAll(quote.slice(1, -1), () => refuse(quote.slice(1, -1))),
+        line,
+      )
+    if (quotes.length > 0) return line
+    const lead = (ATTRIBUTION.exec(line) ?? (aboutUser ? ITEM.exec(line) : null))?.[0]
+    if (lead === undefined) return line
+    const start = line.indexOf(lead) + lead.length
+    const claim = line.slice(start)
+    return isTrue(claim) ? line : `${line.slice(0, start).trimEnd()} ${refuse(claim)}`
   })
   return removed.length === 0 ? { summary, removed } : { summary: `${MARK}\n${lines.join("\n")}`, removed }
 }
@@ -47,14 +63,32 @@ const isParaphrase = (claim: string, words: ReadonlySet<string>): boolean => {
 /** Enough of a word that its endings do not matter. */
 const stem = (word: string): string => word.slice(0, 3)
 
+/** A quotation that goes over the end of a line is one line to us. */
+const joinQuotes = (lines: readonly string[]): readonly string[] => {
+  const joined: string[] = []
+  for (const line of lines) {
+    const open = joined.at(-1)
+    const opens = open !== undefined && USER.test(open) && (open.match(/"/g) ?? []).length % 2 === 1
+    if (opens && open.length < LONGEST && (line.match(/"/g) ?? []).length % 2 === 1)
+      joined.splice(-1, 1, `${open} ${line.trim()}`)
+    else joined.push(line)
+  }
+  return joined
+}
+
 const REMOVED = "[removed: the user did not say this]"
 const MARK = "(Checked against the log: quotes that nobody said were removed.)"
 /** Too short to mean an instruction of its own. */
 const SHORTEST = 8
-/** "the user asked", "User request:", "user wants", "as the user said:" and the like. */
+const LONGEST = 2_000
+const USER = /\b(?:the )?users?\b(?!-)/i
+/** "the user asked to", "User request:", "User:", "as the user insisted:" and the like. */
 const ATTRIBUTION =
-  /\b(?:the )?users?(?:'s)?\s+(?:\w+\s+){0,2}?(?:ask(?:s|ed)?(?: (?:for|to|us|me))?|requests?(?:ed)?|want(?:s|ed)?|said|says|told(?: us| me)?|instruct(?:s|ed|ions?)|demand(?:s|ed)?|order(?:s|ed)?|messages?|prompts?|quotes?)\b:?/i
-const QUOTED = /"[^"\n]{1,2000}"|“[^”\n]{1,2000}”|«[^»\n]{1,2000}»|`[^`\n]{1,2000}`/g
+  /\busers?(?:'s)?(?:\s+\w+){0,3}?\s*(?::|\b(?:ask(?:s|ed)?|requests?(?:ed)?|want(?:s|ed)?|said|says|told|wrote|writes|insist(?:s|ed)?|instruct(?:s|ed)?|demand(?:s|ed)?|order(?:s|ed)?|need(?:s|ed)?)\b(?:\s+(?:for|to|us|me|that)\b)*:?)/i
+/** A bullet, a number or a block quote. */
+const ITEM = /^\s*(?:[-*+]|\d+[.)]|>)\s+/
+const QUOTED =
+  /"[^"\n]{1,2000}"|\u201C[^\u201D\n]{1,2000}\u201D|\u00AB[^\u00BB\n]{1,2000}\u00BB|`[^`\n]{1,2000}`/g
 
 const normalize = (text: string): string =>
   text

@@ -1,4 +1,5 @@
 /** History as plain text: what a summariser reads, and what a checkpoint keeps word for word. */
+import { withoutNative } from "./native-data.ts"
 import type { AssistantItem, Item, ToolPart } from "./transcript.ts"
 
 const TOOL_TEXT = 2_000
@@ -39,7 +40,8 @@ const serializeTool = (part: ToolPart): string => {
   const text = part.outcome.content
     .map((entry) => (entry.type === "text" ? entry.text : `[${entry.mediaType}]`))
     .join("\n")
-  const result = part.outcome.result === undefined ? text : `${text}${JSON.stringify(part.outcome.result)}`
+  const result =
+    part.outcome.result === undefined ? text : `${text}${JSON.stringify(withoutNative(part.outcome.result))}`
   return `${call}\n[Tool result]: ${cut(result, TOOL_TEXT)}`
 }
 

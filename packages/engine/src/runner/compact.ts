@@ -110,6 +110,12 @@ interface SummaryScene {
   readonly plan: CompactionPlan
 }
 
+/** What the summary may have: what the session has room for, and what the summarising model can write and still read. */
+const summaryAllowance = ({ model, plan }: SummaryScene): number =>
+  Math.min(plan.summaryTokens, model.maxOutput, Math.floor(model.contextWindow / 6))
+
+const LEAST_PIECE_TOKENS = 200
+
 const NO_USAGE: RecordedUsage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
 
 /** Piece by piece, each answer the previous checkpoint of the next. Never fails: what a model cannot do is extracted. */
@@ -127,14 +133,16 @@ const summarize = (runtime: Runtime, scene: SummaryScene): Effect.Effect<Written
       usage,
       fallback: why,
     })
-    const room = model.contextWindow - plan.summaryTokens * 3 - estimateText(SUMMARY_PROMPT) - 200
-    if (room < plan.summaryTokens) return extract("the window of the summarising model is too small")
+    const most = summaryAllowance(scene)
+    const instructions = estimateText(runtime.settings.compaction.prompt ?? SUMMARY_PROMPT)
+    const room = model.contextWindow - most - Math.max(most, estimateText(summary)) - instructions - 200
+    if (room < LEAST_PIECE_TOKENS) return extract("the window of the summarising model is too small")
     const pieces = piecesOf(plan.summarized, plan.previous?.recent ?? "", Math.floor(room * 0.8))
     for (const piece of pieces) {
       const answered = yield* Effect.result(askForSummary(runtime, scene, summaryRequest(piece, summary)))
       if (Result.isFailure(answered)) return extract(answered.failure.message)
       usage = addUsage(usage, answered.success.usage)
-      const verdict = judgeSummary(answered.success.text, plan.summaryTokens)
+      const verdict = judgeSummary(answered.success.text, most)
       if (verdict.kind === "refused") return extract(verdict.why)
       summary = verdict.summary
     }
@@ -169,10 +177,11 @@ const askForSummary = (
 
 const readAnswer = async (
   runtime: Runtime,
-  { sessionID, compactionID, model, plan }: SummaryScene,
+  scene: SummaryScene,
   text: string,
   signal: AbortSignal,
 ): Promise<Answer> => {
+  const { sessionID, compactionID, model } = scene
   const chunks: string[] = []
   let usage = NO_USAGE
   const events = model.stream(
@@ -182,7 +191,7 @@ const readAnswer = async (
         { role: "user", content: [{ type: "text", text }] },
       ],
       tools: [],
-      maxOutputTokens: Math.min(model.maxOutput, plan.summaryTokens),
+      maxOutputTokens: summaryAllowance(scene),
       sessionID,
     },
     signal,

@@ -134,6 +134,7 @@ export const createPermissions = (options: {
             action: question.action,
             resources: question.resources,
             title: question.title,
+            project: asker.project,
             always: question.always ?? question.resources.map(literalPattern),
             ...(question.detail === undefined ? {} : { detail: question.detail }),
           },
@@ -158,7 +159,7 @@ export const createPermissions = (options: {
         const request = requestOf(requestID, asker)
         // Another process has settled the call: there is nothing left to wait for.
         if (request === undefined) return giveUp()
-        if (request.reply === undefined) return
+        if (request.reply === undefined) return answerWhatIsAllowedNow(requestID)
         leave()
         resolve(request.reply)
       }
@@ -191,7 +192,7 @@ export const createPermissions = (options: {
             ...(answer.reply === "always"
               ? {
                   saved: {
-                    project: session.directory,
+                    project: event.data.project ?? session.directory,
                     action: event.data.action,
                     resources: event.data.always,
                   },
@@ -202,17 +203,18 @@ export const createPermissions = (options: {
       ])
       return nobodyWaits
     })
-    if (answer.reply === "always") answerWhatIsAllowedNow()
+    if (answer.reply === "always") for (const other of [...waiting.keys()]) answerWhatIsAllowedNow(other)
     return { sessionID, parked }
   }
 
-  /** An approval may answer other open questions of the same project. */
-  const answerWhatIsAllowedNow = (): void => {
-    for (const [requestID, { asker, question }] of waiting) {
-      const verdict = decidePermission(question, asker.rules, store.reader.approvals(asker.project))
-      if (verdict.kind === "allow" && store.reader.openRequest(requestID) !== undefined)
-        reply({ requestID, reply: "once" })
-    }
+  /** An approval, given here or elsewhere, may answer other open questions of the same project. */
+  const answerWhatIsAllowedNow = (requestID: string): void => {
+    const asked = waiting.get(requestID)
+    if (asked === undefined) return
+    const approvals = store.reader.approvals(asked.asker.project)
+    const verdict = decidePermission(asked.question, asked.asker.rules, approvals)
+    if (verdict.kind === "allow" && store.reader.openRequest(requestID) !== undefined)
+      reply({ requestID, reply: "once" })
   }
 
   return {
