@@ -1,6 +1,9 @@
+import { join } from "node:path"
+
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
+import { startEngineProcess, type EngineProcess } from "../engine-process.ts"
 import { gate } from "../engine-scene.ts"
 import { ASK_FOR_BASH, HOSTILE, isLive, READ_AND_ANSWER, row, SUMMARY, withSession } from "./page-data.ts"
 import { openBrowser, openPageScene } from "./page-scene.ts"
@@ -141,4 +144,27 @@ test("the page goes on where it was when the server comes back, and shows what t
   await row(page, "Answer").filter({ hasText: "Back again." }).waitFor()
   expect(await page.getByText("Session created in").count()).toBe(1)
   await scene.screenshot("crash-light")
+})
+
+test("work of another process is shown live, and as cut off when that process is killed", async () => {
+  const started: EngineProcess[] = []
+  await using scene = await openPageScene(browser, {
+    fragment: "&session=ses_test",
+    prepare: async ({ stateRoot, directory }) => {
+      const database = join(stateRoot, "engine.sqlite")
+      const worker = startEngineProcess({ database, directory, mode: "hang", leaseMs: 1_000 })
+      started.push(worker)
+      await worker.said("acked")
+    },
+  })
+  const { page } = scene
+  try {
+    await row(page, "Tool bash, running").first().waitFor()
+  } finally {
+    for (const worker of started) await worker.kill()
+  }
+  await row(page, "Tool bash, cut off: its process ended").first().waitFor()
+  await row(page, "The process ended").first().waitFor()
+  await scene.screenshot("killed-light")
+  expect(scene.complaints).toEqual([])
 })
