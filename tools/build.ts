@@ -50,6 +50,12 @@ const BUNDLES: readonly Bundle[] = [
     single: true,
   },
   {
+    input: { index: "packages/server/src/client/index.ts" },
+    directory: "packages/server/dist/client",
+    platform: "browser",
+    single: true,
+  },
+  {
     input: { page: "packages/web/src/view/page.entry.tsx" },
     directory: "packages/web/dist",
     platform: "browser",

@@ -7,5 +7,5 @@ if (types.status !== 0) {
   process.stderr.write(`${types.stdout}${types.stderr}`)
   process.exitCode = 1
 }
-for (const library of ["engine", "protocol", "continuity"])
+for (const library of ["engine", "protocol", "continuity", "server"])
   cpSync(`node_modules/.cache/declarations/${library}/src`, `packages/${library}/dist`, { recursive: true })

@@ -254,7 +254,7 @@ test.each([
   ])
 })
 
-const SLOW = { limits: { headersMs: 200, requestMs: 400, checkMs: 20 } }
+const SLOW = { limits: { headersMs: 1_000, requestMs: 1_500, checkMs: 50 } }
 
 test("a head that never ends is cut off, and others are answered meanwhile", async () => {
   await using scene = await openHttpScene([], SLOW)

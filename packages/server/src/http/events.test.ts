@@ -130,7 +130,7 @@ test("one stream more than the limit is refused, and a stream that ends makes ro
 })
 
 test("a reader that takes nothing is left with the reason and the cursor it got to, and loses nothing", async () => {
-  await using scene = await openHttpScene([], { limits: { slowReaderMs: 200, streams: 2 } })
+  await using scene = await openHttpScene([], { limits: { slowReaderMs: 2_000, streams: 2 } })
   const events = 40
   await fill(scene, events, "x".repeat(400_000))
   const { port, token } = scene.server

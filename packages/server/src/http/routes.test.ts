@@ -359,3 +359,32 @@ const addressOf = (input: string | URL | Request): string =>
   input instanceof Request ? input.url : input.toString()
 
 const PIXEL = { mediaType: "image/png", base64: "iVBORw0KGgo=", name: "pixel.png" }
+
+test("a server that stops answers whoever waits, and the session goes on when it is run again", async () => {
+  const working = gate()
+  await using scene = await openHttpScene([
+    async () => {
+      await working.pass()
+      return { text: "too late" }
+    },
+    { text: "after all" },
+  ])
+  const sessionID = await openSession(scene)
+  await scene.client.sessions.prompt({ sessionID, prompt: { text: "go" } })
+  await working.reached
+  const waiting = scene.client.sessions.wait({ sessionID }).catch((cause: unknown) => cause)
+  await scene.client.sessions.get({ sessionID })
+  await scene.restart()
+  expect(await waiting).toMatchObject({ code: "ENGINE_CLOSED", status: 503 })
+  working.open()
+  await scene.client.sessions.run({ sessionID })
+  const { items } = await scene.client.sessions.messages({ sessionID, order: "desc", limit: 1 })
+  expect(items).toMatchObject([{ type: "assistant", content: [{ type: "text", text: "after all" }] }])
+})
+
+test("a port that is taken is told", async () => {
+  await using scene = await openHttpScene()
+  await expect(openHttpScene([], { port: scene.server.port })).rejects.toMatchObject({
+    code: "PORT_UNAVAILABLE",
+  })
+})

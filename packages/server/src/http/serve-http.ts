@@ -168,9 +168,14 @@ const listen = (server: Server, host: string, port: number): Promise<number> =>
 const closeServer = (server: Server, patienceMs: number): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), patienceMs)
+    // A connection whose last answer is out stays open for the next request unless it is closed.
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
     server.close(() => {
       clearTimeout(timer)
+      clearInterval(sweep)
       resolve()
     })
     server.closeIdleConnections()
   })
+
+const SWEEP_MS = 20
