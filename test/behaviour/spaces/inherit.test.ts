@@ -76,6 +76,38 @@ test("the recorded files are read from where they were, also when the name means
   expect(claude.calls().length).toBe(3)
 })
 
+test("the rights a chat was started with are those of its continuation, unless others are asked for", async () => {
+  const claude = scene.harness("claude")
+  const mode = (): string | undefined => {
+    const argv = claude.calls().at(-1)?.argv ?? []
+    return argv[argv.indexOf("--permission-mode") + 1]
+  }
+  await scene.call("start", { permission: "workspace-write" })
+  const first = mode()
+  await scene.call("start", { continue: "c1", space: "s1" })
+  expect([mode(), records()[1]?.["permission"]]).toEqual([first, "workspace-write"])
+  await scene.call("start", { continue: "c1", space: "s1", permission: "danger" })
+  await scene.call("start", { continue: "c1", space: "s1" })
+  expect(records().map((record) => record["permission"])).toEqual([
+    "workspace-write",
+    "workspace-write",
+    "danger",
+    "danger",
+  ])
+  expect(first).toBe("acceptEdits")
+})
+
+test("variables are filled in an agent's text, whichever way the harness takes it", async () => {
+  scene.harness("claude")
+  scene.harness("codex")
+  write(".agents/agents/greeter.md", "---\nname: greeter\n---\nGreet {{NAME}}.\n")
+  for (const model of ["opus", "codex"]) {
+    const values = { prompt: "x", agent: "greeter", model, template_vars: ["NAME=bob"], dry_run: true }
+    const shown = JSON.stringify((await scene.call("run.spawn", values)).document)
+    expect([shown.includes("Greet bob."), shown.includes("{{NAME}}")]).toEqual([true, false])
+  }
+})
+
 test("a recorded agent whose file is gone is warned about and stays on record", async () => {
   scene.harness("claude")
   const path = join(scene.project, ".agents/agents/coder.md")

@@ -27,6 +27,8 @@ export interface ChatStart {
   readonly skillPaths: readonly string[]
   /** Arguments passed on to the harness; the defaults of a continuation. */
   readonly params: readonly string[]
+  /** The rights that were asked for; those of a continuation, too. Undefined: profile and configuration decide. */
+  readonly permission?: string | undefined
   readonly cwd?: string | undefined
   /** Set when the conversation belongs to a run, not to a person at a terminal. */
   readonly runId?: RunId | undefined
@@ -59,6 +61,7 @@ export const decodeChatEvent = (fields: Fields): ChatEvent | undefined => {
         skills: texts(fields, "skills"),
         skillPaths: texts(fields, "skill_paths"),
         params: texts(fields, "params"),
+        permission: text(fields, "permission"),
         cwd: text(fields, "cwd"),
         runId: asRunId(text(fields, "run_id")),
         startedAt: text(fields, "started_at") ?? "",
@@ -85,6 +88,7 @@ export const encodeChatStart = (chat: ChatStart): Record<string, Json | undefine
   skills: chat.skills,
   skill_paths: chat.skillPaths,
   params: chat.params,
+  permission: chat.permission,
   cwd: chat.cwd,
   run_id: chat.runId,
   started_at: chat.startedAt,

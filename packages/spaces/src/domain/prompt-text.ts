@@ -73,7 +73,7 @@ export const readVariable = (assignment: string): VariableReading => {
 const PLACEHOLDER = /\{\{\s*([A-Za-z_]\w*)\s*\}\}/g
 
 /** Once over the text: what a value contains is not filled again. */
-const fillVariables = (text: string, variables: ReadonlyMap<string, string>): string =>
+export const fillVariables = (text: string, variables: ReadonlyMap<string, string>): string =>
   text.replaceAll(PLACEHOLDER, (whole, name: string) => variables.get(name) ?? whole)
 
 const placeholdersOf = (text: string): readonly string[] => [

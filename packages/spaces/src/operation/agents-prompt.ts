@@ -8,7 +8,7 @@ import { isAbsolute, join, resolve } from "node:path"
 import { Failure } from "@meridian/protocol"
 
 import type { AgentProfile } from "../domain/agent-profile.ts"
-import { composePrompt, readVariable, type ComposedPrompt } from "../domain/prompt-text.ts"
+import { composePrompt, fillVariables, readVariable, type ComposedPrompt } from "../domain/prompt-text.ts"
 import type { HarnessCapabilities, NativeAgent } from "../port/harness.ts"
 import type { ResolvedLaunch } from "./agents-launch.ts"
 
@@ -54,14 +54,14 @@ export const composeLaunch = async (
     throw new Failure("VARIABLE_UNDEFINED", { names: composed.undefinedVariables.join(", ") })
   const files = references.map(({ path }) => path)
   return native && launch.agent !== undefined
-    ? { ...composed, files, variables, nativeAgent: nativeAgentOf(launch.agent) }
+    ? { ...composed, files, variables, nativeAgent: nativeAgentOf(launch.agent, variables) }
     : { ...composed, files, variables }
 }
 
-const nativeAgentOf = (agent: AgentProfile): NativeAgent => ({
+const nativeAgentOf = (agent: AgentProfile, variables: ReadonlyMap<string, string>): NativeAgent => ({
   name: agent.name,
   description: agent.description === "" ? agent.name : agent.description,
-  body: agent.body,
+  body: fillVariables(agent.body, variables),
   ...(agent.allowedTools === undefined ? {} : { tools: agent.allowedTools }),
 })
 

@@ -8,7 +8,13 @@ import type { Config } from "../domain/config-option.ts"
 import { LIMIT } from "../domain/limit.ts"
 import type { Space } from "../domain/space.ts"
 import { fitParams, mergeParams } from "../harness/params.ts"
-import type { Harness, LaunchPlan, LaunchRequest } from "../port/harness.ts"
+import {
+  PERMISSION_TIERS,
+  type Harness,
+  type LaunchPlan,
+  type LaunchRequest,
+  type PermissionTier,
+} from "../port/harness.ts"
 import { startChat } from "../store/chat-store.ts"
 import { spacePlace } from "../store/place.ts"
 import { changeSpace, createSpace, findSpace, keepGitignore } from "../store/space-store.ts"
@@ -69,6 +75,7 @@ export const start = implement(START, {
       skills: prepared.skills.map((skill) => skill.name),
       skillPaths: prepared.skills.map((skill) => skill.path),
       params,
+      permission: askedPermission(input, continuation),
       cwd: plan.cwd,
       startedAt: state.now(),
       holder: ownMark(),
@@ -140,7 +147,7 @@ const prepareChat = async (
       files: [],
       variables: [],
       prompt: input.prompt,
-      permission: input.permission,
+      permission: askedPermission(input, continuation),
       spaceFs: existing === undefined ? undefined : spacePlace(state.place, existing.id).fs,
       recorded: record,
     },
@@ -155,6 +162,9 @@ const prepareChat = async (
     })
   return prepared
 }
+
+const askedPermission = (input: Input, continuation: Continuation | undefined): PermissionTier | undefined =>
+  input.permission ?? PERMISSION_TIERS.find((tier) => tier === continuation?.record.permission)
 
 const planLaunch = async (
   input: Input,
