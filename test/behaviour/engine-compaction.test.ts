@@ -4,6 +4,7 @@ import { expect, test } from "vitest"
 
 import { textOfRequest } from "../layout/draw.ts"
 import { isSummaryRequest, openScene, type Scene } from "../layout/scene.ts"
+import { verifies } from "../verifies.ts"
 
 const LONG = "lorem ipsum dolor sit amet ".repeat(60)
 const SMALL = { contextWindow: 6_000, compaction: { keepTokens: 1 } } as const
@@ -53,26 +54,30 @@ test("a summariser that never answers is given up after its time", async () => {
   expect(receipt).toMatchObject({ method: "extract", fallback: "the summary took too long" })
 })
 
-test("an interrupt during the summary ends the attempt visibly and leaves the previous boundary", async () => {
-  await using scene = await openScene(answering({ hold: true }), SMALL)
-  const { engine, sessionID } = scene
-  for (let number = 1; ; number += 1) {
-    await engine.sessions.prompt({ sessionID, prompt: { text: `question ${number}` } })
-    const reached = await Promise.race([
-      engine.sessions.wait(sessionID).then(() => "idle" as const),
-      untilEvent(scene, "session.next.compaction.started.1"),
+verifies(
+  "compaction.events",
+  async () => {
+    await using scene = await openScene(answering({ hold: true }), SMALL)
+    const { engine, sessionID } = scene
+    for (let number = 1; ; number += 1) {
+      await engine.sessions.prompt({ sessionID, prompt: { text: `question ${number}` } })
+      const reached = await Promise.race([
+        engine.sessions.wait(sessionID).then(() => "idle" as const),
+        untilEvent(scene, "session.next.compaction.started.1"),
+      ])
+      if (reached === "started") break
+    }
+    await engine.sessions.interrupt(sessionID)
+    const types = (await scene.events()).map((event) => event.type)
+    expect(types.slice(types.indexOf("session.next.compaction.started.1"))).toContain(
+      "session.next.compaction.failed.1",
+    )
+    expect(await engine.sessions.receipts(sessionID)).toMatchObject([
+      { status: "failed", error: { code: "INTERRUPTED" } },
     ])
-    if (reached === "started") break
-  }
-  await engine.sessions.interrupt(sessionID)
-  const types = (await scene.events()).map((event) => event.type)
-  expect(types.slice(types.indexOf("session.next.compaction.started.1"))).toContain(
-    "session.next.compaction.failed.1",
-  )
-  expect(await engine.sessions.receipts(sessionID)).toMatchObject([
-    { status: "failed", error: { code: "INTERRUPTED" } },
-  ])
-})
+  },
+  "an interrupt during the summary ends the attempt visibly and leaves the previous boundary",
+)
 
 const untilEvent = async (scene: Scene, type: string): Promise<"started"> => {
   for await (const event of scene.engine.sessions.events({ sessionID: scene.sessionID, follow: true }))
@@ -93,48 +98,60 @@ test("quotes nobody said are taken out of the summary, and the receipt names the
   expect(receipt?.summary).toContain('"question 1"')
 })
 
-test("the summary's usage is part of the session's", async () => {
-  await using scene = await openScene(
-    (request, n) =>
-      isSummaryRequest(request)
-        ? { text: "## Objective\n- x", usage: { input: 1_000_000, output: 7 } }
-        : { text: `answer ${n} ${LONG}`, usage: { input: 1, output: 1 } },
-    SMALL,
-  )
-  await askUntilCompacted(scene)
-  expect((await scene.engine.sessions.get(scene.sessionID)).usage.input).toBeGreaterThan(1_000_000)
-})
+verifies(
+  "compaction.checkpoint",
+  async () => {
+    await using scene = await openScene(
+      (request, n) =>
+        isSummaryRequest(request)
+          ? { text: "## Objective\n- x", usage: { input: 1_000_000, output: 7 } }
+          : { text: `answer ${n} ${LONG}`, usage: { input: 1, output: 1 } },
+      SMALL,
+    )
+    await askUntilCompacted(scene)
+    expect((await scene.engine.sessions.get(scene.sessionID)).usage.input).toBeGreaterThan(1_000_000)
+  },
+  "the summary's usage is part of the session's",
+)
 
-test("another model can summarise, with instructions of its own", async () => {
-  await using scene = await openScene(
-    (request, n) =>
-      textOfRequest(request).includes("MY OWN PROMPT") ? { text: "mine" } : { text: `answer ${n} ${LONG}` },
-    { ...SMALL, compaction: { keepTokens: 1, model: "b/two", prompt: "MY OWN PROMPT" } },
-  )
-  await askUntilCompacted(scene)
-  expect(await scene.engine.sessions.receipts(scene.sessionID)).toMatchObject([
-    { method: "model", summary: "mine" },
-  ])
-  const started = (await scene.events()).find((event) => event.type === "session.next.compaction.started.1")
-  expect(started?.data).toMatchObject({ model: "b/two", reason: "auto" })
-})
+verifies(
+  "compaction.budget",
+  async () => {
+    await using scene = await openScene(
+      (request, n) =>
+        textOfRequest(request).includes("MY OWN PROMPT") ? { text: "mine" } : { text: `answer ${n} ${LONG}` },
+      { ...SMALL, compaction: { keepTokens: 1, model: "b/two", prompt: "MY OWN PROMPT" } },
+    )
+    await askUntilCompacted(scene)
+    expect(await scene.engine.sessions.receipts(scene.sessionID)).toMatchObject([
+      { method: "model", summary: "mine" },
+    ])
+    const started = (await scene.events()).find((event) => event.type === "session.next.compaction.started.1")
+    expect(started?.data).toMatchObject({ model: "b/two", reason: "auto" })
+  },
+  "another model can summarise, with instructions of its own",
+)
 
-test("without auto nothing is compacted by itself, but on request it is, once for several requests", async () => {
-  await using scene = await openScene(answering({ text: "## Objective\n- asked for" }), {
-    ...SMALL,
-    compaction: { auto: false, keepTokens: 1 },
-  })
-  const { engine, sessionID } = scene
-  for (let number = 1; number < 12; number += 1) await scene.ask(`question ${number}`)
-  expect(await engine.sessions.receipts(sessionID)).toEqual([])
-  const [first, second] = await Promise.all([
-    engine.sessions.compact(sessionID),
-    engine.sessions.compact(sessionID),
-  ])
-  expect(first).toMatchObject({ reason: "manual", status: "ended" })
-  expect(second?.id).toBe(first?.id)
-  expect(await engine.sessions.receipts(sessionID)).toHaveLength(1)
-})
+verifies(
+  "compaction.manual",
+  async () => {
+    await using scene = await openScene(answering({ text: "## Objective\n- asked for" }), {
+      ...SMALL,
+      compaction: { auto: false, keepTokens: 1 },
+    })
+    const { engine, sessionID } = scene
+    for (let number = 1; number < 12; number += 1) await scene.ask(`question ${number}`)
+    expect(await engine.sessions.receipts(sessionID)).toEqual([])
+    const [first, second] = await Promise.all([
+      engine.sessions.compact(sessionID),
+      engine.sessions.compact(sessionID),
+    ])
+    expect(first).toMatchObject({ reason: "manual", status: "ended" })
+    expect(second?.id).toBe(first?.id)
+    expect(await engine.sessions.receipts(sessionID)).toHaveLength(1)
+  },
+  "without auto nothing is compacted by itself, but on request it is, once for several requests",
+)
 
 test("a session with nothing older than its newest turn is not compacted", async () => {
   await using scene = await openScene(answering({ text: "never asked" }))
@@ -143,23 +160,31 @@ test("a session with nothing older than its newest turn is not compacted", async
   expect(scene.requests.filter(isSummaryRequest)).toEqual([])
 })
 
-test("a receipt tells what was kept and dropped, and one can go back to an older checkpoint", async () => {
-  await using scene = await openScene(
-    (request, n) => (isSummaryRequest(request) ? { text: `summary ${n}` } : { text: `answer ${n} ${LONG}` }),
-    SMALL,
-  )
-  const { engine, sessionID } = scene
-  await askUntilCompacted(scene, 2)
-  const [first, second] = await engine.sessions.receipts(sessionID)
-  expect(first).toMatchObject({ inForce: false, messages: expect.any(Number), range: { from: 1 } })
-  expect(second).toMatchObject({ inForce: true })
-  expect(second?.tokens?.after).toBeLessThan(second?.tokens?.before ?? 0)
-  await engine.sessions.restore({ sessionID, compactionID: first?.id ?? "" })
-  expect((await engine.sessions.receipts(sessionID)).map((receipt) => receipt.inForce)).toEqual([true, false])
-  await expect(engine.sessions.restore({ sessionID, compactionID: "cmp_nowhere" })).rejects.toMatchObject({
-    code: "CHECKPOINT_NOT_FOUND",
-  })
-})
+verifies(
+  "compaction.receipts",
+  async () => {
+    await using scene = await openScene(
+      (request, n) =>
+        isSummaryRequest(request) ? { text: `summary ${n}` } : { text: `answer ${n} ${LONG}` },
+      SMALL,
+    )
+    const { engine, sessionID } = scene
+    await askUntilCompacted(scene, 2)
+    const [first, second] = await engine.sessions.receipts(sessionID)
+    expect(first).toMatchObject({ inForce: false, messages: expect.any(Number), range: { from: 1 } })
+    expect(second).toMatchObject({ inForce: true })
+    expect(second?.tokens?.after).toBeLessThan(second?.tokens?.before ?? 0)
+    await engine.sessions.restore({ sessionID, compactionID: first?.id ?? "" })
+    expect((await engine.sessions.receipts(sessionID)).map((receipt) => receipt.inForce)).toEqual([
+      true,
+      false,
+    ])
+    await expect(engine.sessions.restore({ sessionID, compactionID: "cmp_nowhere" })).rejects.toMatchObject({
+      code: "CHECKPOINT_NOT_FOUND",
+    })
+  },
+  "a receipt tells what was kept and dropped, and one can go back to an older checkpoint",
+)
 
 test("input larger than the summariser's window is summarised in pieces", async () => {
   const scripted = { provider: "scripted", maxOutput: 400 } as const

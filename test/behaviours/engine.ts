@@ -176,52 +176,40 @@ export const ENGINE_BEHAVIOURS = {
   },
 
   // Context epochs
-  "epoch.initial": owes(
-    "the first complete observation makes the baseline before any prompt is visible",
-    CONTEXT,
-  ),
-  "epoch.unavailable-first": owes(
+  "epoch.initial": promise("the first complete observation makes the baseline before any prompt is visible"),
+  "epoch.unavailable-first": promise(
     "without the first context execution stops and the prompt stays pending and retryable",
-    CONTEXT,
   ),
-  "epoch.reconcile": owes(
+  "epoch.reconcile": promise(
     "changed context is one chronological system message, committed with the snapshot",
-    CONTEXT,
   ),
-  "epoch.unavailable-later": owes("an unavailable observation keeps the admitted value", CONTEXT),
-  "epoch.removal": owes(
-    "removal is said: the remaining aggregate, or a revocation when nothing remains",
-    CONTEXT,
-  ),
-  "epoch.switch": owes("a switch of agent or model does not replace the baseline", CONTEXT),
-  "epoch.compaction": owes("a completed compaction renders a fresh baseline at the next attempt", CONTEXT),
-  "epoch.move": owes("a move clears the epoch and the destination makes its own", CONTEXT),
-  "epoch.contained": owes(
+  "epoch.unavailable-later": promise("an unavailable observation keeps the admitted value"),
+  "epoch.removal": promise("removal is said: the remaining aggregate, or a revocation when nothing remains"),
+  "epoch.switch": promise("a switch of agent or model does not replace the baseline"),
+  "epoch.compaction": promise("a completed compaction renders a fresh baseline at the next attempt"),
+  "epoch.move": promise("a move clears the epoch and the destination makes its own"),
+  "epoch.contained": promise(
     "discovery of instructions is canonical, contained in the project and can be disabled",
-    CONTEXT,
   ),
 
   // Compaction
-  "compaction.budget": owes(
+  "compaction.budget": promise(
     "a request beyond the window minus the reserve is compacted before the pending turn",
-    CONTEXT,
   ),
-  "compaction.checkpoint": owes(
+  "compaction.checkpoint": promise(
     "the transcript stays; one hidden checkpoint with summary and recent context replaces it for the model",
-    CONTEXT,
   ),
-  "compaction.no-native": owes("nothing provider-native crosses the checkpoint", CONTEXT),
-  "compaction.events": owes("started and ended are durable, deltas live; only the ended one counts", CONTEXT),
-  "compaction.rolling": owes("a repeated compaction updates the former summary", CONTEXT),
-  "compaction.overflow": owes(
+  "compaction.no-native": promise("nothing provider-native crosses the checkpoint"),
+  "compaction.events": promise("started and ended are durable, deltas live; only the ended one counts"),
+  "compaction.rolling": promise("a repeated compaction updates the former summary"),
+  "compaction.overflow": promise(
     "an overflow before output is compacted once and tried once more, never in a loop",
-    CONTEXT,
   ),
-  "compaction.manual": owes("compact is there on demand", CONTEXT),
-  "compaction.receipts": owes("each compaction leaves a receipt", CONTEXT),
+  "compaction.manual": promise("compact is there on demand"),
+  "compaction.receipts": promise("each compaction leaves a receipt"),
 
   // Parity
-  "parity.instructions": owes("configured, remote and nested instructions are sources of their own", CONTEXT),
+  "parity.instructions": promise("configured, remote and nested instructions are sources of their own"),
   "parity.requests": owes(
     "agent prompt, base instructions, overrides, reminders and structured output shape the request",
     CONTEXT,

@@ -5,7 +5,9 @@ import { join } from "node:path"
 
 import { openEngine, type Reply } from "@meridian/engine"
 import { startScriptedProvider } from "@meridian/testkit"
-import { describe, expect, test } from "vitest"
+import { describe, expect } from "vitest"
+
+import { verifies } from "../verifies.ts"
 
 const WIRES = [
   {
@@ -29,52 +31,56 @@ const WIRES = [
 ] as const
 
 describe.each(WIRES)("$provider", ({ provider, path, native, mark }) => {
-  test("sends its own reasoning back, but not over a boundary and not to another model", async () => {
-    let answers = 0
-    await using server = await startProvider((summary) => {
-      answers += 1
-      return summary
-        ? { text: "## Objective\n- go on" }
-        : { reasoning: native(answers), text: `answer ${answers}` }
-    })
-    const folder = mkdtempSync(join(tmpdir(), "meridian-wire-"))
-    const model = {
-      provider,
-      baseURL: `${server.url}${path}`,
-      apiKey: "key",
-      contextWindow: 100_000,
-      maxOutput: 1_000,
-    } as const
-    const engine = await openEngine({
-      database: ":memory:",
-      models: [
-        { id: "w/one", model: "one", ...model },
-        { id: "w/two", model: "two", ...model },
-      ],
-      permissions: [{ action: "*", resource: "*", effect: "allow" }],
-      compaction: { keepTokens: 1 },
-    })
-    const { id: sessionID } = await engine.sessions.create({ location: { directory: folder } })
-    const ask = async (text: string): Promise<string> => {
-      await engine.sessions.prompt({ sessionID, prompt: { text } })
-      await engine.sessions.wait(sessionID)
-      return server.last()
-    }
-    await ask("first")
-    expect(await ask("second")).toContain(mark)
-    await ask("third")
-    await engine.sessions.compact(sessionID)
-    const across = await ask("fourth")
-    expect(across).toContain("<checkpoint>")
-    expect(across).not.toContain(mark)
-    expect(await ask("fifth")).toContain(mark)
-    await engine.sessions.switchModel({ sessionID, model: "w/two" })
-    const switched = await ask("sixth")
-    expect(switched).not.toContain(mark)
-    expect(switched).toContain("thought ")
-    await engine.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  verifies(
+    "compaction.no-native",
+    async () => {
+      let answers = 0
+      await using server = await startProvider((summary) => {
+        answers += 1
+        return summary
+          ? { text: "## Objective\n- go on" }
+          : { reasoning: native(answers), text: `answer ${answers}` }
+      })
+      const folder = mkdtempSync(join(tmpdir(), "meridian-wire-"))
+      const model = {
+        provider,
+        baseURL: `${server.url}${path}`,
+        apiKey: "key",
+        contextWindow: 100_000,
+        maxOutput: 1_000,
+      } as const
+      const engine = await openEngine({
+        database: ":memory:",
+        models: [
+          { id: "w/one", model: "one", ...model },
+          { id: "w/two", model: "two", ...model },
+        ],
+        permissions: [{ action: "*", resource: "*", effect: "allow" }],
+        compaction: { keepTokens: 1 },
+      })
+      const { id: sessionID } = await engine.sessions.create({ location: { directory: folder } })
+      const ask = async (text: string): Promise<string> => {
+        await engine.sessions.prompt({ sessionID, prompt: { text } })
+        await engine.sessions.wait(sessionID)
+        return server.last()
+      }
+      await ask("first")
+      expect(await ask("second")).toContain(mark)
+      await ask("third")
+      await engine.sessions.compact(sessionID)
+      const across = await ask("fourth")
+      expect(across).toContain("<checkpoint>")
+      expect(across).not.toContain(mark)
+      expect(await ask("fifth")).toContain(mark)
+      await engine.sessions.switchModel({ sessionID, model: "w/two" })
+      const switched = await ask("sixth")
+      expect(switched).not.toContain(mark)
+      expect(switched).toContain("thought ")
+      await engine.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+    "reasoning goes back to its model, not over a boundary and not to another model",
+  )
 })
 
 const startProvider = async (

@@ -6,6 +6,7 @@ import { join } from "node:path"
 
 import { expect, test } from "vitest"
 
+import { verifies } from "../../../../test/verifies.ts"
 import type { EngineOptions } from "../api.ts"
 import type { Reply, ScriptRequest } from "../model/script.ts"
 import { openEngineWith } from "../open-engine.ts"
@@ -73,12 +74,16 @@ test("AGENTS.md counts; CLAUDE.md and CONTEXT.md where no AGENTS.md stands besid
   expect(after.lastIndexOf("from agents")).toBeGreaterThan(after.lastIndexOf("from claude"))
 })
 
-test("an instruction file that is a link out of the project is not read", async () => {
-  await using scene = await openScene()
-  writeFileSync(join(scene.directory, "..", "secret.md"), "the secret")
-  symlinkSync(join(scene.directory, "..", "secret.md"), join(scene.directory, "AGENTS.md"))
-  expect(await scene.ask()).not.toContain("the secret")
-})
+verifies(
+  "epoch.contained",
+  async () => {
+    await using scene = await openScene()
+    writeFileSync(join(scene.directory, "..", "secret.md"), "the secret")
+    symlinkSync(join(scene.directory, "..", "secret.md"), join(scene.directory, "AGENTS.md"))
+    expect(await scene.ask()).not.toContain("the secret")
+  },
+  "an instruction file that is a link out of the project is not read",
+)
 
 test("unchanged files cost no read, a changed one costs one", async () => {
   await using scene = await openScene()
@@ -106,21 +111,25 @@ test("instructions beside a file that was read are told at the next boundary and
   expect(await scene.ask()).toContain("the api uses tabs")
 })
 
-test("configured files and globs are told in order, and their removal is said", async () => {
-  await using scene = await openScene({
-    instructions: ["docs/style.md", "docs/rules/*.md", "docs/missing.md"],
-  })
-  scene.write("docs/style.md", "style one")
-  scene.write("docs/rules/b.md", "rule b")
-  scene.write("docs/rules/a.md", "rule a")
-  const first = await scene.ask()
-  expect(first.indexOf("style one")).toBeLessThan(first.indexOf("rule a"))
-  expect(first.indexOf("rule a")).toBeLessThan(first.indexOf("rule b"))
-  rmSync(join(scene.directory, "docs/rules/b.md"))
-  expect(await scene.ask()).toContain("Some instructions of docs/rules/*.md were removed.")
-  rmSync(join(scene.directory, "docs/style.md"))
-  expect(await scene.ask()).toContain("The instructions of docs/style.md given before were removed")
-})
+verifies(
+  "parity.instructions",
+  async () => {
+    await using scene = await openScene({
+      instructions: ["docs/style.md", "docs/rules/*.md", "docs/missing.md"],
+    })
+    scene.write("docs/style.md", "style one")
+    scene.write("docs/rules/b.md", "rule b")
+    scene.write("docs/rules/a.md", "rule a")
+    const first = await scene.ask()
+    expect(first.indexOf("style one")).toBeLessThan(first.indexOf("rule a"))
+    expect(first.indexOf("rule a")).toBeLessThan(first.indexOf("rule b"))
+    rmSync(join(scene.directory, "docs/rules/b.md"))
+    expect(await scene.ask()).toContain("Some instructions of docs/rules/*.md were removed.")
+    rmSync(join(scene.directory, "docs/style.md"))
+    expect(await scene.ask()).toContain("The instructions of docs/style.md given before were removed")
+  },
+  "configured files and globs are told in order, and their removal is said",
+)
 
 const startServer = async (answer: () => { readonly status: number; readonly body: string }) => {
   let asked = 0

@@ -203,7 +203,7 @@ export const createPermissions = (options: {
       ])
       return nobodyWaits
     })
-    if (answer.reply === "always") for (const other of [...waiting.keys()]) answerWhatIsAllowedNow(other)
+    if (answer.reply === "always") for (const other of waiting.keys()) answerWhatIsAllowedNow(other)
     return { sessionID, parked }
   }
 
