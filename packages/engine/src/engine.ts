@@ -12,7 +12,7 @@ import { openLocation } from "./open-location.ts"
 import type { World } from "./port/world.ts"
 import { readSettings } from "./read-settings.ts"
 import { attempt } from "./runner/attempt.ts"
-import { drainSession, recoverSession, type Runtime } from "./runner/drain.ts"
+import { drainSession, hasPendingInput, recoverSession, type Runtime } from "./runner/drain.ts"
 import { createDrains, type Drains } from "./runner/drains.ts"
 import { createHistories, type Histories } from "./runner/histories.ts"
 import { createLocations } from "./runner/locations.ts"
@@ -133,7 +133,16 @@ export const makeEngine = (
           sessionID,
           () => Effect.runFork(drains.interrupt(sessionID, Effect.void)),
           drainSession(runtime, sessionID, demand),
-        ).pipe(Effect.tapError((failure) => Effect.sync(() => retryLater.after(sessionID, failure)))),
+        ).pipe(
+          Effect.tapError((failure) =>
+            Effect.sync(() => {
+              retryLater.after(sessionID, failure)
+              // One failed activity does not take the inputs behind it along.
+              if (failure.code === "MODEL_FAILED" && hasPendingInput(runtime, sessionID))
+                drains.wake(sessionID)
+            }),
+          ),
+        ),
     })
     // Runs before the finalizers above: drains settle while everything they use is still open.
     yield* Effect.addFinalizer(() => Effect.sync(permissions.close).pipe(Effect.andThen(drains.close)))

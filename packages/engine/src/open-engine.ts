@@ -25,6 +25,7 @@ export const openEngineWith = async (options: EngineOptions, internals: EngineIn
   const run = async <A>(ask: () => Effect.Effect<A, Failure>, wait: WaitOptions = {}): Promise<A> => {
     if (closing !== undefined) throw new Failure("ENGINE_CLOSED")
     const { signal } = wait
+    signal?.throwIfAborted()
     const exit = await Effect.runPromiseExit(ask(), signal === undefined ? {} : { signal })
     if (Exit.isSuccess(exit)) return exit.value
     if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason

@@ -104,7 +104,9 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
     if (row.failedSeq === undefined) return "idle"
     const [failed] = store.reader.events(row.key, row.failedSeq - 1, 1)
     const wasInterrupted =
-      (failed?.type === "session.next.step.failed.2" && failed.data.error.code === "INTERRUPTED") ||
+      ((failed?.type === "session.next.step.failed.2" ||
+        failed?.type === "session.next.execution.failed.1") &&
+        failed.data.error.code === "INTERRUPTED") ||
       (failed?.type === "session.next.tool.failed.1" && failed.data.error.code === "interrupted")
     return wasInterrupted ? "interrupted" : "failed"
   }

@@ -19,7 +19,7 @@ import { chooseCast } from "./cast.ts"
 import type { Demand } from "./drains.ts"
 import { ensureEpoch, reconcileContext } from "./epochs.ts"
 import type { Histories } from "./histories.ts"
-import { hasAnsweredCall, parkedCalls, settleLeftovers } from "./leftovers.ts"
+import { hasAnsweredCall, hasUnfinishedWork, parkedCalls, settleLeftovers } from "./leftovers.ts"
 import type { Locations, LocationServices } from "./locations.ts"
 import type { Permissions } from "./permissions.ts"
 import type { Settings } from "./settings.ts"
@@ -76,7 +76,12 @@ export const drainSession = (
 export const recoverSession = (runtime: Runtime, sessionID: string): Effect.Effect<void, Failure> =>
   Effect.acquireUseRelease(
     attempt(() => runtime.store.leases.acquire(runtime.store.log.head(sessionID).key)),
-    (lease) => (lease.kind === "acquired" ? settle(runtime, sessionID, lease.fence) : Effect.void),
+    (lease) =>
+      lease.kind === "acquired"
+        ? settle(runtime, sessionID, lease.fence).pipe(
+            Effect.andThen(lease.abandoned ? reportUnfinished(runtime, sessionID, lease.fence) : Effect.void),
+          )
+        : Effect.void,
     (lease) =>
       lease.kind === "acquired"
         ? attempt(() => runtime.store.leases.release(lease.fence)).pipe(Effect.ignore)
@@ -102,6 +107,9 @@ const hasWork = (runtime: Runtime, session: SessionHead): boolean => {
   return transcript.compactionRequested() || hasAnsweredCall(transcript)
 }
 
+export const hasPendingInput = (runtime: Runtime, sessionID: string): boolean =>
+  pendingInputs(runtime, sessionID, runtime.store.log.head(sessionID).key).length > 0
+
 const pendingInputs = (runtime: Runtime, sessionID: string, key: number) =>
   runtime.store.inbox.pending(key, runtime.releases.get(sessionID) ?? 0)
 
@@ -119,6 +127,20 @@ const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effec
     if (calls.length > 0) yield* Effect.promise(() => runtime.endProcesses(calls))
     yield* attempt(() =>
       store.log.write({ sessionID, durability: "NORMAL", fence }, ({ append }) => append(left)),
+    )
+  })
+
+/** Not gone on with, and not silent either: the session shows as interrupted until somebody runs it. */
+const reportUnfinished = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
+  attempt(() => {
+    const { transcript } = runtime.histories.current({ id: sessionID, key: fence.key })
+    if (!hasUnfinishedWork(transcript) || parkedCalls(transcript).length > 0) return
+    const error = {
+      code: "INTERRUPTED",
+      message: "The process that worked on this ended before it was done.",
+    }
+    runtime.store.log.write({ sessionID, durability: "NORMAL", fence }, ({ append }) =>
+      append([{ type: "session.next.execution.failed.1", data: { error } }]),
     )
   })
 

@@ -48,6 +48,20 @@ export const settleLeftovers = (transcript: Transcript): readonly DurableEvent[]
   ]
 }
 
+/**
+ * Work a lost process had taken on and not begun, or not gone on with: a promoted prompt nobody answered, results nobody
+ * has seen. Nothing of it is open, so it must be said.
+ */
+export const hasUnfinishedWork = (transcript: Transcript): boolean => {
+  const last = transcript.items.findLast((item) => item.kind === "user" || item.kind === "assistant")
+  if (last === undefined || last.kind === "user") return last !== undefined
+  return (
+    last.kind === "assistant" &&
+    last.error === undefined &&
+    last.parts.some((part) => part.type === "tool" && !part.hosted)
+  )
+}
+
 /** Calls that wait for an answer, or have one that nobody was there to hear. */
 export const parkedCalls = (transcript: Transcript) =>
   transcript.openCalls().filter(({ part }) => part.restartable && !part.hosted)
