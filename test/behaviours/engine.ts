@@ -215,4 +215,8 @@ export const ENGINE_BEHAVIOURS = {
     CONTEXT,
   ),
   "parity.references": owes("mentions, attachments and references are expanded before admission", CONTEXT),
+
+  // HTTP
+  "http.replay": promise("remote consumers replay a session's events by cursor, then follow them"),
+  "http.no-init": promise("there is no dedicated init route"),
 } as const satisfies Record<string, Behaviour>

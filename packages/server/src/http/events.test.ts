@@ -5,6 +5,7 @@ import { expect, test } from "vitest"
 import { gate } from "../../../../test/engine-scene.ts"
 import { failureIn, openHttpScene, type HttpScene } from "../../../../test/http-scene.ts"
 import { openSse, type RawFrame, type SseReader } from "../../../../test/read-sse.ts"
+import { verifies } from "../../../../test/verifies.ts"
 
 const sessionID = "ses_1"
 
@@ -29,23 +30,27 @@ const isSynced = (frame: RawFrame): boolean => frame.event === "synced"
 const ids = (frames: readonly RawFrame[]): readonly (string | undefined)[] =>
   frames.filter((frame) => frame.retry === undefined).map((frame) => frame.id)
 
-test("a replay starts behind the cursor, a marker without an id stands where it ends, then the tail follows", async () => {
-  await using scene = await openHttpScene()
-  await fill(scene, 4)
-  await using reader = await open(scene, "?after=2")
-  const replay = await reader.until(isSynced)
-  expect(reader.response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
-  expect(ids(replay)).toEqual(["3", "4", undefined])
-  expect(JSON.parse(replay.at(-1)?.data ?? "")).toMatchObject({ type: "synced", data: { after: 4 } })
-  await scene.client.sessions.prompt({ sessionID, prompt: { text: "new" }, resume: false })
-  const frame = await reader.next()
-  expect([frame?.id, frame?.event]).toEqual(["5", undefined])
-  expect(JSON.parse(frame?.data ?? "")).toMatchObject({
-    seq: 5,
-    type: "session.next.prompt.admitted.1",
-    data: { prompt: { text: "new" } },
-  })
-})
+verifies(
+  "http.replay",
+  async () => {
+    await using scene = await openHttpScene()
+    await fill(scene, 4)
+    await using reader = await open(scene, "?after=2")
+    const replay = await reader.until(isSynced)
+    expect(reader.response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
+    expect(ids(replay)).toEqual(["3", "4", undefined])
+    expect(JSON.parse(replay.at(-1)?.data ?? "")).toMatchObject({ type: "synced", data: { after: 4 } })
+    await scene.client.sessions.prompt({ sessionID, prompt: { text: "new" }, resume: false })
+    const frame = await reader.next()
+    expect([frame?.id, frame?.event]).toEqual(["5", undefined])
+    expect(JSON.parse(frame?.data ?? "")).toMatchObject({
+      seq: 5,
+      type: "session.next.prompt.admitted.1",
+      data: { prompt: { text: "new" } },
+    })
+  },
+  "behind the cursor, with a marker without an id where the replay ends",
+)
 
 test("Last-Event-ID goes before the cursor of the address", async () => {
   await using scene = await openHttpScene()

@@ -6,6 +6,7 @@ import { expect, test } from "vitest"
 
 import { gate } from "../../../../test/engine-scene.ts"
 import { failureIn, openHttpScene, type HttpScene } from "../../../../test/http-scene.ts"
+import { verifies } from "../../../../test/verifies.ts"
 import { CONTRACT, type Route } from "./contract.ts"
 
 const openSession = async (scene: HttpScene, id = "ses_1"): Promise<string> => {
@@ -257,7 +258,7 @@ test("an id with any letters an id may have finds its way through the address", 
   expect((await scene.client.sessions.get({ sessionID: id })).id).toBe(id)
 })
 
-test("the dedicated init route does not exist", async () => {
+verifies("http.no-init", async () => {
   await using scene = await openHttpScene()
   await openSession(scene)
   for (const path of ["/session/ses_1/init", "/api/session/ses_1/init"])
@@ -382,8 +383,9 @@ test("a server that stops answers whoever waits, and the session goes on when it
   expect(items).toMatchObject([{ type: "assistant", content: [{ type: "text", text: "after all" }] }])
 })
 
-test("a port that is taken is told", async () => {
+test("a port that is taken or is none is told", async () => {
   await using scene = await openHttpScene()
+  await expect(openHttpScene([], { port: 65_536 })).rejects.toMatchObject({ code: "INVALID_INPUT" })
   await expect(openHttpScene([], { port: scene.server.port })).rejects.toMatchObject({
     code: "PORT_UNAVAILABLE",
   })

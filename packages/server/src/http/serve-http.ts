@@ -55,16 +55,20 @@ export interface HttpServer {
 }
 
 const DEFAULT_PORT = 4747
+const HIGHEST_PORT = 65_535
 const DEFAULT_HOST = "127.0.0.1"
 const BUILT_IN_AGENTS = [{ name: "build" }, { name: "plan" }]
 
 export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> => {
   const { stateRoot, host = DEFAULT_HOST, log = () => undefined } = options
+  const wanted = options.port ?? DEFAULT_PORT
+  if (!Number.isInteger(wanted) || wanted < 0 || wanted > HIGHEST_PORT)
+    throw new Failure("INVALID_INPUT", { what: `A port is 0 to ${HIGHEST_PORT}, not ${wanted}` })
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits }
   const token = readOrMakeToken(options.tokenFile ?? join(stateRoot, "http-token"))
   keepOutOfGit(stateRoot)
   const server = makeServer(limits)
-  const port = await listen(server, host, options.port ?? DEFAULT_PORT)
+  const port = await listen(server, host, wanted)
   const engine = await openEngine({
     ...options.engine,
     database: options.engine.database ?? join(stateRoot, "engine.sqlite"),
