@@ -6,6 +6,7 @@ import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import type { Json } from "@meridian/protocol"
+import { parse } from "yaml"
 
 import { isDeniedEverywhere, matchesWildcard, type PermissionRule } from "../domain/permission.ts"
 import type { ContextSource } from "../port/context-source.ts"
@@ -21,7 +22,7 @@ export interface Skill {
 }
 
 export interface SkillShelf {
-  readonly list: () => Promise<readonly Skill[]>
+  readonly list: () => readonly Skill[]
 }
 
 /** Nearer to the first, the first wins. */
@@ -38,17 +39,17 @@ export const openSkillShelf = (shelf: Shelf): SkillShelf => {
   return { list: () => readSkills(shelf, folders) }
 }
 
-const readSkills = async (
+const readSkills = (
   { directory, files }: Shelf,
   folders: (path: string) => readonly string[],
-): Promise<readonly Skill[]> => {
+): readonly Skill[] => {
   const skills = new Map<string, Skill>()
   for (const root of ROOTS)
     for (const folder of folders(join(directory, root))) {
       const path = join(root, folder, "SKILL.md")
       const file = files.read(join(directory, path), { inside: directory })
       if (file.kind !== "text" || skills.size >= MOST_SKILLS) continue
-      const skill = await readSkill(folder, path, file.text)
+      const skill = readSkill(folder, path, file.text)
       if (!skills.has(skill.name)) skills.set(skill.name, skill)
     }
   return [...skills.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1))
@@ -56,10 +57,12 @@ const readSkills = async (
 
 export const skillsSource = (shelf: SkillShelf): ContextSource => ({
   key: "core/skills",
-  observe: async ({ rules }) => {
-    const permitted = (await shelf.list()).filter((skill) => !isDenied(rules, skill.name))
-    if (permitted.length === 0 || isDeniedEverywhere(rules, "skill")) return { kind: "absent" }
-    return { kind: "value", value: permitted.map(({ name, description }) => ({ name, description })) }
+  observe: ({ rules }) => {
+    const permitted = shelf.list().filter((skill) => !isDenied(rules, skill.name))
+    if (permitted.length === 0 || isDeniedEverywhere(rules, "skill"))
+      return Promise.resolve({ kind: "absent" })
+    const value = permitted.map(({ name, description }) => ({ name, description }))
+    return Promise.resolve({ kind: "value", value })
   },
   baseline: (value) => `Skills you can load with the tool skill:\n${tell(value)}`,
   update: (_previous, value) => `The skills changed. These supersede the list given before:\n${tell(value)}`,
@@ -87,7 +90,7 @@ export const skillTool = (shelf: SkillShelf): Tool => ({
   execute: async (input, scene) => {
     const name = typeof input === "object" && input !== null && "name" in input ? input["name"] : undefined
     if (typeof name !== "string") throw new ToolError("invalid-input", "`name` must be the name of a skill.")
-    const skills = await shelf.list()
+    const skills = shelf.list()
     const skill = skills.find((candidate) => candidate.name === name)
     if (skill === undefined)
       throw new ToolError(
@@ -133,9 +136,9 @@ const foldersIn = (path: string): readonly string[] => {
 
 const FRONT_MATTER = /^---\r?\n([\s\S]{0,20000}?)\r?\n---\r?\n?/
 
-const readSkill = async (folder: string, path: string, text: string): Promise<Skill> => {
+const readSkill = (folder: string, path: string, text: string): Skill => {
   const match = FRONT_MATTER.exec(text)
-  const fields = match?.[1] === undefined ? {} : await readYaml(match[1])
+  const fields = match?.[1] === undefined ? {} : readYaml(match[1])
   const name = typeof fields["name"] === "string" && fields["name"] !== "" ? fields["name"] : folder
   const description =
     typeof fields["description"] === "string"
@@ -144,8 +147,7 @@ const readSkill = async (folder: string, path: string, text: string): Promise<Sk
   return { name, description, path, body: match === null ? text : text.slice(match[0].length) }
 }
 
-const readYaml = async (text: string): Promise<Readonly<Record<string, unknown>>> => {
-  const { parse } = await import("yaml")
+const readYaml = (text: string): Readonly<Record<string, unknown>> => {
   try {
     const value: unknown = parse(text, { maxAliasCount: 20 })
     return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {}
