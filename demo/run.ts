@@ -91,7 +91,7 @@ say(`  processes left     ${leftovers()}`)
 say(`  the project        ${passed ? "its tests pass" : "its tests do not pass"}`)
 say(`  time               ${((performance.now() - started) / 1_000).toFixed(1)} s`)
 say(`\n  ${session.seq} events. Look at the same session in the page:`)
-say(`  node packages/cli/dist/meridian.js serve --http --database ${folder}/engine.sqlite`)
+say(`  node_modules/.bin/node packages/cli/dist/meridian.js serve --http --database ${folder}/engine.sqlite`)
 
 const promises: readonly (readonly [string, boolean])[] = [
   ["the resumed process ended well", code === 0],
