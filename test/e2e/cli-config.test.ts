@@ -95,6 +95,18 @@ test("an unknown key warns with file and line; a wrong type stops with file, lin
   })
 })
 
+test.each([["space", "list"], ["run", "list"], ["doctor"], []])(
+  "a configuration file that is not there is told, also where nothing of it is needed: %s %s",
+  async (...words) => {
+    const cwd = emptyFolder()
+    const env = { MERIDIAN_CONFIG: "none.toml" }
+    const { stderr } = await meridian(words, { cwd, env })
+    expect(stderr).toContain(
+      `ERROR [CONFIG_NOT_FOUND]: Configuration file not found: ${join(cwd, "none.toml")}.`,
+    )
+  },
+)
+
 test("MERIDIAN_STATE_ROOT moves config.toml and models.toml with the rest of the state", async () => {
   const cwd = emptyFolder()
   const env = { MERIDIAN_STATE_ROOT: join(cwd, "elsewhere") }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { expect, test } from "vitest"
@@ -60,6 +60,19 @@ test.each([
   })
   expect(readFileSync(join(cwd, ".meridian/.spaces/s1/runs.jsonl"), "utf8")).toContain('"error":"orphan_run"')
 })
+
+test.each([["doctor"], ["space", "close", "s1"]])(
+  "%s removes lock files that nobody holds, those of runs without a row too, and counts them",
+  async (...words) => {
+    const cwd = crashedSpace()
+    const lock = join(cwd, ".meridian/.spaces/s1/runs/r9/run.lock")
+    mkdirSync(join(lock, ".."), { recursive: true })
+    writeFileSync(lock, "")
+    const { stdout } = await meridian([...words, "--json"], { cwd })
+    expect(stdout).toMatch(/"removed_locks":2|1 chats stopped, 2 lock files removed/)
+    expect(existsSync(lock)).toBe(false)
+  },
+)
 
 test("doctor leaves with 1 while something is left that it must not repair", async () => {
   const cwd = crashedSpace()

@@ -2,6 +2,9 @@
  * One command line: find the command, read its flags, run its operation, print exactly one document, and leave with the
  * code that tells the truth.
  */
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
+
 import type { Json } from "@meridian/protocol"
 import { Failure } from "@meridian/protocol"
 import {
@@ -11,6 +14,7 @@ import {
   type Field,
   type OperationMeta,
   type Registration,
+  type World,
 } from "@meridian/spaces"
 
 import { COMMANDS } from "./commands.ts"
@@ -45,6 +49,7 @@ const answer = async (words: readonly string[], output: Output): Promise<number>
     if (plan.tag === "screen") {
       const { renderScreen } = await import("./screen.ts")
       const { world } = openProcessWorld({ output, json: false, yes: false, configPath: undefined })
+      requireOverlay(world)
       await sweepAtStart(world)
       output.stdout(`${await renderScreen(COMMANDS, world)}\n`)
       return 0
@@ -117,7 +122,9 @@ const runCommand = async (plan: RunPlan, output: Output): Promise<number> => {
     yes: plan.globals.yes,
     configPath: plan.globals.config,
   })
-  if (meta.hidden !== true && SWEEPING.has(meta.name.split(".")[0] ?? ""))
+  const head = meta.name.split(".")[0] ?? ""
+  if (meta.hidden !== true && (SWEEPING.has(head) || REPAIRING.has(meta.name))) requireOverlay(world)
+  if (meta.hidden !== true && SWEEPING.has(head) && !REPAIRING.has(meta.name))
     await sweepAtStart(world, textOf(values["space"]))
   const operation = await load()
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decodeInput checked the input against this very meta
@@ -146,8 +153,18 @@ const withStdin = async (
   return { ...values, [wireName(asked[0])]: readStdin() }
 }
 
-/** Commands before which what a killed process left open is closed. Not `doctor`, which does the same and reports it. */
+/** Commands before which what a killed process left open is closed. */
 const SWEEPING: ReadonlySet<string> = new Set(["start", "space", "run", "skills", "models", "config"])
+
+/** They do the same, and report it. */
+const REPAIRING: ReadonlySet<string> = new Set(["doctor", "space.close"])
+
+/** A file of --config or MERIDIAN_CONFIG that is not there is an error also where no setting is needed. */
+const requireOverlay = ({ env, cwd }: Pick<World, "env" | "cwd">): void => {
+  const given = env["MERIDIAN_CONFIG"] ?? ""
+  const path = resolve(cwd, given)
+  if (given !== "" && !existsSync(path)) throw new Failure("CONFIG_NOT_FOUND", { path })
+}
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 

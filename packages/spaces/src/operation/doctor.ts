@@ -5,7 +5,7 @@ import { repairStatus, type Space } from "../domain/space.ts"
 import { liveChats, readChats, stopDeadChats } from "../store/chat-store.ts"
 import type { Damage } from "../store/journal.ts"
 import { spacePlace, type SpacePlace } from "../store/place.ts"
-import { settleRuns } from "../store/run-liveness.ts"
+import { removeStaleRunLocks, settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
 import { changeSpace, listSpaces } from "../store/space-store.ts"
 import { DOCTOR, REPAIRS, type FINDINGS } from "./doctor.meta.ts"
@@ -82,16 +82,14 @@ const checkSpace = async (space: Space, world: State): Promise<Checkup> => {
   const after = await settleRuns(place, before, state)
   const orphans = after.filter((run, index) => isEnded(run) && !isEnded(before[index] ?? run))
   const locks = await stopDeadChats(place, { now: state.now(), onDamage })
+  const removed = locks.removed + (await removeStaleRunLocks(place))
   const status = await settleStatus(space, place, after, state)
   const findings: Finding[] = []
   const repaired = (id: Finding["id"], what: string): void => {
     findings.push({ id, space_id: space.id, what, repaired: true })
   }
-  if (locks.stopped.length + locks.removed > 0)
-    repaired(
-      "stale_session_locks",
-      `${locks.stopped.length} chats stopped, ${locks.removed} lock files removed`,
-    )
+  if (locks.stopped.length + removed > 0)
+    repaired("stale_session_locks", `${locks.stopped.length} chats stopped, ${removed} lock files removed`)
   if (orphans.length > 0)
     repaired("orphan_runs", `${orphans.map((run) => run.id).join(", ")} had no worker any more`)
   if (status !== undefined) repaired("stale_space_status", `now ${status}`)

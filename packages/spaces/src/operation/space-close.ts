@@ -5,7 +5,7 @@ import { isEnded, type Run } from "../domain/run.ts"
 import { liveChats, readChats, stopDeadChats } from "../store/chat-store.ts"
 import { spacePlace, type SpacePlace } from "../store/place.ts"
 import { isAlive, signalProcess } from "../store/process-table.ts"
-import { settleRuns } from "../store/run-liveness.ts"
+import { removeStaleRunLocks, settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
 import { changeSpace, findSpace } from "../store/space-store.ts"
 import { readConfig } from "./config.ts"
@@ -45,7 +45,7 @@ export const spaceClose = implement(SPACE_CLOSE, {
       finished_at: space.finishedAt,
       stopped_chats: before.map((chat) => chat.chatId).filter((chat) => !alive.includes(chat)),
       cancelled_runs: cancelled,
-      removed_locks: removed,
+      removed_locks: removed + (await removeStaleRunLocks(place)),
       still_alive: alive.length === 0 ? undefined : alive,
     })
   },

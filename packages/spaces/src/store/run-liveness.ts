@@ -2,8 +2,11 @@
  * Which runs really live. A worker that was killed cannot say so; the next command of anybody sees that its lock is free,
  * ends what it left running and records the run as an orphan. A run whose lock is held is never touched.
  */
+import { existsSync } from "node:fs"
+
 import type { RunId } from "@meridian/protocol"
 
+import { asRunId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { isEnded, type Run, type RunEnd } from "../domain/run.ts"
 import type { OnDamage } from "./journal.ts"
@@ -12,6 +15,7 @@ import { acquireLock } from "./lock.ts"
 import { runPlace, type SpacePlace } from "./place.ts"
 import { isAlive, processesWith, signalGroup, signalProcess } from "./process-table.ts"
 import { endRunFromOutside, readRun } from "./run-store.ts"
+import { directoryNames } from "./space-store.ts"
 
 const ORPHAN = "orphan_run"
 
@@ -50,6 +54,24 @@ export const settleRuns = async (
   for (const run of runs)
     settled.push(isEnded(run) || live.has(run.id) ? run : await settleOrphan(space, run, repair))
   return settled
+}
+
+/** Lock files of runs that nobody holds: a writer may die between the lock and the first row. Tells how many there were. */
+export const removeStaleRunLocks = async (space: SpacePlace): Promise<number> => {
+  const locks = directoryNames(space.runs).flatMap((name) => {
+    const id = asRunId(name)
+    return id === undefined ? [] : [runPlace(space, id).lock]
+  })
+  const there = locks.filter((path) => existsSync(path))
+  const held = there.length === 0 ? new Set() : await probeLocks(there)
+  let removed = 0
+  for (const path of there) {
+    const lock = held.has(path) ? undefined : await acquireLock(path, { waitMs: 0 })
+    if (lock === undefined) continue
+    lock.release({ remove: true })
+    removed += 1
+  }
+  return removed
 }
 
 const settleOrphan = async (space: SpacePlace, run: Run, repair: Repair): Promise<Run> => {
