@@ -89,7 +89,7 @@ export const createDrains = (options: {
         answer(runs, outcome, sessionID)
         Deferred.doneUnsafe(settled, Exit.void)
         // A drain that wakes its own session must not grow the stack.
-        yield* Effect.yieldNow
+        if (chain.next !== undefined) yield* Effect.yieldNow
       }
       retire(sessionID, chain)
     })
