@@ -69,3 +69,5 @@ server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`${JSON.stringify({ port: typeof address === "object" ? address?.port : 0 })}\n`)
 })
 process.on("SIGTERM", () => process.exit(0))
+// Whoever measures may crash: its end of the pipe goes with it, and so do we.
+process.stdin.on("end", () => process.exit(0)).resume()

@@ -14,7 +14,7 @@ export interface Provider {
 
 export const startProvider = async (): Promise<Provider> => {
   const child = spawn(process.execPath, ["--conditions=meridian-source", "bench/engine/provider.entry.ts"], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   })
   const [line] = await once(child.stdout, "data")
   const { port } = JSON.parse(String(line)) as { port: number }
