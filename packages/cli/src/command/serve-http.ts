@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path"
 import { serveHttp } from "@meridian/server"
 import { openPlace, type World } from "@meridian/spaces"
 
-import { engineModels } from "../engine-models.ts"
+import { loadEngineModels } from "../models/load-engine-models.ts"
 import { VERSION } from "../version.ts"
 
 export const serveUntilStopped = async (
@@ -14,9 +14,10 @@ export const serveUntilStopped = async (
 ): Promise<void> => {
   const { root } = openPlace(world.env, world.cwd)
   const page = findPage()
+  const { models } = await loadEngineModels(world)
   const server = await serveHttp({
     engine: {
-      models: engineModels(world.env),
+      models,
       ...(input.database === undefined ? {} : { database: resolve(world.cwd, input.database) }),
     },
     stateRoot: root,

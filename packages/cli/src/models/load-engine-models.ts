@@ -1,15 +1,29 @@
-/** The models an engine of this command can use now: those whose key is set, and without any a model that only echoes. */
+/** The models an engine of this command can use now, and why it cannot use the others. */
 import type { ModelConfig } from "@meridian/engine"
+import type { World } from "@meridian/spaces"
 
-type Environment = Readonly<Record<string, string | undefined>>
+export interface EngineModels {
+  /** At least one: without any that can think, the one that echoes. */
+  readonly models: readonly ModelConfig[]
+  /** The model of a session that names none. */
+  readonly defaultModel?: string
+  readonly unusable: readonly { readonly id: string; readonly why: string }[]
+}
 
-export const engineModels = (env: Environment): readonly ModelConfig[] => {
-  const usable = HOSTED.flatMap(({ keyName, baseName, config }) => {
-    const apiKey = env[keyName] ?? ""
-    const baseURL = env[baseName] ?? ""
+export const loadEngineModels = async (
+  world: Pick<World, "env" | "cwd" | "configPath" | "warn">,
+): Promise<EngineModels> => {
+  const models = HOSTED.flatMap(({ keyName, baseName, config }): readonly ModelConfig[] => {
+    const apiKey = world.env[keyName] ?? ""
+    const baseURL = world.env[baseName] ?? ""
     return apiKey === "" ? [] : [{ ...config, apiKey, ...(baseURL === "" ? {} : { baseURL }) }]
   })
-  return usable.length === 0 ? [ECHO] : usable
+  const unusable = HOSTED.filter(({ keyName }) => (world.env[keyName] ?? "") === "")
+  return {
+    models: models.length === 0 ? [ECHO] : models,
+    defaultModel: models[0]?.id ?? ECHO.id,
+    unusable: unusable.map(({ config, keyName }) => ({ id: config.id, why: `set ${keyName}` })),
+  }
 }
 
 const ANTHROPIC = { keyName: "ANTHROPIC_API_KEY", baseName: "ANTHROPIC_BASE_URL" } as const
