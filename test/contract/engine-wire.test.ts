@@ -1,4 +1,4 @@
-/** Native reasoning on the three real wires: it goes back to its model, and never over a compaction or a model switch. */
+/** Native reasoning on the four real wires: it goes back to its model, and never over a compaction or a model switch. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -27,6 +27,12 @@ const WIRES = [
     path: "/v1",
     native: (n: number) => ({ text: `thought ${n}` }),
     mark: "reasoning_content",
+  },
+  {
+    provider: "google",
+    path: "/v1beta",
+    native: (n: number) => ({ text: `thought ${n}`, signature: `sig-${n}` }),
+    mark: "sig-",
   },
 ] as const
 

@@ -4,17 +4,14 @@
  * something differs.
  */
 import type { PromptMessage, ProviderMetadata } from "../port/model.ts"
+import { withSystemFirst } from "./system-first.ts"
 
 const CACHED: ProviderMetadata = { anthropic: { cacheControl: { type: "ephemeral" } } }
 
 export const shapeForAnthropic = (prompt: readonly PromptMessage[]): readonly PromptMessage[] => {
-  const shaped = prompt.slice()
+  const shaped = withSystemFirst(prompt)
   const firstSpoken = shaped.findIndex(({ role }) => role !== "system")
   const lastInstruction = firstSpoken === -1 ? shaped.length - 1 : firstSpoken - 1
-  for (let at = lastInstruction + 1; at < shaped.length; at++) {
-    const message = shaped[at]
-    if (message?.role === "system") shaped[at] = asUpdate(message.content)
-  }
   mark(shaped, lastInstruction)
   // Results of tools travel in a user message too, so the newest of either is where the cache should reach.
   mark(
@@ -23,17 +20,6 @@ export const shapeForAnthropic = (prompt: readonly PromptMessage[]): readonly Pr
   )
   return shaped
 }
-
-/** Later system messages are not a role of their own for most of Anthropic's models; a marked block in the user's turn is. */
-const asUpdate = (content: string): PromptMessage => ({
-  role: "user",
-  content: [
-    {
-      type: "text",
-      text: `<system-update>\n${content.replaceAll(/<(?=\/?system-update>)/g, "&lt;")}\n</system-update>`,
-    },
-  ],
-})
 
 const mark = (prompt: PromptMessage[], index: number): void => {
   const message = prompt[index]

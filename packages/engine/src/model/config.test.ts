@@ -38,7 +38,7 @@ test.each([
   [{ id: "" }, 'Model "" needs an id.'],
   [
     { provider: "bedrock" },
-    'Model "local/one" has the provider "bedrock"; known are openai-compatible, openai, anthropic, scripted.',
+    'Model "local/one" has the provider "bedrock"; known are openai-compatible, openai, anthropic, google, scripted.',
   ],
   [{ contextWindow: 0 }, 'Model "local/one" needs a contextWindow: a whole number of tokens.'],
   [{ contextWindow: 1.5 }, 'Model "local/one" needs a contextWindow: a whole number of tokens.'],

@@ -4,7 +4,7 @@ import { Failure } from "@meridian/protocol"
 import type { ModelPrice } from "../port/model.ts"
 import type { Respond, ScriptStep } from "./script.ts"
 
-export const PROVIDERS = ["openai-compatible", "openai", "anthropic", "scripted"] as const
+export const PROVIDERS = ["openai-compatible", "openai", "anthropic", "google", "scripted"] as const
 export type ProviderName = (typeof PROVIDERS)[number]
 
 export interface ModelConfig {

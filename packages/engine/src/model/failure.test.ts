@@ -373,3 +373,29 @@ describe("messages", () => {
     expect(JSON.stringify(failure)).not.toContain("private")
   })
 })
+
+describe("Google's own words", () => {
+  const google = (status: number, message: string, details: readonly object[] = []) => ({
+    name: "AI_APICallError",
+    message,
+    statusCode: status,
+    responseBody: JSON.stringify({ error: { code: status, message, details } }),
+    data: { error: { code: status, message, status: "INVALID_ARGUMENT", details } },
+  })
+
+  test("a wrong key comes with the status of a wrong request", () => {
+    expect(kindOf(google(400, "API key not valid. Please pass a valid API key."))).toBe("authentication")
+    expect(kindOf(google(400, "API key expired. Please renew the API key."))).toBe("authentication")
+  })
+
+  test("a limit worded as a used-up quota is a limit when it says when to come back", () => {
+    const words = "You exceeded your current quota, please check your plan and billing details."
+    expect(factsOf(google(429, `${words} Please retry in 34.5s.`))).toMatchObject({
+      kind: "rate",
+      retryAfterMs: 34_500,
+    })
+    const delay = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "7s" }]
+    expect(factsOf(google(429, words, delay))).toMatchObject({ kind: "rate", retryAfterMs: 7_000 })
+    expect(kindOf(google(429, words))).toBe("authentication")
+  })
+})

@@ -104,7 +104,12 @@ const THROTTLED =
   /rate.?limit|too many requests|throttl|resource_exhausted|per (minute|min|hour|day)\b|\b[tr]p[md]\b/i
 const BUSY =
   /overloaded|server_error|api_error|internal_error|service_unavailable|timeout_error|internal server error/i
-const REFUSED = /authentication|invalid_api_key|invalid x-api-key|permission_error|unauthorized/i
+const REFUSED =
+  /authentication|invalid_api_key|invalid x-api-key|permission_error|permission_denied|unauthorized|unauthenticated/i
+/** Google says it with the status of an invalid request. */
+const BAD_KEY = /api[ _]key[ _](not valid|invalid|expired)|api key has expired/i
+/** Google words every limit as a used-up quota; one that says when to come back passes by itself. */
+const COMES_BACK = /please retry in \d|"retryDelay":\s*"\d/i
 
 /**
  * The order matters: what an error calls itself comes before its status, because the AI SDK makes up a status for errors
@@ -117,9 +122,11 @@ const kindOf = (reading: ErrorReading): ModelFailureKind => {
   if (isOverflow({ status, codes, text })) return "overflow"
   const called = codes.join(" ")
   const words = `${called} ${text}`
+  if (status === 429 && COMES_BACK.test(text)) return "rate"
   if (status === 402 || BILLING.test(words)) return "authentication"
   if (POLICY.test(called) || ((status === undefined || status < 429) && POLICY.test(text))) return "content"
   if (status === 401 || status === 403 || status === 407 || REFUSED.test(called)) return "authentication"
+  if (status === 400 && BAD_KEY.test(text)) return "authentication"
   if (status === 429 || THROTTLED.test(called)) return "rate"
   if (status === 408) return "transport"
   if (status !== undefined && status >= 500) return "overloaded"

@@ -1,4 +1,4 @@
-/** One contract for every model: three wire formats over loopback HTTP, and the scripted one inside the process. */
+/** One contract for every model: four wire formats over loopback HTTP, and the scripted one inside the process. */
 import { startScriptedProvider, type ScriptedProvider } from "@meridian/testkit"
 import { afterEach, describe, expect, test } from "vitest"
 

@@ -20,7 +20,7 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
     id,
     contextWindow,
     maxOutput,
-    systemInHistory: config.provider !== "anthropic",
+    systemInHistory: config.provider !== "anthropic" && config.provider !== "google",
     ...(price === undefined ? {} : { price }),
     stream: openStream(config, options),
   }

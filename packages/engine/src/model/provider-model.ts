@@ -39,7 +39,7 @@ export const openProviderModel = (
   const surroundings = (): FailureSurroundings => ({ now: options.now(), secrets })
 
   const callOptions = (request: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions => {
-    const { prompt, options: extra } = provider.shape(request)
+    const { prompt, options: extra } = provider.shape(request, config)
     return {
       prompt: asSdkPrompt(prompt),
       ...(request.tools.length === 0 ? {} : { tools: advertise(request.tools) }),

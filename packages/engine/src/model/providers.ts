@@ -7,6 +7,7 @@ import { withUniqueCallIds } from "./call-ids.ts"
 import { loadCompatibleModel, type StreamingModel } from "./compatible-model.ts"
 import { shapeForCompatible } from "./compatible-prompt.ts"
 import { wireName, type ModelConfig, type ProviderName } from "./config.ts"
+import { shapeForGoogle, showsThoughts } from "./google-prompt.ts"
 import type { Fetch } from "./http-fetch.ts"
 
 export type WireProvider = Exclude<ProviderName, "scripted">
@@ -14,7 +15,10 @@ export type WireProvider = Exclude<ProviderName, "scripted">
 export interface Provider {
   readonly load: (config: ModelConfig, fetch: Fetch) => Promise<StreamingModel>
   /** What this provider wants besides prompt, tools and limits. */
-  readonly shape: (request: ModelRequest) => {
+  readonly shape: (
+    request: ModelRequest,
+    config: ModelConfig,
+  ) => {
     readonly prompt: readonly PromptMessage[]
     readonly options: Pick<LanguageModelV4CallOptions, "providerOptions" | "headers">
   }
@@ -49,6 +53,18 @@ export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
       return createAnthropic({ ...account(config), fetch, headers: { ...config.headers } })(wireName(config))
     },
     shape: ({ prompt }) => ({ prompt: shapeForAnthropic(withUniqueCallIds(prompt)), options: {} }),
+  },
+  google: {
+    load: async (config, fetch) => {
+      const { createGoogle } = await import("@ai-sdk/google")
+      return createGoogle({ ...account(config), fetch, headers: { ...config.headers } })(wireName(config))
+    },
+    shape: ({ prompt }, config) => ({
+      prompt: shapeForGoogle(withUniqueCallIds(prompt)),
+      options: showsThoughts(wireName(config))
+        ? { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } }
+        : {},
+    }),
   },
 }
 

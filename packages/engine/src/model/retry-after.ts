@@ -27,11 +27,10 @@ const readNumber = (text: string | undefined): number | undefined => {
   return Number(text)
 }
 
-/** OpenAI: "Please try again in 1.2s"; Google: `"retryDelay": "34s"`. */
+/** OpenAI: "Please try again in 1.2s"; Google: "Please retry in 34.1s" and `"retryDelay": "34s"`. */
 const readWords = (text: string): number | undefined => {
-  const found = /(?:try again in|"retryDelay":\s*")\s*(?:(\d+)m(?=\d))?(\d+(?:\.\d+)?)\s?(ms|s|m|h)/i.exec(
-    text,
-  )
+  const found =
+    /(?:try again in|retry in|"retryDelay":\s*")\s*(?:(\d+)m(?=\d))?(\d+(?:\.\d+)?)\s?(ms|s|m|h)/i.exec(text)
   if (found === null) return undefined
   const [, minutes = "0", amount = "0", unit = "s"] = found
   return Math.round(Number(minutes) * 60_000 + Number(amount) * (UNIT_MS[unit.toLowerCase()] ?? 1_000))

@@ -134,7 +134,7 @@ export interface ScriptStep extends Reply {
   readonly repeat?: boolean
 }
 
-export type ScriptApi = "chat" | "responses" | "messages" | "inside"
+export type ScriptApi = "chat" | "responses" | "messages" | "generate" | "inside"
 
 /** What a script can look at, whatever the wire format was. */
 export interface ScriptRequest {
@@ -218,8 +218,11 @@ export const DEFAULT_USAGE: Required<ScriptUsage> = {
   reasoning: 0,
 }
 
-/** Each as the providers themselves word it; `openai` where the two differ. */
-const FAULTS: Readonly<Record<FaultName, Fault & { readonly openai?: string }>> = {
+/** Whose words an error answer is in. */
+export type FaultFamily = "openai" | "anthropic" | "google"
+
+/** Each as the providers themselves word it; `openai` and `google` where they differ. */
+const FAULTS: Readonly<Record<FaultName, Fault & { readonly openai?: string; readonly google?: Fault }>> = {
   "context-overflow": {
     status: 400,
     code: "context_length_exceeded",
@@ -227,6 +230,9 @@ const FAULTS: Readonly<Record<FaultName, Fault & { readonly openai?: string }>> 
     message: "prompt is too long: 210000 tokens > 200000 maximum",
     openai:
       "This model's maximum context length is 200000 tokens. However, your messages resulted in 210000 tokens.",
+    google: {
+      message: "The input token count (1050000) exceeds the maximum number of tokens allowed (1048576).",
+    },
   },
   "rate-limit": {
     status: 429,
@@ -234,6 +240,10 @@ const FAULTS: Readonly<Record<FaultName, Fault & { readonly openai?: string }>> 
     type: "rate_limit_error",
     message: "Rate limit reached",
     retryAfter: 1,
+    google: {
+      message:
+        "You exceeded your current quota, please check your plan and billing details. * Quota exceeded for metric: generate_content_free_tier_requests, limit: 10. Please retry in 1s.",
+    },
   },
   quota: {
     status: 429,
@@ -241,8 +251,20 @@ const FAULTS: Readonly<Record<FaultName, Fault & { readonly openai?: string }>> 
     type: "insufficient_quota",
     message: "You exceeded your current quota, please check your plan and billing details.",
   },
-  overloaded: { status: 529, code: "server_is_overloaded", type: "overloaded_error", message: "Overloaded" },
-  auth: { status: 401, code: "invalid_api_key", type: "authentication_error", message: "invalid x-api-key" },
+  overloaded: {
+    status: 529,
+    code: "server_is_overloaded",
+    type: "overloaded_error",
+    message: "Overloaded",
+    google: { status: 503, message: "The model is overloaded. Please try again later." },
+  },
+  auth: {
+    status: 401,
+    code: "invalid_api_key",
+    type: "authentication_error",
+    message: "invalid x-api-key",
+    google: { status: 400, message: "API key not valid. Please pass a valid API key." },
+  },
   forbidden: {
     status: 403,
     code: "permission_denied",
@@ -265,9 +287,10 @@ const FAULTS: Readonly<Record<FaultName, Fault & { readonly openai?: string }>> 
 }
 
 /** The error answer in the words of one family of providers. */
-export const faultOf = (error: FaultName | Fault, family: "openai" | "anthropic"): Fault => {
+export const faultOf = (error: FaultName | Fault, family: FaultFamily): Fault => {
   if (typeof error !== "string") return error
-  const { openai, ...fault } = FAULTS[error]
+  const { openai, google, ...fault } = FAULTS[error]
+  if (family === "google") return { ...fault, ...google }
   return family === "openai" && openai !== undefined ? { ...fault, message: openai } : fault
 }
 

@@ -24,7 +24,7 @@ interface Stage {
 const open = async (
   name: WireName,
   script: readonly ScriptStep[],
-  model = name === "openai" ? "gpt-5" : "claude-one",
+  model = name === "openai" ? "gpt-5" : name === "google" ? "gemini-3-pro" : "claude-one",
 ): Promise<Stage> => {
   const provider = await startScriptedProvider({ script })
   running.push(provider)
@@ -213,6 +213,87 @@ const HOSTED: Reply = {
   text: "Sunny.",
 }
 
+describe("Google", () => {
+  test("gets its thought signatures back where they stood, on a text and on a call", async () => {
+    const { provider, model } = await open("google", [
+      { reasoning: { text: "let me see", signature: "sig-text" }, text: "I look." },
+      {
+        reasoning: { text: "which file", signature: "sig-call" },
+        tools: [
+          { name: "read", id: "call_1", input: { path: "a" } },
+          { name: "read", id: "call_2", input: { path: "a" } },
+        ],
+      },
+      { text: "done" },
+    ])
+    const first = replay(await ask(model, HELLO))
+    const second = replay(await ask(model, [...HELLO, ...first]))
+    await ask(model, [...HELLO, ...first, ...second])
+    const call = { functionCall: { id: "call_1", name: "read", args: { path: "a" } } }
+    expect(provider.requests[2]?.body).toMatchObject({
+      systemInstruction: { parts: [{ text: "Be brief." }] },
+      contents: [
+        { role: "user", parts: [{ text: "hello" }] },
+        {
+          role: "model",
+          parts: [
+            { text: "let me see", thought: true },
+            { text: "I look.", thoughtSignature: "sig-text" },
+          ],
+        },
+        {
+          role: "model",
+          parts: [
+            { text: "which file", thought: true },
+            { ...call, thoughtSignature: "sig-call" },
+            { functionCall: { id: "call_2" } },
+          ],
+        },
+        {
+          role: "user",
+          parts: [
+            { functionResponse: { id: "call_1", name: "read", response: { content: "contents" } } },
+            { functionResponse: { id: "call_2" } },
+          ],
+        },
+      ],
+      generationConfig: { maxOutputTokens: 8_000, thinkingConfig: { includeThoughts: true } },
+      tools: [{ functionDeclarations: [{ name: "read", description: "Reads" }] }],
+    })
+    expect(JSON.stringify(provider.requests[2]?.body).match(/sig-/g)).toHaveLength(2)
+  })
+
+  test("is asked for its thoughts only when the model has some", async () => {
+    const { provider, model } = await open("google", [{ text: "ok" }], "gemini-2.0-flash")
+    await ask(model, HELLO)
+    expect(JSON.stringify(provider.requests[0]?.body)).not.toContain("thinkingConfig")
+  })
+
+  test("is sent its key in a header, never in the address", async () => {
+    const { provider, model } = await open("google", [{ text: "ok" }])
+    await ask(model, HELLO)
+    expect(provider.requests[0]).toMatchObject({
+      path: "/v1/models/gemini-3-pro:streamGenerateContent?alt=sse",
+      headers: { "x-goog-api-key": "<hidden>" },
+    })
+  })
+
+  test("reads a later system message inside the user's turn, and no message without content", async () => {
+    const { provider, model } = await open("google", [{ text: "ok" }])
+    await ask(model, [
+      ...HELLO,
+      { role: "assistant", content: [{ type: "text", text: "" }] },
+      { role: "system", content: "The date changed." },
+    ])
+    expect(provider.requests[0]?.body).toMatchObject({
+      contents: [
+        { role: "user", parts: [{ text: "hello" }] },
+        { role: "user", parts: [{ text: "<system-update>\nThe date changed.\n</system-update>" }] },
+      ],
+    })
+  })
+})
+
 describe("hosted tools", () => {
   test.each(["anthropic", "openai"] as const)(
     "%s: call and result are both reported as the provider's",
@@ -310,6 +391,7 @@ describe("files in results of tools", () => {
     ["anthropic", { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } }],
     ["openai", { type: "input_image", image_url: "data:image/png;base64,aGk=" }],
     ["openai-compatible", { type: "image_url", image_url: { url: "data:image/png;base64,aGk=" } }],
+    ["google", { inlineData: { mimeType: "image/png", data: "aGk=" } }],
   ] as const)("%s sees the picture", async (name, picture) => {
     const { provider, model } = await open(name, [{ text: "nice" }])
     await ask(model, read)
@@ -390,65 +472,70 @@ describe("prompt caches", () => {
   })
 })
 
-describe.each(["openai-compatible", "openai", "anthropic"] as const)("the connection of %s", (name) => {
-  test("is closed when the turn is aborted before the first byte", async () => {
-    const { provider, model } = await open(name, [{ text: "never", hold: "start" }])
-    const controller = new AbortController()
-    const pending = model.stream(request(HELLO), controller.signal)[Symbol.asyncIterator]().next()
-    await provider.arrived(1)
-    controller.abort()
-    await expect(pending).rejects.toThrow(/abort/)
-    expect(await provider.ended(1)).toBe("client-closed")
-  })
+describe.each(["openai-compatible", "openai", "anthropic", "google"] as const)(
+  "the connection of %s",
+  (name) => {
+    test("is closed when the turn is aborted before the first byte", async () => {
+      const { provider, model } = await open(name, [{ text: "never", hold: "start" }])
+      const controller = new AbortController()
+      const pending = model.stream(request(HELLO), controller.signal)[Symbol.asyncIterator]().next()
+      await provider.arrived(1)
+      controller.abort()
+      await expect(pending).rejects.toThrow(/abort/)
+      expect(await provider.ended(1)).toBe("client-closed")
+    })
 
-  test("is closed when the turn is left before the first byte", async () => {
-    const { provider, model } = await open(name, [{ text: "never", hold: "start" }])
-    const events = model.stream(request(HELLO), new AbortController().signal)[Symbol.asyncIterator]()
-    const pending = events.next().catch(() => "gone")
-    await provider.arrived(1)
-    expect(await events.return?.()).toEqual({ done: true, value: undefined })
-    expect(await provider.ended(1)).toBe("client-closed")
-    expect(await pending).toBe("gone")
-  })
+    test("is closed when the turn is left before the first byte", async () => {
+      const { provider, model } = await open(name, [{ text: "never", hold: "start" }])
+      const events = model.stream(request(HELLO), new AbortController().signal)[Symbol.asyncIterator]()
+      const pending = events.next().catch(() => "gone")
+      await provider.arrived(1)
+      expect(await events.return?.()).toEqual({ done: true, value: undefined })
+      expect(await provider.ended(1)).toBe("client-closed")
+      expect(await pending).toBe("gone")
+    })
 
-  test("is closed when the turn is aborted in the middle", async () => {
-    const { provider, model } = await open(name, [{ text: "one two three four", chunks: 8, hold: "middle" }])
-    const controller = new AbortController()
-    const events = model.stream(request(HELLO), controller.signal)[Symbol.asyncIterator]()
-    await events.next()
-    const rest = (async () => {
-      while ((await events.next()).done !== true);
-    })()
-    controller.abort()
-    await expect(rest).rejects.toThrow(/abort/)
-    expect(await provider.ended(1)).toBe("client-closed")
-  })
+    test("is closed when the turn is aborted in the middle", async () => {
+      const { provider, model } = await open(name, [
+        { text: "one two three four", chunks: 8, hold: "middle" },
+      ])
+      const controller = new AbortController()
+      const events = model.stream(request(HELLO), controller.signal)[Symbol.asyncIterator]()
+      await events.next()
+      const rest = (async () => {
+        while ((await events.next()).done !== true);
+      })()
+      controller.abort()
+      await expect(rest).rejects.toThrow(/abort/)
+      expect(await provider.ended(1)).toBe("client-closed")
+    })
 
-  test("is refused as transport when nobody listens", async () => {
-    const { provider, model } = await open(name, [])
-    await provider.close()
-    await expect(ask(model, HELLO)).rejects.toMatchObject({ facts: { kind: "transport" } })
-  })
+    test("is refused as transport when nobody listens", async () => {
+      const { provider, model } = await open(name, [])
+      await provider.close()
+      await expect(ask(model, HELLO)).rejects.toMatchObject({ facts: { kind: "transport" } })
+    })
 
-  test("is used again for the next turn", async () => {
-    const { provider, model } = await open(name, [{ text: "one" }, { text: "two" }, { text: "three" }])
-    await ask(model, HELLO)
-    await ask(model, HELLO)
-    await ask(model, HELLO)
-    expect(new Set(provider.requests.map(({ connection }) => connection)).size).toBe(1)
-  })
+    test("is used again for the next turn", async () => {
+      const { provider, model } = await open(name, [{ text: "one" }, { text: "two" }, { text: "three" }])
+      await ask(model, HELLO)
+      await ask(model, HELLO)
+      await ask(model, HELLO)
+      expect(new Set(provider.requests.map(({ connection }) => connection)).size).toBe(1)
+    })
 
-  test("repeats no call id that the provider repeated, and keeps the input of both calls", async () => {
-    const twice = [
-      { name: "read", id: "same", input: { path: "a" } },
-      { name: "read", id: "same", input: { path: "b" } },
-    ]
-    const { model } = await open(name, [{ tools: twice }])
-    const events = await ask(model, HELLO)
-    const inputs = events.flatMap((event) => (event.type === "tool-call" ? [event.input] : []))
-    expect(inputs).toEqual(['{"path":"a"}', '{"path":"b"}'])
-  })
-})
+    test("repeats no call id that the provider repeated, and keeps the input of both calls", async () => {
+      const twice = [
+        { name: "read", id: "same", input: { path: "a" } },
+        { name: "read", id: "same", input: { path: "b" } },
+      ]
+      const { model } = await open(name, [{ tools: twice }])
+      const events = await ask(model, HELLO)
+      const inputs = events.flatMap((event) => (event.type === "tool-call" ? [event.input] : []))
+      expect(inputs).toEqual(['{"path":"a"}', '{"path":"b"}'])
+    })
+  },
+)
 
 test("a connection of Anthropic is given up when it stays open after the last event", async () => {
   const provider = await startScriptedProvider({ script: [{ text: "done", hold: "end" }] })

@@ -1,5 +1,5 @@
 /** What a wire format has to say: a whole answer, or the same answer as a stream of server-sent events. */
-import type { Fault, ReplyPart, ScriptUsage } from "@meridian/engine/script"
+import type { Fault, FaultFamily, ReplyPart, ScriptUsage } from "@meridian/engine/script"
 
 /** A reply with everything decided, ready to be written in any format. */
 export interface Answer {
@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 export interface WireFormat {
-  readonly family: "openai" | "anthropic"
+  readonly family: FaultFamily
   readonly whole: (answer: Answer) => unknown
   /** Lazy: an answer may have 100,000 pieces. */
   readonly events: (answer: Answer) => Iterable<string>

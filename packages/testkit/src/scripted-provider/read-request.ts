@@ -1,4 +1,4 @@
-/** The few facts that scripts look at, read out of any of the three request shapes. Never throws: bodies are outside data. */
+/** The few facts that scripts look at, read out of any of the four request shapes. Never throws: bodies are outside data. */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 
 import type { ScriptApi } from "@meridian/engine/script"
@@ -19,11 +19,16 @@ export const apiOf = (method: string | undefined, path: string): WireApi | undef
   if (path.endsWith("/chat/completions")) return "chat"
   if (path.endsWith("/responses")) return "responses"
   if (path.endsWith("/messages")) return "messages"
+  if (GENERATE.test(path)) return "generate"
   return undefined
 }
 
-export const readFacts = (api: WireApi, body: unknown): RequestFacts => {
+export const readFacts = (
+  api: WireApi,
+  { path, body }: { readonly path: string; readonly body: unknown },
+): RequestFacts => {
   const fields = asRecord(body)
+  if (api === "generate") return readGenerate(path, fields)
   const messages = asMessages(api === "responses" ? fields["input"] : fields["messages"])
   const system = [
     fields["instructions"],
@@ -63,13 +68,34 @@ export const parseBody = (raw: Buffer): unknown => {
   }
 }
 
-const HIDDEN = new Set(["authorization", "x-api-key", "cookie"])
+const HIDDEN = new Set(["authorization", "x-api-key", "x-goog-api-key", "cookie"])
 
 /** Credentials never reach the log, fake or not. */
 export const publicHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, HIDDEN.has(name) ? "<hidden>" : value]),
   )
+
+/** Google takes a key in the address too. */
+export const publicPath = (path: string): string => path.replace(/([?&]key=)[^&]*/, "$1<hidden>")
+
+/** Google names the model and whether it streams in the path. */
+const GENERATE = /\/([^/:]+):(stream)?[gG]enerateContent$/
+
+const readGenerate = (path: string, fields: Readonly<Record<string, unknown>>): RequestFacts => {
+  const [, model = "", stream] = GENERATE.exec(path.replace(/\?.*$/s, "")) ?? []
+  const contents = (Array.isArray(fields["contents"]) ? fields["contents"] : []).map(asRecord)
+  const last = contents.findLast(({ role, parts }) => role === "user" && plainText(parts) !== "")?.["parts"]
+  const texts = (Array.isArray(last) ? last : []).map(textOf).filter((text) => text !== "")
+  return {
+    model,
+    stream: stream !== undefined,
+    includeUsage: true,
+    system: plainText(asRecord(fields["systemInstruction"])["parts"]),
+    lastUser: texts.join("\n"),
+    lastText: texts.at(-1) ?? "",
+  }
+}
 
 const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? { ...value } : {}

@@ -22,11 +22,25 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((provider) => provider.close()))
 })
 
-const PATHS = { chat: "/v1/chat/completions", responses: "/v1/responses", messages: "/v1/messages" } as const
+const PATHS = {
+  chat: "/v1/chat/completions",
+  responses: "/v1/responses",
+  messages: "/v1/messages",
+  generate: "/v1/models/m:streamGenerateContent?alt=sse",
+} as const
 type Api = keyof typeof PATHS
-const APIS: readonly Api[] = ["chat", "responses", "messages"]
+const APIS: readonly Api[] = ["chat", "responses", "messages", "generate"]
 
-const ask = (provider: ScriptedProvider, api: Api, extra: object = {}): Promise<Response> => {
+const ask = (
+  provider: ScriptedProvider,
+  api: Api,
+  extra: { readonly stream?: boolean; readonly messages?: readonly object[] } = {},
+): Promise<Response> => {
+  if (api === "generate") {
+    const path = extra.stream === false ? "/v1/models/m:generateContent" : PATHS.generate
+    const body = { contents: [{ role: "user", parts: [{ text: "hello" }] }] }
+    return fetch(provider.url + path, { method: "POST", body: JSON.stringify(body) })
+  }
   const said = [{ role: "user", content: "hello" }]
   const body = {
     model: "m",
@@ -48,6 +62,7 @@ const TEXT_PATTERN: Readonly<Record<Api, RegExp>> = {
   chat: /"content":"([^"]+)"/g,
   responses: /"delta":"([^"]+)"/g,
   messages: /"type":"text_delta","text":"([^"]+)"/g,
+  generate: /"text":"([^"]+)"/g,
 }
 const textOf = (api: Api, wire: string): string =>
   [...wire.matchAll(TEXT_PATTERN[api])].map((match) => match[1]).join("")
@@ -96,7 +111,10 @@ describe.each(APIS)("the scripted provider in the %s format", (api) => {
     expect(response.status).toBe(429)
     expect(response.headers.get("retry-after")).toBe("1")
     expect(await response.json()).toMatchObject({
-      error: { type: "rate_limit_error", message: "Rate limit reached" },
+      error:
+        api === "generate"
+          ? { code: 429, status: "RESOURCE_EXHAUSTED" }
+          : { type: "rate_limit_error", message: "Rate limit reached" },
     })
   })
 
@@ -133,7 +151,7 @@ describe.each(APIS)("the scripted provider in the %s format", (api) => {
     const provider = await start({ script: [{ text: "half", unfinished: true }] })
     const wire = await (await ask(provider, api)).text()
     expect(textOf(api, wire)).toBe("half")
-    expect(wire).not.toMatch(/finish_reason":"|response.completed|message_stop|\[DONE\]/)
+    expect(wire).not.toMatch(/finish_reason":"|response.completed|message_stop|finishReason|\[DONE\]/)
   })
 
   test("writes 100,000 pieces and 10 MB without keeping them", async () => {

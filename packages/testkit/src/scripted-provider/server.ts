@@ -4,6 +4,7 @@
  *   POST /v1/chat/completions   OpenAI Chat Completions
  *   POST /v1/responses          OpenAI Responses
  *   POST /v1/messages           Anthropic Messages (and /v1/messages/count_tokens)
+ *   POST /v1/models/NAME:streamGenerateContent   Google (and :generateContent)
  *   GET  /v1/models             a list with one model
  *   GET  /__fake/state          what has been asked so far
  *   GET  /__fake/held           how long each request was held, in order
@@ -16,9 +17,18 @@ import { openScript, type Respond, type ScriptStep } from "@meridian/engine/scri
 
 import { chat } from "./chat.ts"
 import type { WireFormat } from "./format.ts"
+import { generate } from "./generate.ts"
 import { messages } from "./messages.ts"
 import { play, sendJson, type Ended } from "./play.ts"
-import { apiOf, parseBody, publicHeaders, readBody, readFacts, type WireApi } from "./read-request.ts"
+import {
+  apiOf,
+  parseBody,
+  publicHeaders,
+  publicPath,
+  readBody,
+  readFacts,
+  type WireApi,
+} from "./read-request.ts"
 import { responses } from "./responses.ts"
 
 export interface ScriptedProviderOptions {
@@ -73,7 +83,7 @@ const LOOPBACK = "127.0.0.1"
 const KEEP_REQUESTS = 1_000
 const KEEP_BYTES = 67_108_864
 const KEEP_HELD = 100_000
-const FORMATS = { chat, responses, messages } as const satisfies Record<WireApi, WireFormat>
+const FORMATS = { chat, responses, messages, generate } as const satisfies Record<WireApi, WireFormat>
 
 export const startScriptedProvider = async (
   options: ScriptedProviderOptions = {},
@@ -112,7 +122,7 @@ export const startScriptedProvider = async (
     { entry, bytes, ending }: Asked,
     response: ServerResponse,
   ): Promise<Ended> => {
-    const facts = readFacts(api, entry.body)
+    const facts = readFacts(api, entry)
     const gone = new AbortController()
     response.once("close", () => gone.abort())
     const { reply, turn } = await script.take({ ...facts, api, n: entry.n, body: entry.body })
@@ -145,7 +155,7 @@ export const startScriptedProvider = async (
       n: api === undefined ? 0 : ++asked,
       at: Date.now(),
       method: request.method ?? "GET",
-      path,
+      path: publicPath(path),
       connection: request.socket.remotePort ?? 0,
       headers: publicHeaders(request.headers),
       body: parseBody(raw),
