@@ -3,6 +3,7 @@ import { OPERATIONS, register, type Registration } from "@meridian/spaces"
 
 import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
+import { DIRECT } from "./command/direct.meta.ts"
 import { INIT } from "./command/init.meta.ts"
 import { SERVE } from "./command/serve.meta.ts"
 import { SESSION_COMPACTIONS, SESSION_LIST, SESSION_RESTORE } from "./command/session.meta.ts"
@@ -15,5 +16,6 @@ export const COMMANDS: readonly Registration[] = [
   register(SESSION_COMPACTIONS, async () => (await import("./command/session.ts")).sessionCompactions),
   register(SESSION_RESTORE, async () => (await import("./command/session.ts")).sessionRestore),
   register(SERVE, async () => (await import("./command/serve.ts")).serve),
+  register(DIRECT, async () => (await import("./command/direct.ts")).direct),
   register(COMPLETION, async () => (await import("./command/completion.ts")).completion),
 ]

@@ -1,7 +1,15 @@
 /** The world of a command: this process. Everything that costs start-up time is reached only when it is asked for. */
 import { resolve as resolvePath } from "node:path"
 
-import { Interrupted, renderWarning, warning, type SignalName, type World } from "@meridian/spaces"
+import {
+  directEntry,
+  HARNESSES,
+  Interrupted,
+  renderWarning,
+  warning,
+  type SignalName,
+  type World,
+} from "@meridian/spaces"
 
 import type { Output } from "./output.ts"
 
@@ -48,6 +56,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
       return isatty(2)
     },
   }
+  const program: World["program"] = [process.execPath, ...process.execArgv, process.argv[1] ?? ""]
   const world: World = {
     env,
     cwd,
@@ -77,7 +86,8 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
     },
     json: choices.json,
     configPath: choices.configPath,
-    program: [process.execPath, ...process.execArgv, process.argv[1] ?? ""],
+    program,
+    harnesses: [...HARNESSES, directEntry(program)],
   }
   return { world, stoppedBy: () => first }
 }

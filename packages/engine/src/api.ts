@@ -64,8 +64,12 @@ export interface EngineOptions {
   }
   readonly limits?: Partial<EngineLimits>
   readonly retry?: Partial<RetryPolicy>
-  /** False: only looks. Nothing that a lost process left is settled or gone on with. */
-  readonly recover?: boolean
+  /**
+   * What is done about processes that were lost, when the engine opens and later. True (the default): whatever they left is
+   * settled and inputs that wait are gone on with, in every session. A list: what they left in these sessions is settled;
+   * nothing is gone on with before it is asked for, so that many engines can share a database. False: only looks.
+   */
+  readonly recover?: boolean | readonly string[]
 }
 
 export type SessionStatus = "idle" | "running" | "waiting" | "interrupted" | "failed"

@@ -39,6 +39,13 @@ export const checkOptions = (options: EngineOptions): void => {
   for (const entry of optionalList(given["instructions"], "`instructions`"))
     if (typeof entry !== "string" || entry === "")
       throw invalid("`instructions` are paths, globs or addresses")
+  const { recover } = given
+  if (
+    Array.isArray(recover)
+      ? recover.some((id) => typeof id !== "string")
+      : typeof (recover ?? true) !== "boolean"
+  )
+    throw invalid("`recover` is true, false or a list of session ids")
   checkNumbers(given["retry"], "retry", { attempts: 1, baseMs: 0 })
   checkNumbers(given["compaction"], "compaction", { buffer: 0, keepTokens: 0, timeoutMs: 1 })
 }

@@ -147,8 +147,8 @@ export const makeEngine = (
     // Runs before the finalizers above: drains settle while everything they use is still open.
     yield* Effect.addFinalizer(() => Effect.sync(permissions.close).pipe(Effect.andThen(drains.close)))
     if (options.recover !== false) {
-      yield* watchOthers(runtime, drains)
-      yield* recover(runtime, drains)
+      yield* watchOthers(runtime, drains, options.recover)
+      yield* recover(runtime, drains, options.recover)
     }
     const sessions = makeSessions(runtime, drains)
     const asking: Permissions["Service"] = {
@@ -166,27 +166,41 @@ export const makeEngine = (
     )
   })
 
-/** What a dead process left is settled before anyone looks; then the inputs that ask for it are worked on. */
-const recover = (runtime: Runtime, drains: Drains): Effect.Effect<void, Failure> =>
+/**
+ * What a dead process left is settled before anyone looks; then the inputs that ask for it are worked on. Where only some
+ * sessions are ours, that is for whoever opened us to ask.
+ */
+const recover = (
+  runtime: Runtime,
+  drains: Drains,
+  sessions: EngineOptions["recover"],
+): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { store } = runtime
+    const named = Array.isArray(sessions) ? new Set<unknown>(sessions) : undefined
     const lost = yield* attempt(() => store.leases.abandoned())
-    yield* Effect.forEach(lost, (sessionID) => recoverSession(runtime, sessionID), {
-      concurrency: 8,
-      discard: true,
-    })
+    yield* Effect.forEach(
+      lost.filter((sessionID) => named?.has(sessionID) ?? true),
+      (sessionID) => recoverSession(runtime, sessionID),
+      { concurrency: 8, discard: true },
+    )
+    if (named !== undefined) return
     for (const sessionID of yield* attempt(() => store.inbox.sessionsToWake())) drains.wake(sessionID)
   })
 
 /** Takes over from processes that died or froze while they held sessions of this database. */
-const watchOthers = (runtime: Runtime, drains: Drains): Effect.Effect<void, never, Scope.Scope> =>
+const watchOthers = (
+  runtime: Runtime,
+  drains: Drains,
+  sessions: EngineOptions["recover"],
+): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const { store, world, settings } = runtime
     const stop = world.every(Math.max(50, Math.floor(settings.limits.leaseMs / 4)), () => {
       // A store that cannot be written now is looked at again at the next tick; a timer has nobody to tell.
       const look = attempt(store.leases.sweep).pipe(
-        Effect.flatMap((lost) => (lost ? recover(runtime, drains) : Effect.void)),
+        Effect.flatMap((lost) => (lost ? recover(runtime, drains, sessions) : Effect.void)),
         Effect.ignore,
       )
       Effect.runFork(Effect.forkIn(look, scope))

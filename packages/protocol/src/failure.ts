@@ -4,6 +4,7 @@
  * bug is not one either: a bug is an Error without a code.
  */
 import { CONTINUITY_FAILURES } from "./failure/continuity.ts"
+import { DIRECT_FAILURES } from "./failure/direct.ts"
 import { ENGINE_FAILURES } from "./failure/engine.ts"
 import type { Facts, FailureEntry } from "./failure/entry.ts"
 import { SERVER_FAILURES } from "./failure/server.ts"
@@ -11,7 +12,13 @@ import { SPACES_FAILURES } from "./failure/spaces.ts"
 
 export type { Facts, FailureEntry } from "./failure/entry.ts"
 
-export const FAILURES = { ...ENGINE_FAILURES, ...SPACES_FAILURES, ...CONTINUITY_FAILURES, ...SERVER_FAILURES }
+export const FAILURES = {
+  ...ENGINE_FAILURES,
+  ...DIRECT_FAILURES,
+  ...SPACES_FAILURES,
+  ...CONTINUITY_FAILURES,
+  ...SERVER_FAILURES,
+}
 
 export type FailureCode = keyof typeof FAILURES
 

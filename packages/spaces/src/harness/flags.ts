@@ -29,7 +29,7 @@ export const knownFlags = (): readonly { readonly flag: string; readonly values:
   return [...known].map(([flag, values]) => ({ flag, values }))
 }
 
-const IDS: readonly HarnessId[] = ["claude", "codex", "opencode"]
+const IDS: readonly HarnessId[] = ["claude", "codex", "opencode", "direct"]
 
 const readSpelling = (spelling: string): { readonly names: readonly string[]; readonly flag: Flag } => {
   const [names = "", values] = spelling.split("=")
@@ -72,5 +72,5 @@ const SPELLINGS: Readonly<Record<HarnessId, readonly string[]>> = {
     -i|--interactive --log-level= --mdns --mdns-domain= --mini -m|--model= --no-replay -p|--password= --port=
     --print-logs --prompt= --pure --replay-limit= -s|--session= --share --thinking --title= -u|--username=
     --variant=`),
-  direct: [],
+  direct: words("--max-turns="),
 }

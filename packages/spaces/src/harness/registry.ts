@@ -22,6 +22,14 @@ export const HARNESSES: readonly HarnessEntry[] = [
   },
 ]
 
+/** The engine: `program` starts this command again. Only the command can add it, for only it has the engine. */
+export const directEntry = (program: readonly [string, ...(readonly string[])]): HarnessEntry => ({
+  id: "direct",
+  name: "Direct",
+  binary: program[0],
+  load: async () => (await import("./direct.ts")).direct(program),
+})
+
 export const findHarness = (
   id: string,
   entries: readonly HarnessEntry[] = HARNESSES,

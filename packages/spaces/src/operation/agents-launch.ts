@@ -9,6 +9,7 @@ import { Failure } from "@meridian/protocol"
 
 import type { AgentProfile } from "../domain/agent-profile.ts"
 import type { Config } from "../domain/config-option.ts"
+import type { Model } from "../domain/model-catalogue.ts"
 import { defaultModel, routeModel, type Route } from "../domain/model-route.ts"
 import { nearest } from "../domain/nearest.ts"
 import type { Skill } from "../domain/skill-file.ts"
@@ -28,6 +29,8 @@ import type { World } from "./world.ts"
 export interface LaunchWish {
   /** `-m`. */
   readonly model?: string | undefined
+  /** `--harness`: goes before what the model's name says. */
+  readonly harness?: HarnessId | undefined
   /** `-a`. */
   readonly agent?: string | undefined
   /** `-s`. */
@@ -189,6 +192,8 @@ const resolveRoute = async (
     filled(wish.recorded?.model) ??
     agent?.model ??
     filled(scene.config["defaults.model"])
+  const asked = askedHarness(wish, models, name)
+  if (asked !== undefined) return asked
   if (name !== undefined) {
     const route = routeModel(models, name)
     if (route.tag === "unknown") throw unknownModel(route)
@@ -202,6 +207,34 @@ const resolveRoute = async (
   if (model === undefined) return { harness, model: "" }
   const route = routeModel(models, model.id)
   return route.tag === "unknown" ? { harness, model: "" } : route
+}
+
+/**
+ * `--harness`: a model asked for beside it is that harness's own name of one, unless the catalogue knows better. Models that
+ * nobody asked for (of a profile, of the configuration) count only when they belong to it.
+ */
+const askedHarness = (
+  { harness, model: asked }: LaunchWish,
+  models: readonly Model[],
+  name: string | undefined,
+): Chosen | undefined => {
+  if (harness === undefined) return undefined
+  const route = name === undefined ? undefined : routeModel(models, name)
+  if (route?.tag === "routed" && route.harness === harness) return route
+  if (filled(asked) !== undefined) {
+    const known = route?.tag === "routed" && route.listed ? route : undefined
+    const explicit = known?.model ?? filled(asked) ?? ""
+    return {
+      harness,
+      // A name that says its harness: a continuation finds it again.
+      model: harness === "direct" ? `direct/${explicit}` : explicit,
+      harnessModel: explicit,
+      ...(known?.effort === undefined ? {} : { effort: known.effort }),
+    }
+  }
+  const own = defaultModel(models, harness)
+  const routed = own === undefined ? undefined : routeModel(models, own.id)
+  return routed?.tag === "routed" ? routed : { harness, model: "" }
 }
 
 export const unknownModel = (route: Extract<Route, { readonly tag: "unknown" }>): Failure =>

@@ -21,6 +21,8 @@ export const resolveContinuation = async (options: {
   /** "": the last chat. */
   readonly reference: string
   readonly space: string | undefined
+  /** A copy may be made of a conversation that somebody is in. */
+  readonly fork: boolean
   readonly state: State
   readonly world: World
 }): Promise<Continuation> => {
@@ -36,7 +38,8 @@ export const resolveContinuation = async (options: {
       (other.chatId === record.chatId ||
         (record.harnessSessionId !== "" && other.harnessSessionId === record.harnessSessionId)),
   )
-  if (busy !== undefined) throw new Failure("CHAT_ALIVE", { chat: busy.chatId, space: space.id })
+  if (busy !== undefined && !options.fork)
+    throw new Failure("CHAT_ALIVE", { chat: busy.chatId, space: space.id })
   return { space, record, harnessSessionId: await nativeId(record, records, world) }
 }
 

@@ -6,7 +6,7 @@ import { Failure } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
-import type { Harness, NativeAgent, PermissionTier } from "../port/harness.ts"
+import type { Harness, HarnessId, NativeAgent, PermissionTier } from "../port/harness.ts"
 import { openPlace } from "../store/place.ts"
 import { resolveLaunch, type RecordedLaunch } from "./agents-launch.ts"
 import { composeLaunch } from "./agents-prompt.ts"
@@ -17,6 +17,8 @@ export interface PrepareRequest {
   readonly mode: "interactive" | "headless"
   /** What the user wrote: `-m`, `-a`, `-s`, `-f`, `--var`, `-p`, `--permission`. */
   readonly model?: string | undefined
+  /** `--harness`. */
+  readonly harness?: HarnessId | undefined
   readonly agent?: string | undefined
   readonly skills: readonly string[]
   readonly files: readonly string[]

@@ -1,6 +1,6 @@
 import { RUN_STATUSES } from "../domain/run.ts"
 /** How a run is told, by every operation that tells of one: absent values are left out, the prompt is never in it. */
-import { PERMISSION_TIERS } from "../port/harness.ts"
+import { HARNESS_IDS, PERMISSION_TIERS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
 import { BOOLEAN, INTEGER, listOf, NUMBER, objectOf, oneOf, STRING, type DocumentOf } from "./schema.ts"
 
@@ -67,6 +67,13 @@ export const SPAWN_DOCUMENT = objectOf(
   },
 )
 export type SpawnDocument = DocumentOf<typeof SPAWN_DOCUMENT>
+
+export const HARNESS_FIELD = {
+  type: "string",
+  description: "Harness to use, whatever the model's name says; direct is Meridian's own engine.",
+  choices: HARNESS_IDS,
+  value: "HARNESS",
+} as const satisfies Field
 
 export const RUN_FIELD = {
   type: "string",

@@ -29,6 +29,7 @@ export const runSpawn = implement(RUN_SPAWN, {
       {
         mode: "headless",
         model: input.model,
+        harness: input.harness,
         agent: input.agent,
         skills: input.skills,
         files: input.files,

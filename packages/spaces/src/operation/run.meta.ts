@@ -1,6 +1,7 @@
 import { RUN_STATUSES } from "../domain/run.ts"
 import { defineMeta } from "./operation.ts"
 import {
+  HARNESS_FIELD,
   INCLUDE_FILES_FIELD,
   PERMISSION_FIELD,
   REPORT_FIELD,
@@ -37,6 +38,7 @@ export const RUN_SPAWN = defineMeta({
   fields: {
     prompt: PROMPT_FIELD,
     model: MODEL_FIELD,
+    harness: HARNESS_FIELD,
     agent: { type: "string", description: "Agent profile.", short: "a", value: "NAME" },
     skills: {
       type: "strings",

@@ -1,6 +1,6 @@
 import { knownFlags } from "../harness/flags.ts"
 import { defineMeta } from "./operation.ts"
-import { PERMISSION_FIELD } from "./run-schema.ts"
+import { HARNESS_FIELD, PERMISSION_FIELD } from "./run-schema.ts"
 import { BOOLEAN, INTEGER, listOf, objectOf, STRING } from "./schema.ts"
 
 const FIELDS = {
@@ -14,12 +14,18 @@ const FIELDS = {
     optionalValue: true,
     value: "CHAT",
   },
+  fork: {
+    type: "boolean",
+    description:
+      "With --continue: a new chat that starts from the history of that one, which stays as it is.",
+  },
   model: {
     type: "string",
     description: "Model id or alias; it decides the harness.",
     short: "m",
     value: "MODEL",
   },
+  harness: HARNESS_FIELD,
   agent: { type: "string", description: "Agent profile.", short: "a", value: "NAME" },
   skills: {
     type: "strings",
@@ -68,6 +74,7 @@ export const START = defineMeta({
   examples: [
     "start",
     "start --new --name feature-auth -m opus",
+    "start --harness direct",
     "start --continue",
     "start --continue c2 -- --verbose",
   ],

@@ -43,10 +43,21 @@ export const start = implement(START, {
     const continuation =
       input.continue === undefined
         ? undefined
-        : await resolveContinuation({ reference: input.continue, space: input.space, state, world })
+        : await resolveContinuation({
+            reference: input.continue,
+            space: input.space,
+            fork: input.fork,
+            state,
+            world,
+          })
     const existing = continuation?.space ?? existingSpace(input, config, state)
     const prepared = await prepareChat(input, { config, continuation, existing, state, world })
+    const fork = input.fork && prepared.harness.capabilities.fork
+    if (input.fork && !fork) world.warn("FORK_UNSUPPORTED", { harness: prepared.harness.name })
+    // What a fork is started from stays as it is: the new conversation is a chat of its own.
+    const chatId = fork ? undefined : continuation?.record.chatId
     const { harness, plan, params } = await planLaunch(input, {
+      fork,
       prepared,
       config,
       continuation,
@@ -59,14 +70,14 @@ export const start = implement(START, {
         model: prepared.model,
         dry_run: true,
         space_id: existing?.id,
-        chat_id: continuation?.record.chatId,
+        chat_id: chatId,
         cwd: plan.cwd,
         cli_command: [plan.command, ...plan.args],
       })
     const space = await openSpace(input, { existing, state, world })
     const place = spacePlace(state.place, space.id)
     const chat = await startChat(state.place, place, {
-      chatId: continuation?.record.chatId,
+      chatId,
       harness: harness.id,
       harnessSessionId: plan.harnessSessionId ?? "",
       model: prepared.model,
@@ -106,6 +117,8 @@ const checkFlags = (input: Input): void => {
     refuse("Cannot combine --new with --space.", "give one of them.")
   if (input.new && input.continue !== undefined)
     refuse("Cannot combine --new with --continue.", "omit --new to continue a chat.")
+  if (input.fork && input.continue === undefined)
+    refuse("--fork needs a chat to start from.", "add --continue, or --continue CHAT.")
   if (input.cwd !== undefined && input.continue !== undefined)
     refuse("A chat is continued in the directory it was started in.", "omit --cwd.")
   if (
@@ -142,6 +155,7 @@ const prepareChat = async (
     {
       mode: "interactive",
       model: input.model,
+      harness: input.harness,
       agent: input.agent,
       skills: input.skills,
       files: [],
@@ -168,7 +182,14 @@ const askedPermission = (input: Input, continuation: Continuation | undefined): 
 
 const planLaunch = async (
   input: Input,
-  { prepared, config, continuation, state, world }: Chosen & { readonly prepared: Prepared },
+  {
+    prepared,
+    fork,
+    config,
+    continuation,
+    state,
+    world,
+  }: Chosen & { readonly prepared: Prepared; readonly fork: boolean },
 ): Promise<{ readonly harness: Harness; readonly plan: LaunchPlan; readonly params: readonly string[] }> => {
   const { harness } = prepared
   const params = mergeParams(harness.id, continuation?.record.params ?? [], [
@@ -184,7 +205,10 @@ const planLaunch = async (
     session:
       continuation === undefined
         ? { kind: "new", chosen: world.uuid() }
-        : { kind: "continue", id: harnessSessionId(continuation.harnessSessionId) },
+        : {
+            id: harnessSessionId(continuation.harnessSessionId),
+            ...(fork ? { kind: "fork", chosen: world.uuid() } : { kind: "continue" }),
+          },
     params,
     scratch: join(tmpdir(), `meridian-${world.uuid()}`),
     ...sparse({

@@ -1,0 +1,32 @@
+import { defineMeta, INTEGER, objectOf, PERMISSION_TIERS } from "@meridian/spaces"
+
+/** What the harness `direct` starts: people say `meridian start --harness direct`. */
+export const DIRECT = defineMeta({
+  name: "direct",
+  audience: "human",
+  hidden: true,
+  summary: "Run a session of the engine: a conversation on this terminal, or one prompt from stdin.",
+  format: "text",
+  fields: {
+    headless: { type: "boolean", description: "One prompt from stdin, one JSON object per line on stdout." },
+    session: { type: "string", description: "Id of the new session.", value: "SESSION" },
+    continue: { type: "string", description: "Go on with this session.", value: "SESSION" },
+    fork: { type: "string", description: "Start from the history of this session.", value: "SESSION" },
+    model: { type: "string", description: "Model of the engine.", short: "m", value: "MODEL" },
+    effort: { type: "string", description: "Reasoning effort, where the model takes one.", value: "LEVEL" },
+    permission: {
+      type: "string",
+      description: "What may be done without asking.",
+      choices: PERMISSION_TIERS,
+      value: "TIER",
+    },
+    launch: { type: "string", description: "File with the rest of the launch.", value: "FILE" },
+    args: {
+      type: "strings",
+      description: "Flags of the harness: --max-turns N.",
+      positional: "dashes",
+      value: "ARGS",
+    },
+  },
+  output: objectOf({ exit_code: INTEGER }),
+})

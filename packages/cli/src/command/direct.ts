@@ -1,0 +1,80 @@
+/** `meridian direct`: one session of the engine, with a terminal or without. */
+import { Failure, sessionId } from "@meridian/protocol"
+import { fitParams, implement, type InputOf, type World } from "@meridian/spaces"
+
+import { readLaunchFile } from "../direct/launch-file.ts"
+import type { DirectLaunch } from "../direct/open-session.ts"
+import { DIRECT } from "./direct.meta.ts"
+
+type Input = InputOf<typeof DIRECT.fields>
+
+export const direct = implement(DIRECT, {
+  run: async (input, world) => {
+    const launch = readLaunch(input, world)
+    if (input.headless) {
+      const { readStdin } = await import("../read-stdin.ts")
+      const { processOutput } = await import("../output.ts")
+      const { runHeadless } = await import("../direct/headless.ts")
+      const exitCode = await runHeadless({
+        launch,
+        prompt: readStdin(),
+        world,
+        write: processOutput().stdout,
+      })
+      return { exit_code: exitCode }
+    }
+    return { exit_code: 0 }
+  },
+  text: () => "",
+  exitCode: (output) => output.exit_code,
+})
+
+const readLaunch = (input: Input, world: World): DirectLaunch => {
+  const file = readLaunchFile(input.launch)
+  const maxTurns = readParams(input.args, world)
+  return {
+    session: chooseSession(input, world),
+    file,
+    ...(input.model === undefined ? {} : { model: input.model }),
+    ...(input.effort === undefined ? {} : { effort: input.effort }),
+    ...(input.permission === undefined ? {} : { permission: input.permission }),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+  }
+}
+
+const chooseSession = (input: Input, world: World): DirectLaunch["session"] => {
+  if (input.continue !== undefined && input.fork !== undefined)
+    throw new Failure("USAGE", {
+      problem: "Cannot combine --continue with --fork.",
+      next: "give one of them.",
+    })
+  const id = checkId(input.session ?? world.uuid())
+  if (input.continue !== undefined) return { kind: "continue", id: checkId(input.continue) }
+  return input.fork === undefined ? { kind: "new", id } : { kind: "fork", from: checkId(input.fork), id }
+}
+
+const checkId = (text: string): string => {
+  try {
+    return sessionId(text)
+  } catch {
+    throw new Failure("SESSION_NOT_FOUND", { session: JSON.stringify(text.slice(0, 200)) })
+  }
+}
+
+/** What followed `--`. A flag nobody knows is named and left out. */
+const readParams = (args: readonly string[], world: World): number | undefined => {
+  const { groups } = fitParams({ id: "direct", name: "Direct" }, args)
+  for (const { flag, words } of groups)
+    if (flag !== "--max-turns")
+      world.warn("UNSUPPORTED_FLAG", { flag: flag ?? words.join(" "), harness: "Direct" })
+  const words = groups.findLast(({ flag }) => flag === "--max-turns")?.words
+  if (words === undefined) return undefined
+  const text = words.join("=").replace(/^--max-turns=?/, "")
+  const turns = Number(text)
+  if (!Number.isSafeInteger(turns) || turns < 1)
+    throw new Failure("USAGE", {
+      problem: `--max-turns must be a whole number of at least 1, got ${JSON.stringify(text)}.`,
+      next: "give a number, or leave it out.",
+    })
+  return turns
+}

@@ -1,0 +1,51 @@
+/** What kind of failure a run met, from the typed failures of the engine. Pure. */
+import { classifyText, type FailureClass } from "@meridian/spaces"
+
+export interface Told {
+  /** A code of the catalogue, or the kind of a model failure. */
+  readonly code: string
+  readonly message: string
+}
+
+export const classOfFailure = ({ code, message }: Told): FailureClass => {
+  const said = classifyText(message)
+  switch (code) {
+    // Billing is refused like a wrong key.
+    case "authentication":
+      return said === "quota" ? "quota" : "authentication"
+    case "rate":
+      return said === "quota" ? "quota" : "rate_limit"
+    case "overloaded":
+      return said === "server_error" ? "server_error" : "overload"
+    case "transport":
+      return "connection"
+    case "overflow":
+      return "context_overflow"
+    case "invalid-request":
+      return said === "model_not_found" || said === "context_overflow" ? said : modelMissing(message)
+    case "MODEL_NOT_FOUND":
+      return "model_not_found"
+    case "SESSION_NOT_FOUND":
+      return "session_not_found"
+    case "SESSION_IN_USE":
+    case "FENCED":
+      return "session_in_use"
+    case "DATABASE_BUSY":
+      return "overload"
+    case "TURN_LIMIT":
+      return "incomplete"
+    case "INVALID_INPUT":
+    case "AGENT_NOT_FOUND":
+    case "LOCATION_NOT_FOUND":
+    case "USAGE":
+      return "invalid_launch"
+    default:
+      return "unclassified"
+  }
+}
+
+/** A provider that is asked for a model it does not have often says little more than its name. */
+const modelMissing = (message: string): FailureClass =>
+  /^model: |\bmodel\b.*\b(not|unknown|invalid|exist)\b|\bnot_found_error\b|\bnot found\b/i.test(message)
+    ? "model_not_found"
+    : "unclassified"

@@ -1,0 +1,195 @@
+/**
+ * One prompt without a terminal: the session works until it has settled, everything durable becomes a line on stdout. Whoever
+ * started us judges the run by these lines. Nobody can answer a question here, so every question is refused, with words the
+ * model reads.
+ */
+import type { Engine } from "@meridian/engine"
+import { Failure, harnessSessionId, renderFailure } from "@meridian/protocol"
+import { encodeDirectLine, Interrupted, type DirectEvent, type World } from "@meridian/spaces"
+
+import { classOfFailure } from "./failure-class.ts"
+import { openSession, type DirectLaunch, type OpenSession } from "./open-session.ts"
+import { openTranslator, type Ending, type Translator } from "./translate.ts"
+
+export interface HeadlessRun {
+  readonly launch: DirectLaunch
+  readonly prompt: string
+  readonly world: World
+  readonly write: (line: string) => void
+}
+
+/** The exit code. Never throws for what a run can meet: that is an `error` line. */
+export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun): Promise<number> => {
+  const tell = (event: DirectEvent): void => write(encodeDirectLine(event))
+  tell({ type: "session", harnessSessionId: harnessSessionId(launch.session.id) })
+  try {
+    const opened = await openSession(launch, world)
+    try {
+      for (const message of opened.notices) tell({ type: "warning", message })
+      const ending = await work(opened, prompt, { world, tell })
+      return conclude(ending, { world, tell })
+    } finally {
+      await opened.engine.close()
+    }
+  } catch (error) {
+    if (world.signal.aborted) return signalCode(world)
+    if (!(error instanceof Failure)) throw error
+    tell({
+      type: "error",
+      failure: classOfFailure({ code: error.code, message: error.message }),
+      message: renderFailure(error),
+    })
+    return 1
+  }
+}
+
+interface Telling {
+  readonly world: World
+  readonly tell: (event: DirectEvent) => void
+}
+
+const conclude = (ending: Ending, { world, tell }: Telling): number => {
+  switch (ending.tag) {
+    case "settled":
+      tell({ type: "ended" })
+      return 0
+    case "interrupted":
+      if (world.signal.aborted) return signalCode(world)
+      tell({ type: "error", failure: "incomplete", message: "The session was interrupted from elsewhere." })
+      return 1
+    case "unfinished":
+      tell({ type: "error", failure: "incomplete", message: ending.why })
+      return 1
+    case "failed":
+      tell({ type: "error", failure: classOfFailure(ending.error), message: ending.error.message })
+      return 1
+  }
+}
+
+const signalCode = ({ signal }: World): number => {
+  const reason: unknown = signal.reason
+  return reason instanceof Interrupted && reason.signal === "SIGINT" ? 130 : 143
+}
+
+const work = async (opened: OpenSession, prompt: string, { world, tell }: Telling): Promise<Ending> => {
+  const { engine, session } = opened
+  const priced = new Set(opened.models.flatMap(({ id, price }) => (price === undefined ? [] : [id])))
+  const translator = openTranslator({ isPriced: (model) => priced.has(model) })
+  const follower = follow(engine, session, { translator, tell })
+  const stop = (): void => {
+    // Its own settling is what we wait for below; a failure to interrupt shows there.
+    engine.sessions.interrupt(session.id).catch(() => undefined)
+  }
+  world.signal.throwIfAborted()
+  world.signal.addEventListener("abort", stop, { once: true })
+  try {
+    for (const { id } of await engine.permissions.list({ sessionID: session.id })) await refuse(engine, id)
+    await ask(engine, session.id, { prompt, id: promptId(session.id, world) })
+    const failure = await settled(engine, session.id)
+    await follower.upTo((await engine.sessions.get(session.id)).seq)
+    const ending = translator.ending()
+    // Most failures are events, which say more; what could not even be recorded is told as it is.
+    if (failure !== undefined && ending.tag !== "failed" && ending.tag !== "interrupted") throw failure
+    return ending
+  } finally {
+    world.signal.removeEventListener("abort", stop)
+    await follower.close()
+  }
+}
+
+/** Another attempt of the same run sends the same prompt: the session has it already and is only run again. */
+const promptId = (sessionID: string, { env }: World): string | undefined => {
+  const [space, run] = [env["MERIDIAN_SPACE_ID"] ?? "", env["MERIDIAN_PARENT_RUN_ID"] ?? ""]
+  return space === "" || run === "" ? undefined : `msg_${sessionID}_${space}_${run}`.slice(-MOST_ID)
+}
+
+const MOST_ID = 200
+
+/**
+ * Admitted first and woken then: an input that waits for its demand is never taken up by another engine on this database.
+ */
+const ask = async (
+  { sessions }: Engine,
+  sessionID: string,
+  { prompt, id }: { readonly prompt: string; readonly id: string | undefined },
+): Promise<void> => {
+  const admit = (own: string | undefined) =>
+    sessions.prompt({
+      sessionID,
+      prompt: { text: prompt },
+      resume: false,
+      ...(own === undefined ? {} : { id: own }),
+    })
+  const receipt = await admit(id).catch((error: unknown) => {
+    // The id belongs to a run of an earlier life of this state folder: another prompt altogether.
+    if (error instanceof Failure && error.code === "PROMPT_CONFLICT") return admit(undefined)
+    throw error
+  })
+  if (receipt.promotedSeq === undefined) return sessions.wake(sessionID)
+  // Its failure is an event, too, and read there.
+  return sessions.run(sessionID).catch(() => undefined)
+}
+
+const settled = async ({ sessions }: Engine, sessionID: string): Promise<Failure | undefined> => {
+  try {
+    await sessions.wait(sessionID)
+    return undefined
+  } catch (error) {
+    if (error instanceof Failure) return error
+    throw error
+  }
+}
+
+const REFUSAL =
+  "Nobody can answer questions in this run. Do it another way with the tools you may use, or say in your report what is missing."
+
+const refuse = async ({ permissions }: Engine, requestID: string): Promise<void> => {
+  try {
+    await permissions.reply({ requestID, reply: "reject", message: REFUSAL })
+  } catch (error) {
+    // Answered meanwhile, by an approval or from elsewhere.
+    if (!(error instanceof Failure && error.code === "REQUEST_NOT_FOUND")) throw error
+  }
+}
+
+interface Follower {
+  /** Resolves when everything up to this sequence has been told. */
+  readonly upTo: (seq: number) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const follow = (
+  engine: Engine,
+  session: OpenSession["session"],
+  { translator, tell }: Pick<Telling, "tell"> & { readonly translator: Translator },
+): Follower => {
+  const closed = new AbortController()
+  const events = engine.sessions.events(
+    { sessionID: session.id, after: session.seq, follow: true },
+    { signal: closed.signal },
+  )
+  const waiting = new Map<number, () => void>()
+  let seen = session.seq
+  const reading = (async () => {
+    for await (const event of events) {
+      for (const told of translator.push(event)) tell(told)
+      if (event.type === "session.next.permission.asked.1") await refuse(engine, event.data.requestID)
+      if (!("seq" in event)) continue
+      seen = event.seq
+      for (const [seq, arrive] of waiting) if (seq <= seen) arrive()
+    }
+  })()
+  return {
+    upTo: async (seq) => {
+      const arrived = new Promise<void>((arrive) => {
+        waiting.set(seq, arrive)
+        if (seq <= seen) arrive()
+      })
+      await Promise.race([reading, arrived])
+    },
+    close: async () => {
+      closed.abort()
+      await reading
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/** What `--launch FILE` holds: the parts of a launch that may be long. Written by the harness adapter of spaces. */
+import { readFileSync } from "node:fs"
+
+import { Failure } from "@meridian/protocol"
+import type { McpServer } from "@meridian/spaces"
+
+export interface LaunchFile {
+  /** The first message of a conversation. */
+  readonly prompt?: string
+  /** Standing text: skills and whatever else the launcher wants to be told beside the conversation. */
+  readonly instructions?: string
+  readonly agent?: { readonly name: string; readonly body: string }
+  /** Replaces what the permission tier would allow. */
+  readonly allowedTools?: readonly string[]
+  readonly mcpServers: readonly McpServer[]
+}
+
+export const readLaunchFile = (path: string | undefined): LaunchFile => {
+  if (path === undefined) return { mcpServers: [] }
+  const content = readContent(path)
+  const prompt = textOf(content["prompt"])
+  const instructions = textOf(content["instructions"])
+  const agent = agentOf(content["agent"])
+  const tools = content["allowed_tools"]
+  return {
+    mcpServers: listOf(content["mcp_servers"]).flatMap(serverOf),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(tools === undefined ? {} : { allowedTools: textsOf(tools) }),
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const readContent = (path: string): Fields => {
+  try {
+    // oxlint-disable-next-line eslint/no-restricted-properties -- the codec of this file; every field is checked
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"))
+    if (isFields(value)) return value
+  } catch {
+    // Said below: not there and not readable are the same to whoever typed it.
+  }
+  throw new Failure("USAGE", {
+    problem: `${path} is not a launch of the direct harness.`,
+    next: "start a conversation with 'meridian start --harness direct'.",
+  })
+}
+
+const agentOf = (value: unknown): LaunchFile["agent"] => {
+  if (!isFields(value)) return undefined
+  const name = textOf(value["name"])
+  return name === undefined || name === "" ? undefined : { name, body: textOf(value["body"]) ?? "" }
+}
+
+const serverOf = (value: unknown): readonly McpServer[] => {
+  if (!isFields(value)) return []
+  const [name, command] = [textOf(value["name"]), textOf(value["command"])]
+  if (name === undefined || command === undefined) return []
+  const environment = Object.entries(isFields(value["environment"]) ? value["environment"] : {}).flatMap(
+    ([key, text]) => (typeof text === "string" ? [[key, text] as const] : []),
+  )
+  return [{ name, command, args: textsOf(value["args"]), environment: Object.fromEntries(environment) }]
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+const textsOf = (value: unknown): readonly string[] => listOf(value).flatMap((text) => textOf(text) ?? [])
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

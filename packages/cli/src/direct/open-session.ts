@@ -1,0 +1,146 @@
+/**
+ * The engine on the state of this project, with one session of it in hand. Many processes share the database: this one
+ * takes over nothing but its own session, so that no run ever works on the prompts of another.
+ */
+import { join } from "node:path"
+
+import { openEngine, type Engine, type ModelConfig, type SessionInfo } from "@meridian/engine"
+import { Failure } from "@meridian/protocol"
+import { keepOutOfGit } from "@meridian/server"
+import { openPlace, type PermissionTier, type World } from "@meridian/spaces"
+
+import { loadEngineModels } from "../models/load-engine-models.ts"
+import type { LaunchFile } from "./launch-file.ts"
+import { permissionRules } from "./permission-rules.ts"
+
+export interface DirectLaunch {
+  readonly session:
+    | { readonly kind: "new"; readonly id: string }
+    | { readonly kind: "continue"; readonly id: string }
+    | { readonly kind: "fork"; readonly from: string; readonly id: string }
+  readonly model?: string
+  readonly effort?: string
+  readonly permission?: PermissionTier
+  readonly maxTurns?: number
+  readonly file: LaunchFile
+}
+
+export interface OpenSession {
+  readonly engine: Engine
+  readonly session: SessionInfo
+  readonly models: readonly ModelConfig[]
+  readonly defaultModel: string
+  readonly agents: readonly string[]
+  /** What the person should know before the first word. */
+  readonly notices: readonly string[]
+}
+
+/** Turns in a row before the engine gives up: others of its kind have no such bound at all. */
+const MOST_TURNS = 500
+
+/** Throws a Failure for everything that can be said in a sentence; nothing is left open then. */
+export const openSession = async (launch: DirectLaunch, world: World): Promise<OpenSession> => {
+  const { models, defaultModel = models[0]?.id ?? "" } = await loadEngineModels(world)
+  const model = launch.model === undefined ? undefined : findModel(models, launch.model)
+  const { root } = openPlace(world.env, world.cwd)
+  keepOutOfGit(root)
+  const { file } = launch
+  const { agent, instructions } = file
+  const engine = await openEngine({
+    database: join(root, "engine.sqlite"),
+    models,
+    ...(defaultModel === "" ? {} : { model: defaultModel }),
+    permissions: permissionRules({
+      servers: file.mcpServers.map((server) => server.name),
+      ...(launch.permission === undefined ? {} : { permission: launch.permission }),
+      ...(file.allowedTools === undefined ? {} : { allowedTools: file.allowedTools }),
+    }),
+    agents: agent === undefined ? [] : [{ name: agent.name, prompt: agent.body }],
+    mcp: file.mcpServers,
+    // Always there, so that a continued session is told when its standing text changed or went away.
+    context: [
+      {
+        key: "meridian/instructions",
+        observe: () => instructions ?? null,
+        baseline: (text: string) => text,
+        update: (_before: string, text: string) =>
+          `Your standing instructions changed. They are now:\n\n${text}`,
+        removed: "The standing instructions given before no longer apply.",
+      },
+    ],
+    limits: { turnsPerActivity: launch.maxTurns ?? MOST_TURNS },
+    recover: [launch.session.id],
+  })
+  try {
+    const agents = ["build", "plan", ...(agent === undefined ? [] : [agent.name])]
+    const { session, notices } = await enter(engine, launch, { model, agents, world })
+    return { engine, session, models, defaultModel, agents, notices }
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
+/** By its id, or by what stands behind the provider's name where only one model is called that. */
+export const findModel = (models: readonly ModelConfig[], name: string): string => {
+  const exact = models.find(({ id }) => id === name)
+  const short = models.filter(({ id }) => id.slice(id.indexOf("/") + 1) === name)
+  const found = exact ?? (short.length === 1 ? short[0] : undefined)
+  if (found === undefined)
+    throw new Failure("MODEL_NOT_FOUND", { model: name, known: models.map(({ id }) => id).join(", ") })
+  return found.id
+}
+
+interface Cast {
+  readonly model: string | undefined
+  readonly agents: readonly string[]
+  readonly world: World
+}
+
+const enter = async (
+  engine: Engine,
+  launch: DirectLaunch,
+  { model, agents, world }: Cast,
+): Promise<Pick<OpenSession, "session" | "notices">> => {
+  const { sessions } = engine
+  const session = await obtain(engine, launch.session, world.cwd)
+  const { id } = session
+  await requireIdle(engine, id)
+  const notices: string[] = []
+  const agent = launch.file.agent?.name ?? (agents.includes(session.agent) ? session.agent : "build")
+  if (agent !== session.agent) {
+    await sessions.switchAgent({ sessionID: id, agent })
+    if (launch.file.agent === undefined)
+      notices.push(`The agent ${session.agent} is not here any more; ${agent} goes on.`)
+  }
+  if (model !== undefined && model !== session.model) await sessions.switchModel({ sessionID: id, model })
+  return { session: await sessions.get(id), notices }
+}
+
+const obtain = (
+  { sessions }: Engine,
+  choice: DirectLaunch["session"],
+  directory: string,
+): Promise<SessionInfo> => {
+  switch (choice.kind) {
+    case "new":
+      return sessions.create({ id: choice.id, location: { directory } })
+    case "continue":
+      return sessions.get(choice.id)
+    case "fork":
+      throw new Failure("INVALID_INPUT", { what: "This engine cannot fork a session yet" })
+  }
+}
+
+/** A process that is just ending gives its session back within this time. */
+const IDLE_WITHIN_MS = 3_000
+
+const requireIdle = async ({ sessions }: Engine, sessionID: string): Promise<void> => {
+  const late = AbortSignal.timeout(IDLE_WITHIN_MS)
+  try {
+    await sessions.wait(sessionID, { signal: late })
+  } catch (error) {
+    if (late.aborted) throw new Failure("SESSION_IN_USE", { session: sessionID }, { cause: error })
+    throw error
+  }
+}

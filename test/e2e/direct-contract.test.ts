@@ -1,0 +1,173 @@
+/**
+ * The harness contract over runs of the real program: each is made when this file is loaded, against a scripted provider,
+ * so that no recording can grow old. What each must be judged as is written down here.
+ */
+import { harnessSessionId } from "@meridian/protocol"
+import type { LaunchRequest, Verdict } from "@meridian/spaces"
+import { harnessContract, type RecordedRun } from "@meridian/testkit/contract/harness"
+import { expect, test } from "vitest"
+
+import { directHarness, directScene, judged, type SceneOptions } from "../direct-scene.ts"
+
+const SESSION = "0f0e0d0c-1111-4222-8333-444455556666"
+const USAGE = { input: 100, output: 20, cacheRead: 30, reasoning: 5 }
+
+interface Case extends SceneOptions {
+  readonly request?: Partial<LaunchRequest>
+  readonly expected: Omit<Verdict, "skippedLines" | "harnessSessionId">
+}
+
+const failed = (
+  failure: NonNullable<Verdict["failure"]>["class"],
+  message: RegExp,
+  transient = false,
+): Case["expected"] => ({
+  status: "failed",
+  failure: { class: failure, message: expect.stringMatching(message), transient },
+})
+
+const CASES: Readonly<Record<string, Case>> = {
+  plain: {
+    script: [{ text: "Done.", usage: USAGE }],
+    expected: {
+      status: "succeeded",
+      report: "Done.",
+      usage: { inputTokens: 100, cachedInputTokens: 30, outputTokens: 20 },
+    },
+  },
+  tools: {
+    request: { permission: "workspace-write" },
+    script: [
+      {
+        text: "I look first.",
+        reasoning: "Let me think.",
+        tools: [
+          { name: "read", input: { path: "README.md" } },
+          { name: "write", input: { path: "made.txt", content: "made\n" } },
+        ],
+        usage: USAGE,
+      },
+      { text: "Written.", usage: USAGE },
+    ],
+    expected: {
+      status: "succeeded",
+      report: "Written.",
+      usage: { inputTokens: 200, cachedInputTokens: 60, outputTokens: 40 },
+    },
+  },
+  refused: {
+    request: { permission: "workspace-write" },
+    script: [
+      { tools: [{ name: "bash", input: { command: "echo hi" } }], usage: USAGE },
+      { text: "I may not run commands.", usage: USAGE },
+    ],
+    expected: {
+      status: "succeeded",
+      report: "I may not run commands.",
+      usage: { inputTokens: 200, cachedInputTokens: 60, outputTokens: 40 },
+    },
+  },
+  "wrong key": {
+    script: [{ error: "auth", repeat: true }],
+    expected: failed("authentication", /./),
+  },
+  "no credit": {
+    script: [{ error: "quota", repeat: true }],
+    expected: failed("quota", /./),
+  },
+  "too many requests": {
+    script: [{ error: "rate-limit", repeat: true }],
+    expected: failed("rate_limit", /./, true),
+  },
+  overloaded: {
+    script: [{ error: "overloaded", repeat: true }],
+    expected: failed("overload", /./, true),
+  },
+  overflow: {
+    script: [{ error: "context-overflow", repeat: true }],
+    expected: failed("context_overflow", /./),
+  },
+  "unknown to the provider": {
+    script: [{ error: "not-found", repeat: true }],
+    expected: failed("model_not_found", /./),
+  },
+  "unknown model": {
+    request: { model: "anthropic/nothing" },
+    expected: failed("model_not_found", /^ERROR \[MODEL_NOT_FOUND\]: Model anthropic\/nothing/),
+  },
+  "unknown session": {
+    request: { session: { kind: "continue", id: harnessSessionId(SESSION) } },
+    expected: failed("session_not_found", /^ERROR \[SESSION_NOT_FOUND\]: Session 0f0e0d0c/),
+  },
+  "cut at the limit": {
+    script: [{ text: "Half an ans", finish: "length", usage: USAGE }],
+    expected: {
+      ...failed("incomplete", /^The answer was cut at the output limit/),
+      report: "Half an ans",
+      usage: { inputTokens: 100, cachedInputTokens: 30, outputTokens: 20 },
+    },
+  },
+  nowhere: {
+    env: { ANTHROPIC_BASE_URL: "http://127.0.0.1:9/v1" },
+    expected: failed("connection", /./, true),
+  },
+}
+
+const record = async (name: string, { request, expected, ...scene }: Case): Promise<RecordedRun> => {
+  const { launch } = await directScene(scene)
+  const { stdout, end } = await launch(request)
+  return {
+    name,
+    stdout,
+    end,
+    continued: request?.session !== undefined,
+    expected: { ...expected, harnessSessionId: harnessSessionId(SESSION), skippedLines: 0 },
+  }
+}
+
+const runs: RecordedRun[] = []
+for (const [name, each] of Object.entries(CASES)) runs.push(await record(name, each))
+
+harnessContract(await directHarness(), runs)
+
+test("a refused call and its reason are among the events, and the model was told", async () => {
+  const { launch, asked } = await directScene({
+    script: [{ tools: [{ name: "bash", input: { command: "echo hi" } }] }, { text: "Then not." }],
+  })
+  const { events } = await judged(await launch({ permission: "workspace-write" }))
+  const warnings = events.flatMap((event) => (event.type === "warning" ? [event.message] : []))
+  expect(warnings).toEqual([
+    "Permission was asked: bash on echo hi.",
+    expect.stringMatching(/^Permission was refused: Nobody can answer questions in this run\./),
+  ])
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      type: "tool.ended",
+      tool: "bash",
+      status: "failed",
+      output: expect.stringContaining("Nobody can answer"),
+    }),
+  )
+  expect(asked()[1]).toContain("Nobody can answer questions in this run")
+})
+
+test("a file that was written is named, and every call begins and ends", async () => {
+  const { launch } = await directScene({ script: CASES["tools"]?.script ?? [] })
+  const { events } = await judged(await launch({ permission: "workspace-write" }))
+  expect(events.map((event) => (event.type === "turn.ended" ? event.reason : event.type))).toEqual([
+    "session",
+    "reasoning",
+    "text",
+    "tool.started",
+    "tool.started",
+    "usage",
+    "tool-calls",
+    "tool.ended",
+    "tool.ended",
+    "file",
+    "text",
+    "usage",
+    "stop",
+  ])
+  expect(events).toContainEqual({ type: "file", path: "made.txt", change: "written" })
+})
