@@ -241,6 +241,7 @@ describe("a frozen process", () => {
     const [request] = await second.engine.permissions.list()
     await second.engine.permissions.reply({ requestID: request?.id ?? "", reply: "once" })
     await second.engine.sessions.wait(sessionID)
+    second.life.tick()
     const idle = codeOf(frozen.engine.sessions.wait(sessionID))
     frozen.life.tick()
     await idle

@@ -3,7 +3,7 @@
  * estimate anchored on what the provider last reported: only what was added since is guessed, and each report corrects
  * the guess.
  */
-import type { RecordedUsage } from "@meridian/protocol"
+import type { Prompt, RecordedUsage } from "@meridian/protocol"
 
 import { estimateContent, estimateFiles, estimateText } from "./tokens.ts"
 import type { AssistantItem, Item, Transcript } from "./transcript.ts"
@@ -31,6 +31,13 @@ export const budgetOf = (
 
 export const keepTokensOf = (budget: number, settings: Pick<CompactionSettings, "keepTokens">): number =>
   Math.min(settings.keepTokens ?? DEFAULT_KEEP, Math.floor(budget / 4))
+
+/** Whether a request of which a part is only guessed has room, whatever the guess is worth. */
+export const surelyFits = (tokens: {
+  readonly budget: number
+  readonly known: number
+  readonly coming: number
+}): boolean => tokens.known + tokens.coming * MOST_CORRECTION <= tokens.budget
 
 /** Tokens of one item as a model sees it; results of calls apart, because they come after the turn was reported. */
 export interface ItemTokens {
@@ -108,10 +115,7 @@ const total = (tokens: ItemTokens): number => tokens.content + tokens.results
 const tokensOf = (entry: Item): ItemTokens => {
   switch (entry.kind) {
     case "user":
-      return {
-        content: PER_MESSAGE + estimateText(entry.prompt.text) + estimateFiles(entry.prompt.files ?? []),
-        results: 0,
-      }
+      return { content: estimatePrompt(entry.prompt), results: 0 }
     case "context":
       return { content: PER_MESSAGE + estimateText(entry.text), results: 0 }
     case "checkpoint":
@@ -123,6 +127,9 @@ const tokensOf = (entry: Item): ItemTokens => {
       return assistantTokens(entry)
   }
 }
+
+export const estimatePrompt = ({ text, files }: Prompt): number =>
+  PER_MESSAGE + estimateText(text) + estimateFiles(files ?? [])
 
 const assistantTokens = (entry: AssistantItem): ItemTokens => {
   let content = PER_MESSAGE

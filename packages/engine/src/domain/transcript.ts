@@ -150,6 +150,8 @@ export interface Transcript {
   readonly compactions: () => readonly CompactionProgress[]
   /** Instruction files found beside what was read. */
   readonly discovered: () => readonly string[]
+  /** An admitted prompt that is not visible yet. */
+  readonly pendingPrompt: (id: string) => Prompt | undefined
   /** Everything people have said, oldest first, also what was compacted. */
   readonly userTexts: () => readonly string[]
   /** A restore made this fold wrong; it must be made again from the log. */
@@ -468,6 +470,7 @@ export const createTranscript = (
     openCompaction: () => openCompaction,
     compactions: () => compactions,
     discovered: () => discovered,
+    pendingPrompt: (id) => admitted.get(id),
     userTexts: () => userTexts,
     outdated: () => outdated,
     weight: () => weight,

@@ -13,12 +13,13 @@ const openCalls = () => {
   const stored: DurableEvent[] = []
   const assistantMessageID = messageId("msg_1")
   const scene = {
+    assistantMessageID,
     append: (_durability: string, events: readonly DurableEvent[]) => stored.push(...events),
     transcript: () => createTranscript(),
   }
   const recorder = createRecorder({ assistantMessageID, publish: () => undefined })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- hosted calls use nothing else of the scene
-  const calls = createCalls(scene as unknown as TurnScene, assistantMessageID, recorder)
+  const calls = createCalls(scene as unknown as TurnScene, recorder)
   return { calls, types: () => stored.map(({ type }) => type) }
 }
 

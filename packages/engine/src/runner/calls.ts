@@ -1,5 +1,5 @@
 /** The tool calls of one attempt, local and hosted: recorded, started, settled. */
-import { type DurableEvent, type Failure, type MessageId, type RecordedError } from "@meridian/protocol"
+import { type DurableEvent, type Failure, type RecordedError } from "@meridian/protocol"
 import { Effect, Semaphore, type Fiber } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
@@ -26,7 +26,8 @@ export interface Calls {
   readonly unresolved: () => DurableEvent[]
 }
 
-export const createCalls = (scene: TurnScene, assistantMessageID: MessageId, recorder: Recorder): Calls => {
+export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
+  const { assistantMessageID } = scene
   const fibers: Fiber.Fiber<void, Failure>[] = []
   const names = new Set<string>()
   const hosted = new Set<string>()

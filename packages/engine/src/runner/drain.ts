@@ -3,21 +3,21 @@
  * are values from the domain; this loop carries them out.
  */
 import { Failure, messageId, type DurableEvent, type Json } from "@meridian/protocol"
-import { Effect, Semaphore } from "effect"
+import { Effect, Exit, Semaphore } from "effect"
 
 import { unreachable } from "../domain/assert.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { decideNext } from "../domain/next-step.ts"
-import { choosePromotions, type Boundary } from "../domain/promotion.ts"
+import type { Boundary } from "../domain/promotion.ts"
 import type { World } from "../port/world.ts"
 import type { Durability } from "../store/database.ts"
 import type { Fence, SessionHead } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
 import { attempt } from "./attempt.ts"
+import { pendingInputs } from "./begin-turn.ts"
 import { runCall } from "./calls.ts"
 import { chooseCast } from "./cast.ts"
 import type { Demand } from "./drains.ts"
-import { ensureEpoch, reconcileContext } from "./epochs.ts"
 import type { Histories } from "./histories.ts"
 import { hasAnsweredCall, hasUnfinishedWork, parkedCalls, settleLeftovers } from "./leftovers.ts"
 import type { Locations, LocationServices } from "./locations.ts"
@@ -65,10 +65,12 @@ export const drainSession = (
       runtime.fences.set(sessionID, fence)
       return drainUnderLease(runtime, sessionID, fence, demand)
     },
-    (fence) => {
+    (fence, exit) => {
       if (fence === undefined) return Effect.void
       runtime.fences.delete(sessionID)
-      return attempt(() => runtime.store.leases.release(fence)).pipe(Effect.ignore)
+      const { leases } = runtime.store
+      if (Exit.isSuccess(exit)) return Effect.sync(() => leases.rest(fence))
+      return attempt(() => leases.release(fence)).pipe(Effect.ignore)
     },
   )
 
@@ -109,9 +111,6 @@ const hasWork = (runtime: Runtime, session: SessionHead): boolean => {
 
 export const hasPendingInput = (runtime: Runtime, sessionID: string): boolean =>
   pendingInputs(runtime, sessionID, runtime.store.log.head(sessionID).key).length > 0
-
-const pendingInputs = (runtime: Runtime, sessionID: string, key: number) =>
-  runtime.store.inbox.pending(key, runtime.releases.get(sessionID) ?? 0)
 
 const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
@@ -180,15 +179,13 @@ const drainAt = (
     for (;;) {
       const cast = yield* chooseCast(runtime, place)
       yield* compactOnRequest(runtime, place, cast)
-      const observed = yield* ensureEpoch(runtime, place, cast)
-      const promotion = yield* attempt(() => promote(runtime, place, progress.boundary))
-      if (promotion.kind === "moved") return "moved"
-      if (promotion.count > 0) progress.turns = 0
-      if (promotion.count === 0 && !progress.forced && !progress.resultsToShow) return "idle"
-      yield* reconcileContext(runtime, place, cast, observed)
+      const { boundary, forced, resultsToShow } = progress
+      const turn = yield* takeTurn(runtime, place, cast, { boundary, due: forced || resultsToShow })
+      if (turn.kind === "moved") return "moved"
+      if (turn.kind === "nothing") return "idle"
       progress.forced = false
-      progress.resultsToShow = yield* takeTurn(runtime, place, cast)
-      progress.turns += 1
+      progress.resultsToShow = turn.resultsToShow
+      progress.turns = turn.promoted > 0 ? 1 : progress.turns + 1
       const pending = yield* attempt(() => pendingInputs(runtime, sessionID, fence.key))
       const next = decideNext({
         resultsToShow: progress.resultsToShow,
@@ -226,27 +223,6 @@ const appender =
   (durability: Durability, events: readonly DurableEvent[]): void => {
     runtime.store.log.write({ sessionID, durability, fence }, ({ append }) => append(events))
   }
-
-/** Promotion, the visible message and the check that the session is still here: one transaction. */
-const promote = (runtime: Runtime, place: Place, boundary: Boundary) => {
-  const { store, settings } = runtime
-  const { sessionID, fence, directory } = place
-  return store.log.write({ sessionID, durability: "NORMAL", fence }, ({ session, append }) => {
-    if (session.directory !== directory) return { kind: "moved" } as const
-    const chosen = choosePromotions(
-      pendingInputs(runtime, sessionID, session.key),
-      boundary,
-      settings.limits.steerBatch,
-    )
-    append(
-      chosen.map((input) => ({
-        type: "session.next.prompt.promoted.1",
-        data: { messageID: messageId(input.id), admittedSeq: input.admittedSeq },
-      })),
-    )
-    return { kind: "promoted", count: chosen.length } as const
-  })
-}
 
 /** Starts again what had only asked when its process died; its record says so first. */
 const resumeParked = (

@@ -1,8 +1,8 @@
-import { Failure, messageId, type DurableEvent } from "@meridian/protocol"
 /**
  * Keeps the model's privileged context true: a first complete baseline before any prompt is visible, one chronological
  * message when something changed, a fresh baseline after a compaction.
  */
+import { Failure, messageId, type DurableEvent } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { initialize, rebaseline, reconcile, type Observation } from "../domain/context.ts"
@@ -11,19 +11,45 @@ import { attempt } from "./attempt.ts"
 import type { Cast } from "./cast.ts"
 import type { Place, Runtime } from "./drain.ts"
 
-/** Before promotion. Says what was observed, so that the same boundary does not look twice. */
+export type ContextUpdate = Extract<DurableEvent, { readonly type: "session.next.context.updated.1" }>
+
+/** At a boundary: a first baseline before any prompt is visible, a fresh one after a compaction, else what has changed. */
+export const followContext = (
+  runtime: Runtime,
+  place: Place,
+  cast: Cast,
+  prompt: string,
+): Effect.Effect<ContextUpdate | undefined, Failure> =>
+  Effect.gen(function* () {
+    const observed = yield* ensureEpoch(runtime, place, cast, prompt)
+    const epoch = historyOf(runtime, place).transcript.epoch()
+    if (epoch === undefined) return undefined
+    const decision = reconcile(
+      epoch.snapshot,
+      observed ?? (yield* observe(runtime, place, cast, { prompt, atCompaction: false })),
+    )
+    if (decision.kind === "unchanged") return undefined
+    const { text, changed, removed } = decision
+    return {
+      type: "session.next.context.updated.1",
+      data: { messageID: messageId(runtime.world.id("msg_")), text, changed, removed },
+    }
+  })
+
+/** Says what was observed for a new baseline, so that the same boundary does not look twice. */
 export const ensureEpoch = (
   runtime: Runtime,
   place: Place,
   cast: Cast,
+  prompt: string,
 ): Effect.Effect<Observation | undefined, Failure> =>
   Effect.gen(function* () {
-    const { transcript } = runtime.histories.known({ id: place.sessionID, key: place.fence.key })
+    const { transcript } = historyOf(runtime, place)
     const epoch = transcript.epoch()
     const atCompaction = epoch !== undefined && transcript.compactedSeq() > epoch.seq
     if (epoch !== undefined && !atCompaction) return undefined
     if (runtime.store.log.head(place.sessionID).directory !== place.directory) return undefined
-    const observation = yield* observe(runtime, place, cast, atCompaction)
+    const observation = yield* observe(runtime, place, cast, { prompt, atCompaction })
     const decision = epoch === undefined ? initialize(observation) : rebaseline(epoch.snapshot, observation)
     if (decision.kind === "baseline") {
       const { baseline, snapshot } = decision
@@ -40,39 +66,25 @@ export const ensureEpoch = (
     )
   })
 
-/** After promotion, just before the request. */
-export const reconcileContext = (
+const historyOf = (runtime: Runtime, { sessionID, fence }: Place) =>
+  runtime.histories.known({ id: sessionID, key: fence.key })
+
+const observe = (
   runtime: Runtime,
   place: Place,
   cast: Cast,
-  observed: Observation | undefined,
-): Effect.Effect<void, Failure> =>
-  Effect.gen(function* () {
-    const { transcript } = runtime.histories.known({ id: place.sessionID, key: place.fence.key })
-    const epoch = transcript.epoch()
-    if (epoch === undefined) return
-    const observation = observed ?? (yield* observe(runtime, place, cast, false))
-    const decision = reconcile(epoch.snapshot, observation)
-    if (decision.kind === "unchanged") return
-    const { text, changed, removed } = decision
-    yield* append(runtime, place, {
-      type: "session.next.context.updated.1",
-      data: { messageID: messageId(runtime.world.id("msg_")), text, changed, removed },
-    })
-  })
-
-const observe = (runtime: Runtime, place: Place, cast: Cast, atCompaction: boolean) => {
-  const { transcript, ledger } = runtime.histories.known({ id: place.sessionID, key: place.fence.key })
+  occasion: Pick<ObservationScene, "prompt" | "atCompaction">,
+) => {
+  const { transcript, ledger } = historyOf(runtime, place)
   const scene: ObservationScene = {
+    ...occasion,
     model: cast.model.id,
     agent: cast.agent.name,
     rules: cast.rules,
     discovered: transcript.discovered(),
     workingSet: ledger.workingSet(),
-    prompt: transcript.userTexts().at(-1) ?? "",
     tools: cast.advertisements.map((tool) => tool.name),
     facts: ledger.facts,
-    atCompaction,
   }
   return Effect.promise(() => place.location.context.observe(scene))
 }

@@ -1,31 +1,68 @@
-import { messageId, type DurableEvent, type Failure } from "@meridian/protocol"
 /**
- * One turn of a drain: the request is made to fit, sent, and when the provider still finds it too large it is compacted
+ * One turn of a drain: begun, made to fit where it must be, sent, and when the provider still finds it too large compacted
  * once and sent once more.
  */
+import { messageId, type DurableEvent, type Failure, type MessageId } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { budgetOf } from "../domain/budget.ts"
 import { isFruitless } from "../domain/compaction.ts"
 import { planPrune } from "../domain/prune.ts"
 import { attempt } from "./attempt.ts"
+import { beginTurn, pendingInputs, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
 import type { Cast } from "./cast.ts"
 import { compactSession } from "./compact.ts"
 import type { Place, Runtime } from "./drain.ts"
-import { ensureEpoch } from "./epochs.ts"
-import { buildRequest, type BuiltRequest } from "./request.ts"
+import { ensureEpoch, followContext } from "./epochs.ts"
+import { buildRequest, weighRequest, type Weight } from "./request.ts"
 import type { Call } from "./tool-call.ts"
-import { runTurn, type TurnOutcome } from "./turn.ts"
+import { runTurn, stepStopped, type TurnOutcome } from "./turn.ts"
 
-/** Whether the model has results to see. */
-export const takeTurn = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<boolean, Failure> =>
+export type TurnTaken =
+  | Exclude<Beginning, { readonly kind: "begun" }>
+  | { readonly kind: "taken"; readonly promoted: number; readonly resultsToShow: boolean }
+
+export const takeTurn = (
+  runtime: Runtime,
+  place: Place,
+  cast: Cast,
+  occasion: Occasion,
+): Effect.Effect<TurnTaken, Failure> =>
   Effect.gen(function* () {
-    const first = yield* sendTurn(runtime, place, cast, yield* fitRequest(runtime, place, cast))
-    if (first.kind === "ended") return first.resultsToShow
+    const update = yield* followContext(runtime, place, cast, newestPrompt(runtime, place))
+    const beginning = yield* attempt(() => beginTurn(runtime, place, cast, { ...occasion, update }))
+    if (beginning.kind !== "begun") return beginning
+    const { promoted, step } = beginning
+    if (step === undefined) yield* makeRoom(runtime, place, cast)
+    const first = yield* sendTurn(runtime, place, cast, step ?? (yield* startStep(runtime, place, cast)))
+    if (first.kind === "ended")
+      return { kind: "taken", promoted, resultsToShow: first.resultsToShow } as const
     const recovered = yield* compactNow(runtime, place, cast, "overflow")
     if (recovered === "nothing") return yield* Effect.fail(first.failure)
-    const second = yield* sendTurn(runtime, place, cast, build(runtime, place, cast))
-    return second.kind === "ended" ? second.resultsToShow : yield* Effect.fail(second.failure)
+    const second = yield* sendTurn(runtime, place, cast, yield* startStep(runtime, place, cast))
+    if (second.kind === "overflow") return yield* Effect.fail(second.failure)
+    return { kind: "taken", promoted, resultsToShow: second.resultsToShow } as const
+  }).pipe(Effect.onInterrupt(() => stopOpenStep(runtime, place)))
+
+/** The text by which rules are chosen: of the input that is about to become visible, else of the last one that did. */
+const newestPrompt = (runtime: Runtime, place: Place): string => {
+  const { sessionID, fence } = place
+  const { transcript } = historyOf(runtime, place)
+  const pending = pendingInputs(runtime, sessionID, fence.key).at(-1)
+  const waiting = pending === undefined ? undefined : transcript.pendingPrompt(pending.id)
+  return waiting?.text ?? transcript.userTexts().at(-1) ?? ""
+}
+
+const startStep = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<MessageId, Failure> => {
+  const step = messageId(runtime.world.id("msg_"))
+  return Effect.as(append(runtime, place, [stepStarted(step, cast)]), step)
+}
+
+/** An interrupt may come when the step was started and nothing of it is under way. */
+const stopOpenStep = (runtime: Runtime, place: Place): Effect.Effect<void, Failure> =>
+  Effect.suspend(() => {
+    const open = historyOf(runtime, place).transcript.openStep()
+    return open === undefined ? Effect.void : append(runtime, place, [stepStopped(messageId(open.id))])
   })
 
 /** A compaction somebody asked for, at this safe boundary. */
@@ -63,20 +100,18 @@ export const discoveries = (runtime: Runtime, place: Place, call: Call): readonl
 const historyOf = (runtime: Runtime, { sessionID, fence }: Place) =>
   runtime.histories.known({ id: sessionID, key: fence.key })
 
-const build = (runtime: Runtime, place: Place, cast: Cast): BuiltRequest =>
-  buildRequest(place.sessionID, historyOf(runtime, place), cast)
-
 const append = (runtime: Runtime, { sessionID, fence }: Place, events: readonly DurableEvent[]) =>
   attempt(() => {
     runtime.store.log.write({ sessionID, durability: "NORMAL", fence }, (writing) => writing.append(events))
   })
 
-const fitRequest = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<BuiltRequest, Failure> =>
+/** Before a step is started: old results go first, then one compaction. */
+const makeRoom = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { compaction } = runtime.settings
     const budget = budgetOf(cast.model, compaction)
-    const built = build(runtime, place, cast)
-    if (!compaction.auto || built.tokens <= budget) return built
+    const tokens = weigh(runtime, place, cast).request
+    if (!compaction.auto || tokens <= budget) return
     if (compaction.prune) {
       const pruned = planPrune(historyOf(runtime, place).transcript.items, budget)
       if (pruned !== undefined) {
@@ -87,22 +122,23 @@ const fitRequest = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<B
         yield* append(runtime, place, [
           { type: "session.next.tool.pruned.1", data: { calls, tokens: pruned.tokens } },
         ])
-        const lighter = build(runtime, place, cast)
-        if (lighter.tokens <= budget) return lighter
+        if (weigh(runtime, place, cast).request <= budget) return
       }
     }
-    if (isFruitless(historyOf(runtime, place).transcript.compactions(), built.tokens)) return built
+    if (isFruitless(historyOf(runtime, place).transcript.compactions(), tokens)) return
     yield* compactNow(runtime, place, cast, "auto")
-    return build(runtime, place, cast)
   })
+
+const weigh = (runtime: Runtime, place: Place, cast: Cast): Weight =>
+  weighRequest(historyOf(runtime, place), cast)
 
 const compactNow = (runtime: Runtime, place: Place, cast: Cast, reason: "auto" | "overflow" | "manual") =>
   Effect.gen(function* () {
-    const { tokens, overhead } = build(runtime, place, cast)
+    const { request: tokens, overhead } = weigh(runtime, place, cast)
     const budget = budgetOf(cast.model, runtime.settings.compaction)
     const outcome = yield* compactSession(runtime, place, cast, { reason, tokens, overhead, budget })
     // The next request begins with a fresh baseline, brief included.
-    if (outcome === "compacted") yield* ensureEpoch(runtime, place, cast)
+    if (outcome === "compacted") yield* ensureEpoch(runtime, place, cast, newestPrompt(runtime, place))
     return outcome
   })
 
@@ -110,13 +146,14 @@ const sendTurn = (
   runtime: Runtime,
   place: Place,
   cast: Cast,
-  { request }: BuiltRequest,
+  assistantMessageID: MessageId,
 ): Effect.Effect<TurnOutcome, Failure> => {
   const { sessionID, fence, directory } = place
   return runTurn({
     sessionID,
     fence,
-    request,
+    assistantMessageID,
+    request: buildRequest(sessionID, historyOf(runtime, place), cast),
     agent: cast.agent.name,
     rules: cast.rules,
     model: cast.model,

@@ -1,8 +1,8 @@
 /**
- * One logical provider turn: record that it starts, make one physical attempt (more only while nothing was visible),
+ * One logical provider turn whose start is recorded: make one physical attempt (more only while nothing was visible),
  * record each complete call before it is started, settle every call, record how the turn ended.
  */
-import { Failure, messageId, type DurableEvent, type MessageId, type RecordedError } from "@meridian/protocol"
+import { Failure, type DurableEvent, type MessageId, type RecordedError } from "@meridian/protocol"
 import { Cause, Effect, Exit, Fiber } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
@@ -22,6 +22,8 @@ import type { Call, CallTools } from "./tool-call.ts"
 export interface TurnScene {
   readonly sessionID: string
   readonly fence: Fence
+  /** The step that was started. */
+  readonly assistantMessageID: MessageId
   readonly agent: string
   readonly rules: readonly PermissionRule[]
   /** Whose saved approvals count. */
@@ -51,15 +53,9 @@ type Step =
 
 export const runTurn = (scene: TurnScene): Effect.Effect<TurnOutcome, Failure> =>
   Effect.gen(function* () {
-    const assistantMessageID = messageId(scene.world.id("msg_"))
-    const { agent, model } = scene
-    yield* attempt(() =>
-      scene.append("NORMAL", [
-        { type: "session.next.step.started.1", data: { assistantMessageID, agent, model: model.id } },
-      ]),
-    )
+    const { assistantMessageID } = scene
     for (let number = 1; ; number += 1) {
-      const step = yield* runAttempt(scene, assistantMessageID)
+      const step = yield* runAttempt(scene)
       if (step.kind === "ended") return { kind: "ended", resultsToShow: step.calls > 0 } as const
       const { kind, retryAfterMs } = step.failure.facts
       const decision = decideRetry(scene.retry, {
@@ -86,26 +82,27 @@ export const runTurn = (scene: TurnScene): Effect.Effect<TurnOutcome, Failure> =
           { type: "session.next.retried.1", data: { assistantMessageID, attempt: number, delayMs, error } },
         ]),
       )
-      yield* Effect.sleep(delayMs).pipe(
-        Effect.onInterrupt(() =>
-          Effect.sync(() => scene.append("NORMAL", [stepFailed(assistantMessageID, STOPPED)])),
-        ),
-      )
+      yield* Effect.sleep(delayMs)
     }
   })
 
+/** How a step ends that is given up before, or between, its attempts. */
+export const stepStopped = (assistantMessageID: MessageId): DurableEvent =>
+  stepFailed(assistantMessageID, STOPPED)
+
 /** One physical try. Its end is always recorded: by the finish, by the caller's retry decision, or here when interrupted. */
-const runAttempt = (scene: TurnScene, assistantMessageID: MessageId): Effect.Effect<Step, Failure> =>
+const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
+      const { assistantMessageID } = scene
       const recorder = createRecorder({ assistantMessageID, publish: scene.publish })
-      const calls = createCalls(scene, assistantMessageID, recorder)
+      const calls = createCalls(scene, recorder)
       const streamed = yield* Effect.exit(restore(consume(scene, recorder, calls)))
       if (Exit.isFailure(streamed) && Cause.hasInterrupts(streamed.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
         yield* attempt(() => {
           const left = [...recorder.takePartial(), ...calls.unresolved()]
-          scene.append("NORMAL", calls.ended() ? left : [...left, stepFailed(assistantMessageID, STOPPED)])
+          scene.append("NORMAL", calls.ended() ? left : [...left, stepStopped(assistantMessageID)])
         })
         return yield* Effect.interrupt
       }
@@ -117,7 +114,7 @@ const runAttempt = (scene: TurnScene, assistantMessageID: MessageId): Effect.Eff
             scene.append("NORMAL", [
               ...recorder.takePartial(),
               ...calls.unresolved(),
-              stepFailed(assistantMessageID, STOPPED),
+              stepStopped(assistantMessageID),
             ]),
           )
         return yield* Effect.interrupt

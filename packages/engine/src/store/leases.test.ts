@@ -93,3 +93,28 @@ test("an old owner cannot release what another one holds by now", () => {
   first.leases.release({ key: 7, number: 1 })
   expect(second.leases.acquire(7)).toMatchObject({ fence: { number: 3 } })
 })
+
+test("a resting lease is ours again under the same number, and refused to others until it is released a moment later", () => {
+  const { first, second } = openOwners()
+  const lease = first.leases.acquire(7)
+  first.leases.rest({ key: 7, number: 1 })
+  expect(second.leases.acquire(7)).toEqual({ kind: "held" })
+  expect(first.leases.acquire(7)).toEqual(lease)
+  first.beat()
+  expect(second.leases.acquire(7)).toEqual({ kind: "held" })
+  first.leases.rest({ key: 7, number: 1 })
+  first.beat()
+  expect(second.leases.acquire(7)).toMatchObject({ fence: { number: 2 }, abandoned: false })
+})
+
+test("a lease that was taken over while it rested is acquired anew", () => {
+  const { first, second, advance } = openOwners()
+  first.leases.acquire(7)
+  first.leases.rest({ key: 7, number: 1 })
+  second.leases.acquire(7)
+  advance(100)
+  expect(second.leases.acquire(7)).toMatchObject({ fence: { number: 2 } })
+  expect(first.leases.acquire(7)).toEqual({ kind: "held" })
+  second.leases.release({ key: 7, number: 2 })
+  expect(first.leases.acquire(7)).toMatchObject({ fence: { number: 3 } })
+})

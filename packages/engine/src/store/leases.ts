@@ -20,6 +20,8 @@ export type Acquisition =
 export interface Leases {
   readonly acquire: (key: number) => Acquisition
   readonly release: (fence: Fence) => void
+  /** For work that ended well: ours again without a write if more comes soon, otherwise released within a moment. */
+  readonly rest: (fence: Fence) => void
   /** Nobody has taken it since. */
   readonly isCurrent: (fence: Fence) => boolean
   /** Somebody else holds it and is, as far as we know, alive. */
@@ -30,6 +32,9 @@ export interface Leases {
   readonly sweep: () => boolean
   readonly close: () => void
 }
+
+/** A conversation goes on at once or after a pause; another process should not have to wait for the pause to end. */
+const REST_MS = 100
 
 interface OwnerRow {
   readonly id: string
@@ -47,6 +52,8 @@ export const createLeases = (options: {
   const me = world.id("own_")
   const identity = world.identity()
   const held = new Set<number>()
+  const resting = new Map<number, Fence>()
+  let stopResting: (() => void) | undefined
   const seen = new Map<string, { beat: number; since: number }>()
 
   const insertOwner = raw.prepare("insert into owner (id, pid, started, boot, beat) values (?, ?, ?, ?, 0)")
@@ -83,8 +90,12 @@ export const createLeases = (options: {
     return world.monotonic() - last.since >= leaseMs
   }
 
-  const acquire: Leases["acquire"] = (key) =>
-    database.transact("NORMAL", () => {
+  const acquire: Leases["acquire"] = (key) => {
+    const rested = resting.get(key)
+    resting.delete(key)
+    if (rested !== undefined && isCurrent(rested))
+      return { kind: "acquired", fence: rested, abandoned: false }
+    return database.transact("NORMAL", () => {
       const row = selectLease.get(key)
       const owner = typeof row?.["owner"] === "string" ? row["owner"] : undefined
       if (owner !== undefined && owner !== me && !isLost(owner)) return { kind: "held" }
@@ -95,10 +106,27 @@ export const createLeases = (options: {
       held.add(key)
       return { kind: "acquired", fence: { key, number }, abandoned: owner !== undefined && owner !== me }
     })
+  }
 
   const release: Leases["release"] = (fence) => {
     held.delete(fence.key)
     database.transact("NORMAL", () => releaseLease.run(fence.key, fence.number, me))
+  }
+
+  const rest: Leases["rest"] = (fence) => {
+    resting.set(fence.key, fence)
+    stopResting ??= world.every(REST_MS, releaseResting)
+  }
+
+  const releaseResting = (): void => {
+    const released = whenPossible(() => {
+      for (const { key, number } of resting.values()) releaseLease.run(key, number, me)
+    })
+    if (!released) return
+    for (const key of resting.keys()) held.delete(key)
+    resting.clear()
+    stopResting?.()
+    stopResting = undefined
   }
 
   const isCurrent: Leases["isCurrent"] = ({ key, number }) =>
@@ -127,11 +155,13 @@ export const createLeases = (options: {
   }
 
   /** Signs of life are hints, the fence decides who may write; and neither a timer nor a closing engine has anyone to tell. */
-  const whenPossible = (body: () => void): void => {
+  const whenPossible = (body: () => void): boolean => {
     try {
       database.transact("NORMAL", body)
+      return true
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
+      return false
     }
   }
 
@@ -142,13 +172,14 @@ export const createLeases = (options: {
 
   const close: Leases["close"] = () => {
     stopBeating()
+    stopResting?.()
     whenPossible(() => {
       releaseAll.run(me)
       deleteOwner.run(me)
     })
   }
 
-  return { acquire, release, isCurrent, isHeldElsewhere, abandoned, sweep, close }
+  return { acquire, release, rest, isCurrent, isHeldElsewhere, abandoned, sweep, close }
 }
 
 const ownerRow = (row: Readonly<Record<string, unknown>>): OwnerRow => ({

@@ -1,0 +1,87 @@
+/**
+ * Opens a turn in one transaction: the inputs that become visible, what changed around them and, when there is plainly
+ * room for all of it, the step itself. Where room must be made first, the step is started by itself afterwards.
+ */
+import { messageId, type DurableEvent, type MessageId } from "@meridian/protocol"
+
+import { budgetOf, estimatePrompt, surelyFits } from "../domain/budget.ts"
+import { choosePromotions, type Boundary, type PendingInput } from "../domain/promotion.ts"
+import { estimateText } from "../domain/tokens.ts"
+import type { Cast } from "./cast.ts"
+import type { Place, Runtime } from "./drain.ts"
+import type { ContextUpdate } from "./epochs.ts"
+import { weighRequest } from "./request.ts"
+
+/** Why there may be a turn now. */
+export interface Occasion {
+  readonly boundary: Boundary
+  /** Also without new input: it was asked for, or the model has results to see. */
+  readonly due: boolean
+}
+
+export type Beginning =
+  /** The session is somewhere else by now; nothing was written. */
+  | { readonly kind: "moved" }
+  | { readonly kind: "nothing" }
+  /** `step`: already started, under this id. */
+  | { readonly kind: "begun"; readonly promoted: number; readonly step: MessageId | undefined }
+
+export const beginTurn = (
+  runtime: Runtime,
+  place: Place,
+  cast: Cast,
+  { boundary, due, update }: Occasion & { readonly update: ContextUpdate | undefined },
+): Beginning => {
+  const { store, settings, world } = runtime
+  const { sessionID, fence, directory } = place
+  return store.log.write({ sessionID, durability: "NORMAL", fence }, ({ session, append }) => {
+    if (session.directory !== directory) return { kind: "moved" }
+    const waiting = pendingInputs(runtime, sessionID, session.key)
+    const chosen = choosePromotions(waiting, boundary, settings.limits.steerBatch)
+    if (chosen.length === 0 && !due) return { kind: "nothing" }
+    const step = hasRoom(runtime, place, cast, chosen, update) ? messageId(world.id("msg_")) : undefined
+    append([
+      ...chosen.map(promotion),
+      ...(update === undefined ? [] : [update]),
+      ...(step === undefined ? [] : [stepStarted(step, cast)]),
+    ])
+    return { kind: "begun", promoted: chosen.length, step }
+  })
+}
+
+export const stepStarted = (assistantMessageID: MessageId, { agent, model }: Cast): DurableEvent => ({
+  type: "session.next.step.started.1",
+  data: { assistantMessageID, agent: agent.name, model: model.id },
+})
+
+export const pendingInputs = (runtime: Runtime, sessionID: string, key: number): readonly PendingInput[] =>
+  runtime.store.inbox.pending(key, runtime.releases.get(sessionID) ?? 0)
+
+const promotion = ({ id, admittedSeq }: PendingInput): DurableEvent => ({
+  type: "session.next.prompt.promoted.1",
+  data: { messageID: messageId(id), admittedSeq },
+})
+
+const hasRoom = (
+  runtime: Runtime,
+  { sessionID, fence }: Place,
+  cast: Cast,
+  chosen: readonly PendingInput[],
+  update: ContextUpdate | undefined,
+): boolean => {
+  const { compaction } = runtime.settings
+  if (!compaction.auto) return true
+  const history = runtime.histories.known({ id: sessionID, key: fence.key })
+  let coming = update === undefined ? 0 : estimateText(update.data.text)
+  for (const { id } of chosen) {
+    const prompt = history.transcript.pendingPrompt(id)
+    // Admitted by another process a moment ago: nobody here knows how long it is.
+    if (prompt === undefined) return false
+    coming += estimatePrompt(prompt)
+  }
+  return surelyFits({
+    budget: budgetOf(cast.model, compaction),
+    known: weighRequest(history, cast).request,
+    coming,
+  })
+}
