@@ -133,26 +133,27 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
       return info(row)
     })
 
+  const admit = (input: PromptInput): Receipt => {
+    const { sessionID, prompt: text, delivery = "steer", resume = true } = input
+    checkPrompt(text)
+    if (delivery !== "steer" && delivery !== "queue")
+      throw invalid(`Delivery is "steer" or "queue", not ${JSON.stringify(delivery)}`)
+    const id = checkId(input.id) ?? world.id("msg_")
+    const limit = settings.limits.pendingInputs
+    return store.inbox.admit({ id, sessionID, prompt: text, delivery, resume, limit })
+  }
+
+  /** The work begins while the disk is still at it; what is acknowledged is on the disk. */
   const prompt = (input: PromptInput) =>
     Effect.uninterruptible(
-      attempt(() => {
-        const { sessionID, delivery = "steer", resume = true } = input
-        checkPrompt(input.prompt)
-        if (delivery !== "steer" && delivery !== "queue")
-          throw invalid(`Delivery is "steer" or "queue", not ${JSON.stringify(delivery)}`)
-        const id = checkId(input.id) ?? world.id("msg_")
-        const receipt = store.inbox.admit({
-          id,
-          sessionID,
-          prompt: input.prompt,
-          delivery,
-          resume,
-          limit: settings.limits.pendingInputs,
-        })
-        if (resume) {
-          release(sessionID, store.log.head(sessionID).seq)
-          drains.wake(sessionID)
+      Effect.gen(function* () {
+        const receipt = yield* attempt(() => admit(input))
+        const synced = store.database.synced()
+        if (input.resume !== false) {
+          release(input.sessionID, store.log.head(input.sessionID).seq)
+          drains.wake(input.sessionID, synced)
         }
+        yield* settled(synced)
         return receipt
       }),
     )
@@ -298,6 +299,9 @@ const streamOf = <Item>(open: (signal: AbortSignal) => AsyncIterable<Item>): Str
       return Stream.fromAsyncIterable(items, asFailure)
     }),
   )
+
+const settled = (promise: Promise<void>): Effect.Effect<void, Failure> =>
+  Effect.tryPromise({ try: () => promise, catch: asFailure })
 
 const invalid = (what: string): Failure => new Failure("INVALID_INPUT", { what })
 

@@ -97,8 +97,9 @@ export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
         ...(repetition.kind === "none" ? {} : { note: repetition.note }),
       }
       return Effect.gen(function* () {
-        yield* attempt(() => scene.append("FULL", [...recorder.take(), called, ...noticed]))
-        fibers.push(yield* Effect.forkChild(runCall(scene, call, slots), { startImmediately: true }))
+        yield* attempt(() => scene.append("NORMAL", [...recorder.take(), called, ...noticed]))
+        const running = runCall(scene, call, slots, scene.synced())
+        fibers.push(yield* Effect.forkChild(running, { startImmediately: true }))
       })
     })
 
@@ -170,12 +171,14 @@ export const runCall = (
   >,
   call: Call,
   slots: Semaphore.Semaphore,
+  recorded: Promise<void>,
 ): Effect.Effect<void, Failure> => {
   const { sessionID, agent, fence, rules, project } = scene
   const { messageID, callID } = call
   return settleCall({
     call,
     slots,
+    recorded,
     staysOpen: () => scene.permissions.outlives({ sessionID, fence, messageID, callID }),
     tools: scene.tools,
     scene: { sessionID, agent, messageID, callID, ask: () => Promise.resolve() },

@@ -239,7 +239,7 @@ const resumeParked = (
     const cast = yield* chooseCast(runtime, place)
     yield* attempt(() =>
       append(
-        "FULL",
+        "NORMAL",
         parked.map(({ assistant, part }) => ({
           type: "session.next.tool.resumed.1",
           data: { assistantMessageID: messageId(assistant.id), callID: part.callID },
@@ -257,12 +257,18 @@ const resumeParked = (
       permissions: runtime.permissions,
       consequences: (call: Call) => discoveries(runtime, place, call),
     }
+    const recorded = runtime.store.database.synced()
     const slots = Semaphore.makeUnsafe(LIMITS.toolCallsAtOnce)
     yield* Effect.forEach(
       parked,
       ({ assistant, part }) => {
         const input: Json = part.input ?? {}
-        return runCall(scene, { messageID: assistant.id, callID: part.callID, tool: part.tool, input }, slots)
+        return runCall(
+          scene,
+          { messageID: assistant.id, callID: part.callID, tool: part.tool, input },
+          slots,
+          recorded,
+        )
       },
       // The slots bound it; every call must be entered, so that an interrupt settles each of them.
       { concurrency: "unbounded", discard: true },

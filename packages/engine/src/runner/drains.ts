@@ -12,7 +12,8 @@ import { Failure } from "@meridian/protocol"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 
 export interface Drains {
-  readonly wake: (sessionID: string) => void
+  /** `told`: done when whoever asked has been answered. The work may start before, but it is not over before. */
+  readonly wake: (sessionID: string, told?: Promise<unknown>) => void
   readonly run: (sessionID: string) => Effect.Effect<void, Failure>
   /** `commitBoundary` is called only when there is something to interrupt, before it is. */
   readonly interrupt: (
@@ -47,6 +48,10 @@ interface Chain {
   /** Done when the current drain has ended and everyone it answers to was told. */
   settled?: Deferred.Deferred<void>
   stopping: boolean
+  /** Those who asked and have not been answered yet: they must be able to wait for what they asked for. */
+  readonly untold: Set<Promise<unknown>>
+  /** How the last drain failed, for who comes while its end is held back. */
+  failure?: Cause.Cause<Failure>
   readonly waiters: Set<Waiter>
   readonly ended: Deferred.Deferred<void>
 }
@@ -70,9 +75,12 @@ export const createDrains = (options: {
     Effect.gen(function* () {
       // Whoever asked hears that it is admitted before the work can fail, and can wait for it.
       yield* Effect.yieldNow
-      while (chain.next !== undefined) {
+      for (;;) {
+        if (chain.untold.size > 0 && chain.next === undefined) yield* everyoneTold(chain)
         const runs = chain.next
+        if (runs === undefined) break
         delete chain.next
+        delete chain.failure
         chain.current = runs
         const settled = Deferred.makeUnsafe<void>()
         chain.settled = settled
@@ -82,10 +90,12 @@ export const createDrains = (options: {
         const outcome = yield* Fiber.await(fiber)
         delete chain.fiber
         delete chain.current
-        if (Exit.isFailure(outcome) && !Cause.hasInterruptsOnly(outcome.cause))
+        if (Exit.isFailure(outcome) && !Cause.hasInterruptsOnly(outcome.cause)) {
+          chain.failure = outcome.cause
           for (const waiter of chain.waiters) waiter.failure ??= outcome.cause
+        }
         // Idle before anyone hears of it: whoever is told may look.
-        if (chain.next === undefined) retire(sessionID, chain)
+        if (chain.next === undefined && (chain.untold.size === 0 || chain.stopping)) retire(sessionID, chain)
         answer(runs, outcome, sessionID)
         Deferred.doneUnsafe(settled, Exit.void)
         // A drain that wakes its own session must not grow the stack.
@@ -93,6 +103,16 @@ export const createDrains = (options: {
       }
       retire(sessionID, chain)
     })
+
+  const everyoneTold = (chain: Chain) => Effect.promise(() => Promise.all(chain.untold))
+
+  /** Answered, and with a moment to wait for the work. */
+  const hold = (chain: Chain, told: Promise<unknown>): void => {
+    const heard = Effect.runPromise(
+      Effect.promise(() => told.catch(() => undefined)).pipe(Effect.andThen(Effect.yieldNow)),
+    ).finally(() => chain.untold.delete(heard))
+    chain.untold.add(heard)
+  }
 
   const retire = (sessionID: string, chain: Chain): void => {
     if (chains.get(sessionID) === chain) chains.delete(sessionID)
@@ -104,9 +124,14 @@ export const createDrains = (options: {
     Deferred.doneUnsafe(chain.ended, Exit.void)
   }
 
-  const demand = (sessionID: string, runs: readonly Deferred.Deferred<void, Failure>[]): void => {
+  const demand = (
+    sessionID: string,
+    runs: readonly Deferred.Deferred<void, Failure>[],
+    told?: Promise<unknown>,
+  ): void => {
     const chain = chains.get(sessionID)
     if (chain !== undefined) {
+      if (told !== undefined) hold(chain, told)
       if (runs.length > 0 && !chain.stopping && chain.current !== undefined && chain.current.length > 0)
         chain.current.push(...runs)
       else chain.next = [...(chain.next ?? []), ...runs]
@@ -115,10 +140,12 @@ export const createDrains = (options: {
     const started: Chain = {
       next: [...runs],
       stopping: false,
+      untold: new Set(),
       waiters: new Set(),
       ended: Deferred.makeUnsafe<void>(),
     }
     chains.set(sessionID, started)
+    if (told !== undefined) hold(started, told)
     // Owned by `close`, which waits for its end: a scope would interrupt the chain before it could settle.
     Effect.runFork(follow(sessionID, started))
   }
@@ -139,8 +166,8 @@ export const createDrains = (options: {
     })
 
   return {
-    wake: (sessionID) => {
-      if (!closed) demand(sessionID, [])
+    wake: (sessionID, told) => {
+      if (!closed) demand(sessionID, [], told)
     },
     run: (sessionID) =>
       Effect.suspend(() => {
@@ -159,7 +186,10 @@ export const createDrains = (options: {
       Effect.suspend(() => {
         const chain = chains.get(sessionID)
         if (chain === undefined) return Effect.void
-        const waiter: Waiter = { deferred: Deferred.makeUnsafe<void, Failure>() }
+        const waiter: Waiter = {
+          deferred: Deferred.makeUnsafe<void, Failure>(),
+          ...(chain.failure === undefined ? {} : { failure: chain.failure }),
+        }
         chain.waiters.add(waiter)
         return Deferred.await(waiter.deferred).pipe(
           Effect.ensuring(Effect.sync(() => chain.waiters.delete(waiter))),

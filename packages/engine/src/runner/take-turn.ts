@@ -166,6 +166,7 @@ const sendTurn = (
     append: (durability, events) => {
       runtime.store.log.write({ sessionID, durability, fence }, (writing) => writing.append(events))
     },
+    synced: runtime.store.database.synced,
     publish: (event) => runtime.signals.publishLive(sessionID, event),
     consequences: (call) => discoveries(runtime, place, call),
   })

@@ -36,6 +36,8 @@ export interface TurnScene {
   readonly permissions: Permissions
   readonly transcript: () => Transcript
   readonly append: (durability: Durability, events: readonly DurableEvent[]) => void
+  /** Resolves when what was appended is on the disk. */
+  readonly synced: () => Promise<void>
   readonly publish: Parameters<typeof createRecorder>[0]["publish"]
   /** What a successful call leads to beside its result, recorded with it. */
   readonly consequences: (call: Call) => readonly DurableEvent[]

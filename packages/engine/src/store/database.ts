@@ -1,10 +1,11 @@
 /**
  * The SQLite file: opened with care, never touched when it is not ours to touch.
  *
- * `synchronous` is chosen per transaction. FULL (the commit waits for the disk) for what we acknowledge or are about to
- * act on: admitted inputs, tool intents, interrupts, answers to permission requests, moves and switches. NORMAL for the
- * rest: it survives the death of the process, and a power cut may lose only the newest of it, which a resumed session
- * repeats or reports as interrupted. A FULL commit also makes every earlier NORMAL one safe (one write-ahead log).
+ * What we acknowledge or are about to act on survives a power cut; the rest survives the death of the process, and a power
+ * cut may lose only the newest of it, which a resumed session repeats or reports as interrupted. So `synchronous` is chosen
+ * per transaction. NORMAL, and then `synced` before the answer, where work can go on meanwhile: admitted inputs, tool
+ * intents. FULL, which waits in place, for what is rare: interrupts, answers to permission requests, moves and switches.
+ * Either makes every earlier commit safe too (one write-ahead log).
  */
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs"
 import { dirname } from "node:path"
@@ -12,6 +13,7 @@ import { DatabaseSync } from "node:sqlite"
 
 import { Failure } from "@meridian/protocol"
 
+import { openDiskSync } from "./disk-sync.ts"
 import { MIGRATIONS } from "./schema.ts"
 
 export type Durability = "FULL" | "NORMAL"
@@ -21,6 +23,8 @@ export interface Database {
   readonly raw: DatabaseSync
   /** All or nothing, under the write lock from its first statement on. Not reentrant. */
   readonly transact: <A>(durability: Durability, body: () => A) => A
+  /** Resolves when everything committed so far is on the disk. */
+  readonly synced: () => Promise<void>
   readonly close: () => void
 }
 
@@ -45,6 +49,7 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
     throw cause
   }
 
+  const disk = inMemory ? undefined : openDiskSync(file)
   let current: Durability | undefined
   const begin = raw.prepare("begin immediate")
   const commit = raw.prepare("commit")
@@ -61,6 +66,7 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
         const result = body()
         tap?.("commit", raw)
         commit.run()
+        if (durability === "NORMAL") disk?.committed()
         tap?.("committed", raw)
         return result
       } catch (cause) {
@@ -70,7 +76,20 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
       }
     })
 
-  return { file, raw, transact, close: () => raw.close() }
+  const synced = async (): Promise<void> => {
+    try {
+      await disk?.synced()
+    } catch (cause) {
+      throw translate(file, cause)
+    }
+  }
+
+  const close = (): void => {
+    disk?.close()
+    raw.close()
+  }
+
+  return { file, raw, transact, synced, close }
 }
 
 /** Runs a read; translates what SQLite throws into a failure with a code. */

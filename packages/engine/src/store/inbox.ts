@@ -9,7 +9,7 @@ import type { Log } from "./log.ts"
 import { positionOf, seqOf, STRIDE } from "./schema.ts"
 
 export interface Inbox {
-  /** Admits, or returns the first receipt for an exact retry. */
+  /** Admits, or returns the first receipt for an exact retry. To be acknowledged only when the database is `synced`. */
   readonly admit: (
     request: AdmissionRequest & { readonly resume: boolean; readonly limit: number },
   ) => Receipt
@@ -51,7 +51,7 @@ export const createInbox = (options: { readonly database: Database; readonly log
   }
 
   const admit: Inbox["admit"] = (request) =>
-    log.write({ sessionID: request.sessionID, durability: "FULL" }, ({ session, append }) => {
+    log.write({ sessionID: request.sessionID, durability: "NORMAL" }, ({ session, append }) => {
       const earlier = find(request.id)
       const admission = decideAdmission(request, {
         earlier,

@@ -1,0 +1,63 @@
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { expect, test } from "vitest"
+
+import { openDiskSync } from "./disk-sync.ts"
+
+const openScene = () => {
+  const folder = mkdtempSync(join(tmpdir(), "meridian-sync-"))
+  const file = join(folder, "log.sqlite")
+  writeFileSync(`${file}-wal`, "frames")
+  return { file, disk: openDiskSync(file), [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
+}
+
+test("without a commit there is nothing to wait for", async () => {
+  using scene = openScene()
+  rmSync(`${scene.file}-wal`)
+  await scene.disk.synced()
+  scene.disk.close()
+})
+
+test("everyone who committed before a flush began shares it; a later commit gets the next one", async () => {
+  using scene = openScene()
+  const { disk } = scene
+  disk.committed()
+  const first = disk.synced()
+  const joined = disk.synced()
+  disk.committed()
+  const second = disk.synced()
+  expect(joined).toBe(second)
+  expect(second).not.toBe(first)
+  const order: string[] = []
+  await Promise.all([first.then(() => order.push("first")), second.then(() => order.push("second"))])
+  expect(order).toEqual(["first", "second"])
+  disk.close()
+})
+
+test("a flush that fails is an error for those who waited, and is tried again for the next", async () => {
+  using scene = openScene()
+  const { disk, file } = scene
+  rmSync(`${file}-wal`)
+  disk.committed()
+  await expect(disk.synced()).rejects.toThrow("ENOENT")
+  writeFileSync(`${file}-wal`, "frames")
+  await disk.synced()
+  disk.close()
+})
+
+test("closing waits for the flush that runs, then gives the file back", async () => {
+  using scene = openScene()
+  const { disk, file } = scene
+  const free = openSync(file.replace("log.sqlite", ""), "r")
+  closeSync(free)
+  disk.committed()
+  const running = disk.synced()
+  disk.close()
+  await running
+  await new Promise(setImmediate)
+  const again = openSync(`${file}-wal`, "r")
+  expect(again).toBe(free)
+  closeSync(again)
+})

@@ -1,0 +1,71 @@
+/**
+ * Waiting for the disk beside the work instead of in its way. A commit with `synchronous=NORMAL` is in the write-ahead log
+ * but perhaps not on the disk yet; flushing that file makes every commit before it safe. One flush runs at a time, and all
+ * that was committed while it ran shares the next: many sessions cost hardly more than one.
+ */
+import { closeSync, fdatasync, openSync } from "node:fs"
+import { promisify } from "node:util"
+
+export interface DiskSync {
+  /** To be told of every commit that is not flushed by SQLite itself. */
+  readonly committed: () => void
+  /** Resolves when everything committed so far is on the disk. */
+  readonly synced: () => Promise<void>
+  readonly close: () => void
+}
+
+const flush = promisify(fdatasync)
+
+export const openDiskSync = (file: string): DiskSync => {
+  let descriptor: number | undefined
+  let commits = 0
+  let safe = 0
+  let running: Promise<void> | undefined
+  let following: Promise<void> | undefined
+
+  const run = async (): Promise<void> => {
+    const through = commits
+    // SQLite makes the file with the first commit and keeps it as long as a connection is open.
+    descriptor ??= openSync(`${file}-wal`, "r")
+    await flush(descriptor)
+    safe = through
+  }
+
+  const start = (): Promise<void> => {
+    const started = run().finally(() => {
+      running = undefined
+    })
+    running = started
+    return started
+  }
+
+  const synced = (): Promise<void> => {
+    if (safe === commits) return Promise.resolve()
+    if (running === undefined) return start()
+    // The one that runs may have begun before the last commit.
+    following ??= running
+      .catch(() => undefined)
+      .then(() => {
+        following = undefined
+        return start()
+      })
+    return following
+  }
+
+  const close = (): void => {
+    const end = (): void => {
+      if (descriptor !== undefined) closeSync(descriptor)
+    }
+    // Never closed under a flush: the number could be another file's by then.
+    if (running === undefined) end()
+    else void (following ?? running).then(end, end)
+  }
+
+  return {
+    committed: () => {
+      commits += 1
+    },
+    synced,
+    close,
+  }
+}
