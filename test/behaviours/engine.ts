@@ -219,4 +219,11 @@ export const ENGINE_BEHAVIOURS = {
   // HTTP
   "http.replay": promise("remote consumers replay a session's events by cursor, then follow them"),
   "http.no-init": promise("there is no dedicated init route"),
+
+  // Forks
+  "fork.next-request": promise("a fork sends the request its source would have sent"),
+  "fork.settled-only": promise(
+    "a fork copies settled history only: no open turn, call or question, nothing that waits",
+  ),
+  "fork.retry": promise("a fork with a used id returns that fork; another session under the id is refused"),
 } as const satisfies Record<string, Behaviour>

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { openEngine, type Engine } from "@meridian/engine"
 import { expect, test } from "vitest"
 
-import { brokenLaws, integrityOf } from "../engine-laws.ts"
+import { brokenLaws, integrityOf, rebuiltDifferently } from "../engine-laws.ts"
 import { startEngineProcess } from "../engine-process.ts"
 import {
   ALLOW_ALL,
@@ -54,6 +54,24 @@ verifies("events.second-process", async () => {
   expect(new Set(seen).size).toBe(5)
   await engine.close()
   await other.kill()
+})
+
+test("a session that another process works on can be forked at any moment", async () => {
+  using place = openPlace()
+  const other = startEngineProcess({ ...place, mode: "work" })
+  await other.said("acked", 2)
+  const engine = await openHere(place.database)
+  const forks: string[] = []
+  for (let count = 3; count < 12; count += 1) {
+    forks.push((await engine.sessions.fork({ sessionID })).id)
+    await other.said("acked", count)
+  }
+  const broken = await Promise.all(forks.map(async (id) => brokenLaws(await allEvents(engine, id))))
+  expect(broken.flat()).toEqual([])
+  await other.kill()
+  await engine.sessions.run(forks.at(-1) ?? "")
+  await engine.close()
+  expect(rebuiltDifferently(place.database)).toEqual([])
 })
 
 test("both may write at once: the sequence has no gaps and no prompt is lost", async () => {

@@ -102,6 +102,12 @@ export interface CreateInput {
   readonly title?: string
 }
 
+export interface ForkInput {
+  readonly sessionID: string
+  /** Of the new session; asking again with the same one returns the first fork. */
+  readonly id?: string
+}
+
 export interface PromptInput {
   readonly id?: string
   readonly sessionID: string
@@ -144,6 +150,11 @@ export type { LiveItem } from "./runner/live.ts"
 export interface SessionsApi {
   /** Makes the session, or returns the one that has this id already. */
   readonly create: (input: CreateInput) => Promise<SessionInfo>
+  /**
+   * A new session with the settled history of another: its next request is the one the source would send. What the source
+   * has open (a turn, a call, a question) and what waits in its inbox is not copied.
+   */
+  readonly fork: (input: ForkInput) => Promise<SessionInfo>
   readonly get: (sessionID: string) => Promise<SessionInfo>
   readonly list: (input?: PageInput) => Promise<Page<SessionInfo>>
   /** Admits durably and, unless `resume` is false, schedules execution. An exact retry gets the first receipt. */

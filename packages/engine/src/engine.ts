@@ -178,6 +178,7 @@ const recover = (
   Effect.gen(function* () {
     const { store } = runtime
     const named = Array.isArray(sessions) ? new Set<unknown>(sessions) : undefined
+    yield* attempt(() => store.drafts.sweep())
     const lost = yield* attempt(() => store.leases.abandoned())
     yield* Effect.forEach(
       lost.filter((sessionID) => named?.has(sessionID) ?? true),

@@ -4,6 +4,7 @@ export type {
   Engine,
   EngineOptions,
   EventsInput,
+  ForkInput,
   LiveItem,
   Page,
   PageInput,

@@ -50,6 +50,7 @@ export const openEngineWith = async (options: EngineOptions, internals: EngineIn
           fieldsOf(input, "The request")
           return sessions.create(input)
         }),
+      fork: (input) => run(() => sessions.fork(aboutSession(input))),
       get: (sessionID) => run(() => sessions.get(sessionOf(sessionID))),
       list: (input) => run(() => sessions.list(input)),
       prompt: (input) => run(() => sessions.prompt(aboutSession(input))),

@@ -17,6 +17,7 @@ import { Context, Effect, Stream } from "effect"
 import type {
   CreateInput,
   EventsInput,
+  ForkInput,
   LiveItem,
   Page,
   PageInput,
@@ -29,6 +30,7 @@ import { LIMITS } from "./domain/limits.ts"
 import { attempt } from "./runner/attempt.ts"
 import type { Runtime } from "./runner/drain.ts"
 import type { Drains } from "./runner/drains.ts"
+import { forkSession } from "./runner/fork.ts"
 import { liveItems } from "./runner/live.ts"
 import { checkCheckpoint, receiptsOf, requestCompaction } from "./runner/receipts.ts"
 import { DEFAULT_AGENT } from "./runner/settings.ts"
@@ -39,6 +41,7 @@ export class Sessions extends Context.Service<
   Sessions,
   {
     readonly create: (input: CreateInput) => Effect.Effect<SessionInfo, Failure>
+    readonly fork: (input: ForkInput) => Effect.Effect<SessionInfo, Failure>
     readonly get: (sessionID: string) => Effect.Effect<SessionInfo, Failure>
     readonly list: (input?: PageInput) => Effect.Effect<Page<SessionInfo>, Failure>
     readonly prompt: (input: PromptInput) => Effect.Effect<Receipt, Failure>
@@ -133,6 +136,12 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
       return info(row)
     })
 
+  const fork = (input: ForkInput) =>
+    attempt(() => sessionId(checkId(input.id) ?? world.id("ses_"))).pipe(
+      Effect.flatMap((id) => forkSession(runtime, { sessionID: input.sessionID, id })),
+      Effect.map(info),
+    )
+
   const admit = (input: PromptInput): Receipt => {
     const { sessionID, prompt: text, delivery = "steer", resume = true } = input
     checkPrompt(text)
@@ -207,6 +216,7 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
 
   return {
     create,
+    fork,
     get: (sessionID) => attempt(() => info(store.log.get(sessionID))),
     list: (input = {}) =>
       attempt(() => {

@@ -61,6 +61,8 @@ export interface DurableEventData {
     readonly agent?: string
     readonly model?: string
     readonly title?: string
+    /** A fork: which session it was copied from, how far, and when. */
+    readonly parent?: { readonly sessionID: SessionId; readonly through: number; readonly time: number }
   }
   "session.next.agent.switched.1": { readonly agent: string }
   "session.next.model.switched.1": { readonly model: string }

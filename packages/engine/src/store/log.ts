@@ -7,7 +7,7 @@ import { Failure, type DurableEvent, type StoredEvent } from "@meridian/protocol
 import { assert } from "../domain/assert.ts"
 import type { Database, Durability } from "./database.ts"
 import { createProjector, type Projector } from "./projector.ts"
-import { positionOf } from "./schema.ts"
+import { NEXT_KEY, positionOf } from "./schema.ts"
 
 /** What every write and every boundary must know of a session. */
 export interface SessionHead {
@@ -84,7 +84,7 @@ export const createLog = (options: { readonly database: Database; readonly now: 
   const insertEvent = raw.prepare("insert into event (id, type, time, data) values (?, ?, ?, ?)")
   const moveSequence = raw.prepare("update session set seq = ?, updated = ? where key = ?")
   const selectFence = raw.prepare("select fence from lease where session = ?")
-  const nextKey = raw.prepare("select coalesce(max(key), 0) + 1 as key from session")
+  const nextKey = raw.prepare(NEXT_KEY)
 
   const find: Log["find"] = (sessionID) => {
     const row = selectSession.get(sessionID)

@@ -3,7 +3,8 @@
  * edited).
  *
  *   event          the log. `id` is session key * 2^31 + seq, so one session's events lie together in order and need no
- *                  second index. Rows are never updated or deleted. A row is valid when (1) seq starts at 1 and has no
+ *                  second index. Rows are never updated, and deleted only while they
+ *                  belong to no session yet (a draft nobody published). A row is valid when (1) seq starts at 1 and has no
  *                  gap within its session, (2) type is a stored type of the protocol, (3) data decodes with its codec.
  *                  `time` is informative: order comes from seq alone.
  *   session, message, part, input, request, approval
@@ -110,6 +111,10 @@ export const MIGRATIONS: readonly string[] = [
 
 /** One session's share of the id space. */
 export const STRIDE = 2_147_483_648
+
+/** The next free key. A lease may have reserved one for a session that is still being written (`drafts.ts`). */
+export const NEXT_KEY = `select max(
+  (select coalesce(max(key), 0) from session), (select coalesce(max(session), 0) from lease)) + 1 as key`
 
 export const positionOf = (key: number, seq: number): number => key * STRIDE + seq
 export const seqOf = (position: number): number => position % STRIDE

@@ -1,6 +1,7 @@
 /** The store of one engine: the database and everything that reads or writes it. */
 import type { World } from "../port/world.ts"
 import { openDatabase, type Database, type Tap } from "./database.ts"
+import { createDrafts, type Drafts } from "./drafts.ts"
 import { createInbox, type Inbox } from "./inbox.ts"
 import { createLeases, type Leases } from "./leases.ts"
 import { createLog, type Log } from "./log.ts"
@@ -13,6 +14,7 @@ export interface Store {
   readonly inbox: Inbox
   readonly reader: Reader
   readonly leases: Leases
+  readonly drafts: Drafts
   /** Drops every projection and derives it again from the log. */
   readonly rebuild: () => void
   readonly close: () => void
@@ -28,14 +30,17 @@ export const openStore = (options: {
   const database = openDatabase(file, tap)
   const log = createLog({ database, now: world.now })
   const leases = createLeases({ database, world, leaseMs })
+  const drafts = createDrafts({ database, log, leases })
   return {
     database,
     log,
     leases,
+    drafts,
     inbox: createInbox({ database, log }),
     reader: createReader(database),
     rebuild: () => rebuildProjections(database, log.projector),
     close: () => {
+      drafts.close()
       leases.close()
       database.close()
     },

@@ -50,6 +50,12 @@ export const ENGINE_FAILURES = {
     cause: (f) => `The directory ${f["directory"]} does not exist or cannot be entered.`,
     next: () => "create it, or move the session to a directory that exists.",
   },
+  SESSION_EXISTS: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Session ${f["session"]} exists already and is another one.`,
+    next: () => "use another id, or none.",
+  },
   CHECKPOINT_NOT_FOUND: {
     exit: 1,
     http: 404,

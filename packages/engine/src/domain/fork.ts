@@ -1,0 +1,223 @@
+/**
+ * What a fork takes along. First a survey of the source: up to where its history is settled, and which events before that
+ * stay behind. Then each event is written again for its new session: ids that are unique in a database become others,
+ * sequence numbers follow the events they name.
+ */
+import {
+  messageId,
+  permissionRequestId,
+  type DurableEvent,
+  type MessageId,
+  type StoredEvent,
+  type UnknownEvent,
+} from "@meridian/protocol"
+
+export interface Survey {
+  readonly look: (event: StoredEvent | UnknownEvent) => void
+  readonly plan: () => ForkPlan
+}
+
+export interface ForkPlan {
+  /** Sequence of the last event before anything that is still open. */
+  readonly through: number
+  /** Sequences at or before that which are not copied, ascending. */
+  readonly left: readonly number[]
+}
+
+/** An event with the moment it happened, which a copy keeps. */
+export type DatedEvent = DurableEvent & { readonly time: number }
+
+/** Folds the source, in order. A boundary is settled when no step, call or compaction is open. */
+export const surveySource = (): Survey => {
+  const open = new Set<string>()
+  const unreadable: number[] = []
+  const inputs = new Map<string, number>()
+  const requested = new Set<number>()
+  /** Decided behind the last boundary, so undecided at it. */
+  let decidedSince: number[] = []
+  let through = 0
+
+  const decideRequests = (): void => {
+    decidedSince.push(...requested)
+    requested.clear()
+  }
+
+  const look: Survey["look"] = (event) => {
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest opens and settles nothing
+    switch (event.type) {
+      case "unknown":
+        unreadable.push(event.seq)
+        break
+      case "session.next.prompt.admitted.1":
+        inputs.set(event.data.messageID, event.seq)
+        break
+      case "session.next.prompt.promoted.1":
+      case "session.next.prompt.cancelled.1":
+        decidedSince.push(inputs.get(event.data.messageID) ?? 0)
+        inputs.delete(event.data.messageID)
+        break
+      case "session.next.step.started.1":
+        open.add(event.data.assistantMessageID)
+        break
+      case "session.next.step.ended.2":
+      case "session.next.step.failed.2":
+        open.delete(event.data.assistantMessageID)
+        break
+      case "session.next.tool.called.1":
+        open.add(callKey(event.data))
+        break
+      case "session.next.tool.success.1":
+      case "session.next.tool.failed.1":
+        open.delete(callKey(event.data))
+        break
+      case "session.next.compaction.requested.1":
+        requested.add(event.seq)
+        break
+      case "session.next.compaction.started.1":
+        decideRequests()
+        open.add(event.data.compactionID)
+        break
+      case "session.next.compaction.failed.1":
+      case "session.next.compaction.ended.2":
+        decideRequests()
+        open.delete(event.data.compactionID)
+        break
+      default:
+        break
+    }
+    if (open.size > 0) return
+    through = event.seq
+    decidedSince = []
+  }
+
+  const plan: Survey["plan"] = () => ({
+    through,
+    left: [...unreadable, ...inputs.values(), ...requested, ...decidedSince]
+      .filter((seq) => seq > 0 && seq <= through)
+      .toSorted((a, b) => a - b),
+  })
+
+  return { look, plan }
+}
+
+/** The same fact in its new session, or undefined when it stays behind. Creation is the caller's to write. */
+export const rewriteEvent = (
+  event: StoredEvent | UnknownEvent,
+  plan: ForkPlan,
+  rename: (id: string) => string,
+): DatedEvent | undefined => {
+  if (event.type === "unknown" || event.type === "session.next.created.1") return undefined
+  if (event.seq > plan.through || plan.left[countThrough(plan, event.seq) - 1] === event.seq) return undefined
+  const message = (id: MessageId): MessageId => messageId(rename(id))
+  const { time } = event
+  switch (event.type) {
+    case "session.next.prompt.admitted.1":
+      return { type: event.type, time, data: { ...event.data, messageID: message(event.data.messageID) } }
+    case "session.next.prompt.cancelled.1":
+      return { type: event.type, time, data: { messageID: message(event.data.messageID) } }
+    case "session.next.prompted.1":
+      return { type: event.type, time, data: { ...event.data, messageID: message(event.data.messageID) } }
+    case "session.next.context.updated.1":
+      return { type: event.type, time, data: { ...event.data, messageID: message(event.data.messageID) } }
+    case "session.next.prompt.promoted.1": {
+      const { messageID, admittedSeq } = event.data
+      const data = { messageID: message(messageID), admittedSeq: moved(plan, admittedSeq) }
+      return { type: event.type, time, data }
+    }
+    case "session.next.permission.asked.1": {
+      const requestID = permissionRequestId(rename(event.data.requestID))
+      const assistantMessageID = message(event.data.assistantMessageID)
+      return { type: event.type, time, data: { ...event.data, requestID, assistantMessageID } }
+    }
+    case "session.next.permission.replied.1": {
+      const requestID = permissionRequestId(rename(event.data.requestID))
+      return { type: event.type, time, data: { ...event.data, requestID } }
+    }
+    case "session.next.tool.pruned.1": {
+      const calls = event.data.calls.map(({ assistantMessageID, callID }) => ({
+        assistantMessageID: message(assistantMessageID),
+        callID,
+      }))
+      return { type: event.type, time, data: { ...event.data, calls } }
+    }
+    case "session.next.compaction.ended.2": {
+      const { compactionID, range, kept } = event.data
+      const data = {
+        ...event.data,
+        compactionID: rename(compactionID),
+        range: { from: moved(plan, range.from), through: moved(plan, range.through) },
+        kept: kept.map(rename),
+      }
+      return { type: event.type, time, data }
+    }
+    case "session.next.compaction.started.1":
+      return {
+        type: event.type,
+        time,
+        data: { ...event.data, compactionID: rename(event.data.compactionID) },
+      }
+    case "session.next.compaction.failed.1":
+      return {
+        type: event.type,
+        time,
+        data: { ...event.data, compactionID: rename(event.data.compactionID) },
+      }
+    case "session.next.compaction.restored.1": {
+      const { compactionID } = event.data
+      const data = compactionID === undefined ? {} : { compactionID: rename(compactionID) }
+      return { type: event.type, time, data }
+    }
+    case "session.next.agent.switched.1":
+    case "session.next.model.switched.1":
+    case "session.next.moved.1":
+    case "session.next.interrupt.requested.1":
+    case "session.next.todo.updated.1":
+    case "session.next.epoch.started.1":
+    case "session.next.instruction.discovered.1":
+    case "session.next.compaction.requested.1":
+    case "session.next.execution.failed.1": {
+      const { seq: _seq, ...copied } = event
+      return copied
+    }
+    case "session.next.step.started.1":
+    case "session.next.step.ended.2":
+    case "session.next.step.failed.2":
+    case "session.next.retried.1":
+    case "session.next.text.ended.1":
+    case "session.next.reasoning.ended.1":
+    case "session.next.tool.called.1":
+    case "session.next.tool.resumed.1":
+    case "session.next.tool.success.1":
+    case "session.next.tool.failed.1":
+    case "session.next.repetition.noticed.1":
+      return ofAssistant(event, message)
+  }
+}
+
+type OfAssistant = Extract<StoredEvent, { readonly data: { readonly assistantMessageID: MessageId } }>
+
+/** Said or done in one turn. */
+const ofAssistant = (event: OfAssistant, message: (id: MessageId) => MessageId): DatedEvent => {
+  const { seq: _seq, ...copied } = event
+  const data = { ...copied.data, assistantMessageID: message(copied.data.assistantMessageID) }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same event, one id in it exchanged for another
+  return { ...copied, data } as DatedEvent
+}
+
+/** Where an event stands in the copy. */
+const moved = (plan: ForkPlan, seq: number): number => Math.max(1, seq - countThrough(plan, seq))
+
+/** How many of those left behind lie at or before a sequence. */
+const countThrough = ({ left }: ForkPlan, seq: number): number => {
+  let low = 0
+  let high = left.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((left[middle] ?? 0) <= seq) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const callKey = (data: { readonly assistantMessageID: string; readonly callID: string }): string =>
+  `${data.assistantMessageID} ${data.callID}`

@@ -1,0 +1,84 @@
+/** A process that dies anywhere in a fork leaves all of it or nothing; the next one clears away what nobody can see. */
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+
+import { afterAll, beforeAll, expect, test } from "vitest"
+
+import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
+import { brokenLaws, integrityOf, rebuiltDifferently } from "../engine-laws.ts"
+import { createMachine, Death } from "../engine-life.ts"
+import { allEvents, makeDirectory, scriptedModel } from "../engine-scene.ts"
+
+const sessionID = "ses_test"
+let base = ""
+beforeAll(() => {
+  base = makeDirectory()
+})
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+/** More events than one page of the log has. */
+const PROMPTS = 250
+
+/** Points of a close: before and after its one commit. */
+const CLOSING = 2
+
+const count = (database: string, table: string): number => {
+  const raw = new DatabaseSync(database, { readOnly: true })
+  try {
+    return Number(raw.prepare(`select count(*) as count from ${table}`).get()?.["count"])
+  } finally {
+    raw.close()
+  }
+}
+
+test("dies before and after every commit of a fork", async () => {
+  const machine = createMachine()
+  let died = 0
+  let finished = false
+  for (let dieAt = 1; !finished; dieAt += 1) {
+    const directory = join(base, `at-${dieAt}`)
+    mkdirSync(directory)
+    const options = {
+      database: join(directory, "engine.sqlite"),
+      models: [scriptedModel([])],
+    }
+    const first = await openEngineWith(options, { world: machine.start().world })
+    await first.sessions.create({ id: sessionID, location: { directory } })
+    for (let n = 0; n < PROMPTS; n += 1)
+      await first.sessions.prompt({ sessionID, prompt: { text: `prompt ${n}` } })
+    await first.sessions.wait(sessionID)
+    const source = await first.sessions.get(sessionID)
+    await first.close()
+
+    const opening = machine.start()
+    await (await openEngineWith(options, opening)).close()
+    // Opening commits, closing does too: the first death lies just behind the opening.
+    const dying = machine.start(opening.points() - CLOSING + dieAt)
+    const victim = await openEngineWith(options, dying)
+    const outcome = await victim.sessions.fork({ sessionID, id: "ses_fork" }).then(
+      () => "forked",
+      (cause: unknown) => (cause instanceof Death || dying.isDead() ? "died" : Promise.reject(cause)),
+    )
+    if (outcome === "forked") finished = true
+    else died += 1
+    await victim.close().catch((cause: unknown) => {
+      if (!dying.isDead()) throw cause
+    })
+
+    const next = await openEngineWith(options, { world: machine.start().world })
+    const there = (await next.sessions.list()).items.map(({ id }) => id)
+    expect([[sessionID], [sessionID, "ses_fork"]]).toContainEqual(there)
+    expect(count(options.database, "event")).toBe(source.seq * there.length)
+    const fork = await next.sessions.fork({ sessionID, id: "ses_fork" })
+    expect(fork.seq).toBe(source.seq)
+    expect(brokenLaws(await allEvents(next, "ses_fork"))).toEqual([])
+    await next.sessions.create({ id: "ses_more", location: { directory } })
+    await next.close()
+    expect(rebuiltDifferently(options.database)).toEqual([])
+    expect(integrityOf(options.database)).toBe("ok")
+    rmSync(directory, { recursive: true, force: true })
+  }
+  // Reserved, two pages at least, published: before and after each commit.
+  expect(died).toBeGreaterThanOrEqual(8)
+})
