@@ -109,13 +109,15 @@ test.each([["space", "list"], ["run", "list"], ["doctor"], []])(
 
 test("MERIDIAN_STATE_ROOT moves config.toml and models.toml with the rest of the state", async () => {
   const cwd = emptyFolder()
-  const env = { MERIDIAN_STATE_ROOT: join(cwd, "elsewhere") }
+  const env = { MERIDIAN_STATE_ROOT: join(cwd, "elsewhere"), PATH: "/a/folder/that/is/not/there" }
   expect((await meridian(["init"], { cwd, env })).stdout).toBe(`created: ${cwd}/elsewhere/config.toml\n`)
   writeFileSync(join(cwd, "elsewhere/models.toml"), '[models.mine]\nharness = "codex"\naliases = ["m"]\n')
   expect(document(await meridian(["models", "show", "m", "--json"], { cwd, env }))).toEqual({
     model_id: "mine",
     aliases: ["m"],
     harness: "codex",
+    usable: false,
+    reason: "binary 'codex' not found on PATH",
   })
 })
 

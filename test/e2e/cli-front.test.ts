@@ -43,6 +43,7 @@ const FOR_PEOPLE = [
   "config set",
   "config show",
   "init",
+  "models update",
   "serve",
   "session compactions",
   "session list",

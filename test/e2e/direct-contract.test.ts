@@ -32,7 +32,7 @@ const CASES: Readonly<Record<string, Case>> = {
     expected: {
       status: "succeeded",
       report: "Done.",
-      usage: { inputTokens: 100, cachedInputTokens: 30, outputTokens: 20 },
+      usage: { inputTokens: 100, cachedInputTokens: 30, outputTokens: 20, costUsd: 0.000609 },
     },
   },
   tools: {
@@ -52,7 +52,7 @@ const CASES: Readonly<Record<string, Case>> = {
     expected: {
       status: "succeeded",
       report: "Written.",
-      usage: { inputTokens: 200, cachedInputTokens: 60, outputTokens: 40 },
+      usage: { inputTokens: 200, cachedInputTokens: 60, outputTokens: 40, costUsd: 0.001218 },
     },
   },
   refused: {
@@ -64,7 +64,7 @@ const CASES: Readonly<Record<string, Case>> = {
     expected: {
       status: "succeeded",
       report: "I may not run commands.",
-      usage: { inputTokens: 200, cachedInputTokens: 60, outputTokens: 40 },
+      usage: { inputTokens: 200, cachedInputTokens: 60, outputTokens: 40, costUsd: 0.001218 },
     },
   },
   "wrong key": {
@@ -92,8 +92,11 @@ const CASES: Readonly<Record<string, Case>> = {
     expected: failed("model_not_found", /./),
   },
   "unknown model": {
-    request: { model: "anthropic/nothing" },
-    expected: failed("model_not_found", /^ERROR \[MODEL_NOT_FOUND\]: Model anthropic\/nothing/),
+    request: { model: "nobody/nothing" },
+    expected: failed(
+      "model_not_found",
+      /^ERROR \[MODEL_NOT_USABLE\]: Model 'nobody\/nothing' cannot be used: no such provider/,
+    ),
   },
   "unknown session": {
     request: { session: { kind: "continue", id: harnessSessionId(SESSION) } },
@@ -104,7 +107,7 @@ const CASES: Readonly<Record<string, Case>> = {
     expected: {
       ...failed("incomplete", /^The answer was cut at the output limit/),
       report: "Half an ans",
-      usage: { inputTokens: 100, cachedInputTokens: 30, outputTokens: 20 },
+      usage: { inputTokens: 100, cachedInputTokens: 30, outputTokens: 20, costUsd: 0.000609 },
     },
   },
   nowhere: {

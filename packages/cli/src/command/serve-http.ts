@@ -14,10 +14,11 @@ export const serveUntilStopped = async (
 ): Promise<void> => {
   const { root } = openPlace(world.env, world.cwd)
   const page = findPage()
-  const { models } = await loadEngineModels(world)
+  const { models, defaultModel } = await loadEngineModels(world)
   const server = await serveHttp({
     engine: {
       models,
+      ...(defaultModel === undefined ? {} : { model: defaultModel }),
       ...(input.database === undefined ? {} : { database: resolve(world.cwd, input.database) }),
     },
     stateRoot: root,

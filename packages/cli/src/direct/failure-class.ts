@@ -24,6 +24,7 @@ export const classOfFailure = ({ code, message }: Told): FailureClass => {
     case "invalid-request":
       return said === "model_not_found" || said === "context_overflow" ? said : modelMissing(message)
     case "MODEL_NOT_FOUND":
+    case "MODEL_NOT_USABLE":
       return "model_not_found"
     case "SESSION_NOT_FOUND":
       return "session_not_found"

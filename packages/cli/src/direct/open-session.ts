@@ -40,7 +40,10 @@ const MOST_TURNS = 500
 
 /** Throws a Failure for everything that can be said in a sentence; nothing is left open then. */
 export const openSession = async (launch: DirectLaunch, world: World): Promise<OpenSession> => {
-  const { models, defaultModel = models[0]?.id ?? "" } = await loadEngineModels(world)
+  const { models, defaultModel = models[0]?.id ?? "" } = await loadEngineModels(world, {
+    // A model nobody listed is one all the same, and one that cannot be used says why.
+    wanted: launch.model?.includes("/") === true ? [launch.model] : [],
+  })
   const model = launch.model === undefined ? undefined : findModel(models, launch.model)
   const { root } = openPlace(world.env, world.cwd)
   keepOutOfGit(root)

@@ -1,59 +1,55 @@
 /** The models an engine of this command can use now, and why it cannot use the others. */
 import type { ModelConfig } from "@meridian/engine"
-import type { World } from "@meridian/spaces"
+import { ECHO_MODEL, resolveEngineModels, type EngineModel, type ModelsWorld } from "@meridian/spaces"
 
 export interface EngineModels {
   /** At least one: without any that can think, the one that echoes. */
   readonly models: readonly ModelConfig[]
-  /** The model of a session that names none. */
+  /** The model of a session that names none: `direct.model`, else the first usable. */
   readonly defaultModel?: string
+  /** `provider/*` where a whole provider cannot be used. */
   readonly unusable: readonly { readonly id: string; readonly why: string }[]
 }
 
+/**
+ * `wanted`: ids (`provider/model`) that must be there although no catalogue lists them. Throws MODEL_NOT_USABLE when one
+ * of them cannot be used, with what is missing, and CONFIG_INVALID for a wrong table.
+ */
 export const loadEngineModels = async (
-  world: Pick<World, "env" | "cwd" | "configPath" | "warn">,
+  world: ModelsWorld,
+  options: { readonly wanted?: readonly string[] } = {},
 ): Promise<EngineModels> => {
-  const models = HOSTED.flatMap(({ keyName, baseName, config }): readonly ModelConfig[] => {
-    const apiKey = world.env[keyName] ?? ""
-    const baseURL = world.env[baseName] ?? ""
-    return apiKey === "" ? [] : [{ ...config, apiKey, ...(baseURL === "" ? {} : { baseURL }) }]
-  })
-  const unusable = HOSTED.filter(({ keyName }) => (world.env[keyName] ?? "") === "")
+  const { usable, unusable, defaultModel } = await resolveEngineModels(world, options)
+  const echo = usable.length === 0 || defaultModel === ECHO_MODEL || options.wanted?.includes(ECHO_MODEL)
   return {
-    models: models.length === 0 ? [ECHO] : models,
-    defaultModel: models[0]?.id ?? ECHO.id,
-    unusable: unusable.map(({ config, keyName }) => ({ id: config.id, why: `set ${keyName}` })),
+    models: [...usable.map((model) => modelConfig(model, world.env)), ...(echo === true ? [ECHO] : [])],
+    defaultModel,
+    unusable: unusable.map(({ id, why }) => ({ id, why })),
   }
 }
 
-const ANTHROPIC = { keyName: "ANTHROPIC_API_KEY", baseName: "ANTHROPIC_BASE_URL" } as const
-const OPENAI = { keyName: "OPENAI_API_KEY", baseName: "OPENAI_BASE_URL" } as const
+/** Keys are read here, at the last moment, and nowhere else. */
+const modelConfig = (
+  { id, model, connection, contextWindow, maxOutput, price }: EngineModel,
+  env: ModelsWorld["env"],
+): ModelConfig => {
+  const { kind, address, key, headers } = connection
+  const apiKey = key.tag === "variable" ? env[key.name] : key.tag === "given" ? key.key : undefined
+  return {
+    id,
+    provider: kind,
+    model,
+    contextWindow,
+    maxOutput,
+    ...(address === undefined ? {} : { baseURL: address }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(price === undefined ? {} : { price }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+  }
+}
 
-const anthropic = (model: string): ModelConfig => ({
-  id: `anthropic/${model}`,
-  provider: "anthropic",
-  contextWindow: 200_000,
-  maxOutput: 32_000,
-})
-
-const openai = (model: string): ModelConfig => ({
-  id: `openai/${model}`,
-  provider: "openai",
-  contextWindow: 400_000,
-  maxOutput: 64_000,
-})
-
-const HOSTED = [
-  { ...ANTHROPIC, config: anthropic("claude-sonnet-4-6") },
-  { ...ANTHROPIC, config: anthropic("claude-opus-4-6") },
-  { ...ANTHROPIC, config: anthropic("claude-haiku-4-5") },
-  { ...OPENAI, config: openai("gpt-5.3-codex") },
-  { ...OPENAI, config: openai("gpt-5.2") },
-] as const
-
-/** Needs no key and says what it was told, so that everything but the thinking can be tried. */
 const ECHO: ModelConfig = {
-  id: "meridian/echo",
+  id: ECHO_MODEL,
   provider: "scripted",
   contextWindow: 100_000,
   maxOutput: 8_000,

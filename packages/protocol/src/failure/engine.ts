@@ -42,7 +42,7 @@ export const ENGINE_FAILURES = {
     exit: 1,
     http: 404,
     cause: (f) => `Model ${f["model"]} is not configured.`,
-    next: (f) => `use one of: ${f["known"]}.`,
+    next: (f) => `use one of: ${few(String(f["known"]))}.`,
   },
   LOCATION_NOT_FOUND: {
     exit: 1,
@@ -132,3 +132,11 @@ export const ENGINE_FAILURES = {
     next: () => "end the program that holds it, or try again.",
   },
 } as const satisfies Record<string, FailureEntry>
+
+/** A catalogue can have hundreds of models; a sentence cannot. */
+const few = (names: string): string => {
+  const all = names.split(", ")
+  return all.length <= SHOWN ? names : `${all.slice(0, SHOWN).join(", ")} and ${all.length - SHOWN} more`
+}
+
+const SHOWN = 12

@@ -81,6 +81,19 @@ export const SPACES_FAILURES = {
     cause: (f) => `${f["path"]} sets '${f["key"]}' in a way that cannot be changed line by line.`,
     next: () => "edit the file by hand.",
   },
+  MODEL_NOT_USABLE: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Model '${f["model"]}' cannot be used: ${f["why"]}.`,
+    next: () => "run 'meridian models list' to see what is usable now.",
+  },
+  MODELS_NOT_UPDATED: {
+    exit: 1,
+    http: 502,
+    cause: (f) => `The catalogue of models was not updated from ${f["from"]}: ${f["problem"]}.`,
+    next: () =>
+      "try again when the address can be reached, or give another address or a file with --from; the catalogue there was still counts.",
+  },
   MODEL_UNKNOWN: {
     exit: 1,
     http: 404,

@@ -33,6 +33,9 @@ export interface ConfigFile {
   readonly lines: ReadonlyMap<string, number>
 }
 
+/** Sections whose keys are names of the reader's own: `provider-table.ts` reads them. */
+export const TABLE_SECTIONS: ReadonlySet<string> = new Set(["providers", "models"])
+
 export interface Layered {
   readonly settings: Settings
   readonly unknown: readonly UnknownKey[]
@@ -94,9 +97,11 @@ export const configOf = (settings: Settings): Config =>
 const leavesOf = (tree: unknown): readonly (readonly [key: string, value: unknown])[] =>
   isTable(tree)
     ? Object.entries(tree).flatMap(([section, inner]) =>
-        isTable(inner)
-          ? Object.entries(inner).map(([name, value]) => [`${section}.${name}`, value] as const)
-          : [[section, inner] as const],
+        TABLE_SECTIONS.has(section)
+          ? []
+          : isTable(inner)
+            ? Object.entries(inner).map(([name, value]) => [`${section}.${name}`, value] as const)
+            : [[section, inner] as const],
       )
     : []
 

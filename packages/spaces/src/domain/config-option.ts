@@ -52,6 +52,13 @@ export const OPTIONS = {
     description: "Command of OpenCode: a name on PATH or a path.",
     variable: "MERIDIAN_OPENCODE_COMMAND",
   },
+  "direct.model": {
+    type: "string",
+    default: undefined,
+    description:
+      "Model of the engine (provider/model) used by the direct harness and by HTTP when none is named. Unset: the first that is usable; 'meridian models list' shows them.",
+    variable: "MERIDIAN_DIRECT_MODEL",
+  },
   "defaults.model": {
     type: "string",
     default: undefined,

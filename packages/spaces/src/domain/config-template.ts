@@ -17,8 +17,27 @@ export const configTemplate = (): string => {
     lines.push(...wrap(option.description, 98).map((line) => `# ${line}`), `# ${factsOf(option)}`)
     lines.push(`# ${name} = ${toTomlValue(option.default ?? exampleOf(option))}`)
   }
-  return `${lines.join("\n")}\n`
+  return `${[...lines, "", ...TABLES].join("\n")}\n`
 }
+
+/** What is named by the reader cannot be listed with a default: an example stands for it. */
+const TABLES = [
+  "# Providers and models of the engine. The usual variables need no table (ANTHROPIC_API_KEY, OPENAI_API_KEY,",
+  "# GEMINI_API_KEY, OPENROUTER_API_KEY, OLLAMA_HOST); 'meridian models list' shows what is usable and what is missing.",
+  "# Kinds: anthropic, openai, google, openai-compatible. A key is named by its variable, never written here.",
+  "# [providers.mine]",
+  '# kind = "openai-compatible"',
+  '# base_url = "http://127.0.0.1:8000/v1"',
+  '# api_key_env = "MINE_API_KEY"',
+  '# models = ["qwen3-coder"]',
+  "#",
+  "# Limits in tokens and prices in dollars per million tokens, where the catalogue has none or others.",
+  '# [models."mine/qwen3-coder"]',
+  "# context_window = 131072",
+  "# max_output = 16384",
+  "# input_price = 0.3",
+  "# output_price = 1.2",
+]
 
 export const toTomlValue = (value: OptionValue): string => {
   if (typeof value === "string") return tomlString(value)

@@ -34,12 +34,15 @@ export const readConfig = async (
 
 export const configShow = implement(CONFIG_SHOW, {
   run: async (_input, world) => {
-    const { settings, overlay } = await readConfig(world)
+    const { settings, tableSettings, overlay } = await readConfig(world)
     const { root } = openPlace(world.env, world.cwd)
     return {
       path: configPath(root),
       ...(overlay === undefined ? {} : { overlay }),
-      values: OPTION_KEYS.map((key) => settingDocument(key, settingOf(settings, key))),
+      values: [
+        ...OPTION_KEYS.map((key) => settingDocument(key, settingOf(settings, key))),
+        ...tableSettings.map(({ key, value, source, path, line }) => ({ key, value, source, path, line })),
+      ],
     }
   },
   text: ({ values }) =>

@@ -1,7 +1,7 @@
 /** Every operation of spaces. The order is the order of help and of the reference page. */
 import { CONFIG_GET, CONFIG_RESET, CONFIG_SET, CONFIG_SHOW } from "./config.meta.ts"
 import { DOCTOR } from "./doctor.meta.ts"
-import { MODELS_LIST, MODELS_SHOW } from "./models.meta.ts"
+import { MODELS_LIST, MODELS_SHOW, MODELS_UPDATE } from "./models.meta.ts"
 import { register, type Registration } from "./operation.ts"
 import {
   RUN_CANCEL,
@@ -38,6 +38,7 @@ export const OPERATIONS: readonly Registration[] = [
   register(SKILLS_SHOW, async () => (await import("./skills.ts")).skillsShow),
   register(MODELS_LIST, async () => (await import("./models.ts")).modelsList),
   register(MODELS_SHOW, async () => (await import("./models.ts")).modelsShow),
+  register(MODELS_UPDATE, async () => (await import("./models-update.ts")).modelsUpdate),
   register(DOCTOR, async () => (await import("./doctor.ts")).doctor),
   register(CONFIG_SHOW, async () => (await import("./config.ts")).configShow),
   register(CONFIG_GET, async () => (await import("./config.ts")).configGet),

@@ -7,9 +7,16 @@ import { join, resolve } from "node:path"
 
 import { Failure } from "@meridian/protocol"
 
-import { configOf, layerConfig, type ConfigFile, type Settings } from "../domain/config-layer.ts"
+import {
+  configOf,
+  layerConfig,
+  TABLE_SECTIONS,
+  type ConfigFile,
+  type Settings,
+} from "../domain/config-layer.ts"
 import type { Config, OptionKey } from "../domain/config-option.ts"
 import { keyLines } from "../domain/config-text.ts"
+import type { ProviderTables, ReadTables, TableSetting } from "../domain/provider-table.ts"
 import { warning, type Warning } from "../domain/warning.ts"
 
 export interface ConfigRequest {
@@ -24,6 +31,10 @@ export interface ConfigRequest {
 export interface LoadedConfig {
   readonly config: Config
   readonly settings: Settings
+  /** `[providers.*]` and `[models.*]`; undefined when no file has any. */
+  readonly tables: ProviderTables | undefined
+  /** The same key by key, without credentials. */
+  readonly tableSettings: readonly TableSetting[]
   /** The file of --config or MERIDIAN_CONFIG. */
   readonly overlay?: string
   readonly warnings: readonly Warning[]
@@ -44,13 +55,16 @@ export const loadConfig = async (request: ConfigRequest): Promise<LoadedConfig> 
     files.push(await parseConfig(path, text, "user-config"))
   }
   const layered = layerConfig(files, request.env)
-  const [wrong] = layered.wrong
+  const read = await readTables(files)
+  const [wrong] = [...layered.wrong, ...(read?.wrong ?? [])]
   if (wrong !== undefined) throw new Failure("CONFIG_INVALID", { ...wrong })
   return {
     config: configOf(layered.settings),
     settings: layered.settings,
+    tables: read?.tables,
+    tableSettings: read?.shown ?? [],
     ...(overlay === undefined ? {} : { overlay: resolve(request.cwd, overlay) }),
-    warnings: layered.unknown.map(({ path, line, key, suggestion }) =>
+    warnings: [...layered.unknown, ...(read?.unknown ?? [])].map(({ path, line, key, suggestion }) =>
       warning("CONFIG_KEY_UNKNOWN", {
         file: path,
         line,
@@ -109,6 +123,14 @@ export const writeConfigEdit = async (edit: {
   } finally {
     await rm(beside, { force: true })
   }
+}
+
+/** Loaded only for those who have such tables. */
+const readTables = async (files: readonly ConfigFile[]): Promise<ReadTables | undefined> => {
+  const named = files.some(
+    ({ tree }) => isRecord(tree) && Object.keys(tree).some((key) => TABLE_SECTIONS.has(key)),
+  )
+  return named ? (await import("../domain/provider-table.ts")).readProviderTables(files) : undefined
 }
 
 const LARGEST_BYTES = 1_048_576

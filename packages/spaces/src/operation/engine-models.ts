@@ -1,0 +1,61 @@
+/** The models of the engine as this project and this user have configured them. Touches files, never the network. */
+import { Failure } from "@meridian/protocol"
+
+import {
+  findEngineModel,
+  listEngineModels,
+  type EngineFacts,
+  type EngineModel,
+  type UnusableModels,
+} from "../domain/engine-model.ts"
+import { ECHO_MODEL } from "../domain/provider-preset.ts"
+import { NO_TABLES } from "../domain/provider-table.ts"
+import { loadLimits } from "../store/model-limits.ts"
+import { readConfig } from "./config.ts"
+import type { World } from "./world.ts"
+
+export type ModelsWorld = Pick<World, "env" | "cwd" | "configPath" | "warn">
+
+export interface ResolvedModels {
+  /** Without the one that only echoes. */
+  readonly usable: readonly EngineModel[]
+  readonly unusable: readonly UnusableModels[]
+  /** What a session gets that names no model: the configured one, else the first usable, else the echo. */
+  readonly defaultModel: string
+}
+
+/**
+ * `wanted`: models that must be there although nobody listed them; their limits are assumed then. Throws MODEL_NOT_USABLE
+ * for one of them, and for `direct.model`, that cannot be used.
+ */
+export const resolveEngineModels = async (
+  world: ModelsWorld,
+  { wanted = [] }: { readonly wanted?: readonly string[] } = {},
+): Promise<ResolvedModels> => {
+  const { facts, chosen } = await readEngineFacts(world)
+  const { usable, unusable } = listEngineModels(facts)
+  const extra = [chosen, ...wanted].flatMap((id) => {
+    if (id === undefined || id === ECHO_MODEL || usable.some((model) => model.id === id)) return []
+    const found = findEngineModel(id, facts)
+    if (found.tag === "usable") return [found.model]
+    throw new Failure("MODEL_NOT_USABLE", { model: id, why: found.why })
+  })
+  return { usable: [...usable, ...extra], unusable, defaultModel: chosen ?? usable[0]?.id ?? ECHO_MODEL }
+}
+
+export interface EngineWorld {
+  readonly facts: EngineFacts
+  /** `direct.model`, without the name of the harness before it. */
+  readonly chosen: string | undefined
+}
+
+export const readEngineFacts = async (world: ModelsWorld): Promise<EngineWorld> => {
+  const [{ tables = NO_TABLES, config }, limits] = await Promise.all([
+    readConfig(world),
+    loadLimits(world.env),
+  ])
+  return {
+    facts: { tables, env: world.env, limits: limits.models },
+    chosen: config["direct.model"]?.replace(/^direct\//, ""),
+  }
+}

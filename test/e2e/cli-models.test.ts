@@ -1,0 +1,327 @@
+/** `meridian models`: what is usable and why not, from config.toml and variables, and the catalogue's update. */
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer, type RequestListener } from "node:http"
+import { join } from "node:path"
+
+import { afterAll, describe, expect, test } from "vitest"
+
+import { document, emptyFolder, meridian } from "./cli-binary.ts"
+
+const KEY = "sk-live-0123456789abcdefghijklmnop"
+const NOWHERE = { PATH: "/a/folder/that/is/not/there" }
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A project with this config.toml. */
+const project = (config = ""): string => {
+  const cwd = emptyFolder()
+  folders.push(cwd)
+  mkdirSync(join(cwd, ".meridian"))
+  if (config !== "") writeFileSync(join(cwd, ".meridian/config.toml"), config)
+  return cwd
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+const list = async (
+  cwd: string,
+  env: Record<string, string> = {},
+  ...flags: readonly string[]
+): Promise<readonly Row[]> => {
+  const ran = await meridian(["models", "list", "--json", ...flags], { cwd, env: { ...NOWHERE, ...env } })
+  const found = document(ran)
+  if (typeof found !== "object" || found === null || !("models" in found)) throw new Error(ran.stderr)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- compared field by field below
+  return found.models as readonly Row[]
+}
+
+const row = (rows: readonly Row[], id: string): Row | undefined =>
+  rows.find(({ model_id: model }) => model === id)
+
+describe("models list", () => {
+  test("says of every harness model whether its binary is there", async () => {
+    const cwd = project()
+    const bin = join(cwd, "bin")
+    mkdirSync(bin)
+    writeFileSync(join(bin, "claude"), "#!/bin/sh\n")
+    chmodSync(join(bin, "claude"), 0o755)
+    const rows = await list(cwd, { PATH: bin, MERIDIAN_CODEX_COMMAND: "./tools/codex" })
+    expect(row(rows, "claude-opus-4-6")).toMatchObject({ usable: true, harness: "claude" })
+    expect(row(rows, "gpt-5.3-codex")).toMatchObject({
+      usable: false,
+      reason: "binary './tools/codex' is not there",
+    })
+    expect(row(rows, "gemini-3.1-pro")).toMatchObject({
+      usable: false,
+      reason: "binary 'opencode' not found on PATH",
+    })
+  })
+
+  test("says what is missing for the engine's providers, and that only the echo is left", async () => {
+    const rows = (await list(project())).filter(({ harness }) => harness === "direct")
+    expect(rows.map(({ model_id: id, usable, reason }) => [id, usable, reason])).toEqual([
+      ["direct/meridian/echo", true, undefined],
+      ["direct/anthropic/*", false, "set ANTHROPIC_API_KEY"],
+      ["direct/openai/*", false, "set OPENAI_API_KEY"],
+      ["direct/google/*", false, "set GEMINI_API_KEY"],
+      ["direct/openrouter/*", false, "set OPENROUTER_API_KEY"],
+      ["direct/ollama/*", false, "no address: set OLLAMA_HOST or providers.ollama.base_url"],
+      ["direct/lmstudio/*", false, "no address: set providers.lmstudio.base_url"],
+      ["direct/vllm/*", false, "no address: set providers.vllm.base_url"],
+    ])
+    expect(rows[0]).toMatchObject({ default: true, role: expect.stringContaining("Only repeats") })
+  })
+
+  test("shows window and price of what a key makes usable, as text too, and the default among it", async () => {
+    const cwd = project()
+    const rows = await list(cwd, { ANTHROPIC_API_KEY: KEY })
+    expect(row(rows, "direct/anthropic/claude-haiku-4-5")).toEqual({
+      model_id: "direct/anthropic/claude-haiku-4-5",
+      aliases: [],
+      harness: "direct",
+      usable: true,
+      context_window: 200_000,
+      max_output: 50_000,
+      price: { input: 1, output: 5, cache_read: 0.1, cache_write: 1.25 },
+      limits: "catalogue",
+    })
+    expect(rows.filter((one) => one["default"] === true).map((one) => one["model_id"])).toEqual([
+      "direct/anthropic/claude-sonnet-5-5",
+    ])
+    const env = { ...NOWHERE, ANTHROPIC_API_KEY: KEY, MERIDIAN_DIRECT_MODEL: "anthropic/claude-haiku-4-5" }
+    const text = (await meridian(["models", "list"], { cwd, env })).stdout
+    expect(text).toMatch(
+      /^direct\/anthropic\/claude-haiku-4-5 +direct +200k window, 50k out, \$1 \/ \$5 +usable, default$/m,
+    )
+    expect(text).toMatch(/^direct\/google\/\* +direct +\d+ models +not usable: set GEMINI_API_KEY$/m)
+    expect(text).not.toContain(KEY)
+  })
+
+  test("shows a provider of hundreds as one row, and all of it when asked", async () => {
+    const cwd = project()
+    const env = { OPENROUTER_API_KEY: KEY }
+    const rows = await list(cwd, env)
+    const summary = row(rows, "direct/openrouter/*")
+    expect(summary).toMatchObject({ usable: true, count: expect.any(Number) })
+    expect(rows.length).toBeLessThan(30)
+    expect(await list(cwd, env, "--provider", "openrouter")).toHaveLength(Number(summary?.["count"]))
+    const missing = await meridian(["models", "list", "--provider", "openruter"], { cwd })
+    expect([missing.code, missing.stderr]).toEqual([
+      2,
+      expect.stringContaining("No provider 'openruter' is known, did you mean openrouter?"),
+    ])
+  })
+
+  test("takes providers and models from config.toml, and rows of models.toml that name one", async () => {
+    const cwd = project(`[providers.ollama]
+base_url = "http://127.0.0.1:11434"
+models = ["qwen3:8b"]
+[models."ollama/big"]
+context_window = 131072
+input_price = 0.5
+output_price = 2
+`)
+    writeFileSync(
+      join(cwd, ".meridian/models.toml"),
+      '[models.local]\nharness = "direct"\nharness_model = "ollama/big"\naliases = ["l"]\n',
+    )
+    const rows = await list(cwd)
+    expect(row(rows, "direct/ollama/qwen3:8b")).toMatchObject({
+      usable: true,
+      default: true,
+      context_window: 32_768,
+      limits: "assumed",
+    })
+    expect(row(rows, "direct/ollama/big")).toMatchObject({
+      context_window: 131_072,
+      price: { input: 0.5, output: 2 },
+      limits: "config",
+    })
+    expect(row(rows, "local")).toMatchObject({ harness: "direct", usable: true, context_window: 131_072 })
+    const shown = await meridian(["models", "show", "l"], { cwd, env: NOWHERE })
+    expect(shown.stdout).toBe(
+      [
+        "Model: local",
+        "Harness: direct (as ollama/big)",
+        "Aliases: l",
+        "Limits: 131k window, 4k out",
+        "Price: $0.5 in, $2 out per million tokens",
+        "State: usable",
+        "",
+      ].join("\n"),
+    )
+  })
+
+  test.each([
+    ["direct/google/gemini-next", "not usable: set GEMINI_API_KEY"],
+    ["direct/nobody/x", "not usable: no such provider: add [providers.nobody] to config.toml"],
+    ["direct/ollama/x", "not usable: no address: set OLLAMA_HOST or providers.ollama.base_url"],
+  ])("models show %s says why not", async (name, state) => {
+    const { stdout } = await meridian(["models", "show", name], { cwd: project(), env: NOWHERE })
+    expect(stdout).toContain(`State: ${state}\n`)
+  })
+})
+
+describe("config.toml", () => {
+  test("a wrong table stops every command, with file, line and key, and nothing of a key", async () => {
+    const cwd = project(`[providers.mine]\nbase_url = "http://127.0.0.1:1"\napi_key = "${KEY}"\n`)
+    for (const words of [
+      ["models", "list"],
+      ["config", "show"],
+      ["serve", "--http"],
+    ]) {
+      const ran = await meridian(words, { cwd })
+      expect([ran.stdout, ran.code, ran.stderr]).toEqual([
+        "",
+        1,
+        `ERROR [CONFIG_INVALID]: ${cwd}/.meridian/config.toml:3: 'providers.mine.api_key' must be in no file of the project: name its variable with api_key_env, got <hidden>. Next: correct the value, or remove it to use the default.\n`,
+      ])
+    }
+  })
+
+  test("config show shows the tables with their place, and hides credentials of the reader's own file", async () => {
+    const cwd = project('[providers.mine]\nbase_url = "https://me:word@llm.example/v1"\n')
+    const own = join(cwd, "own.toml")
+    writeFileSync(own, `[providers.mine]\napi_key = "${KEY}"\n`)
+    const text = await meridian(["config", "show", "--config", own], { cwd })
+    expect(text.stdout).toContain(
+      "providers.mine.base_url: https://<hidden>@llm.example/v1 [source: file]\nproviders.mine.api_key: <hidden> [source: user-config]\n",
+    )
+    const json = await meridian(["config", "show", "--config", own, "--json"], { cwd })
+    expect(text.stdout + text.stderr + json.stdout + json.stderr).not.toMatch(new RegExp(`${KEY}|word@`))
+  })
+
+  test("init's file sets nothing and shows how", async () => {
+    const cwd = project()
+    rmSync(join(cwd, ".meridian"), { recursive: true })
+    await meridian(["init"], { cwd })
+    const text = readFileSync(join(cwd, ".meridian/config.toml"), "utf8")
+    expect(text).toContain('# base_url = "http://127.0.0.1:8000/v1"')
+    expect((await meridian(["config", "show"], { cwd })).stderr).toBe("")
+  })
+
+  test("a chosen model that cannot be used is told before anything starts", async () => {
+    const cwd = project('[direct]\nmodel = "google/gemini-2.5-pro"\n')
+    const ran = await meridian(["serve", "--http"], { cwd })
+    expect([ran.code, ran.stderr]).toEqual([
+      1,
+      "ERROR [MODEL_NOT_USABLE]: Model 'google/gemini-2.5-pro' cannot be used: set GEMINI_API_KEY. Next: run 'meridian models list' to see what is usable now.\n",
+    ])
+  })
+})
+
+describe("models update", () => {
+  const API = {
+    anthropic: {
+      models: {
+        "claude-next": { limit: { context: 500_000, output: 1_000 }, cost: { input: 7, output: 8 } },
+      },
+    },
+  }
+
+  const serve = async (listener: RequestListener) => {
+    const server = createServer(listener)
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const address = server.address()
+    if (address === null || typeof address === "string") throw new Error("no port")
+    return {
+      url: `http://127.0.0.1:${address.port}/api.json`,
+      [Symbol.asyncDispose]: () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve())
+          server.closeAllConnections()
+        }),
+    }
+  }
+
+  const copyOf = (cwd: string): string => join(cwd, ".local/share/meridian/models.txt")
+
+  test("keeps a copy for this user, which counts from then on", async () => {
+    await using server = await serve((_request, response) => response.end(JSON.stringify(API)))
+    const cwd = project()
+    const ran = await meridian(["models", "update", "--from", server.url, "--json"], { cwd })
+    expect(document(ran)).toEqual({
+      path: copyOf(cwd),
+      from: server.url,
+      models: 1,
+      added: 1,
+      removed: expect.any(Number),
+      changed: 0,
+    })
+    expect(readdirSync(join(cwd, ".local/share/meridian"))).toEqual(["models.txt"])
+    const rows = await list(cwd, { ANTHROPIC_API_KEY: KEY })
+    expect(row(rows, "direct/anthropic/claude-next")).toMatchObject({
+      context_window: 500_000,
+      price: { input: 7, output: 8 },
+      limits: "catalogue",
+    })
+    // What only the snapshot knows stays.
+    expect(row(rows, "direct/anthropic/claude-haiku-4-5")).toMatchObject({ usable: true })
+    const again = await meridian(["models", "update"], { cwd, env: { MERIDIAN_MODELS_URL: server.url } })
+    expect(again.stdout).toMatch(
+      /^1 models from http:\/\/127.0.0.1:\d+\/api.json: 0 new, 0 changed, \d+ gone. Kept in /,
+    )
+  })
+
+  test("reads a file in the same form", async () => {
+    const cwd = project()
+    writeFileSync(join(cwd, "api.json"), JSON.stringify(API))
+    expect((await meridian(["models", "update", "--from", "api.json"], { cwd })).code).toBe(0)
+    expect(existsSync(copyOf(cwd))).toBe(true)
+  })
+
+  test("changes nothing and says why when it fails", async () => {
+    await using broken = await serve((request, response) => {
+      if (request.url === "/large") {
+        response.write("[")
+        const more = (): void => {
+          while (response.write(" ".repeat(1_048_576)));
+          response.once("drain", more)
+        }
+        return more()
+      }
+      if (request.url === "/html") return response.end("<html>not here</html>")
+      return response.writeHead(503).end()
+    })
+    const cwd = project()
+    mkdirSync(join(cwd, ".local/share/meridian"), { recursive: true })
+    writeFileSync(copyOf(cwd), "# models 2026-11-15 before\nanthropic/kept 1000 100\n")
+    const base = broken.url.replace("/api.json", "")
+    const { url: gone, [Symbol.asyncDispose]: leave } = await serve(() => {})
+    await leave()
+    for (const [from, problem] of [
+      [gone, "it cannot be reached (ECONNREFUSED)"],
+      [`${base}/503`, "it answered 503"],
+      [`${base}/html`, "it is not a list of models in the form of models.dev"],
+      [`${base}/large`, "it is larger than 32 MiB"],
+      ["http://models.example/api.json", "http is only for this machine, use https"],
+      ["none.json", "the file cannot be read"],
+    ] as const) {
+      const ran = await meridian(["models", "update", "--from", from], { cwd })
+      expect([ran.code, ran.stdout, ran.stderr]).toEqual([
+        1,
+        "",
+        expect.stringContaining(
+          `ERROR [MODELS_NOT_UPDATED]: The catalogue of models was not updated from ${from}: ${problem}. Next: `,
+        ),
+      ])
+    }
+    const secret = await meridian(["models", "update", "--from", `http://me:word@127.0.0.1:1/x?key=${KEY}`], {
+      cwd,
+    })
+    expect(secret.stderr).toContain("from http://<hidden>@127.0.0.1:1/x: a name and password before the host")
+    expect(secret.stderr).not.toMatch(new RegExp(`${KEY}|word@`))
+    expect(readFileSync(copyOf(cwd), "utf8")).toContain("anthropic/kept")
+    expect(readdirSync(join(cwd, ".local/share/meridian"))).toEqual(["models.txt"])
+  })
+
+  test("a damaged copy is as none", async () => {
+    const cwd = project()
+    mkdirSync(join(cwd, ".local/share/meridian"), { recursive: true })
+    writeFileSync(copyOf(cwd), "\0\0\0")
+    const rows = await list(cwd, { ANTHROPIC_API_KEY: KEY })
+    expect(row(rows, "direct/anthropic/claude-haiku-4-5")).toMatchObject({ usable: true })
+  })
+})
