@@ -21,7 +21,7 @@ import { recallTools } from "./runner/recall.ts"
 import { createSignals } from "./runner/signals.ts"
 import { makeSessions, Sessions } from "./sessions.ts"
 import type { Tap } from "./store/database.ts"
-import type { Fence } from "./store/log.ts"
+import type { Fence, SessionHead } from "./store/log.ts"
 import { openStore, type Store } from "./store/store.ts"
 import { endLeftovers } from "./tool/end-leftovers.ts"
 import { openFileLocks } from "./tool/file-locks.ts"
@@ -132,7 +132,7 @@ export const makeEngine = (
           runtime,
           sessionID,
           () => Effect.runFork(drains.interrupt(sessionID, Effect.void)),
-          drainSession(runtime, sessionID, demand),
+          (session) => drainSession(runtime, session, demand),
         ).pipe(
           Effect.tapError((failure) =>
             Effect.sync(() => {
@@ -236,25 +236,26 @@ const interruptibleFromElsewhere = (
   runtime: Runtime,
   sessionID: string,
   stop: () => void,
-  drain: Effect.Effect<void, Failure>,
+  drain: (session: SessionHead) => Effect.Effect<void, Failure>,
 ): Effect.Effect<void, Failure> =>
   Effect.acquireUseRelease(
-    Effect.sync(() => {
+    attempt(() => {
       const { store, fences, signals } = runtime
-      const before = store.log.findHead(sessionID)?.interruptSeq ?? 0
+      const session = store.log.head(sessionID)
       let stopped = false
-      return signals.watchForeign(() => {
+      const unwatch = signals.watchForeign(() => {
         const fence = fences.get(sessionID)
         const lost = fence !== undefined && !store.leases.isCurrent(fence)
-        const interrupted = (store.log.findHead(sessionID)?.interruptSeq ?? 0) > before
+        const interrupted = (store.log.findHead(sessionID)?.interruptSeq ?? 0) > session.interruptSeq
         // Once: what is demanded while the cleanup runs must survive.
         if (stopped || !(lost || interrupted)) return
         stopped = true
         stop()
       })
+      return { session, unwatch }
     }),
-    () => drain,
-    (unwatch) => Effect.sync(unwatch),
+    ({ session }) => drain(session),
+    ({ unwatch }) => Effect.sync(unwatch),
   )
 
 /** The todo list of a session is an event like everything else it does, written under the drain's fence. */

@@ -147,9 +147,16 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
     checkPrompt(text)
     if (delivery !== "steer" && delivery !== "queue")
       throw invalid(`Delivery is "steer" or "queue", not ${JSON.stringify(delivery)}`)
-    const id = checkId(input.id) ?? world.id("msg_")
-    const limit = settings.limits.pendingInputs
-    return store.inbox.admit({ id, sessionID, prompt: text, delivery, resume, limit })
+    const given = checkId(input.id)
+    return store.inbox.admit({
+      id: given ?? world.id("msg_"),
+      isFresh: given === undefined,
+      sessionID,
+      prompt: text,
+      delivery,
+      resume,
+      limit: settings.limits.pendingInputs,
+    })
   }
 
   /** The work begins while the disk is still at it; what is acknowledged is on the disk. */
@@ -159,7 +166,10 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
         const receipt = yield* attempt(() => admit(input))
         const synced = store.database.synced()
         if (input.resume !== false) {
-          release(input.sessionID, store.log.head(input.sessionID).seq)
+          release(
+            input.sessionID,
+            input.id === undefined ? receipt.admittedSeq : store.log.head(input.sessionID).seq,
+          )
           drains.wake(input.sessionID, synced)
         }
         yield* settled(synced)

@@ -6,7 +6,7 @@
 import type { Prompt, RecordedUsage } from "@meridian/protocol"
 
 import { estimateContent, estimateFiles, estimateText } from "./tokens.ts"
-import type { AssistantItem, Item, Transcript } from "./transcript.ts"
+import { isSettled, type AssistantItem, type Item, type Transcript } from "./transcript.ts"
 
 export interface CompactionSettings {
   readonly auto: boolean
@@ -68,11 +68,22 @@ export const createEstimator = (): Estimator => {
     const cached = known.get(entry)
     if (cached !== undefined) return cached
     const tokens = tokensOf(entry)
-    const final =
-      entry.kind !== "assistant" ||
-      (entry.ended && entry.parts.every((part) => part.type !== "tool" || part.outcome !== undefined))
-    if (final) known.set(entry, tokens)
+    if (isSettled(entry)) known.set(entry, tokens)
     return tokens
+  }
+
+  /** Tokens of the first `count` items, all final, as of a revision. */
+  let prefix = { revision: -1, count: 0, tokens: 0 }
+
+  const sumBefore = ({ items, revision }: Transcript, end: number): number => {
+    if (prefix.revision !== revision() || prefix.count > end)
+      prefix = { revision: revision(), count: 0, tokens: 0 }
+    for (let next = items[prefix.count]; prefix.count < end; next = items[prefix.count]) {
+      if (next === undefined || !isSettled(next)) break
+      prefix.tokens += total(item(next))
+      prefix.count += 1
+    }
+    return prefix.tokens + sum(items, prefix.count, end)
   }
 
   const sum = (items: readonly Item[], from: number, to: number): number => {
@@ -86,14 +97,14 @@ export const createEstimator = (): Estimator => {
 
   const request: Estimator["request"] = (transcript, { model, overhead }) => {
     const { items } = transcript
-    const guess = () => overhead + sum(items, 0, items.length)
+    const guess = () => overhead + sumBefore(transcript, items.length)
     const last = transcript.lastUsage()
     if (last === undefined || last.model !== model) return guess()
     if (last.seq < transcript.compactedSeq() || last.seq < transcript.prunedSeq()) return guess()
     const at = items.findLastIndex((entry) => entry.kind === "assistant" && entry.id === last.messageID)
     const turn = items[at]
     if (turn === undefined) return guess()
-    const guessed = overhead + sum(items, 0, at)
+    const guessed = overhead + sumBefore(transcript, at)
     const ratio = promptTokens(last.usage) / Math.max(1, guessed)
     // Some servers report nothing or nonsense; a guess that is never off by half is better than that.
     if (ratio < LEAST_PLAUSIBLE) return guess()

@@ -110,12 +110,20 @@ const render = (observation: Observation): Initialization => {
 
 const joinTexts = (texts: readonly string[]): string => texts.filter((text) => text !== "").join("\n\n")
 
-/** Key order does not make two values different. */
-const sameValue = (left: Json, right: Json): boolean => canonical(left) === canonical(right)
+/** Key order does not make two values different, and a field without a value is no field: that is how they are stored. */
+const sameValue = (left: Json | undefined, right: Json | undefined): boolean => {
+  if (left === right) return true
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false
+  if (isList(left) || isList(right))
+    return (
+      isList(left) &&
+      isList(right) &&
+      left.length === right.length &&
+      left.every((entry, index) => sameValue(entry, right[index]))
+    )
+  const names = new Set([...Object.keys(left), ...Object.keys(right)])
+  for (const name of names) if (!sameValue(left[name], right[name])) return false
+  return true
+}
 
-const canonical = (value: Json): string =>
-  JSON.stringify(value, (_key, entry: Json) =>
-    typeof entry === "object" && entry !== null && !Array.isArray(entry)
-      ? Object.fromEntries(Object.entries(entry).toSorted(([left], [right]) => (left < right ? -1 : 1)))
-      : entry,
-  )
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value)

@@ -15,13 +15,24 @@ import type {
   ToolResultOutput,
   ToolResultPart,
 } from "./prompt.ts"
-import type { AssistantItem, CheckpointItem, Item, ToolPart, UserItem } from "./transcript.ts"
+import {
+  isSettled,
+  type AssistantItem,
+  type CheckpointItem,
+  type Item,
+  type ToolPart,
+  type Transcript,
+  type UserItem,
+} from "./transcript.ts"
 
 type AssistantContent = TextPart | ReasoningPart | ToolCallPart | ToolResultPart
 
 /** Keeps what was lowered once: a finished item never changes, so a turn costs only what is new. */
 export interface Lowering {
-  readonly prompt: (items: readonly Item[], reader: PromptReader) => PromptMessage[]
+  readonly prompt: (
+    transcript: Pick<Transcript, "items" | "revision">,
+    reader: PromptReader,
+  ) => PromptMessage[]
 }
 
 /** Who will read the prompt. */
@@ -29,29 +40,27 @@ export interface PromptReader {
   readonly model: string
   /** Takes system messages in the middle of a conversation; others get them inside a user message. */
   readonly systemInHistory: boolean
-  /** Results were pruned up to here; what was lowered before is stale. */
-  readonly prunedSeq: number
   /** Native data from at or before this sequence stays behind: its prefix is gone. */
   readonly compactedSeq: number
 }
 
 export const createLowering = (): Lowering => {
-  let cached = new Map<Item, readonly PromptMessage[]>()
-  let cachedFor = ""
-  const prompt: Lowering["prompt"] = (items, reader) => {
-    const wanted = `${reader.model} ${reader.compactedSeq} ${reader.prunedSeq}`
-    if (cachedFor !== wanted) {
-      cached = new Map()
-      cachedFor = wanted
+  /** Of the first `count` items, all finished. */
+  let lowered: PromptMessage[] = []
+  let count = 0
+  let loweredFor = ""
+  const prompt: Lowering["prompt"] = ({ items, revision }, reader) => {
+    const wanted = `${reader.model} ${reader.compactedSeq} ${revision()}`
+    if (loweredFor !== wanted) {
+      lowered = []
+      count = 0
+      loweredFor = wanted
     }
-    const messages: PromptMessage[] = []
-    for (const item of items) {
-      const known = cached.get(item)
-      const lowered = known ?? lowerItem(item, reader)
-      if (known === undefined && isFinished(item)) cached.set(item, lowered)
-      for (const message of lowered) messages.push(message)
+    for (let item = items[count]; item !== undefined && isSettled(item); item = items[count]) {
+      lowered.push(...lowerItem(item, reader))
+      count += 1
     }
-    return messages
+    return [...lowered, ...items.slice(count).flatMap((item) => lowerItem(item, reader))]
   }
   return { prompt }
 }
@@ -68,11 +77,6 @@ const lowerItem = (item: Item, reader: PromptReader): readonly PromptMessage[] =
       return [{ role: "user", content: [{ type: "text", text: checkpointText(item) }] }]
   }
 }
-
-/** Never changes any more. A pruned result changes once; the cache is dropped with the boundary it belongs to. */
-const isFinished = (item: Item): boolean =>
-  item.kind !== "assistant" ||
-  (item.ended && item.parts.every((part) => part.type !== "tool" || part.outcome !== undefined))
 
 const lowerContext = (text: string, reader: PromptReader): PromptMessage =>
   reader.systemInHistory

@@ -94,6 +94,11 @@ export interface CheckpointItem {
 
 export type Item = UserItem | AssistantItem | ContextItem | CheckpointItem
 
+/** Never changes any more, except by a new revision. */
+export const isSettled = (item: Item): boolean =>
+  item.kind !== "assistant" ||
+  (item.ended && item.parts.every((part) => part.type !== "tool" || part.outcome !== undefined))
+
 /** The baseline in force. */
 export interface Epoch {
   readonly baseline: string
@@ -131,6 +136,8 @@ export interface Transcript {
   readonly agent: () => string | undefined
   readonly model: () => string | undefined
   readonly items: readonly Item[]
+  /** Changes when an item was replaced or removed; while it stays, items are only added. */
+  readonly revision: () => number
   /** The step that was started and has neither ended nor failed. */
   readonly openStep: () => AssistantItem | undefined
   /** Calls without an outcome, oldest first. */
@@ -189,6 +196,7 @@ export const createTranscript = (
   const discovered: string[] = []
   const userTexts: string[] = []
   const items: Item[] = []
+  let revision = 0
   const admitted = new Map<string, Prompt>()
   const requests = new Map<string, OpenRequest>()
   const open = new Set<{ assistant: AssistantItem; part: ToolPart }>()
@@ -233,10 +241,12 @@ export const createTranscript = (
       part.type === "tool" && part.callID === callID ? Object.assign({}, part, { pruned: true }) : part,
     )
     items[index] = { ...item, parts }
+    revision += 1
   }
 
   const replace = (from: (item: Item) => boolean, first: readonly Item[]) => {
     const left = items.filter((item) => !from(item))
+    revision += 1
     items.length = 0
     items.push(...first, ...left)
     weight = items.reduce((sum, item) => sum + itemWeight(item), 0)
@@ -457,6 +467,7 @@ export const createTranscript = (
     agent: () => agent,
     model: () => model,
     items,
+    revision: () => revision,
     openStep: () => openStep,
     openCalls: () => [...open],
     requests,

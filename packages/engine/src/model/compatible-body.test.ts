@@ -87,19 +87,31 @@ const user = (n: number): PromptMessage => ({
   content: [{ type: "text", text: `message ${n}` }],
 })
 
-test("only what is new is converted, from 100 messages on", async () => {
+test("only what is new is converted once the prompt is long", async () => {
   const converted: number[] = []
   const write = openBodyWriter((options) => {
     converted.push(options.prompt.length)
     return prepare(options)
   }, FIXED)
-  const prompt = Array.from({ length: REMEMBER_FROM - 1 }, (_, n) => user(n))
+  const short = Array.from({ length: REMEMBER_FROM - 1 }, (_, n) => user(n))
+  await write(optionsOf(short))
+  const long = [...short, user(100)]
+  await write(optionsOf(long))
+  const longer = [...long, user(101), user(102)]
+  await write(optionsOf(longer))
+  await write(optionsOf(longer))
+  // The frame around the messages is the same for all: it is made with the first long one.
+  expect(converted).toEqual([REMEMBER_FROM - 1, REMEMBER_FROM, 0, 2])
+})
+
+test("another beginning, other tools and another bound are written as they are", async () => {
+  const write = openBodyWriter(prepare, FIXED)
+  const prompt = Array.from({ length: REMEMBER_FROM + 1 }, (_, n) => user(n))
   await write(optionsOf(prompt))
-  await write(optionsOf([...prompt, user(99)]))
-  const grown = [...prompt, user(100), user(101)]
-  await write(optionsOf(grown))
-  await write(optionsOf(grown))
-  expect(converted).toEqual([99, 100, 0, 2, 0, 0])
+  const other = [user(100), ...prompt.slice(1)]
+  sameRequest(await write(optionsOf(other)), await expectedOf(other))
+  const changed = { ...optionsOf(prompt), tools: [], maxOutputTokens: 8 }
+  sameRequest(await write(changed), JSON.stringify({ ...(await prepare(changed)).body, ...FIXED }))
 })
 
 test("a converter that counts otherwise is believed", async () => {

@@ -15,41 +15,76 @@ export type Prepare = (
 export type WriteBody = (options: LanguageModelV4CallOptions) => Promise<string>
 
 /** Short prompts are written anew: that costs less than remembering them, above all in memory. */
-export const REMEMBER_FROM = 100
+export const REMEMBER_FROM = 40
 
 type Message = LanguageModelV4CallOptions["prompt"][number]
 
+/** The beginning of a conversation, as it was last written. */
+interface Written {
+  readonly messages: readonly Message[]
+  readonly text: string
+}
+
 export const openBodyWriter = (prepare: Prepare, fixed: Readonly<Record<string, unknown>>): WriteBody => {
-  /** By identity: a finished message of a session never changes, and goes when the session does. */
-  const written = new WeakMap<Message, string>()
+  /** By its last message: a finished message of a session never changes, and goes when the session does. */
+  const written = new WeakMap<Message, Written>()
+  const frame = openFrame(prepare, fixed)
 
   const writeAll = async (options: LanguageModelV4CallOptions): Promise<string> => {
     const { body } = await prepare(options)
     return JSON.stringify({ ...body, ...fixed })
   }
 
-  const remember = async (options: LanguageModelV4CallOptions): Promise<boolean> => {
-    const fresh = options.prompt.filter((message) => !written.has(message))
-    if (fresh.length === 0) return true
-    const { body } = await prepare({ ...options, prompt: fresh })
-    const { messages } = body
-    if (!Array.isArray(messages) || messages.length !== fresh.reduce((sum, one) => sum + wireCount(one), 0))
-      return false
-    let at = 0
-    for (const message of fresh) {
-      const end = at + wireCount(message)
-      written.set(message, JSON.stringify(messages.slice(at, end)).slice(1, -1))
-      at = end
+  /** What of this prompt was written before, compared message by message. */
+  const findWritten = (prompt: readonly Message[]): Written => {
+    for (let last = prompt.length - 1; last >= Math.max(0, prompt.length - LOOK_BACK); last -= 1) {
+      const message = prompt[last]
+      const known = message === undefined ? undefined : written.get(message)
+      if (known?.messages.length === last + 1 && known.messages.every((one, index) => one === prompt[index]))
+        return known
     }
-    return true
+    return { messages: [], text: "" }
+  }
+
+  /** Undefined where the SDK makes something else of the messages than we know. */
+  const writeMessages = async (options: LanguageModelV4CallOptions): Promise<string | undefined> => {
+    const { prompt } = options
+    const known = findWritten(prompt)
+    const fresh = prompt.slice(known.messages.length)
+    if (fresh.length === 0) return known.text
+    const { messages } = (await prepare({ ...options, prompt: fresh })).body
+    if (!Array.isArray(messages) || messages.length !== fresh.reduce((sum, one) => sum + wireCount(one), 0))
+      return undefined
+    const added = JSON.stringify(messages).slice(1, -1)
+    const text = known.text === "" || added === "" ? known.text + added : `${known.text},${added}`
+    const before = known.messages.at(-1)
+    if (before !== undefined) written.delete(before)
+    const last = prompt.at(-1)
+    if (last !== undefined) written.set(last, { messages: prompt, text })
+    return text
   }
 
   return async (options) => {
-    if (options.prompt.length < REMEMBER_FROM || !(await remember(options))) return writeAll(options)
-    const { body } = await prepare({ ...options, prompt: [] })
-    const { messages: _none, ...rest } = body
-    const texts = options.prompt.map((message) => written.get(message) ?? "").filter((text) => text !== "")
-    return `${JSON.stringify({ ...rest, ...fixed }).slice(0, -1)},"messages":[${texts.join(",")}]}`
+    if (options.prompt.length < REMEMBER_FROM) return writeAll(options)
+    const messages = await writeMessages(options)
+    return messages === undefined ? writeAll(options) : `${await frame(options)},"messages":[${messages}]}`
+  }
+}
+
+/** A turn adds its question, its answer and the results between. */
+const LOOK_BACK = 64
+
+/** Everything but the messages. It changes with the tools and the agent, so it is kept while they stay. */
+const openFrame = (prepare: Prepare, fixed: Readonly<Record<string, unknown>>): WriteBody => {
+  let last: { readonly key: readonly unknown[]; readonly text: string } | undefined
+  return async (options) => {
+    const { prompt: _prompt, abortSignal: _signal, headers: _headers, ...rest } = options
+    const key = Object.entries(rest).flat()
+    if (last?.key.length !== key.length || last.key.some((part, index) => part !== key[index])) {
+      const { messages: _none, ...body } = (await prepare({ ...options, prompt: [] })).body
+      last = { key, text: JSON.stringify({ ...body, ...fixed }).slice(0, -1) }
+    }
+    return last.text
   }
 }
 

@@ -24,9 +24,10 @@ const wire = (chunks: readonly unknown[]): string =>
 /** A call that never gets a name breaks the stream; that is an outcome too. */
 const partsOf = async (model: StreamingModel): Promise<readonly LanguageModelV4StreamPart[]> => {
   const { stream } = await model.doStream({ prompt: PROMPT })
+  const reader = stream.getReader()
   const parts: LanguageModelV4StreamPart[] = []
   try {
-    for await (const part of stream) parts.push(part)
+    for (let next = await reader.read(); !next.done; next = await reader.read()) parts.push(next.value)
   } catch {
     parts.push({ type: "error", error: "threw" })
   }

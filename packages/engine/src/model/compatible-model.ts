@@ -2,7 +2,7 @@
  * An OpenAI-compatible server: the AI SDK writes the request, we read the answer. Reading it ourselves halves what a turn
  * costs besides the network; see `chat-chunks.ts`.
  */
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 
 import { openChunkReader, signatureMetadata, type ToolCallDelta } from "./chat-chunks.ts"
 import { openBodyWriter } from "./compatible-body.ts"
@@ -15,7 +15,14 @@ export const COMPATIBLE_NAME = "compatible"
 
 const STREAMED = { stream: true, stream_options: { include_usage: true } }
 
-export type StreamingModel = Pick<LanguageModelV4, "doStream">
+/** As much of the SDK's model as is used: its streams are read, nothing else. */
+export interface StreamingModel {
+  readonly doStream: (
+    options: LanguageModelV4CallOptions,
+  ) => PromiseLike<{ readonly stream: { readonly getReader: () => PartReader } }>
+}
+
+export type PartReader = Pick<ReadableStreamDefaultReader<LanguageModelV4StreamPart>, "read" | "cancel">
 
 export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Promise<StreamingModel> => {
   const [{ OpenAICompatibleChatLanguageModel }, { StreamingToolCallTracker, generateId }] = await Promise.all(
@@ -66,56 +73,50 @@ export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Pr
   return {
     doStream: async (options) => {
       const response = await post(options)
-      return { stream: streamParts(response, openParts) }
+      return { stream: { getReader: () => readParts(response, openParts) } }
     },
   }
 }
 
 type OpenParts = (enqueue: (part: LanguageModelV4StreamPart) => void) => ReturnType<typeof openChunkReader>
 
-/** Nothing is read ahead of the reader: what it does not take, the provider does not send. */
-const streamParts = (response: Response, openParts: OpenParts): ReadableStream<LanguageModelV4StreamPart> => {
+/**
+ * Nothing is read ahead of the reader: what it does not take, the provider does not send. By hand, because a web stream
+ * costs more than the few parts of a turn.
+ */
+const readParts = (response: Response, openParts: OpenParts): PartReader => {
   const bytes = response.body?.getReader()
   const decoder = new TextDecoder()
-  let parsed: ParsedStream | undefined
-  return new ReadableStream<LanguageModelV4StreamPart>(
-    {
-      start: (controller) => {
-        parsed = openParsedStream((part) => controller.enqueue(part), openParts)
-      },
-      pull: async (controller) => {
-        for (let found = 0; found === 0;) {
-          const { done, value } = (await bytes?.read()) ?? { done: true, value: undefined }
-          found = parsed?.push(done ? undefined : decoder.decode(value, { stream: true })) ?? 0
-          if (!done) continue
-          controller.close()
-          return
-        }
-      },
-      cancel: async () => {
-        await bytes?.cancel()
-      },
+  const found: LanguageModelV4StreamPart[] = []
+  const parsed = openParsedStream((part) => found.push(part), openParts)
+  let ended = false
+  return {
+    read: async () => {
+      while (found.length === 0 && !ended) {
+        const { done, value } = (await bytes?.read()) ?? { done: true, value: undefined }
+        ended = done
+        parsed.push(done ? undefined : decoder.decode(value, { stream: true }))
+      }
+      const value = found.shift()
+      return value === undefined ? { done: true, value } : { done: false, value }
     },
-    { highWaterMark: 0 },
-  )
+    cancel: async () => {
+      await bytes?.cancel()
+    },
+  }
 }
 
 interface ParsedStream {
-  /** Text of the response, or undefined at its end; says how many parts came of it. Never throws. */
-  readonly push: (text: string | undefined) => number
+  /** Text of the response, or undefined at its end. Never throws. */
+  readonly push: (text: string | undefined) => void
 }
 
 const openParsedStream = (
   enqueue: (part: LanguageModelV4StreamPart) => void,
   openParts: OpenParts,
 ): ParsedStream => {
-  let found = 0
   let ended = false
-  const give = (part: LanguageModelV4StreamPart): void => {
-    found += 1
-    enqueue(part)
-  }
-  const parts = openParts(give)
+  const parts = openParts(enqueue)
   const end = (): void => {
     if (ended) return
     ended = true
@@ -129,7 +130,6 @@ const openParsedStream = (
   })
   return {
     push: (text) => {
-      found = 0
       try {
         if (text !== undefined) events.push(text)
         else {
@@ -139,9 +139,8 @@ const openParsedStream = (
       } catch (error) {
         // As a part: a stream that breaks would take back what is still waiting to be read.
         ended = true
-        give({ type: "error", error })
+        enqueue({ type: "error", error })
       }
-      return found
     },
   }
 }

@@ -7,27 +7,40 @@ import type { FilePart, PromptMessage, ToolResultPart } from "../domain/prompt.t
 export const shapeForCompatible = (prompt: readonly PromptMessage[]): readonly PromptMessage[] => {
   if (!prompt.some(hasContent)) return prompt
   const shaped: PromptMessage[] = []
-  let files: FilePart[] = []
-  const giveFiles = (): void => {
-    if (files.length > 0)
-      shaped.push({
-        role: "user",
-        content: [{ type: "text", text: "Files from the results above:" }, ...files],
-      })
-    files = []
-  }
+  let files: PromptMessage[] = []
   for (const message of prompt) {
     if (message.role !== "tool") {
-      giveFiles()
-      shaped.push(message)
+      shaped.push(...files.splice(0), message)
       continue
     }
-    files.push(...message.content.flatMap(filesOf))
-    shaped.push(hasContent(message) ? { ...message, content: message.content.map(asText) } : message)
+    if (!hasContent(message)) shaped.push(message)
+    else {
+      const parts = partsOf(message)
+      shaped.push(parts.texts)
+      files = [...files, parts.files]
+    }
   }
-  giveFiles()
-  return shaped
+  return [...shaped, ...files]
 }
+
+/** A message is taken apart once: what stays the same object is written once (see `compatible-body.ts`). */
+const parts = new WeakMap<ToolMessage, { readonly texts: PromptMessage; readonly files: PromptMessage }>()
+
+const partsOf = (message: ToolMessage) => {
+  const known = parts.get(message)
+  if (known !== undefined) return known
+  const made = {
+    texts: { ...message, content: message.content.map(asText) },
+    files: {
+      role: "user",
+      content: [{ type: "text", text: "Files from the results above:" }, ...message.content.flatMap(filesOf)],
+    },
+  } as const
+  parts.set(message, made)
+  return made
+}
+
+type ToolMessage = Extract<PromptMessage, { readonly role: "tool" }>
 
 const hasContent = (message: PromptMessage): boolean =>
   message.role === "tool" && message.content.some(({ output }) => output.type === "content")

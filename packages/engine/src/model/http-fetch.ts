@@ -22,19 +22,29 @@ export const openHttpFetch =
       method: init.method ?? "GET",
       headers: plainHeaders(init.headers),
       ...(idleMs === undefined ? {} : { timeout: idleMs }),
-      ...(init.signal == null ? {} : { signal: init.signal }),
     }
-    const incoming = await send(url, options, init.body)
+    const incoming = await send(url, options, init.body, init.signal ?? undefined)
     return toResponse(incoming)
   }
 
 /** How long a connection is silent before the system asks whether the other side is still there. */
 const PROBE_MS = 30_000
 
-const send = (url: string, options: RequestOptions, body: unknown): Promise<IncomingMessage> =>
+const send = (
+  url: string,
+  options: RequestOptions,
+  body: unknown,
+  signal: AbortSignal | undefined,
+): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const request = (url.startsWith("https:") ? requestHttps : requestHttp)(url, options, resolve)
     request.once("error", reject)
+    // Node's own way of passing a signal listens in four places.
+    const abort = (): void => {
+      request.destroy(signal?.reason instanceof Error ? signal.reason : new Error("aborted"))
+    }
+    signal?.addEventListener("abort", abort, { once: true })
+    request.once("close", () => signal?.removeEventListener("abort", abort))
     // A peer that is gone without a word is noticed by the system, however long the model thinks.
     request.once("socket", (socket) => {
       if (!request.reusedSocket) socket.setKeepAlive(true, PROBE_MS)

@@ -1,9 +1,5 @@
 /** A model behind HTTP: one `doStream` per turn, nothing retried, and no connection left behind. */
-import type {
-  LanguageModelV4CallOptions,
-  LanguageModelV4FunctionTool,
-  LanguageModelV4StreamPart,
-} from "@ai-sdk/provider"
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider"
 
 import {
   ModelFailure,
@@ -13,7 +9,7 @@ import {
   type PromptMessage,
   type ToolAdvertisement,
 } from "../port/model.ts"
-import type { StreamingModel } from "./compatible-model.ts"
+import type { PartReader, StreamingModel } from "./compatible-model.ts"
 import type { ModelConfig } from "./config.ts"
 import { isBrokenOff, openTranslator } from "./events.ts"
 import { toModelFailure, type FailureSurroundings } from "./failure.ts"
@@ -62,8 +58,6 @@ export const openProviderModel = (
     return { [Symbol.asyncIterator]: () => openTurn({ begin, request, signal, surroundings, sleep }) }
   }
 }
-
-type PartReader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>
 
 interface Turn {
   readonly begin: (request: ModelRequest, abortSignal: AbortSignal) => Promise<PartReader>

@@ -1,5 +1,5 @@
-import { Failure } from "@meridian/protocol"
 /** Who takes part in a turn: agent, model, tools and rules. Sampled anew for every turn, before anything becomes visible. */
+import { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
@@ -7,6 +7,7 @@ import type { Model, ToolAdvertisement } from "../port/model.ts"
 import { ToolError } from "../port/tool.ts"
 import { attempt } from "./attempt.ts"
 import type { Place, Runtime } from "./drain.ts"
+import type { ToolSet } from "./locations.ts"
 import { DEFAULT_AGENT, type Agent, type Settings } from "./settings.ts"
 import type { CallTools } from "./tool-call.ts"
 
@@ -26,24 +27,36 @@ export const chooseCast = (runtime: Runtime, place: Place): Effect.Effect<Cast, 
     const agent = yield* attempt(() => resolveAgent(settings, transcript.agent()))
     const model = yield* attempt(() => resolveModel(settings, transcript.model() ?? agent.model))
     const tools = yield* Effect.promise(() => place.location.tools())
-    const rules = [...settings.rules, ...agent.rules]
-    const advertisements = tools.advertisements.filter(
-      (tool) => !isDeniedEverywhere(rules, actionOf(tool.name)),
-    )
-    const offered = new Set(advertisements.map((tool) => tool.name))
-    return {
-      agent,
-      model,
-      rules,
-      advertisements,
-      tools: {
-        call: (name, input, scene) =>
-          offered.has(name)
-            ? tools.call(name, input, scene)
-            : Promise.reject(notOffered(name, advertisements)),
-      },
-    }
+    return { agent, model, ...offerOf(settings, agent, tools) }
   })
+
+type Offer = Pick<Cast, "rules" | "advertisements" | "tools">
+
+/** By the tools of a Location, which belong to one engine, then by agent: neither changes from turn to turn. */
+const offers = new WeakMap<ToolSet, Map<Agent, Offer>>()
+
+const offerOf = (settings: Settings, agent: Agent, tools: ToolSet): Offer => {
+  const known = offers.get(tools) ?? new Map<Agent, Offer>()
+  offers.set(tools, known)
+  const offer = known.get(agent) ?? makeOffer([...settings.rules, ...agent.rules], tools)
+  known.set(agent, offer)
+  return offer
+}
+
+const makeOffer = (rules: readonly PermissionRule[], tools: ToolSet): Offer => {
+  const advertisements = tools.advertisements.filter(
+    (tool) => !isDeniedEverywhere(rules, actionOf(tool.name)),
+  )
+  const offered = new Set(advertisements.map((tool) => tool.name))
+  return {
+    rules,
+    advertisements,
+    tools: {
+      call: (name, input, scene) =>
+        offered.has(name) ? tools.call(name, input, scene) : Promise.reject(notOffered(name, advertisements)),
+    },
+  }
+}
 
 const notOffered = (name: string, advertisements: readonly ToolAdvertisement[]): ToolError =>
   new ToolError(

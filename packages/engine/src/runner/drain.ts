@@ -55,19 +55,19 @@ interface Progress {
 
 export const drainSession = (
   runtime: Runtime,
-  sessionID: string,
+  session: SessionHead,
   demand: Demand,
 ): Effect.Effect<void, Failure> =>
   Effect.acquireUseRelease(
-    acquireLease(runtime, sessionID, demand),
+    acquireLease(runtime, session, demand),
     (fence) => {
       if (fence === undefined) return Effect.void
-      runtime.fences.set(sessionID, fence)
-      return drainUnderLease(runtime, sessionID, fence, demand)
+      runtime.fences.set(session.id, fence)
+      return drainUnderLease(runtime, session, fence, demand)
     },
     (fence, exit) => {
       if (fence === undefined) return Effect.void
-      runtime.fences.delete(sessionID)
+      runtime.fences.delete(session.id)
       const { leases } = runtime.store
       if (Exit.isSuccess(exit)) return Effect.sync(() => leases.rest(fence))
       return attempt(() => leases.release(fence)).pipe(Effect.ignore)
@@ -91,13 +91,13 @@ export const recoverSession = (runtime: Runtime, sessionID: string): Effect.Effe
   )
 
 /** Waits while another process is at work here; gives up when that one did the work. */
-const acquireLease = (runtime: Runtime, sessionID: string, demand: Demand) =>
+const acquireLease = (runtime: Runtime, session: SessionHead, demand: Demand) =>
   Effect.gen(function* () {
-    const { store } = runtime
     for (;;) {
-      const session = yield* attempt(() => store.log.head(sessionID))
-      if (!demand.forced && !hasWork(runtime, session)) return undefined
-      const acquired = yield* attempt(() => store.leases.acquire(session.key))
+      const acquired = yield* attempt(() =>
+        demand.forced || hasWork(runtime, session) ? runtime.store.leases.acquire(session.key) : undefined,
+      )
+      if (acquired === undefined) return undefined
       if (acquired.kind === "acquired") return acquired.fence
       yield* Effect.interruptible(Effect.sleep(LIMITS.foreignPollMs))
     }
@@ -143,12 +143,12 @@ const reportUnfinished = (runtime: Runtime, sessionID: string, fence: Fence): Ef
     )
   })
 
-const drainUnderLease = (runtime: Runtime, sessionID: string, fence: Fence, demand: Demand) =>
+const drainUnderLease = (runtime: Runtime, session: SessionHead, fence: Fence, demand: Demand) =>
   Effect.gen(function* () {
+    const sessionID = session.id
     yield* settle(runtime, sessionID, fence)
     const progress: Progress = { turns: 0, boundary: "settled", forced: demand.forced, resultsToShow: false }
-    for (;;) {
-      const { directory } = yield* attempt(() => runtime.store.log.head(sessionID))
+    for (let { directory } = session; ;) {
       const ending = yield* Effect.scoped(
         Effect.flatMap(runtime.locations.enter(directory), (location) =>
           drainAt(runtime, { sessionID, fence, directory, location }, progress),
@@ -156,6 +156,7 @@ const drainUnderLease = (runtime: Runtime, sessionID: string, fence: Fence, dema
       ).pipe(Effect.tapError((failure) => recordObstacle(runtime, sessionID, fence, failure)))
       // The session moved: its next turn belongs to the tools and the context of its new place.
       if (ending === "idle") return
+      ;({ directory } = yield* attempt(() => runtime.store.log.head(sessionID)))
     }
   })
 

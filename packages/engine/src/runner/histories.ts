@@ -9,9 +9,9 @@ import { createLedger, type Ledger } from "../domain/ledger.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { createLowering, type Lowering } from "../domain/lower.ts"
 import { createTranscript, type Restoration, type Transcript } from "../domain/transcript.ts"
-import type { ToolAdvertisement } from "../port/model.ts"
 import type { SessionRow } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
+import { createPreamble, type Preamble } from "./request.ts"
 
 /** `version`: SQLite's data version when it was last compared with the log. */
 interface Cached {
@@ -24,8 +24,7 @@ export interface History {
   readonly lowering: Lowering
   readonly estimator: Estimator
   readonly ledger: Ledger
-  /** Tools seldom change: their weight in a request is worked out once. */
-  readonly toolTokens: WeakMap<ToolAdvertisement, number>
+  readonly preamble: Preamble
 }
 
 export interface Histories {
@@ -117,7 +116,7 @@ const openHistory = (restoration: Restoration): History => ({
   lowering: createLowering(),
   estimator: createEstimator(),
   ledger: createLedger(),
-  toolTokens: new WeakMap(),
+  preamble: createPreamble(),
 })
 
 const fold = (history: History, event: StoredEvent | UnknownEvent): void => {

@@ -1,8 +1,7 @@
 /** The request of a turn: baseline, history, tools; and what it weighs. */
 import type { PromptMessage } from "../domain/prompt.ts"
 import { estimateText } from "../domain/tokens.ts"
-import type { Transcript } from "../domain/transcript.ts"
-import type { ModelRequest } from "../port/model.ts"
+import type { ModelRequest, ToolAdvertisement } from "../port/model.ts"
 import type { Cast } from "./cast.ts"
 import type { History } from "./histories.ts"
 
@@ -14,8 +13,8 @@ export interface Weight {
 }
 
 export const weighRequest = (history: History, cast: Cast): Weight => {
-  const { transcript, estimator } = history
-  const overhead = overheadOf(cast, systemMessages(cast, transcript), history.toolTokens)
+  const { transcript, estimator, preamble } = history
+  const overhead = openingOf(history, cast).tokens + preamble.toolTokens(cast.advertisements)
   return { overhead, request: estimator.request(transcript, { model: cast.model.id, overhead }) }
 }
 
@@ -24,12 +23,11 @@ export const buildRequest = (sessionID: string, history: History, cast: Cast): M
   const { model, advertisements } = cast
   return {
     prompt: [
-      ...systemMessages(cast, transcript),
-      ...lowering.prompt(transcript.items, {
+      ...openingOf(history, cast).messages,
+      ...lowering.prompt(transcript, {
         model: model.id,
         systemInHistory: model.systemInHistory,
         compactedSeq: transcript.compactedSeq(),
-        prunedSeq: transcript.prunedSeq(),
       }),
     ],
     tools: advertisements,
@@ -41,21 +39,39 @@ export const buildRequest = (sessionID: string, history: History, cast: Cast): M
 const IDENTITY =
   "You are a coding agent. You work on the user's project with the tools you are given; paths are relative to the working directory. Go on until the task is done, then say briefly what you did."
 
-const systemMessages = (cast: Cast, transcript: Transcript): readonly PromptMessage[] => {
-  const baseline = transcript.epoch()?.baseline ?? ""
-  return [
-    { role: "system", content: cast.agent.prompt ?? IDENTITY },
-    ...(baseline === "" ? [] : [{ role: "system", content: baseline } as const]),
-  ]
+const openingOf = ({ preamble, transcript }: History, { agent }: Cast): Opening =>
+  preamble.opening(agent.prompt ?? IDENTITY, transcript.epoch()?.baseline ?? "")
+
+/** What a request begins with. It seldom changes, so it is made and weighed when it does, and is the same object till then. */
+export interface Preamble {
+  readonly opening: (prompt: string, baseline: string) => Opening
+  readonly toolTokens: (advertisements: readonly ToolAdvertisement[]) => number
 }
 
-const overheadOf = (cast: Cast, system: readonly PromptMessage[], weights: History["toolTokens"]): number => {
-  let tokens = 0
-  for (const message of system) tokens += estimateText(message.role === "system" ? message.content : "")
-  for (const tool of cast.advertisements) {
-    const known = weights.get(tool) ?? estimateText(JSON.stringify(tool))
-    weights.set(tool, known)
-    tokens += known
+interface Opening {
+  readonly messages: readonly PromptMessage[]
+  readonly tokens: number
+}
+
+export const createPreamble = (): Preamble => ({
+  opening: rememberLast((prompt, baseline) => ({
+    messages: [prompt, baseline]
+      .filter((content) => content !== "")
+      .map((content) => ({ role: "system", content })),
+    tokens: estimateText(prompt) + estimateText(baseline),
+  })),
+  toolTokens: rememberLast((advertisements) =>
+    advertisements.reduce((sum, tool) => sum + estimateText(JSON.stringify(tool)), 0),
+  ),
+})
+
+const rememberLast = <Inputs extends readonly unknown[], Output>(
+  make: (...inputs: Inputs) => Output,
+): ((...inputs: Inputs) => Output) => {
+  let last: { readonly inputs: Inputs; readonly output: Output } | undefined
+  return (...inputs) => {
+    if (last === undefined || inputs.some((input, index) => input !== last?.inputs[index]))
+      last = { inputs, output: make(...inputs) }
+    return last.output
   }
-  return tokens
 }

@@ -11,7 +11,12 @@ import { positionOf, seqOf, STRIDE } from "./schema.ts"
 export interface Inbox {
   /** Admits, or returns the first receipt for an exact retry. To be acknowledged only when the database is `synced`. */
   readonly admit: (
-    request: AdmissionRequest & { readonly resume: boolean; readonly limit: number },
+    request: AdmissionRequest & {
+      readonly resume: boolean
+      readonly limit: number
+      /** The id was made for this request, so nobody has used it. */
+      readonly isFresh: boolean
+    },
   ) => Receipt
   readonly find: (id: string) => Receipt | undefined
   /** Those that may be promoted: admitted to be run, or at or before the last explicit demand. */
@@ -52,10 +57,11 @@ export const createInbox = (options: { readonly database: Database; readonly log
 
   const admit: Inbox["admit"] = (request) =>
     log.write({ sessionID: request.sessionID, durability: "NORMAL" }, ({ session, append }) => {
-      const earlier = find(request.id)
+      const earlier = request.isFresh ? undefined : find(request.id)
       const admission = decideAdmission(request, {
         earlier,
-        usedByMessage: earlier === undefined && selectMessage.get(request.id) !== undefined,
+        usedByMessage:
+          !request.isFresh && earlier === undefined && selectMessage.get(request.id) !== undefined,
         pending: Number(countPending.get(...range(session.key))?.["pending"]),
         limit: request.limit,
       })

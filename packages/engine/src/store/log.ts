@@ -83,7 +83,10 @@ export const createLog = (options: { readonly database: Database; readonly now: 
   const selectHead = raw.prepare("select key, seq, directory, interrupt_seq from session where id = ?")
   const insertEvent = raw.prepare("insert into event (id, type, time, data) values (?, ?, ?, ?)")
   const moveSequence = raw.prepare("update session set seq = ?, updated = ? where key = ?")
-  const selectFence = raw.prepare("select fence from lease where session = ?")
+  const selectFenced = raw.prepare(
+    `select key, seq, directory, interrupt_seq, lease.fence from session
+     left join lease on lease.session = session.key where session.id = ?`,
+  )
   const nextKey = raw.prepare(NEXT_KEY)
 
   const find: Log["find"] = (sessionID) => {
@@ -99,14 +102,7 @@ export const createLog = (options: { readonly database: Database; readonly now: 
 
   const findHead: Log["findHead"] = (sessionID) => {
     const row = selectHead.get(sessionID)
-    if (row === undefined) return undefined
-    return {
-      key: Number(row["key"]),
-      id: sessionID,
-      seq: Number(row["seq"]),
-      directory: String(row["directory"]),
-      interruptSeq: Number(row["interrupt_seq"]),
-    }
+    return row === undefined ? undefined : headOf(sessionID, row)
   }
 
   const head: Log["head"] = (sessionID) => {
@@ -115,10 +111,12 @@ export const createLog = (options: { readonly database: Database; readonly now: 
     return found
   }
 
-  const checkFence = (session: SessionHead, fence: Fence): void => {
-    assert(fence.key === session.key, "a fence is used for its own session")
-    if (Number(selectFence.get(session.key)?.["fence"]) !== fence.number)
-      throw new Failure("FENCED", { session: session.id })
+  const fencedHead = (sessionID: string, fence: Fence): SessionHead => {
+    const row = selectFenced.get(sessionID)
+    if (row === undefined) throw new Failure("SESSION_NOT_FOUND", { session: sessionID })
+    assert(fence.key === row["key"], "a fence is used for its own session")
+    if (row["fence"] !== fence.number) throw new Failure("FENCED", { session: sessionID })
+    return headOf(sessionID, row)
   }
 
   const store = (key: number, after: number, events: readonly DurableEvent[]): readonly StoredEvent[] => {
@@ -139,8 +137,7 @@ export const createLog = (options: { readonly database: Database; readonly now: 
   const write: Log["write"] = ({ sessionID, durability, fence }, decide) => {
     const written: StoredEvent[] = []
     const result = database.transact(durability, () => {
-      const session = head(sessionID)
-      if (fence !== undefined) checkFence(session, fence)
+      const session = fence === undefined ? head(sessionID) : fencedHead(sessionID, fence)
       const append: Writing["append"] = (events) => {
         const stored = store(session.key, session.seq + written.length, events)
         written.push(...stored)
@@ -181,6 +178,14 @@ export const createLog = (options: { readonly database: Database; readonly now: 
 
 const optional = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 const optionalNumber = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
+
+const headOf = (id: string, row: Readonly<Record<string, unknown>>): SessionHead => ({
+  id,
+  key: Number(row["key"]),
+  seq: Number(row["seq"]),
+  directory: String(row["directory"]),
+  interruptSeq: Number(row["interrupt_seq"]),
+})
 
 export const sessionRow = (row: Readonly<Record<string, unknown>>): SessionRow => ({
   key: Number(row["key"]),

@@ -54,20 +54,6 @@ export const createProjector = (database: DatabaseSync): Projector => {
     )
   }
 
-  const addUsage = (key: number, usage: RecordedUsage, cost: number) =>
-    run(
-      `update session set input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-         reasoning_tokens = reasoning_tokens + ?, cache_read_tokens = cache_read_tokens + ?,
-         cache_write_tokens = cache_write_tokens + ?, cost = cost + ? where key = ?`,
-      usage.input,
-      usage.output,
-      usage.reasoning,
-      usage.cacheRead,
-      usage.cacheWrite,
-      cost,
-      key,
-    )
-
   const project: Projector["project"] = (key, event) => {
     const position = positionOf(key, event.seq)
     switch (event.type) {
@@ -127,8 +113,11 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.step.ended.2": {
         const { usage, cost } = event.data
         run("update message set ended = ? where id = ?", position, event.data.assistantMessageID)
-        run("update session set open_step = null, failed_seq = null where key = ?", key)
-        addUsage(key, usage, cost)
+        run(
+          `update session set open_step = null, failed_seq = null, ${USAGE} where key = ?`,
+          ...usageValues(usage, cost),
+          key,
+        )
         break
       }
       case "session.next.step.failed.2":
@@ -180,7 +169,11 @@ export const createProjector = (database: DatabaseSync): Projector => {
         break
       case "session.next.compaction.ended.2":
         insertMessage(position, event.data.compactionID, "compaction")
-        addUsage(key, event.data.usage, event.data.cost)
+        run(
+          `update session set ${USAGE} where key = ?`,
+          ...usageValues(event.data.usage, event.data.cost),
+          key,
+        )
         break
       case "session.next.execution.failed.1":
         run("update session set failed_seq = ? where key = ?", event.seq, key)
@@ -201,3 +194,15 @@ export const createProjector = (database: DatabaseSync): Projector => {
 
   return { project }
 }
+
+const USAGE = `input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, reasoning_tokens = reasoning_tokens + ?,
+  cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?, cost = cost + ?`
+
+const usageValues = (usage: RecordedUsage, cost: number): readonly number[] => [
+  usage.input,
+  usage.output,
+  usage.reasoning,
+  usage.cacheRead,
+  usage.cacheWrite,
+  cost,
+]

@@ -30,16 +30,18 @@ export interface Materialization {
 export interface ToolRegistry {
   /** Throws TypeError for a name or description that no provider accepts, before anything is contributed. */
   readonly contribute: (tools: readonly Tool[]) => Contribution
-  /** `without`: tools this agent does not get to see. */
-  readonly materialize: (options?: { readonly without?: (name: string) => boolean }) => Materialization
+  /** The same object until a contribution comes or goes: whoever remembers something about it remembers the right thing. */
+  readonly materialize: () => Materialization
 }
 
 const NAME = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${TOOL_LIMITS.toolNameCharacters - 1}}$`)
 
 export const openToolRegistry = (options: { readonly outputDirectory: string }): ToolRegistry => {
   const stacks = new Map<string, readonly Registration[]>()
+  let current: Materialization | undefined
 
   const remove = (registration: Registration): void => {
+    current = undefined
     const { name } = registration.tool.advertisement
     const left = (stacks.get(name) ?? []).filter((other) => other !== registration)
     if (left.length === 0) stacks.delete(name)
@@ -49,6 +51,7 @@ export const openToolRegistry = (options: { readonly outputDirectory: string }):
   const contribute = (tools: readonly Tool[]): Contribution => {
     for (const tool of tools) checkAdvertisement(tool.advertisement)
     const registrations = tools.map((tool): Registration => ({ tool }))
+    current = undefined
     for (const registration of registrations) {
       const { name } = registration.tool.advertisement
       stacks.set(name, [...(stacks.get(name) ?? []), registration])
@@ -56,11 +59,11 @@ export const openToolRegistry = (options: { readonly outputDirectory: string }):
     return { close: () => registrations.forEach(remove) }
   }
 
-  const materialize: ToolRegistry["materialize"] = ({ without = () => false } = {}) => {
+  const capture = (): Materialization => {
     const captured = new Map<string, Registration>()
     for (const name of [...stacks.keys()].sort()) {
       const top = stacks.get(name)?.at(-1)
-      if (top !== undefined && !without(name)) captured.set(name, top)
+      if (top !== undefined) captured.set(name, top)
     }
     return {
       advertisements: [...captured.values()].map(({ tool }) => tool.advertisement),
@@ -77,7 +80,7 @@ export const openToolRegistry = (options: { readonly outputDirectory: string }):
     }
   }
 
-  return { contribute, materialize }
+  return { contribute, materialize: () => (current ??= capture()) }
 }
 
 /** One per contribution and tool; compared by identity. */
