@@ -18,8 +18,10 @@ import type { EngineLimits } from "./domain/limits.ts"
 import type { PermissionRule } from "./domain/permission.ts"
 import type { RetryPolicy } from "./domain/retry.ts"
 import type { ModelConfig } from "./model/config.ts"
+import type { SessionChanges } from "./runner/changes.ts"
 import type { LiveItem } from "./runner/live.ts"
 import type { OpenPermissionRequest } from "./runner/permissions.ts"
+import type { EventText } from "./store/reader.ts"
 import type { EmbedderTool } from "./tool/embedder-tool.ts"
 
 export interface AgentConfig {
@@ -146,6 +148,8 @@ export type SessionEvent = StoredEvent | UnknownEvent | SyncedMarker
 
 /** Live fragments carry no sequence; a slow reader is told how many it missed. */
 export type { LiveItem } from "./runner/live.ts"
+export type { SessionChanges } from "./runner/changes.ts"
+export type { EventText } from "./store/reader.ts"
 
 export interface SessionsApi {
   /** Makes the session, or returns the one that has this id already. */
@@ -169,6 +173,10 @@ export interface SessionsApi {
   /** Ids of the sessions at work in this process. */
   readonly active: () => Promise<readonly string[]>
   readonly events: (input: EventsInput, options?: WaitOptions) => AsyncIterable<SessionEvent>
+  /** The same as JSON, a page at a time, for those who pass them on; an empty page says that the replay has ended. */
+  readonly eventTexts: (input: EventsInput, options?: WaitOptions) => AsyncIterable<readonly EventText[]>
+  /** Which sessions have new events, also those of other processes. */
+  readonly changes: (options?: WaitOptions) => AsyncIterable<SessionChanges>
   readonly live: (sessionID: string, options?: WaitOptions) => AsyncIterable<LiveItem>
   readonly messages: (input: PageInput & { readonly sessionID: string }) => Promise<Page<SessionMessage>>
   readonly message: (input: {

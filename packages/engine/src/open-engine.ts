@@ -5,7 +5,7 @@ import { Cause, Context, Effect, Exit, Scope } from "effect"
 import type { Engine, EngineOptions, WaitOptions } from "./api.ts"
 import { aboutSession, fieldsOf, sessionOf } from "./check-options.ts"
 import { EngineRuntime, makeEngine, Permissions, type EngineInternals } from "./engine.ts"
-import { readEvents, readLive, Sessions } from "./sessions.ts"
+import { readChanges, readEvents, readEventTexts, readLive, Sessions } from "./sessions.ts"
 
 export const openEngine = (options: EngineOptions): Promise<Engine> => openEngineWith(options, {})
 
@@ -60,6 +60,9 @@ export const openEngineWith = async (options: EngineOptions, internals: EngineIn
       wait: (sessionID, wait) => run(() => sessions.wait(sessionOf(sessionID)), wait),
       active: () => run(() => sessions.active),
       events: (input, wait) => iterate((signal) => readEvents(runtime, aboutSession(input), signal), wait),
+      eventTexts: (input, wait) =>
+        iterate((signal) => readEventTexts(runtime, aboutSession(input), signal), wait),
+      changes: (wait) => iterate((signal) => readChanges(runtime, signal), wait),
       live: (sessionID, wait) => iterate((signal) => readLive(runtime, sessionOf(sessionID), signal), wait),
       messages: (input) => run(() => sessions.messages(aboutSession(input))),
       message: (input) => run(() => sessions.message(aboutSession(input, "id"))),

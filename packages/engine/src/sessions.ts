@@ -17,24 +17,27 @@ import { Context, Effect, Stream } from "effect"
 import type {
   CreateInput,
   EventsInput,
+  EventText,
   ForkInput,
   LiveItem,
   Page,
   PageInput,
   PromptInput,
+  SessionChanges,
   SessionEvent,
   SessionInfo,
   SessionStatus,
 } from "./api.ts"
 import { LIMITS } from "./domain/limits.ts"
 import { attempt } from "./runner/attempt.ts"
+import { changedSessions } from "./runner/changes.ts"
 import type { Runtime } from "./runner/drain.ts"
 import type { Drains } from "./runner/drains.ts"
 import { forkSession } from "./runner/fork.ts"
 import { liveItems } from "./runner/live.ts"
 import { checkCheckpoint, receiptsOf, requestCompaction } from "./runner/receipts.ts"
 import { DEFAULT_AGENT } from "./runner/settings.ts"
-import { tailEvents } from "./runner/tail.ts"
+import { tailEvents, tailTexts } from "./runner/tail.ts"
 import type { SessionRow } from "./store/log.ts"
 
 export class Sessions extends Context.Service<
@@ -290,14 +293,30 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
 
 /** Checks before the first event is asked for, so that a bad request fails at once. */
 export const readEvents = (
-  { store, signals, world }: Pick<Runtime, "store" | "signals" | "world">,
-  { sessionID, after = 0, follow = false }: EventsInput,
+  runtime: Pick<Runtime, "store" | "signals" | "world">,
+  input: EventsInput,
   signal: AbortSignal,
-): AsyncIterable<SessionEvent> => {
+): AsyncIterable<SessionEvent> => tailEvents({ ...runtime, ...placeOf(runtime, input), signal })
+
+export const readEventTexts = (
+  runtime: Pick<Runtime, "store" | "signals">,
+  input: EventsInput,
+  signal: AbortSignal,
+): AsyncIterable<readonly EventText[]> => tailTexts({ ...runtime, ...placeOf(runtime, input), signal })
+
+const placeOf = (
+  { store }: Pick<Runtime, "store">,
+  { sessionID, after = 0, follow = false }: EventsInput,
+) => {
   if (!Number.isSafeInteger(after) || after < 0) throw invalid("`after` is a sequence number, 0 or more")
-  const { key } = store.log.head(sessionID)
-  return tailEvents({ store, signals, world, sessionID, key, after, follow, signal })
+  return { sessionID, after, follow, key: store.log.head(sessionID).key }
 }
+
+/** Which sessions changed, until nobody asks any more. */
+export const readChanges = (
+  { signals }: Pick<Runtime, "signals">,
+  signal: AbortSignal,
+): AsyncIterable<SessionChanges> => changedSessions(signals, signal)
 
 export const readLive = (
   { store, signals }: Pick<Runtime, "store" | "signals">,
@@ -358,13 +377,19 @@ const checkFiles = (files: unknown): NonNullable<Prompt["files"]> => {
       (name !== undefined && typeof name !== "string")
     )
       throw invalid("A file has a `mediaType`, its content as `base64` and maybe a `name`")
+    // A provider would refuse it only when it has become part of the history.
+    if (!MEDIA_TYPE.test(mediaType)) throw invalid("A `mediaType` is like image/png")
+    if (!BASE64.test(base64)) throw invalid("The content of a file is `base64`")
   }
   return files
 }
 
+const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+
 const checkLocation = (location: Location): Location => {
   const directory: unknown = location?.directory
-  if (typeof directory !== "string" || !isAbsolute(directory))
+  if (typeof directory !== "string" || !isAbsolute(directory) || directory.includes("\0"))
     throw invalid("A location is an absolute directory")
   const resolved = resolve(directory)
   if (statSync(resolved, { throwIfNoEntry: false })?.isDirectory() !== true)

@@ -26,6 +26,7 @@ export {
 export type { Json, JsonObject } from "./json.ts"
 export {
   decodeEvent,
+  eventText,
   type CompactionReason,
   type ContextSnapshot,
   type Delivery,

@@ -12,6 +12,8 @@ import type { Store } from "../store/store.ts"
 export interface Signals {
   /** `look` is called after commits that may concern the session. Returns how to stop. */
   readonly watch: (sessionID: string, look: () => void) => () => void
+  /** `look` is called after every commit of this process, with the session it is about. */
+  readonly watchAll: (look: (sessionID: string) => void) => () => void
   /** `look` is called after commits of other processes only. */
   readonly watchForeign: (look: () => void) => () => void
   readonly publishLive: (sessionID: string, event: LiveEvent) => void
@@ -28,6 +30,7 @@ export const createSignals = (options: {
 }): Signals => {
   const { store, world } = options
   const watchers = new Map<string, Set<() => void>>()
+  const all = new Set<(sessionID: string) => void>()
   const foreign = new Set<() => void>()
   const live = new Map<string, Set<(event: LiveEvent) => void>>()
   let stopPolling: (() => void) | undefined
@@ -59,6 +62,7 @@ export const createSignals = (options: {
 
   const stopListening = store.log.onCommit((sessionID) => {
     for (const look of watchers.get(sessionID) ?? []) look()
+    for (const look of all) look(sessionID)
   })
 
   return {
@@ -69,6 +73,10 @@ export const createSignals = (options: {
         leave()
         adjustPolling()
       }
+    },
+    watchAll: (look) => {
+      all.add(look)
+      return () => void all.delete(look)
     },
     watchForeign: (look) => {
       foreign.add(look)
@@ -86,6 +94,7 @@ export const createSignals = (options: {
       stopListening()
       stopPolling?.()
       watchers.clear()
+      all.clear()
       foreign.clear()
       live.clear()
     },

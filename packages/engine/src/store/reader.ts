@@ -1,6 +1,7 @@
 /** Reading: pages of events and messages, lists of sessions and open requests. Never writes. */
 import {
   decodeEvent,
+  eventText,
   type AssistantPart,
   type SessionMessage,
   type StoredEvent,
@@ -31,8 +32,16 @@ export interface RequestRow {
   readonly event: Extract<StoredEvent, { readonly type: "session.next.permission.asked.1" }>
 }
 
+/** One event as `JSON.stringify` would write it. */
+export interface EventText {
+  readonly seq: number
+  readonly text: string
+}
+
 export interface Reader {
   readonly events: (key: number, after: number, limit: number) => readonly (StoredEvent | UnknownEvent)[]
+  /** The same as JSON, for those who pass them on. */
+  readonly eventTexts: (key: number, after: number, limit: number) => readonly EventText[]
   /** Every compaction event of a session, in order. */
   readonly compactions: (key: number) => readonly (StoredEvent | UnknownEvent)[]
   readonly messages: (session: SessionRow, page: PageRequest) => Page<SessionMessage>
@@ -51,6 +60,9 @@ export const createReader = (database: Database): Reader => {
   const { raw, file } = database
   const selectEvents = raw.prepare(
     "select id, type, time, data from event where id > ? and id < ? order by id limit ?",
+  )
+  const selectTexts = raw.prepare(
+    "select id, type, time, case when json_valid(data) then data end as data from event where id > ? and id < ? order by id limit ?",
   )
   const selectCompactions = raw.prepare(
     "select id, type, time, data from event where id > ? and id < ? and type like 'session.next.compaction.%' order by id",
@@ -215,6 +227,10 @@ export const createReader = (database: Database): Reader => {
       guarded(file, () =>
         selectEvents.all(positionOf(key, after), (key + 1) * STRIDE, limit).map((row) => eventOf(row)),
       ),
+    eventTexts: (key, after, limit) =>
+      guarded(file, () =>
+        selectTexts.all(positionOf(key, after), (key + 1) * STRIDE, limit).map((row) => textOf(row)),
+      ),
     compactions: (key) =>
       guarded(file, () =>
         selectCompactions.all(positionOf(key, 0), (key + 1) * STRIDE).map((row) => eventOf(row)),
@@ -251,6 +267,20 @@ const eventOf = (row: Row): StoredEvent | UnknownEvent =>
     time: Number(row["time"]),
     data: String(row["data"]),
   })
+
+const textOf = (row: Row): EventText => {
+  const seq = seqOf(Number(row["id"]))
+  const data = row["data"]
+  return {
+    seq,
+    text: eventText({
+      seq,
+      type: String(row["type"]),
+      time: Number(row["time"]),
+      data: typeof data === "string" ? data : undefined,
+    }),
+  }
+}
 
 const partOf = (row: Row): readonly AssistantPart[] => {
   const event = eventOf({ id: row["position"], type: row["type"], time: row["time"], data: row["data"] })

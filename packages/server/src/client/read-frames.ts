@@ -13,17 +13,23 @@ export async function* readFrames(
 ): AsyncGenerator<Frame, void, void> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  let text = ""
+  // Pieces of a frame whose end has not come: looked through once each, however long the frame is.
+  let begun: string[] = []
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
       alive()
-      text += decoder.decode(value, { stream: true })
+      const piece = decoder.decode(value, { stream: true })
+      const isEnd =
+        piece.includes("\n\n") || (piece.startsWith("\n") && begun.at(-1)?.endsWith("\n") === true)
+      if (piece !== "") begun.push(piece)
+      if (!isEnd) continue
+      const text = begun.join("")
       const whole = text.lastIndexOf("\n\n")
-      if (whole === -1) continue
       const blocks = text.slice(0, whole).split("\n\n")
-      text = text.slice(whole + 2)
+      const rest = text.slice(whole + 2)
+      begun = rest === "" ? [] : [rest]
       for (const block of blocks) {
         const frame = parseFrame(block)
         if (frame !== undefined) yield frame

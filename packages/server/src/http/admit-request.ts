@@ -2,7 +2,7 @@
  * Who may ask. Decided before a byte of the body is read. Host and Origin keep web pages out that only pretend to be on
  * this machine (DNS rebinding, cross-site requests); the token keeps out everybody who cannot read its file.
  */
-import { createHash, timingSafeEqual } from "node:crypto"
+import { timingSafeEqual } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 
 import type { FailureCode } from "@meridian/protocol"
@@ -35,7 +35,7 @@ export const checkSource = ({ headers, rawHeaders }: Head, gate: Gate): Admissio
 
 export const checkToken = ({ headers }: Pick<Head, "headers">, gate: Gate): Admission => {
   const given = /^bearer +([^\s]+) *$/i.exec(headers.authorization ?? "")?.[1] ?? ""
-  return timingSafeEqual(digest(given), digest(gate.token)) ? ADMITTED : refused("UNAUTHORIZED")
+  return isSame(Buffer.from(given), Buffer.from(gate.token)) ? ADMITTED : refused("UNAUTHORIZED")
 }
 
 /** The names a server on this address may be called by. */
@@ -52,4 +52,6 @@ export const isLoopback = (host: string): boolean =>
 const countHeader = (rawHeaders: readonly string[], name: string): number =>
   rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
+/** Every token is of one length, so that is no secret; how many of its letters are right is one. */
+const isSame = (given: Buffer, token: Buffer): boolean =>
+  given.length === token.length && timingSafeEqual(given, token)

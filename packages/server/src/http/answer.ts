@@ -19,7 +19,7 @@ export const answerJson = (response: ServerResponse, document: unknown): void =>
     response.writeHead(204, { ...SAFE_HEADERS, "cache-control": "no-store" }).end()
     return
   }
-  const body = Buffer.from(JSON.stringify(document))
+  const body = JSON.stringify(document)
   response.writeHead(200, { ...SAFE_HEADERS, ...jsonHeaders(body) }).end(body)
 }
 
@@ -41,7 +41,7 @@ export const rawFailure = (failure: Failure): string => {
       ([name, value]) => `${name}: ${value}`,
     ),
     "",
-    body.toString(),
+    body,
   ].join("\r\n")
 }
 
@@ -51,22 +51,40 @@ export const rawFailure = (failure: Failure): string => {
  */
 export const publicFailure = (thrown: unknown, log: (line: string) => void): Failure => {
   if (thrown instanceof Failure && thrown.code !== "INTERNAL" && thrown.code !== "SYSTEM_ERROR")
-    return thrown.facts["file"] === undefined ? thrown : new Failure(thrown.code, withoutFolder(thrown.facts))
+    return new Failure(thrown.code, publicFacts(thrown.facts))
   const reference = randomUUID()
   const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
   log(`request failed (${reference}): ${text}`)
   return new Failure("SERVER_FAILED", { reference })
 }
 
-const withoutFolder = (facts: Facts): Facts => ({ ...facts, file: basename(String(facts["file"])) })
+/** Files by their name only; what the client itself has sent is repeated in one short line. */
+const publicFacts = (facts: Facts): Facts =>
+  Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => [
+      name,
+      typeof fact === "number" ? fact : shorten(FILES.has(name) ? basename(fact) : fact),
+    ]),
+  )
+
+const FILES: ReadonlySet<string> = new Set(["file", "path", "where"])
+const MOST_CHARACTERS = 1_000
+
+const shorten = (text: string): string => {
+  const line = text.slice(0, MOST_CHARACTERS).replaceAll(/\s+/g, " ").replaceAll(UNSEEN, "\uFFFD")
+  return text.length > MOST_CHARACTERS ? `${line}…` : line
+}
+
+/** Controls, and marks that turn the direction of writing: a terminal or a page would obey them. */
+const UNSEEN = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 const statusOf = (failure: Failure): number => FAILURES[failure.code].http
 
-const failureBody = (failure: Failure): Buffer =>
-  Buffer.from(JSON.stringify({ error: { code: failure.code, message: failure.message, next: failure.next } }))
+const failureBody = ({ code, message, next }: Failure): string =>
+  JSON.stringify({ error: { code, message, next } })
 
-const jsonHeaders = (body: Buffer): Headers => ({
+const jsonHeaders = (body: string): Headers => ({
   "content-type": "application/json; charset=utf-8",
-  "content-length": body.length,
+  "content-length": Buffer.byteLength(body),
   "cache-control": "no-store",
 })

@@ -26,6 +26,7 @@ import {
   objectOf,
   oneOf,
   STRING,
+  text,
   type DocumentOf,
   type Shape,
 } from "./contract-shape.ts"
@@ -34,7 +35,7 @@ const TIME = described(COUNT, "Milliseconds since 1970.")
 const SEQ = described(COUNT, "Place in the session's log.")
 
 export const LOCATION: Shape<Location> = objectOf({
-  directory: described(STRING, "An absolute path. There is no default."),
+  directory: described(text(4_096), "An absolute path. There is no default."),
 })
 
 export const PROMPT: Shape<Prompt> = objectOf(

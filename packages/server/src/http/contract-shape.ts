@@ -37,6 +37,9 @@ export const oneOf = <const Values extends readonly string[]>(...values: Values)
   json: { type: "string", enum: values },
 })
 
+/** Text of at most so many characters. */
+export const text = (maximum: number): Shape<string> => ({ json: { type: "string", maxLength: maximum } })
+
 export const integer = (minimum: number, maximum: number): Shape<number> => ({
   json: { type: "integer", minimum, maximum },
 })

@@ -28,6 +28,7 @@ import {
   objectOf,
   oneOf,
   STRING,
+  text,
   type DocumentOf,
   type Shape,
 } from "./contract-shape.ts"
@@ -55,6 +56,20 @@ export type AnswerOf<R> = R extends { readonly answer: Shape<infer Answer> } ? A
 /** An aborted `wait` or `run` costs the session nothing; Node's fetch gives up after 300 s without an answer. */
 export const LONGEST_WAIT_SECS = 240
 
+/** Programs that ask take `.` and `..` out of an address before they send it. */
+const NEW_ID: Shape<string> = {
+  json: {
+    type: "string",
+    pattern: "^(?!\\.{1,2}$)",
+    description: "Not `.` or `..`: no address can hold them.",
+  },
+}
+/** Of an agent, a model, a compaction. */
+const NAME = text(200)
+/** Lists show it whole. */
+const TITLE = text(300)
+/** Reaches the model. */
+const REASON = text(20_000)
 const SESSION_ID = { sessionID: STRING }
 const NOT_FOUND = ["SESSION_NOT_FOUND"] as const
 const PAGE = {
@@ -68,6 +83,18 @@ const WAIT = {
     "Answer with `settled: false` after this time; the work goes on.",
   ),
 }
+/** What work can end with. */
+const WORK = [
+  "SESSION_NOT_FOUND",
+  "LOCATION_NOT_FOUND",
+  "MODEL_NOT_FOUND",
+  "AGENT_NOT_FOUND",
+  "MODEL_FAILED",
+  "TURN_LIMIT",
+  "INTERRUPTED",
+  "FENCED",
+  "CONTEXT_UNAVAILABLE",
+] as const
 const SETTLED = objectOf({ settled: BOOLEAN, session: SESSION })
 
 const pageOf = <T>(item: Shape<T>) => objectOf({ items: listOf(item) }, { next: STRING, previous: STRING })
@@ -103,7 +130,7 @@ export const CONTRACT = {
       method: "POST",
       path: "/api/session",
       summary: "Makes a session, or returns the one that has this id already.",
-      input: objectOf({ location: LOCATION }, { id: STRING, agent: STRING, model: STRING, title: STRING }),
+      input: objectOf({ location: LOCATION }, { id: NEW_ID, agent: NAME, model: NAME, title: TITLE }),
       answer: SESSION,
       failures: ["LOCATION_NOT_FOUND", "MODEL_NOT_FOUND", "AGENT_NOT_FOUND"],
     },
@@ -130,7 +157,7 @@ export const CONTRACT = {
         "Admits an input durably and starts work. An exact retry with the same id gets the first receipt.",
       input: objectOf(
         { ...SESSION_ID, prompt: PROMPT },
-        { id: STRING, delivery: DELIVERY, resume: described(BOOLEAN, "False admits only.") },
+        { id: NEW_ID, delivery: DELIVERY, resume: described(BOOLEAN, "False admits only.") },
       ),
       answer: RECEIPT,
       failures: ["SESSION_NOT_FOUND", "PROMPT_CONFLICT", "INBOX_FULL"],
@@ -143,7 +170,7 @@ export const CONTRACT = {
         "Makes at least one provider attempt and answers when the session has settled, or with its failure.",
       input: objectOf(SESSION_ID, WAIT),
       answer: SETTLED,
-      failures: ["SESSION_NOT_FOUND", "MODEL_FAILED", "TURN_LIMIT", "INTERRUPTED", "CONTEXT_UNAVAILABLE"],
+      failures: WORK,
     },
     wait: {
       method: "POST",
@@ -151,7 +178,7 @@ export const CONTRACT = {
       summary: "Answers when the session has settled; fails with the work it waited for.",
       input: objectOf(SESSION_ID, WAIT),
       answer: SETTLED,
-      failures: ["SESSION_NOT_FOUND", "MODEL_FAILED", "TURN_LIMIT", "INTERRUPTED", "CONTEXT_UNAVAILABLE"],
+      failures: WORK,
     },
     wake: {
       method: "POST",
@@ -172,7 +199,7 @@ export const CONTRACT = {
       summary: "Compacts at the next safe boundary. Without a receipt there was nothing to compact.",
       input: objectOf(SESSION_ID),
       answer: objectOf({}, { receipt: COMPACTION }),
-      failures: NOT_FOUND,
+      failures: WORK,
     },
     move: {
       method: "POST",
@@ -185,14 +212,14 @@ export const CONTRACT = {
       method: "POST",
       path: "/api/session/:sessionID/agent",
       summary: "Another agent from the next turn on.",
-      input: objectOf({ ...SESSION_ID, agent: STRING }),
+      input: objectOf({ ...SESSION_ID, agent: NAME }),
       failures: ["SESSION_NOT_FOUND", "AGENT_NOT_FOUND"],
     },
     switchModel: {
       method: "POST",
       path: "/api/session/:sessionID/model",
       summary: "Another model from the next turn on.",
-      input: objectOf({ ...SESSION_ID, model: STRING }),
+      input: objectOf({ ...SESSION_ID, model: NAME }),
       failures: ["SESSION_NOT_FOUND", "MODEL_NOT_FOUND"],
     },
     messages: {
@@ -239,7 +266,7 @@ export const CONTRACT = {
       method: "POST",
       path: "/api/session/:sessionID/restore",
       summary: "Goes back to an older checkpoint; without one, to the whole history.",
-      input: objectOf(SESSION_ID, { compactionID: STRING }),
+      input: objectOf(SESSION_ID, { compactionID: NAME }),
       failures: ["SESSION_NOT_FOUND", "CHECKPOINT_NOT_FOUND"],
     },
     permissions: {
@@ -263,7 +290,7 @@ export const CONTRACT = {
       method: "POST",
       path: "/api/permission/:requestID/reply",
       summary: "Answers a permission request. The message of a rejection reaches the model.",
-      input: objectOf({ requestID: STRING, reply: oneOf("once", "always", "reject") }, { message: STRING }),
+      input: objectOf({ requestID: STRING, reply: oneOf("once", "always", "reject") }, { message: REASON }),
       failures: ["REQUEST_NOT_FOUND"],
     },
   },
@@ -281,7 +308,7 @@ export const CONTRACT = {
       summary: "A space with its chats and the ids of its runs.",
       input: objectOf({ spaceID: STRING }),
       answer: SPACE,
-      failures: ["SPACE_NOT_FOUND"],
+      failures: ["SPACE_NOT_FOUND", "SPACE_DAMAGED"],
     },
     chats: {
       method: "GET",
@@ -289,7 +316,7 @@ export const CONTRACT = {
       summary: "The chats of a space.",
       input: objectOf({ spaceID: STRING }),
       answer: itemsOf(CHAT),
-      failures: ["SPACE_NOT_FOUND"],
+      failures: ["SPACE_NOT_FOUND", "SPACE_DAMAGED"],
     },
     runs: {
       method: "GET",
@@ -300,7 +327,7 @@ export const CONTRACT = {
         { limit: integer(1, 1000), status: oneOf("queued", "running", "succeeded", "failed", "cancelled") },
       ),
       answer: itemsOf(RUN_ROW),
-      failures: ["SPACE_NOT_FOUND"],
+      failures: ["SPACE_NOT_FOUND", "SPACE_DAMAGED"],
     },
     run: {
       method: "GET",
@@ -308,7 +335,7 @@ export const CONTRACT = {
       summary: "One run; with its whole report when that is asked for.",
       input: objectOf({ spaceID: STRING, runID: STRING }, { report: BOOLEAN }),
       answer: RUN,
-      failures: ["SPACE_NOT_FOUND", "RUN_NOT_FOUND"],
+      failures: ["SPACE_NOT_FOUND", "RUN_NOT_FOUND", "SPACE_DAMAGED"],
     },
   },
 } as const satisfies Record<string, Record<string, Route>>
@@ -330,6 +357,18 @@ export const EVENTS = {
     follow: described(BOOLEAN, "False: ends where the replay ends. True by default."),
   }),
   failures: ["SESSION_NOT_FOUND", "INVALID_CURSOR", "STREAMS_FULL"],
+} as const satisfies Route
+
+/**
+ * Which sessions changed, as server-sent events without ids: a first `changed` frame at once, then one whenever sessions
+ * have new events, with `{ sessions, elsewhere }`; `elsewhere` says that another process wrote, so any may have changed.
+ */
+export const CHANGES = {
+  method: "GET",
+  path: "/api/event",
+  summary: "Says which sessions changed, as server-sent events; for lists that are kept current.",
+  input: objectOf({}),
+  failures: ["STREAMS_FULL"],
 } as const satisfies Route
 
 export type EventsInput = DocumentOf<typeof EVENTS.input>

@@ -1,8 +1,11 @@
 import { connect } from "node:net"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 
+import { openEngine } from "@meridian/engine"
 import { expect, test } from "vitest"
 
-import { gate } from "../../../../test/engine-scene.ts"
+import { gate, scriptedModel } from "../../../../test/engine-scene.ts"
 import { failureIn, openHttpScene, type HttpScene } from "../../../../test/http-scene.ts"
 import { openSse, type RawFrame, type SseReader } from "../../../../test/read-sse.ts"
 import { verifies } from "../../../../test/verifies.ts"
@@ -193,6 +196,81 @@ test("a hundred readers of one session all see every event once and in order", a
   const expected = Array.from({ length: 20 }, (_, index) => String(index + 2))
   for (const each of seen) expect(each).toEqual(expected)
   await Promise.all(readers.map((reader) => reader[Symbol.asyncDispose]()))
+})
+
+test("what this version cannot read is told as unknown, and no stored text breaks a frame", async () => {
+  await using scene = await openHttpScene()
+  await fill(scene, 1)
+  const database = new DatabaseSync(join(scene.stateRoot, "engine.sqlite"))
+  const { id } = database.prepare("select id from event").get() ?? {}
+  const add = database.prepare("insert into event (id, type, time, data) values (?, ?, 7, ?)")
+  const stored = [
+    ["session.next.text.ended.9", "{}"],
+    ["session.next.text.ended.1", '{"assistantMessageID":"m"}'],
+    ["session.next.text.ended.1", '{"assistantMessageID":"m","text":'],
+    ["session.next.text.ended.1", '{\n"assistantMessageID":"m",\r\n"text":"a\\nb"}'],
+    ["session.next.text.ended.1", '["assistantMessageID","text"]'],
+  ] as const
+  for (const [index, [type, data]] of stored.entries()) add.run(Number(id) + index + 1, type, data)
+  database.exec("update session set seq = 6")
+  database.close()
+  await using reader = await open(scene, "?after=1&follow=false")
+  const frames = await reader.until(isSynced)
+  const unknown = (seq: number, storedType: string, reason: string) => ({
+    seq,
+    time: 7,
+    type: "unknown",
+    data: { storedType, reason },
+  })
+  expect(frames.flatMap((frame) => (frame.id === undefined ? [] : [JSON.parse(frame.data ?? "")]))).toEqual([
+    unknown(2, "session.next.text.ended.9", "unknown-type"),
+    unknown(3, "session.next.text.ended.1", "unreadable"),
+    unknown(4, "session.next.text.ended.1", "unreadable"),
+    { seq: 5, time: 7, type: "session.next.text.ended.1", data: { assistantMessageID: "m", text: "a\nb" } },
+    unknown(6, "session.next.text.ended.1", "unreadable"),
+  ])
+})
+
+test("readers that come and go while events are written each see the rest once and in order", async () => {
+  await using scene = await openHttpScene()
+  await fill(scene, 1)
+  const readers = Array.from({ length: 12 }, async (_, index) => {
+    await using reader = await open(scene)
+    const first = ids(await reader.until((frame) => Number(frame.id) >= 2 + index * 4))
+    const numbers = first.filter((id) => id !== undefined).map(Number)
+    await using again = await open(scene, `?after=${numbers.at(-1)}`)
+    const rest = ids(await again.until((frame) => frame.id === "61"))
+    return [...numbers, ...rest.filter((id) => id !== undefined).map(Number)]
+  })
+  for (let round = 0; round < 60; round += 1)
+    await scene.client.sessions.prompt({ sessionID, prompt: { text: `n${round}` }, resume: false })
+  const expected = Array.from({ length: 61 }, (_, index) => index + 1)
+  for (const seen of await Promise.all(readers)) expect(seen).toEqual(expected)
+})
+
+test("the sessions that changed are told: at once, when one is written here, and when one is written elsewhere", async () => {
+  await using scene = await openHttpScene()
+  await fill(scene, 1)
+  await using reader = await openSse(`${scene.server.url}/api/event`, {
+    authorization: `Bearer ${scene.server.token}`,
+  })
+  const isChange = (frame: RawFrame): boolean => frame.event === "changed"
+  const change = async (): Promise<unknown> =>
+    JSON.parse((await reader.until(isChange)).at(-1)?.data ?? "").data
+  expect(await change()).toEqual({ sessions: [], elsewhere: true })
+  await scene.client.sessions.prompt({ sessionID, prompt: { text: "x" }, resume: false })
+  expect(await change()).toEqual({ sessions: [sessionID], elsewhere: false })
+  const other = await openEngine({
+    database: join(scene.stateRoot, "engine.sqlite"),
+    models: [scriptedModel([], [])],
+    recover: false,
+  })
+  await other.sessions.create({ id: "ses_2", location: { directory: scene.directory } })
+  expect(await change()).toEqual({ sessions: [], elsewhere: true })
+  await other.close()
+  const stopping = scene.server.stop()
+  expect((await reader.until((frame) => frame.event === "closed")).at(-1)?.data).toContain("server-stopping")
+  await stopping
 })
 
 test("the client goes on after the connection broke, without a gap and without a repetition", async () => {

@@ -1,7 +1,6 @@
 /**
- * Frames for one reader of server-sent events. Frames of one moment leave together; while the reader's connection is full
- * nothing more is read for it, so what waits in this process is bounded; a reader that takes nothing for too long is
- * told in the last frame and left.
+ * Frames for one reader of server-sent events. While the reader's connection is full nothing more is read for it, so what
+ * waits in this process is bounded; a reader that takes nothing for too long is told in the last frame and left.
  */
 import type { ServerResponse } from "node:http"
 import { setImmediate as nextRound } from "node:timers/promises"
@@ -11,8 +10,11 @@ import type { HttpLimits } from "./limits.ts"
 export interface FrameWriter {
   /** Aborts when nothing more can be sent. */
   readonly ended: AbortSignal
-  readonly send: (frame: string) => void
-  /** Resolves when there is room for the next frame, or nobody reads any more. */
+  /** Whether there is room for more; if not, `room` says when. */
+  readonly write: (frames: string | Buffer) => boolean
+  /** As `write`, together with the others of this moment: for small frames that come in crowds. */
+  readonly gather: (frame: string) => void
+  /** Resolves when there is room for more, or nobody reads any more. */
   readonly room: () => Promise<void>
   /** Sends what waits and this frame, then ends. */
   readonly end: (lastFrame: string) => void
@@ -20,31 +22,31 @@ export interface FrameWriter {
 
 export const makeFrameWriter = (options: {
   readonly response: ServerResponse
-  readonly limits: HttpLimits
+  readonly limits: Pick<HttpLimits, "slowReaderMs" | "farewellMs">
   /** The last frame of a reader that is left for being slow. */
   readonly slowFrame: () => string
 }): FrameWriter => {
   const { response, limits, slowFrame } = options
   const ended = new AbortController()
-  let waiting: string[] = []
-  let size = 0
-  let isScheduled = false
+  let gathered: string[] = []
   let full: { readonly drained: Promise<void>; readonly release: () => void } | undefined
   let patience: NodeJS.Timeout | undefined
 
-  const flush = (): void => {
-    isScheduled = false
-    if (waiting.length === 0 || ended.signal.aborted) return
-    const text = waiting.join("")
-    waiting = []
-    size = 0
-    if (response.write(text) || full !== undefined) return
+  const put = (frames: string | Buffer): void => {
+    if (response.write(frames) || full !== undefined) return
     const { promise, resolve } = Promise.withResolvers<void>()
     full = { drained: promise, release: resolve }
     patience = setTimeout(() => {
       end(slowFrame())
       patience = setTimeout(() => response.destroy(), limits.farewellMs)
     }, limits.slowReaderMs)
+  }
+
+  const flush = (): void => {
+    if (gathered.length === 0 || ended.signal.aborted) return
+    const frames = gathered.join("")
+    gathered = []
+    put(frames)
   }
 
   const release = (): void => {
@@ -70,17 +72,18 @@ export const makeFrameWriter = (options: {
 
   return {
     ended: ended.signal,
-    send: (frame) => {
+    write: (frames) => {
+      if (ended.signal.aborted) return false
+      flush()
+      put(frames)
+      return full === undefined
+    },
+    gather: (frame) => {
       if (ended.signal.aborted) return
-      waiting.push(frame)
-      size += frame.length
-      if (isScheduled) return
-      isScheduled = true
-      setImmediate(flush)
+      if (gathered.length === 0) setImmediate(flush)
+      gathered.push(frame)
     },
     room: async () => {
-      if (size < limits.streamBytes && full === undefined) return
-      flush()
       // A long replay to a fast reader must not keep the others waiting.
       if (full === undefined) await nextRound()
       else await full.drained

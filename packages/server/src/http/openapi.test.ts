@@ -1,7 +1,7 @@
 import { FAILURES, type Json } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
-import { CONTRACT, EVENTS, type Route } from "./contract.ts"
+import { CHANGES, CONTRACT, EVENTS, type Route } from "./contract.ts"
 import { openApiDocument } from "./openapi.ts"
 
 const text = JSON.stringify(openApiDocument("1.2.3"))
@@ -10,6 +10,7 @@ const document: unknown = JSON.parse(text)
 const routes: readonly Route[] = [
   ...Object.values(CONTRACT).flatMap((group) => Object.values<Route>(group)),
   EVENTS,
+  CHANGES,
 ]
 
 test("every route of the contract is in the document, and nothing else", () => {
@@ -17,7 +18,9 @@ test("every route of the contract is in the document, and nothing else", () => {
   const named = Object.entries(CONTRACT).flatMap(([group, each]) =>
     Object.keys(each).map((name) => `${group}.${name}`),
   )
-  expect(described.toSorted(byText)).toEqual([...named, "sessions.events"].toSorted(byText))
+  expect(described.toSorted(byText)).toEqual(
+    [...named, "sessions.changes", "sessions.events"].toSorted(byText),
+  )
 })
 
 const byText = (left = "", right = ""): number => left.localeCompare(right)

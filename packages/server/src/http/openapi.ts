@@ -1,7 +1,7 @@
 /** The contract as an OpenAPI 3.1 document. Shapes with a title become components. */
 import { FAILURES, type FailureCode, type Json, type JsonObject } from "@meridian/protocol"
 
-import { CONTRACT, EVENTS, type Route } from "./contract.ts"
+import { CHANGES, CONTRACT, EVENTS, type Route } from "./contract.ts"
 
 /** What any route can answer before it does anything. */
 const EVERYWHERE: readonly FailureCode[] = [
@@ -9,10 +9,17 @@ const EVERYWHERE: readonly FailureCode[] = [
   "UNAUTHORIZED",
   "HOST_REFUSED",
   "ORIGIN_REFUSED",
+  "REQUEST_MALFORMED",
+  "REQUEST_TIMEOUT",
+  "ADDRESS_TOO_LONG",
+  "HEADERS_TOO_LARGE",
   "SERVER_FAILED",
   "ENGINE_CLOSED",
+  "DATABASE_BUSY",
+  "DATABASE_DAMAGED",
+  "DATABASE_UNWRITABLE",
 ]
-const WITH_BODY: readonly FailureCode[] = ["REQUEST_TIMEOUT", "BODY_TOO_LARGE", "MEDIA_TYPE_REFUSED"]
+const WITH_BODY: readonly FailureCode[] = ["BODY_TOO_LARGE", "MEDIA_TYPE_REFUSED"]
 
 export const openApiDocument = (version: string): JsonObject => {
   const components: Record<string, Json> = { Failure: FAILURE_SHAPE }
@@ -24,7 +31,8 @@ export const openApiDocument = (version: string): JsonObject => {
   for (const [group, routes] of Object.entries(CONTRACT))
     for (const [name, route] of Object.entries<Route>(routes))
       add(`${group}.${name}`, route, jsonAnswer(route))
-  add("sessions.events", EVENTS, STREAM_ANSWER)
+  add("sessions.events", EVENTS, streamAnswer(EVENT_FRAMES))
+  add("sessions.changes", CHANGES, streamAnswer(CHANGE_FRAMES))
   return {
     openapi: "3.1.0",
     info: { title: "Meridian", version, description: DESCRIPTION },
@@ -66,13 +74,14 @@ const jsonAnswer = (route: Route): JsonObject =>
         },
       }
 
-const STREAM_ANSWER: JsonObject = {
-  "200": {
-    description:
-      "Frames with an id are durable events. Named frames have none: synced (the replay ended), live (a fragment), dropped (fragments missed), closed (why the stream ends, and the cursor to go on from). Comments are heartbeats.",
-    content: { "text/event-stream": { schema: { type: "string" } } },
-  },
-}
+const EVENT_FRAMES =
+  "Frames with an id are durable events. Named frames have none: synced (the replay ended), live (a fragment), dropped (fragments missed), closed (why the stream ends, and the cursor to go on from). Comments are heartbeats."
+const CHANGE_FRAMES =
+  "A frame `changed` at once and whenever sessions have new events: { sessions, elsewhere }. `closed` says why the stream ends. Comments are heartbeats."
+
+const streamAnswer = (description: string): JsonObject => ({
+  "200": { description, content: { "text/event-stream": { schema: { type: "string" } } } },
+})
 
 const operation = (
   id: string,

@@ -11,7 +11,7 @@ import { gzipSync } from "node:zlib"
 import { SAFE_HEADERS } from "./answer.ts"
 
 export interface PageFiles {
-  readonly isEmpty: boolean
+  readonly has: (path: string) => boolean
   /** Whether it answered. */
   readonly answer: (request: IncomingMessage, response: ServerResponse, path: string) => boolean
 }
@@ -54,7 +54,7 @@ export const readPageFiles = (directory: string | undefined): PageFiles => {
   const index = files.get("/index.html")
   if (index !== undefined) files.set("/", index)
   return {
-    isEmpty: index === undefined,
+    has: (path) => files.has(path),
     answer: (request, response, path) => {
       const file = files.get(path)
       if (file === undefined) return false

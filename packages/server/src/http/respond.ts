@@ -1,17 +1,21 @@
 /** One request: may it ask, which route is it, what does the route answer. Never throws. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 
+import type { Engine } from "@meridian/engine"
 import { Failure, type FailureCode, type JsonObject } from "@meridian/protocol"
 
 import { checkSource, checkToken, type Admission, type Gate } from "./admit-request.ts"
 import { answerFailure, answerJson, publicFailure } from "./answer.ts"
-import { CONTRACT, EVENTS, type EventsInput, type Route } from "./contract.ts"
-import type { EventStreams } from "./event-stream.ts"
+import { changeSource } from "./change-stream.ts"
+import { CHANGES, CONTRACT, EVENTS, type EventsInput, type Route } from "./contract.ts"
+import type { EventFeeds } from "./event-feeds.ts"
+import { eventSource } from "./event-stream.ts"
 import { makeRouteTable, type Entry } from "./find-route.ts"
 import type { Handlers } from "./handlers.ts"
 import type { HttpLimits } from "./limits.ts"
 import type { PageFiles } from "./page-files.ts"
 import { makeInputReader } from "./read-input.ts"
+import type { Streams } from "./streams.ts"
 
 export interface Responder {
   readonly respond: (request: IncomingMessage, response: ServerResponse) => Promise<void>
@@ -25,10 +29,16 @@ type Act = (call: {
   readonly signal: AbortSignal
 }) => Promise<void>
 
+export interface Streaming {
+  readonly engine: Engine
+  readonly streams: Streams
+  readonly feeds: EventFeeds
+}
+
 export const makeResponder = (options: {
   readonly gate: Gate
   readonly handlers: Handlers
-  readonly streams: EventStreams
+  readonly streaming: Streaming
   readonly page: PageFiles
   readonly openApi: JsonObject
   readonly limits: HttpLimits
@@ -36,8 +46,24 @@ export const makeResponder = (options: {
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal
 }): Responder => {
-  const { gate, handlers, streams, page, openApi, limits, log, stopping } = options
-  const table = makeRouteTable(makeEntries(handlers, streams, limits))
+  const { gate, handlers, streaming, page, openApi, limits, log, stopping } = options
+  const table = makeRouteTable(makeEntries(handlers, streaming, limits))
+  const calls = new Set<AbortController>()
+  stopping.addEventListener("abort", () => {
+    for (const call of calls) call.abort(stopping.reason)
+  })
+
+  /** Aborts when the client goes away or the server stops. */
+  const untilClosed = (response: ServerResponse): AbortSignal => {
+    const call = new AbortController()
+    if (stopping.aborted) call.abort(stopping.reason)
+    calls.add(call)
+    response.once("close", () => {
+      calls.delete(call)
+      if (!response.writableFinished) call.abort()
+    })
+    return call.signal
+  }
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     admit(checkSource(request, gate))
@@ -47,29 +73,31 @@ export const makeResponder = (options: {
     const mark = url.indexOf("?")
     const path = mark === -1 ? url : url.slice(0, mark)
     const query = mark === -1 ? "" : url.slice(mark + 1)
-    if (method === "GET" || method === "HEAD") {
-      if (path === "/openapi.json") return answerJson(response, openApi)
-      if (page.answer(request, response, path)) return undefined
-      if (path === "/") throw new Failure("PAGE_NOT_BUILT")
-    }
-    if (!path.startsWith("/api/")) throw new Failure("ROUTE_NOT_FOUND", { method })
-    const found = table.find(method, path)
+    if (!path.startsWith("/api/")) return answerOpen(request, response, path)
+    // What answers GET answers HEAD: Node sends the head of the answer only.
+    const found = table.find(method === "HEAD" ? "GET" : method, path)
     // Without a token nobody learns which addresses there are.
     if (found.tag !== "found" || found.entry.route.open !== true) admit(checkToken(request, gate))
     switch (found.tag) {
       case "none":
         throw new Failure("ROUTE_NOT_FOUND", { method })
-      case "method": {
-        const allowed = found.allowed.join(", ")
-        answerFailure(response, new Failure("METHOD_NOT_ALLOWED", { method, allowed }), { allow: allowed })
-        return undefined
-      }
+      case "method":
+        return refuseMethod(response, method, found.allowed)
       case "found": {
         const { parameters, entry } = found
-        const signal = AbortSignal.any([stopping, closed(response)])
-        return entry.handle({ request, response, parameters, query, signal })
+        return entry.handle({ request, response, parameters, query, signal: untilClosed(response) })
       }
     }
+  }
+
+  /** The page and the description of the API hold nothing that is anybody's. */
+  const answerOpen = (request: IncomingMessage, response: ServerResponse, path: string): void => {
+    const { method = "" } = request
+    const isKnown = path === "/openapi.json" || path === "/" || page.has(path)
+    if (!isKnown) throw new Failure("ROUTE_NOT_FOUND", { method })
+    if (method !== "GET" && method !== "HEAD") return refuseMethod(response, method, ["GET"])
+    if (path === "/openapi.json") return answerJson(response, openApi)
+    if (!page.answer(request, response, path)) throw new Failure("PAGE_NOT_BUILT")
   }
 
   return {
@@ -86,9 +114,14 @@ export const makeResponder = (options: {
   }
 }
 
+const refuseMethod = (response: ServerResponse, method: string, methods: readonly string[]): void => {
+  const allowed = methods.flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ")
+  answerFailure(response, new Failure("METHOD_NOT_ALLOWED", { method, allowed }), { allow: allowed })
+}
+
 const makeEntries = (
   handlers: Handlers,
-  streams: EventStreams,
+  { engine, streams, feeds }: Streaming,
   limits: HttpLimits,
 ): readonly Entry<Act>[] => {
   const entries = Object.entries(CONTRACT).flatMap(([group, routes]) =>
@@ -110,10 +143,19 @@ const makeEntries = (
     handle: async ({ request, response, parameters, query }) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked against the shape of this very type
       const asked = (await readAsked(request, { parameters, query })) as unknown as EventsInput
-      await streams.open(response, asked, request.headers["last-event-id"]?.toString())
+      const lastEventId = request.headers["last-event-id"]?.toString()
+      await streams.open(response, eventSource({ engine, feeds, asked, lastEventId }))
     },
   }
-  return [...entries, events]
+  const readNothing = makeInputReader(CHANGES, limits)
+  const changes: Entry<Act> = {
+    route: CHANGES,
+    handle: async ({ request, response, parameters, query }) => {
+      await readNothing(request, { parameters, query })
+      await streams.open(response, changeSource(engine))
+    },
+  }
+  return [...entries, events, changes]
 }
 
 type ErasedHandler = (input: JsonObject, signal: AbortSignal) => Promise<unknown>
@@ -129,12 +171,6 @@ const handlerOf = (handlers: Handlers, group: string, name: string): ErasedHandl
 
 const admit = (admission: Admission): void => {
   if (admission.tag === "refused") throw new Failure(admission.code)
-}
-
-const closed = (response: ServerResponse): AbortSignal => {
-  const controller = new AbortController()
-  response.once("close", () => controller.abort())
-  return controller.signal
 }
 
 const CHALLENGED: FailureCode = "UNAUTHORIZED"

@@ -219,6 +219,9 @@ test.each([
   ["a misspelt field", { location: { directory: "/" }, titel: "x" }, "`titel` is not known here"],
   ["a number for a text", { location: { directory: 1 } }, "`location.directory`: "],
   ["a list", [], "The body is a JSON object"],
+  ["an id that no address can hold", { id: "..", location: { directory: "/" } }, "`id`: "],
+  ["a title without end", { title: "x".repeat(301), location: { directory: "/" } }, "`title`: "],
+  ["a directory with a zero byte", { location: { directory: "/\0" } }, "A location is an absolute directory"],
 ])("a session is not created from %s", async (_name, body, says) => {
   await using scene = await openHttpScene()
   const response = await scene.ask("/api/session", {
@@ -265,10 +268,35 @@ verifies("http.no-init", async () => {
     expect(await failureIn(scene.ask(path, { method: "POST" }))).toEqual([404, "ROUTE_NOT_FOUND"])
 })
 
+test.each([
+  [{ mediaType: "image/png", base64: "!!!" }, "The content of a file is `base64`"],
+  [{ mediaType: "png", base64: "AAAA" }, "A `mediaType` is like image/png"],
+])("a prompt with the file %j is refused before it is admitted", async (file, says) => {
+  await using scene = await openHttpScene()
+  const sessionID = await openSession(scene)
+  await expect(
+    scene.client.sessions.prompt({ sessionID, prompt: { text: "look", files: [file] } }),
+  ).rejects.toMatchObject({ code: "INVALID_INPUT", message: `${says}.` })
+  expect((await scene.client.sessions.get({ sessionID })).seq).toBe(1)
+})
+
+test("what a client sent is repeated in one short line", async () => {
+  await using scene = await openHttpScene()
+  await openSession(scene)
+  const model = `\u001b[31m\u202e\r\nset-cookie: x ${"y".repeat(100)}`
+  await expect(scene.client.sessions.switchModel({ sessionID: "ses_1", model })).rejects.toMatchObject({
+    message: `Model \uFFFD[31m\uFFFD set-cookie: x ${"y".repeat(100)} is not configured.`,
+  })
+  const long = await scene.client.sessions
+    .get({ sessionID: "z".repeat(7_000) })
+    .catch((cause: unknown) => cause)
+  expect(long).toMatchObject({ message: `Session ${"z".repeat(1_000)}… does not exist.` })
+})
+
 test("an address that knows another method says which", async () => {
   await using scene = await openHttpScene()
   const response = await scene.ask("/api/session", { method: "DELETE" })
-  expect([response.status, response.headers.get("allow")]).toEqual([405, "POST, GET"])
+  expect([response.status, response.headers.get("allow")]).toEqual([405, "POST, GET, HEAD"])
 })
 
 test("sessions survive a restart of the server, and so does its token", async () => {

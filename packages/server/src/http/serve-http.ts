@@ -10,7 +10,7 @@ import { Failure, type FailureCode } from "@meridian/protocol"
 import type { ServeWorld } from "../mcp/tool-call.ts"
 import { hostsOf } from "./admit-request.ts"
 import { rawFailure } from "./answer.ts"
-import { makeEventStreams } from "./event-stream.ts"
+import { makeEventFeeds } from "./event-feeds.ts"
 import { makeHandlers } from "./handlers.ts"
 import { keepOutOfGit } from "./keep-out-of-git.ts"
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts"
@@ -18,6 +18,7 @@ import { openApiDocument } from "./openapi.ts"
 import { readPageFiles } from "./page-files.ts"
 import { makeResponder } from "./respond.ts"
 import { makeSpacesReader } from "./spaces-reader.ts"
+import { makeStreams } from "./streams.ts"
 import { readOrMakeToken } from "./token-file.ts"
 
 export interface ServeHttpOptions {
@@ -76,7 +77,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
     await closeServer(server, 0)
     throw cause
   })
-  const streams = makeEventStreams({ engine, limits, log })
+  const streams = makeStreams({ limits, log })
   const stopping = new AbortController()
   const { respond } = makeResponder({
     gate: { hosts: hostsOf(host, port), token },
@@ -87,7 +88,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
       models: modelsOf(options.engine),
       agents: agentsOf(options.engine),
     }),
-    streams,
+    streaming: { engine, streams, feeds: makeEventFeeds(engine) },
     page: readPageFiles(options.pageDirectory),
     openApi: openApiDocument(options.version),
     limits,

@@ -18,27 +18,29 @@ export interface FrameReader {
 }
 
 export const createFrameReader = (most = MOST_FRAME_CHARACTERS): FrameReader => {
-  let rest = ""
+  // Pieces of a line whose end has not come: looked through once each, however long the line is.
+  let begun: string[] = []
   let lines: string[] = []
   let size = 0
   return {
     push: (piece) => {
       const frames: Frame[] = []
-      const parts = (rest + piece).split("\n")
-      rest = parts.pop() ?? ""
+      begun.push(piece)
+      size += piece.length
+      if (size > most) throw new RangeError("a frame of the event stream has no end")
+      if (!piece.includes("\n")) return frames
+      const parts = begun.join("").split("\n")
+      const rest = parts.pop() ?? ""
+      begun = [rest]
       for (const part of parts) {
         const line = part.endsWith("\r") ? part.slice(0, -1) : part
         if (line === "") {
           const frame = readFrame(lines)
           if (frame !== undefined) frames.push(frame)
           lines = []
-          size = 0
-        } else {
-          lines.push(line)
-          size += line.length
-        }
+        } else lines.push(line)
       }
-      if (size + rest.length > most) throw new RangeError("a frame of the event stream has no end")
+      size = lines.reduce((sum, line) => sum + line.length, rest.length)
       return frames
     },
   }

@@ -1,0 +1,94 @@
+/**
+ * What is new in a session, for all who have read the rest: the log is read once and the frames are made once, however
+ * many readers there are. A reader that cannot keep up leaves, reads the log by itself, and comes back.
+ */
+import type { Engine, EventText } from "@meridian/engine"
+
+import { eventFrames } from "./frames.ts"
+
+export interface NewEvents {
+  readonly events: readonly EventText[]
+  /** All of them, as they are sent. */
+  readonly frames: Buffer
+  readonly first: number
+  readonly last: number
+}
+
+export interface FeedMember {
+  /** The last sequence it has. */
+  readonly after: () => number
+  /** False: it leaves. */
+  readonly take: (news: NewEvents) => boolean
+  readonly signal: AbortSignal
+}
+
+export interface EventFeeds {
+  /** Resolves when the member has left, has fallen behind, or the engine is closed; rejects when the log cannot be read. */
+  readonly follow: (sessionID: string, member: FeedMember) => Promise<void>
+  /** Sessions that somebody follows. */
+  readonly count: () => number
+}
+
+interface Feed {
+  readonly members: Map<FeedMember, (cause?: Error) => void>
+  readonly stop: AbortController
+  /** The last sequence that was handed on. */
+  cursor: number
+}
+
+export const makeEventFeeds = (engine: Engine): EventFeeds => {
+  const feeds = new Map<string, Feed>()
+
+  const close = (sessionID: string, feed: Feed, cause?: Error): void => {
+    if (feeds.get(sessionID) === feed) feeds.delete(sessionID)
+    feed.stop.abort()
+    for (const leave of feed.members.values()) leave(cause)
+  }
+
+  const run = async (sessionID: string, feed: Feed): Promise<void> => {
+    const asked = { sessionID, after: feed.cursor, follow: true }
+    for await (const events of engine.sessions.eventTexts(asked, { signal: feed.stop.signal })) {
+      const [head] = events
+      const tail = events.at(-1)
+      if (head === undefined || tail === undefined) continue
+      const frames = Buffer.from(eventFrames(events))
+      const news: NewEvents = { events, frames, first: head.seq, last: tail.seq }
+      feed.cursor = news.last
+      for (const [member, leave] of feed.members) if (!member.take(news)) leave()
+    }
+  }
+
+  const open = (sessionID: string, cursor: number): Feed => {
+    const feed: Feed = { members: new Map(), stop: new AbortController(), cursor }
+    feeds.set(sessionID, feed)
+    run(sessionID, feed).then(
+      () => close(sessionID, feed),
+      (cause: Error) => close(sessionID, feed, cause),
+    )
+    return feed
+  }
+
+  return {
+    count: () => feeds.size,
+    follow: (sessionID, member) =>
+      new Promise((resolve, reject) => {
+        const feed = feeds.get(sessionID) ?? open(sessionID, member.after())
+        // What was handed on since it last looked is in the log.
+        if (feed.cursor > member.after() || member.signal.aborted) {
+          if (feed.members.size === 0) close(sessionID, feed)
+          resolve()
+          return
+        }
+        const leave = (cause?: Error): void => {
+          feed.members.delete(member)
+          member.signal.removeEventListener("abort", onAbort)
+          if (feed.members.size === 0) close(sessionID, feed)
+          if (cause === undefined) resolve()
+          else reject(cause)
+        }
+        const onAbort = (): void => leave()
+        member.signal.addEventListener("abort", onAbort)
+        feed.members.set(member, leave)
+      }),
+  }
+}

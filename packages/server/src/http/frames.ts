@@ -1,0 +1,26 @@
+/** The frames that are sent (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+import type { EventText, LiveItem } from "@meridian/engine"
+import type { Json } from "@meridian/protocol"
+
+export const RETRY = "retry: 1000\n\n"
+export const HEARTBEAT = ": heartbeat\n\n"
+
+/** Events have an id, so they move the cursor of whoever reads them. */
+export const eventFrames = (events: readonly EventText[]): string => {
+  let frames = ""
+  for (const { seq, text } of events) frames += `id: ${seq}\ndata: ${text}\n\n`
+  return frames
+}
+
+/** JSON has no raw newlines, so one data line is enough. */
+export const namedFrame = (name: string, document: object): string =>
+  `event: ${name}\ndata: ${JSON.stringify(document)}\n\n`
+
+export const liveFrame = (item: LiveItem): string =>
+  namedFrame(item.type === "dropped" ? "dropped" : "live", item)
+
+export const syncedFrame = (after: number, time: number): string =>
+  namedFrame("synced", { type: "synced", data: { after }, time })
+
+export const closedFrame = (data: Readonly<Record<string, Json>>): string =>
+  namedFrame("closed", { type: "closed", data })
