@@ -387,6 +387,37 @@ test("the command listens on loopback only, keeps its token in a file of its own
   rmSync(folder, { recursive: true, force: true })
 })
 
+test("another address than loopback is served when asked for, with a warning, and still only under its own names", async () => {
+  const folder = emptyFolder("meridian-serve-")
+  const server = await startServer(folder, ["--port", "0", "--host", "0.0.0.0"])
+  expect(server.output()).toContain("[HOST_OPEN]")
+  expect(server.output()).toContain("whoever has the token can run commands here")
+  const ask = (host: string) =>
+    sendRaw(server.port, rawRequest("GET /api/health", [`Host: ${host}:${server.port}`]))
+  expect((await ask("localhost")).status).toBe(200)
+  expect((await ask("0.0.0.0")).status).toBe(200)
+  expect((await ask("rebound.example")).status).toBe(403)
+  expect(await server.end("SIGTERM")).toBe(0)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test("a port that is taken is said in a sentence, and nothing is left open", async () => {
+  const folder = emptyFolder("meridian-serve-")
+  const server = await startServer(folder, ["--port", "0"])
+  const second = await startServer(folder, ["--port", String(server.port)]).catch((cause: unknown) =>
+    String(cause),
+  )
+  expect(second).toContain(
+    `ERROR [PORT_UNAVAILABLE]: Cannot listen on 127.0.0.1 port ${server.port}: another program listens there (EADDRINUSE).`,
+  )
+  // Another server on the same state is fine: sessions are shared, each worked on by one of them.
+  const third = await startServer(folder, ["--port", "0"])
+  expect(third.token).toBe(server.token)
+  await third.end("SIGTERM")
+  await server.end("SIGTERM")
+  rmSync(folder, { recursive: true, force: true })
+})
+
 const SOCKETS = "/proc/net/tcp"
 const LOOPBACK = "0100007F"
 

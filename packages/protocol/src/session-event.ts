@@ -83,6 +83,8 @@ export interface DurableEventData {
     readonly assistantMessageID: MessageId
     readonly agent: string
     readonly model: string
+    /** Tokens the model takes; absent in older logs. */
+    readonly contextWindow?: number
   }
   "session.next.step.ended.2": {
     readonly assistantMessageID: MessageId

@@ -2,14 +2,14 @@
 import { existsSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 
-import { serveHttp } from "@meridian/server"
+import { isLoopback, serveHttp } from "@meridian/server"
 import { openPlace, type World } from "@meridian/spaces"
 
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { VERSION } from "../version.ts"
 
 export const serveUntilStopped = async (
-  input: { readonly port: number; readonly database: string | undefined },
+  input: { readonly port: number; readonly host: string; readonly database: string | undefined },
   world: World,
 ): Promise<void> => {
   const { root } = openPlace(world.env, world.cwd)
@@ -25,10 +25,12 @@ export const serveUntilStopped = async (
     world,
     version: VERSION,
     port: input.port,
+    host: input.host,
     signal: world.signal,
     log: (line) => world.stderr.write(`${line}\n`),
     ...(page === undefined ? {} : { pageDirectory: page }),
   })
+  if (!isLoopback(input.host)) world.warn("HOST_OPEN", { host: input.host, port: server.port })
   process.stdout.write(
     world.json
       ? `${JSON.stringify({ url: server.url, page_url: server.pageUrl, token: server.token })}\n`

@@ -51,7 +51,7 @@ export const beginTurn = (
 
 export const stepStarted = (assistantMessageID: MessageId, { agent, model }: Cast): DurableEvent => ({
   type: "session.next.step.started.1",
-  data: { assistantMessageID, agent: agent.name, model: model.id },
+  data: { assistantMessageID, agent: agent.name, model: model.id, contextWindow: model.contextWindow },
 })
 
 export const pendingInputs = (runtime: Runtime, sessionID: string, key: number): readonly PendingInput[] =>

@@ -96,7 +96,7 @@ export const SERVER_FAILURES = {
     exit: 1,
     http: 500,
     cause: (f) => `Cannot listen on ${f["host"]} port ${f["port"]}: ${f["why"]}.`,
-    next: () => "end the program that holds it, or give another --port.",
+    next: () => "end the program that holds it, or give another --port or --host.",
   },
   TOKEN_UNUSABLE: {
     exit: 1,

@@ -7,6 +7,8 @@ import type { IncomingMessage } from "node:http"
 
 import type { FailureCode } from "@meridian/protocol"
 
+import { isLoopback } from "./is-loopback.ts"
+
 export interface Gate {
   /** `host:port`, in lower case, that this server answers to. */
   readonly hosts: ReadonlySet<string>
@@ -38,16 +40,22 @@ export const checkToken = ({ headers }: Pick<Head, "headers">, gate: Gate): Admi
   return isSame(Buffer.from(given), Buffer.from(gate.token)) ? ADMITTED : refused("UNAUTHORIZED")
 }
 
-/** The names a server on this address may be called by. */
-export const hostsOf = (host: string, port: number): ReadonlySet<string> => {
-  const name = host.includes(":") ? `[${host}]` : host
-  const names = isLoopback(host) ? ["localhost", "127.0.0.1", "[::1]", name] : [name]
+/** The names a server on this address may be called by; `own` are those of this machine, for one that listens on all. */
+export const hostsOf = (host: string, port: number, own: readonly string[] = []): ReadonlySet<string> => {
+  const names = [
+    host,
+    ...(isLoopback(host) || isEverywhere(host) ? LOOPBACK : []),
+    ...(isEverywhere(host) ? own : []),
+  ]
+  const written = names.map((name) => (name.includes(":") ? `[${name}]` : name).toLowerCase())
   // A browser leaves the port of http out.
-  return new Set(names.flatMap((each) => (port === 80 ? [each, `${each}:80`] : [`${each}:${port}`])))
+  return new Set(written.flatMap((each) => (port === 80 ? [each, `${each}:80`] : [`${each}:${port}`])))
 }
 
-export const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host)
+const LOOPBACK = ["localhost", "127.0.0.1", "::1"] as const
+
+/** Every address of this machine. */
+export const isEverywhere = (host: string): boolean => host === "0.0.0.0" || host === "::"
 
 const countHeader = (rawHeaders: readonly string[], name: string): number =>
   rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length

@@ -1,6 +1,7 @@
 /** The HTTP server: an engine of its own on one database, the page, and the state of spaces for reading. */
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { hostname, networkInterfaces } from "node:os"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 
@@ -8,7 +9,7 @@ import { openEngine, type EngineOptions } from "@meridian/engine"
 import { Failure, type FailureCode } from "@meridian/protocol"
 
 import type { ServeWorld } from "../mcp/tool-call.ts"
-import { hostsOf } from "./admit-request.ts"
+import { hostsOf, isEverywhere } from "./admit-request.ts"
 import { rawFailure } from "./answer.ts"
 import { makeEventFeeds } from "./event-feeds.ts"
 import { makeHandlers } from "./handlers.ts"
@@ -80,7 +81,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   const streams = makeStreams({ limits, log })
   const stopping = new AbortController()
   const { respond } = makeResponder({
-    gate: { hosts: hostsOf(host, port), token },
+    gate: { hosts: hostsOf(host, port, ownNames()), token },
     handlers: makeHandlers({
       engine,
       spaces: makeSpacesReader(options.world),
@@ -111,9 +112,20 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   }
   if (options.signal?.aborted === true) void stop()
   options.signal?.addEventListener("abort", () => void stop(), { once: true })
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+  const url = `http://${nameOf(host)}:${port}`
   return { url, pageUrl: `${url}/#token=${token}`, port, token, stop, stopped: stopped.promise }
 }
+
+/** As it is written in an address; one that listens everywhere is reached from here by loopback. */
+const nameOf = (host: string): string => {
+  if (isEverywhere(host)) return host === "::" ? "[::1]" : "127.0.0.1"
+  return host.includes(":") ? `[${host}]` : host
+}
+
+const ownNames = (): readonly string[] => [
+  hostname(),
+  ...Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address)),
+]
 
 const modelsOf = ({ models, model }: Pick<EngineOptions, "models" | "model">) =>
   models.map(({ id, provider, contextWindow, maxOutput }, index) => ({
@@ -161,13 +173,24 @@ const refuseConnection = (error: Error & { readonly code?: string }, socket: Dup
 const listen = (server: Server, host: string, port: number): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once("error", (cause: Error & { readonly code?: string }) => {
-      reject(new Failure("PORT_UNAVAILABLE", { host, port, why: cause.code ?? cause.message }, { cause }))
+      reject(
+        new Failure("PORT_UNAVAILABLE", { host, port, why: whyNot(cause.code ?? cause.message) }, { cause }),
+      )
     })
     server.listen(port, host, () => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has such an address
       resolve((server.address() as AddressInfo).port)
     })
   })
+
+const whyNot = (code: string): string => REFUSALS[code] ?? code
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program listens there (EADDRINUSE)",
+  EACCES: "this user may not (EACCES)",
+  EADDRNOTAVAIL: "this machine has no such address (EADDRNOTAVAIL)",
+  ENOTFOUND: "nobody knows that name (ENOTFOUND)",
+}
 
 /** Lets answers finish for so long, then ends what is still connected. */
 const closeServer = (server: Server, patienceMs: number): Promise<void> =>

@@ -76,6 +76,11 @@ export const WARNINGS = {
     cause: (f) => `Run ${f["run"]} is queued: ${f["limit"]} runs of space ${f["space"]} may work at once.`,
     next: () => "wait, or raise runs.max_parallel.",
   },
+  HOST_OPEN: {
+    cause: (f) =>
+      `Other machines can reach ${f["host"]} port ${f["port"]}: whoever has the token can run commands here, and plain HTTP shows it to everybody on the way.`,
+    next: () => "leave --host out and use an SSH tunnel, unless the network is yours.",
+  },
 } as const satisfies Record<string, WarningEntry>
 
 export type WarningCode = keyof typeof WARNINGS
