@@ -36,6 +36,7 @@ test("every address the page asks for is a route of the server", async () => {
   })
   await api.sessions()
   await api.session(":sessionID")
+  await api.create({ location: { directory: "/" } })
   await api.message(":sessionID", ":messageID")
   await api.prompt({ sessionID: ":sessionID", id: "msg_1", text: "", delivery: "steer" })
   await api.cancel(":sessionID", ":inputID")

@@ -1,9 +1,9 @@
 /** What the model saw before a compaction and after it, from the rows of the timeline. */
-import type { CompactionRow, Row } from "./row.ts"
+import type { CompactionRow, NoticeRow, Row } from "./row.ts"
 
 export interface Seen {
   readonly key: string
-  readonly role: "summary" | "recent" | "user" | "assistant" | "tool" | "context"
+  readonly role: "instructions" | "summary" | "recent" | "user" | "assistant" | "tool" | "context"
   readonly text: string
   /** Whether it is still a message of its own after the compaction. */
   readonly stays: boolean
@@ -37,11 +37,20 @@ export const compactionView = (rows: readonly Row[], compaction: CompactionRow):
       ("messageID" in row && was.has(row.messageID)),
   )
   const real = (list: readonly Row[]): readonly Seen[] => list.flatMap((row) => seenOf(row, stays(row)))
-  const before = [...checkpoint(previous), ...real(visible)]
-  const after = [...checkpoint(compaction), ...real(earlier.filter(stays))]
+  const told = baselineOf(earlier.findLast(isBaseline))
+  // A compaction begins a new epoch: what must survive stands in its instructions.
+  const later = rows.slice(place + 1)
+  const turn = later.findIndex((row) => row.kind === "turn")
+  const renewed = later.slice(0, turn === -1 ? later.length : turn).find(isBaseline)
+  const before = [...told, ...checkpoint(previous), ...real(visible)]
+  const after = [
+    ...(renewed === undefined ? told : baselineOf(renewed)),
+    ...checkpoint(compaction),
+    ...real(earlier.filter(stays)),
+  ]
   return {
-    before: before.slice(-MOST_SEEN),
-    after: end === undefined ? before.slice(-MOST_SEEN) : newest(after, MOST_SEEN),
+    before: newest(before, MOST_SEEN),
+    after: newest(end === undefined ? before : after, MOST_SEEN),
     hiddenBefore: Math.max(0, before.length - MOST_SEEN),
     hiddenAfter: Math.max(0, (end === undefined ? before : after).length - MOST_SEEN),
   }
@@ -70,9 +79,16 @@ const checkpoint = (row: CompactionRow | undefined): readonly Seen[] => {
   ]
 }
 
-/** The checkpoint stays at the head of the list, whatever is left out behind it. */
+const isBaseline = (row: Row): row is NoticeRow => row.kind === "notice" && row.isBaseline === true
+
+const baselineOf = (row: NoticeRow | undefined): readonly Seen[] =>
+  row?.detail === undefined
+    ? []
+    : [{ key: row.key, role: "instructions", text: row.detail.text, stays: true }]
+
+/** Instructions and checkpoint stay at the head of the list, whatever is left out behind them. */
 const newest = (seen: readonly Seen[], most: number): readonly Seen[] => {
-  const head = seen.filter((item) => item.role === "summary" || item.role === "recent")
+  const head = seen.filter(({ role }) => role === "instructions" || role === "summary" || role === "recent")
   const rest = seen.slice(head.length)
   return [...head, ...rest.slice(-Math.max(0, most - head.length))]
 }

@@ -1,17 +1,22 @@
 /** Events that are a line of their own in the timeline, and what the line says. */
 import type { StoredEvent, UnknownEvent } from "@meridian/protocol"
 
+import { plainText } from "./plain-text.ts"
 import { clip, type NoticeRow } from "./row.ts"
 
-type Told = Pick<NoticeRow, "what" | "text" | "detail" | "restores">
+type Told = Pick<NoticeRow, "what" | "text" | "detail" | "restores" | "isBaseline">
 
-export const describeEvent = (event: StoredEvent | UnknownEvent): NoticeRow => ({
-  kind: "notice",
-  key: `notice_${event.seq}`,
-  seq: event.seq,
-  time: event.time,
-  ...tell(event),
-})
+export const describeEvent = (event: StoredEvent | UnknownEvent): NoticeRow => {
+  const told = tell(event)
+  return {
+    kind: "notice",
+    key: `notice_${event.seq}`,
+    seq: event.seq,
+    time: event.time,
+    ...told,
+    text: plainText(told.text),
+  }
+}
 
 const tell = (event: StoredEvent | UnknownEvent): Told => {
   switch (event.type) {
@@ -55,6 +60,7 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
         what: "info",
         text: event.data.cause === "first" ? "Instructions of the session" : "Instructions renewed",
         detail: clip(event.data.baseline),
+        isBaseline: true,
       }
     case "session.next.context.updated.1":
       return { what: "context", text: "Context changed", detail: clip(event.data.text) }

@@ -7,6 +7,8 @@ import type {
   RecordedUsage,
 } from "@meridian/protocol"
 
+import { plainText } from "./plain-text.ts"
+
 /** Text as the page keeps it: the log has the rest. */
 export interface Clip {
   readonly text: string
@@ -45,6 +47,8 @@ export interface TurnRow extends RowBase {
   readonly usage?: RecordedUsage
   readonly cost?: number
   readonly error?: RecordedError
+  /** Tokens its model takes, as far as the log says. */
+  readonly contextWindow?: number
 }
 
 export interface ProseRow extends RowBase {
@@ -111,6 +115,8 @@ export interface NoticeRow extends RowBase {
   readonly detail?: Clip
   /** The checkpoint that is in force from here on; empty for none. */
   readonly restores?: string
+  /** Its detail is what the model is told before anything else, from here on. */
+  readonly isBaseline?: true
 }
 
 export type Row = UserRow | TurnRow | ProseRow | ToolRow | CompactionRow | NoticeRow
@@ -119,7 +125,9 @@ export type Row = UserRow | TurnRow | ProseRow | ToolRow | CompactionRow | Notic
 export const MOST_CHARACTERS = 8_000
 
 export const clip = (text: string, most = MOST_CHARACTERS): Clip =>
-  text.length <= most ? { text, cut: 0 } : { text: text.slice(0, most), cut: text.length - most }
+  text.length <= most
+    ? { text: plainText(text), cut: 0 }
+    : { text: plainText(text.slice(0, most)), cut: text.length - most }
 
 export const textOfContent = (content: readonly RecordedContent[]): string =>
   content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
@@ -143,5 +151,5 @@ export const summaryOfInput = (input: Json | undefined, raw: string | undefined)
   const text =
     telling ??
     (input === undefined || typeof input === "string" ? (input ?? raw ?? "") : JSON.stringify(input))
-  return text.slice(0, MOST_SUMMARY)
+  return plainText(text.slice(0, MOST_SUMMARY))
 }

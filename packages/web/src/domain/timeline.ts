@@ -14,13 +14,14 @@ import type {
 
 import { advanceProse } from "./live-prose.ts"
 import { describeEvent } from "./notice.ts"
+import { plainText } from "./plain-text.ts"
 import { createRowList } from "./row-list.ts"
 import {
   clip,
-  MOST_CHARACTERS,
   summaryOfInput,
   textOfContent,
   textOfInput,
+  type CompactionEnd,
   type CompactionRow,
   type ProseRow,
   type Row,
@@ -102,17 +103,17 @@ export const createTimeline = (): Timeline => {
     const { requestID, ...rest } = row
     if (requestID !== undefined) questions.delete(requestID)
     openCalls.delete(row.key)
-    replace({ ...rest, ended: time, ...change })
+    replace({ ...rest, ended: time, ...readable(change) })
   }
 
   const settleTurn = (row: TurnRow, change: Partial<TurnRow>, time: number): void => {
     if (openTurn === row.messageID) openTurn = undefined
     forgetLive(row.messageID)
-    replace({ ...row, ended: time, ...change })
+    replace({ ...row, ended: time, ...readable(change) })
   }
 
   const settleCompaction = (row: CompactionRow, change: Partial<CompactionRow>, time: number): void => {
-    replace({ ...row, ended: time, ...change })
+    replace({ ...row, ended: time, ...readable(change) })
   }
 
   const addUser = (
@@ -142,7 +143,7 @@ export const createTimeline = (): Timeline => {
       case "session.next.prompt.admitted.1": {
         const { messageID, prompt, delivery } = event.data
         prompts.set(messageID, { prompt, delivery })
-        pending.set(messageID, { id: messageID, text: prompt.text.slice(0, MOST_CHARACTERS), delivery })
+        pending.set(messageID, { id: messageID, text: clip(prompt.text).text, delivery })
         return
       }
       case "session.next.prompt.promoted.1": {
@@ -164,7 +165,7 @@ export const createTimeline = (): Timeline => {
         interruptSeq = event.seq
         break
       case "session.next.step.started.1": {
-        const { assistantMessageID: messageID, agent } = event.data
+        const { assistantMessageID: messageID, agent, contextWindow } = event.data
         turns += 1
         openTurn = messageID
         model = event.data.model
@@ -178,6 +179,7 @@ export const createTimeline = (): Timeline => {
           model,
           outcome: "running",
           retries: 0,
+          ...(contextWindow === undefined ? {} : { contextWindow }),
         })
         return
       }
@@ -192,6 +194,7 @@ export const createTimeline = (): Timeline => {
           tokens: usage.input + usage.cacheRead + usage.cacheWrite,
           output: usage.output + usage.reasoning,
           model: row.model,
+          ...(row.contextWindow === undefined ? {} : { window: row.contextWindow }),
         })
         return
       }
@@ -266,7 +269,13 @@ export const createTimeline = (): Timeline => {
       case "session.next.permission.asked.1": {
         const { requestID: id, assistantMessageID, callID, action, resources, title } = event.data
         const rowKey = keyOfCall(assistantMessageID, callID)
-        questions.set(id, { id, rowKey, action, resources, title })
+        questions.set(id, {
+          id,
+          rowKey,
+          action: plainText(action),
+          resources: resources.map(plainText),
+          title: plainText(title),
+        })
         const row = find(rowKey, "tool")
         if (row !== undefined) replace({ ...row, outcome: "waiting", requestID: id })
         return
@@ -309,7 +318,7 @@ export const createTimeline = (): Timeline => {
         const { compactionID, facts = [], ...end } = event.data
         const row = find(compactionID, "compaction")
         if (row === undefined) return
-        settleCompaction(row, { status: "ended", end: { ...end, facts } }, time)
+        settleCompaction(row, { status: "ended", end: readableEnd({ ...end, facts }) }, time)
         points.push({ kind: "compaction", turn: turns, compactionID, ...end.tokens })
         return
       }
@@ -367,5 +376,18 @@ const SETTLING: ReadonlySet<string> = new Set([
   "session.next.step.failed.2",
   "session.next.compaction.failed.1",
 ])
+
+const readable = <Change extends { readonly error?: RecordedError }>(change: Change): Change =>
+  change.error === undefined
+    ? change
+    : { ...change, error: { ...change.error, message: plainText(change.error.message) } }
+
+const readableEnd = (end: CompactionEnd): CompactionEnd => ({
+  ...end,
+  summary: plainText(end.summary),
+  recent: plainText(end.recent),
+  removedQuotes: end.removedQuotes.map(plainText),
+  facts: end.facts.map((fact) => ({ ...fact, text: plainText(fact.text) })),
+})
 
 const keyOfCall = (messageID: string, callID: string): string => `${messageID}/${callID}`

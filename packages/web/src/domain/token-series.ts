@@ -8,6 +8,8 @@ export type TokenPoint =
       readonly tokens: number
       readonly output: number
       readonly model: string
+      /** As the log says; older logs do not. */
+      readonly window?: number
     }
   | {
       readonly kind: "compaction"
@@ -46,7 +48,7 @@ export const tokenSeries = (
   }
   for (const point of points) {
     if (point.kind === "turn") {
-      current = windowOf(point.model) ?? null
+      current = point.window ?? windowOf(point.model) ?? null
       offset = 0
       add(point.turn, point.tokens)
       continue

@@ -34,6 +34,11 @@ export class HttpFailure extends Error {
 export interface Api {
   readonly sessions: (cursor?: string) => Promise<{ items: readonly SessionDocument[]; next?: string }>
   readonly session: (id: string) => Promise<SessionDocument>
+  readonly create: (input: {
+    readonly location: { readonly directory: string }
+    readonly title?: string
+    readonly model?: string
+  }) => Promise<SessionDocument>
   readonly message: (sessionID: string, id: string) => Promise<SessionMessage>
   readonly prompt: (input: {
     readonly sessionID: string
@@ -72,6 +77,7 @@ export const createApi = (connection: Connection): Api => {
         `/api/session?limit=100&order=desc${cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`}`,
       ),
     session: (id) => get(session(id)),
+    create: (input) => post("/api/session", input),
     message: (sessionID, id) => get(`${session(sessionID)}/message/${encodeURIComponent(id)}`),
     prompt: ({ sessionID, id, text, delivery }) =>
       post(`${session(sessionID)}/prompt`, { id, prompt: { text }, delivery }),

@@ -3,6 +3,7 @@ import { decodeEvent, type LiveEvent, type StoredEvent, type UnknownEvent } from
 
 import { createFrameReader, type Frame } from "../domain/event-stream.ts"
 import { HttpFailure, offline, readFailure, type Connection } from "./api.ts"
+import { visible, watchHidden } from "./while-visible.ts"
 
 export type Told =
   | { readonly kind: "event"; readonly event: StoredEvent | UnknownEvent }
@@ -31,16 +32,21 @@ export const follow = async (options: {
   const { signal, tell } = options
   let delayMs = FIRST_DELAY_MS
   while (!signal.aborted) {
+    await visible()
+    const hidden = watchHidden()
     try {
-      await readStream(options, () => {
+      await readStream({ ...options, signal: AbortSignal.any([signal, hidden.signal]) }, () => {
         delayMs = FIRST_DELAY_MS
       })
     } catch (cause) {
       if (signal.aborted) return
+      if (hidden.signal.aborted) continue
       const failure = cause instanceof HttpFailure ? cause : offline(cause)
       const isFinal = FINAL.has(failure.status)
       tell([{ kind: isFinal ? "refused" : "lost", failure }])
       if (isFinal) return
+    } finally {
+      hidden.stop()
     }
     await pause(delayMs, signal)
     delayMs = Math.min(delayMs * 2, MOST_DELAY_MS)

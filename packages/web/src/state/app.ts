@@ -11,8 +11,15 @@ import type {
 } from "../domain/documents.ts"
 import { fragmentOf, readFragment, type Route } from "../domain/route.ts"
 import { createApi, HttpFailure, type Api, type Connection } from "../http/api.ts"
+import { followChanges } from "../http/follow-changes.ts"
 
-const POLL_MS = 2_000
+/** Spaces are files of other programs: nobody tells when they change. */
+const SPACES_MS = 2_000
+const HIDDEN_MS = 10_000
+/** A session at work changes many times a second; a list is read by people. */
+const REST_MS = 250
+/** More than these, and the whole list is cheaper. */
+const FEW_SESSIONS = 8
 const TOKEN_KEY = "meridian.token"
 const THEME_KEY = "meridian.theme"
 
@@ -26,6 +33,8 @@ export interface App {
   /** Whether there are older sessions than those listed. */
   readonly hasMore: ReadonlySignal<boolean>
   readonly showMore: () => void
+  /** Takes over what an open session knows of itself, which may be newer than the list. */
+  readonly note: (session: SessionDocument) => void
   readonly permissions: ReadonlySignal<readonly PermissionDocument[]>
   readonly spaces: ReadonlySignal<readonly SpaceRowDocument[] | undefined>
   readonly models: ReadonlySignal<readonly ModelDocument[]>
@@ -33,7 +42,7 @@ export interface App {
   readonly theme: ReadonlySignal<Theme>
   readonly setTheme: (theme: Theme) => void
   readonly go: (route: Route) => void
-  /** Asks again now instead of at the next tick. */
+  /** Asks for all of it again. */
   readonly refresh: () => void
 }
 
@@ -60,6 +69,7 @@ export const createApp = (token: string): App => {
   const hasMore = signal(false)
   let pages = 1
   let isAsking = false
+  let stale: "none" | "all" | ReadonlySet<string> = "none"
 
   const listSessions = async (): Promise<readonly SessionDocument[]> => {
     const list: SessionDocument[] = []
@@ -73,33 +83,82 @@ export const createApp = (token: string): App => {
     return list
   }
 
+  const note = (session: SessionDocument): void => {
+    const list = sessions.value
+    const known = list?.find(({ id }) => id === session.id)
+    if (known === undefined || known.seq > session.seq) return
+    sessions.value = list?.map((other) => (other === known ? session : other))
+  }
+
+  /** All of them, or only those that changed when the list has them already. */
+  const lookAtSessions = async (ids: ReadonlySet<string> | undefined): Promise<void> => {
+    const known = new Set(sessions.value?.map(({ id }) => id))
+    if (ids === undefined || ids.size > FEW_SESSIONS || [...ids].some((id) => !known.has(id)))
+      sessions.value = await listSessions()
+    else for (const session of await Promise.all([...ids].map(api.session))) note(session)
+    permissions.value = await api.permissions()
+  }
+
   const ask = async (): Promise<void> => {
     if (isAsking || document.hidden) return
     isAsking = true
-    try {
-      const [list, open] = await Promise.all([listSessions(), api.permissions()])
-      sessions.value = list
-      permissions.value = open
-      if (models.value.length === 0) models.value = await api.models()
-      // Spaces belong to a project; a server without one still has sessions to show.
-      if (route.value.place !== "session" || spaces.value === undefined)
-        spaces.value = await api.spaces().catch(() => [])
-      failure.value = undefined
-    } catch (cause) {
-      if (cause instanceof HttpFailure) failure.value = cause
-      else throw cause
-    } finally {
-      isAsking = false
+    while (stale !== "none") {
+      const ids = stale === "all" ? undefined : stale
+      stale = "none"
+      try {
+        await lookAtSessions(ids)
+        if (models.value.length === 0) models.value = await api.models()
+        failure.value = undefined
+      } catch (cause) {
+        if (!(cause instanceof HttpFailure)) throw cause
+        failure.value = cause
+      }
+      await new Promise((resolve) => setTimeout(resolve, REST_MS))
     }
+    isAsking = false
+  }
+
+  const changed = (ids: readonly string[] | undefined): void => {
+    if (ids === undefined) stale = "all"
+    else if (stale !== "all") stale = new Set([...(stale === "none" ? [] : stale), ...ids])
+    void ask()
+  }
+
+  // Spaces belong to a project; a server without one still has sessions to show.
+  const lookAtSpaces = async (): Promise<void> => {
+    const isShown = route.value.place !== "session" && route.value.place !== "sessions"
+    if (document.hidden || !(isShown || spaces.value === undefined)) return
+    spaces.value = await api.spaces().catch(() => spaces.value ?? [])
   }
 
   window.addEventListener("hashchange", () => {
     if (readFragment(location.hash).token !== undefined) location.reload()
-    else route.value = readFragment(location.hash).route
+    else {
+      route.value = readFragment(location.hash).route
+      void lookAtSpaces()
+    }
   })
-  document.addEventListener("visibilitychange", () => void ask())
-  setInterval(() => void ask(), POLL_MS)
-  void ask()
+  document.addEventListener("visibilitychange", () => {
+    void ask()
+    void lookAtSpaces()
+  })
+  setInterval(() => void lookAtSpaces(), SPACES_MS)
+  void lookAtSpaces()
+  // A tab nobody looks at follows nothing; its title still says that a question waits.
+  setInterval(() => {
+    if (document.hidden)
+      void api.permissions().then(
+        (open) => (permissions.value = open),
+        () => undefined,
+      )
+  }, HIDDEN_MS)
+  void followChanges({
+    connection,
+    tell: ({ sessions: ids, elsewhere }) => changed(elsewhere ? undefined : ids),
+    lost: (cause) => {
+      failure.value = cause
+    },
+  })
   applyTheme(theme.value)
 
   return {
@@ -110,8 +169,9 @@ export const createApp = (token: string): App => {
     hasMore,
     showMore: () => {
       pages += 1
-      void ask()
+      changed(undefined)
     },
+    note,
     permissions,
     spaces,
     models,
@@ -125,7 +185,7 @@ export const createApp = (token: string): App => {
     go: (next) => {
       location.hash = fragmentOf(next)
     },
-    refresh: () => void ask(),
+    refresh: () => changed(undefined),
   }
 }
 

@@ -26,8 +26,10 @@ export const openSession = (options: {
   readonly id: string
   readonly api: Api
   readonly connection: Connection
+  /** Told whenever the server said something new of it. */
+  readonly note: (session: SessionDocument) => void
 }): OpenSession => {
-  const { id, api, connection } = options
+  const { id, api, connection, note } = options
   const controller = new AbortController()
   const timeline = createTimeline()
   const version = signal(0)
@@ -57,7 +59,10 @@ export const openSession = (options: {
     while ((isStale || isSettling()) && !controller.signal.aborted) {
       isStale = false
       const answer = await api.session(id).catch(() => undefined)
-      if (answer !== undefined) info.value = answer
+      if (answer !== undefined) {
+        info.value = answer
+        note(answer)
+      }
       await new Promise((resolve) => setTimeout(resolve, 250))
     }
     isAsking = false

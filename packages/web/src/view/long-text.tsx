@@ -1,7 +1,7 @@
 import type { SessionMessage } from "@meridian/protocol"
 import { useState } from "preact/hooks"
 
-import { textOfContent, type Clip } from "../domain/row.ts"
+import { clip, textOfContent, type Clip } from "../domain/row.ts"
 import { useApp } from "../state/app.ts"
 import { useAct } from "./use-act.ts"
 
@@ -17,6 +17,8 @@ export type Whole =
       readonly start: string
     }
 
+/** A browser takes seconds to lay out more than this. */
+const MOST_SHOWN = 400_000
 const SHORT_CHARACTERS = 1_200
 const SHORT_LINES = 16
 
@@ -26,18 +28,21 @@ export const LongText = (props: {
   readonly isCode?: boolean
   readonly whole?: Whole
 }) => {
-  const { clip, whole } = props
+  const { whole } = props
   const { api } = useApp()
   const [isLong, setIsLong] = useState(false)
-  const [fetched, setFetched] = useState<string>()
+  const [fetched, setFetched] = useState<Clip>()
   const { act, isActing, problem } = useAct()
-  const beginning = shorten(clip.text)
-  const hidden = clip.text.length + clip.cut - beginning.length
-  const text = isLong ? (fetched ?? clip.text) : beginning
+  const beginning = shorten(props.clip.text)
+  const hidden = props.clip.text.length + props.clip.cut - beginning.length
+  const text = isLong ? (fetched ?? props.clip).text : beginning
   const showAll = (): void => {
     setIsLong(true)
-    if (clip.cut > 0 && whole !== undefined)
-      act(async () => setFetched(findText(await api.message(whole.sessionID, whole.messageID), whole)))
+    if (props.clip.cut > 0 && whole !== undefined)
+      act(async () => {
+        const all = findText(await api.message(whole.sessionID, whole.messageID), whole)
+        setFetched(all === undefined ? undefined : clip(all, MOST_SHOWN))
+      })
   }
   return (
     <>
@@ -52,6 +57,9 @@ export const LongText = (props: {
         <button type="button" class="quiet" onClick={() => (isLong ? setIsLong(false) : showAll())}>
           {isLong ? "Show less" : `Show all (${hidden.toLocaleString()} more characters)`}
         </button>
+      ) : null}
+      {isLong && fetched !== undefined && fetched.cut > 0 ? (
+        <p class="faint">{fetched.cut.toLocaleString()} more characters are only in the log</p>
       ) : null}
       {isActing ? <span role="status"> Loading…</span> : null}
       {problem === undefined ? null : <p role="alert">{problem}</p>}
@@ -73,7 +81,7 @@ const findText = (message: SessionMessage, whole: Whole): string | undefined => 
       if (whole.part !== "tool" || part.callID !== whole.callID) continue
       return part.state.status === "completed" ? textOfContent(part.state.content) : undefined
     }
-    if (whole.part === part.type && part.text.startsWith(whole.start)) return part.text
+    if (whole.part === part.type && clip(part.text).text === whole.start) return part.text
   }
   return undefined
 }

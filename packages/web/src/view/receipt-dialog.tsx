@@ -73,7 +73,9 @@ const Receipt = ({ row, timeline }: { readonly row: CompactionRow; readonly time
       )}
       {end === undefined || end.facts.length === 0 ? null : (
         <details>
-          <summary>{end.facts.length} facts that had to survive</summary>
+          <summary>
+            {end.facts.length} {end.facts.length === 1 ? "fact" : "facts"} that had to survive
+          </summary>
           <ul>
             {end.facts.map((fact, place) => (
               <li key={place}>
@@ -125,7 +127,14 @@ const Side = (props: { readonly title: string; readonly seen: readonly Seen[]; r
         <li key={item.key} class={`seen is-${item.role}${item.stays ? "" : " goes"}`}>
           <span class="tag">{ROLE[item.role]}</span>
           {item.stays ? null : <span class="tag warn">replaced</span>}
-          <p class="words">{item.text}</p>
+          {item.role === "instructions" ? (
+            <details>
+              <summary>{item.text.split("\n", 1)[0]}</summary>
+              <p class="words">{item.text}</p>
+            </details>
+          ) : (
+            <p class="words">{item.text}</p>
+          )}
         </li>
       ))}
     </ol>
@@ -139,6 +148,7 @@ const REASON = {
 } as const satisfies Record<CompactionRow["reason"], string>
 
 const ROLE = {
+  instructions: "instructions and brief",
   summary: "summary",
   recent: "recent, word for word",
   user: "you",

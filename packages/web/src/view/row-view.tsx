@@ -46,7 +46,7 @@ const User = ({ row, sessionID }: { readonly row: UserRow; readonly sessionID: s
     <div class="row-head">
       <strong>You</strong>
       {row.delivery === "queue" ? <span class="tag">queued</span> : null}
-      {row.files > 0 ? <span class="tag">{row.files} files</span> : null}
+      {row.files > 0 ? <span class="tag">{row.files === 1 ? "1 file" : `${row.files} files`}</span> : null}
       <Time time={row.time} />
     </div>
     <LongText clip={row.body} whole={{ sessionID, messageID: row.messageID, part: "user" }} />
@@ -67,7 +67,9 @@ const Turn = ({ row }: { readonly row: TurnRow }) => (
       </span>
     )}
     {row.cost === undefined || row.cost === 0 ? null : <span>{costText(row.cost)}</span>}
-    {row.retries > 0 ? <span class="tag">{row.retries} retries</span> : null}
+    {row.retries > 0 ? (
+      <span class="tag">{row.retries === 1 ? "1 retry" : `${row.retries} retries`}</span>
+    ) : null}
     <Time time={row.time} />
     {row.error === undefined ? null : <p class="problem">{row.error.message}</p>}
   </div>
@@ -156,7 +158,10 @@ const Compaction = (props: { readonly row: CompactionRow; readonly onCompaction:
           </span>
           {end.method === "extract" ? <span class="tag warn">extracted</span> : null}
           {end.removedQuotes.length > 0 ? (
-            <span class="tag warn">{end.removedQuotes.length} false quotes removed</span>
+            <span class="tag warn">
+              {end.removedQuotes.length === 1 ? "1 false quote" : `${end.removedQuotes.length} false quotes`}{" "}
+              removed
+            </span>
           ) : null}
         </>
       )}

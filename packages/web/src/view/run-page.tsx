@@ -1,3 +1,4 @@
+import { plainText } from "../domain/plain-text.ts"
 import { fragmentOf } from "../domain/route.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
@@ -41,12 +42,16 @@ export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id
       {run.failureReason === undefined ? null : (
         <p class="problem">
           {run.failureReason}
-          {run.message === undefined ? "" : `: ${run.message}`}
+          {run.message === undefined ? "" : `: ${plainText(run.message)}`}
         </p>
       )}
       <section>
         <h2>Report</h2>
-        {run.report === undefined ? <p class="faint">None.</p> : <p class="words report">{run.report}</p>}
+        {run.report === undefined ? (
+          <p class="faint">None.</p>
+        ) : (
+          <p class="words report">{plainText(run.report)}</p>
+        )}
       </section>
     </div>
   )

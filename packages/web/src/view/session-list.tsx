@@ -1,7 +1,9 @@
 import type { SessionDocument } from "../domain/documents.ts"
+import { plainText } from "../domain/plain-text.ts"
 import { fragmentOf } from "../domain/route.ts"
 import { agoText, costText, placeText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
+import { NewSession } from "./new-session.tsx"
 
 export const SessionList = () => {
   const { sessions, route, hasMore, showMore } = useApp()
@@ -9,13 +11,17 @@ export const SessionList = () => {
   if (list === undefined) return <p class="empty">Loading…</p>
   if (list.length === 0)
     return (
-      <p class="empty">
-        No sessions yet. <code>meridian start --harness direct</code> makes one.
-      </p>
+      <>
+        <NewSession />
+        <p class="empty">
+          No sessions yet. Make one here, or with <code>meridian start --harness direct</code>.
+        </p>
+      </>
     )
   const open = route.value.place === "session" ? route.value.id : undefined
   return (
     <>
+      <NewSession />
       <ul class="cards">
         {list.map((session) => (
           <li key={session.id}>
@@ -51,7 +57,7 @@ const Card = ({ session, isOpen }: { readonly session: SessionDocument; readonly
 )
 
 export const titleOf = (session: Pick<SessionDocument, "id" | "title">): string =>
-  session.title === undefined || session.title === "" ? session.id : session.title
+  plainText(session.title === undefined || session.title.trim() === "" ? session.id : session.title)
 
 export const Status = ({ status }: { readonly status: string }) => (
   <span class={`status is-${status}`}>{status}</span>

@@ -15,7 +15,7 @@ export const SessionPage = ({ id }: { readonly id: string }) => {
   const app = useApp()
   const [session, setSession] = useState<OpenSession>()
   useEffect(() => {
-    const opened = openSession({ id, api: app.api, connection: app.connection })
+    const opened = openSession({ id, api: app.api, connection: app.connection, note: app.note })
     setSession(opened)
     return opened.close
   }, [id])

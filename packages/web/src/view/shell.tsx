@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { pageTitle } from "../domain/page-title.ts"
 import { fragmentOf, type Route } from "../domain/route.ts"
 import { useApp, type Theme } from "../state/app.ts"
+import { Overview } from "./overview.tsx"
 import { RunPage } from "./run-page.tsx"
 import { SessionList } from "./session-list.tsx"
 import { SessionPage } from "./session-page.tsx"
@@ -65,7 +66,7 @@ const isSessions = (route: Route): boolean => route.place === "sessions" || rout
 const Place = ({ route }: { readonly route: Route }) => {
   switch (route.place) {
     case "sessions":
-      return <p class="empty">Choose a session.</p>
+      return <Overview />
     case "session":
       return <SessionPage key={route.id} id={route.id} />
     case "spaces":

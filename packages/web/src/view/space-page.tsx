@@ -28,8 +28,8 @@ export const SpacePage = ({ id }: { readonly id: string }) => {
         <div class="session-facts">
           <Status status={space.status} />
           <span>{space.spaceId}</span>
-          <span>since {agoText(Date.parse(space.startedAt), Date.now())}</span>
-          <span>{runs.length} runs</span>
+          <span>started {agoText(Date.parse(space.startedAt), Date.now())}</span>
+          <span>{runsText(runs.length)}</span>
           <span>{costText(totalCost(runs))}</span>
         </div>
       </div>
@@ -37,6 +37,13 @@ export const SpacePage = ({ id }: { readonly id: string }) => {
       <Runs runs={runs} />
     </div>
   )
+}
+
+const MOST_RUNS = 1_000
+
+const runsText = (count: number): string => {
+  if (count >= MOST_RUNS) return `the newest ${MOST_RUNS} runs`
+  return count === 1 ? "1 run" : `${count} runs`
 }
 
 const Chats = ({ chats }: { readonly chats: readonly ChatDocument[] }) => (

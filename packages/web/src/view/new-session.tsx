@@ -1,0 +1,83 @@
+import { useState } from "preact/hooks"
+
+import { useApp } from "../state/app.ts"
+import { useAct } from "./use-act.ts"
+
+/** A session needs a directory of the server's machine; the one worked in last is proposed. */
+export const NewSession = () => {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <div class="new-session">
+      <button type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        New session
+      </button>
+      {isOpen ? <Form onDone={() => setIsOpen(false)} /> : null}
+    </div>
+  )
+}
+
+const Form = ({ onDone }: { readonly onDone: () => void }) => {
+  const app = useApp()
+  const known = [...new Set(app.sessions.value?.map((session) => session.location.directory))]
+  const [directory, setDirectory] = useState(known[0] ?? "")
+  const [title, setTitle] = useState("")
+  const [model, setModel] = useState("")
+  const { act, isActing, problem } = useAct()
+  const create = (event: Event): void => {
+    event.preventDefault()
+    act(async () => {
+      const { id } = await app.api.create({
+        location: { directory: directory.trim() },
+        ...(title.trim() === "" ? {} : { title: title.trim() }),
+        ...(model === "" ? {} : { model }),
+      })
+      onDone()
+      app.go({ place: "session", id })
+    })
+  }
+  return (
+    <form onSubmit={create}>
+      <label>
+        Directory
+        <input
+          required
+          list="directories"
+          placeholder="/absolute/path/of/the/project"
+          value={directory}
+          onInput={(event) => setDirectory(event.currentTarget.value)}
+        />
+      </label>
+      <datalist id="directories">
+        {known.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+      <label>
+        Title
+        <input
+          maxLength={300}
+          placeholder="optional"
+          value={title}
+          onInput={(event) => setTitle(event.currentTarget.value)}
+        />
+      </label>
+      {app.models.value.length < 2 ? null : (
+        <label>
+          Model
+          <select value={model} onChange={(event) => setModel(event.currentTarget.value)}>
+            <option value="">default</option>
+            {app.models.value.map(({ id }) => (
+              <option key={id} value={id}>
+                {id}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {problem === undefined ? null : <p role="alert">{problem}</p>}
+      <button type="submit" class="primary" disabled={isActing}>
+        Create
+      </button>
+    </form>
+  )
+}
