@@ -95,21 +95,23 @@ export const makeEngine = (
     const locks = openFileLocks()
     const fences = new Map<string, Fence>()
     const todos = todoStore(store, histories, fences)
-    const locations = yield* createLocations((directory) =>
-      openLocation({
-        directory,
-        options,
-        world,
-        guard,
-        locks,
-        outputDirectory,
-        scope: file,
-        todos,
-        ownTools: recallTools(store),
-        environment: process.env, // oxlint-disable-line node/no-process-env -- a person's tools see a person's environment
-        onRead: internals.onRead ?? (() => undefined),
-      }),
-    )
+    const locations = yield* createLocations({
+      world,
+      open: (directory) =>
+        openLocation({
+          directory,
+          options,
+          world,
+          guard,
+          locks,
+          outputDirectory,
+          scope: file,
+          todos,
+          ownTools: recallTools(store),
+          environment: process.env, // oxlint-disable-line node/no-process-env -- a person's tools see a person's environment
+          onRead: internals.onRead ?? (() => undefined),
+        }),
+    })
     const runtime: Runtime = {
       store,
       world,

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
 import type { PromptMessage } from "../port/model.ts"
-import { openBodyWriter, REMEMBER_FROM, type Prepare } from "./compatible-body.ts"
+import { openBodyWriter, REMEMBER_FROM, type Body, type Prepare } from "./compatible-body.ts"
 import { asSdkPrompt } from "./provider-model.ts"
 
 const FIXED = { stream: true }
@@ -64,9 +64,10 @@ const anyMessage: fc.Arbitrary<PromptMessage> = fc.oneof(
 )
 
 /** Order of the fields apart, which no server looks at. */
-const sameRequest = (ours: string, theirs: string): void => {
+const sameRequest = (ours: Body, theirs: string): void => {
+  const text = typeof ours === "string" ? ours : Buffer.concat(ours).toString()
   // eslint-disable-next-line eslint/no-restricted-properties -- our own text, compared as a value
-  expect(JSON.parse(ours)).toEqual(JSON.parse(theirs))
+  expect(JSON.parse(text)).toEqual(JSON.parse(theirs))
 }
 
 test("any prompt is written as the SDK would, the first time and every time it has grown", async () => {
@@ -102,6 +103,17 @@ test("only what is new is converted once the prompt is long", async () => {
   await write(optionsOf(longer))
   // The frame around the messages is the same for all: it is made with the first long one.
   expect(converted).toEqual([REMEMBER_FROM - 1, REMEMBER_FROM, 0, 2])
+})
+
+test("what was given out stays as it was when the conversation goes on", async () => {
+  const write = openBodyWriter(prepare, FIXED)
+  const prompt = Array.from({ length: REMEMBER_FROM }, (_, n) => user(n))
+  const first = await write(optionsOf(prompt))
+  for (let length = 1; length < 50; length += 7) {
+    const grown = [...prompt, ...Array.from({ length }, (_, n) => user(1_000 + n))]
+    sameRequest(await write(optionsOf(grown)), await expectedOf(grown))
+    sameRequest(first, await expectedOf(prompt))
+  }
 })
 
 test("another beginning, other tools and another bound are written as they are", async () => {

@@ -12,18 +12,24 @@ export type Prepare = (
   options: LanguageModelV4CallOptions,
 ) => Promise<{ readonly body: Readonly<Record<string, unknown>> }>
 
-export type WriteBody = (options: LanguageModelV4CallOptions) => Promise<string>
+/** The text of a request, or its bytes in pieces. */
+export type Body = string | readonly Uint8Array[]
+
+export type WriteBody = (options: LanguageModelV4CallOptions) => Promise<Body>
 
 /** Short prompts are written anew: that costs less than remembering them, above all in memory. */
 export const REMEMBER_FROM = 40
 
 type Message = LanguageModelV4CallOptions["prompt"][number]
 
-/** The beginning of a conversation, as it was last written. */
+/** The beginning of a conversation, as it was last written: the bytes are the messages with a comma after each. */
 interface Written {
   readonly messages: readonly Message[]
-  readonly text: string
+  readonly bytes: Buffer
+  readonly length: number
 }
+
+const NOTHING: Written = { messages: [], bytes: Buffer.alloc(0), length: 0 }
 
 export const openBodyWriter = (prepare: Prepare, fixed: Readonly<Record<string, unknown>>): WriteBody => {
   /** By its last message: a finished message of a session never changes, and goes when the session does. */
@@ -43,48 +49,62 @@ export const openBodyWriter = (prepare: Prepare, fixed: Readonly<Record<string, 
       if (known?.messages.length === last + 1 && known.messages.every((one, index) => one === prompt[index]))
         return known
     }
-    return { messages: [], text: "" }
+    return NOTHING
   }
 
   /** Undefined where the SDK makes something else of the messages than we know. */
-  const writeMessages = async (options: LanguageModelV4CallOptions): Promise<string | undefined> => {
+  const writeMessages = async (options: LanguageModelV4CallOptions): Promise<Written | undefined> => {
     const { prompt } = options
     const known = findWritten(prompt)
     const fresh = prompt.slice(known.messages.length)
-    if (fresh.length === 0) return known.text
+    if (fresh.length === 0) return known
     const { messages } = (await prepare({ ...options, prompt: fresh })).body
     if (!Array.isArray(messages) || messages.length !== fresh.reduce((sum, one) => sum + wireCount(one), 0))
       return undefined
-    const added = JSON.stringify(messages).slice(1, -1)
-    const text = known.text === "" || added === "" ? known.text + added : `${known.text},${added}`
-    const before = known.messages.at(-1)
+    const now = { ...extend(known, messages), messages: prompt }
+    const [before, last] = [known.messages.at(-1), prompt.at(-1)]
+    // The bytes have one owner: whoever extends them takes them along.
     if (before !== undefined) written.delete(before)
-    const last = prompt.at(-1)
-    if (last !== undefined) written.set(last, { messages: prompt, text })
-    return text
+    if (last !== undefined) written.set(last, now)
+    return now
   }
 
   return async (options) => {
     if (options.prompt.length < REMEMBER_FROM) return writeAll(options)
     const messages = await writeMessages(options)
-    return messages === undefined ? writeAll(options) : `${await frame(options)},"messages":[${messages}]}`
+    if (messages === undefined || messages.length === 0) return writeAll(options)
+    return [OPENING, messages.bytes.subarray(0, messages.length - 1), await frame(options)]
   }
 }
+
+const OPENING = Buffer.from('{"messages":[')
 
 /** A turn adds its question, its answer and the results between. */
 const LOOK_BACK = 64
 
-/** Everything but the messages. It changes with the tools and the agent, so it is kept while they stay. */
-const openFrame = (prepare: Prepare, fixed: Readonly<Record<string, unknown>>): WriteBody => {
-  let last: { readonly key: readonly unknown[]; readonly text: string } | undefined
-  return async (options) => {
+/** Written behind what is there: a request that is still being sent keeps its own part as it was. */
+const extend = ({ bytes, length }: Written, messages: readonly unknown[]): Omit<Written, "messages"> => {
+  const added = Buffer.from(messages.map((message) => `${JSON.stringify(message)},`).join(""))
+  const needed = length + added.length
+  const room = needed <= bytes.length ? bytes : Buffer.allocUnsafeSlow(Math.ceil(needed * GROWTH))
+  if (room !== bytes) bytes.copy(room, 0, 0, length)
+  added.copy(room, length)
+  return { bytes: room, length: needed }
+}
+
+const GROWTH = 1.25
+
+/** Everything behind the messages. It changes with the tools and the agent, so it is kept while they stay. */
+const openFrame = (prepare: Prepare, fixed: Readonly<Record<string, unknown>>) => {
+  let last: { readonly key: readonly unknown[]; readonly bytes: Buffer } | undefined
+  return async (options: LanguageModelV4CallOptions): Promise<Buffer> => {
     const { prompt: _prompt, abortSignal: _signal, headers: _headers, ...rest } = options
     const key = Object.entries(rest).flat()
     if (last?.key.length !== key.length || last.key.some((part, index) => part !== key[index])) {
       const { messages: _none, ...body } = (await prepare({ ...options, prompt: [] })).body
-      last = { key, text: JSON.stringify({ ...body, ...fixed }).slice(0, -1) }
+      last = { key, bytes: Buffer.from(`],${JSON.stringify({ ...body, ...fixed }).slice(1)}`) }
     }
-    return last.text
+    return last.bytes
   }
 }
 

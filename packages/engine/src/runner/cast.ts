@@ -24,8 +24,10 @@ export const chooseCast = (runtime: Runtime, place: Place): Effect.Effect<Cast, 
   Effect.gen(function* () {
     const { settings, histories } = runtime
     const { transcript } = histories.current({ id: place.sessionID, key: place.fence.key })
-    const agent = yield* attempt(() => resolveAgent(settings, transcript.agent()))
-    const model = yield* attempt(() => resolveModel(settings, transcript.model() ?? agent.model))
+    const { agent, model } = yield* attempt(() => {
+      const found = resolveAgent(settings, transcript.agent())
+      return { agent: found, model: resolveModel(settings, transcript.model() ?? found.model) }
+    })
     const tools = yield* Effect.promise(() => place.location.tools())
     return { agent, model, ...offerOf(settings, agent, tools) }
   })

@@ -9,6 +9,7 @@ import { unreachable } from "../domain/assert.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { decideNext } from "../domain/next-step.ts"
 import type { Boundary } from "../domain/promotion.ts"
+import type { Transcript } from "../domain/transcript.ts"
 import type { World } from "../port/world.ts"
 import type { Durability } from "../store/database.ts"
 import type { Fence, SessionHead } from "../store/log.ts"
@@ -113,17 +114,26 @@ export const hasPendingInput = (runtime: Runtime, sessionID: string): boolean =>
   pendingInputs(runtime, sessionID, runtime.store.log.head(sessionID).key).length > 0
 
 const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
-  Effect.gen(function* () {
-    const { store, histories } = runtime
-    const { transcript } = histories.current({ id: sessionID, key: fence.key })
+  Effect.suspend(() => {
+    const { transcript } = runtime.histories.current({ id: sessionID, key: fence.key })
     const left = settleLeftovers(transcript)
-    if (left.length === 0) return
+    return left.length === 0 ? Effect.void : settleAll(runtime, sessionID, fence, transcript, left)
+  })
+
+const settleAll = (
+  { store, endProcesses }: Runtime,
+  sessionID: string,
+  fence: Fence,
+  transcript: Transcript,
+  left: readonly DurableEvent[],
+): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
     const calls = transcript
       .openCalls()
       .flatMap(({ assistant, part }) =>
         part.hosted ? [] : [{ sessionID, messageID: assistant.id, callID: part.callID }],
       )
-    if (calls.length > 0) yield* Effect.promise(() => runtime.endProcesses(calls))
+    if (calls.length > 0) yield* Effect.promise(() => endProcesses(calls))
     yield* attempt(() =>
       store.log.write({ sessionID, durability: "NORMAL", fence }, ({ append }) => append(left)),
     )
@@ -149,11 +159,10 @@ const drainUnderLease = (runtime: Runtime, session: SessionHead, fence: Fence, d
     yield* settle(runtime, sessionID, fence)
     const progress: Progress = { turns: 0, boundary: "settled", forced: demand.forced, resultsToShow: false }
     for (let { directory } = session; ;) {
-      const ending = yield* Effect.scoped(
-        Effect.flatMap(runtime.locations.enter(directory), (location) =>
-          drainAt(runtime, { sessionID, fence, directory, location }, progress),
-        ),
-      ).pipe(Effect.tapError((failure) => recordObstacle(runtime, sessionID, fence, failure)))
+      const place = { sessionID, fence, directory }
+      const ending = yield* runtime.locations
+        .within(directory, (location) => drainAt(runtime, { ...place, location }, progress))
+        .pipe(Effect.tapError((failure) => recordObstacle(runtime, sessionID, fence, failure)))
       // The session moved: its next turn belongs to the tools and the context of its new place.
       if (ending === "idle") return
       ;({ directory } = yield* attempt(() => runtime.store.log.head(sessionID)))
@@ -232,11 +241,21 @@ const resumeParked = (
   progress: Progress,
   append: ReturnType<typeof appender>,
 ): Effect.Effect<void, Failure> =>
+  Effect.suspend(() => {
+    const { transcript } = runtime.histories.current({ id: place.sessionID, key: place.fence.key })
+    const parked = parkedCalls(transcript)
+    return parked.length === 0 ? Effect.void : resume(runtime, place, progress, append, parked)
+  })
+
+const resume = (
+  runtime: Runtime,
+  place: Place,
+  progress: Progress,
+  append: ReturnType<typeof appender>,
+  parked: ReturnType<typeof parkedCalls>,
+): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { sessionID, fence } = place
-    const { transcript } = runtime.histories.current({ id: sessionID, key: fence.key })
-    const parked = parkedCalls(transcript)
-    if (parked.length === 0) return
     const cast = yield* chooseCast(runtime, place)
     yield* attempt(() =>
       append(

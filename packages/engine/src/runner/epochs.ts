@@ -43,11 +43,22 @@ export const ensureEpoch = (
   cast: Cast,
   prompt: string,
 ): Effect.Effect<Observation | undefined, Failure> =>
-  Effect.gen(function* () {
+  Effect.suspend(() => {
     const { transcript } = historyOf(runtime, place)
     const epoch = transcript.epoch()
-    const atCompaction = epoch !== undefined && transcript.compactedSeq() > epoch.seq
-    if (epoch !== undefined && !atCompaction) return undefined
+    const inForce = epoch !== undefined && transcript.compactedSeq() <= epoch.seq
+    return inForce ? Effect.succeed(undefined) : startEpoch(runtime, place, cast, prompt)
+  })
+
+const startEpoch = (
+  runtime: Runtime,
+  place: Place,
+  cast: Cast,
+  prompt: string,
+): Effect.Effect<Observation | undefined, Failure> =>
+  Effect.gen(function* () {
+    const epoch = historyOf(runtime, place).transcript.epoch()
+    const atCompaction = epoch !== undefined
     if (runtime.store.log.head(place.sessionID).directory !== place.directory) return undefined
     const observation = yield* observe(runtime, place, cast, { prompt, atCompaction })
     const decision = epoch === undefined ? initialize(observation) : rebaseline(epoch.snapshot, observation)

@@ -61,7 +61,7 @@ test("a commit of another process is noticed at the next poll, once", () => {
 })
 
 test("nothing is polled and nothing is kept while nobody watches", () => {
-  const { signals, commitHere, isPolling } = openSignals()
+  const { signals, commitHere, isPolling, tick } = openSignals()
   expect(isPolling()).toBe(false)
   let seen = 0
   const leaves = [signals.watch("a", () => (seen += 1)), signals.watch("a", () => (seen += 1))]
@@ -71,6 +71,7 @@ test("nothing is polled and nothing is kept while nobody watches", () => {
   expect(seen).toBe(1)
   leaves[1]?.()
   commitHere("a")
+  tick()
   expect([seen, isPolling()]).toEqual([1, false])
 })
 

@@ -37,19 +37,28 @@ export const createSignals = (options: {
   let version = store.reader.foreignVersion()
 
   const poll = (): void => {
-    const current = store.reader.foreignVersion()
-    if (current === version) return
+    // Stopped by the tick that finds nobody, not by who leaves: the next turn is often there before it.
+    if (watchers.size + foreign.size === 0) {
+      stopPolling?.()
+      stopPolling = undefined
+      return
+    }
+    const current = foreignVersion()
+    if (current === undefined || current === version) return
     version = current
     for (const looks of watchers.values()) for (const look of looks) look()
     for (const look of foreign) look()
   }
-  const adjustPolling = (): void => {
-    const wanted = watchers.size + foreign.size > 0
-    if (wanted && stopPolling === undefined) stopPolling = world.every(LIMITS.foreignPollMs, poll)
-    if (!wanted && stopPolling !== undefined) {
-      stopPolling()
-      stopPolling = undefined
+  /** A database that cannot be read now is asked again at the next tick; a timer has nobody to tell. */
+  const foreignVersion = (): number | undefined => {
+    try {
+      return store.reader.foreignVersion()
+    } catch {
+      return undefined
     }
+  }
+  const startPolling = (): void => {
+    stopPolling ??= world.every(LIMITS.foreignPollMs, poll)
   }
   const join = <Listener>(map: Map<string, Set<Listener>>, key: string, listener: Listener) => {
     const listeners = map.get(key) ?? new Set()
@@ -67,12 +76,8 @@ export const createSignals = (options: {
 
   return {
     watch: (sessionID, look) => {
-      const leave = join(watchers, sessionID, look)
-      adjustPolling()
-      return () => {
-        leave()
-        adjustPolling()
-      }
+      startPolling()
+      return join(watchers, sessionID, look)
     },
     watchAll: (look) => {
       all.add(look)
@@ -80,11 +85,8 @@ export const createSignals = (options: {
     },
     watchForeign: (look) => {
       foreign.add(look)
-      adjustPolling()
-      return () => {
-        foreign.delete(look)
-        adjustPolling()
-      }
+      startPolling()
+      return () => foreign.delete(look)
     },
     publishLive: (sessionID, event) => {
       for (const receive of live.get(sessionID) ?? []) receive(event)

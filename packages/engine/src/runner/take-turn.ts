@@ -67,9 +67,14 @@ const stopOpenStep = (runtime: Runtime, place: Place): Effect.Effect<void, Failu
 
 /** A compaction somebody asked for, at this safe boundary. */
 export const compactOnRequest = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<void, Failure> =>
+  Effect.suspend(() =>
+    historyOf(runtime, place).transcript.compactionRequested()
+      ? compactRequested(runtime, place, cast)
+      : Effect.void,
+  )
+
+const compactRequested = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
-    const { transcript } = historyOf(runtime, place)
-    if (!transcript.compactionRequested()) return
     const outcome = yield* compactNow(runtime, place, cast, "manual")
     if (outcome === "nothing")
       yield* append(runtime, place, [
