@@ -8,8 +8,9 @@ import { Failure, harnessSessionId, renderFailure } from "@meridian/protocol"
 import { encodeDirectLine, Interrupted, type DirectEvent, type World } from "@meridian/spaces"
 
 import { classOfFailure } from "./failure-class.ts"
+import { followEvents } from "./follow.ts"
 import { openSession, type DirectLaunch, type OpenSession } from "./open-session.ts"
-import { openTranslator, type Ending, type Translator } from "./translate.ts"
+import { openTranslator, type Ending } from "./translate.ts"
 
 export interface HeadlessRun {
   readonly launch: DirectLaunch
@@ -75,7 +76,10 @@ const work = async (opened: OpenSession, prompt: string, { world, tell }: Tellin
   const { engine, session } = opened
   const priced = new Set(opened.models.flatMap(({ id, price }) => (price === undefined ? [] : [id])))
   const translator = openTranslator({ isPriced: (model) => priced.has(model) })
-  const follower = follow(engine, session, { translator, tell })
+  const follower = followEvents(engine, { sessionID: session.id, after: session.seq }, async (event) => {
+    for (const told of translator.push(event)) tell(told)
+    if (event.type === "session.next.permission.asked.1") await refuse(engine, event.data.requestID)
+  })
   const stop = (): void => {
     // Its own settling is what we wait for below; a failure to interrupt shows there.
     engine.sessions.interrupt(session.id).catch(() => undefined)
@@ -149,47 +153,5 @@ const refuse = async ({ permissions }: Engine, requestID: string): Promise<void>
   } catch (error) {
     // Answered meanwhile, by an approval or from elsewhere.
     if (!(error instanceof Failure && error.code === "REQUEST_NOT_FOUND")) throw error
-  }
-}
-
-interface Follower {
-  /** Resolves when everything up to this sequence has been told. */
-  readonly upTo: (seq: number) => Promise<void>
-  readonly close: () => Promise<void>
-}
-
-const follow = (
-  engine: Engine,
-  session: OpenSession["session"],
-  { translator, tell }: Pick<Telling, "tell"> & { readonly translator: Translator },
-): Follower => {
-  const closed = new AbortController()
-  const events = engine.sessions.events(
-    { sessionID: session.id, after: session.seq, follow: true },
-    { signal: closed.signal },
-  )
-  const waiting = new Map<number, () => void>()
-  let seen = session.seq
-  const reading = (async () => {
-    for await (const event of events) {
-      for (const told of translator.push(event)) tell(told)
-      if (event.type === "session.next.permission.asked.1") await refuse(engine, event.data.requestID)
-      if (!("seq" in event)) continue
-      seen = event.seq
-      for (const [seq, arrive] of waiting) if (seq <= seen) arrive()
-    }
-  })()
-  return {
-    upTo: async (seq) => {
-      const arrived = new Promise<void>((arrive) => {
-        waiting.set(seq, arrive)
-        if (seq <= seen) arrive()
-      })
-      await Promise.race([reading, arrived])
-    },
-    close: async () => {
-      closed.abort()
-      await reading
-    },
   }
 }

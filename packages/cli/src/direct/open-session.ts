@@ -30,6 +30,8 @@ export interface OpenSession {
   readonly session: SessionInfo
   readonly models: readonly ModelConfig[]
   readonly defaultModel: string
+  /** Models that are known and cannot be used now. */
+  readonly unusable: readonly { readonly id: string; readonly why: string }[]
   readonly agents: readonly string[]
   /** What the person should know before the first word. */
   readonly notices: readonly string[]
@@ -40,7 +42,7 @@ const MOST_TURNS = 500
 
 /** Throws a Failure for everything that can be said in a sentence; nothing is left open then. */
 export const openSession = async (launch: DirectLaunch, world: World): Promise<OpenSession> => {
-  const { models, defaultModel = models[0]?.id ?? "" } = await loadEngineModels(world, {
+  const { models, unusable, defaultModel = models[0]?.id ?? "" } = await loadEngineModels(world, {
     // A model nobody listed is one all the same, and one that cannot be used says why.
     wanted: launch.model?.includes("/") === true ? [launch.model] : [],
   })
@@ -77,7 +79,15 @@ export const openSession = async (launch: DirectLaunch, world: World): Promise<O
   try {
     const agents = ["build", "plan", ...(agent === undefined ? [] : [agent.name])]
     const { session, notices } = await enter(engine, launch, { model, agents, world })
-    return { engine, session, models, defaultModel, agents, notices }
+    return {
+      engine,
+      session,
+      models,
+      unusable,
+      defaultModel,
+      agents,
+      notices: [...notices, ...echoes(session.model ?? defaultModel)],
+    }
   } catch (error) {
     await engine.close()
     throw error
@@ -93,6 +103,13 @@ export const findModel = (models: readonly ModelConfig[], name: string): string 
     throw new Failure("MODEL_NOT_FOUND", { model: name, known: models.map(({ id }) => id).join(", ") })
   return found.id
 }
+
+const echoes = (model: string): readonly string[] =>
+  model === "meridian/echo"
+    ? [
+        "No model is set up: meridian/echo only repeats what it is told. Set ANTHROPIC_API_KEY or another key; 'meridian models list' shows which.",
+      ]
+    : []
 
 interface Cast {
   readonly model: string | undefined
@@ -131,7 +148,7 @@ const obtain = (
     case "continue":
       return sessions.get(choice.id)
     case "fork":
-      throw new Failure("INVALID_INPUT", { what: "This engine cannot fork a session yet" })
+      return sessions.fork({ sessionID: choice.from, id: choice.id })
   }
 }
 

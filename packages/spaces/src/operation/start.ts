@@ -74,6 +74,7 @@ export const start = implement(START, {
         cwd: plan.cwd,
         cli_command: [plan.command, ...plan.args],
       })
+    requireTerminal(harness, world)
     const space = await openSpace(input, { existing, state, world })
     const place = spacePlace(state.place, space.id)
     const chat = await startChat(state.place, place, {
@@ -108,6 +109,15 @@ export const start = implement(START, {
       : `Continue this chat with: ${output.resume_command}`,
   exitCode: (output) => output.exit_code ?? 0,
 })
+
+/** Other harnesses know what to do without one; ours would only say that it cannot, with a chat already recorded. */
+const requireTerminal = ({ id }: Harness, { terminal, json }: World): void => {
+  if (id !== "direct") return
+  if (!terminal.stdin) throw new Failure("TERMINAL_REQUIRED", { stream: "stdin" })
+  // Asked for JSON, the conversation goes to the other stream.
+  if (!(json ? terminal.stderr : terminal.stdout))
+    throw new Failure("TERMINAL_REQUIRED", { stream: json ? "stderr" : "stdout" })
+}
 
 const checkFlags = (input: Input): void => {
   const refuse = (problem: string, next: string): never => {

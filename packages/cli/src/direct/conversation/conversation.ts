@@ -1,0 +1,366 @@
+/**
+ * A session on a terminal. Keys become edits, answers and commands; events become rows. This file holds what is decided and
+ * started; what a key does to a line and how an event looks is decided elsewhere.
+ */
+import type { LiveItem } from "@meridian/engine"
+import { Failure, renderFailure, type PermissionReply } from "@meridian/protocol"
+import type { World } from "@meridian/spaces"
+
+import { followEvents } from "../follow.ts"
+import { findModel, type OpenSession } from "../open-session.ts"
+import { cutTo, wrapText } from "./columns.ts"
+import { describeSpent, isPriced, listChoices } from "./describe.ts"
+import { clear, editLine, EMPTY_EDITOR, type Editor, type Key } from "./editor.ts"
+import { historyRows, readHistory } from "./history.ts"
+import { plainLine } from "./plain-text.ts"
+import { ANSWERS, answerOf, questionRows } from "./question.ts"
+import { layOut, usable, type Live } from "./screen.ts"
+import { readTyped, SLASH_COMMANDS } from "./slash-command.ts"
+import { styleFor } from "./style.ts"
+import { openTerminal, type Input, type Streams } from "./terminal.ts"
+import { openView, userRows } from "./view.ts"
+
+const HELP = [
+  ...SLASH_COMMANDS.map(([name, rest, says]) => `${`${name} ${rest}`.padEnd(16)} ${says}`),
+  "Enter sends; while the agent works, it joins the work in hand. Alt-Enter begins a new line.",
+  "Ctrl-C stops the work; again, or when idle, it leaves. Ctrl-D leaves.",
+].join("\n")
+
+export interface ConversationOptions {
+  readonly opened: OpenSession
+  readonly world: World
+  readonly streams: Streams
+  /** The session was there before: its last messages are shown. */
+  readonly continued: boolean
+  readonly firstPrompt: string | undefined
+}
+
+/** Resolves with the exit code when the person leaves. The engine stays open. */
+export const converse = async (options: ConversationOptions): Promise<number> => {
+  const { opened, world, streams } = options
+  const { engine, session } = opened
+  const { sessions, permissions } = engine
+  const sessionID = session.id
+  const style = styleFor(world.env)
+  const own = new Set<string>()
+  const tasks = new Set<Promise<void>>()
+  const left = Promise.withResolvers<number>()
+  let editor: Editor = EMPTY_EDITOR
+  let working = false
+  let demanded = false
+  let interrupting = false
+  /** The question whose refusal is being explained. */
+  let explaining: string | undefined
+  let model = session.model ?? opened.defaultModel
+  let agent = session.agent
+  let waiting = 0
+
+  const terminal = openTerminal(streams, world.env, (input) => receive(input))
+  const view = openView({ style, isOwn: (id) => own.has(id), tellsBeginnings: terminal.isDumb })
+  const width = (): number => usable(terminal.size())
+
+  const live = (): Live => {
+    const question = view.question()
+    if (terminal.isDumb)
+      return { rows: [working && question === undefined ? "" : "> "], cursor: { row: 0, column: 0 } }
+    const size = terminal.size()
+    return layOut(
+      {
+        going: view.going(usable(size)),
+        question: question === undefined ? [] : questionRows(question, { size, style, hint: hintNow() }),
+        status: statusNow(),
+        mark: explaining === undefined ? "> " : "why? ",
+        editor,
+      },
+      size,
+    )
+  }
+
+  const hintNow = (): string => {
+    if (explaining !== undefined) return "Say why and press Enter; Esc goes back."
+    return editor.text === "" ? ANSWERS : "Send or clear (Ctrl-U) what you are writing, then answer."
+  }
+
+  const statusNow = (): string | undefined => {
+    if (!working || view.question() !== undefined) return undefined
+    const held = waiting === 0 ? "" : ` ${waiting} wait${waiting === 1 ? "s" : ""} for their turn.`
+    const text = interrupting
+      ? "Stopping; Ctrl-C again leaves."
+      : "Working; Ctrl-C stops it, Enter adds to it."
+    return style.dim(cutTo(text + held, width()))
+  }
+
+  const tell = (...rows: readonly string[]): void => terminal.draw(rows, live())
+  const redraw = (): void => tell()
+  const say = (text: string, colour: (row: string) => string = (row) => row): void =>
+    tell(...wrapText(text, width()).map(colour))
+
+  /** What is started is owned: it is waited for before we leave, and its failure is told. */
+  const start = (work: () => Promise<void>): void => {
+    const task = work()
+      .catch((error: unknown) => {
+        if (!(error instanceof Failure)) throw error
+        if (error.code !== "ENGINE_CLOSED") say(renderFailure(error), style.bad)
+      })
+      .catch((error: unknown) => left.reject(error))
+      .finally(() => tasks.delete(task))
+    tasks.add(task)
+  }
+
+  const leave = (code: number): void => left.resolve(code)
+
+  const send = (text: string, delivery: "steer" | "queue"): void => {
+    tell(...(terminal.isDumb ? [] : ["", ...userRows(text, width(), style)]))
+    if (working)
+      say(delivery === "queue" ? "(waits until this is done)" : "(joins the work in hand)", style.dim)
+    const id = `msg_${world.uuid()}`
+    own.add(id)
+    start(async () => {
+      // Admitted first and woken then: no other engine on this database takes it up.
+      await sessions.prompt({ sessionID, id, prompt: { text }, delivery, resume: false })
+      await sessions.wake(sessionID)
+      await watch()
+    })
+  }
+
+  /** One watcher at a time; what is demanded while it watches is watched as well. */
+  const watch = async (): Promise<void> => {
+    demanded = true
+    if (working) return
+    working = true
+    redraw()
+    let failure: Failure | undefined
+    while (demanded) {
+      demanded = false
+      failure = await settled()
+    }
+    await follower.upTo((await sessions.get(sessionID)).seq)
+    working = false
+    interrupting = false
+    waiting = (await sessions.inputs(sessionID)).length
+    const errorTold = view.takeError()
+    const { spent, context, model: used } = view.takeSpent()
+    const window = opened.models.find(({ id }) => id === used)?.contextWindow
+    tell(
+      ...(failure === undefined || errorTold ? [] : wrapText(renderFailure(failure), width()).map(style.bad)),
+      ...(spent.input + spent.cached + spent.output === 0
+        ? []
+        : wrapText(
+            describeSpent(spent, {
+              priced: isPriced(opened.models, used),
+              ...(window === undefined ? {} : { context, window }),
+            }),
+            width(),
+          ).map(style.dim)),
+      ...(waiting === 0
+        ? []
+        : [style.notice(`${waiting} input(s) still wait; your next message takes them along.`)]),
+    )
+  }
+
+  const settled = async (): Promise<Failure | undefined> => {
+    try {
+      await sessions.wait(sessionID)
+      return undefined
+    } catch (error) {
+      if (error instanceof Failure) return error
+      throw error
+    }
+  }
+
+  const answer = (requestID: string, reply: PermissionReply, message?: string): void => {
+    explaining = undefined
+    start(async () => {
+      try {
+        await permissions.reply({ requestID, reply, ...(message === undefined ? {} : { message }) })
+      } catch (error) {
+        // Answered elsewhere meanwhile: the event says so.
+        if (!(error instanceof Failure && error.code === "REQUEST_NOT_FOUND")) throw error
+      }
+      await watch()
+    })
+  }
+
+  const stopOrLeave = (): void => {
+    if (explaining !== undefined) {
+      explaining = undefined
+      editor = clear(editor)
+      return redraw()
+    }
+    if (working && !interrupting) {
+      interrupting = true
+      redraw()
+      return start(() => sessions.interrupt(sessionID))
+    }
+    if (!working && editor.text !== "") {
+      editor = clear(editor)
+      return redraw()
+    }
+    leave(0)
+  }
+
+  const submit = (text: string): void => {
+    if (explaining !== undefined) return answer(explaining, "reject", text)
+    const typed = readTyped(text)
+    if (typed.tag !== "say" && typed.tag !== "queue" && !terminal.isDumb)
+      tell("", style.dim(cutTo(`> ${plainLine(text)}`, width())))
+    switch (typed.tag) {
+      case "say":
+        return send(typed.text, "steer")
+      case "queue":
+        return send(typed.text, "queue")
+      case "wrong":
+        return say(plainLine(typed.problem), style.notice)
+      case "leave":
+        return leave(0)
+      case "help":
+        return say(HELP)
+      case "compact":
+        return start(compact)
+      case "model":
+        return start(() => chooseModel(typed.name))
+      case "agent":
+        return start(() => chooseAgent(typed.name))
+    }
+  }
+
+  const compact = async (): Promise<void> => {
+    say("Compacting…", style.dim)
+    const before = (await sessions.receipts(sessionID)).length
+    await sessions.compact(sessionID)
+    await follower.upTo((await sessions.get(sessionID)).seq)
+    // What came of it was an event; that there was nothing to do is none.
+    if ((await sessions.receipts(sessionID)).length === before)
+      say("There is nothing to compact yet.", style.notice)
+    else redraw()
+  }
+
+  const chooseModel = async (name: string | undefined): Promise<void> => {
+    if (name !== undefined) {
+      const id = findModel(opened.models, name)
+      return sessions.switchModel({ sessionID, model: id })
+    }
+    const more = opened.unusable.length
+    tell(
+      ...listChoices(
+        opened.models.map(({ id }) => id),
+        model,
+      ),
+      ...(more === 0
+        ? []
+        : [style.dim(`${more} more are known; 'meridian models list' says what they need.`)]),
+    )
+  }
+
+  const chooseAgent = (name: string | undefined): Promise<void> => {
+    if (name !== undefined) return sessions.switchAgent({ sessionID, agent: name })
+    tell(...listChoices(opened.agents, agent))
+    return Promise.resolve()
+  }
+
+  const press = (key: Key): void => {
+    if (editor.pasted === undefined) {
+      if (key.ctrl && key.name === "c") return stopOrLeave()
+      if (key.name === "escape" && explaining !== undefined) return stopOrLeave()
+      const question = view.question()
+      const choice =
+        question === undefined || explaining !== undefined || editor.text !== "" || key.ctrl || key.meta
+          ? undefined
+          : answerOf(key.sequence)
+      if (question !== undefined && choice !== undefined) {
+        if (choice.tag === "reply") return answer(question.id, choice.reply)
+        explaining = question.id
+        return redraw()
+      }
+      if (key.ctrl && key.name === "d" && editor.text === "") return leave(0)
+      if (key.ctrl && key.name === "l") return redraw()
+      // A refusal needs no words.
+      if (explaining !== undefined && key.name === "return" && editor.text.trim() === "")
+        return answer(explaining, "reject")
+    }
+    const edit = editLine(editor, key)
+    if (edit.tag === "unused") return
+    ;({ editor } = edit)
+    if (edit.tag === "submitted") return submit(edit.text)
+    if (editor.pasted === undefined) redraw()
+  }
+
+  const takeLine = (text: string): void => {
+    const question = view.question()
+    if (explaining !== undefined)
+      return text.trim() === "" ? answer(explaining, "reject") : answer(explaining, "reject", text)
+    if (question === undefined) return text.trim() === "" ? redraw() : submit(text)
+    const choice = answerOf(text.trim())
+    if (choice === undefined) return say(ANSWERS)
+    if (choice.tag === "reply") return answer(question.id, choice.reply)
+    explaining = question.id
+    say("Say why:")
+  }
+
+  const receive = (input: Input): void => {
+    switch (input.tag) {
+      case "key":
+        return press(input.key)
+      case "line":
+        return takeLine(input.text)
+      case "resized":
+        return redraw()
+      case "closed":
+        return leave(0)
+    }
+  }
+
+  const follower = followEvents(engine, { sessionID, after: session.seq }, (event) => {
+    if (event.type === "session.next.model.switched.1") model = event.data.model
+    if (event.type === "session.next.agent.switched.1") agent = event.data.agent
+    if (event.type === "session.next.prompt.admitted.1") waiting += 1
+    if (event.type === "session.next.prompt.promoted.1" || event.type === "session.next.prompt.cancelled.1")
+      waiting = Math.max(0, waiting - 1)
+    tell(...view.event(event, width()))
+    const question = view.question()
+    if (terminal.isDumb && event.type === "session.next.permission.asked.1" && question !== undefined)
+      tell(...questionRows(question, { size: terminal.size(), style, hint: ANSWERS }))
+  })
+
+  const gone = new AbortController()
+  const tellLive = (item: LiveItem): void => {
+    const rows = view.live(item, width())
+    if (rows.length > 0 || !terminal.isDumb) tell(...rows)
+  }
+  start(async () => {
+    for await (const item of sessions.live(sessionID, { signal: gone.signal })) tellLive(item)
+  })
+
+  const unlisten = world.onSignal((signal) => {
+    if (signal === "SIGINT") stopOrLeave()
+    else leave(signal === "SIGHUP" ? 129 : 143)
+  })
+
+  try {
+    tell(
+      ...wrapText(`Meridian direct: ${plainLine(model)}, agent ${plainLine(agent)}`, width()).map(style.bold),
+      ...wrapText("/help shows the commands; Ctrl-C leaves.", width()).map(style.dim),
+      ...opened.notices.flatMap((notice) => wrapText(notice, width())).map(style.notice),
+    )
+    if (options.continued) {
+      const history = await readHistory(engine, sessionID)
+      tell(...historyRows(history, { width: width(), style }))
+      editor = {
+        ...editor,
+        history: history.messages.flatMap((message) => (message.type === "user" ? [message.text] : [])),
+      }
+    }
+    for (const request of await permissions.list({ sessionID }))
+      view.ask({ ...request, always: request.resources })
+    redraw()
+    if (options.firstPrompt !== undefined) send(options.firstPrompt, "steer")
+    return await left.promise
+  } finally {
+    unlisten()
+    terminal.close()
+    gone.abort()
+    await follower.close().catch(() => undefined)
+    if (working) await sessions.interrupt(sessionID).catch(() => undefined)
+    await Promise.all(tasks)
+  }
+}

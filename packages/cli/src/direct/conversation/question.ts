@@ -1,0 +1,50 @@
+/** A permission question as rows, and what an answer key means. Pure. */
+import type { PermissionReply } from "@meridian/protocol"
+
+import { cutTo, wrapText } from "./columns.ts"
+import { plainLine, plainText } from "./plain-text.ts"
+import { usable, type Size } from "./screen.ts"
+import type { Style } from "./style.ts"
+import type { Question } from "./view.ts"
+
+export type Answer =
+  | { readonly tag: "reply"; readonly reply: PermissionReply }
+  /** Rejects, once its reason is written. */
+  | { readonly tag: "explain" }
+
+export const ANSWERS = "[y] once  [a] always  [n] no  [f] no, and say why"
+
+export const answerOf = (character: string): Answer | undefined => {
+  switch (character.toLowerCase()) {
+    case "y":
+      return { tag: "reply", reply: "once" }
+    case "a":
+      return { tag: "reply", reply: "always" }
+    case "n":
+      return { tag: "reply", reply: "reject" }
+    case "f":
+      return { tag: "explain" }
+    default:
+      return undefined
+  }
+}
+
+/** Everything that will be touched is shown, as far as half the screen goes; what is cut says so. */
+export const questionRows = (
+  question: Question,
+  { size, style, hint }: { readonly size: Size; readonly style: Style; readonly hint: string },
+): readonly string[] => {
+  const width = usable(size)
+  const most = Math.max(1, Math.floor(size.rows / 2) - 3)
+  const resources = wrapText(plainText(question.resources.join("\n")), width - 2)
+  const shown = resources.slice(0, most).map((row) => `  ${row}`)
+  const cut = resources.length - shown.length
+  const title = plainLine(question.title)
+  const isNew = title !== "" && !resources.join(" ").includes(title)
+  return [
+    style.notice(cutTo(`Allow ${plainLine(question.action)}?${isNew ? ` ${title}` : ""}`, width)),
+    ...shown,
+    ...(cut === 0 ? [] : [style.notice(`  … and ${cut} rows more that do not fit here`)]),
+    cutTo(hint, width),
+  ]
+}

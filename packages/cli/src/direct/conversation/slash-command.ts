@@ -1,0 +1,50 @@
+/** What was typed: words for the model, or a command to the conversation. Pure. */
+export type Typed =
+  | { readonly tag: "say"; readonly text: string }
+  | { readonly tag: "queue"; readonly text: string }
+  | { readonly tag: "compact" }
+  | { readonly tag: "model"; readonly name: string | undefined }
+  | { readonly tag: "agent"; readonly name: string | undefined }
+  | { readonly tag: "help" }
+  | { readonly tag: "leave" }
+  | { readonly tag: "wrong"; readonly problem: string }
+
+/** Name, what follows it, what it does: as `/help` shows them. */
+export const SLASH_COMMANDS: readonly (readonly [name: string, rest: string, says: string])[] = [
+  ["/model", "[NAME]", "show the models that can be used, or change to one"],
+  ["/agent", "[NAME]", "show the agents, or change to one"],
+  ["/compact", "", "make room: older turns become a summary"],
+  ["/queue", "TEXT", "send TEXT when the work in hand is done"],
+  ["/help", "", "show this"],
+  ["/exit", "", "leave; the conversation can be continued"],
+]
+
+/** A first slash makes a command; a space before it makes it text again. */
+export const readTyped = (text: string): Typed => {
+  if (!text.startsWith("/")) return { tag: "say", text }
+  const [, name = "", rest = ""] = /^(\/\S*)\s*([\s\S]*)$/u.exec(text) ?? []
+  const argument = rest.trim() === "" ? undefined : rest.trim()
+  switch (name.toLowerCase()) {
+    case "/model":
+      return { tag: "model", name: argument }
+    case "/agent":
+      return { tag: "agent", name: argument }
+    case "/compact":
+      return { tag: "compact" }
+    case "/queue":
+      return argument === undefined
+        ? { tag: "wrong", problem: "Nothing to queue. Write it behind the command: /queue TEXT" }
+        : { tag: "queue", text: argument }
+    case "/help":
+    case "/?":
+      return { tag: "help" }
+    case "/exit":
+    case "/quit":
+      return { tag: "leave" }
+    default:
+      return {
+        tag: "wrong",
+        problem: `There is no command ${name}, and nothing was sent. /help shows them; a space before the slash sends it as text.`,
+      }
+  }
+}

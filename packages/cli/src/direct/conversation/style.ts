@@ -1,0 +1,34 @@
+/** The few colours of the conversation. Only text that was made plain before may be given to them. Pure. */
+export interface Style {
+  readonly dim: (text: string) => string
+  readonly bold: (text: string) => string
+  readonly good: (text: string) => string
+  readonly bad: (text: string) => string
+  readonly notice: (text: string) => string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** https://no-color.org: set and not empty means none, whatever its value. */
+export const styleFor = (env: Environment): Style =>
+  (env["NO_COLOR"] ?? "") !== "" || isDumb(env) ? PLAIN : COLOURED
+
+/** A terminal that can only write one line after the other. */
+export const isDumb = (env: Environment): boolean => ["", "dumb"].includes(env["TERM"] ?? "")
+
+const same = (text: string): string => text
+
+const PLAIN: Style = { dim: same, bold: same, good: same, bad: same, notice: same }
+
+const sgr =
+  (on: number, off: number) =>
+  (text: string): string =>
+    text === "" ? "" : `\u001B[${on}m${text}\u001B[${off}m`
+
+const COLOURED: Style = {
+  dim: sgr(2, 22),
+  bold: sgr(1, 22),
+  good: sgr(32, 39),
+  bad: sgr(31, 39),
+  notice: sgr(33, 39),
+}

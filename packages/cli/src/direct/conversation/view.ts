@@ -1,0 +1,328 @@
+/**
+ * A session as it is told on a terminal: durable events and live fragments go in, rows that stay come out, and what is still
+ * going on is kept for the rows below them. A fold: state inside, no I/O. Everything it gives out is plain text with our own
+ * colours.
+ */
+import type { LiveItem, SessionEvent } from "@meridian/engine"
+import type { RecordedContent } from "@meridian/protocol"
+
+import { cutTo, wrapText } from "./columns.ts"
+import { count, describeCall, NOTHING_SPENT, spend, type Spent } from "./describe.ts"
+import { openFlow } from "./flow.ts"
+import { openTextStream, plainLine, plainText } from "./plain-text.ts"
+import type { Style } from "./style.ts"
+
+export interface Question {
+  readonly id: string
+  readonly action: string
+  readonly resources: readonly string[]
+  readonly title: string
+  /** What "always" would allow. */
+  readonly always: readonly string[]
+}
+
+export interface View {
+  readonly event: (event: SessionEvent, width: number) => readonly string[]
+  readonly live: (item: LiveItem, width: number) => readonly string[]
+  /** The row that is being written, and what runs. */
+  readonly going: (width: number) => readonly string[]
+  /** A question from before we were here. */
+  readonly ask: (question: Question & { readonly callID: string }) => void
+  /** The oldest question nobody has answered. */
+  readonly question: () => Question | undefined
+  /** Spent since the last time this was asked, and how full the context is. */
+  readonly takeSpent: () => { readonly spent: Spent; readonly context: number; readonly model: string }
+  /** Whether an error was told since the last time this was asked. */
+  readonly takeError: () => boolean
+}
+
+export interface ViewOptions {
+  readonly style: Style
+  /** Inputs this terminal sent itself: they are on the screen already. */
+  readonly isOwn: (messageID: string) => boolean
+  /** A terminal without rows that change: what begins is told as well. */
+  readonly tellsBeginnings: boolean
+}
+
+interface Running {
+  readonly title: string
+  readonly state: "runs" | "waits"
+}
+
+type Kind = "text" | "reasoning"
+
+const PREVIEW_ROWS = 5
+
+export const openView = ({ style, isOwn, tellsBeginnings }: ViewOptions): View => {
+  const running = new Map<string, Running>()
+  const questions = new Map<string, Question & { readonly callID: string }>()
+  let compacting = false
+  let spent = NOTHING_SPENT
+  let context = 0
+  let model = ""
+  let failed = false
+  const speaking = openSpeaking(style)
+
+  const endCall = (callID: string, mark: string, note: string, width: number): string => {
+    const title = running.get(callID)?.title ?? "tool"
+    running.delete(callID)
+    return `${mark} ${cutTo(`${title}${note}`, width - 2)}`
+  }
+
+  const toldCall = (callID: string, title: string, width: number): readonly string[] => {
+    running.set(callID, { title, state: "runs" })
+    return tellsBeginnings ? [style.dim(cutTo(`… ${title}`, width))] : []
+  }
+
+  const error = (code: string, message: string, width: number): readonly string[] => {
+    if (code === "INTERRUPTED") return [style.notice("Interrupted.")]
+    failed = true
+    return wrapText(`The turn failed (${plainLine(code)}): ${plainLine(message)}`, width).map(style.bad)
+  }
+
+  const told = (event: SessionEvent, width: number): readonly string[] => {
+    switch (event.type) {
+      case "session.next.prompt.admitted.1":
+        return isOwn(event.data.messageID)
+          ? []
+          : userRows(event.data.prompt.text, width, style, " (sent from elsewhere)")
+      case "session.next.prompted.1":
+        return userRows(event.data.prompt.text, width, style)
+      case "session.next.prompt.cancelled.1":
+        return [style.dim("An input that waited was taken back.")]
+      case "session.next.prompt.promoted.1":
+        speaking.begin()
+        return []
+      case "session.next.step.started.1":
+        model = event.data.model
+        return []
+      case "session.next.text.ended.1":
+        return speaking.end("text", event.data.text, width)
+      case "session.next.reasoning.ended.1":
+        return speaking.end("reasoning", event.data.text, width)
+      case "session.next.tool.called.1": {
+        const { callID, tool, input, raw } = event.data
+        return [...speaking.stop(), ...toldCall(callID, describeCall(tool, input ?? raw), width)]
+      }
+      case "session.next.tool.resumed.1": {
+        const call = running.get(event.data.callID)
+        if (call !== undefined) running.set(event.data.callID, { ...call, state: "runs" })
+        return []
+      }
+      case "session.next.tool.success.1": {
+        const { callID, content } = event.data
+        const isCommand = running.get(callID)?.title.startsWith("bash ") === true
+        return [
+          endCall(callID, style.good("✓"), "", width),
+          ...(isCommand ? preview(content, width).map(style.dim) : []),
+        ]
+      }
+      case "session.next.tool.failed.1": {
+        const note = `: ${plainLine(event.data.error.message)}`
+        return [endCall(event.data.callID, style.bad("✗"), note, width)]
+      }
+      case "session.next.permission.asked.1": {
+        const { requestID, callID, action, resources, title, always } = event.data
+        questions.set(requestID, { id: requestID, action, resources, title, always, callID })
+        const call = running.get(callID)
+        if (call !== undefined) running.set(callID, { ...call, state: "waits" })
+        return []
+      }
+      case "session.next.permission.replied.1": {
+        const { requestID, reply } = event.data
+        const question = questions.get(requestID)
+        questions.delete(requestID)
+        const call = question === undefined ? undefined : running.get(question.callID)
+        if (question === undefined || call === undefined) return []
+        if (reply !== "reject") running.set(question.callID, { ...call, state: "runs" })
+        return reply === "always" ? [style.dim("Allowed from now on in this project.")] : []
+      }
+      case "session.next.retried.1": {
+        const { attempt, error: why, delayMs } = event.data
+        const text = `Attempt ${attempt} failed (${plainLine(why.code)}): ${plainLine(why.message)} Trying again in ${(delayMs / 1000).toFixed(1)} s.`
+        return [...speaking.stop(), ...wrapText(text, width).map(style.notice)]
+      }
+      case "session.next.compaction.started.1":
+        compacting = true
+        return tellsBeginnings ? [style.dim("… compacting")] : []
+      case "session.next.compaction.ended.2": {
+        compacting = false
+        const { tokens, usage, cost } = event.data
+        spent = spend(spent, usage, cost)
+        return [style.notice(`Compacted: ${count(tokens.before)} -> ${count(tokens.after)} tokens.`)]
+      }
+      case "session.next.compaction.failed.1":
+        compacting = false
+        return [style.bad(cutTo(`Compaction failed: ${plainLine(event.data.error.message)}`, width))]
+      case "session.next.compaction.restored.1":
+        return [style.notice("An older state of the history is in force again.")]
+      case "session.next.step.ended.2": {
+        const { usage, cost, finish } = event.data
+        spent = spend(spent, usage, cost)
+        context = usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
+        return [
+          ...speaking.stop(),
+          ...(finish === "length"
+            ? [style.notice("The answer was cut at the output limit of the model.")]
+            : []),
+        ]
+      }
+      case "session.next.step.failed.2":
+        return [...speaking.stop(), ...error(event.data.error.code, event.data.error.message, width)]
+      case "session.next.execution.failed.1":
+        return error(event.data.error.code, event.data.error.message, width)
+      case "session.next.todo.updated.1":
+        return event.data.items.map((item) =>
+          style.dim(cutTo(`${TODO[item.status]} ${plainLine(item.content)}`, width)),
+        )
+      case "session.next.model.switched.1":
+        return [style.dim(`Model: ${plainLine(event.data.model)}`)]
+      case "session.next.agent.switched.1":
+        return [style.dim(`Agent: ${plainLine(event.data.agent)}`)]
+      case "session.next.moved.1":
+        return [style.dim(cutTo(`Moved to ${plainLine(event.data.location.directory)}`, width))]
+      // Bookkeeping, and what the model is told beside the conversation.
+      case "session.next.created.1":
+      case "session.next.interrupt.requested.1":
+      case "session.next.repetition.noticed.1":
+      case "session.next.epoch.started.1":
+      case "session.next.context.updated.1":
+      case "session.next.instruction.discovered.1":
+      case "session.next.tool.pruned.1":
+      case "session.next.compaction.requested.1":
+      case "unknown":
+      case "synced":
+        return []
+    }
+  }
+
+  return {
+    event: told,
+    live: (item, width) => {
+      switch (item.type) {
+        case "text.delta":
+          return speaking.push("text", item.data.delta, width)
+        case "reasoning.delta":
+          return speaking.push("reasoning", item.data.delta, width)
+        case "dropped":
+          speaking.miss()
+          return []
+        case "tool.input.delta":
+        case "compaction.delta":
+          return []
+      }
+    },
+    going: (width) => [
+      ...speaking.row(),
+      ...(compacting ? [style.dim("… compacting")] : []),
+      ...[...running.values()].map(({ title, state }) =>
+        state === "waits"
+          ? style.notice(cutTo(`? ${title} (waits for your answer)`, width))
+          : style.dim(cutTo(`… ${title}`, width)),
+      ),
+    ],
+    ask: (question) => {
+      questions.set(question.id, question)
+      if (!running.has(question.callID))
+        running.set(question.callID, { title: plainLine(question.title), state: "waits" })
+    },
+    question: () => questions.values().next().value,
+    takeSpent: () => {
+      const taken = { spent, context, model }
+      spent = NOTHING_SPENT
+      return taken
+    },
+    takeError: () => {
+      const was = failed
+      failed = false
+      return was
+    },
+  }
+}
+
+const TODO = { pending: "☐", in_progress: "▸", completed: "☑", cancelled: "☒" } as const
+
+/** What a person said. */
+export const userRows = (text: string, width: number, style: Style, note = ""): readonly string[] =>
+  wrapText(plainText(text) + note, width - 2).map((row, index) =>
+    style.bold(`${index === 0 ? ">" : " "} ${row}`),
+  )
+
+const preview = (content: readonly RecordedContent[], width: number): readonly string[] => {
+  const text = content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n")
+  const lines = plainText(text.slice(0, 20_000)).trimEnd().split("\n")
+  const shown = lines.slice(0, PREVIEW_ROWS).map((line) => cutTo(`  ${line}`, width))
+  return lines.length <= PREVIEW_ROWS
+    ? shown
+    : [...shown, `  … ${count(lines.length - PREVIEW_ROWS)} lines more`]
+}
+
+interface Speaking {
+  readonly push: (kind: Kind, delta: string, width: number) => readonly string[]
+  /** The durable text: what of it was not streamed is said now. */
+  readonly end: (kind: Kind, whole: string, width: number) => readonly string[]
+  readonly stop: () => readonly string[]
+  /** Fragments were lost: until the next work begins only durable texts are told. */
+  readonly miss: () => void
+  readonly begin: () => void
+  readonly row: () => readonly string[]
+}
+
+/**
+ * Fragments and the durable text come on two ways, in any order towards each other. What the durable text said before its
+ * last fragments arrived is counted, and these are not said again.
+ */
+const openSpeaking = (style: Style): Speaking => {
+  const flow = openFlow()
+  let stream = openTextStream()
+  let kind: Kind = "text"
+  let said = ""
+  let surplus = 0
+  let missing = false
+
+  const coloured = (rows: readonly string[]): readonly string[] =>
+    kind === "reasoning" ? rows.map(style.dim) : rows
+
+  const stop = (): readonly string[] => {
+    const rows = coloured(flow.end())
+    stream = openTextStream()
+    said = ""
+    return rows
+  }
+
+  const write = (text: string, width: number): readonly string[] =>
+    coloured(flow.push(stream.push(text), width))
+
+  return {
+    push: (next, delta, width) => {
+      if (missing) return []
+      const late = Math.min(surplus, delta.length)
+      surplus -= late
+      const fresh = delta.slice(late)
+      if (fresh === "") return []
+      const before = next === kind ? [] : stop()
+      kind = next
+      said += fresh
+      return [...before, ...write(fresh, width)]
+    },
+    end: (next, whole, width) => {
+      const before = next === kind ? [] : stop()
+      kind = next
+      const streamed = whole.startsWith(said)
+      const broken = streamed ? [] : stop()
+      const rest = whole.slice(said.length)
+      surplus += rest.length
+      const rows = [...write(rest, width), ...coloured(flow.push(stream.end(), width))]
+      return [...before, ...broken, ...rows, ...stop()]
+    },
+    stop,
+    miss: () => {
+      missing = true
+    },
+    begin: () => {
+      missing = false
+      surplus = 0
+    },
+    row: () => coloured(flow.row() === "" ? [] : [flow.row()]),
+  }
+}

@@ -1,0 +1,430 @@
+/** The conversation of the engine with a person, through a real pseudo-terminal. */
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { join } from "node:path"
+
+import { expect, test, vi } from "vitest"
+
+import { directScene, type DirectScene, type SceneOptions } from "../direct-scene.ts"
+import { verifies } from "../verifies.ts"
+import { BINARY, document } from "./cli-binary.ts"
+import { openPseudoTerminal, type PseudoOptions, type PseudoTerminal } from "./pseudo-terminal.ts"
+
+interface Sitting extends DirectScene {
+  /** `meridian start` with these words, in a terminal of its own. */
+  readonly sit: (words?: readonly string[], options?: Partial<PseudoOptions>) => PseudoTerminal
+  /** A shell, to start it from and to see what it leaves. */
+  readonly shell: () => PseudoTerminal
+}
+
+const sitting = async (options: SceneOptions = {}): Promise<Sitting> => {
+  const scene = await directScene(options)
+  const open = (command: string, args: readonly string[], more: Partial<PseudoOptions> = {}) =>
+    openPseudoTerminal(command, args, { cwd: scene.project, ...more, env: { ...scene.env, ...more.env } })
+  return {
+    ...scene,
+    sit: (words = ["--harness", "direct"], more = {}) =>
+      open(process.execPath, [BINARY, "start", ...words], more),
+    shell: () => open("/bin/sh", [], { env: { PS1: "$ ", ENV: "", NODE: process.execPath, BINARY } }),
+  }
+}
+
+/** As a shell of ours types it. */
+const START = '"$NODE" "$BINARY" start'
+const CTRL_C = "\u0003"
+const CTRL_D = "\u0004"
+const READY = "/help shows the commands"
+
+/** The line to write in is the last thing, and empty. */
+const idle = (text: string): boolean => text.endsWith("\n>") && !text.includes("Working;")
+
+verifies("direct.conversation", async () => {
+  const { sit } = await sitting({
+    script: [
+      {
+        text: "I will run it.",
+        tools: [{ name: "bash", input: { command: "echo from-the-shell" } }],
+        usage: { input: 1200, output: 30, cacheRead: 300 },
+      },
+      { text: "It said from-the-shell.", usage: { input: 1300, output: 10 } },
+    ],
+  })
+  const terminal = sit()
+  await terminal.until("Meridian direct: anthropic/claude-sonnet-4-6, agent build")
+  terminal.type("Run it, please.\r")
+  await terminal.until("I will run it.")
+  const asking = await terminal.until("[y] once  [a] always  [n] no")
+  expect(asking).toContain("> Run it, please.")
+  expect(asking).toContain("? bash echo from-the-shell (waits for your answer)")
+  expect(asking).toMatch(/Allow bash\?\n {2}echo from-the-shell\n/)
+  terminal.type("y")
+  await terminal.until("✓ bash echo from-the-shell")
+  await terminal.until("It said from-the-shell.")
+  const done = await terminal.until("2,800 tokens in (300 cached), 40 out")
+  expect(done).not.toContain("Allow bash?")
+  terminal.type(CTRL_C)
+  expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+  expect(terminal.text()).toContain("Continue this chat with: meridian start --space s1 --continue c1")
+})
+
+test("text is shown while it is still being written", async () => {
+  const { sit, provider } = await sitting({
+    script: [{ text: "The first half, and the second.", chunks: 4, hold: "middle" }],
+  })
+  const terminal = sit(["--harness", "direct", "-p", "go"])
+  const half = await terminal.until("The first")
+  expect(half).not.toContain("second")
+  provider.release()
+  await terminal.until("The first half, and the second.")
+  terminal.type(CTRL_D)
+  expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+})
+
+verifies("direct.interrupt", async () => {
+  const { sit } = await sitting({
+    script: [
+      { text: "Half a thought and then nothing more", chunks: 6, hold: "middle" },
+      { text: "Here again." },
+      { text: "Never ends at all", chunks: 4, hold: "middle" },
+    ],
+  })
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("think\r")
+  await terminal.until("Half a thought")
+  await terminal.until("Working; Ctrl-C stops it")
+  terminal.type(CTRL_C)
+  await terminal.until("Interrupted.")
+  terminal.type("go on\r")
+  await terminal.until("Here again.")
+  await terminal.until(idle)
+  terminal.type("and now\r")
+  await terminal.until("Never")
+  terminal.type(CTRL_C)
+  terminal.type(CTRL_C)
+  expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+})
+
+verifies("direct.continue", async () => {
+  const { shell } = await sitting()
+  const terminal = shell()
+  terminal.type(
+    `stty -g > before; ${START} --harness direct -p 'first words'; stty -g > after; cmp before after && echo the-''same\r`,
+  )
+  await terminal.until("echo: first words")
+  await terminal.until(idle)
+  terminal.type(CTRL_C)
+  await terminal.until("the-same")
+  terminal.type(`clear; ${START} --continue\r`)
+  await terminal.until(/> first words\necho: first words/)
+  terminal.type("second words\r")
+  await terminal.until("echo: second words")
+  await terminal.until(idle)
+  terminal.type("\u001B[A")
+  await terminal.until(/> second words$/)
+  terminal.type(CTRL_C)
+  await terminal.until(idle)
+  terminal.type(CTRL_C)
+  await terminal.until("--continue c1")
+  terminal.type("exit\r")
+  await terminal.exited
+})
+
+test("only the last messages of a long conversation are shown, with how many were left out", async () => {
+  const { sit, run } = await sitting()
+  await run("run", "spawn", "--harness", "direct", "-p", "message 0")
+  for (let turn = 1; turn <= 12; turn += 1)
+    await run("run", "continue", "-p", `message ${turn}`, "--space", "s1")
+  const terminal = sit(["--continue", "c1"])
+  const shown = await terminal.until("… 6 earlier messages are not shown")
+  expect(shown).not.toMatch(/message 2$/m)
+  await terminal.until("message 12")
+  terminal.type(CTRL_D)
+  await terminal.exited
+})
+
+verifies("direct.commands", async () => {
+  const { sit, asked } = await sitting({
+    script: [
+      { when: { system: "summar" }, repeat: true, text: "## Goal\nA summary." },
+      { text: "word ".repeat(3000) },
+      { text: "short" },
+    ],
+  })
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("/help\r")
+  await terminal.until("/compact         make room")
+  terminal.type("/model\r")
+  await terminal.until(/\* anthropic\/claude-sonnet-4-6\n {2}anthropic\/claude-opus-4-6\n/)
+  terminal.type("/model claude-opus-4-6\r")
+  await terminal.until("Model: anthropic/claude-opus-4-6")
+  terminal.type("/model\r")
+  await terminal.until("* anthropic/claude-opus-4-6")
+  terminal.type("/model nothing\r")
+  await terminal.until("ERROR [MODEL_NOT_FOUND]: Model nothing is not configured.")
+  terminal.type("/agent\r")
+  await terminal.until(/\* build\n {2}plan\n/)
+  terminal.type("/agent plan\r")
+  await terminal.until("Agent: plan")
+  terminal.type("/nonsense at all\r")
+  await terminal.until("There is no command /nonsense, and nothing was sent.")
+  terminal.type("/compact\r")
+  await terminal.until(/nothing to compact|no older turn/)
+  expect(asked()).toEqual([])
+  for (const words of ["one", "two"]) {
+    terminal.type(`${words}\r`)
+    await terminal.until(new RegExp(`> ${words}\n[^]*tokens in[^]*\n>$`))
+  }
+  expect(asked().map((body) => /"model":"([^"]+)"/.exec(body)?.[1])).toEqual([
+    "claude-opus-4-6",
+    "claude-opus-4-6",
+  ])
+  terminal.type("/compact\r")
+  await terminal.until(/Compacted: [\d,]+ -> [\d,]+ tokens\./)
+  terminal.type("/exit\r")
+  expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+})
+
+verifies("direct.permission-keys", async () => {
+  const call = { name: "bash", input: { command: "echo again" } }
+  const { sit, asked } = await sitting({
+    script: [
+      { tools: [{ name: "bash", input: { command: "rm everything" } }] },
+      { text: "Not then." },
+      { tools: [{ name: "bash", input: { command: "rm more" } }] },
+      { text: "Nor that." },
+      { tools: [call] },
+      { tools: [call] },
+      { text: "Both done." },
+    ],
+  })
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("one\r")
+  await terminal.until("rm everything (waits")
+  terminal.type("n")
+  await terminal.until("✗ bash rm everything")
+  await terminal.until("Not then.")
+  await terminal.until(idle)
+  terminal.type("two\r")
+  await terminal.until("rm more (waits")
+  terminal.type("f")
+  await terminal.until("why?")
+  terminal.type("Because it is mine.\r")
+  await terminal.until("Nor that.")
+  await terminal.until(idle)
+  terminal.type("three\r")
+  await terminal.until("echo again (waits")
+  terminal.type("a")
+  await terminal.until("Both done.")
+  expect(terminal.text()).toContain("Allowed from now on in this project.")
+  expect(asked()[3]).toContain("Because it is mine.")
+  terminal.type(CTRL_D)
+  await terminal.exited
+})
+
+test("what is being typed is not taken for an answer", async () => {
+  const { sit, provider, asked } = await sitting({
+    script: [{ hold: "start", tools: [{ name: "bash", input: { command: "echo no" } }] }, { text: "Good." }],
+  })
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("go\r")
+  await terminal.until("Working;")
+  terminal.type("happil")
+  await terminal.until("> happil")
+  await vi.waitFor(() => expect(asked()).toHaveLength(1))
+  provider.release()
+  await terminal.until("Send or clear (Ctrl-U) what you are writing, then answer.")
+  terminal.type("y")
+  await terminal.until("> happily")
+  expect(terminal.text()).toContain("Allow bash?")
+  terminal.type("\u0015")
+  await terminal.until("[y] once")
+  terminal.type("y")
+  await terminal.until("Good.")
+  terminal.type(CTRL_D)
+  await terminal.exited
+})
+
+verifies("direct.steer", async () => {
+  const { sit, provider, asked } = await sitting({
+    script: [
+      { hold: "start", tools: [{ name: "read", input: { path: "README.md" } }] },
+      { text: "Steered." },
+      { text: "Queued done." },
+    ],
+  })
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("begin\r")
+  await terminal.until("Working;")
+  terminal.type("also this\r")
+  await terminal.until("(joins the work in hand)")
+  terminal.type("/queue and later that\r")
+  await terminal.until("(waits until this is done)")
+  await vi.waitFor(() => expect(asked()).toHaveLength(1))
+  provider.release()
+  await terminal.until("Queued done.")
+  await terminal.until(idle)
+  const [first = "", second = "", third = ""] = asked()
+  expect(
+    [first, second, third].map((body) => [body.includes("also this"), body.includes("and later that")]),
+  ).toEqual([
+    [false, false],
+    [true, false],
+    [true, true],
+  ])
+  terminal.type(CTRL_D)
+  await terminal.exited
+})
+
+verifies("direct.plain-output", async () => {
+  const evil = "\u001B]0;owned\u0007\u001B[2J\u001B[31mred\u001B[0m \u009B5n\u0007 \u202Eback"
+  const { sit } = await sitting({
+    script: [
+      {
+        text: `Look: ${evil} end.`,
+        chunks: 30,
+        tools: [{ name: "bash", input: { command: `printf '${evil}'` } }],
+      },
+      { text: "Done." },
+    ],
+  })
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("go\r")
+  await terminal.until("[y] once")
+  terminal.type("y")
+  await terminal.until("Done.")
+  expect(terminal.text()).toContain("end.")
+  for (const forbidden of ["\u001B]0;", "\u001B[2J", "\u001B[31mred", "\u0007", "\u009B", "\u202E"])
+    expect(terminal.bytes()).not.toContain(forbidden)
+  terminal.type(CTRL_D)
+  await terminal.exited
+})
+
+test("a paste with newlines is one message, sent by Enter", async () => {
+  const { sit, asked } = await sitting()
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("\u001B[200~first line\rsecond line\r家 wide e\u0301\u001B[201~")
+  await terminal.until(/> first line\n {2}second line\n {2}家 wide e\u0301$/u)
+  expect(asked()).toEqual([])
+  terminal.type(" end\r")
+  await terminal.until("echo: first line")
+  expect(asked()).toHaveLength(1)
+  expect(asked()[0]).toContain("first line\\nsecond line\\n家 wide e\u0301 end")
+  terminal.type(CTRL_D)
+  await terminal.exited
+})
+
+test("it stays readable on a narrow terminal and through changes of its size", async () => {
+  const { sit } = await sitting({
+    script: [
+      { text: "Some words that do not fit into one row of so narrow a terminal, 家家家家家家家家家家." },
+    ],
+  })
+  const terminal = sit(undefined, { columns: 24, rows: 8 })
+  await terminal.until("/help shows")
+  terminal.type("a question longer than the row\r")
+  const shown = await terminal.until(/tokens in/)
+  expect(shown).toContain("Some words that do not\nfit into one row of so")
+  expect(shown).toMatch(/家家家家\n?家/)
+  terminal.type("one two three")
+  await terminal.until(/> one two three$/)
+  terminal.resize(60, 20)
+  terminal.type(" four")
+  await terminal.until(/\n> one two three four$/)
+  terminal.resize(20, 6)
+  terminal.type(" five")
+  await terminal.until(/> one two three fou\n {2}r five$/)
+  terminal.type(`${CTRL_C}${CTRL_C}`)
+  expect((await terminal.exited).code).toBe(0)
+})
+
+test("NO_COLOR leaves no colour, and a terminal that is dumb gets lines only", async () => {
+  const { sit } = await sitting({
+    script: [
+      { text: "Working on it.", tools: [{ name: "bash", input: { command: "echo dumb" } }] },
+      { text: "All done." },
+    ],
+  })
+  const grey = sit(undefined, { env: { NO_COLOR: "1" } })
+  await grey.until(READY)
+  grey.type(CTRL_D)
+  await grey.exited
+  // oxlint-disable-next-line eslint/no-control-regex -- the sequences of colours are what is looked for
+  expect(grey.bytes()).not.toMatch(/\u001B\[[0-9;]*m/)
+  const dumb = sit(undefined, { env: { TERM: "dumb" } })
+  await dumb.until(READY)
+  dumb.type("go\r")
+  await dumb.until("[y] once")
+  dumb.type("y\r")
+  await dumb.until("All done.")
+  await dumb.until(/tokens in/)
+  dumb.type(CTRL_D)
+  expect((await dumb.exited).code).toBe(0)
+  expect(dumb.bytes()).not.toContain("\u001B")
+  expect(dumb.text()).toMatch(/Working on it\.\n… bash echo dumb/)
+})
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+])("%s ends it with the terminal as it was and the turn settled", async (signal, code) => {
+  const { shell, run, project } = await sitting({
+    script: [
+      { text: "Before it", tools: [{ name: "bash", input: { command: "sleep 300 & echo $! > pid; wait" } }] },
+    ],
+  })
+  const terminal = shell()
+  terminal.type(
+    `stty -g > before; ${START} --harness direct --permission danger -p go; echo "code-"$?; stty -g > after; cmp before after && echo the-''same\r`,
+  )
+  await terminal.until("… bash sleep 300")
+  await vi.waitFor(() => expect(readPid(project)).toBeDefined(), 10_000)
+  process.kill(startedIn(project), signal)
+  await terminal.until(`code-${code}`)
+  await terminal.until("the-same")
+  await vi.waitFor(() => expect(existsSync(`/proc/${readPid(project)}`)).toBe(false), 10_000)
+  const sessions = await run("session", "list")
+  expect(sessions.stdout).toMatch(/ interrupted /)
+  terminal.type("exit\r")
+  await terminal.exited
+})
+
+/** The process of `meridian start` in this folder. */
+const startedIn = (project: string): number => {
+  const found = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .find((pid) => {
+      try {
+        const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
+        return words[2] === "start" && readlinkSync(`/proc/${pid}/cwd`) === project
+      } catch {
+        return false
+      }
+    })
+  return Number(found)
+}
+
+const readPid = (project: string): number | undefined => {
+  try {
+    const pid = Number(readFileSync(join(project, "pid"), "utf8"))
+    return pid > 0 ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+test("without a terminal it says so, and records nothing", async () => {
+  const { run } = await sitting()
+  const ran = await run("start", "--harness", "direct")
+  expect([ran.code, ran.stdout, ran.stderr]).toEqual([
+    2,
+    "",
+    `ERROR [TERMINAL_REQUIRED]: A conversation needs a terminal, and stdin is none. Next: use 'meridian run spawn -m direct/MODEL -p "..."' where nobody types.\n`,
+  ])
+  expect(document(await run("space", "list", "--json"))).toEqual({ spaces: [] })
+})

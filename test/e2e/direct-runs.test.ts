@@ -1,0 +1,285 @@
+/** Runs of the engine: the same records, report and usage as other harnesses have, and many of them on one database. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+
+import { expect, test, vi } from "vitest"
+
+import { directScene, type DirectScene } from "../direct-scene.ts"
+import { verifies } from "../verifies.ts"
+import { BINARY, document } from "./cli-binary.ts"
+
+const USAGE = { input: 100, output: 20, cacheRead: 30 }
+
+const DIRECT = ["run", "spawn", "--harness", "direct", "-p"] as const
+
+/** What happened in a run, without what is never the same. */
+const eventsOf = (scene: DirectScene, run: string): readonly string[] =>
+  readFileSync(join(scene.project, `.meridian/.spaces/s1/runs/${run}/events.jsonl`), "utf8")
+    .trim()
+    .split("\n")
+
+verifies("direct.run", async () => {
+  const scene = await directScene({
+    script: [
+      { tools: [{ name: "write", input: { path: "a.txt", content: "a\n" } }], usage: USAGE },
+      { text: "All done.", usage: USAGE },
+    ],
+  })
+  const ran = await scene.run(...DIRECT, "do it", "--permission", "workspace-write")
+  expect([ran.stdout, ran.code]).toEqual(["All done.\n", 0])
+  const shown = document(
+    await scene.run("run", "show", "r1", "--space", "s1", "--json", "--report", "--include-files"),
+  )
+  expect(shown).toMatchObject({
+    run_id: "r1",
+    harness: "direct",
+    status: "succeeded",
+    exit_code: 0,
+    input_tokens: 200,
+    cached_input_tokens: 60,
+    output_tokens: 40,
+    report: "All done.",
+    files_touched: ["a.txt"],
+  })
+  expect(readFileSync(join(scene.project, "a.txt"), "utf8")).toBe("a\n")
+  expect(readFileSync(join(scene.project, ".meridian/.gitignore"), "utf8")).toContain("/engine.sqlite*\n")
+})
+
+verifies("direct.continue-and-fork", async () => {
+  const scene = await directScene({ script: [{ text: "First." }, { text: "Second." }, { text: "Forked." }] })
+  await scene.run(...DIRECT, "one")
+  const second = document(await scene.run("run", "continue", "r1", "-p", "two", "--space", "s1", "--json"))
+  const forked = document(
+    await scene.run("run", "continue", "r1", "--fork", "-p", "three", "--space", "s1", "--json"),
+  )
+  const first = document(await scene.run("run", "show", "r1", "--space", "s1", "--json"))
+  const session = Reflect.get(Object(first), "harness_session_id")
+  expect(second).toMatchObject({ continued_from: "r1", harness_session_id: session, report: "Second." })
+  expect(forked).toMatchObject({ continued_from: "r1", report: "Forked." })
+  expect(Reflect.get(Object(forked), "harness_session_id")).not.toBe(session)
+  // The fork begins with what had been said until then, and adds its own; the source stays as it was.
+  const [, two = "", three = ""] = scene.asked()
+  for (const body of [two, three]) expect(body).toContain("First.")
+  expect([three.includes("Second."), two.includes("three")]).toEqual([true, false])
+})
+
+test("a model routed to it by name, by the catalogue or by its short name runs there", async () => {
+  const scene = await directScene()
+  mkdirSync(join(scene.project, ".meridian"), { recursive: true })
+  writeFileSync(
+    join(scene.project, ".meridian/models.toml"),
+    '[models.mine]\nharness = "direct"\nharness_model = "anthropic/claude-haiku-4-5"\n',
+  )
+  for (const words of [
+    ["-m", "direct/anthropic/claude-opus-4-6"],
+    ["-m", "mine"],
+    ["-m", "opus", "--harness", "direct"],
+  ])
+    expect((await scene.run("run", "spawn", "-p", "x", ...words)).code).toBe(0)
+  expect(scene.asked().map((body) => /"model":"([^"]+)"/.exec(body)?.[1])).toEqual([
+    "claude-opus-4-6",
+    "claude-haiku-4-5",
+    "claude-opus-4-6",
+  ])
+})
+
+test("a continued run keeps its model, its agent and its directory", async () => {
+  const scene = await directScene()
+  mkdirSync(join(scene.project, ".meridian/agents"), { recursive: true })
+  mkdirSync(join(scene.project, "deep"))
+  writeFileSync(
+    join(scene.project, ".meridian/agents/poet.md"),
+    "---\nname: poet\n---\nSpeak in verse only.\n",
+  )
+  await scene.run(...DIRECT, "x", "-a", "poet", "-m", "claude-haiku-4-5", "--cwd", "deep")
+  const again = await scene.run("run", "continue", "r1", "-p", "y", "--space", "s1")
+  expect(again.code).toBe(0)
+  for (const body of scene.asked()) {
+    expect(body).toContain("Speak in verse only.")
+    expect(body).toContain("claude-haiku-4-5")
+    expect(body).toContain(`working directory: ${join(scene.project, "deep")}`)
+  }
+})
+
+test("skills reach the model, and only what changed is said again", async () => {
+  const scene = await directScene()
+  mkdirSync(join(scene.project, ".meridian/skills/care"), { recursive: true })
+  writeFileSync(
+    join(scene.project, ".meridian/skills/care/SKILL.md"),
+    "---\nname: care\n---\nBe very careful.\n",
+  )
+  await scene.run(...DIRECT, "x", "-s", "care")
+  await scene.run("run", "continue", "r1", "-p", "y", "--space", "s1")
+  const times = scene.asked().map((body) => body.split("Be very careful.").length - 1)
+  expect(times).toEqual([1, 1])
+})
+
+test("what a run may not do is refused: reading only by default, editing with workspace-write, all with danger", async () => {
+  const write = { name: "write", input: { path: "made.txt", content: "x" } }
+  const bash = { name: "bash", input: { command: "echo ran > ran.txt" } }
+  const scene = await directScene({
+    script: Array.from({ length: 3 }, () => [{ tools: [write, bash] }, { text: "Done." }]).flat(),
+  })
+  const made = (): readonly boolean[] =>
+    ["made.txt", "ran.txt"].map((name) => existsSync(join(scene.project, name)))
+  await scene.run(...DIRECT, "x")
+  expect(made()).toEqual([false, false])
+  await scene.run(...DIRECT, "x", "--permission", "workspace-write", "--space", "s1")
+  expect(made()).toEqual([true, false])
+  await scene.run(...DIRECT, "x", "--permission", "danger", "--space", "s1")
+  expect(made()).toEqual([true, true])
+  expect(eventsOf(scene, "r2").some((line) => line.includes("Permission was refused"))).toBe(true)
+})
+
+verifies("direct.shared-database", async () => {
+  const scene = await directScene({
+    script: Array.from({ length: 6 }, (_, index) => ({
+      when: { lastUser: `task-${index} ` },
+      text: `Answer ${index}.`,
+      delayMs: 300,
+    })),
+  })
+  await scene.run(...DIRECT, "prepare")
+  const runs = await Promise.all(
+    Array.from({ length: 6 }, (_, index) => scene.run(...DIRECT, `task-${index} please`, "--space", "s1")),
+  )
+  expect(runs.map(({ stdout }) => stdout)).toEqual(
+    Array.from({ length: 6 }, (_, index) => `Answer ${index}.\n`),
+  )
+  // One request for each prompt: nobody worked on what belongs to another.
+  expect(scene.asked()).toHaveLength(7)
+})
+
+/** Those that are still there of what a tool wrote down. */
+const spawnedIn = (project: string): readonly string[] => {
+  const pids = readFileSync(join(project, "pids"), "utf8").trim().split("\n")
+  return pids.filter((pid) => existsSync(`/proc/${pid}`))
+}
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGINT", 130],
+] as const)("%s ends a run with everything it started, and it can be continued", async (signal, code) => {
+  const scene = await directScene({
+    script: [
+      { tools: [{ name: "bash", input: { command: "echo $$ > pids; sleep 300 & echo $! >> pids; wait" } }] },
+      { text: "Back again." },
+    ],
+  })
+  const child = spawn(process.execPath, [BINARY, ...DIRECT, "x", "--permission", "danger"], {
+    cwd: scene.project,
+    env: scene.env,
+    stdio: "ignore",
+  })
+  await vi.waitFor(() => expect(spawnedIn(scene.project)).toHaveLength(2), 20_000)
+  child.kill(signal)
+  await once(child, "exit")
+  expect(child.exitCode).toBe(code)
+  await vi.waitFor(() => expect(spawnedIn(scene.project)).toEqual([]), 10_000)
+  expect(document(await scene.run("run", "show", "r1", "--space", "s1", "--json"))).toMatchObject({
+    status: "cancelled",
+  })
+  const again = await scene.run("run", "continue", "r1", "-p", "go on", "--space", "s1")
+  expect([again.stdout, again.code]).toEqual(["Back again.\n", 0])
+})
+
+test("a run whose engine was killed is closed by the next command, leaves no process, and goes on when continued", async () => {
+  const scene = await directScene({
+    script: [
+      { tools: [{ name: "bash", input: { command: "echo $$ > pids; echo $PPID > engine; sleep 300" } }] },
+      { text: "Back again." },
+    ],
+  })
+  const child = spawn(process.execPath, [BINARY, ...DIRECT, "x", "--permission", "danger"], {
+    cwd: scene.project,
+    env: scene.env,
+    stdio: "ignore",
+  })
+  await vi.waitFor(() => expect(spawnedIn(scene.project)).toHaveLength(1), 20_000)
+  const session = Reflect.get(
+    Object(document(await scene.run("run", "show", "r1", "--space", "s1", "--json"))),
+    "harness_session_id",
+  )
+  const engine = engineOf(String(session))
+  process.kill(engine, "SIGKILL")
+  await once(child, "exit")
+  await vi.waitFor(() => expect(spawnedIn(scene.project)).toEqual([]), 10_000)
+  expect(document(await scene.run("run", "show", "r1", "--space", "s1", "--json"))).toMatchObject({
+    status: "failed",
+    failure_reason: "crashed",
+  })
+  const again = await scene.run("run", "continue", "r1", "-p", "go on", "--space", "s1")
+  expect([again.stdout, again.code]).toEqual(["Back again.\n", 0])
+  expect(scene.asked()[1]).toContain("interrupted")
+})
+
+/** The process that runs this session, by its command line. */
+const engineOf = (session: string): number => {
+  const listed = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  const found = listed.find((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
+      return words.includes("direct") && words.includes(session)
+    } catch {
+      return false
+    }
+  })
+  return Number(found)
+}
+
+test("a time limit ends it", async () => {
+  const scene = await directScene({ script: [{ text: "never", hold: "start" }] })
+  const ran = await scene.run(...DIRECT, "x", "--timeout", "1")
+  expect(ran.code).toBe(3)
+  expect(ran.stderr).toContain("timeout")
+})
+
+test("what fails for a moment is tried again, and the session has the prompt once", async () => {
+  const scene = await directScene({
+    script: [
+      { text: "Started." },
+      ...Array.from({ length: 4 }, () => ({ error: "rate-limit" as const })),
+      { text: "At last." },
+    ],
+  })
+  await scene.run("config", "set", "defaults.retry_backoff_seconds", "0")
+  await scene.run(...DIRECT, "begin")
+  const ran = await scene.run("run", "continue", "r1", "-p", "the only question", "--space", "s1", "--json")
+  expect(document(ran)).toMatchObject({ status: "succeeded", attempts: 2, report: "At last." })
+  expect(scene.asked().at(-1)?.split("the only question")).toHaveLength(2)
+  expect(eventsOf(scene, "r2").filter((line) => line.includes('"type":"retry"'))).toHaveLength(3)
+})
+
+test("bad input is said in one line, with what to do", async () => {
+  const scene = await directScene()
+  const said = async (...words: readonly string[]): Promise<string> => {
+    const ran = await scene.run(...words)
+    return `${ran.code} ${ran.stderr}`
+  }
+  expect(await said(...DIRECT, "x", "-m", "nothing/here")).toContain("ERROR [MODEL_NOT_FOUND]")
+  expect(await said("run", "spawn", "--harness", "nothing", "-p", "x")).toMatch(/^2 ERROR \[USAGE\]/)
+  expect(await said("direct", "--headless", "--continue", "a", "--fork", "b")).toMatch(
+    /^2 ERROR \[USAGE\]: Cannot combine/,
+  )
+  expect(await said("direct", "--launch", "/nowhere.json")).toMatch(/^2 ERROR \[USAGE\]/)
+  expect(await said(...DIRECT, "x", "--", "--max-turns", "none")).toContain(
+    "--max-turns must be a whole number",
+  )
+  expect(await said(...DIRECT, "x", "--", "--what-is-this")).toContain("0 ")
+})
+
+test("servers of a launch are tools, and their tools may be used", async () => {
+  const server = {
+    name: "echo",
+    command: process.execPath,
+    args: [resolve("test/fixture/mcp-echo.mjs")],
+  }
+  const scene = await directScene({
+    script: [{ tools: [{ name: "echo_echo", input: { text: "hello server" } }] }, { text: "Heard." }],
+  })
+  const { end } = await scene.launch({ mcpServers: [server] })
+  expect(end.exitCode).toBe(0)
+  expect(scene.asked()[0]).toContain("echo_")
+})
