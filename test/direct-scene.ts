@@ -50,6 +50,8 @@ export const directScene = async (options: SceneOptions = {}): Promise<DirectSce
     rmSync(project, { recursive: true, force: true })
   })
   writeFileSync(join(project, "README.md"), "# lab\n")
+  mkdirSync(join(project, ".meridian"))
+  writeFileSync(join(project, ".meridian/config.toml"), `[direct]\nmodel = "${MODEL}"\n`)
   const env = {
     PATH: SEARCH_PATH,
     HOME: join(project, "home"),

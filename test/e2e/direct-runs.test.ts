@@ -258,7 +258,7 @@ test("bad input is said in one line, with what to do", async () => {
     const ran = await scene.run(...words)
     return `${ran.code} ${ran.stderr}`
   }
-  expect(await said(...DIRECT, "x", "-m", "nothing/here")).toContain("ERROR [MODEL_NOT_FOUND]")
+  expect(await said(...DIRECT, "x", "-m", "nothing/here")).toContain("ERROR [MODEL_NOT_USABLE]")
   expect(await said("run", "spawn", "--harness", "nothing", "-p", "x")).toMatch(/^2 ERROR \[USAGE\]/)
   expect(await said("direct", "--headless", "--continue", "a", "--fork", "b")).toMatch(
     /^2 ERROR \[USAGE\]: Cannot combine/,

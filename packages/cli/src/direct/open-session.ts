@@ -42,7 +42,11 @@ const MOST_TURNS = 500
 
 /** Throws a Failure for everything that can be said in a sentence; nothing is left open then. */
 export const openSession = async (launch: DirectLaunch, world: World): Promise<OpenSession> => {
-  const { models, unusable, defaultModel = models[0]?.id ?? "" } = await loadEngineModels(world, {
+  const {
+    models,
+    unusable,
+    defaultModel = models[0]?.id ?? "",
+  } = await loadEngineModels(world, {
     // A model nobody listed is one all the same, and one that cannot be used says why.
     wanted: launch.model?.includes("/") === true ? [launch.model] : [],
   })

@@ -26,6 +26,8 @@ const HELP = [
   "Ctrl-C stops the work; again, or when idle, it leaves. Ctrl-D leaves.",
 ].join("\n")
 
+const MOST_CHOICES = 40
+
 export interface ConversationOptions {
   readonly opened: OpenSession
   readonly world: World
@@ -241,11 +243,10 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
       return sessions.switchModel({ sessionID, model: id })
     }
     const more = opened.unusable.length
+    const names = opened.models.map(({ id }) => id)
     tell(
-      ...listChoices(
-        opened.models.map(({ id }) => id),
-        model,
-      ),
+      ...listChoices(names.slice(0, MOST_CHOICES), model),
+      ...(names.length <= MOST_CHOICES ? [] : [style.dim(`… and ${names.length - MOST_CHOICES} more`)]),
       ...(more === 0
         ? []
         : [style.dim(`${more} more are known; 'meridian models list' says what they need.`)]),

@@ -250,7 +250,9 @@ export const userRows = (text: string, width: number, style: Style, note = ""): 
 
 const preview = (content: readonly RecordedContent[], width: number): readonly string[] => {
   const text = content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n")
-  const lines = plainText(text.slice(0, 20_000)).trimEnd().split("\n")
+  const lines = plainText(text.slice(0, 20_000))
+    .split("\n")
+    .filter((line) => line.trim() !== "")
   const shown = lines.slice(0, PREVIEW_ROWS).map((line) => cutTo(`  ${line}`, width))
   return lines.length <= PREVIEW_ROWS
     ? shown
