@@ -228,7 +228,7 @@ const countPoints = async (): Promise<number> => {
 
 test("a session dies at every commit and every act: nothing is lost, nothing is done twice", async () => {
   const points = await countPoints()
-  expect(points).toBeGreaterThan(100)
+  expect(points).toBeGreaterThan(80)
   const broken: string[] = []
   for (let dieAt = 1; dieAt <= points; dieAt += 1) broken.push(...(await enumerate(`at ${dieAt}`, dieAt)))
   process.stdout.write(`crash points: ${points} deaths, ${broken.length} broken laws\n`)
