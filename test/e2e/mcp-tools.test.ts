@@ -85,6 +85,17 @@ test("a stdio server's tool is advertised, asked for by its own name and called"
   ])
 })
 
+test("an input that does not fit the server's schema is refused before anyone is asked or called", async () => {
+  await using bench = await openBench({ lab: ECHO })
+  const echo = await bench.tool("lab_echo")
+  const scene = openScene()
+  await expect(echo.execute({ text: 1, times: "two" }, scene)).rejects.toMatchObject({
+    code: "invalid-input",
+    message: expect.stringMatching(/`text`.*`times`/),
+  })
+  expect(scene.questions).toEqual([])
+})
+
 test("nothing is started before tools are wanted", async () => {
   await using bench = await openBench({ lab: { ...HOSTILE, environment: { HOSTILE_PIDS: "pids" } } })
   expect(await pidsIn(join(bench.space.root, "pids"))).toEqual([])

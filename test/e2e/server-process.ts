@@ -15,11 +15,15 @@ export interface ServerProcess {
   readonly end: (signal: "SIGKILL" | "SIGTERM") => Promise<number | string | null>
 }
 
-export const startServer = async (cwd: string, args: readonly string[] = []): Promise<ServerProcess> => {
+export const startServer = async (
+  cwd: string,
+  args: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> => {
   if (!existsSync(BINARY)) throw new Error("run 'npm run build' first")
   const child = spawn(process.execPath, [BINARY, "serve", "--http", ...args], {
     cwd,
-    env: { PATH: SEARCH_PATH, HOME: cwd, MERIDIAN_REPO_ROOT: cwd },
+    env: { PATH: SEARCH_PATH, HOME: cwd, MERIDIAN_REPO_ROOT: cwd, ...more },
     stdio: ["ignore", "pipe", "pipe"],
   })
   const ended = once(child, "exit")

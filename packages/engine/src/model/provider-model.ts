@@ -15,6 +15,7 @@ import { isBrokenOff, openTranslator } from "./events.ts"
 import { toModelFailure, type FailureSurroundings } from "./failure.ts"
 import type { Fetch } from "./http-fetch.ts"
 import { PROVIDER_TABLE, type WireProvider } from "./providers.ts"
+import { openHideEvents, secretsOf, type HideEvents } from "./secrets.ts"
 import type { Sleep } from "./sleep.ts"
 
 export interface ProviderModelOptions {
@@ -55,7 +56,10 @@ export const openProviderModel = (
 
   return (request, signal) => {
     const { sleep } = options
-    return { [Symbol.asyncIterator]: () => openTurn({ begin, request, signal, surroundings, sleep }) }
+    return {
+      [Symbol.asyncIterator]: () =>
+        openTurn({ begin, request, signal, surroundings, sleep, hide: openHideEvents(secrets) }),
+    }
   }
 }
 
@@ -65,6 +69,7 @@ interface Turn {
   readonly signal: AbortSignal
   readonly surroundings: () => FailureSurroundings
   readonly sleep: Sleep
+  readonly hide: HideEvents | undefined
 }
 
 const OVER: IteratorResult<ModelEvent, undefined> = { done: true, value: undefined }
@@ -76,6 +81,7 @@ const openTurn = ({
   signal,
   surroundings,
   sleep,
+  hide,
 }: Turn): AsyncIterator<ModelEvent, undefined> => {
   // One controller per turn, so that leaving early closes the connection just as the caller's abort does.
   const connection = new AbortController()
@@ -83,6 +89,8 @@ const openTurn = ({
   const translate = openTranslator()
   let reader: PartReader | undefined
   let state: "reading" | "finished" | "over" = "reading"
+  /** Events that came with the one before. */
+  const waiting: ModelEvent[] = []
 
   const close = (): void => {
     state = "over"
@@ -99,11 +107,15 @@ const openTurn = ({
       reader = await begin(request, connection.signal)
     }
     for (;;) {
+      const next = waiting.shift()
+      if (next !== undefined) return next
       const { done, value: part } = await reader.read()
       if (done || isBrokenOff(part)) throw brokenOff()
       if (part.type === "error") throw toModelFailure(part.error, surroundings())
       const event = translate(part)
-      if (event !== undefined) return event
+      if (event === undefined) continue
+      if (hide === undefined) return event
+      waiting.push(...hide(event))
     }
   }
 
@@ -188,12 +200,3 @@ const openAdvertisements = () => {
     return made
   }
 }
-
-const SECRET_HEADER = /authorization|key|token|secret|cookie/i
-
-const secretsOf = ({ apiKey, headers = {} }: ModelConfig): readonly string[] => [
-  ...(apiKey === undefined ? [] : [apiKey]),
-  ...Object.entries(headers)
-    .filter(([name]) => SECRET_HEADER.test(name))
-    .map(([, value]) => value),
-]

@@ -1,6 +1,6 @@
 /** Keeps credentials out of every text that is recorded or shown. */
 
-const HIDDEN = "<hidden>"
+export const HIDDEN = "<hidden>"
 
 /** Shapes of credentials, most specific first. The first group, where there is one, stays. */
 const SHAPES: readonly RegExp[] = [

@@ -1,8 +1,8 @@
 /** A tool as a program that embeds the engine writes it: a JSON Schema and a function. */
-import type { Validator } from "@cfworker/json-schema"
 import type { Json, JsonObject } from "@meridian/protocol"
 
 import { ToolError, type Tool, type ToolContent, type ToolOutput } from "../port/tool.ts"
+import { openInputCheck } from "./input-check.ts"
 import { isJsonObject, kindOf } from "./input-shape.ts"
 import { untilAborted } from "./until-aborted.ts"
 
@@ -25,45 +25,19 @@ export interface EmbedderScene {
 
 /** Its permission is its own name. Settles when the signal aborts, whether or not the function listens to it. */
 export const embedderTool = (definition: EmbedderTool): Tool => {
-  let validator: Promise<Validator> | undefined
+  const check = openInputCheck(definition.input)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what its own schema accepts is what it declared to take
   const run = definition.execute as (input: Json, scene: EmbedderScene) => unknown
   return {
     advertisement: { name: definition.name, description: definition.description, input: definition.input },
     execute: async (input, scene) => {
-      validator ??= loadValidator(definition.input)
-      checkInput(await validator, input)
+      await check(input)
       await scene.ask({ action: definition.name, resources: ["*"], title: definition.name })
       const { sessionID, agent, messageID, callID, signal } = scene
       const work = async (): Promise<unknown> => run(input, { sessionID, agent, messageID, callID, signal })
       return toOutput(await untilAborted(signal, work))
     },
   }
-}
-
-/** The package is loaded with the first call, not with the engine. */
-const loadValidator = async (schema: JsonObject): Promise<Validator> => {
-  const { Validator } = await import("@cfworker/json-schema")
-  // A copy: the package leaves notes in the schema it is given.
-  return new Validator(structuredClone(schema), "2020-12", false)
-}
-
-const MOST_PROBLEMS = 5
-
-const checkInput = (validator: Validator, input: Json): void => {
-  const { valid, errors } = validator.validate(input)
-  if (valid) return
-  // The innermost problems say what to change; the outer ones only repeat that something inside is wrong.
-  const places = errors.map(({ instanceLocation }) => instanceLocation)
-  const deepest = errors.filter(
-    ({ instanceLocation, keyword }) =>
-      keyword !== "properties" || !places.some((place) => place.startsWith(`${instanceLocation}/`)),
-  )
-  const problems = deepest.slice(0, MOST_PROBLEMS).map(({ instanceLocation, error }) => {
-    const field = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".")
-    return field === "" ? error : `\`${field}\`: ${error}`
-  })
-  throw new ToolError("invalid-input", `The input does not fit the tool: ${problems.join(" ")}`)
 }
 
 const toOutput = (value: unknown): ToolOutput => {

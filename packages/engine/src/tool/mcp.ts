@@ -4,6 +4,7 @@ import type { ContentBlock, Tool as McpTool } from "@modelcontextprotocol/client
 
 import { ToolError, type Tool, type ToolContent, type ToolOutput } from "../port/tool.ts"
 import { oneLine } from "./describe-error.ts"
+import { openForeignInputCheck } from "./input-check.ts"
 import { isJsonObject } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { openMcpConnection, type McpConnection, type McpConnectionOptions } from "./mcp-connection.ts"
@@ -115,25 +116,28 @@ export const uniqueName = (wanted: string, taken: ReadonlySet<string>): string =
   }
 }
 
-const asTool = (connection: McpConnection, tool: McpTool, name: string): Tool => ({
-  advertisement: {
-    name,
-    description: (tool.description ?? tool.title ?? name).slice(0, TOOL_LIMITS.descriptionCharacters),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it came as JSON a moment ago
-    input: tool.inputSchema as JsonObject,
-  },
-  execute: async (input, scene) => {
-    if (!isJsonObject(input)) throw new ToolError("invalid-input", "The input must be an object.")
-    await scene.ask({
-      action: name,
-      resources: ["*"],
-      title: `${connection.server}: ${tool.title ?? tool.name}`,
-      detail: { input: JSON.stringify(input).slice(0, TOOL_LIMITS.detailCharacters) },
-    })
-    const result = await connection.callTool(tool.name, input, scene.signal)
-    return toOutput(result)
-  },
-})
+const asTool = (connection: McpConnection, tool: McpTool, name: string): Tool => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it came as JSON a moment ago
+  const schema = tool.inputSchema as JsonObject
+  const description = (tool.description ?? tool.title ?? name).slice(0, TOOL_LIMITS.descriptionCharacters)
+  const check = openForeignInputCheck(schema)
+  return {
+    advertisement: { name, description, input: schema },
+    execute: async (input, scene) => {
+      if (!isJsonObject(input)) throw new ToolError("invalid-input", "The input must be an object.")
+      // Before anyone is asked: a person should not approve what the tool cannot take.
+      await check(input)
+      await scene.ask({
+        action: name,
+        resources: ["*"],
+        title: `${connection.server}: ${tool.title ?? tool.name}`,
+        detail: { input: JSON.stringify(input).slice(0, TOOL_LIMITS.detailCharacters) },
+      })
+      const result = await connection.callTool(tool.name, input, scene.signal)
+      return toOutput(result)
+    },
+  }
+}
 
 const toOutput = (result: {
   readonly content?: readonly ContentBlock[]

@@ -114,6 +114,24 @@ test.each([
   })
 })
 
+test("what must stay hidden is hidden in every answer and every error", async () => {
+  const tools = openToolRegistry({ outputDirectory: "unused", hide: (text) => text.replaceAll("KEY", "***") })
+  const spoken: ToolOutput = { content: [{ type: "text", text: "a KEY" }], structured: { env: ["KEY"] } }
+  tools.contribute([
+    { ...answering("says", ""), execute: async () => spoken },
+    failing(new ToolError("timeout", "no KEY")),
+  ])
+  const turn = tools.materialize()
+  expect(await turn.call("says", {}, openScene())).toEqual({
+    content: [{ type: "text", text: "a ***" }],
+    structured: { env: ["***"] },
+  })
+  await expect(turn.call("fails", {}, openScene())).rejects.toMatchObject({
+    code: "timeout",
+    message: "no ***",
+  })
+})
+
 test("output is bounded whatever the tool", async () => {
   await using space = await openWorkspace()
   const tools = openToolRegistry(space)

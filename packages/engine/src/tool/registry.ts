@@ -36,7 +36,13 @@ export interface ToolRegistry {
 
 const NAME = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${TOOL_LIMITS.toolNameCharacters - 1}}$`)
 
-export const openToolRegistry = (options: { readonly outputDirectory: string }): ToolRegistry => {
+export interface ToolRegistryOptions {
+  readonly outputDirectory: string
+  /** Takes credentials out of what a tool answers: it is recorded and sent to a provider. */
+  readonly hide?: ((text: string) => string) | undefined
+}
+
+export const openToolRegistry = (options: ToolRegistryOptions): ToolRegistry => {
   const stacks = new Map<string, readonly Registration[]>()
   let current: Materialization | undefined
 
@@ -75,7 +81,7 @@ export const openToolRegistry = (options: { readonly outputDirectory: string }):
             "stale-tool",
             `The tool ${name} was replaced or removed since it was offered; the next request offers what there is now.`,
           )
-        return settle(registration.tool, input, scene, options.outputDirectory)
+        return settle(registration.tool, input, scene, options)
       },
     }
   }
@@ -92,17 +98,39 @@ const settle = async (
   tool: Tool,
   input: Json,
   scene: ToolScene,
-  outputDirectory: string,
+  { outputDirectory, hide }: ToolRegistryOptions,
 ): Promise<ToolOutput> => {
   const output: unknown = await tool.execute(input, scene).catch((error: unknown) => {
-    throw asToolError(error, scene)
+    const failure = asToolError(error, scene)
+    if (hide === undefined || hide(failure.message) === failure.message) throw failure
+    throw new ToolError(failure.code, hide(failure.message))
   })
   if (!isOutput(output))
     throw new ToolError(
       "invalid-output",
       `The tool ${tool.advertisement.name} answered in a form that is not a tool's output.`,
     )
-  return boundOutput(output, outputDirectory, { selfBounded: "boundsOwnOutput" in tool })
+  const shown = hide === undefined ? output : hideOutput(output, hide)
+  return boundOutput(shown, outputDirectory, { selfBounded: "boundsOwnOutput" in tool })
+}
+
+const hideOutput = (output: ToolOutput, hide: (text: string) => string): ToolOutput => {
+  const content = output.content.map((part) =>
+    part.type === "text" && hide(part.text) !== part.text ? { type: part.type, text: hide(part.text) } : part,
+  )
+  const { structured } = output
+  return {
+    ...output,
+    content,
+    ...(structured === undefined ? {} : { structured: hideStructured(structured, hide) }),
+  }
+}
+
+const hideStructured = <Value extends Json>(value: Value, hide: (text: string) => string): Value => {
+  const text = JSON.stringify(value)
+  const shown = hide(text)
+  // oxlint-disable-next-line eslint/no-restricted-properties, typescript/no-unsafe-type-assertion -- the value itself, one text replaced
+  return shown === text ? value : (JSON.parse(shown) as Value)
 }
 
 const asToolError = (error: unknown, scene: ToolScene): ToolError => {

@@ -1,0 +1,115 @@
+/**
+ * Credentials in use, and how they are kept out of what is recorded. A provider may repeat the key it was sent, and a
+ * command may print its environment; neither may end in an event.
+ */
+import type { ModelEvent } from "../port/model.ts"
+import type { ModelConfig } from "./config.ts"
+import { HIDDEN } from "./redact.ts"
+
+/** Key, secret headers, and a password before the host of the address. */
+export const secretsOf = ({
+  apiKey,
+  headers = {},
+  baseURL = "",
+}: Pick<ModelConfig, "apiKey" | "headers" | "baseURL">): readonly string[] => {
+  const password = /^\w+:\/\/[^/@:]*:([^/@]+)@/.exec(baseURL)?.[1]
+  return [
+    ...(apiKey === undefined ? [] : [apiKey]),
+    ...Object.entries(headers)
+      .filter(([name]) => SECRET_HEADER.test(name))
+      .map(([, value]) => value),
+    ...(password === undefined ? [] : [password]),
+  ]
+}
+
+const SECRET_HEADER = /authorization|key|token|secret|cookie/i
+
+/** Local servers are given words such as `ollama` for a key; those are no secret and stand in ordinary texts. */
+const SHORTEST_KEY = 16
+
+export type Hide = (text: string) => string
+
+/** Undefined when there is nothing to hide. */
+export const openHide = (secrets: readonly string[]): Hide | undefined => {
+  const keys = keysOf(secrets)
+  return keys.length === 0 ? undefined : (text) => hideKeys(text, keys)
+}
+
+/** Watches one answer. The events may be fewer or more than came in: what could begin a key waits for its next piece. */
+export type HideEvents = (event: ModelEvent) => readonly ModelEvent[]
+
+export const openHideEvents = (secrets: readonly string[]): HideEvents | undefined => {
+  const keys = keysOf(secrets)
+  if (keys.length === 0) return undefined
+  const held = new Map<string, string>()
+
+  const release = (id: string): string => {
+    const rest = held.get(id) ?? ""
+    held.delete(id)
+    return rest
+  }
+  return (event) => {
+    switch (event.type) {
+      case "text-delta":
+      case "reasoning-delta":
+      case "tool-input-delta": {
+        const text = hideKeys(release(event.id) + event.delta, keys)
+        const kept = longestBeginning(text, keys)
+        if (kept > 0) held.set(event.id, text.slice(-kept))
+        const delta = text.slice(0, text.length - kept)
+        return delta === "" && event.delta !== "" ? [] : [delta === event.delta ? event : { ...event, delta }]
+      }
+      case "text-end":
+        return withRest("text-delta", release(event.id), hideWhole(event, keys))
+      case "reasoning-end":
+        return withRest("reasoning-delta", release(event.id), hideWhole(event, keys))
+      case "tool-input-end":
+        return withRest("tool-input-delta", release(event.id), event)
+      case "tool-call":
+      case "tool-result":
+      case "finish":
+      case "text-start":
+      case "reasoning-start":
+      case "tool-input-start":
+        return [hideWhole(event, keys)]
+    }
+  }
+}
+
+const withRest = (
+  type: "text-delta" | "reasoning-delta" | "tool-input-delta",
+  delta: string,
+  end: Extract<ModelEvent, { readonly id: string }>,
+): readonly ModelEvent[] => (delta === "" ? [end] : [{ type, id: end.id, delta }, end])
+
+const keysOf = (secrets: readonly string[]): readonly string[] =>
+  [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_KEY)
+
+const hideKeys = (text: string, keys: readonly string[]): string =>
+  keys.reduce((rest, key) => (rest.includes(key) ? rest.replaceAll(key, HIDDEN) : rest), text)
+
+/** As JSON, because a key may stand anywhere in native data. Nothing is rebuilt when none is there. */
+const hideWhole = <Event extends ModelEvent>(event: Event, keys: readonly string[]): Event => {
+  const text = JSON.stringify(event)
+  const found = keys.filter((key) => text.includes(asInJson(key)))
+  if (found.length === 0) return event
+  // eslint-disable-next-line eslint/no-restricted-properties, typescript/no-unsafe-type-assertion -- the event itself, one text replaced
+  return JSON.parse(found.reduce((rest, key) => rest.replaceAll(asInJson(key), HIDDEN), text)) as Event
+}
+
+const asInJson = (key: string): string => JSON.stringify(key).slice(1, -1)
+
+/** How many characters at the end of the text may be the beginning of a key. */
+const longestBeginning = (text: string, keys: readonly string[]): number => {
+  let longest = 0
+  for (const key of keys) {
+    const first = key.charAt(0)
+    for (
+      let at = text.indexOf(first, Math.max(0, text.length - key.length + 1));
+      at !== -1 && text.length - at > longest;
+      at = text.indexOf(first, at + 1)
+    )
+      if (key.startsWith(text.slice(at))) longest = text.length - at
+  }
+  return longest
+}

@@ -1,0 +1,147 @@
+/**
+ * Keys are never written to logs, events or error texts: whole sessions against a provider that repeats the key wherever
+ * it can, and a search through everything that was written or said.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import type { ScriptStep } from "@meridian/engine/script"
+import { createClient } from "@meridian/server/client"
+import { startScriptedProvider } from "@meridian/testkit"
+import { describe, expect, test } from "vitest"
+
+import { openSse } from "../read-sse.ts"
+import { emptyFolder, meridian } from "./cli-binary.ts"
+import { startServer } from "./server-process.ts"
+
+const KEY = "sk-live-4f9c1d7e2b8a6053-XyZ"
+
+const WIRES = [
+  {
+    name: "anthropic",
+    model: "anthropic/claude-sonnet-4-6",
+    path: "/v1",
+    variables: ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"],
+  },
+  { name: "openai", model: "openai/gpt-5.2", path: "/v1", variables: ["OPENAI_API_KEY", "OPENAI_BASE_URL"] },
+  {
+    name: "google",
+    model: "google/gemini-2.5-pro",
+    path: "/v1beta",
+    variables: ["GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"],
+  },
+  { name: "compatible", model: "mine/m", path: "/v1", variables: ["MINE_API_KEY", "UNUSED"] },
+] as const
+
+const ECHOES = { "www-authenticate": `Bearer ${KEY}`, "x-echo": KEY, "set-cookie": `key=${KEY}` }
+
+/** What the provider does with the n-th run. */
+const RUNS: Readonly<Record<string, readonly ScriptStep[]>> = {
+  "repeats it in its answer, and a command prints it": [
+    {
+      reasoning: { text: `thinking of ${KEY}`, signature: `sig-${KEY}` },
+      text: `first ${KEY}`,
+      chunks: 9,
+      tools: [
+        { name: "bash", input: { command: "env; echo to-stderr >&2" } },
+        { name: "bash", input: { command: `echo ${KEY}; exit 3` } },
+      ],
+    },
+    { text: `Your key is ${KEY}, is it not?`, chunks: 11 },
+  ],
+  "refuses it with its own words": [
+    {
+      error: {
+        status: 401,
+        type: "authentication_error",
+        message: `no such key: ${KEY} (?key=${KEY})`,
+        headers: ECHOES,
+      },
+    },
+  ],
+  "sends it elsewhere": [
+    {
+      error: {
+        status: 302,
+        message: `moved for ${KEY}`,
+        headers: { ...ECHOES, location: `http://127.0.0.1:9/?key=${KEY}` },
+      },
+    },
+  ],
+  "fails with a page of its own": [
+    { error: { status: 400, body: `<html>key=${KEY} at /v1?key=${KEY}</html>` } },
+  ],
+  "breaks off with it": [
+    {
+      parts: [
+        { type: "text", text: "so far" },
+        { type: "error", error: { status: 400, type: "invalid_request_error", message: `bad ${KEY}` } },
+      ],
+    },
+  ],
+}
+
+/** Every file below, as bytes; a database too. */
+const filesBelow = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+const filesWithKey = (folder: string): readonly string[] =>
+  filesBelow(folder).filter((file) => readFileSync(file).includes(KEY))
+
+describe.each(WIRES)("a provider of kind $name", ({ model, path, variables: [key, address] }) => {
+  test("that repeats the key leaves it nowhere: not in runs, the database, output or HTTP answers", async () => {
+    const cwd = emptyFolder()
+    const overHttp: readonly ScriptStep[] = [
+      { text: `It is ${KEY}.` },
+      ...(RUNS["refuses it with its own words"] ?? []),
+    ]
+    const provider = await startScriptedProvider({ script: [...Object.values(RUNS).flat(), ...overHttp] })
+    mkdirSync(join(cwd, ".meridian"))
+    writeFileSync(
+      join(cwd, ".meridian/config.toml"),
+      `[providers.mine]\nbase_url = "${provider.url}/v1"\napi_key_env = "MINE_API_KEY"\nmodels = ["m"]\n`,
+    )
+    const env = { [key]: KEY, [address]: `${provider.url}${path}`, MERIDIAN_MAX_RETRIES: "0" }
+    const said: string[] = []
+    for (const name of Object.keys(RUNS)) {
+      const ran = await meridian(
+        ["run", "spawn", "-m", `direct/${model}`, "--permission", "full-access", "-p", `When it ${name}`],
+        { cwd, env },
+      )
+      said.push(ran.stdout, ran.stderr)
+    }
+    expect(said[0]).toContain("Your key is <hidden>, is it not?")
+
+    const server = await startServer(cwd, [], { ...env, MERIDIAN_DIRECT_MODEL: model })
+    const client = createClient({ url: server.url, token: server.token })
+    const { id: sessionID } = await client.sessions.create({ location: { directory: cwd } })
+    for (const text of ["answered", "refused"]) {
+      await client.sessions.prompt({ sessionID, prompt: { text } })
+      await client.sessions.wait({ sessionID })
+    }
+    const answers = await Promise.all(
+      (await client.sessions.list({})).items.flatMap(({ id }) =>
+        ["", "/message", "/receipt", "/input"].map(async (part) => {
+          const headers = { authorization: `Bearer ${server.token}` }
+          return (await fetch(`${server.url}/api/session/${id}${part}`, { headers })).text()
+        }),
+      ),
+    )
+    expect(answers.length).toBe(4 * (Object.keys(RUNS).length + 1))
+    await using reader = await openSse(`${server.url}/api/session/${sessionID}/event?after=0`, {
+      authorization: `Bearer ${server.token}`,
+    })
+    const heard = JSON.stringify(await reader.until(({ data }) => data?.includes("authentication") === true))
+    await server.end("SIGTERM")
+    const everything = [...said, ...answers, heard, server.output()].join("\n")
+    expect(everything).toContain("<hidden>")
+    expect(everything).not.toContain(KEY)
+    expect(everything).not.toContain(encodeURIComponent(KEY))
+    expect(filesBelow(cwd).length).toBeGreaterThan(20)
+    expect(filesWithKey(cwd)).toEqual([])
+    await provider.close()
+    rmSync(cwd, { recursive: true, force: true })
+  })
+})
