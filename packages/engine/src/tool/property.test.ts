@@ -131,7 +131,8 @@ test("a preview is within its bounds and made of the two ends of the text", asyn
       fc.array(piece, { minLength: 1, maxLength: 20 }),
       fc.integer({ min: 1, max: 3000 }),
       async (some, times) => {
-        const whole = some.join("").repeat(times).slice(0, 400_000)
+        // A character cut in half is no text: it would be written as another one.
+        const whole = some.join("").repeat(times).slice(0, 400_000).toWellFormed()
         const output = await boundOutput({ content: [{ type: "text", text: whole }] }, space.outputDirectory)
         const text = textOf(output)
         if (text === whole) return
