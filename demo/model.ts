@@ -5,44 +5,58 @@
 import { appendFileSync } from "node:fs"
 
 import type { Reply, ScriptRequest } from "../packages/engine/dist/index.js"
-import { DECISION, OBJECTIVE, PLAN, RULE } from "./project.ts"
+import { DECISION, OBJECTIVE, PLAN, RULE, TODO } from "./project.ts"
 
-export interface Probe {
-  readonly kind: "turn" | "summary"
-  /** The step it is about to take. */
-  readonly step: number
-  readonly compacted: boolean
-  readonly sees: {
-    readonly objective: boolean
-    readonly decision: boolean
-    readonly rule: boolean
-    readonly todo: boolean
-  }
-}
+export const DECLARED = ["objective", "decision", "rule", "todo"] as const
+
+/** What the model saw in one request, written down before it answers. */
+export type Probe =
+  | {
+      readonly kind: "turn"
+      /** The step it is about to take. */
+      readonly step: number
+      /** Whether a checkpoint stands for what came before. */
+      readonly compacted: boolean
+      readonly sees: Readonly<Record<(typeof DECLARED)[number], boolean>>
+    }
+  /** As a summariser: the steps it was told of, and those it passed on. */
+  | { readonly kind: "summary"; readonly told: number; readonly kept: number }
 
 export const createModel =
   (probeFile: string) =>
   (request: ScriptRequest): Reply => {
     const text = JSON.stringify(request.body)
-    const asksForSummary = text.includes("Write the checkpoint now")
-    const step = nextStep(text)
-    const probe: Probe = {
-      kind: asksForSummary ? "summary" : "turn",
+    const { probe, reply } = text.includes("Write the checkpoint now") ? forgetHalf(text) : takeStep(text)
+    appendFileSync(probeFile, `${JSON.stringify(probe)}\n`)
+    return reply
+  }
+
+interface Answer {
+  readonly probe: Probe
+  readonly reply: Reply
+}
+
+const takeStep = (text: string): Answer => {
+  const step = nextStep(text)
+  const next = PLAN[step]
+  return {
+    probe: {
+      kind: "turn",
       step,
       compacted: text.includes("<checkpoint>"),
       sees: {
         objective: text.includes(OBJECTIVE),
         decision: text.includes(DECISION),
         rule: text.includes(RULE),
-        todo: text.includes("fix the rounding in src/invoice.js"),
+        todo: text.includes(TODO),
       },
-    }
-    appendFileSync(probeFile, `${JSON.stringify(probe)}\n`)
-    if (asksForSummary) return { text: forgetHalf(text) }
-    const next = PLAN[step]
-    if (next === undefined) return { text: "The tests pass. Done." }
-    return { text: `[step ${step}] ${next.say}`, tools: [{ name: next.tool, input: { ...next.input } }] }
+    },
+    reply:
+      next === undefined
+        ? { text: "The tests pass. Done." }
+        : { text: `[step ${step}] ${next.say}`, tools: [{ name: next.tool, input: { ...next.input } }] },
   }
+}
 
 /** The newest step it can see itself having taken, plus one. */
 const nextStep = (text: string): number => {
@@ -50,10 +64,12 @@ const nextStep = (text: string): number => {
   return taken.length === 0 ? 0 : Math.max(...taken) + 1
 }
 
-/** A bad summariser: it keeps every second thing it was told, and none of the rules. */
-const forgetHalf = (text: string): string => {
-  const said = [...text.matchAll(/\[step \d+\] [^"\\]+/g)].map((match) => match[0])
-  return ["## Work State", ...said.filter((_line, index) => index % 2 === 0).map((line) => `- ${line}`)].join(
-    "\n",
-  )
+/** A bad summariser: it passes on every second step it is told of, and nothing else at all. */
+const forgetHalf = (text: string): Answer => {
+  const told = [...new Set([...text.matchAll(/\[step \d+\] [^"\\]+/g)].map((match) => match[0]))]
+  const kept = told.filter((_line, index) => index % 2 === 0)
+  return {
+    probe: { kind: "summary", told: told.length, kept: kept.length },
+    reply: { text: ["## Work State", ...kept.map((line) => `- ${line}`)].join("\n") },
+  }
 }

@@ -5,6 +5,13 @@ import { join } from "node:path"
 export const OBJECTIVE = "make the invoice tests pass without changing the public functions"
 export const DECISION = "amounts stay integers of cents"
 export const RULE = "never edit files under vendor"
+export const TODO = "fix the rounding in src/invoice.js"
+export const SESSION = "ses_demo"
+/** Tokens; reading the modules fills it more than once. */
+export const WINDOW = 7_200
+export const TITLE = "Make the invoice tests pass"
+/** What runs while the process is killed. */
+export const SLOW_COMMAND = "echo started > check.log; sleep 30; echo ended >> check.log"
 
 export const TASK = `Objective: ${OBJECTIVE}
 Decision: ${DECISION}
@@ -57,7 +64,7 @@ export const PLAN: readonly { readonly say: string; readonly tool: string; reado
     input: {
       todos: [
         { content: "read the modules", status: "in_progress" },
-        { content: "fix the rounding in src/invoice.js", status: "pending" },
+        { content: TODO, status: "pending" },
         { content: "run the tests", status: "pending" },
       ],
     },
@@ -70,7 +77,7 @@ export const PLAN: readonly { readonly say: string; readonly tool: string; reado
   {
     say: "I start a slow check of the whole tree.",
     tool: "bash",
-    input: { command: "echo started > check.log; sleep 30; echo ended >> check.log" },
+    input: { command: SLOW_COMMAND },
   },
   ...MODULES.slice(4).map((name) => ({
     say: `I read the ${name} module.`,

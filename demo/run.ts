@@ -3,16 +3,18 @@
  * summariser that forgets half, is killed with SIGKILL in the middle of a command, resumes, and finishes. Everything that
  * is printed was measured in this run; a broken promise makes the exit code 1.
  */
-import { spawn } from "node:child_process"
+import { spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
-import { setTimeout } from "node:timers/promises"
+import { join, relative, resolve } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 
-import { openEngine, type SessionEvent } from "../packages/engine/dist/index.js"
-import type { Probe } from "./model.ts"
-import { createProject } from "./project.ts"
+import { accountOf, makePaint } from "./account.ts"
+import { brokenPromises, measure } from "./measure.ts"
+import { createProject, SESSION } from "./project.ts"
+
+const LONGEST_MS = 55_000
 
 const started = performance.now()
 const folder = mkdtempSync(join(tmpdir(), "meridian-demo-"))
@@ -20,110 +22,75 @@ const directory = join(folder, "project")
 mkdirSync(directory)
 createProject(directory)
 
-const worker = (mode: string) =>
-  spawn(process.execPath, [resolve(import.meta.dirname, "worker.entry.ts"), mode, folder, directory], {
-    stdio: ["ignore", "pipe", "inherit"],
-  })
-
-const say = (text: string): void => {
-  process.stdout.write(`${text}\n`)
+// oxlint-disable-next-line node/no-process-env -- https://no-color.org
+const paint = makePaint(process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "")
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+const tell = (sign: string, text: string): void => {
+  const seconds = ((performance.now() - started) / 1_000).toFixed(1)
+  say(`  ${sign} ${paint.faint(`${seconds} s`.padStart(6))}  ${text}`)
 }
 
-say("Meridian demo: one session, a small window, a forgetful summariser and a kill -9.\n")
+/** As a shell takes it whole. */
+const quoted = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
-const first = worker("start")
-await once(first.stdout, "data")
-while (!existsSync(join(directory, "check.log"))) await setTimeout(10)
-first.kill("SIGKILL")
-await once(first, "exit")
-say("  killed the process with SIGKILL while a command was running")
-
-const second = worker("resume")
-let told = ""
-second.stdout.on("data", (data: Buffer) => (told += data.toString()))
-const [code] = await once(second, "exit")
-say(`  ${told.trim()}, then resumed by run()\n`)
-
-const engine = await openEngine({
-  database: `${folder}/engine.sqlite`,
-  models: [{ id: "scripted/none", provider: "scripted", contextWindow: 8_000, maxOutput: 600 }],
-})
-const events: SessionEvent[] = []
-for await (const event of engine.sessions.events({ sessionID: "ses_demo" })) events.push(event)
-const receipts = await engine.sessions.receipts("ses_demo")
-const session = await engine.sessions.get("ses_demo")
-await engine.close()
-
-const probes = readFileSync(`${folder}/probes.jsonl`, "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line) as Probe)
-const turns = events.filter((event) => event.type === "session.next.step.started.1").length
-const calls = events.flatMap((event) =>
-  event.type === "session.next.tool.called.1" ? [event.data.callID] : [],
-)
-const settled = events.filter(
-  (event) => event.type === "session.next.tool.success.1" || event.type === "session.next.tool.failed.1",
-).length
-const interrupted = events.filter(
-  (event) => event.type === "session.next.tool.failed.1" && event.data.error.code === "interrupted",
-).length
-const ended = receipts.filter((receipt) => receipt.status === "ended")
-const afterCompaction = probes.filter((probe) => probe.kind === "turn" && probe.compacted)
-const kept = (name: keyof Probe["sees"]) => afterCompaction.filter((probe) => probe.sees[name]).length
-const tests = events.findLast((event) => event.type === "session.next.tool.success.1")
-const passed = JSON.stringify(tests?.data ?? "").includes("ok tax is rounded to cents")
-const checkLog = readFileSync(join(directory, "check.log"), "utf8").trim()
-
-say(`  turns              ${turns}`)
-say(`  tool calls         ${calls.length}, settled ${settled}`)
-for (const [index, receipt] of ended.entries())
-  say(
-    `  compaction ${index + 1}       ${receipt.tokens?.before} -> ${receipt.tokens?.after} tokens, ${receipt.messages} messages into a ${receipt.method} summary`,
+const children = new Set<ChildProcess>()
+const startWorker = (mode: "start" | "resume"): ChildProcess => {
+  const child = spawn(
+    process.execPath,
+    [resolve(import.meta.dirname, "worker.entry.ts"), mode, folder, directory],
+    { stdio: ["ignore", "pipe", "inherit"] },
   )
-say(`  requests after a compaction that still show`)
-for (const name of ["objective", "decision", "rule", "todo"] as const)
-  say(`    ${name.padEnd(16)} ${kept(name)} of ${afterCompaction.length}`)
-say(
-  `  the crash left     ${interrupted} call recorded as interrupted, not run again; the command wrote "${checkLog}"`,
-)
-say(`  processes left     ${leftovers()}`)
-say(`  the project        ${passed ? "its tests pass" : "its tests do not pass"}`)
-say(`  time               ${((performance.now() - started) / 1_000).toFixed(1)} s`)
-say(`\n  ${session.seq} events. Look at the same session in the page:`)
-say(`  node_modules/.bin/node packages/cli/dist/meridian.js serve --http --database ${folder}/engine.sqlite`)
-
-const promises: readonly (readonly [string, boolean])[] = [
-  ["the resumed process ended well", code === 0],
-  ["the session was interrupted, not lost", told.includes("interrupted")],
-  ["it was compacted at least twice", ended.length >= 2],
-  ["every call has one outcome", calls.length === settled],
-  ["the killed command was reported once and not repeated", interrupted === 1 && checkLog === "started"],
-  [
-    "nothing declared was lost",
-    (["objective", "decision", "rule", "todo"] as const).every(
-      (name) => kept(name) === afterCompaction.length,
-    ),
-  ],
-  ["the task was finished", passed],
-  ["no process is left", leftovers() === 0],
-]
-const broken = promises.filter(([, kept_]) => !kept_)
-for (const [promise] of broken) say(`\n  BROKEN: ${promise}`)
-if (broken.length > 0) process.exitCode = 1
-
-/** Processes that still work in the demo's folder. */
-function leftovers(): number {
-  try {
-    return readdirSync("/proc").filter((pid) => {
-      if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false
-      try {
-        return readFileSync(`/proc/${pid}/environ`, "latin1").includes(folder)
-      } catch {
-        return false
-      }
-    }).length
-  } catch {
-    return 0
-  }
+  children.add(child)
+  child.once("exit", () => children.delete(child))
+  return child
 }
+
+const giveUp = (why: string): never => {
+  for (const child of children) child.kill("SIGKILL")
+  say(`\n  ${paint.bad("BROKEN")} ${why}`)
+  process.exit(1)
+}
+setTimeout(() => giveUp("it did not end within a minute"), LONGEST_MS).unref()
+process.once("SIGINT", () => giveUp("interrupted"))
+process.once("SIGTERM", () => giveUp("terminated"))
+
+say(`\n  ${paint.strong("Meridian")}: one session, a small window, a forgetful summariser and a kill -9\n`)
+const first = startWorker("start")
+const isOver = once(first, "exit")
+tell(paint.good("+"), "a model without a memory works on a project with a bug")
+while (!existsSync(join(directory, "check.log"))) {
+  if (first.exitCode !== null) giveUp("the first process ended before it could be killed")
+  await pause(10)
+}
+first.kill("SIGKILL")
+await isOver
+tell(paint.bad("x"), "SIGKILL, in the middle of a command that takes 30 s")
+
+const second = startWorker("resume")
+let statusAfterCrash = ""
+second.stdout?.on("data", (data: Buffer) => {
+  statusAfterCrash += data.toString()
+  tell(paint.good("+"), `a new process finds the session ${statusAfterCrash.trim()} and goes on`)
+})
+const [code]: (number | null)[] = await once(second, "exit")
+tell(code === 0 ? paint.good("+") : paint.bad("x"), `it has ended with exit code ${code}\n`)
+
+const measured = await measure({
+  folder,
+  directory,
+  session: SESSION,
+  statusAfterCrash: statusAfterCrash.trim(),
+  resumedWell: code === 0,
+  started,
+})
+for (const line of accountOf(measured, paint)) say(line)
+
+const binary = relative(process.cwd(), resolve(import.meta.dirname, "../packages/cli/dist/meridian.js"))
+say(`\n  Look at the same session in the page:\n`)
+say(`    node_modules/.bin/node ${binary} serve --http --database ${quoted(`${folder}/engine.sqlite`)}\n`)
+
+const broken = brokenPromises(measured)
+for (const promise of broken) say(`  ${paint.bad("BROKEN")} it is not so that ${promise}`)
+if (broken.length === 0) say(`  ${paint.good("Every promise was kept.")}\n`)
+process.exitCode = broken.length === 0 ? 0 : 1
