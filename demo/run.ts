@@ -24,6 +24,8 @@ createProject(directory)
 
 // oxlint-disable-next-line node/no-process-env -- https://no-color.org
 const paint = makePaint(process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "")
+// Whoever reads only the beginning (`| head`) has seen enough; the run and its exit code go on.
+process.stdout.on("error", () => undefined)
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 const tell = (sign: string, text: string): void => {
   const seconds = ((performance.now() - started) / 1_000).toFixed(1)

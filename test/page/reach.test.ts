@@ -50,6 +50,42 @@ test("everything is reached with the keyboard alone", async () => {
   expect(scene.complaints).toEqual([])
 })
 
+test("a session opens at its end, whatever the heights of its rows turn out to be", async () => {
+  await using scene = await openPageScene(browser, {
+    answers: Array.from({ length: 24 }, (_, turn) => ({
+      text: `[step ${turn}] ${"word ".repeat(turn % 5 === 0 ? 120 : 3)}`,
+      tools: [{ name: "read", input: { path: "a.txt" } }],
+    })),
+    prepare: async ({ client, directory }) => {
+      await client.sessions.create({ id: "ses_1", location: { directory } })
+      await client.sessions.prompt({ sessionID: "ses_1", prompt: { text: "go" } })
+      await client.sessions.wait({ sessionID: "ses_1" })
+    },
+    fragment: "&session=ses_1",
+  })
+  const { page } = scene
+  await page.getByText("live", { exact: true }).waitFor()
+  const feed = page.getByRole("feed")
+  const FEED = "document.querySelector('[role=feed]')"
+  const DISTANCE = `(${FEED}.scrollHeight - ${FEED}.clientHeight - ${FEED}.scrollTop)`
+  const COUNT = `Number(${FEED}.querySelector("article").getAttribute("aria-setsize"))`
+  await page.getByRole("article", { name: "Answer" }).last().waitFor()
+  await until(page, `${DISTANCE} <= 1 && ${FEED}.scrollTop > 0`)
+  // Whoever scrolls up stays there, though the session goes on.
+  await feed.hover()
+  await page.mouse.wheel(0, -400)
+  await until(page, `${DISTANCE} > 300`)
+  const count = Number(await page.evaluate(COUNT))
+  await scene.http.client.sessions.prompt({ sessionID: "ses_1", prompt: { text: "one more" } })
+  await until(page, `${COUNT} > ${count} + 2`)
+  expect(await page.evaluate(`${DISTANCE} > 300`)).toBe(true)
+})
+
+/** The page's own policy forbids to wait inside it for what a text says. */
+const until = async (page: Page, condition: string): Promise<void> => {
+  while ((await page.evaluate(condition)) !== true);
+}
+
 test("ten thousand messages are a bounded number of rows, wherever one scrolls", async () => {
   await using scene = await openPageScene(browser, {
     prepare: async (http) => {

@@ -8,6 +8,8 @@ import { isAtEnd, visibleRows, type Viewport } from "../domain/visible-rows.ts"
 import { RowView } from "./row-view.tsx"
 
 const GUESSED_HEIGHT = 56
+/** A scroll so soon after a wheel, a finger or the scroll bar was moved is the reader's. */
+const TOUCH_MS = 500
 
 /**
  * The timeline as an ARIA feed of which only what can be seen is in the document
@@ -27,6 +29,11 @@ export const Feed = (props: {
   const [, redraw] = useState(0)
   const sticks = useRef(true)
   const lastTop = useRef(0)
+  const lastHeight = useRef(0)
+  const touched = useRef(-TOUCH_MS)
+  const touch = (): void => {
+    touched.current = performance.now()
+  }
   const wantsFocus = useRef(false)
 
   const live = timeline.live()
@@ -43,10 +50,13 @@ export const Feed = (props: {
     const element = scroller.current
     if (element === null) return
     const next = { scrollTop: element.scrollTop, height: element.clientHeight }
-    // Rows that turn out taller than guessed move the end away; only a reader who scrolls up leaves it.
-    if (isAtEnd(next, element.scrollHeight)) sticks.current = true
-    else if (next.scrollTop < lastTop.current) sticks.current = false
+    const { scrollHeight } = element
+    // Rows that turn out other than guessed move the end, and the browser moves with it: only a reader leaves it.
+    const isReader = scrollHeight === lastHeight.current || performance.now() - touched.current < TOUCH_MS
+    if (isAtEnd(next, scrollHeight)) sticks.current = true
+    else if (isReader && next.scrollTop < lastTop.current) sticks.current = false
     lastTop.current = next.scrollTop
+    lastHeight.current = scrollHeight
     setViewport(next)
   }
 
@@ -128,6 +138,9 @@ export const Feed = (props: {
       aria-busy={false}
       tabIndex={active === undefined ? 0 : -1}
       onScroll={look}
+      onWheel={touch}
+      onTouchMove={touch}
+      onPointerDown={touch}
       onKeyDown={onKeyDown}
     >
       <div class="feed-rows" style={{ height: `${heights.total()}px` }}>
