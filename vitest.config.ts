@@ -16,6 +16,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "module",
+          globalSetup: "tools/temporary-folder.ts",
           isolate: false,
           include: [
             "{packages,tools}/**/*.test.ts",
@@ -30,6 +31,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "process",
+          globalSetup: "tools/temporary-folder.ts",
           include: ["test/{crash,e2e,fault}/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 60_000,

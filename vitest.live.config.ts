@@ -5,6 +5,7 @@ export default defineConfig({
   resolve: { conditions: ["meridian-source"] },
   ssr: { resolve: { conditions: ["meridian-source"] } },
   test: {
+    globalSetup: "tools/temporary-folder.ts",
     include: ["test/live/**/*.test.ts"],
     fileParallelism: false,
     testTimeout: 180_000,

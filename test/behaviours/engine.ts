@@ -1,6 +1,6 @@
 import type { Behaviour } from "../behaviours.ts"
 
-const CONTEXT = "context issue"
+const OPEN_DESIGN = "the seed lists it as a design still to be made; no issue asks for it yet"
 
 const promise = <const Says extends string>(says: Says) => ({ seed: "004", says }) as const
 const owes = <const Says extends string, const Owed extends string>(says: Says, owed: Owed) =>
@@ -212,9 +212,9 @@ export const ENGINE_BEHAVIOURS = {
   "parity.instructions": promise("configured, remote and nested instructions are sources of their own"),
   "parity.requests": owes(
     "agent prompt, base instructions, overrides, reminders and structured output shape the request",
-    CONTEXT,
+    OPEN_DESIGN,
   ),
-  "parity.references": owes("mentions, attachments and references are expanded before admission", CONTEXT),
+  "parity.references": owes("mentions, attachments and references are expanded before admission", OPEN_DESIGN),
 
   // HTTP
   "http.replay": promise("remote consumers replay a session's events by cursor, then follow them"),

@@ -1,0 +1,13 @@
+/** Gives a test run a temporary folder of its own and takes it away at the end, whatever the tests left in it. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** For vitest's `globalSetup`: before any worker starts, and once for all projects. */
+export const setup = (): (() => void) | undefined => {
+  if (process.env["MERIDIAN_TEST_FOLDER"] !== undefined) return undefined
+  const folder = mkdtempSync(join(tmpdir(), "meridian-test-"))
+  process.env["MERIDIAN_TEST_FOLDER"] = folder
+  process.env["TMPDIR"] = folder
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+}
