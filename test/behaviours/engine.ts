@@ -214,7 +214,10 @@ export const ENGINE_BEHAVIOURS = {
     "agent prompt, base instructions, overrides, reminders and structured output shape the request",
     OPEN_DESIGN,
   ),
-  "parity.references": owes("mentions, attachments and references are expanded before admission", OPEN_DESIGN),
+  "parity.references": owes(
+    "mentions, attachments and references are expanded before admission",
+    OPEN_DESIGN,
+  ),
 
   // HTTP
   "http.replay": promise("remote consumers replay a session's events by cursor, then follow them"),

@@ -267,9 +267,7 @@ const todoStore = (store: Store, histories: Histories, fences: ReadonlyMap<strin
     const fence = fences.get(sessionID)
     // A tool that goes on after its drain has ended has nothing to say any more.
     if (fence === undefined) throw new Failure("FENCED", { session: sessionID })
-    store.log.write({ sessionID, durability: "NORMAL", fence }, ({ append }) =>
-      append([{ type: "session.next.todo.updated.1", data: { items } }]),
-    )
+    store.log.append({ sessionID, fence }, [{ type: "session.next.todo.updated.1", data: { items } }])
     return Promise.resolve()
   },
 })

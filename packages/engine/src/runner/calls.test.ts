@@ -14,7 +14,7 @@ const openCalls = () => {
   const assistantMessageID = messageId("msg_1")
   const scene = {
     assistantMessageID,
-    append: (_durability: string, events: readonly DurableEvent[]) => stored.push(...events),
+    append: (events: readonly DurableEvent[]) => stored.push(...events),
     transcript: () => createTranscript(),
   }
   const recorder = createRecorder({ assistantMessageID, publish: () => undefined })

@@ -65,11 +65,11 @@ export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
       }
       if (event.providerExecuted) {
         hosted.add(callID)
-        return attempt(() => scene.append("NORMAL", [...recorder.take(), called]))
+        return attempt(() => scene.append([...recorder.take(), called]))
       }
       const refuse = (error: RecordedError) => {
         refused += 1
-        return attempt(() => scene.append("NORMAL", [...recorder.take(), called, failed(callID, error)]))
+        return attempt(() => scene.append([...recorder.take(), called, failed(callID, error)]))
       }
       if (parsed.kind === "invalid") return refuse({ code: "invalid-input", message: parsed.message })
       if (fibers.length + refused >= LIMITS.toolCallsPerTurn)
@@ -97,7 +97,7 @@ export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
         ...(repetition.kind === "none" ? {} : { note: repetition.note }),
       }
       return Effect.gen(function* () {
-        yield* attempt(() => scene.append("NORMAL", [...recorder.take(), called, ...noticed]))
+        yield* attempt(() => scene.append([...recorder.take(), called, ...noticed]))
         const running = runCall(scene, call, slots, scene.synced())
         fibers.push(yield* Effect.forkChild(running, { startImmediately: true }))
       })
@@ -123,7 +123,7 @@ export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
             type: "session.next.tool.success.1",
             data: { assistantMessageID, callID: event.id, content: [], result: event.result, ...metadata },
           }
-      return attempt(() => scene.append("NORMAL", [...recorder.take(), settled]))
+      return attempt(() => scene.append([...recorder.take(), settled]))
     })
 
   const unresolved: Calls["unresolved"] = () => {
@@ -136,7 +136,7 @@ export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
 
   const finish: Calls["finish"] = (event) => {
     ended = true
-    scene.append("NORMAL", [
+    scene.append([
       ...recorder.take(),
       ...unresolved(),
       {
@@ -185,7 +185,7 @@ export const runCall = (
     ask: (signal) => (question) =>
       scene.permissions.ask({ sessionID, fence, rules, project, messageID, callID, signal }, question),
     store: (event) =>
-      scene.append("NORMAL", [
+      scene.append([
         event,
         ...(event.type === "session.next.tool.success.1" ? scene.consequences(call) : []),
       ]),

@@ -51,12 +51,7 @@ export const compactSession = (
     const { plan } = decision
     const model = yield* attempt(() => resolveModel(settings, settings.compaction.model ?? cast.model.id))
     const compactionID = world.id("cmp_")
-    const append = (event: DurableEvent) =>
-      attempt(() => {
-        runtime.store.log.write({ sessionID, durability: "NORMAL", fence }, (writing) =>
-          writing.append([event]),
-        )
-      })
+    const append = (event: DurableEvent) => attempt(() => runtime.store.log.append(place, [event]))
     yield* append({
       type: "session.next.compaction.started.1",
       data: { compactionID, reason, model: model.id, tokens: why.tokens },

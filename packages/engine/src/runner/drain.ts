@@ -11,7 +11,6 @@ import { decideNext } from "../domain/next-step.ts"
 import type { Boundary } from "../domain/promotion.ts"
 import type { Transcript } from "../domain/transcript.ts"
 import type { World } from "../port/world.ts"
-import type { Durability } from "../store/database.ts"
 import type { Fence, SessionHead } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
 import { attempt } from "./attempt.ts"
@@ -134,9 +133,7 @@ const settleAll = (
         part.hosted ? [] : [{ sessionID, messageID: assistant.id, callID: part.callID }],
       )
     if (calls.length > 0) yield* Effect.promise(() => endProcesses(calls))
-    yield* attempt(() =>
-      store.log.write({ sessionID, durability: "NORMAL", fence }, ({ append }) => append(left)),
-    )
+    yield* attempt(() => store.log.append({ sessionID, fence }, left))
   })
 
 /** Not gone on with, and not silent either: the session shows as interrupted until somebody runs it. */
@@ -148,9 +145,9 @@ const reportUnfinished = (runtime: Runtime, sessionID: string, fence: Fence): Ef
       code: "INTERRUPTED",
       message: "The process that worked on this ended before it was done.",
     }
-    runtime.store.log.write({ sessionID, durability: "NORMAL", fence }, ({ append }) =>
-      append([{ type: "session.next.execution.failed.1", data: { error } }]),
-    )
+    runtime.store.log.append({ sessionID, fence }, [
+      { type: "session.next.execution.failed.1", data: { error } },
+    ])
   })
 
 const drainUnderLease = (runtime: Runtime, session: SessionHead, fence: Fence, demand: Demand) =>
@@ -184,8 +181,7 @@ const drainAt = (
   Effect.gen(function* () {
     const { settings } = runtime
     const { sessionID, fence } = place
-    const append = appender(runtime, place)
-    yield* resumeParked(runtime, place, progress, append)
+    yield* resumeParked(runtime, place, progress)
     for (;;) {
       const cast = yield* chooseCast(runtime, place)
       yield* compactOnRequest(runtime, place, cast)
@@ -218,7 +214,7 @@ const drainAt = (
         }
         case "fail": {
           const failure = new Failure("TURN_LIMIT", { session: sessionID, limit: next.limit })
-          yield* attempt(() => append("NORMAL", [executionFailed(failure)]))
+          yield* attempt(() => runtime.store.log.append(place, [executionFailed(failure)]))
           return yield* Effect.fail(failure)
         }
         default:
@@ -227,39 +223,26 @@ const drainAt = (
     }
   })
 
-/** Every append of a drain is fenced. */
-const appender =
-  (runtime: Runtime, { sessionID, fence }: Place) =>
-  (durability: Durability, events: readonly DurableEvent[]): void => {
-    runtime.store.log.write({ sessionID, durability, fence }, ({ append }) => append(events))
-  }
-
 /** Starts again what had only asked when its process died; its record says so first. */
-const resumeParked = (
-  runtime: Runtime,
-  place: Place,
-  progress: Progress,
-  append: ReturnType<typeof appender>,
-): Effect.Effect<void, Failure> =>
+const resumeParked = (runtime: Runtime, place: Place, progress: Progress): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {
     const { transcript } = runtime.histories.current({ id: place.sessionID, key: place.fence.key })
     const parked = parkedCalls(transcript)
-    return parked.length === 0 ? Effect.void : resume(runtime, place, progress, append, parked)
+    return parked.length === 0 ? Effect.void : resume(runtime, place, progress, parked)
   })
 
 const resume = (
   runtime: Runtime,
   place: Place,
   progress: Progress,
-  append: ReturnType<typeof appender>,
   parked: ReturnType<typeof parkedCalls>,
 ): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { sessionID, fence } = place
     const cast = yield* chooseCast(runtime, place)
     yield* attempt(() =>
-      append(
-        "NORMAL",
+      runtime.store.log.append(
+        place,
         parked.map(({ assistant, part }) => ({
           type: "session.next.tool.resumed.1",
           data: { assistantMessageID: messageId(assistant.id), callID: part.callID },
@@ -269,7 +252,7 @@ const resume = (
     const scene = {
       sessionID,
       fence,
-      append,
+      append: (events: readonly DurableEvent[]) => runtime.store.log.append(place, events),
       agent: cast.agent.name,
       rules: cast.rules,
       tools: cast.tools,
@@ -306,11 +289,7 @@ const OBSTACLES: ReadonlySet<string> = new Set([
 
 const recordObstacle = (runtime: Runtime, sessionID: string, fence: Fence, failure: Failure) =>
   OBSTACLES.has(failure.code)
-    ? attempt(() => {
-        runtime.store.log.write({ sessionID, durability: "NORMAL", fence }, ({ append }) =>
-          append([executionFailed(failure)]),
-        )
-      })
+    ? attempt(() => runtime.store.log.append({ sessionID, fence }, [executionFailed(failure)]))
     : Effect.void
 
 const executionFailed = (failure: Failure): DurableEvent => ({

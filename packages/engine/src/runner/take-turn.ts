@@ -105,10 +105,8 @@ export const discoveries = (runtime: Runtime, place: Place, call: Call): readonl
 const historyOf = (runtime: Runtime, { sessionID, fence }: Place) =>
   runtime.histories.known({ id: sessionID, key: fence.key })
 
-const append = (runtime: Runtime, { sessionID, fence }: Place, events: readonly DurableEvent[]) =>
-  attempt(() => {
-    runtime.store.log.write({ sessionID, durability: "NORMAL", fence }, (writing) => writing.append(events))
-  })
+const append = ({ store }: Runtime, place: Place, events: readonly DurableEvent[]) =>
+  attempt(() => store.log.append(place, events))
 
 /** Before a step is started: old results go first, then one compaction. */
 const makeRoom = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<void, Failure> =>
@@ -168,9 +166,7 @@ const sendTurn = (
     world: runtime.world,
     permissions: runtime.permissions,
     transcript: () => historyOf(runtime, place).transcript,
-    append: (durability, events) => {
-      runtime.store.log.write({ sessionID, durability, fence }, (writing) => writing.append(events))
-    },
+    append: (events) => runtime.store.log.append(place, events),
     synced: runtime.store.database.synced,
     publish: (event) => runtime.signals.publishLive(sessionID, event),
     consequences: (call) => discoveries(runtime, place, call),

@@ -11,7 +11,6 @@ import { decideRetry, type RetryPolicy } from "../domain/retry.ts"
 import type { Transcript } from "../domain/transcript.ts"
 import { isRetryable, ModelFailure, type Model, type ModelRequest } from "../port/model.ts"
 import type { World } from "../port/world.ts"
-import type { Durability } from "../store/database.ts"
 import type { Fence } from "../store/log.ts"
 import { attempt } from "./attempt.ts"
 import { createCalls, type Calls } from "./calls.ts"
@@ -35,7 +34,7 @@ export interface TurnScene {
   readonly world: World
   readonly permissions: Permissions
   readonly transcript: () => Transcript
-  readonly append: (durability: Durability, events: readonly DurableEvent[]) => void
+  readonly append: (events: readonly DurableEvent[]) => void
   /** Resolves when what was appended is on the disk. */
   readonly synced: () => Promise<void>
   readonly publish: Parameters<typeof createRecorder>[0]["publish"]
@@ -69,7 +68,7 @@ export const runTurn = (scene: TurnScene): Effect.Effect<TurnOutcome, Failure> =
       })
       const error = recordModelFailure(step.failure)
       if (decision.kind === "give-up") {
-        yield* attempt(() => scene.append("NORMAL", [stepFailed(assistantMessageID, error)]))
+        yield* attempt(() => scene.append([stepFailed(assistantMessageID, error)]))
         const failure = new Failure(
           "MODEL_FAILED",
           { kind, message: error.message, session: scene.sessionID },
@@ -80,7 +79,7 @@ export const runTurn = (scene: TurnScene): Effect.Effect<TurnOutcome, Failure> =
       }
       const { delayMs } = decision
       yield* attempt(() =>
-        scene.append("NORMAL", [
+        scene.append([
           { type: "session.next.retried.1", data: { assistantMessageID, attempt: number, delayMs, error } },
         ]),
       )
@@ -104,7 +103,7 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
         yield* Fiber.interruptAll(calls.fibers)
         yield* attempt(() => {
           const left = [...recorder.takePartial(), ...calls.unresolved()]
-          scene.append("NORMAL", calls.ended() ? left : [...left, stepStopped(assistantMessageID)])
+          scene.append(calls.ended() ? left : [...left, stepStopped(assistantMessageID)])
         })
         return yield* Effect.interrupt
       }
@@ -113,11 +112,7 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
         yield* Fiber.interruptAll(calls.fibers)
         if (Exit.isFailure(streamed))
           yield* attempt(() =>
-            scene.append("NORMAL", [
-              ...recorder.takePartial(),
-              ...calls.unresolved(),
-              stepStopped(assistantMessageID),
-            ]),
+            scene.append([...recorder.takePartial(), ...calls.unresolved(), stepStopped(assistantMessageID)]),
           )
         return yield* Effect.interrupt
       }
@@ -129,7 +124,7 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
       if (failure === undefined) return yield* Effect.failCause(withoutModelFailure(streamed.cause))
       yield* attempt(() => {
         const left = [...recorder.takePartial(), ...calls.unresolved()]
-        if (left.length > 0) scene.append("NORMAL", left)
+        if (left.length > 0) scene.append(left)
       })
       return { kind: "failed", failure, visible: recorder.visible() } as const
     }),

@@ -65,6 +65,11 @@ export interface Log {
   readonly findHead: (sessionID: string) => SessionHead | undefined
   readonly head: (sessionID: string) => SessionHead
   readonly write: <A>(options: WriteOptions, decide: (writing: Writing) => A) => A
+  /** What a drain records of its own progress: always under its fence. */
+  readonly append: (
+    drain: { readonly sessionID: string; readonly fence: Fence },
+    events: readonly DurableEvent[],
+  ) => void
   readonly create: (
     sessionID: string,
     event: DurableEvent,
@@ -152,6 +157,10 @@ export const createLog = (options: { readonly database: Database; readonly now: 
     return result
   }
 
+  const append: Log["append"] = ({ sessionID, fence }, events) => {
+    write({ sessionID, durability: "NORMAL", fence }, (writing) => writing.append(events))
+  }
+
   const create: Log["create"] = (sessionID, event) => {
     const written: StoredEvent[] = []
     const result = database.transact("FULL", () => {
@@ -173,7 +182,7 @@ export const createLog = (options: { readonly database: Database; readonly now: 
     return () => listeners.delete(listener)
   }
 
-  return { find, get, findHead, head, write, create, onCommit, projector }
+  return { find, get, findHead, head, write, append, create, onCommit, projector }
 }
 
 const optional = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
