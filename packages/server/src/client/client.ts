@@ -4,8 +4,16 @@
  *   const client = createClient({ url: "http://127.0.0.1:4747", token })
  *   const session = await client.sessions.create({ location: { directory: "/project" } })
  */
+import type { SessionChanges } from "@meridian/engine"
+
 import { CONTRACT, type AnswerOf, type Contract, type InputOf, type Route } from "../http/contract.ts"
-import { followEvents, type EventFrame, type FollowOptions } from "./follow-events.ts"
+import {
+  followChanges,
+  followEvents,
+  type EventFrame,
+  type FollowOptions,
+  type StreamOptions,
+} from "./follow-events.ts"
 import { failureOf } from "./http-failure.ts"
 
 export interface ClientOptions {
@@ -31,6 +39,8 @@ export type Client = {
 } & {
   /** Every durable event behind the cursor once and in order; reconnects by itself. */
   readonly events: (input: FollowOptions) => AsyncIterable<EventFrame>
+  /** Which sessions have new events; reconnects by itself. */
+  readonly changes: (options?: StreamOptions) => AsyncIterable<SessionChanges>
 }
 
 export const createClient = (options: ClientOptions): Client => {
@@ -65,8 +75,9 @@ export const createClient = (options: ClientOptions): Client => {
     ]),
   )
   const events = (input: FollowOptions) => followEvents({ url, token, fetch }, input)
+  const changes = (input: StreamOptions = {}) => followChanges({ url, token, fetch }, input)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one function per row of the table the type is made from
-  return { ...groups, events } as unknown as Client
+  return { ...groups, events, changes } as unknown as Client
 }
 
 /** The names in the path are taken out of the input; what is left is query or body. */

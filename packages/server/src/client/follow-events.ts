@@ -1,3 +1,4 @@
+import type { SessionChanges } from "@meridian/engine"
 /**
  * Follows the events of a session across broken connections. The cursor is the sequence of the last event handed on: it
  * only moves by durable frames, so after any interruption the next event is the next one of the log.
@@ -16,13 +17,16 @@ export type EventFrame =
   /** The connection is gone and will be made again; live fragments may be missing. */
   | { readonly type: "reconnecting"; readonly data: { readonly after: number } }
 
-export interface FollowOptions {
+export interface FollowOptions extends StreamOptions {
   readonly sessionID: string
   readonly after?: number
   /** Also fragments of the model's output. */
   readonly live?: boolean
   /** False ends where the replay ends. */
   readonly follow?: boolean
+}
+
+export interface StreamOptions {
   readonly signal?: AbortSignal
   /** Before the first attempt to reconnect; doubles up to thirty times itself. */
   readonly reconnectMs?: number
@@ -44,12 +48,13 @@ export async function* followEvents(
   connection: Connection,
   options: FollowOptions,
 ): AsyncGenerator<EventFrame, void, void> {
-  const { follow = true, signal, reconnectMs = RECONNECT_MS, silenceMs = SILENCE_MS } = options
+  const { sessionID, live = false, follow = true, signal, reconnectMs = RECONNECT_MS } = options
   let after = options.after ?? 0
   let failures = 0
   while (!isOver(signal)) {
     try {
-      for await (const frame of connect(connection, { ...options, after }, silenceMs)) {
+      const path = `/api/session/${encodeURIComponent(sessionID)}/event?after=${after}&live=${live}&follow=${follow}`
+      for await (const frame of connect(connection, path, options)) {
         failures = 0
         if (frame.name === "closed") break
         const event = asEvent(frame.data)
@@ -69,10 +74,32 @@ export async function* followEvents(
   }
 }
 
+/** Which sessions changed; at once and after every reconnect it says that any may have. */
+export async function* followChanges(
+  connection: Connection,
+  options: StreamOptions,
+): AsyncGenerator<SessionChanges, void, void> {
+  const { signal, reconnectMs = RECONNECT_MS } = options
+  let failures = 0
+  while (!isOver(signal)) {
+    try {
+      for await (const frame of connect(connection, "/api/event", options)) {
+        failures = 0
+        if (frame.name === "changed") yield asChanges(frame.data)
+      }
+    } catch (cause) {
+      if (cause instanceof HttpFailure && cause.status < 500) throw cause
+    }
+    if (isOver(signal)) return
+    await pause(reconnectMs * Math.min(2 ** failures, LONGEST_BACK_OFF), signal)
+    failures += 1
+  }
+}
+
 async function* connect(
   { url, token, fetch }: Connection,
-  { sessionID, after = 0, live = false, follow = true, signal }: FollowOptions,
-  silenceMs: number,
+  path: string,
+  { signal, silenceMs = SILENCE_MS }: StreamOptions,
 ): AsyncGenerator<Frame, void, void> {
   const silent = new AbortController()
   let timer = setTimeout(() => silent.abort(), silenceMs)
@@ -80,7 +107,6 @@ async function* connect(
     clearTimeout(timer)
     timer = setTimeout(() => silent.abort(), silenceMs)
   }
-  const path = `/api/session/${encodeURIComponent(sessionID)}/event?after=${after}&live=${live}&follow=${follow}`
   try {
     const response = await fetch(`${url}${path}`, {
       headers: { authorization: `Bearer ${token}`, accept: "text/event-stream" },
@@ -99,6 +125,9 @@ const isOver = (signal: AbortSignal | undefined): boolean => signal?.aborted ===
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the server's contract says these frames carry
 const asEvent = (data: string): EventFrame => JSON.parse(data) as EventFrame
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the server's contract says this frame carries
+const asChanges = (text: string): SessionChanges => (JSON.parse(text) as { data: SessionChanges }).data
 
 const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {

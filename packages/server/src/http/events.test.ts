@@ -304,6 +304,23 @@ test("the client goes on after the connection broke, without a gap and without a
   expect(breaks).toBeGreaterThan(3)
 })
 
+test("the client hears of changes again when the server is back", async () => {
+  await using scene = await openHttpScene()
+  await fill(scene, 1)
+  const { port } = scene.server
+  const leaving = new AbortController()
+  const heard: unknown[] = []
+  for await (const change of scene.client.changes({ reconnectMs: 1, signal: leaving.signal })) {
+    heard.push(change)
+    if (heard.length === 1) await scene.restart({ port })
+    if (heard.length === 2)
+      await scene.client.sessions.prompt({ sessionID, prompt: { text: "x" }, resume: false })
+    if (heard.length === 3) leaving.abort()
+  }
+  const any = { sessions: [], elsewhere: true }
+  expect(heard).toEqual([any, any, { sessions: [sessionID], elsewhere: false }])
+})
+
 test("the client gives up on what the server refuses", async () => {
   await using scene = await openHttpScene()
   const following = scene.client.events({ sessionID: "nobody" })[Symbol.asyncIterator]()
