@@ -1,6 +1,6 @@
 /** The command lines, word for word. Each was run with the real program (`npm run test:live`). */
 import { harnessSessionId } from "@meridian/protocol"
-import { findHarness, type LaunchPlan, type LaunchRequest } from "@meridian/spaces"
+import { directEntry, findHarness, type LaunchPlan, type LaunchRequest } from "@meridian/spaces"
 import { expect, test } from "vitest"
 
 const CHOSEN = "0f0e0d0c-1111-4222-8333-444455556666"
@@ -288,3 +288,50 @@ test.each(["codex", "opencode"])(
     expect(again.stdin).toEqual({ kind: "text", text: "Work." })
   },
 )
+
+test("direct starts this program again, and puts what may be long into a file", async () => {
+  const direct = await directEntry(["/bin/node", "/opt/meridian.js"]).load()
+  const base: LaunchRequest = {
+    mode: "headless",
+    cwd: "/project",
+    environment: {},
+    session: { kind: "new", chosen: CHOSEN },
+    prompt: "Work.",
+    scratch: "/scratch",
+  }
+  expect(direct.launch(base)).toEqual({
+    command: "/bin/node",
+    args: ["/opt/meridian.js", "direct", "--headless", "--session", CHOSEN, "--permission", "read-only"],
+    cwd: "/project",
+    environment: { PWD: "/project" },
+    stdin: { kind: "text", text: "Work." },
+    files: [],
+    harnessSessionId: CHOSEN,
+    warnings: [],
+  })
+  const whole = direct.launch({
+    ...base,
+    mode: "interactive",
+    session: { kind: "fork", id: ID, chosen: CHOSEN },
+    model: "openai/gpt-5.2",
+    effort: "high",
+    permission: "full-access",
+    instructions: "Be brief.",
+    agent: { name: "coder", description: "codes", body: "You code.", tools: ["Read"] },
+    allowedTools: ["Read"],
+    mcpServers: [{ name: "docs", command: "docs", args: ["serve"] }],
+    params: ["--max-turns", "3"],
+  })
+  expect(whole.args.slice(1).join(" ")).toBe(
+    `direct --fork ${ID} --session ${CHOSEN} --model openai/gpt-5.2 --effort high --permission full-access --launch /scratch/direct-launch.json -- --max-turns 3`,
+  )
+  expect(whole.files.map(({ content }) => JSON.parse(content))).toEqual([
+    {
+      prompt: "Work.",
+      instructions: "Be brief.",
+      agent: { name: "coder", description: "codes", body: "You code." },
+      allowed_tools: ["Read"],
+      mcp_servers: [{ name: "docs", command: "docs", args: ["serve"], environment: {} }],
+    },
+  ])
+})

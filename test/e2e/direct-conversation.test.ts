@@ -1,5 +1,5 @@
 /** The conversation of the engine with a person, through a real pseudo-terminal. */
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { expect, test, vi } from "vitest"
@@ -221,6 +221,27 @@ verifies("direct.permission-keys", async () => {
   expect(asked()[3]).toContain("Because it is mine.")
   terminal.type(CTRL_D)
   await terminal.exited
+})
+
+test("a fork is a chat of its own with the history so far, and profiles are agents to change to", async () => {
+  const { sit, run, project, asked } = await sitting({ script: [{ text: "First." }, { text: "Forked." }] })
+  mkdirSync(join(project, ".meridian/agents"), { recursive: true })
+  writeFileSync(join(project, ".meridian/agents/poet.md"), "---\nname: poet\n---\nSpeak in verse only.\n")
+  await run("run", "spawn", "--harness", "direct", "-p", "one")
+  const terminal = sit(["--continue", "c1", "--fork"])
+  await terminal.until("First.")
+  terminal.type("/agent\r")
+  await terminal.until(/\* build\n {2}plan\n {2}poet\n/)
+  terminal.type("/agent poet\r")
+  await terminal.until("Agent: poet")
+  terminal.type("two\r")
+  await terminal.until("Forked.")
+  terminal.type(CTRL_D)
+  await terminal.exited
+  expect(terminal.text()).toContain("meridian start --space s1 --continue c2")
+  expect(asked()[1]).toMatch(/First\.[^]*two/)
+  expect(asked()[1]).toContain("Speak in verse only.")
+  expect((await run("session", "list")).stdout.trim().split("\n")).toHaveLength(2)
 })
 
 test("what is being typed is not taken for an answer", async () => {

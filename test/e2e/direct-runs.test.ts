@@ -4,11 +4,14 @@ import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 
+import { harnessSessionId } from "@meridian/protocol"
+import { createClient } from "@meridian/server/client"
 import { expect, test, vi } from "vitest"
 
-import { directScene, type DirectScene } from "../direct-scene.ts"
+import { directScene, judged, type DirectScene } from "../direct-scene.ts"
 import { verifies } from "../verifies.ts"
 import { BINARY, document } from "./cli-binary.ts"
+import { startServer } from "./server-process.ts"
 
 const USAGE = { input: 100, output: 20, cacheRead: 30 }
 
@@ -282,4 +285,66 @@ test("servers of a launch are tools, and their tools may be used", async () => {
   const { end } = await scene.launch({ mcpServers: [server] })
   expect(end.exitCode).toBe(0)
   expect(scene.asked()[0]).toContain("echo_")
+})
+
+test("a session that somebody is at work in is not taken", async () => {
+  const scene = await directScene({ script: [{ text: "never", hold: "start" }] })
+  const session = { kind: "new", chosen: "11111111-2222-4333-8444-555555555555" } as const
+  const child = spawn(process.execPath, [BINARY, ...directArgs(session.chosen)], {
+    cwd: scene.project,
+    env: scene.env,
+    stdio: ["pipe", "ignore", "ignore"],
+  })
+  child.stdin.end("wait")
+  await vi.waitFor(() => expect(scene.asked()).toHaveLength(1), 20_000)
+  const { verdict } = await judged(
+    await scene.launch({ session: { kind: "continue", id: harnessSessionId(session.chosen) } }),
+  )
+  expect(verdict.failure).toMatchObject({ class: "session_in_use", transient: false })
+  child.kill("SIGTERM")
+  await once(child, "exit")
+  expect(child.exitCode).toBe(143)
+})
+
+const directArgs = (session: string): readonly string[] => ["direct", "--headless", "--session", session]
+
+test("a server on the same state shows the session, knows its agent, and neither works on what is the other's", async () => {
+  const scene = await directScene({
+    script: [{ text: "Mine." }, { hold: "start", text: "never" }, { text: "Mine too." }],
+  })
+  mkdirSync(join(scene.project, ".meridian/agents"), { recursive: true })
+  writeFileSync(
+    join(scene.project, ".meridian/agents/poet.md"),
+    "---\nname: poet\n---\nSpeak in verse only.\n",
+  )
+  const server = await startServer(scene.project, ["--port", "0"], scene.env)
+  const client = createClient({ url: server.url, token: server.token })
+  await scene.run(...DIRECT, "one", "-a", "poet")
+  const { items } = await client.sessions.list({})
+  expect(items).toMatchObject([{ agent: "poet", status: "idle", location: { directory: scene.project } }])
+  // Work the server has taken on and not begun when it is killed: nobody but a server may go on with it.
+  const { id } = await client.sessions.create({ location: { directory: scene.project } })
+  await client.sessions.prompt({ sessionID: id, prompt: { text: "held" } })
+  await vi.waitFor(() => expect(scene.asked()).toHaveLength(2), 20_000)
+  await client.sessions.prompt({ sessionID: id, prompt: { text: "for the server only" }, delivery: "queue" })
+  await server.end("SIGKILL")
+  const ran = await scene.run(...DIRECT, "two", "--space", "s1")
+  expect(ran.stdout).toBe("Mine too.\n")
+  expect(scene.asked()).toHaveLength(3)
+  expect(scene.asked().some((body) => body.includes("for the server only"))).toBe(false)
+})
+
+test("the effort of a profile reaches the model, and a word nobody knows is named", async () => {
+  const scene = await directScene()
+  mkdirSync(join(scene.project, ".meridian/agents"), { recursive: true })
+  for (const effort of ["low", "enormous"])
+    writeFileSync(
+      join(scene.project, `.meridian/agents/${effort}.md`),
+      `---\nname: ${effort}\neffort: ${effort}\n---\nWork.\n`,
+    )
+  await scene.run(...DIRECT, "x", "-a", "low")
+  await scene.run(...DIRECT, "x", "-a", "enormous", "--space", "s1")
+  expect(scene.asked().map((body) => /"(?:effort|budget_tokens)"/.test(body))).toEqual([true, false])
+  const stderr = readFileSync(join(scene.project, ".meridian/.spaces/s1/runs/r2/stderr.log"), "utf8")
+  expect(stderr).toContain("WARNING [UNSUPPORTED_FLAG]: effort enormous is not supported by Direct.")
 })

@@ -8,13 +8,15 @@ import { decodeInput, HARNESSES, type Registration, type World } from "@meridian
 import { VERSION } from "./version.ts"
 
 export const renderScreen = async (commands: readonly Registration[], world: World): Promise<string> => {
-  const installed = HARNESSES.filter(({ binary }) => onPath(binary, world.env["PATH"] ?? ""))
+  const installed = HARNESSES.filter(({ binary }) => onPath(binary, world.env["PATH"] ?? "")).map(
+    ({ name }) => name,
+  )
   const spaces = await activeSpaces(commands, world)
   const width = Math.max(...STEPS.map(([line]) => line.length))
   return [
     `meridian ${VERSION}: keeps coding agents on their task`,
     [
-      `Harnesses  ${installed.length === 0 ? NO_HARNESS : installed.map(({ name }) => name).join(", ")}`,
+      `Harnesses  ${[...installed, OWN].join(", ")}${installed.length === 0 ? NONE_ELSE : ""}`,
       `Spaces     ${spaces.length === 0 ? "none active" : spaces.join(", ")}`,
     ].join("\n"),
     ["Next", ...STEPS.map(([line, text]) => `  meridian ${line.padEnd(width)}  ${text}`)].join("\n"),
@@ -22,10 +24,12 @@ export const renderScreen = async (commands: readonly Registration[], world: Wor
   ].join("\n\n")
 }
 
-const NO_HARNESS = "none on PATH: install claude, codex or opencode"
+const OWN = "Direct (built in)"
+const NONE_ELSE = "; claude, codex and opencode are not on PATH"
 
 const STEPS: readonly (readonly [line: string, text: string])[] = [
   ["start", "start a conversation, or take up the last space"],
+  ["start --harness direct", "the same with Meridian's own engine"],
   ["start --continue", "go on with the last conversation"],
   ['run spawn -p "..."', "let an agent do one task and print its report"],
   ["space list", "see what is going on"],

@@ -21,7 +21,7 @@ export type {
 export type { EngineLimits } from "./domain/limits.ts"
 export type { PermissionRule } from "./domain/permission.ts"
 export type { RetryPolicy } from "./domain/retry.ts"
-export type { ModelConfig } from "./model/config.ts"
+export { EFFORTS, type Effort, type ModelConfig } from "./model/config.ts"
 export type { Reply, Respond, ScriptRequest, ScriptStep } from "./model/script.ts"
 export { openEngine } from "./open-engine.ts"
 export type { OpenPermissionRequest } from "./runner/permissions.ts"

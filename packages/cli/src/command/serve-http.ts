@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path"
 import { isLoopback, serveHttp } from "@meridian/server"
 import { openPlace, type World } from "@meridian/spaces"
 
+import { loadEngineAgents } from "../direct/engine-agents.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { VERSION } from "../version.ts"
 
@@ -15,9 +16,11 @@ export const serveUntilStopped = async (
   const { root } = openPlace(world.env, world.cwd)
   const page = findPage()
   const { models, defaultModel } = await loadEngineModels(world)
+  const agents = await loadEngineAgents(world)
   const server = await serveHttp({
     engine: {
       models,
+      agents,
       ...(defaultModel === undefined ? {} : { model: defaultModel }),
       ...(input.database === undefined ? {} : { database: resolve(world.cwd, input.database) }),
     },

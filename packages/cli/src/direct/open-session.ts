@@ -4,12 +4,20 @@
  */
 import { join } from "node:path"
 
-import { openEngine, type Engine, type ModelConfig, type SessionInfo } from "@meridian/engine"
+import {
+  EFFORTS,
+  openEngine,
+  type AgentConfig,
+  type Engine,
+  type ModelConfig,
+  type SessionInfo,
+} from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 import { keepOutOfGit } from "@meridian/server"
 import { openPlace, type PermissionTier, type World } from "@meridian/spaces"
 
 import { loadEngineModels } from "../models/load-engine-models.ts"
+import { loadEngineAgents } from "./engine-agents.ts"
 import type { LaunchFile } from "./launch-file.ts"
 import { permissionRules } from "./permission-rules.ts"
 
@@ -54,17 +62,18 @@ export const openSession = async (launch: DirectLaunch, world: World): Promise<O
   const { root } = openPlace(world.env, world.cwd)
   keepOutOfGit(root)
   const { file } = launch
-  const { agent, instructions } = file
+  const { instructions } = file
+  const agents = await agentsOf(file, world)
   const engine = await openEngine({
     database: join(root, "engine.sqlite"),
-    models,
+    models: withEffort(models, launch.effort, world),
     ...(defaultModel === "" ? {} : { model: defaultModel }),
     permissions: permissionRules({
       servers: file.mcpServers.map((server) => server.name),
       ...(launch.permission === undefined ? {} : { permission: launch.permission }),
       ...(file.allowedTools === undefined ? {} : { allowedTools: file.allowedTools }),
     }),
-    agents: agent === undefined ? [] : [{ name: agent.name, prompt: agent.body }],
+    agents,
     mcp: file.mcpServers,
     // Always there, so that a continued session is told when its standing text changed or went away.
     context: [
@@ -81,21 +90,30 @@ export const openSession = async (launch: DirectLaunch, world: World): Promise<O
     recover: [launch.session.id],
   })
   try {
-    const agents = ["build", "plan", ...(agent === undefined ? [] : [agent.name])]
-    const { session, notices } = await enter(engine, launch, { model, agents, world })
+    const names = [...new Set([...BUILT_IN, ...agents.map(({ name }) => name)])]
+    const { session, notices } = await enter(engine, launch, { model, agents: names, world })
     return {
       engine,
       session,
       models,
       unusable,
       defaultModel,
-      agents,
+      agents: names,
       notices: [...notices, ...echoes(session.model ?? defaultModel)],
     }
   } catch (error) {
     await engine.close()
     throw error
   }
+}
+
+const BUILT_IN = ["build", "plan"]
+
+/** The profile of the launch as the launcher made it ready, then those a person may change to. */
+const agentsOf = async ({ agent }: LaunchFile, world: World): Promise<readonly AgentConfig[]> => {
+  const profiles = await loadEngineAgents(world)
+  if (agent === undefined) return profiles
+  return [{ name: agent.name, prompt: agent.body }, ...profiles.filter(({ name }) => name !== agent.name)]
 }
 
 /** By its id, or by what stands behind the provider's name where only one model is called that. */
@@ -106,6 +124,18 @@ export const findModel = (models: readonly ModelConfig[], name: string): string 
   if (found === undefined)
     throw new Failure("MODEL_NOT_FOUND", { model: name, known: models.map(({ id }) => id).join(", ") })
   return found.id
+}
+
+/** A word no provider knows is named and left out; a model that cannot be told how long to think does not mind. */
+const withEffort = (
+  models: readonly ModelConfig[],
+  asked: string | undefined,
+  world: World,
+): readonly ModelConfig[] => {
+  if (asked === undefined) return models
+  const effort = EFFORTS.find((known) => known === asked)
+  if (effort === undefined) world.warn("UNSUPPORTED_FLAG", { flag: `effort ${asked}`, harness: "Direct" })
+  return effort === undefined ? models : models.map((model) => ({ ...model, effort }))
 }
 
 const echoes = (model: string): readonly string[] =>

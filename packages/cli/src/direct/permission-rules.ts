@@ -47,7 +47,7 @@ const LOOKING = [
 ]
 
 /** Refused, not asked: an approval that was given elsewhere in the project must not lift it. */
-const READ_ONLY_NEVER = [deny("edit"), deny("bash"), deny("external_directory")]
+export const READ_ONLY_NEVER = [deny("edit"), deny("bash"), deny("external_directory")]
 
 const TIERS: Readonly<Record<Exclude<PermissionTier, "danger">, readonly PermissionRule[]>> = {
   "read-only": [ASK_ALL, ...READ_ONLY_NEVER, ...LOOKING],

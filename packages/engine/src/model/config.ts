@@ -7,6 +7,9 @@ import type { Respond, ScriptStep } from "./script.ts"
 export const PROVIDERS = ["openai-compatible", "openai", "anthropic", "google", "scripted"] as const
 export type ProviderName = (typeof PROVIDERS)[number]
 
+export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
+export type Effort = (typeof EFFORTS)[number]
+
 export interface ModelConfig {
   /** Our name for it, `provider/model`. */
   readonly id: string
@@ -21,6 +24,8 @@ export interface ModelConfig {
   readonly maxOutput: number
   readonly price?: ModelPrice
   readonly headers?: Readonly<Record<string, string>>
+  /** How long it thinks before it answers, where it can be told; by default as the provider decides. */
+  readonly effort?: Effort
   /** A provider that is silent for this long counts as a broken connection; by default it may think for ever. */
   readonly idleMs?: number
   /** Only for `scripted`: what it answers. */
@@ -49,6 +54,8 @@ const findProblem = (config: ModelConfig): string | undefined => {
     return "has a baseURL that is no http or https address"
   if (config.idleMs !== undefined && !isCount(config.idleMs))
     return "has an idleMs that is no whole number of milliseconds"
+  if (config.effort !== undefined && !EFFORTS.includes(config.effort))
+    return `has the effort "${config.effort}"; known are ${EFFORTS.join(", ")}`
   const prices = Object.values(config.price ?? {})
   if (prices.some((price) => typeof price !== "number" || !(price >= 0)))
     return "has a price that is no number of dollars"

@@ -42,6 +42,7 @@ export const openProviderModel = (
       ...(request.tools.length === 0 ? {} : { tools: advertise(request.tools) }),
       maxOutputTokens: request.maxOutputTokens ?? config.maxOutput,
       includeRawChunks: false,
+      ...(config.effort === undefined ? {} : { reasoning: config.effort }),
       abortSignal,
       ...extra,
     }

@@ -228,13 +228,9 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
 
   const compact = async (): Promise<void> => {
     say("Compacting…", style.dim)
-    const before = (await sessions.receipts(sessionID)).length
+    // What came of it is an event.
     await sessions.compact(sessionID)
     await follower.upTo((await sessions.get(sessionID)).seq)
-    // What came of it was an event; that there was nothing to do is none.
-    if ((await sessions.receipts(sessionID)).length === before)
-      say("There is nothing to compact yet.", style.notice)
-    else redraw()
   }
 
   const chooseModel = async (name: string | undefined): Promise<void> => {

@@ -153,6 +153,8 @@ export const openView = ({ style, isOwn, tellsBeginnings }: ViewOptions): View =
       }
       case "session.next.compaction.failed.1":
         compacting = false
+        if (event.data.error.code === "NOTHING_TO_COMPACT")
+          return [style.notice("There is nothing to compact yet.")]
         return [style.bad(cutTo(`Compaction failed: ${plainLine(event.data.error.message)}`, width))]
       case "session.next.compaction.restored.1":
         return [style.notice("An older state of the history is in force again.")]

@@ -1,0 +1,162 @@
+import type { SessionEvent } from "@meridian/engine"
+import { messageId, permissionRequestId, type DurableEvent } from "@meridian/protocol"
+import { expect, test } from "vitest"
+
+import { styleFor } from "./style.ts"
+import { openView, type View } from "./view.ts"
+
+const assistantMessageID = messageId("msg_a")
+const WIDTH = 40
+
+const open = (options: { readonly dumb?: boolean } = {}): View =>
+  openView({
+    style: styleFor({ NO_COLOR: "1", TERM: "xterm" }),
+    isOwn: (id) => id === "msg_own",
+    tellsBeginnings: options.dumb === true,
+  })
+
+let seq = 0
+const event = (stored: DurableEvent): SessionEvent => ({ ...stored, seq: (seq += 1), time: 0 })
+
+const delta = (view: View, text: string): readonly string[] =>
+  view.live({ type: "text.delta", data: { assistantMessageID, delta: text } }, WIDTH)
+
+const textEnded = (view: View, text: string): readonly string[] =>
+  view.event(event({ type: "session.next.text.ended.1", data: { assistantMessageID, text } }), WIDTH)
+
+const called = (view: View, command: string): readonly string[] =>
+  view.event(
+    event({
+      type: "session.next.tool.called.1",
+      data: { assistantMessageID, callID: "call", tool: "bash", input: { command } },
+    }),
+    WIDTH,
+  )
+
+test("a streamed text is told once, its last row while it is written", () => {
+  const view = open()
+  expect([delta(view, "Hello "), delta(view, "wor")]).toEqual([[], []])
+  expect(view.going(WIDTH)).toEqual(["Hello wor"])
+  delta(view, "ld")
+  expect(textEnded(view, "Hello world")).toEqual(["Hello world"])
+  expect(view.going(WIDTH)).toEqual([])
+})
+
+test("fragments that come behind their text are not told again", () => {
+  const view = open()
+  delta(view, "Hello ")
+  expect(textEnded(view, "Hello world")).toEqual(["Hello world"])
+  expect(delta(view, "world")).toEqual([])
+  expect(view.going(WIDTH)).toEqual([])
+  delta(view, "Next")
+  expect(view.going(WIDTH)).toEqual(["Next"])
+})
+
+test("what was lost on the way is told by the durable text", () => {
+  const view = open()
+  delta(view, "Hello ")
+  view.live({ type: "dropped", data: { count: 3 } }, WIDTH)
+  expect(delta(view, "ignored")).toEqual([])
+  expect(textEnded(view, "Hello wide world")).toEqual(["Hello wide world"])
+})
+
+test("a text nobody streamed here is told whole", () => {
+  expect(textEnded(open(), "From another process.\nTwo lines.")).toEqual([
+    "From another process.",
+    "Two lines.",
+  ])
+})
+
+test("a call is told by its state: it runs, waits, is done or failed", () => {
+  const view = open()
+  expect(called(view, "npm test")).toEqual([])
+  expect(view.going(WIDTH)).toEqual(["… bash npm test"])
+  view.event(
+    event({
+      type: "session.next.permission.asked.1",
+      data: {
+        requestID: permissionRequestId("per_1"),
+        assistantMessageID,
+        callID: "call",
+        action: "bash",
+        resources: ["npm test"],
+        title: "Runs the tests",
+        always: ["npm test"],
+      },
+    }),
+    WIDTH,
+  )
+  expect(view.going(WIDTH)).toEqual(["? bash npm test (waits for your answer)"])
+  expect(view.question()).toMatchObject({ id: "per_1", action: "bash", resources: ["npm test"] })
+  view.event(
+    event({
+      type: "session.next.permission.replied.1",
+      data: { requestID: permissionRequestId("per_1"), reply: "once", parked: false },
+    }),
+    WIDTH,
+  )
+  expect([view.question(), view.going(WIDTH)]).toEqual([undefined, ["… bash npm test"]])
+  const content = Array.from({ length: 8 }, (_, index) => `line ${index}`).join("\n")
+  expect(
+    view.event(
+      event({
+        type: "session.next.tool.success.1",
+        data: { assistantMessageID, callID: "call", content: [{ type: "text", text: content }] },
+      }),
+      WIDTH,
+    ),
+  ).toEqual(["✓ bash npm test", ...[0, 1, 2, 3, 4].map((index) => `  line ${index}`), "  … 3 lines more"])
+  called(view, "false")
+  expect(
+    view.event(
+      event({
+        type: "session.next.tool.failed.1",
+        data: {
+          assistantMessageID,
+          callID: "call",
+          error: { code: "failed", message: "exit\u001B[2J code 1" },
+        },
+      }),
+      WIDTH,
+    ),
+  ).toEqual(["✗ bash false: exit code 1"])
+})
+
+test("where no row can change, what begins is told too", () => {
+  expect(called(open({ dumb: true }), "npm test")).toEqual(["… bash npm test"])
+})
+
+test("a title of several lines or with sequences in it stays one plain row", () => {
+  const view = open()
+  called(view, `printf '\u001B[2J'\n${"x".repeat(100)}`)
+  const [row = ""] = view.going(WIDTH)
+  expect(row).toMatch(/^… bash printf '' x+…$/)
+  expect(row.length).toBe(WIDTH)
+})
+
+test("own inputs are not told again, those from elsewhere are", () => {
+  const admitted = (id: string): DurableEvent => ({
+    type: "session.next.prompt.admitted.1",
+    data: { messageID: messageId(id), prompt: { text: "hi" }, delivery: "steer", resume: true },
+  })
+  const view = open()
+  expect([
+    view.event(event(admitted("msg_own")), WIDTH),
+    view.event(event(admitted("msg_x")), WIDTH),
+  ]).toEqual([[], ["> hi (sent from elsewhere)"]])
+})
+
+test("what was spent is added up until it is asked for", () => {
+  const view = open()
+  const usage = { input: 10, output: 5, reasoning: 1, cacheRead: 3, cacheWrite: 2 }
+  for (const cost of [0.5, 0.25])
+    view.event(
+      event({ type: "session.next.step.ended.2", data: { assistantMessageID, finish: "stop", usage, cost } }),
+      WIDTH,
+    )
+  expect(view.takeSpent()).toMatchObject({
+    spent: { input: 24, cached: 6, output: 12, cost: 0.75 },
+    context: 21,
+  })
+  expect(view.takeSpent().spent.input).toBe(0)
+})

@@ -1,0 +1,13 @@
+/** The agent profiles of this project as agents of an engine, so that a session finds its agent wherever it is opened. */
+import type { AgentConfig } from "@meridian/engine"
+import { readAgentProfiles, type World } from "@meridian/spaces"
+
+import { READ_ONLY_NEVER } from "./permission-rules.ts"
+
+export const loadEngineAgents = async (world: World): Promise<readonly AgentConfig[]> =>
+  (await readAgentProfiles(world)).map(({ name, body, permission }) => ({
+    name,
+    prompt: body,
+    // A profile may bind itself. What it may do beyond the rules of the launch takes a person's --permission.
+    permissions: permission === "read-only" ? READ_ONLY_NEVER : [],
+  }))

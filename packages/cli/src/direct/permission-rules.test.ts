@@ -1,0 +1,79 @@
+import { expect, test } from "vitest"
+
+import { permissionRules, type Rights } from "./permission-rules.ts"
+
+/** As the engine decides: the last rule that matches. `*` stands for any text here, as in the rules we make. */
+const decide = (rights: Partial<Rights>, action: string, resource: string): string => {
+  const matches = (pattern: string, text: string): boolean =>
+    new RegExp(
+      `^${pattern
+        .split("*")
+        .map((part) => part.replaceAll(/[^\w\s]/g, "\\$&"))
+        .join("[^]*")}$`,
+    ).test(text) ||
+    (pattern.endsWith(" *") && text === pattern.slice(0, -2))
+  const rules = permissionRules({ servers: [], ...rights })
+  return (
+    rules.findLast((rule) => matches(rule.action, action) && matches(rule.resource, resource))?.effect ??
+    "ask"
+  )
+}
+
+const QUESTIONS = [
+  ["read", "src/a.ts"],
+  ["edit", "src/a.ts"],
+  ["bash", "git status"],
+  ["bash", "git status; rm -rf ."],
+  ["bash", "npm test"],
+  ["external_directory", "/etc"],
+  ["unknown_tool", "*"],
+  ["todo", "*"],
+] as const
+
+test.each([
+  [undefined, ["allow", "ask", "allow", "ask", "ask", "ask", "ask", "allow"]],
+  ["read-only", ["allow", "deny", "allow", "deny", "deny", "deny", "ask", "allow"]],
+  ["workspace-write", ["allow", "allow", "allow", "ask", "ask", "ask", "ask", "allow"]],
+  ["full-access", ["allow", "allow", "allow", "allow", "allow", "ask", "allow", "allow"]],
+  ["danger", ["allow", "allow", "allow", "allow", "allow", "allow", "allow", "allow"]],
+] as const)("%s", (permission, effects) => {
+  const rights = permission === undefined ? {} : { permission }
+  expect(QUESTIONS.map(([action, resource]) => decide(rights, action, resource))).toEqual(effects)
+})
+
+test("a list of tools replaces what the tier allows, in the words of other harnesses", () => {
+  const rights = {
+    permission: "workspace-write",
+    allowedTools: ["Read", "Write", "Bash(npm test:*)", "mcp__docs"],
+  } as const
+  expect(
+    [
+      ["read", "a"],
+      ["edit", "a"],
+      ["glob", "a"],
+      ["bash", "npm test"],
+      ["bash", "npm test -- --watch"],
+      ["bash", "npm testing"],
+      ["docs_search", "*"],
+      ["other_search", "*"],
+    ].map(([action = "", resource = ""]) => decide(rights, action, resource)),
+  ).toEqual(["allow", "allow", "ask", "allow", "allow", "ask", "allow", "ask"])
+})
+
+test.each([";", "&", "|", "`", "$(", ">", "<", "\n"])(
+  "an allowed command with %j in it is asked after all",
+  (mark) => {
+    expect(decide({ allowedTools: ["Bash(npm test:*)"] }, "bash", `npm test ${mark} rm`)).toBe("ask")
+  },
+)
+
+test("a list of a reading run still gets no edits that it does not name", () => {
+  expect([
+    decide({ permission: "read-only", allowedTools: ["Read"] }, "edit", "a"),
+    decide({ permission: "read-only", allowedTools: ["Edit"] }, "edit", "a"),
+  ]).toEqual(["deny", "allow"])
+})
+
+test("servers of the launch may be used in every tier", () => {
+  expect(decide({ permission: "read-only", servers: ["docs"] }, "docs_search", "*")).toBe("allow")
+})

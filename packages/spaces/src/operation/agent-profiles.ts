@@ -1,0 +1,16 @@
+/** Every agent profile of the project and its person, as `-a NAME` would find them: of one name the nearest. */
+import type { AgentProfile } from "../domain/agent-profile.ts"
+import { openPlace } from "../store/place.ts"
+import { listAgents } from "../store/profiles.ts"
+import { profileRequest } from "./agents-launch.ts"
+import { readConfig } from "./config.ts"
+import type { World } from "./world.ts"
+
+export const readAgentProfiles = async (world: World): Promise<readonly AgentProfile[]> => {
+  const { config } = await readConfig(world)
+  const place = openPlace(world.env, world.cwd)
+  const { found } = await listAgents(profileRequest({ place, config, world }))
+  const byName = new Map<string, AgentProfile>()
+  for (const profile of found) if (!byName.has(profile.name)) byName.set(profile.name, profile)
+  return [...byName.values()]
+}
