@@ -28,8 +28,8 @@ export interface Database {
   readonly close: () => void
 }
 
-/** Called just before and just after every commit; a test stops a process there, or fills its disk. */
-export type Tap = (point: "commit" | "committed", raw: DatabaseSync) => void
+/** Called just before and just after every commit, and before a flush; a test stops a process there, or fills its disk. */
+export type Tap = (point: "commit" | "committed" | "flush", raw: DatabaseSync) => void
 
 const BUSY_TIMEOUT_MS = 5_000
 /** Up to this many pages a database is checked as a whole when it is opened; larger ones when they are read. */
@@ -49,7 +49,7 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
     throw cause
   }
 
-  const disk = inMemory ? undefined : openDiskSync(file)
+  const disk = inMemory ? undefined : openDiskSync(file, () => tap?.("flush", raw))
   let current: Durability | undefined
   const begin = raw.prepare("begin immediate")
   const commit = raw.prepare("commit")
@@ -76,12 +76,19 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
       }
     })
 
-  const synced = async (): Promise<void> => {
+  const flushed = async (): Promise<void> => {
     try {
       await disk?.synced()
     } catch (cause) {
       throw translate(file, cause)
     }
+  }
+
+  const synced = (): Promise<void> => {
+    const promise = flushed()
+    // Who asked may be gone by then (interrupted, closed): a failure that nobody hears must not end the process.
+    promise.catch(() => undefined)
+    return promise
   }
 
   const close = (): void => {

@@ -16,7 +16,7 @@ export interface DiskSync {
 
 const flush = promisify(fdatasync)
 
-export const openDiskSync = (file: string): DiskSync => {
+export const openDiskSync = (file: string, beforeFlush: () => void = () => undefined): DiskSync => {
   let descriptor: number | undefined
   let commits = 0
   let safe = 0
@@ -25,6 +25,7 @@ export const openDiskSync = (file: string): DiskSync => {
 
   const run = async (): Promise<void> => {
     const through = commits
+    beforeFlush()
     // SQLite makes the file with the first commit and keeps it as long as a connection is open.
     descriptor ??= openSync(`${file}-wal`, "r")
     await flush(descriptor)
