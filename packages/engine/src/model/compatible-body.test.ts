@@ -65,9 +65,9 @@ const anyMessage: fc.Arbitrary<PromptMessage> = fc.oneof(
 
 /** Order of the fields apart, which no server looks at. */
 const sameRequest = (ours: Body, theirs: string): void => {
-  const text = typeof ours === "string" ? ours : Buffer.concat(ours).toString()
+  const sent = typeof ours === "string" ? ours : Buffer.concat(ours).toString()
   // eslint-disable-next-line eslint/no-restricted-properties -- our own text, compared as a value
-  expect(JSON.parse(text)).toEqual(JSON.parse(theirs))
+  expect(JSON.parse(sent)).toEqual(JSON.parse(theirs))
 }
 
 test("any prompt is written as the SDK would, the first time and every time it has grown", async () => {

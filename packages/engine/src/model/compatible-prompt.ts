@@ -7,7 +7,7 @@ import type { FilePart, PromptMessage, ToolResultPart } from "../domain/prompt.t
 export const shapeForCompatible = (prompt: readonly PromptMessage[]): readonly PromptMessage[] => {
   if (!prompt.some(hasContent)) return prompt
   const shaped: PromptMessage[] = []
-  let files: PromptMessage[] = []
+  const files: PromptMessage[] = []
   for (const message of prompt) {
     if (message.role !== "tool") {
       shaped.push(...files.splice(0), message)
@@ -15,9 +15,9 @@ export const shapeForCompatible = (prompt: readonly PromptMessage[]): readonly P
     }
     if (!hasContent(message)) shaped.push(message)
     else {
-      const parts = partsOf(message)
-      shaped.push(parts.texts)
-      files = [...files, parts.files]
+      const taken = partsOf(message)
+      shaped.push(taken.texts)
+      files.push(taken.files)
     }
   }
   return [...shaped, ...files]
