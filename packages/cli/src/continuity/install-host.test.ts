@@ -84,6 +84,15 @@ test("a linked settings file stays a link and keeps its mode", () => {
   expect(statSync(join(root, "shared.json")).mode & 0o777).toBe(0o640)
 })
 
+test("a byte order mark at the beginning of the file is no obstacle and stays", () => {
+  mkdirSync(join(root, ".claude"))
+  const before = '\uFEFF{\n  "model": "opus"\n}\n'
+  writeFileSync(join(root, ".claude/settings.json"), before)
+  expect(install("claude").action).toBe("installed")
+  expect(install("claude", true).action).toBe("removed")
+  expect(readFileSync(join(root, ".claude/settings.json"), "utf8")).toBe(before)
+})
+
 test("a plugin file of somebody else is not written over and not removed", () => {
   mkdirSync(join(root, ".opencode/plugins"), { recursive: true })
   writeFileSync(join(root, ".opencode/plugins/meridian.ts"), "export default {}")

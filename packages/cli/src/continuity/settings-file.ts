@@ -25,7 +25,10 @@ export const editSettings = (
   path: string,
   decide: (text: string | undefined) => Edit,
 ): "installed" | "updated" | "removed" | "unchanged" | "absent" => {
-  const edit = decide(existsSync(path) ? readFileSync(path, "utf8") : undefined)
+  const found = existsSync(path) ? readFileSync(path, "utf8") : undefined
+  // Some editors begin a file with a mark that no parser of JSON knows; it stays where it is.
+  const mark = found?.startsWith(BYTE_ORDER_MARK) === true ? BYTE_ORDER_MARK : ""
+  const edit = decide(found?.slice(mark.length))
   switch (edit.kind) {
     case "invalid":
       throw new Failure("HOOK_SETTINGS_INVALID", { path, problem: edit.problem })
@@ -35,10 +38,12 @@ export const editSettings = (
       rmSync(path)
       return edit.action
     case "write":
-      replaceFile(path, edit.text)
+      replaceFile(path, mark + edit.text)
       return edit.action
   }
 }
+
+const BYTE_ORDER_MARK = "\uFEFF"
 
 /** Whole or not at all. A link stays a link and a mode stays that mode: the file behind it is what changes. */
 const replaceFile = (path: string, text: string): void => {
