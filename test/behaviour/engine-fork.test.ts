@@ -246,3 +246,13 @@ test("an engine in memory forks too, and the Effect service has the same verb", 
     "SESSION_NOT_FOUND",
   ])
 })
+
+test("whoever watches the sessions is told of the fork when it is there", async () => {
+  await using scene = await openEngineScene()
+  const { engine, session } = scene
+  const changes = engine.sessions.changes()[Symbol.asyncIterator]()
+  const told = changes.next()
+  await engine.sessions.fork({ sessionID: session.id, id: "ses_told" })
+  expect((await told).value).toMatchObject({ sessions: ["ses_told"] })
+  await changes.return?.()
+})

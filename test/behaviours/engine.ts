@@ -229,4 +229,10 @@ export const ENGINE_BEHAVIOURS = {
     "a fork copies settled history only: no open turn, call or question, nothing that waits",
   ),
   "fork.retry": promise("a fork with a used id returns that fork; another session under the id is refused"),
+
+  // Imports
+  "import.prompted": promise(
+    "prompts that were visible elsewhere become ordinary Prompted events, without an admission",
+  ),
+  "import.again": promise("the same source gives the same session; a changed one is refused by name"),
 } as const satisfies Record<string, Behaviour>

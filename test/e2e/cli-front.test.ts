@@ -46,6 +46,7 @@ const FOR_PEOPLE = [
   "models update",
   "serve",
   "session compactions",
+  "session import",
   "session list",
   "session restore",
   "space close",

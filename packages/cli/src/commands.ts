@@ -6,7 +6,7 @@ import { COMPLETION } from "./command/completion.meta.ts"
 import { DIRECT } from "./command/direct.meta.ts"
 import { INIT } from "./command/init.meta.ts"
 import { SERVE } from "./command/serve.meta.ts"
-import { SESSION_COMPACTIONS, SESSION_LIST, SESSION_RESTORE } from "./command/session.meta.ts"
+import { SESSION_COMPACTIONS, SESSION_IMPORT, SESSION_LIST, SESSION_RESTORE } from "./command/session.meta.ts"
 
 export const COMMANDS: readonly Registration[] = [
   ...OPERATIONS,
@@ -15,6 +15,7 @@ export const COMMANDS: readonly Registration[] = [
   register(SESSION_LIST, async () => (await import("./command/session.ts")).sessionList),
   register(SESSION_COMPACTIONS, async () => (await import("./command/session.ts")).sessionCompactions),
   register(SESSION_RESTORE, async () => (await import("./command/session.ts")).sessionRestore),
+  register(SESSION_IMPORT, async () => (await import("./command/session-import.ts")).sessionImport),
   register(SERVE, async () => (await import("./command/serve.ts")).serve),
   register(DIRECT, async () => (await import("./command/direct.ts")).direct),
   register(COMPLETION, async () => (await import("./command/completion.ts")).completion),

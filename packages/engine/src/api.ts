@@ -14,11 +14,13 @@ import type {
 
 import type { EmbedderSource } from "./context/embedder-source.ts"
 import type { Reference } from "./context/references.ts"
+import type { ImportCounts, ImportPiece } from "./domain/import.ts"
 import type { EngineLimits } from "./domain/limits.ts"
 import type { PermissionRule } from "./domain/permission.ts"
 import type { RetryPolicy } from "./domain/retry.ts"
 import type { ModelConfig } from "./model/config.ts"
 import type { SessionChanges } from "./runner/changes.ts"
+import type { ImportSource } from "./runner/import.ts"
 import type { LiveItem } from "./runner/live.ts"
 import type { OpenPermissionRequest } from "./runner/permissions.ts"
 import type { EventText } from "./store/reader.ts"
@@ -110,6 +112,26 @@ export interface ForkInput {
   readonly id?: string
 }
 
+export interface ImportInput {
+  /** Of the new session; without one it is made from the source, so the same source gives the same session. */
+  readonly id?: string
+  readonly location: Location
+  readonly title?: string
+  /** Which conversation, and in which state: a retry is recognised by it, a changed source is refused. */
+  readonly source: ImportSource
+  /** When the conversation began, in milliseconds since 1970. */
+  readonly began?: number
+  /** In the order it was said. */
+  readonly history: Iterable<ImportPiece> | AsyncIterable<ImportPiece>
+}
+
+export interface ImportResult {
+  readonly session: SessionInfo
+  /** False: it was there already. */
+  readonly created: boolean
+  readonly counts: ImportCounts
+}
+
 export interface PromptInput {
   readonly id?: string
   readonly sessionID: string
@@ -159,6 +181,8 @@ export interface SessionsApi {
    * has open (a turn, a call, a question) and what waits in its inbox is not copied.
    */
   readonly fork: (input: ForkInput) => Promise<SessionInfo>
+  /** A conversation held elsewhere, as ordinary events. It is there whole or not at all. */
+  readonly import: (input: ImportInput, options?: WaitOptions) => Promise<ImportResult>
   readonly get: (sessionID: string) => Promise<SessionInfo>
   readonly list: (input?: PageInput) => Promise<Page<SessionInfo>>
   /** Admits durably and, unless `resume` is false, schedules execution. An exact retry gets the first receipt. */

@@ -6,6 +6,8 @@ export type {
   EventsInput,
   EventText,
   ForkInput,
+  ImportInput,
+  ImportResult,
   LiveItem,
   Page,
   PageInput,
@@ -18,6 +20,7 @@ export type {
   SessionStatus,
   WaitOptions,
 } from "./api.ts"
+export type { ImportCounts, ImportPiece } from "./domain/import.ts"
 export type { EngineLimits } from "./domain/limits.ts"
 export type { PermissionRule } from "./domain/permission.ts"
 export type { RetryPolicy } from "./domain/retry.ts"

@@ -51,6 +51,11 @@ export const openEngineWith = async (options: EngineOptions, internals: EngineIn
           return sessions.create(input)
         }),
       fork: (input) => run(() => sessions.fork(aboutSession(input))),
+      import: (input, wait) =>
+        run(() => {
+          fieldsOf(input, "The request")
+          return sessions.import(input)
+        }, wait),
       get: (sessionID) => run(() => sessions.get(sessionOf(sessionID))),
       list: (input) => run(() => sessions.list(input)),
       prompt: (input) => run(() => sessions.prompt(aboutSession(input))),

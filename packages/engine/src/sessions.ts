@@ -19,6 +19,8 @@ import type {
   EventsInput,
   EventText,
   ForkInput,
+  ImportInput,
+  ImportResult,
   LiveItem,
   Page,
   PageInput,
@@ -34,6 +36,7 @@ import { changedSessions } from "./runner/changes.ts"
 import type { Runtime } from "./runner/drain.ts"
 import type { Drains } from "./runner/drains.ts"
 import { forkSession } from "./runner/fork.ts"
+import { importSession, type ImportRequest } from "./runner/import.ts"
 import { liveItems } from "./runner/live.ts"
 import { checkCheckpoint, receiptsOf, requestCompaction } from "./runner/receipts.ts"
 import { DEFAULT_AGENT } from "./runner/settings.ts"
@@ -45,6 +48,7 @@ export class Sessions extends Context.Service<
   {
     readonly create: (input: CreateInput) => Effect.Effect<SessionInfo, Failure>
     readonly fork: (input: ForkInput) => Effect.Effect<SessionInfo, Failure>
+    readonly import: (input: ImportInput) => Effect.Effect<ImportResult, Failure>
     readonly get: (sessionID: string) => Effect.Effect<SessionInfo, Failure>
     readonly list: (input?: PageInput) => Effect.Effect<Page<SessionInfo>, Failure>
     readonly prompt: (input: PromptInput) => Effect.Effect<Receipt, Failure>
@@ -230,6 +234,11 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
   return {
     create,
     fork,
+    import: (input) =>
+      attempt(() => checkImport(input)).pipe(
+        Effect.flatMap((request) => importSession(runtime, request)),
+        Effect.map(({ row, created, counts }) => ({ session: info(row), created, counts })),
+      ),
     get: (sessionID) => attempt(() => info(store.log.get(sessionID))),
     list: (input = {}) =>
       attempt(() => {
@@ -354,6 +363,32 @@ const checkId = (id: string | undefined): string | undefined => {
   if (typeof id !== "string" || !/^[\p{L}\p{N}_.:@/+-]{1,200}$/u.test(id))
     throw invalid("An id is 1 to 200 letters, digits or _ . : @ / + -")
   return id
+}
+
+const checkImport = ({ id, location, title, source, began, history }: ImportInput): ImportRequest => {
+  const { format, id: name, digest }: Readonly<Record<string, unknown>> = Object(source)
+  if (typeof format !== "string" || !/^[a-z]{1,20}$/.test(format))
+    throw invalid("The `source` has a `format` of 1 to 20 small letters")
+  if (typeof name !== "string" || typeof digest !== "string" || name === "" || digest === "")
+    throw invalid("The `source` has an `id` and a `digest`")
+  if (title !== undefined && typeof title !== "string") throw invalid("A title is a text")
+  if (began !== undefined && (!Number.isSafeInteger(began) || began < 0))
+    throw invalid("`began` is a time in milliseconds since 1970")
+  const given: unknown = history
+  if (
+    typeof given !== "object" ||
+    given === null ||
+    !(Symbol.iterator in given || Symbol.asyncIterator in given)
+  )
+    throw invalid("`history` is a list of pieces, or reads them one by one")
+  return {
+    id: checkId(id),
+    location: checkLocation(location),
+    title,
+    source: { format, id: name.slice(0, 500), digest: digest.slice(0, 500) },
+    began,
+    history,
+  }
 }
 
 const checkPrompt = (prompt: Prompt): void => {

@@ -63,6 +63,8 @@ export interface DurableEventData {
     readonly title?: string
     /** A fork: which session it was copied from, how far, and when. */
     readonly parent?: { readonly sessionID: SessionId; readonly through: number; readonly time: number }
+    /** An import: the kind of its source, what the conversation is called there, and which state of it was read. */
+    readonly imported?: { readonly format: string; readonly id: string; readonly digest: string }
   }
   "session.next.agent.switched.1": { readonly agent: string }
   "session.next.model.switched.1": { readonly model: string }

@@ -74,3 +74,47 @@ export const SESSION_RESTORE = defineMeta({
   output: objectOf({ session_id: STRING }, { compaction_id: STRING }),
   examples: ["session restore ses_1a2b --to cmp_3c4d"],
 })
+
+export const SESSION_IMPORT = defineMeta({
+  name: "session.import",
+  audience: "human",
+  summary: "Import a conversation from Claude Code, Codex, OpenCode or pi.",
+  details:
+    "Takes the JSONL of Claude Code, a Codex rollout, the JSON of 'opencode export' or a session of pi; the format is told by the content. Prompts, answers, tool calls and compactions become ordinary events, so the session can be searched, compacted, forked and continued with any model. What cannot be taken along is listed. The same file gives the same session again; a file that has grown since is refused unless --session names a new one.",
+  fields: {
+    file: {
+      type: "string",
+      description: "File to import; - reads it from stdin.",
+      positional: true,
+      required: true,
+      value: "FILE",
+    },
+    session: { type: "string", description: "Id of the new session.", value: "SESSION" },
+    directory: {
+      type: "string",
+      description: "Where the session works instead of the directory it was in.",
+      value: "DIRECTORY",
+    },
+    database,
+  },
+  output: objectOf(
+    {
+      session_id: STRING,
+      imported: BOOLEAN,
+      format: STRING,
+      source_id: STRING,
+      directory: STRING,
+      events: INTEGER,
+      prompts: INTEGER,
+      turns: INTEGER,
+      tools: INTEGER,
+      compactions: INTEGER,
+      losses: listOf(objectOf({ kind: STRING, count: INTEGER, text: STRING })),
+    },
+    { title: STRING },
+  ),
+  examples: [
+    "session import ~/.claude/projects/-home-me-app/8956b66f.jsonl",
+    "session import export.json --json",
+  ],
+})

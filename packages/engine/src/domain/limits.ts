@@ -44,12 +44,20 @@ export const LIMITS = {
   recordedErrorCharacters: 4_000,
   receiptFacts: 100,
   summaryMs: 120_000,
+  /** Of an import: one prompt, one text of a model, one result, and all of it. */
+  importedPromptCharacters: 8 * 1024 * 1024,
+  importedTextCharacters: 1024 * 1024,
+  importedResultCharacters: 256 * 1024,
+  importedEvents: 4_000_000,
+  /** Held in memory before they are written. */
+  importedBatchCharacters: 4 * 1024 * 1024,
   contextRetryMs: 1_000,
   contextRetryMostMs: 30_000,
 } as const
 
 assert(LIMITS.toolCallsAtOnce <= LIMITS.toolCallsPerTurn, "a turn can use every slot")
 assert(LIMITS.repetitionNoticed < LIMITS.repetitionRefused, "a model is warned before it is refused")
+assert(LIMITS.importedPromptCharacters <= LIMITS.promptBytes, "an imported prompt could have been sent")
 assert(LIMITS.foreignPollMs <= 250, "commits of other processes are seen within 250 ms")
 assert(DEFAULT_LIMITS.steerBatch <= DEFAULT_LIMITS.pendingInputs, "a batch fits the inbox")
 assert(DEFAULT_LIMITS.leaseMs + 2_000 <= 10_000, "a dead owner's session is free within ten seconds")

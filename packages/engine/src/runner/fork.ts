@@ -31,23 +31,26 @@ export const forkSession = (
       const parent = { sessionID: sessionId(input.sessionID), through: plan.through, time: world.now() }
       return creationOf(store, key, input.id, parent)
     })
-    const written = yield* writeDraft(store, creation, (draft) =>
-      copyEvents(store, key, plan, input.id, draft),
-    )
+    const written = yield* writeDraft(store, creation, (draft) => copyEvents(store, key, plan, draft))
     if (written.created) return written.row
     // Somebody else has forked it under this id in the same moment, or taken the id for something else.
     return (yield* attempt(() => findFork(store, input))) ?? written.row
   })
 
 /** Opens a draft, lets it be written and publishes it; however that ends, no half of it stays. */
-export const writeDraft = (
+export const writeDraft = <Written>(
   store: Store,
   creation: Creation,
-  write: (draft: Draft) => Effect.Effect<void, Failure>,
+  write: (draft: Draft) => Effect.Effect<Written, Failure>,
 ) =>
   Effect.acquireUseRelease(
     attempt(() => store.drafts.open(creation)),
-    (draft) => write(draft).pipe(Effect.andThen(attempt(draft.publish))),
+    (draft) =>
+      Effect.gen(function* () {
+        const written = yield* write(draft)
+        const { row, created } = yield* attempt(draft.publish)
+        return { row, created, written }
+      }),
     (draft) => attempt(draft.discard).pipe(Effect.ignore),
   )
 
@@ -55,10 +58,9 @@ const copyEvents = (
   store: Store,
   key: number,
   plan: ForkPlan,
-  id: string,
   draft: Draft,
 ): Effect.Effect<void, Failure> => {
-  const rename = renamer(id)
+  const rename = renamer(draft.key)
   return eachPage(store, key, plan.through, (events) => {
     draft.append(events.flatMap((event) => rewriteEvent(event, plan, rename) ?? []))
   })
@@ -122,10 +124,10 @@ const creationOf = (
   }
 }
 
-/** Ids of messages are unique in a database: the copy's are made from the fork's own and the old one. */
+/** Ids of messages are unique in a database: the copy's are made from its key and the old one. */
 const renamer =
-  (fork: string) =>
+  (key: number) =>
   (id: string): string => {
     const prefix = /^[a-z]{3}_/.exec(id)?.[0] ?? "msg_"
-    return `${prefix}${createHash("sha256").update(`${fork} ${id}`).digest("hex").slice(0, 32)}`
+    return `${prefix}${createHash("sha256").update(`${key} ${id}`).digest("hex").slice(0, 32)}`
   }

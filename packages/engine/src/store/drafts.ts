@@ -22,6 +22,8 @@ import { MIGRATIONS, NEXT_KEY, positionOf, STRIDE } from "./schema.ts"
 export type Creation = Extract<DatedEvent, { readonly type: "session.next.created.1" }>
 
 export interface Draft {
+  /** Of no other draft or session in this database: what its ids are made from. */
+  readonly key: number
   /** One transaction; when it fails the draft is good for nothing but `discard`. Creation was given to `open`. */
   readonly append: (events: readonly DatedEvent[]) => void
   /** Makes it a session. When its id was taken meanwhile, that session is returned and the draft is cleared away. */
@@ -47,6 +49,7 @@ export const createDrafts = (options: {
   const open = new Map<Draft, Fence>()
   const insertEvent = raw.prepare("insert into event (id, type, time, data) values (?, ?, ?, ?)")
   const selectFence = raw.prepare("select fence from lease where session = ?")
+  const giveBack = raw.prepare("update lease set owner = null where session = ? and fence = ?")
   const nextKey = raw.prepare(NEXT_KEY)
   const selectSession = raw.prepare("select 1 from session where key = ?")
   const selectReserved = raw.prepare(
@@ -107,6 +110,7 @@ export const createDrafts = (options: {
     }
 
     const draft: Draft = {
+      key: fence.key,
       append: (events) => {
         checkOpen()
         database.transact("NORMAL", () => {
@@ -134,10 +138,17 @@ export const createDrafts = (options: {
               `insert into session (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
             )
             .run(...Object.values(row))
+          // With the same commit: nobody shall take the new session for one whose owner was lost at work.
+          giveBack.run(fence.key, fence.number)
           return { row: log.get(creation.data.sessionID), created: true }
         })
-        if (!result.created) draft.discard()
-        else if (end()) leases.release(fence)
+        if (!result.created) {
+          draft.discard()
+          return result
+        }
+        end()
+        leases.release(fence)
+        log.announce(creation.data.sessionID, [{ ...creation, seq: 1 }])
         return result
       },
       discard: () => {

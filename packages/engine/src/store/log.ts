@@ -76,6 +76,8 @@ export interface Log {
   ) => { readonly row: SessionRow; readonly created: boolean }
   /** Called after each commit of this process that appended something. */
   readonly onCommit: (listener: (sessionID: string, events: readonly StoredEvent[]) => void) => () => void
+  /** Tells those who listen; for commits that were made elsewhere in this process. */
+  readonly announce: (sessionID: string, events: readonly StoredEvent[]) => void
   readonly projector: Projector
 }
 
@@ -182,7 +184,7 @@ export const createLog = (options: { readonly database: Database; readonly now: 
     return () => listeners.delete(listener)
   }
 
-  return { find, get, findHead, head, write, append, create, onCommit, projector }
+  return { find, get, findHead, head, write, append, create, onCommit, announce, projector }
 }
 
 const optional = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)

@@ -56,6 +56,37 @@ export const ENGINE_FAILURES = {
     cause: (f) => `Session ${f["session"]} exists already and is another one.`,
     next: () => "use another id, or none.",
   },
+  IMPORT_CHANGED: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Session ${f["session"]} was imported from an earlier state of this conversation.`,
+    next: () => "go on with that session, or import this state beside it under another id (--session).",
+  },
+  IMPORT_UNREADABLE: {
+    exit: 1,
+    http: 400,
+    cause: (f) => `${f["file"]} cannot be read: ${f["why"]}.`,
+    next: () => "name the session file itself.",
+  },
+  IMPORT_FORMAT_UNKNOWN: {
+    exit: 1,
+    http: 400,
+    cause: (f) => `${f["file"]} is no session that can be imported.`,
+    next: () =>
+      "name the JSONL of a Claude Code session, a Codex rollout, the JSON of 'opencode export' or a session of pi.",
+  },
+  IMPORT_EMPTY: {
+    exit: 1,
+    http: 400,
+    cause: (f) => `${f["file"]} holds no conversation.`,
+    next: () => "name a session in which something was said.",
+  },
+  IMPORT_TOO_LARGE: {
+    exit: 1,
+    http: 413,
+    cause: (f) => `The conversation is too large to import: ${f["what"]}.`,
+    next: () => "import a part of it, for instance the file without its oldest lines.",
+  },
   CHECKPOINT_NOT_FOUND: {
     exit: 1,
     http: 404,

@@ -1,0 +1,333 @@
+/**
+ * `~/.claude/projects/<directory>/<session>.jsonl`, as Claude Code 2.1 writes it. Lines of a conversation have a `uuid` and
+ * a `parentUuid` and make a tree: going back and asking again starts a branch, and the newest line is the tip of the one
+ * in force. One answer is several lines with the same `message.id`, one for each block; the results of parallel calls
+ * hang on the lines of their calls, beside the path. `compact_boundary` starts anew (its `logicalParentUuid` names what
+ * was before), the summary is the next user line with `isCompactSummary`. Other kinds of lines are bookkeeping.
+ */
+import type { ImportPiece } from "@meridian/engine"
+import type { JsonObject, PromptFile, RecordedContent } from "@meridian/protocol"
+import { asObject, countAt, listAt, numberAt, objectAt, textAt, wordAt } from "@meridian/spaces"
+
+import { fileOf, mediaOf, textContent } from "./content.ts"
+import { dated, objectsIn, timeOf, type OpenReader } from "./conversation.ts"
+
+interface Line {
+  readonly parent: string | undefined
+  /** The line before it in the file, for a parent that is damaged. */
+  readonly before: string | undefined
+  readonly kind: "user" | "assistant" | "result" | "other"
+  /** Which answer it is a block of. */
+  readonly answer: string | undefined
+}
+
+export const openClaudeReader: OpenReader = (losses) => {
+  const main = new Map<string, Line>()
+  const side = new Map<string, Line>()
+  const tips = new Map<Map<string, Line>, { before?: string; tip?: string }>([
+    [main, {}],
+    [side, {}],
+  ])
+  let sessionID: string | undefined
+  let directory: string | undefined
+  let title: string | undefined
+  let firstPrompt: string | undefined
+  let began: number | undefined
+  let chosen: Set<string> | undefined
+  let boundary: JsonObject | undefined
+  let commandIsLocal = false
+
+  const survey = (line: JsonObject): void => {
+    sessionID = textAt(line, "sessionId") ?? sessionID
+    const summary = wordAt(line, "type") === "summary" ? textAt(line, "summary") : undefined
+    title = textAt(line, "customTitle") ?? textAt(line, "aiTitle") ?? summary ?? title
+    const uuid = textAt(line, "uuid")
+    if (uuid === undefined) return
+    directory ??= textAt(line, "cwd")
+    began ??= timeOf(line["timestamp"])
+    const lines = line["isSidechain"] === true ? side : main
+    const last = tips.get(lines) ?? {}
+    if (!lines.has(uuid)) {
+      const parent = textAt(line, "parentUuid") ?? textAt(line, "logicalParentUuid")
+      const kind = kindOf(line)
+      lines.set(uuid, {
+        parent: parent ?? (line["isCompactSummary"] === true ? last.before : undefined),
+        before: last.before,
+        kind,
+        answer: kind === "assistant" ? answerOf(line) : undefined,
+      })
+      if (kind !== "other") last.tip = uuid
+    }
+    last.before = uuid
+    if (firstPrompt === undefined && kindOf(line) === "user" && !isNote(line)) {
+      const text = textsOf(objectAt(line, "message")).find((candidate) => !isHarnessText(candidate))
+      if (text !== undefined && text.trim() !== "") firstPrompt = text
+    }
+  }
+
+  /** The path to the newest line, with what hangs beside it; everything else is told as lost. */
+  const choose = (): Set<string> => {
+    // The file of a sub-agent is nothing but a sidechain: then that is the conversation.
+    const isAgent = ![...main.values()].some(({ kind }) => kind !== "other")
+    const lines = isAgent ? side : main
+    const path = pathTo(lines, tips.get(lines)?.tip)
+    const answers = new Set([...path].flatMap((uuid) => lines.get(uuid)?.answer ?? []))
+    for (const [uuid, { answer }] of lines) if (answer !== undefined && answers.has(answer)) path.add(uuid)
+    for (const [uuid, { kind, parent }] of lines)
+      if (kind === "result" && parent !== undefined && path.has(parent)) path.add(uuid)
+    const left = [...lines].filter(([uuid, { kind }]) => kind !== "other" && !path.has(uuid))
+    losses.add("branchMessages", left.length)
+    losses.add("branches", left.filter(([, { parent }]) => parent === undefined || path.has(parent)).length)
+    if (isAgent) return path
+    const aside = [...side.values()].filter(({ kind }) => kind !== "other")
+    losses.add("sidechainMessages", aside.length)
+    losses.add(
+      "sidechains",
+      [...side.values()].filter(({ parent }) => parent === undefined || !side.has(parent)).length,
+    )
+    return path
+  }
+
+  const readAssistant = (line: JsonObject): readonly ImportPiece[] => {
+    const message = objectAt(line, "message")
+    const model = textAt(message, "model")
+    const turn = answerOf(line)
+    const time = dated(line["timestamp"])
+    const about = {
+      turn,
+      ...time,
+      agent: "claude",
+      ...keyOf(line),
+      ...(model === undefined ? {} : { model }),
+    }
+    if (line["isApiErrorMessage"] === true)
+      return [{ kind: "failed", ...about, message: textsOf(message).join("\n") || "The request failed." }]
+    if (model === "<synthetic>") {
+      losses.add("notes")
+      return []
+    }
+    const pieces = blocksOf(message).flatMap((block): readonly ImportPiece[] => {
+      switch (wordAt(block, "type")) {
+        case "text":
+          return [{ kind: "text", ...about, text: wordAt(block, "text") }]
+        case "thinking": {
+          const text = wordAt(block, "thinking")
+          losses.add(text === "" ? "encrypted" : "thinking")
+          return [{ kind: "reasoning", ...about, text }]
+        }
+        case "redacted_thinking":
+          losses.add("encrypted")
+          return []
+        case "tool_use":
+        case "server_tool_use":
+        case "mcp_tool_use": {
+          const input = objectAt(block, "input") ?? {}
+          return [{ kind: "call", ...about, callID: wordAt(block, "id"), tool: wordAt(block, "name"), input }]
+        }
+        default:
+          if (textAt(block, "tool_use_id") !== undefined) return [readResult(block, time)]
+          losses.add("unknown")
+          return []
+      }
+    })
+    const usage = objectAt(message, "usage")
+    if (usage === undefined) return pieces
+    const cost = numberAt(line, "costUSD")
+    return [
+      ...pieces,
+      { kind: "usage", turn, usage: usageOf(usage), ...(cost === undefined ? {} : { cost }) },
+    ]
+  }
+
+  const readResult = (block: JsonObject, time: { readonly time?: number }): ImportPiece => ({
+    kind: "result",
+    ...time,
+    callID: wordAt(block, "tool_use_id"),
+    content: contentOf(block["content"]),
+    failed: block["is_error"] === true,
+  })
+
+  const contentOf = (content: unknown): readonly RecordedContent[] => {
+    if (typeof content === "string") return textContent(content)
+    if (!Array.isArray(content)) return content === undefined ? [] : textContent(JSON.stringify(content))
+    return content.flatMap((entry: unknown): readonly RecordedContent[] => {
+      const block = asObject(entry)
+      if (wordAt(block, "type") === "text") return textContent(wordAt(block, "text"))
+      if (wordAt(block, "type") === "image") return mediaOf(imageOf(block))
+      return textContent(JSON.stringify(entry))
+    })
+  }
+
+  const imageOf = (block: JsonObject | undefined): PromptFile | undefined => {
+    const source = objectAt(block, "source")
+    return fileOf(textAt(source, "media_type"), textAt(source, "data"), losses)
+  }
+
+  const readUser = (line: JsonObject): readonly ImportPiece[] => {
+    const message = objectAt(line, "message")
+    const time = dated(line["timestamp"])
+    if (line["isCompactSummary"] === true) return readSummary(line)
+    const blocks = blocksOf(message)
+    const results = blocks.filter((block) => wordAt(block, "type") === "tool_result")
+    if (results.length > 0) {
+      losses.add("notes", blocks.filter((block) => wordAt(block, "type") === "text").length)
+      return results.map((block) => readResult(block, time))
+    }
+    if (isNote(line)) {
+      commandIsLocal = textsOf(message).some((text) => text.startsWith("<local-command-caveat>"))
+      losses.add("notes")
+      return []
+    }
+    const texts = textsOf(message).flatMap(personal)
+    const files = blocks.flatMap((block) => {
+      const type = wordAt(block, "type")
+      return type === "image" || type === "document" ? (imageOf(block) ?? []) : []
+    })
+    if (texts.length === 0 && files.length === 0) return []
+    return [{ kind: "prompt", ...time, ...keyOf(line), prompt: promptOf(texts.join("\n\n"), files) }]
+  }
+
+  /** What the person said: not what the harness added, and a command as it was typed. */
+  const personal = (text: string): readonly string[] => {
+    const command = COMMAND.exec(text)
+    if (command !== null && !commandIsLocal)
+      return [`${command[1] ?? ""} ${ARGUMENTS.exec(text)?.[1] ?? ""}`.trim()]
+    commandIsLocal = false
+    const typed = SHELL.exec(text)
+    if (typed !== null) return [`! ${typed[1] ?? ""}`]
+    if (command === null && !isHarnessText(text)) return [text]
+    losses.add("notes")
+    return []
+  }
+
+  const readSummary = (line: JsonObject): readonly ImportPiece[] => {
+    const metadata = objectAt(boundary, "compactMetadata")
+    boundary = undefined
+    const text = textsOf(objectAt(line, "message")).join("\n")
+    if (text === "") {
+      losses.add("compactions")
+      return []
+    }
+    const preserved = objectAt(metadata, "preservedMessages")
+    const names = listAt(preserved, preserved?.["allUuids"] === undefined ? "uuids" : "allUuids")
+    const keep = names.filter((name) => typeof name === "string")
+    const tokens = { before: countAt(metadata, "preTokens"), after: countAt(metadata, "postTokens") }
+    const manual = wordAt(metadata, "trigger") === "manual"
+    return [{ kind: "summary", ...dated(line["timestamp"]), text, keep, tokens, manual }]
+  }
+
+  const readAttachment = (line: JsonObject): readonly ImportPiece[] => {
+    const attachment = objectAt(line, "attachment")
+    const kind = wordAt(attachment, "type")
+    const queued = attachment?.["prompt"]
+    if (kind !== "queued_command" || typeof queued !== "string") {
+      // The whole system prompt, kept for debugging: nothing that was said.
+      if (kind !== "prompt_snapshot") losses.add("notes")
+      return []
+    }
+    return [{ kind: "prompt", ...dated(line["timestamp"]), ...keyOf(line), prompt: { text: queued } }]
+  }
+
+  return {
+    survey,
+    about: () => {
+      if (sessionID === undefined) return undefined
+      chosen ??= choose()
+      const name = title ?? firstPrompt
+      return {
+        id: sessionID,
+        ...(directory === undefined ? {} : { directory }),
+        ...(began === undefined ? {} : { began }),
+        ...(name === undefined ? {} : { title: name }),
+      }
+    },
+    read: (line) => {
+      const uuid = textAt(line, "uuid")
+      if (uuid === undefined) return []
+      chosen ??= choose()
+      // Once: a resumed session may repeat its lines.
+      if (!chosen.delete(uuid)) return []
+      switch (wordAt(line, "type")) {
+        case "assistant":
+          return readAssistant(line)
+        case "user":
+          return readUser(line)
+        case "attachment":
+          return readAttachment(line)
+        case "system":
+          if (wordAt(line, "subtype") === "compact_boundary") boundary = line
+          return []
+        default:
+          return []
+      }
+    },
+  }
+}
+
+/** From the tip back to where the conversation began. */
+const pathTo = (lines: ReadonlyMap<string, Line>, tip: string | undefined): Set<string> => {
+  const path = new Set<string>()
+  for (let uuid = tip; uuid !== undefined && !path.has(uuid);) {
+    const line = lines.get(uuid)
+    if (line === undefined) break
+    path.add(uuid)
+    uuid = line.parent === undefined || lines.has(line.parent) ? line.parent : line.before
+  }
+  return path
+}
+
+const kindOf = (line: JsonObject): Line["kind"] => {
+  const type = wordAt(line, "type")
+  if (type === "assistant") return "assistant"
+  if (type !== "user") return "other"
+  return blocksOf(objectAt(line, "message")).some((block) => wordAt(block, "type") === "tool_result")
+    ? "result"
+    : "user"
+}
+
+const answerOf = (line: JsonObject): string => {
+  const id = textAt(objectAt(line, "message"), "id")
+  const request = textAt(line, "requestId") ?? textAt(line, "requestRef") ?? ""
+  return id === undefined ? wordAt(line, "uuid") : `${id} ${request}`
+}
+
+const keyOf = (line: JsonObject): { readonly key?: string } => {
+  const key = textAt(line, "uuid")
+  return key === undefined ? {} : { key }
+}
+
+const isNote = (line: JsonObject): boolean =>
+  line["isMeta"] === true || line["isVisibleInTranscriptOnly"] === true
+
+const blocksOf = (message: JsonObject | undefined): readonly JsonObject[] => objectsIn(message?.["content"])
+
+const textsOf = (message: JsonObject | undefined): readonly string[] => {
+  const content = textAt(message, "content")
+  if (content !== undefined) return [content]
+  return blocksOf(message).flatMap((block) =>
+    wordAt(block, "type") === "text" ? (textAt(block, "text") ?? []) : [],
+  )
+}
+
+const COMMAND = /<command-name>([^<]{1,200})<\/command-name>/
+const ARGUMENTS = /<command-args>([^]*?)<\/command-args>/
+const SHELL = /^<bash-input>([^]*?)<\/bash-input>/
+
+const isHarnessText = (text: string): boolean =>
+  /^\s*(?:<(?:system-reminder|local-command-|command-|bash-|user-prompt-submit-hook|task-notification)|\[Request interrupted by user)/.test(
+    text,
+  )
+
+const promptOf = (text: string, files: readonly PromptFile[]) =>
+  files.length === 0 ? { text } : { text, files }
+
+const usageOf = (usage: JsonObject) => {
+  const reasoning = countAt(objectAt(usage, "output_tokens_details"), "thinking_tokens")
+  return {
+    input: countAt(usage, "input_tokens"),
+    output: Math.max(0, countAt(usage, "output_tokens") - reasoning),
+    reasoning,
+    cacheRead: countAt(usage, "cache_read_input_tokens"),
+    cacheWrite: countAt(usage, "cache_creation_input_tokens"),
+  }
+}

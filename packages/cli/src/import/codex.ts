@@ -1,0 +1,283 @@
+/**
+ * `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, as Codex 0.166 writes it: `{timestamp, type, payload}`.
+ * `session_meta` says which thread it is, `turn_context` with which model, `response_item` is what went to the model and
+ * came back, `compacted` replaces everything before it (`replacement_history` names what stays). `event_msg` repeats the
+ * items for the screen; only its token counts are read. Rollouts from before October 2025 have the items without an envelope.
+ *
+ * Nothing says where one answer of the model ends: a new one begins when something of the model follows a result, a
+ * prompt or a count of tokens.
+ */
+import type { ImportPiece } from "@meridian/engine"
+import type { Json, JsonObject, PromptFile, RecordedContent } from "@meridian/protocol"
+import { asObject, countAt, listAt, objectAt, parseObject, textAt, wordAt } from "@meridian/spaces"
+
+import { fileOfUrl, mediaOf, textContent } from "./content.ts"
+import { dated, timeOf, type OpenReader } from "./conversation.ts"
+
+/** What older versions keep of the prompts beside a summary; they do not write it down. */
+const KEPT_PROMPT_CHARACTERS = 80_000
+
+export const openCodexReader: OpenReader = (losses) => {
+  let about: { id?: string; directory?: string; began?: number; title?: string } = {}
+  let model: string | undefined
+  let turns = 0
+  let turnIsOver = true
+  let isCounted = false
+  let prompts: { readonly key: string; readonly length: number }[] = []
+
+  const survey = (line: JsonObject): void => {
+    const { type, payload } = openEnvelope(line)
+    // The first is its own; a fork has copied those of its source behind it.
+    if (type === "session_meta" && about.id === undefined) {
+      const id = textAt(payload, "id") ?? textAt(payload, "session_id")
+      const directory = textAt(payload, "cwd")
+      const began = timeOf(payload["timestamp"])
+      about = {
+        ...(id === undefined ? {} : { id }),
+        ...(directory === undefined ? {} : { directory }),
+        ...(began === undefined ? {} : { began }),
+      }
+    }
+    if (about.title === undefined && type === "response_item" && isPrompt(payload))
+      about.title = textsOf(payload).join("\n")
+  }
+
+  const ofTurn = (line: JsonObject) => {
+    if (turnIsOver) {
+      turns += 1
+      isCounted = false
+    }
+    turnIsOver = false
+    const named = model === undefined ? {} : { model }
+    return { turn: String(turns), ...dated(line["timestamp"]), agent: "codex", ...named }
+  }
+
+  const readMessage = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+    const role = wordAt(item, "role")
+    if (role === "assistant") {
+      const of = ofTurn(line)
+      return [{ kind: "text", ...of, text: textsOf(item).join("\n\n") }]
+    }
+    if (role !== "user") {
+      losses.add("notes")
+      return []
+    }
+    turnIsOver = true
+    if (!isPrompt(item)) {
+      losses.add("notes")
+      return []
+    }
+    const text = textsOf(item).join("\n\n")
+    const files = listAt(item, "content").flatMap((part): readonly PromptFile[] => {
+      const block = asObject(part)
+      if (wordAt(block, "type") !== "input_image") return []
+      const file = fileOfUrl(textAt(block, "image_url"), "image/unknown", losses)
+      return file === undefined ? [] : [file]
+    })
+    const key = textAt(item, "id") ?? `prompt ${prompts.length}`
+    prompts.push({ key, length: text.length })
+    const prompt = files.length === 0 ? { text } : { text, files }
+    return [{ kind: "prompt", ...dated(line["timestamp"]), key, prompt }]
+  }
+
+  const readReasoning = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+    const texts = [...listAt(item, "summary"), ...listAt(item, "content")].flatMap(
+      (part) => textAt(asObject(part), "text") ?? [],
+    )
+    losses.add(texts.length === 0 ? "encrypted" : "thinking")
+    if (texts.length === 0) return []
+    return [{ kind: "reasoning", ...ofTurn(line), text: texts.join("\n\n") }]
+  }
+
+  const readCall = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+    const call = { kind: "call", ...ofTurn(line), callID: callOf(item) } as const
+    switch (wordAt(item, "type")) {
+      case "custom_tool_call":
+        return [{ ...call, tool: wordAt(item, "name"), input: { input: wordAt(item, "input") } }]
+      case "local_shell_call":
+        return [{ ...call, tool: "local_shell", input: objectAt(item, "action") ?? {} }]
+      default: {
+        const raw = wordAt(item, "arguments")
+        const input = parseObject(raw)
+        return [{ ...call, tool: wordAt(item, "name"), ...(input === undefined ? { raw } : { input }) }]
+      }
+    }
+  }
+
+  /** Runs at the provider; the file has the question, not the answer. */
+  const readSearch = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+    const callID = textAt(item, "id") ?? `search ${turns}`
+    const input = objectAt(item, "action") ?? {}
+    return [
+      { kind: "call", ...ofTurn(line), callID, tool: "web_search", input },
+      { kind: "result", callID, content: textContent("[The provider searched; the file has no results.]") },
+    ]
+  }
+
+  const readOutput = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+    turnIsOver = true
+    const { content, failed } = outputOf(item["output"])
+    return [{ kind: "result", ...dated(line["timestamp"]), callID: callOf(item), content, failed }]
+  }
+
+  const outputOf = (
+    output: Json | undefined,
+  ): { readonly content: readonly RecordedContent[]; readonly failed: boolean } => {
+    if (typeof output === "string") {
+      // Older versions wrap it: {"output":"...","metadata":{"exit_code":1}}
+      const wrapped = output.startsWith("{") ? parseObject(output) : undefined
+      const text = textAt(wrapped, "output")
+      const code = objectAt(wrapped, "metadata")?.["exit_code"]
+      if (text !== undefined) return { content: textContent(text), failed: code !== undefined && code !== 0 }
+      return { content: textContent(output), failed: false }
+    }
+    const given = asObject(output)
+    const parts = Array.isArray(output) ? output : listAt(given, "content")
+    const content = parts.flatMap((part: Json): readonly RecordedContent[] => {
+      const block = asObject(part)
+      const text = textAt(block, "text")
+      if (text !== undefined) return textContent(text)
+      return mediaOf(fileOfUrl(textAt(block, "image_url"), "image/unknown", losses))
+    })
+    return { content, failed: given?.["success"] === false }
+  }
+
+  const readItem = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+    switch (wordAt(item, "type")) {
+      case "message":
+        return readMessage(line, item)
+      case "reasoning":
+        return readReasoning(line, item)
+      case "function_call":
+      case "custom_tool_call":
+      case "local_shell_call":
+        return readCall(line, item)
+      case "web_search_call":
+        return readSearch(line, item)
+      case "function_call_output":
+      case "custom_tool_call_output":
+        return readOutput(line, item)
+      case "ghost_snapshot":
+        return []
+      default:
+        losses.add("unknown")
+        return []
+    }
+  }
+
+  const readCount = (payload: JsonObject): readonly ImportPiece[] => {
+    const last = objectAt(objectAt(payload, "info"), "last_token_usage")
+    if (last === undefined || turns === 0) return []
+    turnIsOver = true
+    // The same count is told again when a later turn begins.
+    if (isCounted) return []
+    isCounted = true
+    const cacheRead = countAt(last, "cached_input_tokens")
+    const cacheWrite = countAt(last, "cache_write_input_tokens")
+    const reasoning = countAt(last, "reasoning_output_tokens")
+    const usage = {
+      input: Math.max(0, countAt(last, "input_tokens") - cacheRead - cacheWrite),
+      output: Math.max(0, countAt(last, "output_tokens") - reasoning),
+      reasoning,
+      cacheRead,
+      cacheWrite,
+    }
+    return [{ kind: "usage", turn: String(turns), usage }]
+  }
+
+  const readCompacted = (line: JsonObject, payload: JsonObject): readonly ImportPiece[] => {
+    turnIsOver = true
+    const text = withoutLead(wordAt(payload, "message"))
+    if (text === "") {
+      losses.add("compactions")
+      return []
+    }
+    const replaced = payload["replacement_history"]
+    const keep = Array.isArray(replaced)
+      ? listAt(payload, "replacement_history").flatMap((item) => textAt(asObject(item), "id") ?? [])
+      : newest(prompts, KEPT_PROMPT_CHARACTERS)
+    const stays = new Set(keep)
+    prompts = prompts.filter(({ key }) => stays.has(key))
+    return [{ kind: "summary", ...dated(line["timestamp"]), text, keep }]
+  }
+
+  return {
+    survey,
+    about: () => (about.id === undefined ? undefined : { ...about, id: about.id }),
+    read: (line) => {
+      const { type, payload } = openEnvelope(line)
+      switch (type) {
+        case "response_item":
+          return readItem(line, payload)
+        case "turn_context":
+          model = textAt(payload, "model") ?? model
+          return []
+        case "event_msg":
+          return wordAt(payload, "type") === "token_count" ? readCount(payload) : []
+        case "compacted":
+          return readCompacted(line, payload)
+        default:
+          return []
+      }
+    },
+  }
+}
+
+const ITEMS = new Set([
+  "message",
+  "reasoning",
+  "function_call",
+  "function_call_output",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "local_shell_call",
+  "web_search_call",
+])
+
+/** Older rollouts have no envelope: a line is an item, the first one the thread. */
+export const openEnvelope = (line: JsonObject): { readonly type: string; readonly payload: JsonObject } => {
+  const type = wordAt(line, "type")
+  const payload = objectAt(line, "payload")
+  if (payload !== undefined) return { type, payload }
+  if (ITEMS.has(type)) return { type: "response_item", payload: line }
+  const isThread = type === "" && textAt(line, "id") !== undefined && textAt(line, "timestamp") !== undefined
+  return { type: isThread ? "session_meta" : type, payload: line }
+}
+
+const callOf = (item: JsonObject): string => textAt(item, "call_id") ?? wordAt(item, "id")
+
+const textsOf = (item: JsonObject): readonly string[] =>
+  listAt(item, "content").flatMap((part) => {
+    const block = asObject(part)
+    return wordAt(block, "type").endsWith("image") ? [] : (textAt(block, "text") ?? [])
+  })
+
+/** What the harness says in the person's name starts with one of these. */
+const CONTEXT =
+  /^\s*(?:<(?:environment_context|user_instructions|turn_aborted|skill|subagent_notification|permissions|hook_prompt|user_shell_command|INSTRUCTIONS|model_switch|collaboration_mode|personality)|# AGENTS\.md instructions|Another language model started to solve this problem)/
+
+const isPrompt = (item: JsonObject): boolean => {
+  if (wordAt(item, "type") !== "message" || wordAt(item, "role") !== "user") return false
+  const kinds = listAt(objectAt(item, "internal_chat_message_metadata_passthrough"), "content_item_kinds")
+  if (kinds.length > 0) return kinds.some((kind) => typeof kind === "string" && kind.startsWith("user."))
+  const [first] = textsOf(item)
+  return first === undefined || !CONTEXT.test(first)
+}
+
+const LEAD = /^Another language model started to solve this problem[^\n]*:\n/
+
+const withoutLead = (text: string): string => text.replace(LEAD, "").trim()
+
+const newest = (
+  prompts: readonly { readonly key: string; readonly length: number }[],
+  characters: number,
+): readonly string[] => {
+  let room = characters
+  const kept: string[] = []
+  for (const { key, length } of prompts.toReversed()) {
+    room -= length
+    if (room < 0) break
+    kept.unshift(key)
+  }
+  return kept
+}

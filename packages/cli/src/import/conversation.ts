@@ -1,0 +1,50 @@
+/**
+ * How a foreign session file is read: twice, entry by entry. The first pass looks at all of it (which branch is the
+ * newest, what it is called), the second says what was said. A reader is pure and takes any JSON: what it does not
+ * understand is counted as lost.
+ */
+import type { ImportPiece } from "@meridian/engine"
+import type { Json, JsonObject } from "@meridian/protocol"
+import { asObject } from "@meridian/spaces"
+
+import type { Losses } from "./losses.ts"
+
+export type Format = "claude" | "codex" | "opencode" | "pi"
+
+export interface About {
+  /** What the source calls it. */
+  readonly id: string
+  readonly directory?: string
+  readonly title?: string
+  /** Milliseconds since 1970. */
+  readonly began?: number
+}
+
+export interface ConversationReader {
+  readonly survey: (entry: JsonObject) => void
+  /** Behind the first pass; undefined when the file does not say which session it is. */
+  readonly about: () => About | undefined
+  /** The second pass, over the same entries. */
+  readonly read: (entry: JsonObject) => readonly ImportPiece[]
+}
+
+export type OpenReader = (losses: Losses) => ConversationReader
+
+/** ISO 8601 or milliseconds, as sources write it. */
+export const timeOf = (value: unknown): number | undefined => {
+  const time = typeof value === "string" ? Date.parse(value) : value
+  return typeof time === "number" && Number.isFinite(time) && time >= 0 ? Math.floor(time) : undefined
+}
+
+/** For spreading: absent stays absent. */
+export const dated = (value: unknown): { readonly time?: number } => {
+  const time = timeOf(value)
+  return time === undefined ? {} : { time }
+}
+
+/** The blocks of a message: what is no object is no block. */
+export const objectsIn = (list: Json | undefined): readonly JsonObject[] =>
+  (Array.isArray(list) ? list : []).flatMap((entry: Json): readonly JsonObject[] => {
+    const object = asObject(entry)
+    return object === undefined ? [] : [object]
+  })

@@ -1,0 +1,225 @@
+/**
+ * `~/.pi/agent/sessions/--<directory>--/<time>_<id>.jsonl`, after pi's own description of format version 3: a header
+ * `{type: "session", version, id, timestamp, cwd}`, then entries with `id` and `parentId` that make a tree; the last entry
+ * is the tip of the branch in force. Version 1 has neither id: its entries are the conversation in their order.
+ * `compaction` replaces what is before `firstKeptEntryId`.
+ */
+import type { ImportPiece } from "@meridian/engine"
+import type { Json, JsonObject, PromptFile, RecordedContent } from "@meridian/protocol"
+import { countAt, numberAt, objectAt, textAt, wordAt } from "@meridian/spaces"
+
+import { fileOf, mediaOf, textContent } from "./content.ts"
+import { dated, objectsIn, timeOf, type About, type OpenReader } from "./conversation.ts"
+
+interface Entry {
+  readonly parent: string | undefined
+  readonly before: string | undefined
+  readonly isMessage: boolean
+}
+
+export const openPiReader: OpenReader = (losses) => {
+  const entries = new Map<string, Entry>()
+  let header: About | undefined
+  let title: string | undefined
+  let firstPrompt: string | undefined
+  let tip: string | undefined
+  let chosen: Set<string> | undefined
+  /** Keys of the messages read so far, in order: a compaction keeps a tail of them. */
+  let keys: string[] = []
+  let turns = 0
+
+  const survey = (entry: JsonObject): void => {
+    const type = wordAt(entry, "type")
+    const id = textAt(entry, "id")
+    if (type === "session") {
+      if (header !== undefined || id === undefined) return
+      const directory = textAt(entry, "cwd")
+      const began = timeOf(entry["timestamp"])
+      header = {
+        id,
+        ...(directory === undefined ? {} : { directory }),
+        ...(began === undefined ? {} : { began }),
+      }
+      return
+    }
+    if (type === "session_info") title = textAt(entry, "name") ?? title
+    const message = objectAt(entry, "message")
+    if (wordAt(message, "role") === "user") firstPrompt ??= textsOf(message?.["content"]).join("\n")
+    if (id === undefined || entries.has(id)) return
+    entries.set(id, { parent: textAt(entry, "parentId"), before: tip, isMessage: type === "message" })
+    tip = id
+  }
+
+  const choose = (): Set<string> => {
+    const path = new Set<string>()
+    for (let id = tip; id !== undefined && !path.has(id);) {
+      const entry: Entry | undefined = entries.get(id)
+      if (entry === undefined) break
+      path.add(id)
+      id = entry.parent === undefined || entries.has(entry.parent) ? entry.parent : entry.before
+    }
+    const left = [...entries].filter(([id, { isMessage }]) => isMessage && !path.has(id))
+    losses.add("branchMessages", left.length)
+    losses.add("branches", left.filter(([, { parent }]) => parent === undefined || path.has(parent)).length)
+    return path
+  }
+
+  const filesOf = (content: Json | undefined): readonly PromptFile[] =>
+    objectsIn(content).flatMap((block): readonly PromptFile[] => {
+      if (wordAt(block, "type") !== "image") return []
+      const file = fileOf(textAt(block, "mimeType"), textAt(block, "data"), losses)
+      return file === undefined ? [] : [file]
+    })
+
+  const readAssistant = (
+    message: JsonObject,
+    about: { readonly key?: string; readonly time?: number },
+  ): readonly ImportPiece[] => {
+    turns += 1
+    const turn = String(turns)
+    const model = textAt(message, "model")
+    const provider = textAt(message, "provider")
+    const name = model === undefined || provider === undefined ? model : `${provider}/${model}`
+    const of = { turn, agent: "pi", ...about, ...(name === undefined ? {} : { model: name }) }
+    const pieces = objectsIn(message["content"]).flatMap((block): readonly ImportPiece[] => {
+      switch (wordAt(block, "type")) {
+        case "text":
+          return [{ kind: "text", ...of, text: wordAt(block, "text") }]
+        case "thinking": {
+          const text = wordAt(block, "thinking")
+          losses.add(text === "" ? "encrypted" : "thinking")
+          return [{ kind: "reasoning", ...of, text }]
+        }
+        case "toolCall": {
+          const input = objectAt(block, "arguments") ?? {}
+          return [{ kind: "call", ...of, callID: wordAt(block, "id"), tool: wordAt(block, "name"), input }]
+        }
+        default:
+          losses.add("unknown")
+          return []
+      }
+    })
+    const usage = objectAt(message, "usage")
+    const cost = numberAt(objectAt(usage, "cost"), "total")
+    const spent: readonly ImportPiece[] =
+      usage === undefined
+        ? []
+        : [{ kind: "usage", turn, usage: usageOf(usage), ...(cost === undefined ? {} : { cost }) }]
+    const reason = wordAt(message, "stopReason")
+    if (reason !== "error" && reason !== "aborted") return [...pieces, ...spent]
+    const why = textAt(message, "errorMessage") ?? (reason === "aborted" ? "Aborted." : "The turn failed.")
+    return [...pieces, ...spent, { kind: "failed", ...of, message: why }]
+  }
+
+  const readMessage = (entry: JsonObject, message: JsonObject): readonly ImportPiece[] => {
+    const key = textAt(entry, "id")
+    const time = timeOf(message["timestamp"]) ?? timeOf(entry["timestamp"])
+    const about = { ...(key === undefined ? {} : { key }), ...(time === undefined ? {} : { time }) }
+    if (key !== undefined) keys.push(key)
+    const { content } = message
+    switch (wordAt(message, "role")) {
+      case "user": {
+        const text = textsOf(content).join("\n\n")
+        const files = filesOf(content)
+        return [{ kind: "prompt", ...about, prompt: files.length === 0 ? { text } : { text, files } }]
+      }
+      case "assistant":
+        return readAssistant(message, about)
+      case "toolResult": {
+        const result: readonly RecordedContent[] = [
+          ...textsOf(content).flatMap(textContent),
+          ...filesOf(content).flatMap(mediaOf),
+        ]
+        const callID = wordAt(message, "toolCallId")
+        return [{ kind: "result", ...about, callID, content: result, failed: message["isError"] === true }]
+      }
+      case "bashExecution": {
+        if (message["excludeFromContext"] === true) {
+          losses.add("hidden")
+          return []
+        }
+        const text = `! ${wordAt(message, "command")}\n${wordAt(message, "output")}`.trim()
+        return [{ kind: "prompt", ...about, prompt: { text } }]
+      }
+      case "compactionSummary":
+        return readSummary(message, [])
+      case "branchSummary":
+        losses.add("summaries")
+        return []
+      case "custom":
+      case "hookMessage":
+        losses.add("notes")
+        return []
+      default:
+        losses.add("unknown")
+        return []
+    }
+  }
+
+  const readSummary = (entry: JsonObject, keep: readonly string[]): readonly ImportPiece[] => {
+    const text = wordAt(entry, "summary")
+    if (text === "") {
+      losses.add("compactions")
+      return []
+    }
+    keys = [...keep]
+    const tokens = { before: countAt(entry, "tokensBefore"), after: 0 }
+    return [{ kind: "summary", ...dated(entry["timestamp"]), text, keep, tokens }]
+  }
+
+  return {
+    survey,
+    about: () => {
+      if (header === undefined) return undefined
+      const name = title ?? firstPrompt
+      return { ...header, ...(name === undefined ? {} : { title: name }) }
+    },
+    read: (entry) => {
+      chosen ??= choose()
+      const id = textAt(entry, "id")
+      const type = wordAt(entry, "type")
+      if (type === "session" || (id !== undefined && !chosen.delete(id))) return []
+      switch (type) {
+        case "message": {
+          const message = objectAt(entry, "message")
+          return message === undefined ? [] : readMessage(entry, message)
+        }
+        case "compaction": {
+          const start = keys.indexOf(wordAt(entry, "firstKeptEntryId"))
+          return readSummary(entry, start === -1 ? [] : keys.slice(start))
+        }
+        case "branch_summary":
+          losses.add("summaries")
+          return []
+        case "custom_message":
+          losses.add("notes")
+          return []
+        case "model_change":
+        case "thinking_level_change":
+        case "custom":
+        case "label":
+        case "session_info":
+        case "usage":
+          return []
+        default:
+          losses.add("unknown")
+          return []
+      }
+    },
+  }
+}
+
+const textsOf = (content: Json | undefined): readonly string[] => {
+  if (typeof content === "string") return [content]
+  return objectsIn(content).flatMap((block) =>
+    wordAt(block, "type") === "text" ? (textAt(block, "text") ?? []) : [],
+  )
+}
+
+const usageOf = (usage: JsonObject) => ({
+  input: countAt(usage, "input"),
+  output: countAt(usage, "output"),
+  reasoning: 0,
+  cacheRead: countAt(usage, "cacheRead"),
+  cacheWrite: countAt(usage, "cacheWrite"),
+})

@@ -1,0 +1,69 @@
+/** A foreign session file, told as pieces of a conversation: what it is, what was said, what was lost. */
+import type { ImportPiece } from "@meridian/engine"
+import { Failure, type JsonObject } from "@meridian/protocol"
+
+import type { About, ConversationReader, Format } from "./conversation.ts"
+import { formatOf, isDocument, READERS } from "./detect.ts"
+import type { Losses } from "./losses.ts"
+import { IMPORT_LIMITS, type SourceFile } from "./source-file.ts"
+
+export interface SessionFile {
+  readonly format: Format
+  readonly about: About
+  readonly digest: string
+  /** Can be read once. */
+  readonly history: () => AsyncIterable<ImportPiece>
+}
+
+export const readSessionFile = async (
+  source: SourceFile,
+  file: string,
+  losses: Losses,
+): Promise<SessionFile> => {
+  const isWhole = isDocument(await source.start())
+  const entries = (): AsyncIterable<JsonObject> =>
+    isWhole ? source.document((kind) => losses.add(kind)) : source.lines((kind) => losses.add(kind))
+  const silent = (): AsyncIterable<JsonObject> =>
+    isWhole ? source.document(() => undefined) : source.lines(() => undefined)
+  const surveyed = await survey(entries(), isWhole, losses)
+  const about = surveyed?.reader.about()
+  if (surveyed === undefined || about === undefined) throw new Failure("IMPORT_FORMAT_UNKNOWN", { file })
+  const { reader, format } = surveyed
+  return {
+    format,
+    about,
+    digest: await source.digest(),
+    history: async function* () {
+      let said = 0
+      for await (const entry of silent())
+        for (const piece of reader.read(entry)) {
+          said += 1
+          yield piece
+        }
+      if (said === 0) throw new Failure("IMPORT_EMPTY", { file })
+    },
+  }
+}
+
+/** The first line that could only be one harness's decides; those before it are looked at again then. */
+const survey = async (
+  entries: AsyncIterable<JsonObject>,
+  isWhole: boolean,
+  losses: Losses,
+): Promise<{ readonly format: Format; readonly reader: ConversationReader } | undefined> => {
+  let format: Format | undefined = isWhole ? "opencode" : undefined
+  let reader: ConversationReader | undefined
+  let undecided: JsonObject[] = []
+  for await (const entry of entries) {
+    format ??= formatOf(entry)
+    undecided.push(entry)
+    if (format === undefined) {
+      if (undecided.length >= IMPORT_LIMITS.linesToTell) return undefined
+      continue
+    }
+    reader ??= READERS[format](losses)
+    for (const line of undecided) reader.survey(line)
+    undecided = []
+  }
+  return format === undefined || reader === undefined ? undefined : { format, reader }
+}

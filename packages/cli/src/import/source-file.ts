@@ -1,0 +1,193 @@
+/**
+ * The bytes of a foreign session: read twice, in pieces, always the same ones. A harness may still be writing the file, so
+ * its size is taken once; what comes through a pipe is kept in a temporary file first.
+ */
+import { createHash } from "node:crypto"
+import {
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  closeSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Transform } from "node:stream"
+import { pipeline } from "node:stream/promises"
+
+import { Failure, type JsonObject } from "@meridian/protocol"
+import { asObject, lineSplitter, listAt, objectAt, parseObject } from "@meridian/spaces"
+
+export const IMPORT_LIMITS = {
+  fileBytes: 8 * 1024 ** 3,
+  /** A picture is a line of some megabytes. */
+  lineBytes: 64 * 1024 ** 2,
+  /** A document is parsed as a whole. */
+  documentBytes: 256 * 1024 ** 2,
+  /** Lines that are looked at to tell the format. */
+  linesToTell: 1_000,
+} as const
+
+export interface SourceFile extends Disposable {
+  readonly start: () => Promise<string>
+  /** Every line that is a JSON object; the others are handed to `onBad`. */
+  readonly lines: (onBad: (kind: "damaged" | "long") => void) => AsyncIterable<JsonObject>
+  /** The whole as one document: `info`, then each of `messages`. */
+  readonly document: (onBad: (kind: "damaged") => void) => AsyncIterable<JsonObject>
+  readonly digest: () => Promise<string>
+}
+
+export const openSourceFile = async (path: string, signal: AbortSignal): Promise<SourceFile> => {
+  const opened = path === "-" ? await spool(process.stdin, path, signal) : await openRegular(path, signal)
+  const { descriptor, bytes } = opened
+  if (bytes > IMPORT_LIMITS.fileBytes) {
+    opened.close()
+    throw new Failure("IMPORT_TOO_LARGE", { what: `more than ${IMPORT_LIMITS.fileBytes} bytes` })
+  }
+
+  const chunks = async function* (most = bytes): AsyncIterable<Buffer> {
+    if (most === 0) return
+    const stream = createReadStream("", {
+      fd: descriptor,
+      autoClose: false,
+      start: 0,
+      end: most - 1,
+      highWaterMark: CHUNK,
+    })
+    try {
+      for await (const chunk of stream) {
+        signal.throwIfAborted()
+        yield chunk
+      }
+    } catch (cause) {
+      throw unreadable(path, cause)
+    }
+  }
+
+  const lines: SourceFile["lines"] = async function* (onBad) {
+    const splitter = lineSplitter({ lineBytes: IMPORT_LIMITS.lineBytes, cutBytes: 1 })
+    const parse = (found: ReturnType<typeof splitter.feed>): readonly JsonObject[] =>
+      found.flatMap((line) => {
+        if (line.kind === "cut") {
+          onBad("long")
+          return []
+        }
+        if (line.text.trim() === "") return []
+        const entry = parseObject(line.text.replace(/^\uFEFF/, ""))
+        if (entry === undefined) onBad("damaged")
+        return entry === undefined ? [] : [entry]
+      })
+    for await (const chunk of chunks()) yield* parse(splitter.feed(chunk))
+    yield* parse(splitter.end())
+  }
+
+  const whole = async (): Promise<JsonObject | undefined> => {
+    if (bytes > IMPORT_LIMITS.documentBytes)
+      throw new Failure("IMPORT_TOO_LARGE", {
+        what: `one document of more than ${IMPORT_LIMITS.documentBytes} bytes`,
+      })
+    const pieces: Buffer[] = []
+    for await (const chunk of chunks()) pieces.push(Buffer.from(chunk))
+    return parseObject(
+      Buffer.concat(pieces)
+        .toString("utf8")
+        .replace(/^\uFEFF/, ""),
+    )
+  }
+
+  const document: SourceFile["document"] = async function* (onBad) {
+    const parsed = await whole()
+    const info = objectAt(parsed, "info")
+    if (info === undefined) return onBad("damaged")
+    yield info
+    for (const message of listAt(parsed, "messages")) {
+      const entry = asObject(message)
+      if (entry === undefined) onBad("damaged")
+      else yield entry
+    }
+  }
+
+  return {
+    start: async () => {
+      const pieces: Buffer[] = []
+      for await (const chunk of chunks(Math.min(bytes, 4096))) pieces.push(Buffer.from(chunk))
+      return Buffer.concat(pieces).toString("utf8")
+    },
+    lines,
+    document,
+    digest: async () => {
+      const hash = createHash("sha256")
+      for await (const chunk of chunks()) hash.update(chunk)
+      return hash.digest("hex")
+    },
+    [Symbol.dispose]: opened.close,
+  }
+}
+
+const CHUNK = 1024 * 1024
+
+interface Opened {
+  readonly descriptor: number
+  readonly bytes: number
+  readonly close: () => void
+}
+
+const openRegular = async (path: string, signal: AbortSignal): Promise<Opened> => {
+  const descriptor = guarded(path, () => openSync(path, "r"))
+  try {
+    const stat = guarded(path, () => fstatSync(descriptor))
+    if (stat.isFile()) return { descriptor, bytes: stat.size, close: () => closeSync(descriptor) }
+    if (stat.isDirectory()) throw new Failure("IMPORT_UNREADABLE", { file: path, why: "it is a directory" })
+    return await spool(createReadStream("", { fd: descriptor }), path, signal)
+  } catch (cause) {
+    closeSync(descriptor)
+    throw cause
+  }
+}
+
+/** A pipe can be read only once. */
+const spool = async (from: NodeJS.ReadableStream, path: string, signal: AbortSignal): Promise<Opened> => {
+  const folder = mkdtempSync(join(tmpdir(), "meridian-import-"))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  const file = join(folder, "session")
+  let bytes = 0
+  const bounded = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes += chunk.length
+      if (bytes <= IMPORT_LIMITS.fileBytes) return done(null, chunk)
+      done(new Failure("IMPORT_TOO_LARGE", { what: `more than ${IMPORT_LIMITS.fileBytes} bytes` }))
+    },
+  })
+  try {
+    await pipeline(from, bounded, createWriteStream(file, { mode: 0o600 }), { signal })
+    const descriptor = openSync(file, "r")
+    return {
+      descriptor,
+      bytes,
+      close: () => {
+        closeSync(descriptor)
+        remove()
+      },
+    }
+  } catch (cause) {
+    remove()
+    signal.throwIfAborted()
+    throw unreadable(path, cause)
+  }
+}
+
+const guarded = <A>(path: string, body: () => A): A => {
+  try {
+    return body()
+  } catch (cause) {
+    throw unreadable(path, cause)
+  }
+}
+
+const unreadable = (path: string, cause: unknown): unknown => {
+  if (cause instanceof Failure || !(cause instanceof Error) || !("code" in cause)) return cause
+  const why = cause.code === "ENOENT" ? "it does not exist" : cause.message
+  return new Failure("IMPORT_UNREADABLE", { file: path === "-" ? "(stdin)" : path, why }, { cause })
+}

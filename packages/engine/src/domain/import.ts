@@ -1,0 +1,396 @@
+/**
+ * A conversation that was held elsewhere becomes ordinary events: what its reader says piece by piece is put into turns,
+ * in the order it was said. Whatever the pieces are, the log that comes out keeps the laws: one step at a time, each ended
+ * once, every call with exactly one outcome. What does not fit is counted, never guessed.
+ */
+import {
+  messageId,
+  type Json,
+  type MessageId,
+  type Prompt,
+  type RecordedContent,
+  type RecordedUsage,
+} from "@meridian/protocol"
+
+import { assert } from "./assert.ts"
+import type { DatedEvent } from "./fork.ts"
+import { LIMITS } from "./limits.ts"
+
+interface Dated {
+  /** Milliseconds since 1970; without one, the time of the piece before. */
+  readonly time?: number
+}
+
+/** Part of one answer of a model: pieces with the same `turn` in a row are one turn. */
+interface OfTurn extends Dated {
+  readonly turn: string
+  /** What the source calls the message; a later summary may name it among those it keeps. */
+  readonly key?: string
+  readonly model?: string
+  readonly agent?: string
+}
+
+export type ImportPiece =
+  | (Dated & { readonly kind: "prompt"; readonly key?: string; readonly prompt: Prompt })
+  | (OfTurn & { readonly kind: "text" | "reasoning"; readonly text: string })
+  | (OfTurn & {
+      readonly kind: "call"
+      readonly callID: string
+      readonly tool: string
+      readonly input?: Json
+      /** When the model's arguments were not JSON. */
+      readonly raw?: string
+    })
+  | (Dated & {
+      readonly kind: "result"
+      readonly callID: string
+      readonly content: readonly RecordedContent[]
+      readonly failed?: boolean
+    })
+  /** What the turn cost; the last word counts. */
+  | { readonly kind: "usage"; readonly turn: string; readonly usage: RecordedUsage; readonly cost?: number }
+  /** The turn ended in an error. */
+  | (OfTurn & { readonly kind: "failed"; readonly message: string })
+  /** Everything before stands in this summary from here on, but for the messages it keeps. */
+  | (Dated & {
+      readonly kind: "summary"
+      readonly text: string
+      readonly keep?: readonly string[]
+      readonly tokens?: { readonly before: number; readonly after: number }
+      readonly manual?: boolean
+      /** Of the model that wrote it. */
+      readonly usage?: RecordedUsage
+      readonly cost?: number
+    })
+
+export interface ImportCounts {
+  readonly prompts: number
+  readonly turns: number
+  readonly tools: number
+  readonly compactions: number
+  /** Calls the source has no result of: recorded as interrupted. */
+  readonly unanswered: number
+  /** Results of calls the source does not have, or has answered already. */
+  readonly strayResults: number
+  /** Texts that were longer than a session keeps. */
+  readonly cutTexts: number
+  /** Files of prompts and results that a session does not take: too large, too many. */
+  readonly droppedFiles: number
+}
+
+export interface Assembler {
+  readonly take: (piece: ImportPiece) => readonly DatedEvent[]
+  /** Settles what is open. */
+  readonly end: () => readonly DatedEvent[]
+  readonly counts: () => ImportCounts
+}
+
+interface OpenTurn {
+  readonly turn: string
+  readonly id: MessageId
+  readonly calls: Set<string>
+  usage: RecordedUsage
+  cost: number
+  error: string | undefined
+}
+
+const NO_USAGE: RecordedUsage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
+
+export const createAssembler = (options: {
+  /** The n-th id of this session. */
+  readonly id: (prefix: string, n: number) => string
+  /** Time of pieces before the first that has one. */
+  readonly time: number
+}): Assembler => {
+  const counts = {
+    prompts: 0,
+    turns: 0,
+    tools: 0,
+    compactions: 0,
+    unanswered: 0,
+    strayResults: 0,
+    cutTexts: 0,
+    droppedFiles: 0,
+  }
+  let { time } = options
+  let seq = 1
+  let ids = 0
+  let turn: OpenTurn | undefined
+  /** Messages the next summary stands for. */
+  let visible = 0
+  /** Calls without an outcome, by the id the source gave them, oldest first. */
+  const open = new Map<string, { readonly messageID: MessageId; readonly callID: string }[]>()
+  /** Messages a summary may keep: those since the last one, by what the source calls them. */
+  const keys = new Map<string, string>()
+  let events: DatedEvent[] = []
+
+  const nextId = (prefix: string): string => options.id(prefix, ++ids)
+
+  const emit = (event: DatedEvent): void => {
+    events.push(event)
+    seq += 1
+  }
+
+  const settleCalls = (): void => {
+    for (const calls of open.values())
+      for (const { messageID, callID } of calls) {
+        counts.unanswered += 1
+        const error = { code: "interrupted", message: NO_RESULT }
+        emit({
+          type: "session.next.tool.failed.1",
+          time,
+          data: { assistantMessageID: messageID, callID, error },
+        })
+      }
+    open.clear()
+  }
+
+  const endTurn = (): void => {
+    if (turn === undefined) return
+    const { id, usage, cost, error, calls } = turn
+    turn = undefined
+    if (error === undefined)
+      emit({
+        type: "session.next.step.ended.2",
+        time,
+        data: { assistantMessageID: id, finish: calls.size > 0 ? "tool-calls" : "stop", usage, cost },
+      })
+    else
+      emit({
+        type: "session.next.step.failed.2",
+        time,
+        data: { assistantMessageID: id, error: { code: "IMPORTED", message: error } },
+      })
+  }
+
+  const settle = (): void => {
+    endTurn()
+    settleCalls()
+  }
+
+  const enterTurn = (piece: OfTurn): OpenTurn => {
+    if (turn?.turn !== piece.turn) {
+      settle()
+      const id = messageId(nextId("msg_"))
+      turn = { turn: piece.turn, id, calls: new Set(), usage: NO_USAGE, cost: 0, error: undefined }
+      counts.turns += 1
+      visible += 1
+      const { agent = "imported", model = "unknown" } = piece
+      emit({
+        type: "session.next.step.started.1",
+        time,
+        data: { assistantMessageID: id, agent: nameOf(agent), model: nameOf(model) },
+      })
+    }
+    if (piece.key !== undefined) keys.set(piece.key, turn.id)
+    return turn
+  }
+
+  const shorten = (text: string, most: number): string => {
+    if (text.length <= most) return text
+    counts.cutTexts += 1
+    return `${text.slice(0, most)}\n[cut: the import keeps ${most} characters]`
+  }
+
+  const takePrompt = (piece: Extract<ImportPiece, { readonly kind: "prompt" }>): void => {
+    const text = shorten(piece.prompt.text, LIMITS.importedPromptCharacters)
+    let room = LIMITS.promptBytes
+    const files = (piece.prompt.files ?? []).filter(({ base64 }, at) => {
+      room -= base64.length
+      return room >= 0 && at < LIMITS.promptFiles
+    })
+    counts.droppedFiles += (piece.prompt.files?.length ?? 0) - files.length
+    if (text === "" && files.length === 0) return
+    settle()
+    counts.prompts += 1
+    visible += 1
+    const id = messageId(nextId("msg_"))
+    if (piece.key !== undefined) keys.set(piece.key, id)
+    emit({
+      type: "session.next.prompted.1",
+      time,
+      data: { messageID: id, prompt: files.length === 0 ? { text } : { text, files } },
+    })
+  }
+
+  const takeCall = (piece: Extract<ImportPiece, { readonly kind: "call" }>): void => {
+    const { id, calls } = enterTurn(piece)
+    counts.tools += 1
+    const callID = freeId(piece.callID, calls)
+    calls.add(callID)
+    open.set(piece.callID, [...(open.get(piece.callID) ?? []), { messageID: id, callID }])
+    const given = boundInput(piece, (text) => shorten(text, LIMITS.importedTextCharacters))
+    emit({
+      type: "session.next.tool.called.1",
+      time,
+      data: { assistantMessageID: id, callID, tool: toolName(piece.tool), ...given },
+    })
+  }
+
+  const takeResult = (piece: Extract<ImportPiece, { readonly kind: "result" }>): void => {
+    const waiting = open.get(piece.callID) ?? []
+    const [call, ...rest] = waiting
+    if (call === undefined) {
+      counts.strayResults += 1
+      return
+    }
+    if (rest.length === 0) open.delete(piece.callID)
+    else open.set(piece.callID, rest)
+    const content = boundContent(piece.content)
+    const about = { assistantMessageID: call.messageID, callID: call.callID }
+    if (piece.failed !== true)
+      return emit({ type: "session.next.tool.success.1", time, data: { ...about, content } })
+    const message = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
+    const error = { code: "failed", message: message === "" ? "The tool failed." : message }
+    emit({ type: "session.next.tool.failed.1", time, data: { ...about, error } })
+  }
+
+  const boundContent = (content: readonly RecordedContent[]): readonly RecordedContent[] => {
+    let characters = LIMITS.importedResultCharacters
+    let bytes = LIMITS.promptBytes
+    return content.flatMap((part): readonly RecordedContent[] => {
+      if (part.type === "media") {
+        bytes -= part.base64.length
+        if (bytes >= 0) return [part]
+        counts.droppedFiles += 1
+        return []
+      }
+      const text = shorten(part.text, Math.max(0, characters))
+      characters -= part.text.length
+      return [{ type: "text", text }]
+    })
+  }
+
+  const takeSummary = (piece: Extract<ImportPiece, { readonly kind: "summary" }>): void => {
+    settle()
+    counts.compactions += 1
+    const compactionID = nextId("cmp_")
+    const kept = [...new Set((piece.keep ?? []).flatMap((key) => keys.get(key) ?? []))]
+    const reason = piece.manual === true ? "manual" : "auto"
+    const tokens = piece.tokens ?? { before: 0, after: 0 }
+    const through = seq
+    const messages = Math.max(0, visible - kept.length)
+    visible = kept.length
+    emit({
+      type: "session.next.compaction.started.1",
+      time,
+      data: { compactionID, reason, model: "unknown", tokens: tokens.before },
+    })
+    emit({
+      type: "session.next.compaction.ended.2",
+      time,
+      data: {
+        compactionID,
+        reason,
+        method: "model",
+        summary: shorten(piece.text, LIMITS.importedTextCharacters),
+        recent: "",
+        range: { from: 1, through },
+        kept,
+        messages,
+        tokens,
+        usage: validUsage(piece.usage ?? NO_USAGE),
+        cost: validCount(piece.cost ?? 0),
+        removedQuotes: [],
+      },
+    })
+    const stays = new Set(kept)
+    for (const [key, id] of keys) if (!stays.has(id)) keys.delete(key)
+  }
+
+  const take: Assembler["take"] = (piece) => {
+    if ("time" in piece) time = validTime(piece.time) ?? time
+    switch (piece.kind) {
+      case "prompt":
+        takePrompt(piece)
+        break
+      case "text":
+      case "reasoning": {
+        const text = shorten(piece.text, LIMITS.importedTextCharacters)
+        if (text === "") break
+        const { id } = enterTurn(piece)
+        const data = { assistantMessageID: id, text }
+        if (piece.kind === "text") emit({ type: "session.next.text.ended.1", time, data })
+        else emit({ type: "session.next.reasoning.ended.1", time, data })
+        break
+      }
+      case "call":
+        takeCall(piece)
+        break
+      case "result":
+        takeResult(piece)
+        break
+      case "usage":
+        if (turn?.turn !== piece.turn) break
+        turn.usage = validUsage(piece.usage)
+        turn.cost = validCount(piece.cost ?? 0)
+        break
+      case "failed":
+        enterTurn(piece).error = shorten(piece.message, LIMITS.recordedErrorCharacters)
+        break
+      case "summary":
+        takeSummary(piece)
+        break
+    }
+    return taken()
+  }
+
+  const taken = (): readonly DatedEvent[] => {
+    const made = events
+    events = []
+    return made
+  }
+
+  return {
+    take,
+    end: () => {
+      settle()
+      assert(open.size === 0 && turn === undefined, "an import ends settled")
+      return taken()
+    },
+    counts: () => ({ ...counts }),
+  }
+}
+
+const NO_RESULT = "The imported conversation has no result of this call."
+
+/** Providers refuse other names, and one in the history would refuse the session from then on. */
+const toolName = (name: string): string => name.replaceAll(/[^\w-]/g, "_").slice(0, 64) || "tool"
+
+const nameOf = (name: string): string => name.slice(0, 200)
+
+const freeId = (id: string, taken: ReadonlySet<string>): string => {
+  const base = id.slice(0, 200) || "call"
+  if (!taken.has(base)) return base
+  for (let n = 2; ; n += 1) if (!taken.has(`${base}_${n}`)) return `${base}_${n}`
+}
+
+/** An object as it is; a provider would refuse anything else, so that stands as the text it was. */
+const boundInput = (
+  { input = {}, raw }: { readonly input?: Json; readonly raw?: string },
+  shorten: (text: string) => string,
+): { readonly input: Json } | { readonly raw: string } => {
+  const isObject = raw === undefined && typeof input === "object" && input !== null && !Array.isArray(input)
+  const text = raw ?? JSON.stringify(input)
+  return isObject && text.length <= LIMITS.importedTextCharacters ? { input } : { raw: shorten(text) }
+}
+
+const LATEST_TIME = 8_640_000_000_000_000
+
+const validTime = (time: number | undefined): number | undefined =>
+  time !== undefined && Number.isFinite(time) && time >= 0 && time <= LATEST_TIME
+    ? Math.floor(time)
+    : undefined
+
+const validCount = (count: number): number => (Number.isFinite(count) && count > 0 ? count : 0)
+
+/** Whole numbers: they are summed in integer columns. */
+const validTokens = (count: number): number => Math.min(Math.floor(validCount(count)), 1_000_000_000_000)
+
+const validUsage = (usage: RecordedUsage): RecordedUsage => ({
+  input: validTokens(usage.input),
+  output: validTokens(usage.output),
+  reasoning: validTokens(usage.reasoning),
+  cacheRead: validTokens(usage.cacheRead),
+  cacheWrite: validTokens(usage.cacheWrite),
+})

@@ -1,0 +1,288 @@
+/** A conversation held elsewhere goes on here: it is searched, compacted, forked and continued like any other. */
+import type { ImportPiece } from "@meridian/engine"
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+
+import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
+import { brokenLaws, rebuiltDifferently } from "../engine-laws.ts"
+import { createMachine } from "../engine-life.ts"
+import { allEvents, allMessages, codeOf, conversation, openEngineScene, shown } from "../engine-scene.ts"
+import { importFile, sessionFile } from "../import-scene.ts"
+import { verifies } from "../verifies.ts"
+
+const SOURCE = { format: "claude", id: "s1", digest: "d1" }
+const OF = { turn: "1", model: "opus" } as const
+
+const FORMATS = ["claude", "codex", "opencode", "pi"] as const
+
+describe.each(FORMATS)("a session of %s", (format) => {
+  verifies(
+    "import.prompted",
+    async () => {
+      await using scene = await openEngineScene()
+      const { session, created, counts } = await importFile(
+        scene.engine,
+        sessionFile(format),
+        scene.directory,
+      )
+      expect([created, session.status, counts.tools]).toEqual([true, "idle", 2])
+      const events = await allEvents(scene.engine, session.id)
+      expect(events.filter(({ type }) => type === "session.next.prompted.1").length).toBe(counts.prompts)
+      expect(events.map(({ type }) => type)).not.toContain("session.next.prompt.admitted.1")
+      expect(brokenLaws(events)).toEqual([])
+      expect(await scene.engine.sessions.inputs(session.id)).toEqual([])
+      await scene.reopen()
+      expect(rebuiltDifferently(scene.file)).toEqual([])
+    },
+    `${format}: visible prompts are Prompted events, and the log keeps its laws`,
+  )
+
+  test("shows its messages, its compaction is in force, and its words are found", async () => {
+    await using scene = await openEngineScene([
+      { tools: [{ name: "recall", input: { query: "kumquat" } }] },
+      { text: "found" },
+    ])
+    const { engine } = scene
+    const { session } = await importFile(engine, sessionFile(format), scene.directory)
+    const said = await conversation(engine, session.id)
+    expect(said).toEqual(
+      expect.arrayContaining(["user: Read the README.", "user: And now the kumquat?", "user: Go on."]),
+    )
+    expect(await engine.sessions.receipts(session.id)).toMatchObject([{ status: "ended", inForce: true }])
+    await engine.sessions.prompt({ sessionID: session.id, prompt: { text: "What about that fruit?" } })
+    await engine.sessions.wait(session.id)
+    const request = shown(scene.requests[0])
+    expect(request[0]).toContain("<checkpoint>")
+    expect(request.at(-1)).toBe("user: What about that fruit?")
+    expect(shown(scene.requests[1]).at(-1)).toMatch(/^result: #\d+ .*kumquat/)
+  })
+
+  test("is compacted again, and forked", async () => {
+    await using scene = await openEngineScene([{ text: "an answer" }, { text: "## Objective\n- the lab" }], {
+      compaction: { keepTokens: 1 },
+    })
+    const { engine } = scene
+    const { session } = await importFile(engine, sessionFile(format), scene.directory)
+    await engine.sessions.prompt({ sessionID: session.id, prompt: { text: "One more." } })
+    await engine.sessions.wait(session.id)
+    expect(await engine.sessions.compact(session.id)).toMatchObject({ status: "ended", method: "model" })
+    expect((await engine.sessions.receipts(session.id)).map(({ inForce }) => inForce)).toEqual([false, true])
+    const fork = await engine.sessions.fork({ sessionID: session.id })
+    const [mine, theirs] = [await allMessages(engine, session.id), await allMessages(engine, fork.id)]
+    expect(theirs.map(({ type, seq }) => [type, seq])).toEqual(mine.map(({ type, seq }) => [type, seq]))
+    await engine.sessions.restore({ sessionID: session.id })
+    await engine.sessions.prompt({ sessionID: session.id, prompt: { text: "All of it?" } })
+    await engine.sessions.wait(session.id)
+    expect(shown(scene.requests.at(-1))[0]).toBe("user: Read the README.")
+  })
+})
+
+verifies(
+  "import.again",
+  async () => {
+    await using scene = await openEngineScene()
+    const { sessions } = scene.engine
+    const input = {
+      location: { directory: scene.directory },
+      source: SOURCE,
+      history: [{ kind: "prompt", prompt: { text: "hello" } }] satisfies ImportPiece[],
+    }
+    const first = await sessions.import(input)
+    expect(first.session.id).toBe("ses_claude_s1")
+    await sessions.prompt({ sessionID: first.session.id, prompt: { text: "went on here" } })
+    await sessions.wait(first.session.id)
+    const now = await sessions.get(first.session.id)
+    expect(await sessions.import(input)).toEqual({ session: now, created: false, counts: first.counts })
+    const grown = { ...input, source: { ...SOURCE, digest: "d2" } }
+    expect(await codeOf(sessions.import(grown))).toBe("IMPORT_CHANGED")
+    expect((await sessions.import({ ...grown, id: "ses_beside" })).created).toBe(true)
+    expect(await codeOf(sessions.import({ ...input, id: scene.session.id }))).toBe("SESSION_EXISTS")
+    const both = await Promise.all([1, 2].map(() => sessions.import({ ...input, id: "ses_both" })))
+    expect(both.filter(({ created }) => created)).toHaveLength(1)
+  },
+  "the same source gives the same session, a changed one is refused",
+)
+
+test("every call has one outcome, whatever the source has", async () => {
+  await using scene = await openEngineScene()
+  const history: readonly ImportPiece[] = [
+    { kind: "result", callID: "before", content: [] },
+    { kind: "prompt", time: 1_000, prompt: { text: "go" } },
+    { kind: "call", ...OF, callID: "a", tool: "bash", input: { command: "ls" } },
+    { kind: "call", ...OF, callID: "a", tool: "mcp: strange name!", input: [1] },
+    { kind: "call", ...OF, callID: "b", tool: "", raw: "{broken" },
+    { kind: "result", callID: "a", content: [{ type: "text", text: "one" }] },
+    { kind: "result", callID: "b", content: [], failed: true },
+    { kind: "result", callID: "b", content: [] },
+    { kind: "text", turn: "2", text: "next" },
+    { kind: "result", callID: "a", content: [] },
+    { kind: "prompt", prompt: { text: "" } },
+    { kind: "call", turn: "3", callID: "c", tool: "read" },
+  ]
+  const { session, counts } = await scene.engine.sessions.import({
+    location: { directory: scene.directory },
+    source: SOURCE,
+    history,
+  })
+  expect(counts).toMatchObject({ prompts: 1, turns: 3, tools: 4, unanswered: 2, strayResults: 3 })
+  expect(session.status).toBe("interrupted")
+  expect(brokenLaws(await allEvents(scene.engine, session.id))).toEqual([])
+  const [, answer] = await allMessages(scene.engine, session.id)
+  expect(answer).toMatchObject({
+    content: [
+      { callID: "a", tool: "bash", state: { status: "completed" } },
+      { callID: "a_2", tool: "mcp__strange_name_", raw: "[1]", state: { error: { code: "interrupted" } } },
+      { callID: "b", tool: "tool", raw: "{broken", state: { error: { code: "failed" } } },
+    ],
+  })
+})
+
+test("long texts are cut and too many files dropped, at the bound and not before", async () => {
+  await using scene = await openEngineScene()
+  const file = { mediaType: "image/png", base64: "AAAA" }
+  const result = (length: number): ImportPiece[] => [
+    { kind: "call", turn: `t${length}`, callID: `c${length}`, tool: "bash" },
+    { kind: "result", callID: `c${length}`, content: [{ type: "text", text: "x".repeat(length) }] },
+  ]
+  const imported = (id: string, history: readonly ImportPiece[]) =>
+    scene.engine.sessions.import({ id, location: { directory: scene.directory }, source: SOURCE, history })
+  const most = 256 * 1024
+  const prompt = (files: number): ImportPiece => ({
+    kind: "prompt",
+    prompt: { text: "look", files: Array.from({ length: files }, () => file) },
+  })
+  expect((await imported("ses_a", [prompt(32), ...result(most)])).counts).toMatchObject({
+    cutTexts: 0,
+    droppedFiles: 0,
+  })
+  expect((await imported("ses_b", [prompt(33), ...result(most + 1)])).counts).toMatchObject({
+    cutTexts: 1,
+    droppedFiles: 1,
+  })
+})
+
+test("a history that fails while it is read leaves nothing behind, and says what it said", async () => {
+  await using scene = await openEngineScene()
+  const { sessions } = scene.engine
+  const history = async function* (): AsyncIterable<ImportPiece> {
+    for (let n = 0; n < 2_000; n += 1) yield { kind: "prompt", prompt: { text: `prompt ${n}` } }
+    throw new Error("the disk went away")
+  }
+  const input = { location: { directory: scene.directory }, source: SOURCE }
+  await expect(sessions.import({ ...input, history: history() })).rejects.toThrow("the disk went away")
+  expect((await sessions.list()).items.map(({ id }) => id)).toEqual([scene.session.id])
+  const stopped = AbortSignal.abort(new Error("enough"))
+  await expect(sessions.import({ ...input, history: [] }, { signal: stopped })).rejects.toThrow("enough")
+  const controller = new AbortController()
+  const slow = async function* (): AsyncIterable<ImportPiece> {
+    for (let n = 0; ; n += 1) {
+      if (n === 1_000) controller.abort(new Error("enough"))
+      yield { kind: "prompt", prompt: { text: `prompt ${n}` } }
+    }
+  }
+  await expect(sessions.import({ ...input, history: slow() }, { signal: controller.signal })).rejects.toThrow(
+    "enough",
+  )
+  expect((await sessions.list()).items).toHaveLength(1)
+  await scene.reopen()
+  expect(rebuiltDifferently(scene.file)).toEqual([])
+})
+
+test("bad requests are typed failures", async () => {
+  await using scene = await openEngineScene()
+  const { sessions } = scene.engine
+  const good = { location: { directory: scene.directory }, source: SOURCE, history: [] }
+  const bad = [
+    { ...good, id: "a b" },
+    { ...good, source: { ...SOURCE, format: "A b" } },
+    { ...good, source: { ...SOURCE, digest: "" } },
+    { ...good, location: { directory: "relative" } },
+    { ...good, began: -1 },
+  ]
+  const codes = await Promise.all(bad.map((input) => codeOf(sessions.import(input))))
+  expect(new Set(codes)).toEqual(new Set(["INVALID_INPUT"]))
+  // @ts-expect-error a caller without types
+  expect(await codeOf(sessions.import({ ...good, history: 5 }))).toBe("INVALID_INPUT")
+})
+
+test("a process that dies anywhere in an import leaves all of it or nothing", async () => {
+  await using scene = await openEngineScene()
+  await scene.engine.close()
+  const machine = createMachine()
+  const history: readonly ImportPiece[] = Array.from({ length: 1_200 }, (_, n) => ({
+    kind: "prompt",
+    prompt: { text: `prompt ${n}` },
+  }))
+  const seen = new Set<number>()
+  for (let dieAt = 1; dieAt < 40; dieAt += 1) {
+    const id = `ses_${dieAt}`
+    const life = machine.start(dieAt)
+    await openEngineWith(scene.options, life)
+      .then((engine) =>
+        engine.sessions.import({ id, location: { directory: scene.directory }, source: SOURCE, history }),
+      )
+      .catch((cause: unknown) => {
+        if (!life.isDead()) throw cause
+      })
+    life.die()
+    const next = await openEngineWith(scene.options, { world: machine.start().world })
+    const found = (await next.sessions.list({ limit: 200 })).items.find((session) => session.id === id)
+    seen.add(found?.seq ?? 0)
+    await next.close()
+  }
+  expect([...seen].toSorted((a, b) => a - b)).toEqual([0, 1_201])
+  expect(rebuiltDifferently(scene.file)).toEqual([])
+})
+
+const text = fc.oneof(fc.string({ maxLength: 12 }), fc.constantFrom("a", "b", "1", "2"))
+const time = fc.option(fc.oneof(fc.integer(), fc.double()), { nil: undefined })
+const ofTurn = { turn: fc.constantFrom("1", "2", "3"), key: text, model: text, agent: text }
+const number = fc.double()
+const usage = fc.record({
+  input: number,
+  output: number,
+  reasoning: number,
+  cacheRead: number,
+  cacheWrite: number,
+})
+const piece = fc.oneof(
+  fc.record({ kind: fc.constant("prompt" as const), key: text, prompt: fc.record({ text }) }),
+  fc.record({ kind: fc.constantFrom("text" as const, "reasoning" as const), ...ofTurn, text }),
+  fc.record({
+    kind: fc.constant("call" as const),
+    ...ofTurn,
+    callID: text,
+    tool: text,
+    input: fc.jsonValue(),
+  }),
+  fc.record({
+    kind: fc.constant("result" as const),
+    callID: text,
+    content: fc.array(fc.record({ type: fc.constant("text" as const), text }), { maxLength: 2 }),
+    failed: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant("usage" as const), turn: ofTurn.turn, usage, cost: number }),
+  fc.record({ kind: fc.constant("failed" as const), ...ofTurn, message: text }),
+  fc.record({ kind: fc.constant("summary" as const), text, keep: fc.array(text) }),
+)
+
+test("any pieces in any order become a log that keeps the laws and is derived the same again", async () => {
+  await using scene = await openEngineScene()
+  let n = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(piece, time), { maxLength: 40 }), async (pieces) => {
+      const { session } = await scene.engine.sessions.import({
+        id: `ses_any_${(n += 1)}`,
+        location: { directory: scene.directory },
+        source: SOURCE,
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- arbitrary JSON is JSON
+        history: pieces.map(([made, at]) => (at === undefined ? made : { ...made, time: at }) as ImportPiece),
+      })
+      expect(brokenLaws(await allEvents(scene.engine, session.id))).toEqual([])
+      await scene.engine.sessions.fork({ sessionID: session.id })
+    }),
+    { numRuns: 150 },
+  )
+  await scene.reopen()
+  expect(rebuiltDifferently(scene.file)).toEqual([])
+})

@@ -1,0 +1,155 @@
+import { once } from "node:events"
+/** `meridian session import` as a person uses it: what it says, what it refuses, what it costs. */
+import {
+  appendFileSync,
+  copyFileSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { afterAll, beforeAll, expect, test } from "vitest"
+
+import { sessionFile } from "../import-scene.ts"
+import { meridian } from "./cli-binary.ts"
+
+let folder = ""
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "meridian-import-test-")))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const inFolder = (name: string): string => {
+  const made = join(folder, name)
+  mkdirSync(made)
+  return made
+}
+
+test("tells what was imported and what was lost, and finds it again", async () => {
+  const cwd = inFolder("tells")
+  const file = sessionFile("claude")
+  const first = await meridian(["session", "import", file], { cwd })
+  expect([first.code, first.stderr]).toEqual([0, ""])
+  expect(first.stdout).toBe(
+    [
+      "Imported Claude Code session 0f0e0d0c-1111-4222-8333-444455556666 as ses_claude_0f0e0d0c-1111-4222-8333-444455556666.",
+      `3 prompts, 4 turns, 2 tool calls, 1 compaction. It works in ${cwd}.`,
+      "Lost on the way:",
+      "  - 1 thinking block kept as text: it has no signature that another model accepts",
+      "  - 20 notes of the harness to its model left out",
+      "  - its directory is not on this machine",
+      "",
+    ].join("\n"),
+  )
+  const again = await meridian(["session", "import", file, "--json"], { cwd })
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    session_id: "ses_claude_0f0e0d0c-1111-4222-8333-444455556666",
+    imported: false,
+    format: "claude",
+    directory: cwd,
+    events: 23,
+    prompts: 3,
+    turns: 4,
+    tools: 2,
+    compactions: 1,
+    losses: [
+      { kind: "thinking", count: 1, text: expect.any(String) },
+      { kind: "notes", count: 20, text: expect.any(String) },
+      { kind: "directory", count: 1, text: expect.any(String) },
+    ],
+  })
+  const listed = await meridian(["session", "list"], { cwd })
+  expect(listed.stdout).toContain("ses_claude_0f0e0d0c-1111-4222-8333-444455556666  idle")
+  expect(readFileSync(join(cwd, ".meridian/.gitignore"), "utf8")).toContain("engine.sqlite")
+})
+
+test("a file that has grown is refused, unless it gets a session of its own", async () => {
+  const cwd = inFolder("grown")
+  const file = join(cwd, "pi.jsonl")
+  copyFileSync(sessionFile("pi"), file)
+  const database = join(cwd, "other.sqlite")
+  const run = (...more: string[]) =>
+    meridian(["session", "import", file, "--database", database, ...more], { cwd })
+  expect((await run("--directory", folder)).stdout).toContain(`It works in ${folder}.`)
+  appendFileSync(
+    file,
+    `${JSON.stringify({ type: "message", id: "z", parentId: "a0000018", message: { role: "user", content: "more" } })}\n`,
+  )
+  const refused = await run()
+  expect([refused.code, refused.stdout]).toEqual([1, ""])
+  expect(refused.stderr).toContain("ERROR [IMPORT_CHANGED]")
+  const beside = await run("--session", "ses_mine")
+  expect([beside.code, beside.stdout]).toEqual([0, expect.stringContaining("as ses_mine.")])
+  expect((await run("--session", "ses_mine")).stdout).toContain("Already imported")
+})
+
+test("reads stdin, and leaves no temporary file", async () => {
+  const cwd = inFolder("stdin")
+  const temporary = inFolder("temporary")
+  const piped = await meridian(["session", "import", "-", "--json"], {
+    cwd,
+    input: readFileSync(sessionFile("opencode"), "utf8"),
+    env: { TMPDIR: temporary },
+  })
+  expect([piped.code, JSON.parse(piped.stdout)]).toMatchObject([
+    0,
+    { format: "opencode", prompts: 3, tools: 2 },
+  ])
+  expect(readdirSync(temporary).filter((name) => name.startsWith("meridian-import"))).toEqual([])
+})
+
+test("what cannot be imported is refused in one line, and nothing is made", async () => {
+  const cwd = inFolder("refused")
+  writeFileSync(join(cwd, "notes.txt"), "just notes\n")
+  const cases = [
+    ["notes.txt", "IMPORT_FORMAT_UNKNOWN"],
+    ["missing.jsonl", "IMPORT_UNREADABLE"],
+    [".", "IMPORT_UNREADABLE"],
+  ] as const
+  for (const [file, code] of cases) {
+    const { code: exit, stdout, stderr } = await meridian(["session", "import", file], { cwd })
+    expect([exit, stdout, stderr.split("\n").length]).toEqual([1, "", 2])
+    expect(stderr).toContain(`ERROR [${code}]`)
+  }
+  const elsewhere = await meridian(["session", "import", sessionFile("pi"), "--directory", "nowhere"], {
+    cwd,
+  })
+  expect(elsewhere.stderr).toContain("ERROR [LOCATION_NOT_FOUND]")
+  const named = await meridian(["session", "import", sessionFile("pi"), "--session", "a b"], { cwd })
+  expect(named.stderr).toContain("ERROR [INVALID_INPUT]")
+  expect((await meridian(["session", "import"], { cwd })).code).toBe(2)
+  expect(existsSync(join(cwd, "engine.sqlite"))).toBe(false)
+})
+
+test("a session of 90 MB is read in bounded memory", async () => {
+  const cwd = inFolder("large")
+  const file = join(cwd, "large.jsonl")
+  const stream = createWriteStream(file)
+  stream.write(`${JSON.stringify({ type: "session", version: 3, id: "large", cwd })}\n`)
+  const text = "lorem ipsum dolor sit amet ".repeat(400)
+  let parentId: string | null = null
+  for (let n = 0; n < 8_000; n += 1) {
+    const id = n.toString(16).padStart(8, "0")
+    const role = n % 2 === 0 ? "user" : "assistant"
+    const message = { role, content: [{ type: "text", text: `${n} ${text}` }] }
+    if (!stream.write(`${JSON.stringify({ type: "message", id, parentId, message })}\n`))
+      await once(stream, "drain")
+    parentId = id
+  }
+  stream.end()
+  await once(stream, "close")
+  const { code, stdout } = await meridian(["session", "import", file, "--json"], {
+    cwd,
+    // A heap that cannot hold half of it.
+    env: { NODE_OPTIONS: "--max-old-space-size=48" },
+  })
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { prompts: 4_000, turns: 4_000 }])
+})
