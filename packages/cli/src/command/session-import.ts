@@ -81,6 +81,7 @@ const toDocument = (
   { session, created, counts }: ImportResult,
   losses: Losses,
 ): Document => {
+  losses.add("start", counts.missingStart)
   losses.add("unanswered", counts.unanswered)
   losses.add("strayResults", counts.strayResults)
   losses.add("cutTexts", counts.cutTexts)

@@ -17,6 +17,7 @@ const are = (count: number): string => (count === 1 ? "is" : "are")
 const SENTENCES = {
   damaged: (n: number) => `${n} damaged line${s(n)} skipped`,
   long: (n: number) => `${n} line${s(n)} skipped: longer than can be read`,
+  start: () => "the beginning of the conversation is not in the file",
   branches: (n: number) => `${n} abandoned branch${n === 1 ? "" : "es"} left out`,
   branchMessages: (n: number) => `${n} message${s(n)} of abandoned branches left out`,
   reverted: (n: number) => `${n} reverted message${s(n)} left out`,

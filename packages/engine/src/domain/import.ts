@@ -68,6 +68,8 @@ export interface ImportCounts {
   readonly turns: number
   readonly tools: number
   readonly compactions: number
+  /** 1 when the source begins with an answer: a note stands where its prompt was. */
+  readonly missingStart: number
   /** Calls the source has no result of: recorded as interrupted. */
   readonly unanswered: number
   /** Results of calls the source does not have, or has answered already. */
@@ -88,7 +90,7 @@ export interface Assembler {
 interface OpenTurn {
   readonly turn: string
   readonly id: MessageId
-  readonly calls: Set<string>
+  calls: number
   usage: RecordedUsage
   cost: number
   error: string | undefined
@@ -107,6 +109,7 @@ export const createAssembler = (options: {
     turns: 0,
     tools: 0,
     compactions: 0,
+    missingStart: 0,
     unanswered: 0,
     strayResults: 0,
     cutTexts: 0,
@@ -118,6 +121,8 @@ export const createAssembler = (options: {
   let turn: OpenTurn | undefined
   /** Messages the next summary stands for. */
   let visible = 0
+  /** Ids of calls; in a session of ours none is used twice. */
+  const taken = new Set<string>()
   /** Calls without an outcome, by the id the source gave them, oldest first. */
   const open = new Map<string, { readonly messageID: MessageId; readonly callID: string }[]>()
   /** Messages a summary may keep: those since the last one, by what the source calls them. */
@@ -153,7 +158,7 @@ export const createAssembler = (options: {
       emit({
         type: "session.next.step.ended.2",
         time,
-        data: { assistantMessageID: id, finish: calls.size > 0 ? "tool-calls" : "stop", usage, cost },
+        data: { assistantMessageID: id, finish: calls > 0 ? "tool-calls" : "stop", usage, cost },
       })
     else
       emit({
@@ -171,8 +176,9 @@ export const createAssembler = (options: {
   const enterTurn = (piece: OfTurn): OpenTurn => {
     if (turn?.turn !== piece.turn) {
       settle()
+      if (seq === 1) noteMissingStart()
       const id = messageId(nextId("msg_"))
-      turn = { turn: piece.turn, id, calls: new Set(), usage: NO_USAGE, cost: 0, error: undefined }
+      turn = { turn: piece.turn, id, calls: 0, usage: NO_USAGE, cost: 0, error: undefined }
       counts.turns += 1
       visible += 1
       const { agent = "imported", model = "unknown" } = piece
@@ -184,6 +190,14 @@ export const createAssembler = (options: {
     }
     if (piece.key !== undefined) keys.set(piece.key, turn.id)
     return turn
+  }
+
+  /** Providers refuse a conversation in which nobody asked. */
+  const noteMissingStart = (): void => {
+    counts.missingStart = 1
+    visible += 1
+    const data = { messageID: messageId(nextId("msg_")), prompt: { text: MISSING_START } }
+    emit({ type: "session.next.prompted.1", time, data })
   }
 
   const shorten = (text: string, most: number): string => {
@@ -214,10 +228,12 @@ export const createAssembler = (options: {
   }
 
   const takeCall = (piece: Extract<ImportPiece, { readonly kind: "call" }>): void => {
-    const { id, calls } = enterTurn(piece)
+    const entered = enterTurn(piece)
+    const { id } = entered
+    entered.calls += 1
     counts.tools += 1
-    const callID = freeId(piece.callID, calls)
-    calls.add(callID)
+    const callID = freeId(piece.callID, taken)
+    taken.add(callID)
     open.set(piece.callID, [...(open.get(piece.callID) ?? []), { messageID: id, callID }])
     const given = boundInput(piece, (text) => shorten(text, LIMITS.importedTextCharacters))
     emit({
@@ -332,13 +348,13 @@ export const createAssembler = (options: {
         takeSummary(piece)
         break
     }
-    return taken()
+    return made()
   }
 
-  const taken = (): readonly DatedEvent[] => {
-    const made = events
+  const made = (): readonly DatedEvent[] => {
+    const list = events
     events = []
-    return made
+    return list
   }
 
   return {
@@ -346,12 +362,13 @@ export const createAssembler = (options: {
     end: () => {
       settle()
       assert(open.size === 0 && turn === undefined, "an import ends settled")
-      return taken()
+      return made()
     },
     counts: () => ({ ...counts }),
   }
 }
 
+const MISSING_START = "[The beginning of this conversation is missing: it was not in the imported file.]"
 const NO_RESULT = "The imported conversation has no result of this call."
 
 /** Providers refuse other names, and one in the history would refuse the session from then on. */
