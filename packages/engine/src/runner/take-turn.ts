@@ -7,6 +7,7 @@ import { Effect } from "effect"
 
 import { budgetOf } from "../domain/budget.ts"
 import { isFruitless } from "../domain/compaction.ts"
+import { choosePromotions } from "../domain/promotion.ts"
 import { planPrune } from "../domain/prune.ts"
 import { attempt } from "./attempt.ts"
 import { beginTurn, pendingInputs, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
@@ -29,7 +30,8 @@ export const takeTurn = (
   occasion: Occasion,
 ): Effect.Effect<TurnTaken, Failure> =>
   Effect.gen(function* () {
-    const update = yield* followContext(runtime, place, cast, newestPrompt(runtime, place))
+    const prompt = comingPrompt(runtime, place, occasion) ?? lastPrompt(runtime, place)
+    const update = yield* followContext(runtime, place, cast, prompt)
     const beginning = yield* attempt(() => beginTurn(runtime, place, cast, { ...occasion, update }))
     if (beginning.kind !== "begun") return beginning
     const { promoted, step } = beginning
@@ -44,14 +46,17 @@ export const takeTurn = (
     return { kind: "taken", promoted, resultsToShow: second.resultsToShow } as const
   }).pipe(Effect.onInterrupt(() => stopOpenStep(runtime, place)))
 
-/** The text by which rules are chosen: of the input that is about to become visible, else of the last one that did. */
-const newestPrompt = (runtime: Runtime, place: Place): string => {
-  const { sessionID, fence } = place
-  const { transcript } = historyOf(runtime, place)
-  const pending = pendingInputs(runtime, sessionID, fence.key).at(-1)
-  const waiting = pending === undefined ? undefined : transcript.pendingPrompt(pending.id)
-  return waiting?.text ?? transcript.userTexts().at(-1) ?? ""
+/** Rules are chosen by the newest prompt: the one that is about to become visible, else the last one that did. */
+const comingPrompt = (runtime: Runtime, place: Place, { boundary }: Occasion): string | undefined => {
+  const pending = pendingInputs(runtime, place.sessionID, place.fence.key)
+  const newest = choosePromotions(pending, boundary, runtime.settings.limits.steerBatch).at(-1)
+  return newest === undefined
+    ? undefined
+    : historyOf(runtime, place).transcript.pendingPrompt(newest.id)?.text
 }
+
+const lastPrompt = (runtime: Runtime, place: Place): string =>
+  historyOf(runtime, place).transcript.userTexts().at(-1) ?? ""
 
 const startStep = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<MessageId, Failure> => {
   const step = messageId(runtime.world.id("msg_"))
@@ -141,7 +146,7 @@ const compactNow = (runtime: Runtime, place: Place, cast: Cast, reason: "auto" |
     const budget = budgetOf(cast.model, runtime.settings.compaction)
     const outcome = yield* compactSession(runtime, place, cast, { reason, tokens, overhead, budget })
     // The next request begins with a fresh baseline, brief included.
-    if (outcome === "compacted") yield* ensureEpoch(runtime, place, cast, newestPrompt(runtime, place))
+    if (outcome === "compacted") yield* ensureEpoch(runtime, place, cast, lastPrompt(runtime, place))
     return outcome
   })
 
