@@ -49,14 +49,17 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
     throw cause
   }
 
-  const disk = inMemory ? undefined : openDiskSync(file, () => tap?.("flush", raw))
+  // A file system without shared memory has no write-ahead log to flush: there every commit waits in place.
+  const hasLog = textOf(raw, "pragma journal_mode") === "wal"
+  const disk = !hasLog ? undefined : openDiskSync(file, () => tap?.("flush", raw))
   let current: Durability | undefined
   const begin = raw.prepare("begin immediate")
   const commit = raw.prepare("commit")
   const rollback = raw.prepare("rollback")
 
-  const transact = <A>(durability: Durability, body: () => A): A =>
+  const transact = <A>(wanted: Durability, body: () => A): A =>
     guarded(file, () => {
+      const durability = hasLog || inMemory ? wanted : "FULL"
       if (current !== durability) {
         raw.exec(`pragma synchronous=${durability}`)
         current = durability
@@ -166,8 +169,10 @@ const refuseNewer = (file: string, found: number): void => {
   if (found > known) throw new Failure("DATABASE_NEWER", { file, found, known })
 }
 
-const numberOf = (raw: DatabaseSync, sql: string): number =>
-  Number(Object.values(raw.prepare(sql).get() ?? {})[0])
+const textOf = (raw: DatabaseSync, sql: string): string =>
+  String(Object.values(raw.prepare(sql).get() ?? {})[0])
+
+const numberOf = (raw: DatabaseSync, sql: string): number => Number(textOf(raw, sql))
 
 const prepare = (raw: DatabaseSync, file: string): void => {
   const found = numberOf(raw, "pragma user_version")
@@ -177,7 +182,7 @@ const prepare = (raw: DatabaseSync, file: string): void => {
   if (found === 0 && tables > 0)
     throw new Failure("DATABASE_DAMAGED", { file, why: "it belongs to another program" })
   if (numberOf(raw, "pragma page_count") <= PAGES_CHECKED_AT_OPEN) {
-    const verdict = String(Object.values(raw.prepare("pragma quick_check(1)").get() ?? {})[0])
+    const verdict = textOf(raw, "pragma quick_check(1)")
     if (verdict !== "ok") throw new Failure("DATABASE_DAMAGED", { file, why: verdict })
   }
   raw.exec(
