@@ -4,9 +4,15 @@
  */
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 
-import { openChunkReader, signatureMetadata, type ToolCallDelta } from "./chat-chunks.ts"
+import {
+  openChunkReader,
+  signatureMetadata,
+  type ToolCallDelta,
+  type ToolCallTracker,
+} from "./chat-chunks.ts"
 import { openBodyWriter } from "./compatible-body.ts"
 import { wireName, type ModelConfig } from "./config.ts"
+import { withEarlyCalls } from "./early-calls.ts"
 import type { Fetch } from "./http-fetch.ts"
 import { openSseReader } from "./sse.ts"
 
@@ -44,18 +50,21 @@ export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Pr
     ...config.headers,
   }
 
+  const openTracker = (enqueue: (part: LanguageModelV4StreamPart) => void): ToolCallTracker =>
+    new StreamingToolCallTracker<ToolCallDelta>(
+      { enqueue },
+      {
+        generateId,
+        extractMetadata: (delta) => signatureMetadata(COMPATIBLE_NAME, delta),
+        buildToolCallProviderMetadata: (metadata) => metadata,
+      },
+    )
+
   const openParts = (enqueue: (part: LanguageModelV4StreamPart) => void) =>
     openChunkReader({
       enqueue,
       providerName: COMPATIBLE_NAME,
-      tracker: new StreamingToolCallTracker<ToolCallDelta>(
-        { enqueue },
-        {
-          generateId,
-          extractMetadata: (delta) => signatureMetadata(COMPATIBLE_NAME, delta),
-          buildToolCallProviderMetadata: (metadata) => metadata,
-        },
-      ),
+      tracker: withEarlyCalls(openTracker, enqueue),
     })
 
   const post = async (options: LanguageModelV4CallOptions): Promise<Response> => {

@@ -15,6 +15,7 @@ import { isBrokenOff, openTranslator } from "./events.ts"
 import { toModelFailure, type FailureSurroundings } from "./failure.ts"
 import type { Fetch } from "./http-fetch.ts"
 import { PROVIDER_TABLE, type WireProvider } from "./providers.ts"
+import { openReadableFiles } from "./readable-files.ts"
 import { openHideEvents, secretsOf, type HideEvents } from "./secrets.ts"
 import type { Sleep } from "./sleep.ts"
 
@@ -32,11 +33,13 @@ export const openProviderModel = (
   const provider = PROVIDER_TABLE[config.provider]
   const secrets = secretsOf(config)
   const advertise = openAdvertisements()
+  const readableFiles = openReadableFiles(config.provider)
   let loading: Promise<StreamingModel> | undefined
   const surroundings = (): FailureSurroundings => ({ now: options.now(), secrets })
 
   const callOptions = (request: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions => {
-    const { prompt, options: extra } = provider.shape(request, config)
+    const readable = readableFiles(request.prompt)
+    const { prompt, options: extra } = provider.shape({ ...request, prompt: readable }, config)
     return {
       prompt: asSdkPrompt(prompt),
       ...(request.tools.length === 0 ? {} : { tools: advertise(request.tools) }),

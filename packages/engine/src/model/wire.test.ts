@@ -537,6 +537,32 @@ describe.each(["openai-compatible", "openai", "anthropic", "google"] as const)(
   },
 )
 
+test.each(["openai-compatible", "openai", "anthropic", "google"] as const)(
+  "%s gives a call away as soon as it is whole, while the next is still being written",
+  async (name) => {
+    const { provider, model } = await open(name, [
+      {
+        tools: [
+          { name: "read", id: "first", input: { path: "a" } },
+          { name: "read", id: "second", input: { path: "b".repeat(400) } },
+          { name: "read", id: "third", input: { path: "c" } },
+        ],
+        hold: "middle",
+      },
+    ])
+    const calls: string[] = []
+    const released: number[] = []
+    for await (const event of model.stream(request(HELLO), new AbortController().signal)) {
+      if (event.type !== "tool-call") continue
+      released.push(provider.release())
+      calls.push(event.id)
+    }
+    // The first came while the answer was held; nothing was held any more when the others did.
+    expect(released).toEqual([1, 0, 0])
+    expect(calls).toEqual(["first", "second", "third"])
+  },
+)
+
 test("a connection of Anthropic is given up when it stays open after the last event", async () => {
   const provider = await startScriptedProvider({ script: [{ text: "done", hold: "end" }] })
   running.push(provider)

@@ -1,0 +1,75 @@
+/**
+ * Files of a kind a provider does not take. It would refuse the whole request, and every later one of the session, so
+ * they are sent as text instead: a text as its words, anything else as a note that it was there.
+ */
+import type { FilePart, PromptMessage, TextPart, ToolResultPart } from "../domain/prompt.ts"
+import type { ProviderName } from "./config.ts"
+
+const PICTURES = "image/jpeg|image/png|image/gif|image/webp"
+
+/** By the providers' own documents; what is not here was refused by one of their models. */
+const READS: Readonly<Record<ProviderName, RegExp>> = {
+  anthropic: new RegExp(`^(${PICTURES}|application/pdf|text/plain)$`),
+  openai: new RegExp(`^(${PICTURES}|application/pdf)$`),
+  google: new RegExp(`^(${PICTURES}|image/hei[cf]|application/pdf|text/plain|(audio|video)/[\\w.+-]+)$`),
+  "openai-compatible": new RegExp(`^(${PICTURES}|application/pdf|audio/(wav|mpeg|mp3))$`),
+  scripted: /./,
+}
+
+export type ReadableFiles = (prompt: readonly PromptMessage[]) => readonly PromptMessage[]
+
+/** The prompt itself when there is nothing to change; a message that was changed once stays the same object after. */
+export const openReadableFiles = (provider: ProviderName): ReadableFiles => {
+  const known = new WeakMap<PromptMessage, PromptMessage>()
+  const refuses = ({ mediaType }: FilePart): boolean => !READS[provider].test(mediaType.toLowerCase())
+
+  const shape = (message: PromptMessage): PromptMessage => {
+    if (!hasRefused(message, refuses)) return message
+    const shaped = known.get(message) ?? replaceFiles(message, refuses)
+    known.set(message, shaped)
+    return shaped
+  }
+  return (prompt) => (prompt.some((message) => hasRefused(message, refuses)) ? prompt.map(shape) : prompt)
+}
+
+type Refuses = (file: FilePart) => boolean
+
+const hasRefused = (message: PromptMessage, refuses: Refuses): boolean => {
+  const isRefused = (part: TextPart | FilePart): boolean => part.type === "file" && refuses(part)
+  if (message.role === "user") return message.content.some(isRefused)
+  if (message.role !== "tool") return false
+  return message.content.some(({ output }) => output.type === "content" && output.value.some(isRefused))
+}
+
+const replaceFiles = (message: PromptMessage, refuses: Refuses): PromptMessage => {
+  const replace = (part: TextPart | FilePart): TextPart | FilePart =>
+    part.type === "file" && refuses(part) ? { type: "text", text: describeFile(part) } : part
+  const inResult = (result: ToolResultPart): ToolResultPart =>
+    result.output.type === "content"
+      ? { ...result, output: { type: "content", value: result.output.value.map(replace) } }
+      : result
+  if (message.role === "user") return { ...message, content: message.content.map(replace) }
+  return message.role === "tool" ? { ...message, content: message.content.map(inResult) } : message
+}
+
+/** Kinds whose bytes are words. */
+const TEXTUAL =
+  /^(text\/.*|image\/svg\+xml|application\/(json|xml|yaml|x-yaml|toml|javascript|typescript|sql|x-sh|x-httpd-php|graphql|.*\+(json|xml|yaml)))$/
+
+const describeFile = ({ data, mediaType, filename }: FilePart): string => {
+  const name = filename === undefined ? "File" : `File ${JSON.stringify(filename)}`
+  const kind = mediaType.toLowerCase()
+  const text = data.type === "text" ? data.text : TEXTUAL.test(kind) ? decode(data.data) : undefined
+  if (text !== undefined) return `${name} (${mediaType}):\n${text}`
+  const bytes = data.type === "data" ? Math.floor((data.data.length * 3) / 4) : 0
+  return `[${name} (${mediaType}, ${bytes} bytes) was attached; you cannot read files of this kind here.]`
+}
+
+/** Undefined when the bytes are no UTF-8 after all. */
+const decode = (base64: string): string | undefined => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(base64, "base64"))
+  } catch {
+    return undefined
+  }
+}
