@@ -41,6 +41,7 @@ test("every address the page asks for is a route of the server", async () => {
   await api.prompt({ sessionID: ":sessionID", id: "msg_1", text: "", delivery: "steer" })
   await api.cancel(":sessionID", ":inputID")
   await api.interrupt(":sessionID")
+  await api.proceed(":sessionID")
   await api.compact(":sessionID")
   await api.models()
   await api.permissions()

@@ -48,6 +48,8 @@ export interface Api {
   }) => Promise<void>
   readonly cancel: (sessionID: string, inputID: string) => Promise<void>
   readonly interrupt: (sessionID: string) => Promise<void>
+  /** Goes on with what was cut off; answers soon, the work may take longer. */
+  readonly proceed: (sessionID: string) => Promise<void>
   /** False when there was nothing to compact. */
   readonly compact: (sessionID: string) => Promise<boolean>
   readonly models: () => Promise<readonly ModelDocument[]>
@@ -85,6 +87,7 @@ export const createApi = (connection: Connection): Api => {
       await call(connection, "DELETE", `${session(sessionID)}/input/${encodeURIComponent(inputID)}`)
     },
     interrupt: (id) => post(`${session(id)}/interrupt`),
+    proceed: (id) => post(`${session(id)}/run`, { timeoutSecs: 1 }),
     compact: async (id) =>
       (await post<{ readonly receipt?: object }>(`${session(id)}/compact`)).receipt !== undefined,
     models: () => items("/api/model"),

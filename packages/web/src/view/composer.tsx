@@ -70,6 +70,16 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
           ))}
         </fieldset>
         <span class="gap" />
+        {isBusy || !(status === "interrupted" || status === "failed") ? null : (
+          <button
+            type="button"
+            title="Ask the model once more, without a new prompt"
+            disabled={other.isActing}
+            onClick={() => other.act(() => api.proceed(session.id))}
+          >
+            Continue
+          </button>
+        )}
         <button
           type="button"
           disabled={compacting.isActing}
