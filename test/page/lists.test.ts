@@ -1,3 +1,6 @@
+import { appendFileSync } from "node:fs"
+import { join } from "node:path"
+
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
@@ -44,6 +47,33 @@ test("spaces show their chats and the tree of their runs with what each branch c
   await scene.screenshot("space-light")
   await tree.getByRole("link", { name: "r1" }).click()
   await page.getByText("The plan is done.").waitFor()
+  expect(scene.complaints).toEqual([])
+})
+
+test("a chat of the engine's own harness leads to its session, and what other programs write appears by itself", async () => {
+  await using scene = await openPageScene(browser, {
+    prepare: async (http) => {
+      await writeSpace(http)
+      await http.client.sessions.create({
+        id: "ses_1",
+        title: "Worked in",
+        location: { directory: http.directory },
+      })
+    },
+    fragment: "",
+  })
+  const { page, http } = scene
+  await page.getByRole("link", { name: "Spaces" }).click()
+  await page.getByRole("link", { name: /feature-auth/ }).click()
+  await page.getByRole("link", { name: "r3" }).waitFor()
+  const started_at = "2026-11-15T11:00:00.000Z"
+  const space = join(http.stateRoot, ".spaces/s1")
+  appendFileSync(
+    join(space, "sessions.jsonl"),
+    `${JSON.stringify({ v: 1, event: "start", chat_id: "c2", harness: "direct", harness_session_id: "ses_1", model: "fake/one", started_at })}\n`,
+  )
+  await page.getByRole("link", { name: "session", exact: true }).click()
+  await page.getByRole("heading", { name: "Worked in" }).waitFor()
   expect(scene.complaints).toEqual([])
 })
 

@@ -57,8 +57,15 @@ const LOOPBACK = ["localhost", "127.0.0.1", "::1"] as const
 /** Every address of this machine. */
 export const isEverywhere = (host: string): boolean => host === "0.0.0.0" || host === "::"
 
-const countHeader = (rawHeaders: readonly string[], name: string): number =>
-  rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length
+/** Names and values take turns. */
+const countHeader = (rawHeaders: readonly string[], name: string): number => {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const text = rawHeaders[index]
+    if (text?.length === name.length && text.toLowerCase() === name) count += 1
+  }
+  return count
+}
 
 /** Every token is of one length, so that is no secret; how many of its letters are right is one. */
 const isSame = (given: Buffer, token: Buffer): boolean =>

@@ -30,30 +30,46 @@ export const makeInputReader = (route: Route, limits: HttpLimits): InputReader =
 
 /** Reads JSON of at most so many bytes; an empty body is an empty object. */
 const readBody = async (request: IncomingMessage, limit: number): Promise<JsonObject> => {
-  if (Number(request.headers["content-length"] ?? 0) > limit) throw new Failure("BODY_TOO_LARGE", { limit })
-  const pieces: Buffer[] = []
-  let size = 0
-  // Leaving early must not end the connection: the client has to hear why, and Node throws the rest away.
-  for await (const piece of request.iterator({ destroyOnReturn: false })) {
-    if (!Buffer.isBuffer(piece)) continue
-    size += piece.length
-    if (size > limit) throw new Failure("BODY_TOO_LARGE", { limit })
-    pieces.push(piece)
-  }
-  if (size === 0) return {}
+  const bytes = await collect(request, limit)
+  if (bytes.length === 0) return {}
   const type = request.headers["content-type"] ?? ""
   const encoding = request.headers["content-encoding"] ?? "identity"
   if (!/^application\/json\s*(;|$)/i.test(type) || encoding !== "identity")
     throw new Failure("MEDIA_TYPE_REFUSED")
-  const value = parse(Buffer.concat(pieces, size))
+  const value = parse(bytes)
   if (!isObject(value)) throw invalid("The body is a JSON object")
   return value
 }
 
+/** Listens instead of iterating: half the cost of a small request. */
+const collect = (request: IncomingMessage, limit: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const tooLarge = (): void => reject(new Failure("BODY_TOO_LARGE", { limit }))
+    if (Number(request.headers["content-length"] ?? 0) > limit) return tooLarge()
+    const pieces: Buffer[] = []
+    let size = 0
+    request.on("data", (piece: Buffer) => {
+      size += piece.length
+      // The rest is thrown away as it comes, not refused: the client has to hear why.
+      if (size <= limit) pieces.push(piece)
+      else {
+        pieces.length = 0
+        tooLarge()
+      }
+    })
+    request.once("end", () =>
+      resolve(pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)),
+    )
+    request.once("error", reject)
+    request.once("close", () => reject(new Failure("REQUEST_MALFORMED")))
+  })
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true })
+
 const parse = (bytes: Buffer): Json => {
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what JSON.parse returns is JSON
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Json
+    return JSON.parse(UTF8.decode(bytes)) as Json
   } catch {
     throw invalid("The body is not JSON in UTF-8")
   }

@@ -55,6 +55,7 @@ export interface ChatDocument {
   readonly harness: string
   readonly model: string
   readonly startedAt: string
+  readonly harnessSessionId?: string
   readonly agent?: string
   readonly runId?: string
   readonly stoppedAt?: string
@@ -88,6 +89,7 @@ export interface RunRowDocument {
 }
 
 export interface RunDocument extends RunRowDocument {
+  readonly harnessSessionId?: string
   readonly continuedFrom?: string
   readonly finishedAt?: string
   readonly exitCode?: number
@@ -100,3 +102,9 @@ export interface RunDocument extends RunRowDocument {
   readonly reportSummary?: string
   readonly report?: string
 }
+
+/** The engine's own harness works in the sessions of this very server. */
+export const sessionOf = (document: {
+  readonly harness?: string
+  readonly harnessSessionId?: string
+}): string | undefined => (document.harness === "direct" ? document.harnessSessionId : undefined)

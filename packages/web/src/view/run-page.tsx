@@ -2,13 +2,14 @@ import { plainText } from "../domain/plain-text.ts"
 import { fragmentOf } from "../domain/route.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
+import { SessionLink } from "./session-link.tsx"
 import { Status } from "./session-list.tsx"
 import { usePolled } from "./use-polled.ts"
 
 export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id: string }) => {
   const { api } = useApp()
   const { value: run, failure } = usePolled(`${spaceID}/${id}`, () => api.run(spaceID, id))
-  if (failure !== undefined)
+  if (failure !== undefined && run === undefined)
     return (
       <p class="empty" role="alert">
         {failure.message} {failure.next}
@@ -29,6 +30,7 @@ export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id
           )}
           <span>{run.model}</span>
           {run.harness === undefined ? null : <span>{run.harness}</span>}
+          <SessionLink of={run} />
           {run.durationSecs === undefined ? null : <span>{durationText(run.durationSecs * 1_000)}</span>}
           {run.inputTokens === undefined ? null : (
             <span>

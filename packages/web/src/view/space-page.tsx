@@ -3,6 +3,7 @@ import { fragmentOf } from "../domain/route.ts"
 import { runTree, totalCost, type RunNode } from "../domain/run-tree.ts"
 import { agoText, costText, durationText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
+import { SessionLink } from "./session-link.tsx"
 import { Status } from "./session-list.tsx"
 import { usePolled } from "./use-polled.ts"
 
@@ -13,7 +14,7 @@ export const SpacePage = ({ id }: { readonly id: string }) => {
     const [space, runs] = await Promise.all([api.space(id), api.runs(id)])
     return { space, runs }
   })
-  if (failure !== undefined)
+  if (failure !== undefined && value === undefined)
     return (
       <p class="empty" role="alert">
         {failure.message} {failure.next}
@@ -58,6 +59,7 @@ const Chats = ({ chats }: { readonly chats: readonly ChatDocument[] }) => (
           <span>{chat.harness}</span>
           <span>{chat.model === "" ? "default model" : chat.model}</span>
           {chat.agent === undefined ? null : <span>agent {chat.agent}</span>}
+          <SessionLink of={chat} />
           {chat.resumeCommand === undefined ? null : <code>{chat.resumeCommand}</code>}
         </li>
       ))}

@@ -2,14 +2,14 @@ import { useEffect, useState } from "preact/hooks"
 
 import { HttpFailure } from "../http/api.ts"
 
-const POLL_MS = 3_000
+const POLL_MS = 2_000
 
 export interface Polled<T> {
   readonly value?: T
   readonly failure?: HttpFailure
 }
 
-/** Asked again while it is looked at; one question at a time. */
+/** Asked again while it is looked at; one question at a time. Without an answer the last one stays; a refusal replaces it. */
 export const usePolled = <T>(key: string, ask: () => Promise<T>): Polled<T> => {
   const [polled, setPolled] = useState<Polled<T>>({})
   useEffect(() => {
@@ -17,11 +17,12 @@ export const usePolled = <T>(key: string, ask: () => Promise<T>): Polled<T> => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const look = async (): Promise<void> => {
       try {
-        const value = await ask()
-        if (!isOver) setPolled({ value })
+        const value = document.hidden ? undefined : await ask()
+        if (!isOver && value !== undefined) setPolled({ value })
       } catch (cause) {
         if (!(cause instanceof HttpFailure)) throw cause
-        if (!isOver) setPolled((before) => ({ ...before, failure: cause }))
+        if (!isOver)
+          setPolled((before) => (cause.status === 0 ? { ...before, failure: cause } : { failure: cause }))
       }
       if (!isOver) timer = setTimeout(() => void look(), POLL_MS)
     }
