@@ -223,6 +223,52 @@ verifies("direct.permission-keys", async () => {
   await terminal.exited
 })
 
+test("what must survive a compaction is in the next request, from a folder inside the project too", async () => {
+  const { sit, project, asked } = await sitting({
+    script: [
+      { when: { system: "summar" }, repeat: true, text: "## Goal\nA summary that forgets." },
+      { text: "word ".repeat(3000) },
+      { text: "short" },
+      { text: "Going on." },
+    ],
+  })
+  mkdirSync(join(project, ".git"))
+  mkdirSync(join(project, "deep"))
+  writeFileSync(
+    join(project, "SESSION.md"),
+    "[Focus: move-the-lighthouse] 2026-04-01\n- Decision: keep the old lamp.\n",
+  )
+  const terminal = sit(["--harness", "direct", "--cwd", "deep"])
+  await terminal.until(READY)
+  for (const words of ["one", "two"]) {
+    terminal.type(`${words}\r`)
+    await terminal.until(new RegExp(`> ${words}\n[^]*tokens in[^]*\n>$`))
+  }
+  expect(asked().join("")).not.toContain("keep the old lamp")
+  terminal.type("/compact\r")
+  await terminal.until(/Compacted: [\d,]+ -> [\d,]+ tokens\./)
+  terminal.type("three\r")
+  await terminal.until("Going on.")
+  expect(asked().at(-1)).toContain("keep the old lamp")
+  terminal.type(CTRL_D)
+  await terminal.exited
+})
+
+test("on a terminal that is dumb Ctrl-C stops the work as well, and a second one leaves", async () => {
+  const { sit, asked } = await sitting({
+    script: [{ text: "one two three four", chunks: 4, hold: "middle" }],
+  })
+  const terminal = sit(undefined, { env: { TERM: "dumb" } })
+  await terminal.until(READY)
+  terminal.type("go\r")
+  await vi.waitFor(() => expect(asked()).toHaveLength(1), 10_000)
+  terminal.type(CTRL_C)
+  await terminal.until("Interrupted.")
+  await terminal.until(/\n>$/)
+  terminal.type(CTRL_C)
+  expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+})
+
 test("a fork is a chat of its own with the history so far, and profiles are agents to change to", async () => {
   const { sit, run, project, asked } = await sitting({ script: [{ text: "First." }, { text: "Forked." }] })
   mkdirSync(join(project, ".meridian/agents"), { recursive: true })
@@ -242,6 +288,50 @@ test("a fork is a chat of its own with the history so far, and profiles are agen
   expect(asked()[1]).toMatch(/First\.[^]*two/)
   expect(asked()[1]).toContain("Speak in verse only.")
   expect((await run("session", "list")).stdout.trim().split("\n")).toHaveLength(2)
+})
+
+test("a question goes away with the turn it belongs to, and is there again when it was only left", async () => {
+  const command = "echo from-before"
+  const { sit } = await sitting({
+    script: [
+      { tools: [{ name: "bash", input: { command: "echo stopped" } }] },
+      { tools: [{ name: "bash", input: { command } }] },
+      { text: "It was answered." },
+    ],
+  })
+  const first = sit()
+  await first.until(READY)
+  first.type("one\r")
+  await first.until("[y] once")
+  first.type(CTRL_C)
+  await first.until("✗ bash echo stopped")
+  expect(await first.until(idle)).not.toContain("Allow bash?")
+  first.type("two\r")
+  await first.until("[y] once")
+  first.type(CTRL_D)
+  expect(await first.exited).toEqual({ code: 0, signal: 0 })
+  const second = sit(["--continue"])
+  const asking = await second.until("[y] once")
+  expect(asking).toMatch(/Allow bash\?\n {2}echo from-before\n/)
+  second.type("y")
+  await second.until("It was answered.")
+  expect(second.text()).toContain("✓ bash")
+  second.type(CTRL_D)
+  expect(await second.exited).toEqual({ code: 0, signal: 0 })
+})
+
+test("a paste of a whole file is taken at once", async () => {
+  const { sit, asked } = await sitting()
+  const terminal = sit()
+  await terminal.until(READY)
+  const file = Array.from({ length: 4000 }, (_, index) => `line ${index} of a long file`).join("\r")
+  terminal.type(`\u001B[200~${file}\u001B[201~`)
+  await terminal.until(/line 3999 of a long file$/)
+  terminal.type("\r")
+  await vi.waitFor(() => expect(asked()).toHaveLength(1), 20_000)
+  expect(asked()[0]).toContain("line 0 of a long file\\nline 1 of")
+  terminal.type(CTRL_D)
+  expect((await terminal.exited).code).toBe(0)
 })
 
 test("what is being typed is not taken for an answer", async () => {

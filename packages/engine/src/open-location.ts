@@ -151,9 +151,15 @@ const openContext = (
   registry.contribute(RANK.rules, [rulesSource({ root: directory, platform })])
   registry.contribute(RANK.skills, [skillsSource(skills), referencesSource(options.references ?? [])])
   registry.contribute(RANK.embedder, (options.context ?? []).map(embedderSource))
-  registry.contribute(RANK.brief, [briefSource({ root: directory })])
+  registry.contribute(RANK.brief, [briefSource({ root: briefRoot(directory, root) })])
   return registry
 }
+
+/** A folder with a state of its own speaks for itself; otherwise the project it lies in does. */
+const briefRoot = (directory: string, root: string): string =>
+  ["SESSION.md", ".codex/specs", ".codex/bugs"].some((name) => existsSync(join(directory, name)))
+    ? directory
+    : root
 
 const isSet = (value: string | undefined): boolean =>
   value !== undefined && value !== "" && value !== "0" && value !== "false"

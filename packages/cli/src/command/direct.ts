@@ -23,18 +23,12 @@ export const direct = implement(DIRECT, {
       })
       return { exit_code: exitCode }
     }
-    requireTerminal(world)
     const { startConversation } = await import("../direct/start-conversation.ts")
     return { exit_code: await startConversation(launch, world) }
   },
   text: () => "",
   exitCode: (output) => output.exit_code,
 })
-
-const requireTerminal = ({ terminal }: World): void => {
-  if (!terminal.stdin) throw new Failure("TERMINAL_REQUIRED", { stream: "stdin" })
-  if (!terminal.stdout) throw new Failure("TERMINAL_REQUIRED", { stream: "stdout" })
-}
 
 const readLaunch = (input: Input, world: World): DirectLaunch => {
   const file = readLaunchFile(input.launch)

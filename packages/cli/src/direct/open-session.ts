@@ -157,7 +157,7 @@ const enter = async (
   { model, agents, world }: Cast,
 ): Promise<Pick<OpenSession, "session" | "notices">> => {
   const { sessions } = engine
-  const session = await obtain(engine, launch.session, world.cwd)
+  const session = await obtain(engine, launch.session, world)
   const { id } = session
   await requireIdle(engine, id)
   const notices: string[] = []
@@ -174,16 +174,26 @@ const enter = async (
 const obtain = (
   { sessions }: Engine,
   choice: DirectLaunch["session"],
-  directory: string,
+  world: World,
 ): Promise<SessionInfo> => {
+  const { cwd: directory } = world
   switch (choice.kind) {
     case "new":
-      return sessions.create({ id: choice.id, location: { directory } })
+      return sessions.create({ id: choice.id, location: { directory }, ...titleOf(world) })
     case "continue":
       return sessions.get(choice.id)
     case "fork":
       return sessions.fork({ sessionID: choice.from, id: choice.id })
   }
+}
+
+/** Lists of sessions say which run or chat each belongs to. */
+const titleOf = ({ env }: World): { readonly title?: string } => {
+  const [space = "", run = "", chat = ""] = ["SPACE_ID", "PARENT_RUN_ID", "CHAT_ID"].map(
+    (name) => env[`MERIDIAN_${name}`] ?? "",
+  )
+  if (space === "" || (run === "" && chat === "")) return {}
+  return { title: `${space}: ${run === "" ? `chat ${chat}` : `run ${run}`}` }
 }
 
 /** A process that is just ending gives its session back within this time. */

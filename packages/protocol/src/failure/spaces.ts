@@ -286,7 +286,7 @@ export const SPACES_FAILURES = {
     exit: 2,
     http: 424,
     cause: (f) => `${f["harness"]} is not installed: '${f["command"]}' was not found on PATH.`,
-    next: () => "install it, or pick a model of another harness.",
+    next: () => "install it, pick a model of another harness, or use Meridian's own with --harness direct.",
   },
   HARNESS_NOT_STARTED: {
     exit: 2,

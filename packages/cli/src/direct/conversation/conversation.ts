@@ -37,7 +37,7 @@ export interface ConversationOptions {
   readonly firstPrompt: string | undefined
 }
 
-/** Resolves with the exit code when the person leaves. The engine stays open. */
+/** Resolves with the exit code when the person has left and the engine is closed. */
 export const converse = async (options: ConversationOptions): Promise<number> => {
   const { opened, world, streams } = options
   const { engine, session } = opened
@@ -51,6 +51,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   let working = false
   let demanded = false
   let interrupting = false
+  let leaving = false
   /** The question whose refusal is being explained. */
   let explaining: string | undefined
   let model = session.model ?? opened.defaultModel
@@ -102,14 +103,17 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     const task = work()
       .catch((error: unknown) => {
         if (!(error instanceof Failure)) throw error
-        if (error.code !== "ENGINE_CLOSED") say(renderFailure(error), style.bad)
+        if (!leaving && error.code !== "ENGINE_CLOSED") say(renderFailure(error), style.bad)
       })
       .catch((error: unknown) => left.reject(error))
       .finally(() => tasks.delete(task))
     tasks.add(task)
   }
 
-  const leave = (code: number): void => left.resolve(code)
+  const leave = (code: number): void => {
+    leaving = true
+    left.resolve(code)
+  }
 
   const send = (text: string, delivery: "steer" | "queue"): void => {
     tell(...(terminal.isDumb ? [] : ["", ...userRows(text, width(), style)]))
@@ -356,8 +360,9 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     unlisten()
     terminal.close()
     gone.abort()
+    // What still runs is stopped and settled; a question stays open for whoever continues.
+    await engine.close()
     await follower.close().catch(() => undefined)
-    if (working) await sessions.interrupt(sessionID).catch(() => undefined)
     await Promise.all(tasks)
   }
 }

@@ -8,7 +8,10 @@ const MOST = 500
 
 /** What a call is about: the command, the path, the pattern. */
 export const describeCall = (tool: string, input: Json | undefined): string => {
-  const about = FIELDS.map((field) => textAt(input, field)).find((text) => text !== undefined)
+  const about =
+    typeof input === "string"
+      ? input
+      : FIELDS.map((field) => textAt(input, field)).find((text) => text !== undefined)
   const said = about ?? (input === undefined ? "" : JSON.stringify(input))
   return `${plainLine(tool.slice(0, MOST))} ${plainLine(said.slice(0, MOST))}`.trim()
 }

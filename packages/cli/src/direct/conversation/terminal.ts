@@ -123,6 +123,7 @@ const openRich = ({ input, output }: Streams, receive: (input: Input) => void): 
 const openDumb = ({ input, output }: Streams, receive: (input: Input) => void): Terminal => {
   const lines = createInterface({ input, terminal: false })
   let prompted = false
+  let closed = false
   lines.on("line", (text) => {
     prompted = false
     receive({ tag: "line", text })
@@ -133,6 +134,7 @@ const openDumb = ({ input, output }: Streams, receive: (input: Input) => void): 
     isDumb: true,
     size: () => sizeOf(output),
     draw: (rows, live) => {
+      if (closed) return
       if (rows.length > 0) output.write(`${prompted ? "\n" : ""}${rows.join("\n")}\n`)
       prompted = rows.length > 0 ? false : prompted
       const mark = live.rows[live.cursor.row] ?? ""
@@ -140,6 +142,7 @@ const openDumb = ({ input, output }: Streams, receive: (input: Input) => void): 
       prompted = prompted || mark !== ""
     },
     close: () => {
+      closed = true
       lines.removeAllListeners("close")
       lines.close()
       input.pause()

@@ -66,6 +66,8 @@ export const openView = ({ style, isOwn, tellsBeginnings }: ViewOptions): View =
   const endCall = (callID: string, mark: string, note: string, width: number): string => {
     const title = running.get(callID)?.title ?? "tool"
     running.delete(callID)
+    // A call that was stopped does not wait for its answer any more.
+    for (const question of questions.values()) if (question.callID === callID) questions.delete(question.id)
     return `${mark} ${cutTo(`${title}${note}`, width - 2)}`
   }
 
@@ -226,7 +228,10 @@ export const openView = ({ style, isOwn, tellsBeginnings }: ViewOptions): View =
     ask: (question) => {
       questions.set(question.id, question)
       if (!running.has(question.callID))
-        running.set(question.callID, { title: plainLine(question.title), state: "waits" })
+        running.set(question.callID, {
+          title: describeCall(question.action, question.resources[0]),
+          state: "waits",
+        })
     },
     question: () => questions.values().next().value,
     takeSpent: () => {
