@@ -1,6 +1,8 @@
 /** W4 and opening: appending, replaying, tailing, and what a large database costs when it is opened. */
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 
 import { openEngine, type Engine } from "../../packages/engine/dist/index.js"
 import { median, percentile, PROMPT, temporaryFolder, type Line } from "./scene.ts"
@@ -190,10 +192,12 @@ export const benchIdle = async (count: number): Promise<Line> => {
     models: [{ id: "bench/echo", provider: "scripted", contextWindow: 100_000, maxOutput: 100 }],
     permissions: [{ action: "*", resource: "*", effect: "allow" }],
   })
+  setFlagsFromString("--expose-gc")
+  const collectGarbage = runInNewContext("gc") as () => void
   const collect = (): number => {
-    globalThis.gc?.()
-    globalThis.gc?.()
-    return process.memoryUsage().heapUsed
+    collectGarbage()
+    collectGarbage()
+    return process.memoryUsage().heapUsed + process.memoryUsage().external
   }
   const one = async (): Promise<void> => {
     const { id } = await engine.sessions.create({ location: { directory: folder.path } })

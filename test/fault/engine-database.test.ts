@@ -254,12 +254,14 @@ describe("a disk that does not take what was written", () => {
 
   test("acknowledges no prompt; the same one again gets its receipt when the disk is back", async () => {
     await using scene = await openFailing()
-    const prompt = { id: "msg_1", sessionID, prompt: { text: "go" }, resume: false }
+    const prompt = { id: "msg_1", sessionID, prompt: { text: "go" } }
     scene.fail(true)
     expect(await codeOf(scene.engine.sessions.prompt(prompt))).toBe("DATABASE_UNWRITABLE")
     expect(await codeOf(scene.engine.sessions.prompt(prompt))).toBe("DATABASE_UNWRITABLE")
     scene.fail(false)
     expect((await scene.engine.sessions.prompt(prompt)).admittedSeq).toBe(2)
+    await scene.engine.sessions.wait(sessionID)
+    expect((await conversation(scene.engine))[0]).toBe("user: go")
   })
 
   test("starts no tool whose record is not safe", async () => {

@@ -163,6 +163,8 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
       delivery,
       resume,
       limit: settings.limits.pendingInputs,
+      // Where no work begins there is nothing to do beside the disk's.
+      durability: resume ? "NORMAL" : "FULL",
     })
   }
 
@@ -179,7 +181,7 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
           )
           drains.wake(input.sessionID, synced)
         }
-        yield* settled(synced)
+        if (synced !== undefined) yield* settled(synced)
         return receipt
       }),
     )

@@ -171,7 +171,7 @@ export const runCall = (
   >,
   call: Call,
   slots: Semaphore.Semaphore,
-  recorded: Promise<void>,
+  recorded: Promise<void> | undefined,
 ): Effect.Effect<void, Failure> => {
   const { sessionID, agent, fence, rules, project } = scene
   const { messageID, callID } = call

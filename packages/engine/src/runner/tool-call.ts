@@ -29,7 +29,7 @@ export const settleCall = (options: {
   readonly scene: Omit<ToolScene, "signal">
   readonly ask: (signal: AbortSignal) => ToolScene["ask"]
   /** Done when the record of the call is on the disk: nothing acts before. */
-  readonly recorded: Promise<void>
+  readonly recorded: Promise<void> | undefined
   /** Bounds how many run at once; a call that is interrupted while it waits for its turn is settled too. */
   readonly slots: Semaphore.Semaphore
   /** Asked when the call is interrupted: it has only asked so far, and its question outlives this engine. */
@@ -64,11 +64,8 @@ const execute = (options: Parameters<typeof settleCall>[0], known: Known): Effec
     const controller = new AbortController()
     const { call, tools, scene, ask } = options
     const { signal } = controller
-    const running = options.recorded
-      .then(() => {
-        signal.throwIfAborted()
-        return tools.call(call.tool, call.input, { ...scene, signal, ask: ask(signal) })
-      })
+    const start = () => tools.call(call.tool, call.input, { ...scene, signal, ask: ask(signal) })
+    const running = (options.recorded?.then(() => signal.throwIfAborted()).then(start) ?? start())
       .then(
         (output): Outcome => ({ kind: "success", output }),
         (cause: unknown): Outcome => ({ kind: "failed", error: recordedError(cause) }),

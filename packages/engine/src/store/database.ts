@@ -23,8 +23,8 @@ export interface Database {
   readonly raw: DatabaseSync
   /** All or nothing, under the write lock from its first statement on. Not reentrant. */
   readonly transact: <A>(durability: Durability, body: () => A) => A
-  /** Resolves when everything committed so far is on the disk. */
-  readonly synced: () => Promise<void>
+  /** Resolves when everything committed so far is on the disk; undefined when it is already. */
+  readonly synced: () => Promise<void> | undefined
   readonly close: () => void
 }
 
@@ -69,7 +69,7 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
         const result = body()
         tap?.("commit", raw)
         commit.run()
-        if (durability === "NORMAL") disk?.committed()
+        disk?.committed(durability === "FULL")
         tap?.("committed", raw)
         return result
       } catch (cause) {
@@ -79,16 +79,11 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
       }
     })
 
-  const flushed = async (): Promise<void> => {
-    try {
-      await disk?.synced()
-    } catch (cause) {
+  const synced = (): Promise<void> | undefined => {
+    if (disk === undefined || disk.isSafe()) return undefined
+    const promise = disk.synced().catch((cause: unknown) => {
       throw translate(file, cause)
-    }
-  }
-
-  const synced = (): Promise<void> => {
-    const promise = flushed()
+    })
     // Who asked may be gone by then (interrupted, closed): a failure that nobody hears must not end the process.
     promise.catch(() => undefined)
     return promise

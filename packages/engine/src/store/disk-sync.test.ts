@@ -23,10 +23,10 @@ test("without a commit there is nothing to wait for", async () => {
 test("everyone who committed before a flush began shares it; a later commit gets the next one", async () => {
   using scene = openScene()
   const { disk } = scene
-  disk.committed()
+  disk.committed(false)
   const first = disk.synced()
   const joined = disk.synced()
-  disk.committed()
+  disk.committed(false)
   const second = disk.synced()
   expect(joined).toBe(second)
   expect(second).not.toBe(first)
@@ -36,11 +36,23 @@ test("everyone who committed before a flush began shares it; a later commit gets
   disk.close()
 })
 
+test("a commit that SQLite has flushed makes those before it safe", async () => {
+  using scene = openScene()
+  const { disk, file } = scene
+  disk.committed(false)
+  disk.committed(true)
+  rmSync(`${file}-wal`)
+  await disk.synced()
+  disk.committed(false)
+  await expect(disk.synced()).rejects.toThrow("ENOENT")
+  disk.close()
+})
+
 test("a flush that fails is an error for those who waited, and is tried again for the next", async () => {
   using scene = openScene()
   const { disk, file } = scene
   rmSync(`${file}-wal`)
-  disk.committed()
+  disk.committed(false)
   await expect(disk.synced()).rejects.toThrow("ENOENT")
   writeFileSync(`${file}-wal`, "frames")
   await disk.synced()
@@ -52,7 +64,7 @@ test("closing waits for the flush that runs, then gives the file back", async ()
   const { disk, file } = scene
   const free = openSync(file.replace("log.sqlite", ""), "r")
   closeSync(free)
-  disk.committed()
+  disk.committed(false)
   const running = disk.synced()
   disk.close()
   await running

@@ -7,9 +7,11 @@ import { closeSync, fdatasync, openSync } from "node:fs"
 import { promisify } from "node:util"
 
 export interface DiskSync {
-  /** To be told of every commit that is not flushed by SQLite itself. */
-  readonly committed: () => void
-  /** Resolves when everything committed so far is on the disk. */
+  /** To be told of every commit, and whether SQLite has flushed it: that makes the earlier ones safe too. */
+  readonly committed: (flushed: boolean) => void
+  /** Everything committed so far is on the disk. */
+  readonly isSafe: () => boolean
+  /** Resolves when it is. */
   readonly synced: () => Promise<void>
   readonly close: () => void
 }
@@ -29,7 +31,7 @@ export const openDiskSync = (file: string, beforeFlush: () => void = () => undef
     // SQLite makes the file with the first commit and keeps it as long as a connection is open.
     descriptor ??= openSync(`${file}-wal`, "r")
     await flush(descriptor)
-    safe = through
+    safe = Math.max(safe, through)
   }
 
   const start = (): Promise<void> => {
@@ -63,9 +65,11 @@ export const openDiskSync = (file: string, beforeFlush: () => void = () => undef
   }
 
   return {
-    committed: () => {
+    committed: (flushed) => {
       commits += 1
+      if (flushed) safe = commits
     },
+    isSafe: () => safe === commits,
     synced,
     close,
   }

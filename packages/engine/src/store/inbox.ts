@@ -4,7 +4,7 @@ import { Failure, messageId, type DurableEvent, type Receipt } from "@meridian/p
 import { decideAdmission, type AdmissionRequest } from "../domain/admission.ts"
 import { unreachable } from "../domain/assert.ts"
 import type { PendingInput } from "../domain/promotion.ts"
-import type { Database } from "./database.ts"
+import type { Database, Durability } from "./database.ts"
 import type { Log } from "./log.ts"
 import { positionOf, seqOf, STRIDE } from "./schema.ts"
 
@@ -14,6 +14,7 @@ export interface Inbox {
     request: AdmissionRequest & {
       readonly resume: boolean
       readonly limit: number
+      readonly durability: Durability
       /** The id was made for this request, so nobody has used it. */
       readonly isFresh: boolean
     },
@@ -56,7 +57,7 @@ export const createInbox = (options: { readonly database: Database; readonly log
   }
 
   const admit: Inbox["admit"] = (request) =>
-    log.write({ sessionID: request.sessionID, durability: "NORMAL" }, ({ session, append }) => {
+    log.write({ sessionID: request.sessionID, durability: request.durability }, ({ session, append }) => {
       const earlier = request.isFresh ? undefined : find(request.id)
       const admission = decideAdmission(request, {
         earlier,
