@@ -9,13 +9,15 @@ import type { World } from "@meridian/spaces"
 import { followEvents } from "../follow.ts"
 import { findModel, type OpenSession } from "../open-session.ts"
 import { cutTo, wrapText } from "./columns.ts"
-import { describeSpent, isPriced, listChoices } from "./describe.ts"
-import { clear, editLine, EMPTY_EDITOR, type Editor, type Key } from "./editor.ts"
+import { decideInterrupt, decideKey, decideLine, type Deed, type Situation } from "./decide.ts"
+import { listChoices } from "./describe.ts"
+import { clear, EMPTY_EDITOR, type Editor } from "./editor.ts"
 import { historyRows, readHistory } from "./history.ts"
 import { plainLine } from "./plain-text.ts"
-import { ANSWERS, answerOf, questionRows } from "./question.ts"
+import { ANSWERS, questionRows } from "./question.ts"
 import { layOut, usable, type Live } from "./screen.ts"
 import { readTyped, SLASH_COMMANDS } from "./slash-command.ts"
+import { hintFor, settledRows, statusRow } from "./status.ts"
 import { styleFor } from "./style.ts"
 import { openTerminal, type Input, type Streams } from "./terminal.ts"
 import { openView, userRows } from "./view.ts"
@@ -50,7 +52,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   let editor: Editor = EMPTY_EDITOR
   let working = false
   let demanded = false
-  let interrupting = false
+  let stopping = false
   let leaving = false
   /** The question whose refusal is being explained. */
   let explaining: string | undefined
@@ -71,7 +73,10 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
       {
         going: view.going(usable(size)),
         question: question === undefined ? [] : questionRows(question, { size, style, hint: hintNow() }),
-        status: statusNow(),
+        status:
+          working && question === undefined
+            ? statusRow({ stopping, waiting }, { width: usable(size), style })
+            : undefined,
         mark: explaining === undefined ? "> " : "why? ",
         editor,
       },
@@ -79,19 +84,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     )
   }
 
-  const hintNow = (): string => {
-    if (explaining !== undefined) return "Say why and press Enter; Esc goes back."
-    return editor.text === "" ? ANSWERS : "Send or clear (Ctrl-U) what you are writing, then answer."
-  }
-
-  const statusNow = (): string | undefined => {
-    if (!working || view.question() !== undefined) return undefined
-    const held = waiting === 0 ? "" : ` ${waiting} wait${waiting === 1 ? "s" : ""} for their turn.`
-    const text = interrupting
-      ? "Stopping; Ctrl-C again leaves."
-      : "Working; Ctrl-C stops it, Enter adds to it."
-    return style.dim(cutTo(text + held, width()))
-  }
+  const hintNow = (): string => hintFor({ explaining: explaining !== undefined, draft: editor.text })
 
   const tell = (...rows: readonly string[]): void => terminal.draw(rows, live())
   const redraw = (): void => tell()
@@ -142,25 +135,18 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     }
     await follower.upTo((await sessions.get(sessionID)).seq)
     working = false
-    interrupting = false
+    stopping = false
     waiting = (await sessions.inputs(sessionID)).length
     const errorTold = view.takeError()
-    const { spent, context, model: used } = view.takeSpent()
-    const window = opened.models.find(({ id }) => id === used)?.contextWindow
     tell(
-      ...(failure === undefined || errorTold ? [] : wrapText(renderFailure(failure), width()).map(style.bad)),
-      ...(spent.input + spent.cached + spent.output === 0
-        ? []
-        : wrapText(
-            describeSpent(spent, {
-              priced: isPriced(opened.models, used),
-              ...(window === undefined ? {} : { context, window }),
-            }),
-            width(),
-          ).map(style.dim)),
-      ...(waiting === 0
-        ? []
-        : [style.notice(`${waiting} input(s) still wait; your next message takes them along.`)]),
+      ...settledRows(
+        {
+          ...view.takeSpent(),
+          waiting,
+          failure: failure === undefined || errorTold ? undefined : renderFailure(failure),
+        },
+        { models: opened.models, width: width(), style },
+      ),
     )
   }
 
@@ -187,26 +173,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     })
   }
 
-  const stopOrLeave = (): void => {
-    if (explaining !== undefined) {
-      explaining = undefined
-      editor = clear(editor)
-      return redraw()
-    }
-    if (working && !interrupting) {
-      interrupting = true
-      redraw()
-      return start(() => sessions.interrupt(sessionID))
-    }
-    if (!working && editor.text !== "") {
-      editor = clear(editor)
-      return redraw()
-    }
-    leave(0)
-  }
-
   const submit = (text: string): void => {
-    if (explaining !== undefined) return answer(explaining, "reject", text)
     const typed = readTyped(text)
     if (typed.tag !== "say" && typed.tag !== "queue" && !terminal.isDumb)
       tell("", style.dim(cutTo(`> ${plainLine(text)}`, width())))
@@ -259,51 +226,54 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     return Promise.resolve()
   }
 
-  const press = (key: Key): void => {
-    if (editor.pasted === undefined) {
-      if (key.ctrl && key.name === "c") return stopOrLeave()
-      if (key.name === "escape" && explaining !== undefined) return stopOrLeave()
-      const question = view.question()
-      const choice =
-        question === undefined || explaining !== undefined || editor.text !== "" || key.ctrl || key.meta
-          ? undefined
-          : answerOf(key.sequence)
-      if (question !== undefined && choice !== undefined) {
-        if (choice.tag === "reply") return answer(question.id, choice.reply)
-        explaining = question.id
-        return redraw()
-      }
-      if (key.ctrl && key.name === "d" && editor.text === "") return leave(0)
-      if (key.ctrl && key.name === "l") return redraw()
-      // A refusal needs no words.
-      if (explaining !== undefined && key.name === "return" && editor.text.trim() === "")
-        return answer(explaining, "reject")
-    }
-    const edit = editLine(editor, key)
-    if (edit.tag === "unused") return
-    ;({ editor } = edit)
-    if (edit.tag === "submitted") return submit(edit.text)
-    if (editor.pasted === undefined) redraw()
-  }
+  const situation = (): Situation => ({
+    editor,
+    question: view.question()?.id,
+    explaining,
+    working,
+    stopping,
+  })
 
-  const takeLine = (text: string): void => {
-    const question = view.question()
-    if (explaining !== undefined)
-      return text.trim() === "" ? answer(explaining, "reject") : answer(explaining, "reject", text)
-    if (question === undefined) return text.trim() === "" ? redraw() : submit(text)
-    const choice = answerOf(text.trim())
-    if (choice === undefined) return say(ANSWERS)
-    if (choice.tag === "reply") return answer(question.id, choice.reply)
-    explaining = question.id
-    say("Say why:")
+  const carryOut = (deed: Deed): void => {
+    switch (deed.tag) {
+      case "nothing":
+        return
+      case "redraw":
+        return redraw()
+      case "edited":
+        editor = deed.editor
+        // A paste is drawn when it is whole.
+        return editor.pasted === undefined ? redraw() : undefined
+      case "submit":
+        editor = deed.editor
+        return submit(deed.text)
+      case "answer":
+        if (explaining !== undefined) editor = clear(editor)
+        return answer(deed.requestID, deed.reply, deed.message)
+      case "explain":
+        explaining = deed.requestID
+        return terminal.isDumb ? say("Say why:") : redraw()
+      case "stop-explaining":
+        explaining = undefined
+        editor = clear(editor)
+        return redraw()
+      case "show-answers":
+        return say(ANSWERS)
+      case "stop-work":
+        stopping = true
+        redraw()
+        return start(() => sessions.interrupt(sessionID))
+      case "leave":
+        return leave(0)
+    }
   }
 
   const receive = (input: Input): void => {
     switch (input.tag) {
       case "key":
-        return press(input.key)
+        return carryOut(decideKey(situation(), input.key))
       case "line":
-        return takeLine(input.text)
+        return carryOut(decideLine(situation(), input.text))
       case "resized":
         return redraw()
       case "closed":
@@ -333,7 +303,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   })
 
   const unlisten = world.onSignal((signal) => {
-    if (signal === "SIGINT") stopOrLeave()
+    if (signal === "SIGINT") carryOut(decideInterrupt(situation()))
     else leave(signal === "SIGHUP" ? 129 : 143)
   })
 

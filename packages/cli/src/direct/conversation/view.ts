@@ -8,8 +8,8 @@ import type { RecordedContent } from "@meridian/protocol"
 
 import { cutTo, wrapText } from "./columns.ts"
 import { count, describeCall, NOTHING_SPENT, spend, type Spent } from "./describe.ts"
-import { openFlow } from "./flow.ts"
-import { openTextStream, plainLine, plainText } from "./plain-text.ts"
+import { plainLine, plainText } from "./plain-text.ts"
+import { openSpeaking } from "./speaking.ts"
 import type { Style } from "./style.ts"
 
 export interface Question {
@@ -48,8 +48,6 @@ interface Running {
   readonly title: string
   readonly state: "runs" | "waits"
 }
-
-type Kind = "text" | "reasoning"
 
 const PREVIEW_ROWS = 5
 
@@ -264,74 +262,4 @@ const preview = (content: readonly RecordedContent[], width: number): readonly s
   return lines.length <= PREVIEW_ROWS
     ? shown
     : [...shown, `  … ${count(lines.length - PREVIEW_ROWS)} lines more`]
-}
-
-interface Speaking {
-  readonly push: (kind: Kind, delta: string, width: number) => readonly string[]
-  /** The durable text: what of it was not streamed is said now. */
-  readonly end: (kind: Kind, whole: string, width: number) => readonly string[]
-  readonly stop: () => readonly string[]
-  /** Fragments were lost: until the next work begins only durable texts are told. */
-  readonly miss: () => void
-  readonly begin: () => void
-  readonly row: () => readonly string[]
-}
-
-/**
- * Fragments and the durable text come on two ways, in any order towards each other. What the durable text said before its
- * last fragments arrived is counted, and these are not said again.
- */
-const openSpeaking = (style: Style): Speaking => {
-  const flow = openFlow()
-  let stream = openTextStream()
-  let kind: Kind = "text"
-  let said = ""
-  let surplus = 0
-  let missing = false
-
-  const coloured = (rows: readonly string[]): readonly string[] =>
-    kind === "reasoning" ? rows.map(style.dim) : rows
-
-  const stop = (): readonly string[] => {
-    const rows = coloured(flow.end())
-    stream = openTextStream()
-    said = ""
-    return rows
-  }
-
-  const write = (text: string, width: number): readonly string[] =>
-    coloured(flow.push(stream.push(text), width))
-
-  return {
-    push: (next, delta, width) => {
-      if (missing) return []
-      const late = Math.min(surplus, delta.length)
-      surplus -= late
-      const fresh = delta.slice(late)
-      if (fresh === "") return []
-      const before = next === kind ? [] : stop()
-      kind = next
-      said += fresh
-      return [...before, ...write(fresh, width)]
-    },
-    end: (next, whole, width) => {
-      const before = next === kind ? [] : stop()
-      kind = next
-      const streamed = whole.startsWith(said)
-      const broken = streamed ? [] : stop()
-      const rest = whole.slice(said.length)
-      surplus += rest.length
-      const rows = [...write(rest, width), ...coloured(flow.push(stream.end(), width))]
-      return [...before, ...broken, ...rows, ...stop()]
-    },
-    stop,
-    miss: () => {
-      missing = true
-    },
-    begin: () => {
-      missing = false
-      surplus = 0
-    },
-    row: () => coloured(flow.row() === "" ? [] : [flow.row()]),
-  }
 }

@@ -1,0 +1,101 @@
+/** What a key, a line or an interrupt means in the situation it finds. Pure: the conversation carries it out. */
+import type { PermissionReply } from "@meridian/protocol"
+
+import { clear, editLine, type Editor, type Key } from "./editor.ts"
+import { answerOf } from "./question.ts"
+
+export interface Situation {
+  readonly editor: Editor
+  /** The id of the oldest open question. */
+  readonly question: string | undefined
+  /** The question whose refusal is being explained. */
+  readonly explaining: string | undefined
+  readonly working: boolean
+  /** The work was told to stop and has not yet. */
+  readonly stopping: boolean
+}
+
+export type Deed =
+  | { readonly tag: "nothing" }
+  | { readonly tag: "redraw" }
+  | { readonly tag: "edited"; readonly editor: Editor }
+  | { readonly tag: "submit"; readonly text: string; readonly editor: Editor }
+  | {
+      readonly tag: "answer"
+      readonly requestID: string
+      readonly reply: PermissionReply
+      readonly message?: string
+    }
+  | { readonly tag: "explain"; readonly requestID: string }
+  | { readonly tag: "stop-explaining" }
+  /** Only four keys answer a question. */
+  | { readonly tag: "show-answers" }
+  | { readonly tag: "stop-work" }
+  | { readonly tag: "leave" }
+
+const NOTHING: Deed = { tag: "nothing" }
+
+export const decideKey = (now: Situation, key: Key): Deed => {
+  const { editor } = now
+  const isInterrupt = key.ctrl && key.name === "c"
+  if (editor.pasted !== undefined) {
+    // A paste whose end never comes must not hold the terminal.
+    if (isInterrupt) return { tag: "edited", editor: { ...editor, pasted: undefined } }
+    return decideEdit(now, key)
+  }
+  if (isInterrupt) return decideInterrupt(now)
+  if (now.explaining !== undefined && key.name === "escape") return { tag: "stop-explaining" }
+  if (key.ctrl && key.name === "d" && editor.text === "") return { tag: "leave" }
+  if (key.ctrl && key.name === "l") return { tag: "redraw" }
+  // What somebody is writing is not taken for an answer.
+  const answers = now.explaining === undefined && editor.text === "" && !key.ctrl && !key.meta
+  return (answers ? decideAnswer(now, key.sequence) : undefined) ?? decideEdit(now, key)
+}
+
+/** From a terminal that edits its lines itself. */
+export const decideLine = (now: Situation, text: string): Deed => {
+  if (now.explaining !== undefined) return refuse(now.explaining, text)
+  if (now.question !== undefined) return decideAnswer(now, text.trim()) ?? { tag: "show-answers" }
+  return text.trim() === "" ? { tag: "redraw" } : { tag: "submit", text, editor: clear(now.editor) }
+}
+
+export const decideInterrupt = ({ editor, explaining, working, stopping }: Situation): Deed => {
+  if (explaining !== undefined) return { tag: "stop-explaining" }
+  if (working && !stopping) return { tag: "stop-work" }
+  if (!working && editor.text !== "") return { tag: "edited", editor: clear(editor) }
+  return { tag: "leave" }
+}
+
+const decideAnswer = ({ question }: Situation, character: string): Deed | undefined => {
+  const answer = question === undefined ? undefined : answerOf(character)
+  if (question === undefined || answer === undefined) return undefined
+  return answer.tag === "explain"
+    ? { tag: "explain", requestID: question }
+    : { tag: "answer", requestID: question, reply: answer.reply }
+}
+
+const decideEdit = (now: Situation, key: Key): Deed => {
+  const isEnter = key.name === "return" || key.name === "enter"
+  // A refusal needs no words.
+  if (now.explaining !== undefined && isEnter && now.editor.text.trim() === "")
+    return refuse(now.explaining, "")
+  const edit = editLine(now.editor, key)
+  switch (edit.tag) {
+    case "unused":
+      return NOTHING
+    case "edited":
+      // Drawn when it is whole.
+      return { tag: "edited", editor: edit.editor }
+    case "submitted":
+      return now.explaining === undefined
+        ? { tag: "submit", text: edit.text, editor: edit.editor }
+        : refuse(now.explaining, edit.text)
+  }
+}
+
+const refuse = (requestID: string, words: string): Deed => ({
+  tag: "answer",
+  requestID,
+  reply: "reject",
+  ...(words.trim() === "" ? {} : { message: words }),
+})

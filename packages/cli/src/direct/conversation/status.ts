@@ -1,0 +1,60 @@
+/** The rows that say how things stand: while the agent works, and when it is done. Pure. */
+import type { ModelConfig } from "@meridian/engine"
+
+import { cutTo, wrapText } from "./columns.ts"
+import { describeSpent, isPriced, type Spent } from "./describe.ts"
+import { ANSWERS } from "./question.ts"
+import type { Style } from "./style.ts"
+
+export const statusRow = (
+  { stopping, waiting }: { readonly stopping: boolean; readonly waiting: number },
+  { width, style }: { readonly width: number; readonly style: Style },
+): string => {
+  const text = stopping ? "Stopping; Ctrl-C again leaves." : "Working; Ctrl-C stops it, Enter adds to it."
+  return style.dim(cutTo(waiting === 0 ? text : `${text} ${inputs(waiting)}.`, width))
+}
+
+export const hintFor = ({
+  explaining,
+  draft,
+}: {
+  readonly explaining: boolean
+  readonly draft: string
+}): string => {
+  if (explaining) return "Say why and press Enter; Esc goes back."
+  return draft === "" ? ANSWERS : "Send or clear (Ctrl-U) what you are writing, then answer."
+}
+
+export interface Settled {
+  readonly spent: Spent
+  readonly context: number
+  /** The model of the last turn. */
+  readonly model: string
+  readonly waiting: number
+  /** What went wrong and was not told yet. */
+  readonly failure: string | undefined
+}
+
+export const settledRows = (
+  { spent, context, model, waiting, failure }: Settled,
+  {
+    models,
+    width,
+    style,
+  }: { readonly models: readonly ModelConfig[]; readonly width: number; readonly style: Style },
+): readonly string[] => {
+  const window = models.find(({ id }) => id === model)?.contextWindow
+  const figures = describeSpent(spent, {
+    priced: isPriced(models, model),
+    ...(window === undefined ? {} : { context, window }),
+  })
+  return [
+    ...(failure === undefined ? [] : wrapText(failure, width).map(style.bad)),
+    ...(spent.input + spent.cached + spent.output === 0 ? [] : wrapText(figures, width).map(style.dim)),
+    ...(waiting === 0
+      ? []
+      : wrapText(`${inputs(waiting)}; your next message takes it along.`, width).map(style.notice)),
+  ]
+}
+
+const inputs = (count: number): string => (count === 1 ? "1 input waits" : `${count} inputs wait`)
