@@ -7,6 +7,7 @@ import { createLeases, type Leases } from "./leases.ts"
 import { createLog, type Log } from "./log.ts"
 import { createReader, type Reader } from "./reader.ts"
 import { rebuildProjections } from "./rebuild.ts"
+import { createSearchIndex, type SearchIndex } from "./search-index.ts"
 
 export interface Store {
   readonly database: Database
@@ -15,6 +16,7 @@ export interface Store {
   readonly reader: Reader
   readonly leases: Leases
   readonly drafts: Drafts
+  readonly search: SearchIndex
   /** Drops every projection and derives it again from the log. */
   readonly rebuild: () => void
   readonly close: () => void
@@ -30,6 +32,7 @@ export const openStore = (options: {
   const database = openDatabase(file, tap)
   const log = createLog({ database, now: world.now })
   const leases = createLeases({ database, world, leaseMs })
+  const reader = createReader(database)
   const drafts = createDrafts({ database, log, leases })
   return {
     database,
@@ -37,7 +40,8 @@ export const openStore = (options: {
     leases,
     drafts,
     inbox: createInbox({ database, log }),
-    reader: createReader(database),
+    reader,
+    search: createSearchIndex({ database, reader }),
     rebuild: () => rebuildProjections(database, log.projector),
     close: () => {
       drafts.close()

@@ -1,0 +1,82 @@
+/**
+ * The full-text index of what was said and done, by session. It lives in memory, is built from the log when it is first
+ * asked for and follows it by sequence: searching is rare, writing is not, so writing pays nothing for it.
+ */
+import { describeEvent } from "../domain/describe-event.ts"
+import { LIMITS } from "../domain/limits.ts"
+import { guarded, type Database } from "./database.ts"
+import type { Reader } from "./reader.ts"
+
+export interface Hit {
+  readonly seq: number
+  readonly text: string
+}
+
+export interface SearchIndex {
+  /** The best places for some words: those with all of them, or with any when none has all. */
+  readonly find: (key: number, query: string) => readonly Hit[]
+}
+
+export const MOST_HITS = 20
+const HIT_CHARACTERS = 400
+const INDEXED_SESSIONS = 4
+const MOST_WORDS = 20
+
+export const createSearchIndex = (options: {
+  readonly database: Database
+  readonly reader: Pick<Reader, "events">
+}): SearchIndex => {
+  const { database, reader } = options
+  const { raw, file } = database
+  /** Up to where each session is indexed; the first is the one indexed longest ago. */
+  const through = new Map<number, number>()
+
+  const tableOf = (key: number): string => `recall_${key}`
+
+  const open = (key: number): void => {
+    const surplus = Math.max(0, through.size - INDEXED_SESSIONS + 1)
+    for (const oldest of [...through.keys()].slice(0, surplus)) {
+      through.delete(oldest)
+      raw.exec(`drop table if exists temp.${tableOf(oldest)}`)
+    }
+    raw.exec(
+      `create virtual table if not exists temp.${tableOf(key)} using fts5(text, tokenize = 'unicode61')`,
+    )
+    through.set(key, 0)
+  }
+
+  const follow = (key: number): void => {
+    if (!through.has(key)) open(key)
+    const insert = raw.prepare(`insert into temp.${tableOf(key)} (rowid, text) values (?, ?)`)
+    for (;;) {
+      const page = reader.events(key, through.get(key) ?? 0, LIMITS.eventsPerPage)
+      for (const event of page) {
+        const text = describeEvent(event)
+        if (text !== "") insert.run(event.seq, text)
+        through.set(key, event.seq)
+      }
+      if (page.length < LIMITS.eventsPerPage) return
+    }
+  }
+
+  const find: SearchIndex["find"] = (key, query) =>
+    guarded(file, () => {
+      follow(key)
+      // Each word quoted: no query is a syntax error, whatever it contains.
+      const words = (query.match(/[\p{L}\p{N}_]+/gu) ?? []).slice(0, MOST_WORDS).map((word) => `"${word}"`)
+      if (words.length === 0) return []
+      const table = tableOf(key)
+      const select = raw.prepare(
+        `select rowid as seq, snippet(${table}, 0, '', '', ' ... ', 60) as text
+         from temp.${table} where ${table} match ? order by rank limit ${MOST_HITS}`,
+      )
+      const all = select.all(words.join(" AND "))
+      const rows = all.length > 0 ? all : select.all(words.join(" OR "))
+      return rows.map((row) => ({
+        seq: Number(row["seq"]),
+        text: String(row["text"]).slice(0, HIT_CHARACTERS),
+      }))
+    })
+
+  return { find }
+}
