@@ -44,8 +44,6 @@ verifies(
     const { engine, sessionID, requests, directory } = scene
     const { sessions } = engine
     writeFileSync(join(directory, "notes.txt"), `some notes ${LONG}`)
-    const waiting = { sessionID, prompt: { text: "waits" }, delivery: "queue", resume: false } as const
-    await sessions.prompt(waiting)
     for (let n = 1; (await sessions.receipts(sessionID)).length < 2; n += 1) {
       await scene.ask(`question ${n}`)
       if (n === 3) await sessions.switchModel({ sessionID, model: "b/two" })
@@ -63,9 +61,7 @@ verifies(
     expect(fork).toMatchObject({ id: "ses_fork", model: "b/two", status: "idle" })
     const expected = await ask(sessionID)
     const asked = await ask("ses_fork")
-    // The prompt that waits in the source is an event of it: what follows has another number in the fork.
-    const numbers = /Events \d+ to \d+ are kept/
-    expect(JSON.stringify(asked).replace(numbers, "")).toEqual(JSON.stringify(expected).replace(numbers, ""))
+    expect(asked).toEqual(expected)
     expect(JSON.stringify(asked)).toContain("<checkpoint>")
   },
   "checkpoint, model, context and results are in force",

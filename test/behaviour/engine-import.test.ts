@@ -77,6 +77,34 @@ describe.each(FORMATS)("a session of %s", (format) => {
   })
 })
 
+test("messages a compaction kept stay messages behind its checkpoint", async () => {
+  await using scene = await openEngineScene()
+  const seen = async (format: "claude" | "codex" | "pi") => {
+    const { session } = await importFile(scene.engine, sessionFile(format), scene.directory)
+    await scene.engine.sessions.run(session.id)
+    return shown(scene.requests.at(-1)).slice(1)
+  }
+  expect(await seen("claude")).toEqual([
+    "assistant: A second answer.",
+    "user: Go on.",
+    "assistant: After the compaction.",
+  ])
+  expect(await seen("codex")).toEqual([
+    "user: Read the README.",
+    "user: And now the kumquat?",
+    "user: Go on.",
+    "assistant: After the compaction.",
+  ])
+  expect(await seen("pi")).toEqual([
+    "user: And now the kumquat?",
+    "assistant: A second answer.",
+    "user: ! git status\nclean",
+    "user: Go on.",
+    "file",
+    "assistant: After the compaction.",
+  ])
+})
+
 verifies(
   "import.again",
   async () => {

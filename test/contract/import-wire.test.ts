@@ -126,7 +126,7 @@ const brokenRules = (body: unknown): readonly string[] => {
   const calls = acts.filter(({ kind }) => kind === "call")
   const results = acts.filter(({ kind }) => kind === "result")
   const { messages, input, contents } = fields(body)
-  const [first] = [...list(messages), ...list(input), ...list(contents)].filter(
+  const first = [...list(messages), ...list(input), ...list(contents)].find(
     ({ role }) => role !== "system" && role !== "developer",
   )
   const empty = list(messages).some(({ content }) =>
