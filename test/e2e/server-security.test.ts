@@ -401,6 +401,17 @@ test("another address than loopback is served when asked for, with a warning, an
   rmSync(folder, { recursive: true, force: true })
 })
 
+test.each([
+  [["--host", ""], "--host needs an address."],
+  [["--port", "65536"], '--port must be a whole number from 0 to 65535, got "65536".'],
+])("%j is refused before anything is opened", async (args, says) => {
+  const folder = emptyFolder("meridian-serve-")
+  const said = await startServer(folder, args).catch((cause: unknown) => String(cause))
+  expect(said).toContain(`ERROR [USAGE]: ${says} Next: run 'meridian serve --help'.`)
+  expect(existsSync(join(folder, ".meridian"))).toBe(false)
+  rmSync(folder, { recursive: true, force: true })
+})
+
 test("a port that is taken is said in a sentence, and nothing is left open", async () => {
   const folder = emptyFolder("meridian-serve-")
   const server = await startServer(folder, ["--port", "0"])

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 
+import { Failure } from "@meridian/protocol"
 import { isLoopback, serveHttp } from "@meridian/server"
 import { openPlace, type World } from "@meridian/spaces"
 
@@ -13,6 +14,7 @@ export const serveUntilStopped = async (
   input: { readonly port: number; readonly host: string; readonly database: string | undefined },
   world: World,
 ): Promise<void> => {
+  check(input)
   const { root } = openPlace(world.env, world.cwd)
   const page = findPage()
   const { models, defaultModel } = await loadEngineModels(world)
@@ -40,6 +42,18 @@ export const serveUntilStopped = async (
       : `Meridian listens on ${server.url}\nPage: ${server.pageUrl}\n`,
   )
   await server.stopped
+}
+
+const HIGHEST_PORT = 65_535
+
+const check = ({ port, host }: { readonly port: number; readonly host: string }): void => {
+  const problem =
+    port > HIGHEST_PORT
+      ? `--port must be a whole number from 0 to ${HIGHEST_PORT}, got "${port}".`
+      : host.trim() === ""
+        ? "--host needs an address."
+        : undefined
+  if (problem !== undefined) throw new Failure("USAGE", { problem, next: "run 'meridian serve --help'." })
 }
 
 const LEVELS = 8

@@ -411,8 +411,9 @@ test("a server that stops answers whoever waits, and the session goes on when it
   expect(items).toMatchObject([{ type: "assistant", content: [{ type: "text", text: "after all" }] }])
 })
 
-test("a port that is taken or is none is told", async () => {
+test("a port that is taken or is none is told, and so is no host", async () => {
   await using scene = await openHttpScene()
+  await expect(openHttpScene([], { host: "" })).rejects.toMatchObject({ code: "INVALID_INPUT" })
   await expect(openHttpScene([], { port: 65_536 })).rejects.toMatchObject({ code: "INVALID_INPUT" })
   await expect(openHttpScene([], { port: scene.server.port })).rejects.toMatchObject({
     code: "PORT_UNAVAILABLE",

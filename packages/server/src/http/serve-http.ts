@@ -66,6 +66,8 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   const wanted = options.port ?? DEFAULT_PORT
   if (!Number.isInteger(wanted) || wanted < 0 || wanted > HIGHEST_PORT)
     throw new Failure("INVALID_INPUT", { what: `A port is 0 to ${HIGHEST_PORT}, not ${wanted}` })
+  // Node would take it for every address there is.
+  if (host === "") throw new Failure("INVALID_INPUT", { what: "A host is not empty" })
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits }
   const token = readOrMakeToken(options.tokenFile ?? join(stateRoot, "http-token"))
   keepOutOfGit(stateRoot)
