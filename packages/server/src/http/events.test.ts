@@ -169,6 +169,43 @@ test("a reader that takes nothing is left with the reason and the cursor it got 
   expect([...got, ...rest.map(Number)]).toEqual(Array.from({ length: events }, (_, index) => index + 1))
 })
 
+test("a follower that stops reading is left with the cursor it got to, while the others go on", async () => {
+  await using scene = await openHttpScene([], { limits: { slowReaderMs: 1_000, streams: 2 } })
+  await fill(scene, 1)
+  const { port, token } = scene.server
+  const socket = connect(port, "127.0.0.1")
+  let text = ""
+  const synced = Promise.withResolvers<void>()
+  socket.setEncoding("utf8")
+  socket.on("data", (piece: string) => {
+    text += piece
+    if (text.includes("event: synced")) synced.resolve()
+  })
+  socket.write(
+    `GET /api/session/${sessionID}/event HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
+  )
+  await synced.promise
+  socket.pause()
+  await using fast = await open(scene)
+  await fast.until(isSynced)
+  const last = 41
+  for (let seq = 2; seq <= last; seq += 1)
+    await scene.client.sessions.prompt({ sessionID, prompt: { text: "x".repeat(400_000) }, resume: false })
+  const seen = ids(await fast.until((frame) => frame.id === String(last)))
+  expect(seen).toEqual(Array.from({ length: last - 1 }, (_, index) => String(index + 2)))
+  // Its place is free when it has been left.
+  while ((await scene.ask(`/api/session/${sessionID}/event?after=${last}&follow=false`)).status === 503);
+  socket.resume()
+  await new Promise((resolve) => socket.once("close", resolve))
+  const got = [...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]))
+  expect(got).toEqual(Array.from({ length: got.length }, (_, index) => index + 1))
+  expect(got.length).toBeLessThan(last)
+  expect(JSON.parse(/event: closed\ndata: (.*)\n/.exec(text)?.[1] ?? "")).toEqual({
+    type: "closed",
+    data: { reason: "slow-reader", after: got.at(-1) },
+  })
+})
+
 test("a server that stops tells its readers where to go on", async () => {
   await using scene = await openHttpScene()
   await fill(scene, 3)
