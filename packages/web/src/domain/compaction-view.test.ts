@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 
-import { compactionView, MOST_SEEN } from "./compaction-view.ts"
+import { compactionView, MOST_SEEN, survivors } from "./compaction-view.ts"
 import type { CompactionRow, NoticeRow, Row } from "./row.ts"
 
 const user = (seq: number): Row => ({
@@ -93,4 +93,53 @@ test("each side lists no more than its bound, the newest, and says how many are 
   expect([view.after.length, view.hiddenAfter]).toEqual([MOST_SEEN, 5])
   expect(view.after[0]?.text).toBe(`summary ${count + 1}`)
   expect(view.after.at(-1)?.text).toBe(`said ${count}`)
+})
+
+const baseline = (seq: number, text: string): NoticeRow => ({
+  kind: "notice",
+  what: "info",
+  key: `notice_${seq}`,
+  seq,
+  time: seq,
+  text: "Instructions",
+  detail: { text, cut: 0 },
+  isBaseline: true,
+})
+
+const turn = (seq: number): Row => ({
+  kind: "turn",
+  key: `turn_${seq}`,
+  seq,
+  time: seq,
+  messageID: `turn_${seq}`,
+  turn: seq,
+  agent: "build",
+  model: "m",
+  outcome: "ended",
+  retries: 0,
+})
+
+test("the instructions in force stand first on both sides: the old ones before, the renewed ones after", () => {
+  const row = compaction(4, 3)
+  const rows = [
+    baseline(1, "old"),
+    user(2),
+    row,
+    baseline(5, "with a brief"),
+    turn(6),
+    baseline(7, "too late"),
+  ]
+  expect(texts(rows, row)).toEqual({
+    before: ["old", "said 2"],
+    after: ["with a brief", "summary 4"],
+  })
+  const without = [baseline(1, "old"), user(2), row, turn(6), baseline(7, "too late")]
+  expect(texts(without, row).after).toEqual(["old", "summary 4"])
+})
+
+test("a fact has survived when what the model sees says it word for word", () => {
+  const row = compaction(4, 3)
+  const { after } = compactionView([user(2), row, baseline(5, "## Rules\n- never edit vendor")], row)
+  const facts = [{ text: "never edit vendor" }, { text: "cents stay integers" }]
+  expect([...survivors(facts, after)]).toEqual([{ text: "never edit vendor" }])
 })

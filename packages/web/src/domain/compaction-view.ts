@@ -56,6 +56,12 @@ export const compactionView = (rows: readonly Row[], compaction: CompactionRow):
   }
 }
 
+/** Which of the facts stand word for word in what the model sees. */
+export const survivors = <Fact extends { readonly text: string }>(
+  facts: readonly Fact[],
+  seen: readonly Seen[],
+): ReadonlySet<Fact> => new Set(facts.filter((fact) => seen.some((item) => item.text.includes(fact.text))))
+
 /** The checkpoint in force at the end of these rows: the last one, unless somebody went back since. */
 const checkpointBefore = (rows: readonly Row[]): CompactionRow | undefined => {
   const last = rows.findLast(

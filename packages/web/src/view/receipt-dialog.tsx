@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from "preact/hooks"
 
-import { compactionView, type Seen } from "../domain/compaction-view.ts"
+import { compactionView, survivors, type Seen } from "../domain/compaction-view.ts"
 import type { CompactionEnd, CompactionRow } from "../domain/row.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
 import type { Timeline } from "../domain/timeline.ts"
@@ -71,25 +71,35 @@ const Receipt = ({ row, timeline }: { readonly row: CompactionRow; readonly time
           </ul>
         </section>
       )}
-      {end === undefined || end.facts.length === 0 ? null : (
-        <details>
-          <summary>
-            {end.facts.length} {end.facts.length === 1 ? "fact" : "facts"} that had to survive
-          </summary>
-          <ul>
-            {end.facts.map((fact, place) => (
-              <li key={place}>
-                <span class="tag">{fact.kind}</span> {fact.text}
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      {end === undefined || end.facts.length === 0 ? null : <Facts end={end} seen={view.after} />}
       <div class="sides">
         <Side title="The model saw before" seen={view.before} hidden={view.hiddenBefore} />
         <Side title="The model sees after" seen={view.after} hidden={view.hiddenAfter} />
       </div>
     </>
+  )
+}
+
+/** What a bad summary must not lose, held against what the model is really shown. */
+const Facts = ({ end, seen }: { readonly end: CompactionEnd; readonly seen: readonly Seen[] }) => {
+  const shown = survivors(end.facts, seen)
+  return (
+    <details>
+      <summary>
+        {shown.size} of {end.facts.length} {end.facts.length === 1 ? "fact" : "facts"} that had to survive{" "}
+        {shown.size === 1 ? "stands" : "stand"} in what the model sees after
+      </summary>
+      <ul class="fact-list">
+        {end.facts.map((fact, place) => (
+          <li key={place}>
+            <span class={shown.has(fact) ? "there" : "not-there"}>
+              {shown.has(fact) ? "shown" : "not found"}
+            </span>
+            <span class="tag">{fact.kind}</span> {fact.text}
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 
@@ -129,7 +139,7 @@ const Side = (props: { readonly title: string; readonly seen: readonly Seen[]; r
           {item.stays ? null : <span class="tag warn">replaced</span>}
           {item.role === "instructions" ? (
             <details>
-              <summary>{item.text.split("\n", 1)[0]}</summary>
+              <summary>{item.text.length.toLocaleString()} characters</summary>
               <p class="words">{item.text}</p>
             </details>
           ) : (

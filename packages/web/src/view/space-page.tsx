@@ -79,8 +79,10 @@ const Runs = ({ runs }: { readonly runs: readonly RunRowDocument[] }) => (
             <tr>
               <th scope="col">Run</th>
               <th scope="col">Status</th>
-              <th scope="col">Model</th>
-              <th scope="col" class="number">
+              <th scope="col" class="beside">
+                Model
+              </th>
+              <th scope="col" class="number beside">
                 Time
               </th>
               <th scope="col" class="number">
@@ -112,11 +114,13 @@ const RunLine = ({ node: { run, level, children, cost } }: { readonly node: RunN
     <td>
       <Status status={run.status} />
     </td>
-    <td>
+    <td class="beside">
       {run.model}
       {run.harness === undefined ? "" : ` (${run.harness})`}
     </td>
-    <td class="number">{run.durationSecs === undefined ? "–" : durationText(run.durationSecs * 1_000)}</td>
+    <td class="number beside">
+      {run.durationSecs === undefined ? "–" : durationText(run.durationSecs * 1_000)}
+    </td>
     <td class="number">{run.costUsd === undefined ? "–" : costText(run.costUsd)}</td>
     <td class="number">{children === 0 ? "" : costText(cost)}</td>
   </tr>
