@@ -41,7 +41,9 @@ verifies("direct.conversation", async () => {
   const { sit } = await sitting({
     script: [
       {
+        reasoning: "They want it run.",
         text: "I will run it.",
+        chunks: 4,
         tools: [{ name: "bash", input: { command: "echo from-the-shell" } }],
         usage: { input: 1200, output: 30, cacheRead: 300 },
       },
@@ -61,6 +63,8 @@ verifies("direct.conversation", async () => {
   await terminal.until("It said from-the-shell.")
   const done = await terminal.until(/2,800 tokens in \(300 cached\), 40 out, \$0\.\d+, context \d+ %/)
   expect(done).not.toContain("Allow bash?")
+  for (const once of ["They want it run.", "I will run it.", "It said from-the-shell."])
+    expect(done.split(once)).toHaveLength(2)
   terminal.type(CTRL_C)
   expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
   expect(terminal.text()).toContain("Continue this chat with: meridian start --space s1 --continue c1")
@@ -370,11 +374,11 @@ verifies("direct.steer", async () => {
   await terminal.until(READY)
   terminal.type("begin\r")
   await terminal.until("Working;")
+  await vi.waitFor(() => expect(asked()).toHaveLength(1), 10_000)
   terminal.type("also this\r")
   await terminal.until("(joins the work in hand)")
   terminal.type("/queue and later that\r")
   await terminal.until("(waits until this is done)")
-  await vi.waitFor(() => expect(asked()).toHaveLength(1))
   provider.release()
   await terminal.until("Queued done.")
   await terminal.until(idle)
@@ -388,6 +392,20 @@ verifies("direct.steer", async () => {
   ])
   terminal.type(CTRL_D)
   await terminal.exited
+})
+
+test("a failure is told in one sentence with what to do, and the conversation goes on", async () => {
+  const { sit } = await sitting({ script: [{ error: "auth" }, { text: "Better now." }] })
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("one\r")
+  await terminal.until(/ERROR \[MODEL_FAILED\]: The model failed \(authentication\): [^]+\sNext: mend/)
+  await terminal.until(idle)
+  terminal.type("two\r")
+  await terminal.until("Better now.")
+  expect(terminal.text().split("ERROR [")).toHaveLength(2)
+  terminal.type(CTRL_D)
+  expect((await terminal.exited).code).toBe(0)
 })
 
 verifies("direct.plain-output", async () => {

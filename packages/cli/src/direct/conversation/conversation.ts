@@ -61,7 +61,12 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   let waiting = 0
 
   const terminal = openTerminal(streams, world.env, (input) => receive(input))
-  const view = openView({ style, isOwn: (id) => own.has(id), tellsBeginnings: terminal.isDumb })
+  const view = openView({
+    style,
+    isOwn: (id) => own.has(id),
+    tellsBeginnings: terminal.isDumb,
+    isWorking: () => working,
+  })
   const width = (): number => usable(terminal.size())
 
   const live = (): Live => {

@@ -12,7 +12,8 @@ export const describeCall = (tool: string, input: Json | undefined): string => {
     typeof input === "string"
       ? input
       : FIELDS.map((field) => textAt(input, field)).find((text) => text !== undefined)
-  const said = about ?? (input === undefined ? "" : JSON.stringify(input))
+  // A list of things to do is shown itself.
+  const said = about ?? (input === undefined || tool === "todo" ? "" : JSON.stringify(input))
   return `${plainLine(tool.slice(0, MOST))} ${plainLine(said.slice(0, MOST))}`.trim()
 }
 

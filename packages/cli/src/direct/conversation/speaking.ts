@@ -1,4 +1,4 @@
-/** What the model is saying, from its fragments and from the durable text that follows them. A fold: no I/O. */
+/** What the model is saying, from its fragments and from the durable texts that follow them. A fold: no I/O. */
 import { openFlow } from "./flow.ts"
 import { openTextStream } from "./plain-text.ts"
 import type { Style } from "./style.ts"
@@ -9,37 +9,51 @@ export interface Speaking {
   readonly push: (kind: Kind, delta: string, width: number) => readonly string[]
   /** The durable text: what of it was not streamed is said now. */
   readonly end: (kind: Kind, whole: string, width: number) => readonly string[]
-  readonly stop: () => readonly string[]
+  /** Something else is told next: the row being written is finished. */
+  readonly pause: () => readonly string[]
   /** Fragments were lost: until the next work begins only durable texts are told. */
   readonly miss: () => void
   readonly begin: () => void
   readonly row: () => readonly string[]
 }
 
+interface Streamed {
+  readonly kind: Kind
+  text: string
+}
+
 /**
- * Fragments and the durable text come on two ways, in any order towards each other. What the durable text said before its
- * last fragments arrived is counted, and these are not said again.
+ * Fragments and durable texts come on two ways, each in its order, in any order towards each other. So what was streamed is
+ * kept until its durable text has come; and what a durable text said before its last fragments arrived is counted, and these
+ * are not said again.
  */
 export const openSpeaking = (style: Style): Speaking => {
   const flow = openFlow()
   let stream = openTextStream()
+  let streamed: Streamed[] = []
   let kind: Kind = "text"
-  let said = ""
   let surplus = 0
   let missing = false
 
   const coloured = (rows: readonly string[]): readonly string[] =>
     kind === "reasoning" ? rows.map(style.dim) : rows
 
-  const stop = (): readonly string[] => {
-    const rows = coloured(flow.end())
+  const pause = (): readonly string[] => {
+    const rows = coloured([...flow.push(stream.end(), Number.MAX_SAFE_INTEGER), ...flow.end()])
     stream = openTextStream()
-    said = ""
     return rows
   }
 
-  const write = (text: string, width: number): readonly string[] =>
-    coloured(flow.push(stream.push(text), width))
+  const write = (next: Kind, text: string, width: number): readonly string[] => {
+    const before = next === kind ? [] : pause()
+    kind = next
+    return [...before, ...coloured(flow.push(stream.push(text), width))]
+  }
+
+  const finish = (next: Kind, text: string, width: number): readonly string[] => {
+    if (!missing) surplus += text.length
+    return [...write(next, text, width), ...pause()]
+  }
 
   return {
     push: (next, delta, width) => {
@@ -48,28 +62,33 @@ export const openSpeaking = (style: Style): Speaking => {
       surplus -= late
       const fresh = delta.slice(late)
       if (fresh === "") return []
-      const before = next === kind ? [] : stop()
-      kind = next
-      said += fresh
-      return [...before, ...write(fresh, width)]
+      const last = streamed.at(-1)
+      if (last?.kind === next) last.text += fresh
+      else streamed.push({ kind: next, text: fresh })
+      return write(next, fresh, width)
     },
     end: (next, whole, width) => {
-      const before = next === kind ? [] : stop()
-      kind = next
-      const streamed = whole.startsWith(said)
-      const broken = streamed ? [] : stop()
-      const rest = whole.slice(said.length)
-      surplus += rest.length
-      const rows = [...write(rest, width), ...coloured(flow.push(stream.end(), width))]
-      return [...before, ...broken, ...rows, ...stop()]
+      const said = streamed.find((part) => part.kind === next)
+      if (said === undefined) return [...pause(), ...finish(next, whole, width)]
+      // Two texts in a row look like one while they are streamed.
+      if (said.text.length > whole.length && said.text.startsWith(whole)) {
+        said.text = said.text.slice(whole.length)
+        return []
+      }
+      const isLast = said === streamed.at(-1)
+      streamed = streamed.filter((part) => part !== said)
+      if (said.text === whole) return isLast ? pause() : []
+      if (whole.startsWith(said.text) && isLast) return finish(next, whole.slice(said.text.length), width)
+      return [...pause(), ...finish(next, whole, width)]
     },
-    stop,
+    pause,
     miss: () => {
       missing = true
     },
     begin: () => {
       missing = false
       surplus = 0
+      streamed = []
     },
     row: () => coloured(flow.row() === "" ? [] : [flow.row()]),
   }

@@ -1,5 +1,6 @@
 import type { SessionEvent } from "@meridian/engine"
 import { messageId, permissionRequestId, type DurableEvent } from "@meridian/protocol"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
 import { styleFor } from "./style.ts"
@@ -8,11 +9,12 @@ import { openView, type View } from "./view.ts"
 const assistantMessageID = messageId("msg_a")
 const WIDTH = 40
 
-const open = (options: { readonly dumb?: boolean } = {}): View =>
+const open = (options: { readonly dumb?: boolean; readonly working?: boolean } = {}): View =>
   openView({
     style: styleFor({ NO_COLOR: "1", TERM: "xterm" }),
     isOwn: (id) => id === "msg_own",
     tellsBeginnings: options.dumb === true,
+    isWorking: () => options.working === true,
   })
 
 let seq = 0
@@ -58,6 +60,86 @@ test("what was lost on the way is told by the durable text", () => {
   view.live({ type: "dropped", data: { count: 3 } }, WIDTH)
   expect(delta(view, "ignored")).toEqual([])
   expect(textEnded(view, "Hello wide world")).toEqual(["Hello wide world"])
+})
+
+test("durable texts that come behind everything that was streamed say nothing twice", () => {
+  const view = open()
+  const reasoning = (delta_: string) =>
+    view.live({ type: "reasoning.delta", data: { assistantMessageID, delta: delta_ } }, WIDTH)
+  const rows = [
+    reasoning("Let me "),
+    reasoning("think."),
+    delta(view, "First"),
+    delta(view, " part."),
+    view.event(
+      event({ type: "session.next.reasoning.ended.1", data: { assistantMessageID, text: "Let me think." } }),
+      WIDTH,
+    ),
+    textEnded(view, "First part."),
+  ]
+  expect(rows.flat()).toEqual(["Let me think.", "First part."])
+})
+
+test("two texts in a row are each told once", () => {
+  const view = open()
+  const rows = [
+    delta(view, "One.\n"),
+    delta(view, "Two."),
+    textEnded(view, "One.\n"),
+    textEnded(view, "Two."),
+  ]
+  expect(rows.flat()).toEqual(["One.", "Two."])
+})
+
+test("in whatever order fragments and durable texts meet, every word is told once and in order", () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({ kind: fc.constantFrom("text", "reasoning"), words: fc.integer({ min: 1, max: 4 }) }),
+        { minLength: 1, maxLength: 6 },
+      ),
+      fc.infiniteStream(fc.boolean()),
+      (parts, coins) => {
+        const view = open()
+        let word = 0
+        const texts = parts.map(({ kind, words }) => ({
+          kind,
+          pieces: Array.from({ length: words }, () => `w${(word += 1)}\n`),
+        }))
+        const fragments = texts.flatMap(({ kind, pieces }) =>
+          pieces.map(
+            (piece) => () =>
+              view.live(
+                kind === "text"
+                  ? { type: "text.delta", data: { assistantMessageID, delta: piece } }
+                  : { type: "reasoning.delta", data: { assistantMessageID, delta: piece } },
+                WIDTH,
+              ),
+          ),
+        )
+        const ends = texts.map(
+          ({ kind, pieces }) =>
+            () =>
+              view.event(
+                event({
+                  type: kind === "text" ? "session.next.text.ended.1" : "session.next.reasoning.ended.1",
+                  data: { assistantMessageID, text: pieces.join("") },
+                }),
+                WIDTH,
+              ),
+        )
+        const rows: string[] = []
+        while (fragments.length + ends.length > 0) {
+          const [coin] = coins.take(1)
+          const next = (coin === true || ends.length === 0 ? fragments.shift() : undefined) ?? ends.shift()
+          rows.push(...(next?.() ?? []))
+        }
+        expect(rows.filter((row) => row !== "")).toEqual(
+          Array.from({ length: word }, (_, index) => `w${index + 1}`),
+        )
+      },
+    ),
+  )
 })
 
 test("a text nobody streamed here is told whole", () => {
@@ -132,6 +214,25 @@ test("a title of several lines or with sequences in it stays one plain row", () 
   const [row = ""] = view.going(WIDTH)
   expect(row).toMatch(/^… bash printf '' x+…$/)
   expect(row.length).toBe(WIDTH)
+})
+
+test("a failed turn is told with what to do; what kept it from beginning is told once", () => {
+  const view = open({ working: true })
+  const failed = (error: { readonly code: string; readonly message: string }) =>
+    view.event(event({ type: "session.next.step.failed.2", data: { assistantMessageID, error } }), 200)
+  expect(failed({ code: "authentication", message: "invalid x-api-key" })).toEqual([
+    "ERROR [MODEL_FAILED]: The model failed (authentication): invalid x-api-key. Next: mend the cause if it is yours, then run the session again.",
+  ])
+  expect([view.takeError(), view.takeError()]).toEqual([true, false])
+  expect(failed({ code: "INTERRUPTED", message: "The turn was interrupted." })).toEqual(["Interrupted."])
+  const kept: DurableEvent = {
+    type: "session.next.execution.failed.1",
+    data: { error: { code: "TURN_LIMIT", message: "Too many turns." } },
+  }
+  expect([view.event(event(kept), WIDTH), open().event(event(kept), WIDTH)]).toEqual([
+    [],
+    ["ERROR [TURN_LIMIT]: Too many turns."],
+  ])
 })
 
 test("own inputs are not told again, those from elsewhere are", () => {

@@ -4,7 +4,7 @@
  * colours.
  */
 import type { LiveItem, SessionEvent } from "@meridian/engine"
-import type { RecordedContent } from "@meridian/protocol"
+import { Failure, renderFailure, type RecordedContent, type RecordedError } from "@meridian/protocol"
 
 import { cutTo, wrapText } from "./columns.ts"
 import { count, describeCall, NOTHING_SPENT, spend, type Spent } from "./describe.ts"
@@ -42,6 +42,8 @@ export interface ViewOptions {
   readonly isOwn: (messageID: string) => boolean
   /** A terminal without rows that change: what begins is told as well. */
   readonly tellsBeginnings: boolean
+  /** Whether this terminal asked for the work in hand. */
+  readonly isWorking: () => boolean
 }
 
 interface Running {
@@ -51,7 +53,7 @@ interface Running {
 
 const PREVIEW_ROWS = 5
 
-export const openView = ({ style, isOwn, tellsBeginnings }: ViewOptions): View => {
+export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptions): View => {
   const running = new Map<string, Running>()
   const questions = new Map<string, Question & { readonly callID: string }>()
   let compacting = false
@@ -74,10 +76,10 @@ export const openView = ({ style, isOwn, tellsBeginnings }: ViewOptions): View =
     return tellsBeginnings ? [style.dim(cutTo(`… ${title}`, width))] : []
   }
 
-  const error = (code: string, message: string, width: number): readonly string[] => {
+  const error = ({ code }: RecordedError, text: string, width: number): readonly string[] => {
     if (code === "INTERRUPTED") return [style.notice("Interrupted.")]
     failed = true
-    return wrapText(`The turn failed (${plainLine(code)}): ${plainLine(message)}`, width).map(style.bad)
+    return wrapText(plainLine(text), width).map(style.bad)
   }
 
   const told = (event: SessionEvent, width: number): readonly string[] => {
@@ -102,7 +104,7 @@ export const openView = ({ style, isOwn, tellsBeginnings }: ViewOptions): View =
         return speaking.end("reasoning", event.data.text, width)
       case "session.next.tool.called.1": {
         const { callID, tool, input, raw } = event.data
-        return [...speaking.stop(), ...toldCall(callID, describeCall(tool, input ?? raw), width)]
+        return [...speaking.pause(), ...toldCall(callID, describeCall(tool, input ?? raw), width)]
       }
       case "session.next.tool.resumed.1": {
         const call = running.get(event.data.callID)
@@ -140,7 +142,7 @@ export const openView = ({ style, isOwn, tellsBeginnings }: ViewOptions): View =
       case "session.next.retried.1": {
         const { attempt, error: why, delayMs } = event.data
         const text = `Attempt ${attempt} failed (${plainLine(why.code)}): ${plainLine(why.message)} Trying again in ${(delayMs / 1000).toFixed(1)} s.`
-        return [...speaking.stop(), ...wrapText(text, width).map(style.notice)]
+        return [...speaking.pause(), ...wrapText(text, width).map(style.notice)]
       }
       case "session.next.compaction.started.1":
         compacting = true
@@ -163,16 +165,18 @@ export const openView = ({ style, isOwn, tellsBeginnings }: ViewOptions): View =
         spent = spend(spent, usage, cost)
         context = usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
         return [
-          ...speaking.stop(),
+          ...speaking.pause(),
           ...(finish === "length"
             ? [style.notice("The answer was cut at the output limit of the model.")]
             : []),
         ]
       }
       case "session.next.step.failed.2":
-        return [...speaking.stop(), ...error(event.data.error.code, event.data.error.message, width)]
+        return [...speaking.pause(), ...error(event.data.error, modelFailed(event.data.error), width)]
       case "session.next.execution.failed.1":
-        return error(event.data.error.code, event.data.error.message, width)
+        // The one who asked for the work hears of it with what to do next.
+        if (isWorking() && event.data.error.code !== "INTERRUPTED") return []
+        return error(event.data.error, `ERROR [${event.data.error.code}]: ${event.data.error.message}`, width)
       case "session.next.todo.updated.1":
         return event.data.items.map((item) =>
           style.dim(cutTo(`${TODO[item.status]} ${plainLine(item.content)}`, width)),
@@ -244,6 +248,11 @@ export const openView = ({ style, isOwn, tellsBeginnings }: ViewOptions): View =
     },
   }
 }
+
+const modelFailed = ({ code, message }: RecordedError): string =>
+  renderFailure(
+    new Failure("MODEL_FAILED", { kind: code, message: /[.!?]$/.test(message) ? message : `${message}.` }),
+  )
 
 const TODO = { pending: "☐", in_progress: "▸", completed: "☑", cancelled: "☒" } as const
 
