@@ -40,6 +40,21 @@ const list = async (
 const row = (rows: readonly Row[], id: string): Row | undefined =>
   rows.find(({ model_id: model }) => model === id)
 
+const serve = async (listener: RequestListener) => {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  if (address === null || typeof address === "string") throw new Error("no port")
+  return {
+    url: `http://127.0.0.1:${address.port}/api.json`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
 describe("models list", () => {
   test("says of every harness model whether its binary is there", async () => {
     const cwd = project()
@@ -212,6 +227,45 @@ describe("config.toml", () => {
   })
 })
 
+describe("models list --probe", () => {
+  test("asks compatible servers what they have, with their key, and says who does not answer", async () => {
+    const asked: (readonly [string | undefined, string | undefined])[] = []
+    await using server = await serve((request, response) => {
+      asked.push([request.url, request.headers.authorization])
+      response.end(JSON.stringify({ data: [{ id: "org/found" }, { id: "with space" }, {}, 7] }))
+    })
+    await using odd = await serve((_request, response) => response.end("<html>"))
+    const { url: gone, [Symbol.asyncDispose]: leave } = await serve(() => {})
+    await leave()
+    const base = (url: string): string => url.replace("/api.json", "/v1")
+    const cwd = project(`[providers.lab]
+base_url = "${base(server.url)}"
+api_key_env = "LAB_KEY"
+models = ["named"]
+[providers.gone]
+base_url = "${base(gone)}"
+models = ["m"]
+[providers.odd]
+base_url = "${base(odd.url)}"
+models = ["m"]
+`)
+    const env = { LAB_KEY: KEY }
+    await list(cwd, env)
+    expect(asked).toEqual([])
+    const rows = await list(cwd, env, "--probe")
+    expect(asked).toEqual([["/v1/models", `Bearer ${KEY}`]])
+    expect(row(rows, "direct/lab/named")).toMatchObject({ usable: true })
+    expect(row(rows, "direct/lab/org/found")).toMatchObject({ usable: true, limits: "assumed" })
+    expect(row(rows, "direct/lab/with space")).toBeUndefined()
+    expect(row(rows, "direct/gone/m")).toMatchObject({ usable: false, reason: `no answer at ${base(gone)}` })
+    expect(row(rows, "direct/odd/m")).toMatchObject({
+      usable: false,
+      reason: `${base(odd.url)} did not answer with a list of models`,
+    })
+    expect(JSON.stringify(rows)).not.toContain(KEY)
+  })
+})
+
 describe("models update", () => {
   const API = {
     anthropic: {
@@ -219,21 +273,6 @@ describe("models update", () => {
         "claude-next": { limit: { context: 500_000, output: 1_000 }, cost: { input: 7, output: 8 } },
       },
     },
-  }
-
-  const serve = async (listener: RequestListener) => {
-    const server = createServer(listener)
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    const address = server.address()
-    if (address === null || typeof address === "string") throw new Error("no port")
-    return {
-      url: `http://127.0.0.1:${address.port}/api.json`,
-      [Symbol.asyncDispose]: () =>
-        new Promise<void>((resolve) => {
-          server.close(() => resolve())
-          server.closeAllConnections()
-        }),
-    }
   }
 
   const copyOf = (cwd: string): string => join(cwd, ".local/share/meridian/models.txt")

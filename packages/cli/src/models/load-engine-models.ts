@@ -34,7 +34,8 @@ const modelConfig = (
   env: ModelsWorld["env"],
 ): ModelConfig => {
   const { kind, address, key, headers } = connection
-  const apiKey = key.tag === "variable" ? env[key.name] : key.tag === "given" ? key.key : undefined
+  // A line feed behind a key is a slip of whoever stored it, and no header may have one.
+  const apiKey = (key.tag === "variable" ? env[key.name] : key.tag === "given" ? key.key : undefined)?.trim()
   return {
     id,
     provider: kind,

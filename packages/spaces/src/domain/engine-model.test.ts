@@ -204,6 +204,15 @@ cache_write_price = 3`
     })
   })
 
+  test("of a hosted kind are known behind a name of one's own too", () => {
+    const text =
+      '[providers.work]\nkind = "anthropic"\nbase_url = "http://127.0.0.1:9"\nmodels = ["claude-haiku-4-5"]'
+    expect(limitsOf(facts(KEYS, text), "work/claude-haiku-4-5")).toMatchObject({
+      contextWindow: 200_000,
+      limits: "catalogue",
+    })
+  })
+
   test("belong to the id, the name on the wire may be another", () => {
     const text = '[models."vllm/coder"]\nmodel = "Qwen/Qwen3-Coder"\n[providers.vllm]'
     expect(findEngineModel("vllm/coder", facts({}, text))).toMatchObject({

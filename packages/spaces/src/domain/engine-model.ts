@@ -101,7 +101,9 @@ const ANSWER_SHARE = 4
 
 const engineModel = (id: string, connection: Connection, facts: EngineFacts): EngineModel => {
   const row: ModelSettings = facts.tables.models.get(id) ?? {}
-  const known = facts.limits.get(id)
+  const model = row.model ?? id.slice(id.indexOf("/") + 1)
+  // Behind a name of one's own a hosted kind has the same models; what a compatible server has is anybody's guess.
+  const known = facts.limits.get(id) ?? facts.limits.get(`${connection.kind}/${model}`)
   const assumed = ASSUMED[connection.kind]
   const contextWindow = row.context_window ?? known?.contextWindow ?? assumed.window
   const longest = row.max_output ?? Math.min(known?.maxOutput ?? assumed.output, LONGEST_ANSWER)
@@ -109,7 +111,7 @@ const engineModel = (id: string, connection: Connection, facts: EngineFacts): En
   const price = priceOf(row) ?? known?.price
   return {
     id,
-    model: row.model ?? id.slice(id.indexOf("/") + 1),
+    model,
     connection,
     contextWindow,
     maxOutput: Math.min(longest, share),

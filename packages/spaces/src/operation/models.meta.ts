@@ -27,16 +27,20 @@ export const MODELS_LIST = defineMeta({
   tool: "models_list",
   summary: "List models with routing guidance: what is usable now, and why the others are not.",
   details:
-    "A model decides its harness. Models are built in and in .meridian/models.toml; a row of the same id replaces the built-in one. Names that are not listed are routed by their look: claude-* to claude, gpt-*, o3 and codex-* to codex, provider/model to opencode, direct/provider/model to the engine. Models of the engine come from the usual variables and the tables [providers.NAME] and [models.\"provider/model\"] of config.toml; their limits and prices (dollars per million tokens) from a catalogue that 'meridian models update' renews. Nothing is asked over the network.",
+    "A model decides its harness. Models are built in and in .meridian/models.toml; a row of the same id replaces the built-in one. Names that are not listed are routed by their look: claude-* to claude, gpt-*, o3 and codex-* to codex, provider/model to opencode, direct/provider/model to the engine. Models of the engine come from the usual variables and the tables [providers.NAME] and [models.\"provider/model\"] of config.toml; their limits and prices (dollars per million tokens) from a catalogue that 'meridian models update' renews. Nothing is asked over the network without --probe.",
   fields: {
     provider: {
       type: "string",
       description: "Only the models of this provider of the engine, all of them.",
       value: "NAME",
     },
+    probe: {
+      type: "boolean",
+      description: "Ask compatible servers (Ollama, LM Studio, vLLM, your own) which models they have now.",
+    },
   },
   output: objectOf({ models: listOf(MODEL) }),
-  examples: ["models list", "models list --provider openrouter"],
+  examples: ["models list", "models list --provider openrouter", "models list --probe"],
 })
 
 export const MODELS_SHOW = defineMeta({

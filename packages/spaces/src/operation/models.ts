@@ -29,15 +29,20 @@ import type { World } from "./world.ts"
 export type ModelDocument = DocumentOf<typeof MODELS_SHOW.output>
 
 export const modelsList = implement(MODELS_LIST, {
-  run: async ({ provider }, world) => {
-    const engine = await readEngineFacts(world)
-    if (provider !== undefined) return { models: ofProvider(provider, engine) }
+  run: async ({ provider, probe }, world) => {
+    const known = await readEngineFacts(world)
+    const { facts, reasons } = probe
+      ? await (await import("./probe-providers.ts")).probeProviders(known.facts, world)
+      : { facts: known.facts, reasons: new Map<string, string>() }
+    const engine = { ...known, facts }
+    const listed = withReasons(listEngineModels(facts), reasons)
+    if (provider !== undefined) return { models: ofProvider(provider, listed, engine) }
     const { config } = await readConfig(world)
     const models = await readModels(world)
     return {
       models: [
         ...models.map((model) => modelDocument(model, { config, engine, world })),
-        ...engineRows(listEngineModels(engine.facts), engine),
+        ...engineRows(listed, engine),
       ],
     }
   },
@@ -143,8 +148,29 @@ const engineRows = (
   ]
 }
 
-const ofProvider = (provider: string, { facts, chosen }: EngineWorld): readonly ModelDocument[] => {
-  const { usable, unusable } = listEngineModels(facts)
+/** What asking has shown goes before what the configuration says. */
+const withReasons = (
+  { usable, unusable }: EngineModels,
+  reasons: ReadonlyMap<string, string>,
+): EngineModels => {
+  const told = (id: string): string | undefined => reasons.get(providerOf(id))
+  return {
+    usable: usable.filter(({ id }) => told(id) === undefined),
+    unusable: [
+      ...usable.flatMap(({ id }) => {
+        const why = told(id)
+        return why === undefined ? [] : [{ id, why, count: 1 }]
+      }),
+      ...unusable.map(({ id, why, count }) => ({ id, why: told(id) ?? why, count })),
+    ],
+  }
+}
+
+const ofProvider = (
+  provider: string,
+  { usable, unusable }: EngineModels,
+  { chosen }: EngineWorld,
+): readonly ModelDocument[] => {
   const taken = chosen ?? usable[0]?.id
   const rows = usable.filter(({ id }) => providerOf(id) === provider).map((model) => usableRow(model, taken))
   const others = unusable.filter(({ id }) => providerOf(id) === provider)
