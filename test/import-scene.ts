@@ -87,6 +87,8 @@ export const told = (pieces: readonly ImportPiece[]): readonly string[] =>
         return [`error: ${piece.message}`]
       case "summary":
         return [`summary keeps ${piece.keep?.length ?? 0}`]
+      case "todo":
+        return [`todo: ${piece.items.map(({ content, status }) => `${content} ${status}`).join(", ")}`]
       case "usage":
         return []
     }

@@ -131,6 +131,29 @@ verifies(
   "the same source gives the same session, a changed one is refused",
 )
 
+test("files in hand and the list of work survive the next compaction", async () => {
+  await using scene = await openEngineScene([{ text: "ok" }, { text: "## Objective\n- go on" }], {
+    compaction: { keepTokens: 1 },
+  })
+  const { engine, directory } = scene
+  const { session } = await engine.sessions.import({
+    location: { directory },
+    source: SOURCE,
+    history: [
+      { kind: "prompt", prompt: { text: "Mend the parser." } },
+      { kind: "call", ...OF, callID: "a", tool: "Edit", input: { file_path: "src/parser.ts" } },
+      { kind: "todo", items: [{ content: "write the test", status: "pending" }] },
+      { kind: "result", callID: "a", content: [] },
+      { kind: "text", turn: "2", text: "Mended." },
+    ],
+  })
+  await engine.sessions.prompt({ sessionID: session.id, prompt: { text: "Go on." } })
+  await engine.sessions.wait(session.id)
+  const receipt = await engine.sessions.compact(session.id)
+  const facts = receipt?.facts?.map(({ kind, text: said }) => `${kind}: ${said}`)
+  expect(facts).toEqual(expect.arrayContaining(["file: src/parser.ts", "todo: write the test"]))
+})
+
 test("every call has one outcome, whatever the source has", async () => {
   await using scene = await openEngineScene()
   const history: readonly ImportPiece[] = [

@@ -11,12 +11,15 @@ import { asObject, countAt, listAt, numberAt, objectAt, textAt, wordAt } from "@
 
 import { fileOf, mediaOf, textContent } from "./content.ts"
 import { dated, objectsIn, timeOf, type OpenReader } from "./conversation.ts"
+import { todoList } from "./todo-list.ts"
 
 interface Line {
   readonly parent: string | undefined
   /** The line before it in the file, for a parent that is damaged. */
   readonly before: string | undefined
   readonly kind: "user" | "assistant" | "result" | "other"
+  /** Of a result: the line of its call, where the source says so. */
+  readonly source: string | undefined
   /** Which answer it is a block of. */
   readonly answer: string | undefined
 }
@@ -54,6 +57,7 @@ export const openClaudeReader: OpenReader = (losses) => {
         parent: parent ?? (line["isCompactSummary"] === true ? last.before : undefined),
         before: last.before,
         kind,
+        source: textAt(line, "sourceToolAssistantUUID"),
         answer: kind === "assistant" ? answerOf(line) : undefined,
       })
       if (kind !== "other") last.tip = uuid
@@ -73,8 +77,8 @@ export const openClaudeReader: OpenReader = (losses) => {
     const path = pathTo(lines, tips.get(lines)?.tip)
     const answers = new Set([...path].flatMap((uuid) => lines.get(uuid)?.answer ?? []))
     for (const [uuid, { answer }] of lines) if (answer !== undefined && answers.has(answer)) path.add(uuid)
-    for (const [uuid, { kind, parent }] of lines)
-      if (kind === "result" && parent !== undefined && path.has(parent)) path.add(uuid)
+    for (const [uuid, line] of lines)
+      if (line.kind === "result" && path.has(callOf(lines, line))) path.add(uuid)
     const left = [...lines].filter(([uuid, { kind }]) => kind !== "other" && !path.has(uuid))
     losses.add("branchMessages", left.length)
     losses.add("branches", left.filter(([, { parent }]) => parent === undefined || path.has(parent)).length)
@@ -122,7 +126,11 @@ export const openClaudeReader: OpenReader = (losses) => {
         case "server_tool_use":
         case "mcp_tool_use": {
           const input = objectAt(block, "input") ?? {}
-          return [{ kind: "call", ...about, callID: wordAt(block, "id"), tool: wordAt(block, "name"), input }]
+          const tool = wordAt(block, "name")
+          return [
+            { kind: "call", ...about, callID: wordAt(block, "id"), tool, input },
+            ...todoList(tool, input, time),
+          ]
         }
         default:
           if (textAt(block, "tool_use_id") !== undefined) return [readResult(block, time)]
@@ -264,6 +272,18 @@ export const openClaudeReader: OpenReader = (losses) => {
   }
 }
 
+/** The line a result answers: older versions put lines about progress between them. */
+const callOf = (lines: ReadonlyMap<string, Line>, { source, parent }: Line): string => {
+  if (source !== undefined) return source
+  const seen = new Set<string>()
+  let at = parent
+  while (at !== undefined && lines.get(at)?.kind === "other" && !seen.has(at)) {
+    seen.add(at)
+    at = lines.get(at)?.parent
+  }
+  return at ?? ""
+}
+
 /** From the tip back to where the conversation began. */
 const pathTo = (lines: ReadonlyMap<string, Line>, tip: string | undefined): Set<string> => {
   const path = new Set<string>()
@@ -314,7 +334,7 @@ const ARGUMENTS = /<command-args>([^]*?)<\/command-args>/
 const SHELL = /^<bash-input>([^]*?)<\/bash-input>/
 
 const isHarnessText = (text: string): boolean =>
-  /^\s*(?:<(?:system-reminder|local-command-|command-|bash-|user-prompt-submit-hook|task-notification)|\[Request interrupted by user)/.test(
+  /^\s*(?:<(?:system-reminder|local-command-|command-|bash-|user-prompt-submit-hook|task-notification|ide_)|\[Request interrupted by user)/.test(
     text,
   )
 

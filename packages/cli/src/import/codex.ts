@@ -13,6 +13,7 @@ import { asObject, countAt, listAt, objectAt, parseObject, textAt, wordAt } from
 
 import { fileOfUrl, mediaOf, textContent } from "./content.ts"
 import { dated, timeOf, type OpenReader } from "./conversation.ts"
+import { todoList } from "./todo-list.ts"
 
 /** What older versions keep of the prompts beside a summary; they do not write it down. */
 const KEPT_PROMPT_CHARACTERS = 80_000
@@ -24,9 +25,25 @@ export const openCodexReader: OpenReader = (losses) => {
   let turnIsOver = true
   let isCounted = false
   let prompts: { readonly key: string; readonly length: number }[] = []
+  /** Where each prompt in force stands, and what was taken back: from one line to before another. */
+  let surveyed = 0
+  let places: number[] = []
+  const takenBack: { readonly from: number; readonly to: number }[] = []
+  let lines = 0
 
   const survey = (line: JsonObject): void => {
     const { type, payload } = openEnvelope(line)
+    surveyed += 1
+    if (type === "response_item" && isPrompt(payload)) places.push(surveyed)
+    if (type === "event_msg" && wordAt(payload, "type") === "thread_rolled_back") {
+      const kept = Math.max(0, places.length - Math.floor(countAt(payload, "num_turns")))
+      const from = places[kept]
+      if (from !== undefined) {
+        while ((takenBack.at(-1)?.from ?? -1) >= from) takenBack.pop()
+        takenBack.push({ from, to: surveyed })
+      }
+      places = places.slice(0, kept)
+    }
     // The first is its own; a fork has copied those of its source behind it.
     if (type === "session_meta" && about.id === undefined) {
       const id = textAt(payload, "id") ?? textAt(payload, "session_id")
@@ -99,7 +116,11 @@ export const openCodexReader: OpenReader = (losses) => {
       default: {
         const raw = wordAt(item, "arguments")
         const input = parseObject(raw)
-        return [{ ...call, tool: wordAt(item, "name"), ...(input === undefined ? { raw } : { input }) }]
+        const tool = wordAt(item, "name")
+        return [
+          { ...call, tool, ...(input === undefined ? { raw } : { input }) },
+          ...todoList(tool, input, dated(line["timestamp"])),
+        ]
       }
     }
   }
@@ -206,6 +227,13 @@ export const openCodexReader: OpenReader = (losses) => {
     about: () => (about.id === undefined ? undefined : { ...about, id: about.id }),
     read: (line) => {
       const { type, payload } = openEnvelope(line)
+      lines += 1
+      if ((takenBack[0]?.to ?? lines + 1) <= lines) takenBack.shift()
+      if ((takenBack[0]?.from ?? lines + 1) <= lines) {
+        if (type === "response_item" && wordAt(payload, "type") === "message") losses.add("reverted")
+        turnIsOver = true
+        return []
+      }
       switch (type) {
         case "response_item":
           return readItem(line, payload)

@@ -10,6 +10,7 @@ import { countAt, numberAt, objectAt, textAt, wordAt } from "@meridian/spaces"
 
 import { fileOfUrl, mediaOf, textContent } from "./content.ts"
 import { dated, objectsIn, timeOf, type About, type OpenReader } from "./conversation.ts"
+import { todoList } from "./todo-list.ts"
 
 export const openOpencodeReader: OpenReader = (losses) => {
   let about: About | undefined
@@ -78,29 +79,28 @@ export const openOpencodeReader: OpenReader = (losses) => {
     const state = objectAt(part, "state")
     const callID = wordAt(part, "callID")
     const times = objectAt(state, "time")
-    const call: ImportPiece = {
-      kind: "call",
-      ...of,
-      ...dated(times?.["start"]),
-      callID,
-      tool: wordAt(part, "tool"),
-      input: objectAt(state, "input") ?? {},
-    }
+    const began = dated(times?.["start"])
+    const tool = wordAt(part, "tool")
+    const input = objectAt(state, "input") ?? {}
+    const call: readonly ImportPiece[] = [
+      { kind: "call", ...of, ...began, callID, tool, input },
+      ...todoList(tool, input, began),
+    ]
     const ended = dated(times?.["end"])
     const status = wordAt(state, "status")
     if (status === "error")
       return [
-        call,
+        ...call,
         { kind: "result", ...ended, callID, content: textContent(wordAt(state, "error")), failed: true },
       ]
-    if (status !== "completed") return [call]
+    if (status !== "completed") return call
     const content: readonly RecordedContent[] = [
       ...textContent(wordAt(state, "output")),
       ...objectsIn(state?.["attachments"]).flatMap((file) =>
         mediaOf(fileOfUrl(textAt(file, "url"), wordAt(file, "mime") || "file", losses)),
       ),
     ]
-    return [call, { kind: "result", ...ended, callID, content }]
+    return [...call, { kind: "result", ...ended, callID, content }]
   }
 
   const readAssistant = (info: JsonObject, parts: readonly JsonObject[]): readonly ImportPiece[] => {

@@ -267,6 +267,83 @@ describe("Codex", () => {
   })
 })
 
+describe("what else is known of the work", () => {
+  const todos = [
+    { content: "one", status: "completed" },
+    { content: "two", status: "in_progress" },
+    { content: "three", status: "strange" },
+  ]
+  const LIST = "todo: one completed, two in_progress"
+
+  test("the list of work comes along from Claude Code, Codex and OpenCode", async () => {
+    const use = { type: "tool_use", id: "t", name: "TodoWrite", input: { todos } }
+    const inClaude = await readLines([claude("1", null, "assistant", [use])])
+    expect(told(inClaude.pieces)).toEqual(["call t TodoWrite", LIST])
+    const plan = todos.map(({ content, status }) => ({ step: content, status }))
+    const call = {
+      type: "function_call",
+      call_id: "c",
+      name: "update_plan",
+      arguments: JSON.stringify({ plan }),
+    }
+    expect(told((await readLines([META, item(call)])).pieces)).toEqual(["call c update_plan", LIST])
+    const part = {
+      type: "tool",
+      tool: "todowrite",
+      callID: "c",
+      state: { status: "completed", input: { todos } },
+    }
+    const message = { info: { id: "m", role: "assistant" }, parts: [part] }
+    const whole = JSON.stringify({ info: { id: "s" }, messages: [message] })
+    expect(told((await readLines(whole)).pieces)).toEqual(["call c todowrite", LIST, "result c"])
+  })
+
+  test("what was rolled back in Codex is left out", async () => {
+    const say = (role: string, text: string) =>
+      item({ type: "message", role, content: [{ type: "input_text", text }] })
+    const { pieces, losses } = await readLines([
+      META,
+      say("user", "first"),
+      say("assistant", "one"),
+      say("user", "second"),
+      say("assistant", "two"),
+      say("user", "third"),
+      { type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 2 } },
+      say("user", "instead"),
+    ])
+    expect(told(pieces)).toEqual(["user: first", "undefined: one", "user: instead"])
+    expect(kinds(losses)).toEqual({ reverted: 3 })
+  })
+
+  test("the results of parallel calls are found beside the path, also behind lines about progress", async () => {
+    const use = (id: string) => [{ type: "tool_use", id, name: "Read", input: {} }]
+    const result = (id: string) => [{ type: "tool_result", tool_use_id: id, content: "x" }]
+    const answer = { message: { id: "m", role: "assistant", model: "opus" } }
+    const block = (uuid: string, parent: string, id: string) => ({
+      ...claude(uuid, parent, "assistant", []),
+      message: { ...answer.message, content: use(id) },
+    })
+    const { pieces, losses } = await readLines([
+      claude("1", null, "user", "go"),
+      block("2", "1", "a"),
+      block("3", "2", "b"),
+      claude("p", "2", "progress", ""),
+      claude("4", "p", "user", result("a")),
+      claude("5", "3", "user", result("b")),
+      claude("6", "5", "assistant", [{ type: "text", text: "done" }]),
+    ])
+    expect(told(pieces)).toEqual([
+      "user: go",
+      "call a Read",
+      "call b Read",
+      "result a",
+      "result b",
+      "opus: done",
+    ])
+    expect(losses).toEqual([])
+  })
+})
+
 describe("OpenCode", () => {
   const message = (info: object, ...parts: object[]) => ({ info: { sessionID: "s", ...info }, parts })
   const text = (said: string) => ({ type: "text", text: said })

@@ -10,6 +10,7 @@ import {
   type Prompt,
   type RecordedContent,
   type RecordedUsage,
+  type TodoItem,
 } from "@meridian/protocol"
 
 import { assert } from "./assert.ts"
@@ -47,6 +48,8 @@ export type ImportPiece =
       readonly content: readonly RecordedContent[]
       readonly failed?: boolean
     })
+  /** The list of work as it stands from here on. */
+  | (Dated & { readonly kind: "todo"; readonly items: readonly TodoItem[] })
   /** What the turn cost; the last word counts. */
   | { readonly kind: "usage"; readonly turn: string; readonly usage: RecordedUsage; readonly cost?: number }
   /** The turn ended in an error. */
@@ -335,6 +338,9 @@ export const createAssembler = (options: {
         break
       case "result":
         takeResult(piece)
+        break
+      case "todo":
+        emit({ type: "session.next.todo.updated.1", time, data: { items: piece.items } })
         break
       case "usage":
         if (turn?.turn !== piece.turn) break

@@ -78,7 +78,7 @@ export const createLedger = (): Ledger => {
       case "session.next.tool.success.1": {
         const call = calls.get(event.data.callID)
         calls.delete(event.data.callID)
-        const command = call?.tool === "bash" ? textField(call.input, "command") : undefined
+        const command = call?.tool.toLowerCase() === "bash" ? textField(call.input, "command") : undefined
         if (command === undefined || !SPAWNS.test(command)) return
         for (const content of event.data.content)
           if (content.type === "text")
@@ -144,6 +144,8 @@ const textField = (input: Json | undefined, name: string): string | undefined =>
   return typeof value === "string" ? value : undefined
 }
 
+/** Ours, and as they are called in conversations that were imported. */
+const EDITS = /^(?:read|edit|write|multiedit|notebookedit)$/i
 const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm
 
 const pathsOf = (tool: string, input: Json | undefined): readonly string[] => {
@@ -152,8 +154,8 @@ const pathsOf = (tool: string, input: Json | undefined): readonly string[] => {
       textField(input, "patch") ?? textField(input, "patchText") ?? textField(input, "input") ?? ""
     return [...patch.matchAll(PATCHED)].flatMap((match) => (match[1] === undefined ? [] : [match[1].trim()]))
   }
-  if (tool !== "read" && tool !== "edit" && tool !== "write") return []
-  const path = textField(input, "path") ?? textField(input, "filePath")
+  if (!EDITS.test(tool)) return []
+  const path = textField(input, "path") ?? textField(input, "filePath") ?? textField(input, "file_path")
   return path === undefined ? [] : [path]
 }
 

@@ -1,0 +1,34 @@
+/** Lists of work that harnesses keep with a tool: Claude Code and OpenCode write todos, Codex a plan. */
+import type { ImportPiece } from "@meridian/engine"
+import type { JsonObject, TodoItem } from "@meridian/protocol"
+import { textAt, wordAt } from "@meridian/spaces"
+
+import { objectsIn } from "./conversation.ts"
+
+const MOST_ITEMS = 200
+const MOST_CHARACTERS = 1_000
+
+const STATUS: Readonly<Record<string, TodoItem["status"]>> = {
+  pending: "pending",
+  in_progress: "in_progress",
+  completed: "completed",
+  cancelled: "cancelled",
+}
+
+/** The list as a call leaves it, behind the call; nothing for any other call. */
+export const todoList = (
+  tool: string,
+  input: JsonObject | undefined,
+  time: { readonly time?: number },
+): readonly ImportPiece[] => {
+  const isPlan = tool === "update_plan"
+  if (!isPlan && !/^todo_?write$/i.test(tool)) return []
+  const items = objectsIn(input?.[isPlan ? "plan" : "todos"]).flatMap((entry): readonly TodoItem[] => {
+    const content = textAt(entry, isPlan ? "step" : "content")
+    const status = STATUS[wordAt(entry, "status")]
+    return content === undefined || status === undefined
+      ? []
+      : [{ content: content.slice(0, MOST_CHARACTERS), status }]
+  })
+  return items.length === 0 ? [] : [{ kind: "todo", ...time, items: items.slice(0, MOST_ITEMS) }]
+}
