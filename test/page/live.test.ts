@@ -64,6 +64,8 @@ test("a session is made in the page and gets its first prompt", async () => {
   await page.getByLabel("Prompt", { exact: true }).last().fill("hello")
   await page.getByRole("button", { name: "Send" }).click()
   await page.getByText("At your service.").waitFor()
+  await page.getByLabel("Agent").selectOption("plan")
+  await page.getByText("Agent is now plan").waitFor()
   await scene.screenshot("made-light")
 })
 

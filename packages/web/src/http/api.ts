@@ -52,7 +52,10 @@ export interface Api {
   readonly proceed: (sessionID: string) => Promise<void>
   /** False when there was nothing to compact. */
   readonly compact: (sessionID: string) => Promise<boolean>
+  readonly switchModel: (sessionID: string, model: string) => Promise<void>
+  readonly switchAgent: (sessionID: string, agent: string) => Promise<void>
   readonly models: () => Promise<readonly ModelDocument[]>
+  readonly agents: () => Promise<readonly { readonly name: string }[]>
   readonly permissions: () => Promise<readonly PermissionDocument[]>
   readonly reply: (answer: PermissionAnswer) => Promise<void>
   readonly spaces: () => Promise<readonly SpaceRowDocument[]>
@@ -90,7 +93,10 @@ export const createApi = (connection: Connection): Api => {
     proceed: (id) => post(`${session(id)}/run`, { timeoutSecs: 1 }),
     compact: async (id) =>
       (await post<{ readonly receipt?: object }>(`${session(id)}/compact`)).receipt !== undefined,
+    switchModel: (id, model) => post(`${session(id)}/model`, { model }),
+    switchAgent: (id, agent) => post(`${session(id)}/agent`, { agent }),
     models: () => items("/api/model"),
+    agents: () => items("/api/agent"),
     permissions: () => items("/api/permission"),
     reply: ({ requestID, ...answer }) =>
       post(`/api/permission/${encodeURIComponent(requestID)}/reply`, answer),

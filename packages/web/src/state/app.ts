@@ -38,6 +38,7 @@ export interface App {
   readonly permissions: ReadonlySignal<readonly PermissionDocument[]>
   readonly spaces: ReadonlySignal<readonly SpaceRowDocument[] | undefined>
   readonly models: ReadonlySignal<readonly ModelDocument[]>
+  readonly agents: ReadonlySignal<readonly string[]>
   readonly failure: Signal<HttpFailure | undefined>
   readonly theme: ReadonlySignal<Theme>
   readonly setTheme: (theme: Theme) => void
@@ -64,6 +65,7 @@ export const createApp = (token: string): App => {
   const permissions = signal<readonly PermissionDocument[]>([])
   const spaces = signal<readonly SpaceRowDocument[] | undefined>(undefined)
   const models = signal<readonly ModelDocument[]>([])
+  const agents = signal<readonly string[]>([])
   const failure = signal<HttpFailure | undefined>(undefined)
   const theme = signal<Theme>(readTheme())
   const hasMore = signal(false)
@@ -107,7 +109,10 @@ export const createApp = (token: string): App => {
       stale = "none"
       try {
         await lookAtSessions(ids)
-        if (models.value.length === 0) models.value = await api.models()
+        if (models.value.length === 0) {
+          models.value = await api.models()
+          agents.value = (await api.agents()).map(({ name }) => name)
+        }
         failure.value = undefined
       } catch (cause) {
         if (!(cause instanceof HttpFailure)) throw cause
@@ -175,6 +180,7 @@ export const createApp = (token: string): App => {
     permissions,
     spaces,
     models,
+    agents,
     failure,
     theme,
     setTheme: (next) => {

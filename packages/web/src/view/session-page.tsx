@@ -4,6 +4,7 @@ import { costText, placeText, tokensText } from "../domain/text.ts"
 import { tokenSeries } from "../domain/token-series.ts"
 import { useApp } from "../state/app.ts"
 import { openSession, type OpenSession, type StreamState } from "../state/open-session.ts"
+import { Cast } from "./cast.tsx"
 import { Composer } from "./composer.tsx"
 import { Feed } from "./feed.tsx"
 import { Questions } from "./questions.tsx"
@@ -76,8 +77,7 @@ const Head = ({ session, stream }: { readonly session: OpenSession; readonly str
           <>
             <Status status={info.status} />
             <span title={info.location.directory}>{placeText(info.location.directory)}</span>
-            <span>{info.model ?? session.timeline.model() ?? "default model"}</span>
-            <span>agent {info.agent}</span>
+            <Cast info={info} lastModel={session.timeline.model()} />
             <span>
               {tokensText(info.usage.input + info.usage.cacheRead + info.usage.cacheWrite)} in ·{" "}
               {tokensText(info.usage.output + info.usage.reasoning)} out

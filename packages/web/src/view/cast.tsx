@@ -1,0 +1,61 @@
+import type { SessionDocument } from "../domain/documents.ts"
+import { useApp } from "../state/app.ts"
+import { useAct } from "./use-act.ts"
+
+/** Who takes part from the next turn on: model and agent, to be changed. */
+export const Cast = ({
+  info,
+  lastModel,
+}: {
+  readonly info: SessionDocument
+  readonly lastModel: string | undefined
+}) => {
+  const app = useApp()
+  const { act, isActing, problem } = useAct()
+  const models = app.models.value.map(({ id }) => id)
+  const model = info.model ?? app.models.value.find(({ isDefault }) => isDefault)?.id ?? lastModel ?? ""
+  return (
+    <>
+      <Pick
+        label="Model"
+        value={model}
+        values={models}
+        isDisabled={isActing}
+        onPick={(next) => act(() => app.api.switchModel(info.id, next))}
+      />
+      <Pick
+        label="Agent"
+        value={info.agent}
+        values={app.agents.value}
+        isDisabled={isActing}
+        onPick={(next) => act(() => app.api.switchAgent(info.id, next))}
+      />
+      {problem === undefined ? null : <span role="alert">{problem}</span>}
+    </>
+  )
+}
+
+/** What the server does not offer (any more) is still said. */
+const Pick = (props: {
+  readonly label: string
+  readonly value: string
+  readonly values: readonly string[]
+  readonly isDisabled: boolean
+  readonly onPick: (value: string) => void
+}) => (
+  <label class="pick">
+    <span class="hidden">{props.label}</span>
+    <select
+      title={props.label}
+      value={props.value}
+      disabled={props.isDisabled}
+      onChange={(event) => props.onPick(event.currentTarget.value)}
+    >
+      {[...new Set([props.value, ...props.values])].map((value) => (
+        <option key={value} value={value}>
+          {value}
+        </option>
+      ))}
+    </select>
+  </label>
+)
