@@ -127,10 +127,10 @@ export const openClaudeReader: OpenReader = (losses) => {
         case "mcp_tool_use": {
           const input = objectAt(block, "input") ?? {}
           const tool = wordAt(block, "name")
-          return [
+          const call: readonly ImportPiece[] = [
             { kind: "call", ...about, callID: wordAt(block, "id"), tool, input },
-            ...todoList(tool, input, time),
           ]
+          return call.concat(todoList(tool, input, time))
         }
         default:
           if (textAt(block, "tool_use_id") !== undefined) return [readResult(block, time)]
