@@ -557,3 +557,11 @@ test("without a terminal it says so, and records nothing", async () => {
   ])
   expect(document(await run("space", "list", "--json"))).toEqual({ spaces: [] })
 })
+
+test("a model that cannot be used is refused before anything is recorded", async () => {
+  const { sit, run } = await sitting()
+  const terminal = sit(["--harness", "direct", "-m", "nothing/here"])
+  expect((await terminal.exited).code).toBe(1)
+  await terminal.until("ERROR [MODEL_NOT_USABLE]: Model 'nothing/here' cannot be used")
+  expect(document(await run("space", "list", "--json"))).toEqual({ spaces: [] })
+})

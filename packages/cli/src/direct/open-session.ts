@@ -14,7 +14,7 @@ import {
 } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 import { keepOutOfGit } from "@meridian/server"
-import { openPlace, type PermissionTier, type World } from "@meridian/spaces"
+import { engineModelId, openPlace, type PermissionTier, type World } from "@meridian/spaces"
 
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { loadEngineAgents } from "./engine-agents.ts"
@@ -58,7 +58,7 @@ export const openSession = async (launch: DirectLaunch, world: World): Promise<O
     // A model nobody listed is one all the same, and one that cannot be used says why.
     wanted: launch.model?.includes("/") === true ? [launch.model] : [],
   })
-  const model = launch.model === undefined ? undefined : findModel(models, launch.model)
+  const model = launch.model === undefined ? undefined : engineModelId(idsOf(models), launch.model)
   const { root } = openPlace(world.env, world.cwd)
   keepOutOfGit(root)
   const { file } = launch
@@ -116,15 +116,7 @@ const agentsOf = async ({ agent }: LaunchFile, world: World): Promise<readonly A
   return [{ name: agent.name, prompt: agent.body }, ...profiles.filter(({ name }) => name !== agent.name)]
 }
 
-/** By its id, or by what stands behind the provider's name where only one model is called that. */
-export const findModel = (models: readonly ModelConfig[], name: string): string => {
-  const exact = models.find(({ id }) => id === name)
-  const short = models.filter(({ id }) => id.slice(id.indexOf("/") + 1) === name)
-  const found = exact ?? (short.length === 1 ? short[0] : undefined)
-  if (found === undefined)
-    throw new Failure("MODEL_NOT_FOUND", { model: name, known: models.map(({ id }) => id).join(", ") })
-  return found.id
-}
+export const idsOf = (models: readonly ModelConfig[]): readonly string[] => models.map(({ id }) => id)
 
 /** A word no provider knows is named and left out; a model that cannot be told how long to think does not mind. */
 const withEffort = (

@@ -43,6 +43,29 @@ export const resolveEngineModels = async (
   return { usable: [...usable, ...extra], unusable, defaultModel: chosen ?? usable[0]?.id ?? ECHO_MODEL }
 }
 
+/** The id a name means: the id itself, or what stands behind the provider's name where only one model is called that. */
+export const engineModelId = (ids: readonly string[], name: string): string => {
+  const short = ids.filter((id) => id.slice(id.indexOf("/") + 1) === name)
+  const found = ids.includes(name) ? name : short.length === 1 ? short[0] : undefined
+  if (found !== undefined) return found
+  const shown = ids.slice(0, MOST_NAMED).join(", ")
+  const more = ids.length - MOST_NAMED
+  throw new Failure("MODEL_NOT_FOUND", { model: name, known: more > 0 ? `${shown} and ${more} more` : shown })
+}
+
+const MOST_NAMED = 10
+
+/** Throws MODEL_NOT_USABLE or MODEL_NOT_FOUND for a model the engine could not use. */
+export const requireEngineModel = async (name: string | undefined, world: ModelsWorld): Promise<void> => {
+  const wanted = name?.includes("/") === true ? [name] : []
+  const { usable } = await resolveEngineModels(world, { wanted })
+  if (name === undefined || name === ECHO_MODEL) return
+  engineModelId(
+    usable.map(({ id }) => id),
+    name,
+  )
+}
+
 export interface EngineWorld {
   readonly facts: EngineFacts
   /** `direct.model`, without the name of the harness before it. */

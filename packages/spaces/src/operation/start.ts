@@ -22,6 +22,7 @@ import { lastActiveSpace } from "./active-space.ts"
 import { readConfig } from "./config.ts"
 import { resolveContinuation, type Continuation } from "./continuation.ts"
 import { converse } from "./converse.ts"
+import { requireEngineModel } from "./engine-models.ts"
 import type { InputOf } from "./field.ts"
 import { requireLaunchable } from "./find-binary.ts"
 import { implement, type Passthrough } from "./operation.ts"
@@ -75,6 +76,7 @@ export const start = implement(START, {
         cli_command: [plan.command, ...plan.args],
       })
     requireTerminal(harness, world)
+    if (harness.id === "direct") await requireEngineModel(prepared.harnessModel, world)
     const space = await openSpace(input, { existing, state, world })
     const place = spacePlace(state.place, space.id)
     const chat = await startChat(state.place, place, {

@@ -4,10 +4,10 @@
  */
 import type { LiveItem } from "@meridian/engine"
 import { Failure, renderFailure, type PermissionReply } from "@meridian/protocol"
-import type { World } from "@meridian/spaces"
+import { engineModelId, type World } from "@meridian/spaces"
 
 import { followEvents } from "../follow.ts"
-import { findModel, type OpenSession } from "../open-session.ts"
+import { idsOf, type OpenSession } from "../open-session.ts"
 import { cutTo, wrapText } from "./columns.ts"
 import { decideInterrupt, decideKey, decideLine, type Deed, type Situation } from "./decide.ts"
 import { listChoices } from "./describe.ts"
@@ -211,11 +211,11 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
 
   const chooseModel = async (name: string | undefined): Promise<void> => {
     if (name !== undefined) {
-      const id = findModel(opened.models, name)
+      const id = engineModelId(idsOf(opened.models), name)
       return sessions.switchModel({ sessionID, model: id })
     }
     const more = opened.unusable.length
-    const names = opened.models.map(({ id }) => id)
+    const names = idsOf(opened.models)
     tell(
       ...listChoices(names.slice(0, MOST_CHOICES), model),
       ...(names.length <= MOST_CHOICES ? [] : [style.dim(`… and ${names.length - MOST_CHOICES} more`)]),

@@ -40,10 +40,14 @@ export const questionRows = (
   const shown = resources.slice(0, most).map((row) => `  ${row}`)
   const cut = resources.length - shown.length
   const title = plainLine(question.title)
+  // A backslash in a pattern takes the meaning from the character behind it.
+  const always = question.always.map((pattern) => pattern.replaceAll(/\\([*?\\])/g, "$1"))
+  const broader = always.join("\n") === question.resources.join("\n") ? "" : plainLine(always.join(", "))
   const isNew = title !== "" && !resources.join(" ").includes(title)
   return [
     style.notice(cutTo(`Allow ${plainLine(question.action)}?${isNew ? ` ${title}` : ""}`, width)),
     ...shown,
+    ...(broader === "" ? [] : [style.notice(cutTo(`  always would allow: ${broader}`, width))]),
     ...(cut === 0 ? [] : [style.notice(`  … and ${cut} rows more that do not fit here`)]),
     cutTo(hint, width),
   ]
