@@ -1,4 +1,6 @@
 /** A conversation held elsewhere goes on here: it is searched, compacted, forked and continued like any other. */
+import { DatabaseSync } from "node:sqlite"
+
 import type { ImportPiece } from "@meridian/engine"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -237,6 +239,26 @@ test("a history that fails while it is read leaves nothing behind, and says what
   expect((await sessions.list()).items).toHaveLength(1)
   await scene.reopen()
   expect(rebuiltDifferently(scene.file)).toEqual([])
+})
+
+test("an engine that is closed while it imports keeps nothing of it", async () => {
+  await using scene = await openEngineScene()
+  const { engine } = scene
+  let closed: Promise<void> | undefined
+  const history = async function* (): AsyncIterable<ImportPiece> {
+    for (let n = 0; n < 3_000; n += 1) {
+      if (n === 1_500) closed = engine.close()
+      yield { kind: "prompt", prompt: { text: `prompt ${n}` } }
+    }
+  }
+  const input = { location: { directory: scene.directory }, source: SOURCE, history: history() }
+  expect(await codeOf(engine.sessions.import(input))).toBe("ENGINE_CLOSED")
+  await closed
+  const next = await scene.reopen()
+  expect((await next.sessions.list()).items.map(({ id }) => id)).toEqual([scene.session.id])
+  const raw = new DatabaseSync(scene.file, { readOnly: true })
+  expect(raw.prepare("select count(*) as count from event").get()).toEqual({ count: 1 })
+  raw.close()
 })
 
 test("bad requests are typed failures", async () => {

@@ -46,6 +46,7 @@ test("tells what was imported and what was lost, and finds it again", async () =
       "  - 1 thinking block kept as text: it has no signature that another model accepts",
       "  - 20 notes of the harness to its model left out",
       "  - its directory is not on this machine",
+      "Go on with it: meridian direct --continue ses_claude_0f0e0d0c-1111-4222-8333-444455556666",
       "",
     ].join("\n"),
   )
@@ -69,6 +70,16 @@ test("tells what was imported and what was lost, and finds it again", async () =
   const listed = await meridian(["session", "list"], { cwd })
   expect(listed.stdout).toContain("ses_claude_0f0e0d0c-1111-4222-8333-444455556666  idle")
   expect(readFileSync(join(cwd, ".meridian/.gitignore"), "utf8")).toContain("engine.sqlite")
+})
+
+test("the command it names goes on with the conversation", async () => {
+  const cwd = inFolder("goes-on")
+  const imported = await meridian(["session", "import", sessionFile("codex"), "--json"], { cwd })
+  const { continue_command }: { readonly continue_command?: unknown } = Object(JSON.parse(imported.stdout))
+  const [program, ...args] = String(continue_command).split(" ")
+  expect(program).toBe("meridian")
+  const went = await meridian([...args, "--headless"], { cwd, input: "What was it about?" })
+  expect([went.code, went.stdout]).toEqual([0, expect.stringContaining("echo: What was it about?")])
 })
 
 test("a file that has grown is refused, unless it gets a session of its own", async () => {

@@ -34,7 +34,12 @@ export const sessionImport = implement(SESSION_IMPORT, {
         },
         { signal: world.signal },
       )
-      return toDocument(read, imported, losses)
+      // The command that goes on with a session knows the database of the state folder only.
+      const command = `meridian direct --continue ${imported.session.id}`
+      return {
+        ...toDocument(read, imported, losses),
+        ...(database === undefined ? { continue_command: command } : {}),
+      }
     } finally {
       await engine.close()
     }
@@ -116,6 +121,7 @@ const tell = (document: Document): string => {
     ...(document.losses.length === 0
       ? ["Nothing was lost."]
       : ["Lost on the way:", ...document.losses.map(({ text }) => `  - ${text}`)]),
+    ...(document.continue_command === undefined ? [] : [`Go on with it: ${document.continue_command}`]),
   ].join("\n")
 }
 

@@ -111,7 +111,7 @@ export const SESSION_IMPORT = defineMeta({
       compactions: INTEGER,
       losses: listOf(objectOf({ kind: STRING, count: INTEGER, text: STRING })),
     },
-    { title: STRING },
+    { title: STRING, continue_command: STRING },
   ),
   examples: [
     "session import ~/.claude/projects/-home-me-app/8956b66f.jsonl",
