@@ -208,6 +208,86 @@ describe("config.toml", () => {
     expect(text.stdout + text.stderr + json.stdout + json.stderr).not.toMatch(new RegExp(`${KEY}|word@`))
   })
 
+  test("keys of tables are set, read and taken out like options, and the list follows", async () => {
+    const cwd = project()
+    rmSync(join(cwd, ".meridian"), { recursive: true })
+    const path = join(cwd, ".meridian/config.toml")
+    const config = (...words: readonly string[]) => meridian(["config", ...words], { cwd, env: NOWHERE })
+    for (const [key, value] of [
+      ["providers.ollama.base_url", "http://127.0.0.1:11434"],
+      ["providers.ollama.models", "qwen3:8b, other"],
+      ["models.ollama/gpt-5.2:x.context_window", "4096"],
+      ['models."ollama/gpt-5.2:x".input_price', "0.5"],
+    ] as const)
+      expect((await config("set", key, value)).stderr).toBe("")
+    const text = readFileSync(path, "utf8")
+    expect(text).toContain(
+      '\n[providers.ollama]\nmodels = ["qwen3:8b", "other"]\nbase_url = "http://127.0.0.1:11434"\n',
+    )
+    expect(text).toContain('\n[models."ollama/gpt-5.2:x"]\ninput_price = 0.5\ncontext_window = 4096\n')
+    expect(text).toContain("# auto_resume = true")
+    expect((await config("get", "providers.ollama.models")).stdout).toBe('["qwen3:8b","other"]\n')
+    expect((await config("get", "providers.ollama.kind")).stdout).toBe("unset\n")
+    const rows = await list(cwd)
+    expect(row(rows, "direct/ollama/gpt-5.2:x")).toMatchObject({
+      context_window: 4_096,
+      price: { input: 0.5, output: 0 },
+    })
+    expect((await config("reset", "models.ollama/gpt-5.2:x.input_price")).stdout).toBe(
+      `reset models.ollama/gpt-5.2:x.input_price (removed) in ${path}\n`,
+    )
+    expect(readFileSync(path, "utf8")).not.toContain("input_price = 0.5")
+  })
+
+  test.each([
+    [
+      "providers.a.base_url",
+      "nowhere",
+      `'providers.a.base_url' must be an http or https address, got "nowhere".`,
+    ],
+    [
+      "providers.a.api_key",
+      KEY,
+      "'providers.a.api_key' must be in no file of the project: name its variable with api_key_env, got <hidden>.",
+    ],
+    [
+      "providers.a.api_key_env",
+      KEY,
+      "'providers.a.api_key_env' must be the name of an environment variable, in capitals, got <hidden>.",
+    ],
+    ["providers.a.headers", "x", "'providers.a.headers' is a table."],
+    ["models.nobody/x.max_output", "5", "'models.nobody/x' must be named provider/model"],
+    [
+      "models.ollama/x.max_output",
+      "many",
+      `'models.ollama/x.max_output' must be a whole number of tokens above 0, got "many".`,
+    ],
+    [
+      "models.ollama/x.max_output",
+      "",
+      `'models.ollama/x.max_output' must be a whole number of tokens above 0, got "".`,
+    ],
+  ])("config set %s %s is refused, and no file is made", async (key, value, problem) => {
+    const cwd = project()
+    rmSync(join(cwd, ".meridian"), { recursive: true })
+    const ran = await meridian(["config", "set", key, value], { cwd })
+    expect([ran.code, ran.stdout, ran.stderr]).toEqual([
+      2,
+      "",
+      expect.stringContaining(`ERROR [USAGE]: ${problem}`),
+    ])
+    expect(ran.stderr).not.toContain(KEY)
+    expect(existsSync(join(cwd, ".meridian"))).toBe(false)
+  })
+
+  test("an unknown key of a table is told with the nearest", async () => {
+    const ran = await meridian(["config", "set", "providers.a.base_ur", "x"], { cwd: project() })
+    expect([ran.code, ran.stderr]).toEqual([
+      1,
+      expect.stringContaining("did you mean 'providers.a.base_url'?"),
+    ])
+  })
+
   test("init's file sets nothing and shows how", async () => {
     const cwd = project()
     rmSync(join(cwd, ".meridian"), { recursive: true })

@@ -32,8 +32,11 @@ export const keyLines = (text: string): ReadonlyMap<string, number> => {
   return lines
 }
 
-/** Sets one key to TOML source of a value. Changes its place, or adds one line where the key belongs. */
-export const setKey = (text: string, key: string, value: string): string => {
+/**
+ * Sets one key to TOML source of a value. Changes its place, or adds one line where the key belongs. `header` is the
+ * section's when it has to be written and its name needs quotes.
+ */
+export const setKey = (text: string, key: string, value: string, header?: string): string => {
   const place = findKey(text, key)
   const ending = text.includes("\r\n") ? "\r\n" : "\n"
   if (place !== undefined) {
@@ -48,7 +51,7 @@ export const setKey = (text: string, key: string, value: string): string => {
   const at = placeForNew(text, section, name)
   if (at !== undefined) return insertLine(text, at, added, ending)
   const gap = text === "" ? "" : text.endsWith("\n") ? ending : ending + ending
-  return `${text}${gap}[${section}]${ending}${added}${ending}`
+  return `${text}${gap}${header ?? `[${section}]`}${ending}${added}${ending}`
 }
 
 /** Removes the lines that set a key; the text is unchanged when none does. */

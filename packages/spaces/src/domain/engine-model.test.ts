@@ -204,6 +204,15 @@ cache_write_price = 3`
     })
   })
 
+  test("a single price of the configuration is laid over those of the catalogue", () => {
+    const text =
+      '[models."anthropic/claude-haiku-4-5"]\noutput_price = 9\n[models."anthropic/new"]\ninput_price = 2'
+    expect(limitsOf(facts(KEYS, text), "anthropic/claude-haiku-4-5")).toMatchObject({
+      price: { input: 1, output: 9, cacheRead: 0.1, cacheWrite: 1.25 },
+    })
+    expect(limitsOf(facts(KEYS, text), "anthropic/new")).toMatchObject({ price: { input: 2, output: 0 } })
+  })
+
   test("of a hosted kind are known behind a name of one's own too", () => {
     const text =
       '[providers.work]\nkind = "anthropic"\nbase_url = "http://127.0.0.1:9"\nmodels = ["claude-haiku-4-5"]'

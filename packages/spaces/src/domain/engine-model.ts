@@ -108,7 +108,7 @@ const engineModel = (id: string, connection: Connection, facts: EngineFacts): En
   const contextWindow = row.context_window ?? known?.contextWindow ?? assumed.window
   const longest = row.max_output ?? Math.min(known?.maxOutput ?? assumed.output, LONGEST_ANSWER)
   const share = row.max_output === undefined ? Math.ceil(contextWindow / ANSWER_SHARE) : contextWindow
-  const price = priceOf(row) ?? known?.price
+  const price = priceOf(row, known?.price)
   return {
     id,
     model,
@@ -120,12 +120,16 @@ const engineModel = (id: string, connection: Connection, facts: EngineFacts): En
   }
 }
 
-const priceOf = (row: ModelSettings): ModelPrice | undefined =>
-  row.input_price === undefined || row.output_price === undefined
-    ? undefined
-    : {
-        input: row.input_price,
-        output: row.output_price,
-        ...(row.cache_read_price === undefined ? {} : { cacheRead: row.cache_read_price }),
-        ...(row.cache_write_price === undefined ? {} : { cacheWrite: row.cache_write_price }),
-      }
+/** A price that only one of the two sources gives is that one's; none at all is unknown, not free. */
+const priceOf = (row: ModelSettings, known: ModelPrice | undefined): ModelPrice | undefined => {
+  const cacheRead = row.cache_read_price ?? known?.cacheRead
+  const cacheWrite = row.cache_write_price ?? known?.cacheWrite
+  const given = [row.input_price, row.output_price, row.cache_read_price, row.cache_write_price]
+  if (given.every((price) => price === undefined)) return known
+  return {
+    input: row.input_price ?? known?.input ?? 0,
+    output: row.output_price ?? known?.output ?? 0,
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+  }
+}

@@ -11,6 +11,8 @@ export interface TableRule {
   /** What it must be, when it is not. */
   readonly problem: (value: unknown, source: ConfigFile["source"]) => string | undefined
   readonly shown: (value: unknown) => TableValue
+  /** A word of the command line as a value of the file; undefined: only written by hand. */
+  readonly fromText: ((text: string) => string | number | readonly string[]) | undefined
   readonly secret?: true
 }
 
@@ -22,7 +24,10 @@ const text = (value: unknown): TableValue => String(value)
 const rule = (holds: (value: unknown) => boolean, expected: string): TableRule => ({
   problem: (value) => (holds(value) ? undefined : expected),
   shown: text,
+  fromText: (typed) => typed,
 })
+
+const toNumber = (typed: string): number => (typed.trim() === "" ? Number.NaN : Number(typed))
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== ""
 
@@ -30,6 +35,7 @@ const COUNT: TableRule = {
   problem: (value) =>
     Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "a whole number of tokens above 0",
   shown: Number,
+  fromText: toNumber,
 }
 
 const PRICE: TableRule = {
@@ -38,6 +44,7 @@ const PRICE: TableRule = {
       ? undefined
       : "a number of dollars per million tokens, 0 or more",
   shown: Number,
+  fromText: toNumber,
 }
 
 export const PROVIDER_RULES: Rules = {
@@ -48,6 +55,7 @@ export const PROVIDER_RULES: Rules = {
         ? undefined
         : "an http or https address",
     shown: (value) => publicAddress(String(value)),
+    fromText: (typed) => typed,
   },
   api_key_env: {
     problem: (value) =>
@@ -55,6 +63,7 @@ export const PROVIDER_RULES: Rules = {
         ? undefined
         : "the name of an environment variable, in capitals",
     shown: text,
+    fromText: (typed) => typed,
     // Who mistakes it for the key itself must not find it in an error.
     secret: true,
   },
@@ -64,6 +73,7 @@ export const PROVIDER_RULES: Rules = {
       return isText(value) ? undefined : "a text that is not empty"
     },
     shown: () => HIDDEN,
+    fromText: (typed) => typed,
     secret: true,
   },
   headers: {
@@ -81,11 +91,13 @@ export const PROVIDER_RULES: Rules = {
           SECRET_HEADER.test(name) ? HIDDEN : String(content),
         ]),
       ),
+    fromText: undefined,
     secret: true,
   },
   models: {
     problem: (value) => (Array.isArray(value) && value.every(isText) ? undefined : "a list of model names"),
     shown: (value) => (Array.isArray(value) ? value.map(String) : []),
+    fromText: (typed) => typed.split(",").map((name) => name.trim()),
   },
 }
 

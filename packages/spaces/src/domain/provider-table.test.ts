@@ -159,13 +159,6 @@ test.each([
     "-1",
   ],
   [
-    '[models."ollama/x"]\ninput_price = 1',
-    "models.ollama/x",
-    1,
-    "given input_price and output_price together",
-    "one of them",
-  ],
-  [
     '[models."nobody/x"]\nmax_output = 1',
     "models.nobody/x",
     1,

@@ -73,7 +73,7 @@ export const NO_TABLES: ProviderTables = {
 }
 
 export const readProviderTables = (files: readonly ConfigFile[]): ReadTables => {
-  const rows: Record<Section, Map<string, Fields>> = { providers: new Map(), models: new Map() }
+  const rows: Record<TableSection, Map<string, Fields>> = { providers: new Map(), models: new Map() }
   const foreignAddress = new Set<string>()
   const shown = new Map<string, TableSetting>()
   const wrong: WrongValue[] = []
@@ -112,23 +112,26 @@ export const readProviderTables = (files: readonly ConfigFile[]): ReadTables => 
 }
 
 type Fields = Readonly<Record<string, unknown>>
-type Section = "providers" | "models"
+export type TableSection = "providers" | "models"
 
 type Entry =
-  | { readonly tag: "row"; readonly key: string; readonly section: Section; readonly name: string }
+  | { readonly tag: "row"; readonly key: string; readonly section: TableSection; readonly name: string }
   | { readonly tag: "unknown"; readonly key: string; readonly suggestion: string | undefined }
   | { readonly tag: "wrong"; readonly key: string; readonly expected: string; readonly got: string }
   | {
       readonly tag: "value"
       readonly key: string
-      readonly section: Section
+      readonly section: TableSection
       readonly name: string
       readonly field: string
       readonly value: unknown
       readonly shown: TableValue
     }
 
-const RULES: Readonly<Record<Section, Rules>> = { providers: PROVIDER_RULES, models: MODEL_RULES }
+export const TABLE_RULES: Readonly<Record<TableSection, Rules>> = {
+  providers: PROVIDER_RULES,
+  models: MODEL_RULES,
+}
 
 function* entriesOf(file: ConfigFile): Generator<Entry> {
   for (const section of ["providers", "models"] as const) {
@@ -158,14 +161,14 @@ function* entriesOf(file: ConfigFile): Generator<Entry> {
 }
 
 const readField = (given: {
-  readonly section: Section
+  readonly section: TableSection
   readonly name: string
   readonly field: string
   readonly value: unknown
   readonly source: ConfigFile["source"]
 }): Entry => {
   const { section, name, field, value, source } = given
-  const rules = RULES[section]
+  const rules = TABLE_RULES[section]
   const key = `${section}.${name}.${field}`
   const rule = Object.hasOwn(rules, field) ? rules[field] : undefined
   if (rule === undefined) {
@@ -206,8 +209,6 @@ const checkTogether = (tables: ProviderTables, files: readonly ConfigFile[]): re
       const { context_window: window, max_output: output } = row
       if (window !== undefined && output !== undefined && output > window)
         return [wrong(`models.${id}.max_output`, `at most its context_window (${window})`, String(output))]
-      if ((row.input_price === undefined) !== (row.output_price === undefined))
-        return [wrong(`models.${id}`, "given input_price and output_price together", "one of them")]
       return []
     }),
   ]

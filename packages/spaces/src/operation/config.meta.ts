@@ -3,7 +3,8 @@ import { ANY, BOOLEAN, INTEGER, listOf, objectOf, oneOf, STRING } from "./schema
 
 const KEY = {
   type: "string",
-  description: "Key such as runs.max_parallel; the last part is enough when it is unique.",
+  description:
+    "Key such as runs.max_parallel; the last part is enough when it is unique. Keys of tables in full: providers.ollama.base_url, models.ollama/qwen3.context_window.",
   positional: true,
   required: true,
   value: "KEY",
@@ -48,7 +49,11 @@ export const CONFIG_SET = defineMeta({
     },
   },
   output: objectOf({ key: STRING, path: STRING, value: ANY }),
-  examples: ["config set start.auto_resume false", "config set search_paths.skills .meridian/skills,skills"],
+  examples: [
+    "config set start.auto_resume false",
+    "config set search_paths.skills .meridian/skills,skills",
+    "config set providers.ollama.base_url http://127.0.0.1:11434",
+  ],
 })
 
 export const CONFIG_RESET = defineMeta({

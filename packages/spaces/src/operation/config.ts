@@ -18,6 +18,7 @@ import {
   type LoadedConfig,
 } from "../store/config-file.ts"
 import { openPlace } from "../store/place.ts"
+import type { TableKey } from "./config-table.ts"
 import { CONFIG_GET, CONFIG_RESET, CONFIG_SET, CONFIG_SHOW } from "./config.meta.ts"
 import { implement } from "./operation.ts"
 import type { World } from "./world.ts"
@@ -56,15 +57,37 @@ export const configShow = implement(CONFIG_SHOW, {
 
 export const configGet = implement(CONFIG_GET, {
   run: async ({ key: typed }, world) => {
-    const key = requireKey(typed)
-    const { settings } = await readConfig(world)
-    return settingDocument(key, settingOf(settings, key))
+    const table = await findTableKey(typed)
+    const { settings, tableSettings } = await readConfig(world)
+    if (table === undefined) {
+      const key = requireKey(typed)
+      return settingDocument(key, settingOf(settings, key))
+    }
+    const found = tableSettings.find(({ key }) => key === table.key)
+    return {
+      key: table.key,
+      source: found?.source ?? "builtin",
+      ...(found === undefined ? {} : { value: found.value, path: found.path, line: found.line }),
+    }
   },
   text: ({ value }) => (value === undefined ? "unset" : show(value)),
 })
 
 export const configSet = implement(CONFIG_SET, {
   run: async ({ key: typed, value: text }, world) => {
+    const table = await findTableKey(typed)
+    const { root } = openPlace(world.env, world.cwd)
+    const path = configPath(root)
+    if (table !== undefined) {
+      const { setTableKey } = await import("./config-table.ts")
+      // Nothing is made for a value that is refused.
+      await setTableKey((await readConfigText(path)) ?? "", table, { text, path })
+      const before = await openForEdit(root)
+      const { after, value } = await setTableKey(before, table, { text, path })
+      const { key, section, name, field } = table
+      await writeConfigEdit({ path, before, after, key, parts: [section, name, field], expected: value })
+      return { key, path, value }
+    }
     const key = requireKey(typed)
     const read = readOptionText(key, text)
     if (read.tag === "wrong")
@@ -72,11 +95,7 @@ export const configSet = implement(CONFIG_SET, {
         problem: `'${key}' must be ${read.expected}, got ${JSON.stringify(text)}.`,
         next: `run 'meridian config set ${key} VALUE' with such a value.`,
       })
-    const { root } = openPlace(world.env, world.cwd)
-    const path = configPath(root)
-    await mkdir(root, { recursive: true })
-    await createConfigFile(path, configTemplate())
-    const before = (await readConfigText(path)) ?? ""
+    const before = await openForEdit(root)
     const after = setKey(before, key, toTomlValue(read.value))
     await writeConfigEdit({ path, before, after, key, expected: read.value })
     return { key, path, value: read.value }
@@ -86,16 +105,28 @@ export const configSet = implement(CONFIG_SET, {
 
 export const configReset = implement(CONFIG_RESET, {
   run: async ({ key: typed }, world) => {
-    const key = requireKey(typed)
+    const table = await findTableKey(typed)
+    const key = table?.key ?? requireKey(typed)
     const { root } = openPlace(world.env, world.cwd)
     const path = configPath(root)
     const before = (await readConfigText(path)) ?? ""
     const after = removeKey(before, key)
-    await writeConfigEdit({ path, before, after, key, expected: undefined })
+    const parts = table === undefined ? key.split(".") : [table.section, table.name, table.field]
+    await writeConfigEdit({ path, before, after, key, parts, expected: undefined })
     return { key, path, removed: before !== after }
   },
   text: ({ key, path, removed }) => `reset ${key} (${removed ? "removed" : "already-default"}) in ${path}`,
 })
+
+const findTableKey = async (typed: string): Promise<TableKey | undefined> =>
+  /^(providers|models)\./.test(typed) ? (await import("./config-table.ts")).readTableKey(typed) : undefined
+
+/** The text of config.toml, which is made first when there is none. */
+const openForEdit = async (root: string): Promise<string> => {
+  await mkdir(root, { recursive: true })
+  await createConfigFile(configPath(root), configTemplate())
+  return (await readConfigText(configPath(root))) ?? ""
+}
 
 const requireKey = (typed: string): OptionKey => {
   const key = resolveOptionKey(typed)

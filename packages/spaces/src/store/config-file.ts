@@ -14,7 +14,7 @@ import {
   type ConfigFile,
   type Settings,
 } from "../domain/config-layer.ts"
-import type { Config, OptionKey } from "../domain/config-option.ts"
+import type { Config } from "../domain/config-option.ts"
 import { keyLines } from "../domain/config-text.ts"
 import type { ProviderTables, ReadTables, TableSetting } from "../domain/provider-table.ts"
 import { warning, type Warning } from "../domain/warning.ts"
@@ -107,12 +107,14 @@ export const writeConfigEdit = async (edit: {
   readonly path: string
   readonly before: string
   readonly after: string
-  readonly key: OptionKey
+  readonly key: string
+  /** The key's parts; a name of the reader's own may have dots. */
+  readonly parts?: readonly string[]
   readonly expected: unknown
 }): Promise<void> => {
   if (edit.before === edit.after) return
   const [before, after] = [await parseToml(edit.path, edit.before), await tryToml(edit.after)]
-  if (after === undefined || !sameButOne(before, after, edit.key, edit.expected))
+  if (after === undefined || !sameButOne(before, after, edit.parts ?? edit.key.split("."), edit.expected))
     throw new Failure("CONFIG_NOT_EDITABLE", { path: edit.path, key: edit.key })
   const target = await realpath(edit.path)
   const { mode } = await stat(target)
@@ -172,18 +174,28 @@ const tryToml = async (text: string): Promise<unknown> => {
   }
 }
 
-const sameButOne = (before: unknown, after: unknown, key: OptionKey, expected: unknown): boolean => {
-  const [section = "", name = ""] = key.split(".")
-  const strip = (tree: unknown): string => {
-    const sections = Object.entries(isRecord(tree) ? tree : {}).map(([head, inner]) => {
-      if (head !== section || !isRecord(inner)) return [head, inner] as const
-      return [head, Object.fromEntries(Object.entries(inner).filter(([leaf]) => leaf !== name))] as const
-    })
-    return JSON.stringify(sections.filter(([, inner]) => JSON.stringify(inner) !== "{}").toSorted(byName))
-  }
-  const inner = isRecord(after) ? after[section] : undefined
-  const now = isRecord(inner) ? inner[name] : undefined
-  return strip(before) === strip(after) && JSON.stringify(now) === JSON.stringify(expected)
+const sameButOne = (
+  before: unknown,
+  after: unknown,
+  parts: readonly string[],
+  expected: unknown,
+): boolean => {
+  const now = parts.reduce<unknown>((tree, part) => (isRecord(tree) ? tree[part] : undefined), after)
+  return (
+    JSON.stringify(without(before, parts)) === JSON.stringify(without(after, parts)) &&
+    JSON.stringify(now) === JSON.stringify(expected)
+  )
+}
+
+/** The tree in the order of its names, without the key and without the sections it leaves empty. */
+const without = (tree: unknown, parts: readonly string[]): unknown => {
+  if (!isRecord(tree)) return tree
+  const [head, ...rest] = parts
+  return Object.entries(tree)
+    .filter(([name]) => rest.length > 0 || name !== head)
+    .map(([name, inner]) => [name, name === head ? without(inner, rest) : inner] as const)
+    .filter(([name, inner]) => JSON.stringify(inner) !== (name === head ? "[]" : "{}"))
+    .toSorted(byName)
 }
 
 const byName = (left: readonly [string, unknown], right: readonly [string, unknown]): number =>
