@@ -11,6 +11,8 @@ export interface Driven {
   ) => Promise<{ readonly id: string; readonly admittedSeq: number }>
   /** Calls back for every frame with an id, with its sequence; resolves when the marker of the replay has come. */
   readonly follow: (session: string, onEvent: (seq: number, at: number) => void) => Promise<() => void>
+  /** Time its process has spent on the processors so far, in milliseconds: other programs do not disturb it. */
+  readonly spent: () => Promise<number>
   readonly close: () => Promise<void>
 }
 
@@ -18,8 +20,9 @@ export const startDriven = async (kind: "ours" | "floor", folder: string): Promi
   const child = spawn(
     process.execPath,
     ["--conditions=meridian-source", `bench/server/${kind}.entry.ts`, join(folder, `${kind}.sqlite`)],
-    { stdio: ["ignore", "pipe", "inherit"] },
+    { stdio: ["ignore", "pipe", "inherit", "ipc"] },
   )
+  if (child.stdout === null) throw new Error("no stdout")
   const [line] = await once(child.stdout, "data")
   const { port, token } = JSON.parse(String(line)) as { port: number; token: string }
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
@@ -68,6 +71,12 @@ export const startDriven = async (kind: "ours" | "floor", folder: string): Promi
       })
       await synced.promise
       return () => response.destroy()
+    },
+    spent: async () => {
+      const answer = once(child, "message")
+      child.send("spent")
+      const [usage] = (await answer) as [NodeJS.CpuUsage]
+      return (usage.user + usage.system) / 1_000
     },
     close: async () => {
       agent.destroy()

@@ -117,3 +117,4 @@ const server = createServer((request, response) => {
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port, token: "" })}\n`)
 })
+process.on("message", () => process.send?.(process.cpuUsage()))

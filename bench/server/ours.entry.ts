@@ -24,3 +24,4 @@ const server = await serveHttp({
   },
 })
 process.stdout.write(`${JSON.stringify({ port: server.port, token: server.token })}\n`)
+process.on("message", () => process.send?.(process.cpuUsage()))
