@@ -30,6 +30,10 @@ export const DIRECT_BEHAVIOURS = {
     seed: "issue 5",
     says: "no control character of a model or a tool reaches the terminal",
   },
+  "direct.with-server": {
+    seed: "issue 5",
+    says: "a server on the same state shows the session, its questions can be answered and prompts sent from there",
+  },
   "direct.run": {
     seed: "issue 5",
     says: "a run without a terminal has the records, report, files and usage that other harnesses have",

@@ -2,12 +2,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
+import { createClient } from "@meridian/server/client"
 import { expect, test, vi } from "vitest"
 
 import { directScene, type DirectScene, type SceneOptions } from "../direct-scene.ts"
 import { verifies } from "../verifies.ts"
 import { BINARY, document } from "./cli-binary.ts"
 import { openPseudoTerminal, type PseudoOptions, type PseudoTerminal } from "./pseudo-terminal.ts"
+import { startServer } from "./server-process.ts"
 
 interface Sitting extends DirectScene {
   /** `meridian start` with these words, in a terminal of its own. */
@@ -546,6 +548,64 @@ const readPid = (project: string): number | undefined => {
     return undefined
   }
 }
+
+test("Ctrl-Z gives the terminal to the shell, and fg takes it back", async () => {
+  const { shell } = await sitting()
+  const terminal = shell()
+  terminal.type(`stty -g > before; ${START} --harness direct\r`)
+  await terminal.until(READY)
+  terminal.type("a draft")
+  await terminal.until("> a draft")
+  terminal.type("\u001A")
+  await terminal.until(/Stopped/)
+  terminal.type("stty -g > stopped; cmp before stopped && echo the-''same\r")
+  await terminal.until("the-same")
+  terminal.type("fg\r")
+  await terminal.until(/\n> a draft$/)
+  terminal.type(" and more\r")
+  await terminal.until("echo: a draft and more")
+  await terminal.until(idle)
+  terminal.type(CTRL_D)
+  await terminal.until("--continue c1")
+  terminal.type("exit\r")
+  await terminal.exited
+})
+
+verifies("direct.with-server", async () => {
+  const { sit, project, env } = await sitting({
+    script: [
+      { tools: [{ name: "bash", input: { command: "echo allowed-from-afar" } }] },
+      { text: "Allowed." },
+      { text: "To the page." },
+      { text: "To the terminal." },
+    ],
+  })
+  const terminal = sit()
+  await terminal.until(READY)
+  const server = await startServer(project, ["--port", "0"], env)
+  try {
+    const client = createClient({ url: server.url, token: server.token })
+    terminal.type("one\r")
+    await terminal.until("[y] once")
+    const [session] = (await client.sessions.list({})).items
+    const sessionID = session?.id ?? ""
+    expect(session).toMatchObject({ status: "waiting", title: "s1: chat c1" })
+    const [request] = (await client.sessions.permissions({ sessionID })).items
+    await client.permissions.reply({ requestID: request?.id ?? "", reply: "once" })
+    await terminal.until("Allowed.")
+    await terminal.until(idle)
+    expect(terminal.text()).toContain("✓ bash echo allowed-from-afar")
+    await client.sessions.prompt({ sessionID, prompt: { text: "from the page" } })
+    await terminal.until("> from the page (sent from elsewhere)")
+    await terminal.until("To the page.")
+    terminal.type("and from here\r")
+    await terminal.until("To the terminal.")
+    terminal.type(CTRL_D)
+    expect((await terminal.exited).code).toBe(0)
+  } finally {
+    await server.end("SIGTERM")
+  }
+})
 
 test("without a terminal it says so, and records nothing", async () => {
   const { run } = await sitting()

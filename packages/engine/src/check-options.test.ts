@@ -23,6 +23,9 @@ const BAD: readonly (readonly [string, unknown])[] = [
   ["a source without a key", { ...GOOD, context: [{}] }],
   ["agents that are a text", { ...GOOD, agents: "x" }],
   ["instructions that are a text", { ...GOOD, instructions: "x" }],
+  ["recovery of a number", { ...GOOD, recover: [5] }],
+  ["recovery by a text", { ...GOOD, recover: "yes" }],
+  ["an effort nobody knows", { ...GOOD, models: [{ ...model, effort: "enormous" }] }],
   ["a limit of zero", { ...GOOD, limits: { pendingInputs: 0 } }],
 ]
 

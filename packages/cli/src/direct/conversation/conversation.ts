@@ -268,6 +268,8 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
         stopping = true
         redraw()
         return start(() => sessions.interrupt(sessionID))
+      case "suspend":
+        return terminal.suspend()
       case "leave":
         return leave(0)
     }

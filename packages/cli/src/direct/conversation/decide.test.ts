@@ -60,6 +60,13 @@ test("a refusal may be explained, left without words, or taken back", () => {
   expect(decideKey(explaining, plain("y"))).toMatchObject({ tag: "edited", editor: { text: "y" } })
 })
 
+test("Ctrl-Z gives the terminal back for a while, Ctrl-L draws it anew", () => {
+  expect([decideKey(ASKED, ctrl("z")), decideKey(IDLE, ctrl("l"))]).toEqual([
+    { tag: "suspend" },
+    { tag: "redraw" },
+  ])
+})
+
 test("Ctrl-D leaves, or deletes what stands behind the cursor", () => {
   expect(decideKey(IDLE, ctrl("d"))).toEqual({ tag: "leave" })
   expect(decideKey({ ...IDLE, editor: { ...written("ab"), cursor: 0 } }, ctrl("d"))).toMatchObject({

@@ -31,6 +31,7 @@ export type Deed =
   /** Only four keys answer a question. */
   | { readonly tag: "show-answers" }
   | { readonly tag: "stop-work" }
+  | { readonly tag: "suspend" }
   | { readonly tag: "leave" }
 
 const NOTHING: Deed = { tag: "nothing" }
@@ -47,6 +48,7 @@ export const decideKey = (now: Situation, key: Key): Deed => {
   if (now.explaining !== undefined && key.name === "escape") return { tag: "stop-explaining" }
   if (key.ctrl && key.name === "d" && editor.text === "") return { tag: "leave" }
   if (key.ctrl && key.name === "l") return { tag: "redraw" }
+  if (key.ctrl && key.name === "z") return { tag: "suspend" }
   // What somebody is writing is not taken for an answer.
   const answers = now.explaining === undefined && editor.text === "" && !key.ctrl && !key.meta
   return (answers ? decideAnswer(now, key.sequence) : undefined) ?? decideEdit(now, key)

@@ -23,6 +23,8 @@ export interface Terminal {
   readonly size: () => Size
   /** Writes rows that stay, then the live ones below them. */
   readonly draw: (rows: readonly string[], live: Live) => void
+  /** Gives the terminal back to the shell (Ctrl-Z) until we are continued, then asks to be drawn again. */
+  readonly suspend: () => void
   /** Erases the live rows and gives the terminal back. Again: nothing. */
   readonly close: () => void
 }
@@ -45,6 +47,7 @@ const sizeOf = ({ columns, rows }: WriteStream): Size => ({
 
 const PASTE_ON = "\u001B[?2004h"
 const PASTE_OFF = "\u001B[?2004l"
+const CONTINUED_MS = 20
 
 const openRich = ({ input, output }: Streams, receive: (input: Input) => void): Terminal => {
   let drawn: Live | undefined
@@ -112,6 +115,18 @@ const openRich = ({ input, output }: Streams, receive: (input: Input) => void): 
   return {
     isDumb: false,
     size: () => sizeOf(output),
+    suspend: () => {
+      output.write(`${erase()}${PASTE_OFF}`)
+      input.setRawMode(false)
+      // The whole group, with whoever started us; no timer fires before somebody continues it.
+      process.kill(0, "SIGTSTP")
+      setTimeout(() => {
+        if (closed) return
+        input.setRawMode(true)
+        output.write(PASTE_ON)
+        onResize()
+      }, CONTINUED_MS)
+    },
     draw: (rows, live) => {
       if (!closed) output.write(erase() + rows.map((row) => `${row}\r\n`).join("") + paint(live))
     },
@@ -133,6 +148,8 @@ const openDumb = ({ input, output }: Streams, receive: (input: Input) => void): 
   return {
     isDumb: true,
     size: () => sizeOf(output),
+    // Its Ctrl-Z is the terminal's own.
+    suspend: () => undefined,
     draw: (rows, live) => {
       if (closed) return
       if (rows.length > 0) output.write(`${prompted ? "\n" : ""}${rows.join("\n")}\n`)
