@@ -130,7 +130,7 @@ test.each(["light", "dark"] as const)(
         await http.client.sessions.compact({ sessionID: "ses_1" })
         await writeSpace(http)
       },
-      context: { viewport: { width: 390, height: 844 }, colorScheme, hasTouch: true, isMobile: true },
+      context: { viewport: { width: 360, height: 844 }, colorScheme, hasTouch: true, isMobile: true },
     })
     const { page } = scene
     const isTooWide = () =>
@@ -152,6 +152,12 @@ test.each(["light", "dark"] as const)(
     await page.getByRole("link", { name: /feature-auth/ }).click()
     await page.getByRole("treegrid").waitFor()
     expect(await isTooWide()).toBe(false)
+    // The tree with its costs is there without moving it sideways.
+    expect(
+      await page.evaluate<boolean>(
+        "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.table'))",
+      ),
+    ).toBe(false)
     await scene.screenshot(`phone-space-${colorScheme}`)
   },
 )
