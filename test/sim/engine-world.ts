@@ -26,6 +26,8 @@ interface Walker {
   readonly cancelled: Set<string>
   /** Refused to be cancelled: must be promoted or cancelled already. */
   readonly gone: Set<string>
+  /** Forks that were confirmed. */
+  readonly forks: Set<string>
   /** The last sequence a tail has shown; the next tail goes on behind it. */
   seen: number
   names: number
@@ -60,6 +62,7 @@ export const walkWorld = async (
     receipts: new Map(),
     cancelled: new Set(),
     gone: new Set(),
+    forks: new Set(),
     seen: 0,
     names: 0,
   }))
@@ -199,6 +202,7 @@ export const walkWorld = async (
     for (const law of brokenLaws(events, own)) say(`${walker.id}: ${law}`)
     for (const sentence of await compare(now.engine, walker, events)) say(`${walker.id}: ${sentence}`)
   }
+  for (const sentence of await compareForks(now.engine, walkers)) say(sentence)
   await now.engine.close()
   if (integrityOf(file) !== "ok") say("the database is damaged")
   for (const table of rebuiltDifferently(file)) say(`${table} is rebuilt differently`)
@@ -303,7 +307,12 @@ const takeStep = async (
       await expectCode(permissions.reply({ requestID: id, reply: random.pick(["once", "reject"]) }), [
         "REQUEST_NOT_FOUND",
       ])
-  else await pause(20)
+  else if (choice < 0.98) {
+    const id = `${sessionID}_fork_${(walker.names += 1)}`
+    // Its process may be frozen while it copies.
+    const code = await expectCode(sessions.fork({ sessionID, id }), ["FENCED", "ENGINE_CLOSED"])
+    if (code === "no failure") walker.forks.add(id)
+  } else await pause(20)
   await pause(random.below(12))
 }
 
@@ -322,6 +331,25 @@ const finish = async ({ sessions, permissions }: Engine, { id: sessionID }: Walk
     const { code } = await settled
     if (code === "no failure" && (await sessions.inputs(sessionID)).length === 0) return
   }
+}
+
+/** Every fork that was confirmed is there, each is a settled history of its own, and none is there in part. */
+const compareForks = async (engine: Engine, walkers: readonly Walker[]): Promise<readonly string[]> => {
+  const known = new Set(walkers.map(({ id }) => id))
+  const { items } = await engine.sessions.list({ limit: 200 })
+  const there = new Set(items.map(({ id }) => id))
+  const lost = walkers.flatMap(({ forks }) => [...forks].filter((id) => !there.has(id)))
+  const broken: string[] = lost.map((id) => `${id} was confirmed and is lost`)
+  for (const { id, seq } of items.filter((session) => !known.has(session.id))) {
+    const events = await allEvents(engine, id)
+    const [first] = events
+    const from = first?.type === "session.next.created.1" ? first.data.parent?.sessionID : undefined
+    if (from === undefined || !id.startsWith(`${from}_fork_`)) broken.push(`${id} is nobody's fork`)
+    if (events.length !== seq) broken.push(`${id} has ${events.length} events of ${seq}`)
+    if ((await engine.sessions.inputs(id)).length > 0) broken.push(`${id} took a waiting input along`)
+    for (const law of brokenLaws(events)) broken.push(`${id}: ${law}`)
+  }
+  return broken
 }
 
 /** The model against the log and the projections. */
