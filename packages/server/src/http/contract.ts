@@ -150,6 +150,14 @@ export const CONTRACT = {
       answer: SESSION,
       failures: NOT_FOUND,
     },
+    fork: {
+      method: "POST",
+      path: "/api/session/:sessionID/fork",
+      summary: "Makes a session with the same history; asking again with the same id returns the first fork.",
+      input: objectOf(SESSION_ID, { id: NEW_ID }),
+      answer: SESSION,
+      failures: ["SESSION_NOT_FOUND", "SESSION_EXISTS"],
+    },
     prompt: {
       method: "POST",
       path: "/api/session/:sessionID/prompt",

@@ -36,6 +36,7 @@ export const makeHandlers = ({ engine, spaces, version, models, agents }: Desk):
       create: (input) => sessions.create(input),
       list: (input) => sessions.list(input),
       get: ({ sessionID }) => sessions.get(sessionID),
+      fork: (input) => sessions.fork(input),
       prompt: (input) => sessions.prompt(input),
       run: async ({ sessionID, timeoutSecs }, signal) => {
         const settled = await within(

@@ -125,6 +125,7 @@ test("interrupting a session that is not there is fine, everything else says tha
     ["POST", "/api/session/nobody/wake"],
     ["POST", "/api/session/nobody/compact"],
     ["POST", "/api/session/nobody/restore"],
+    ["POST", "/api/session/nobody/fork"],
   ] as const
   for (const [method, path] of calls)
     expect([path, await failureIn(scene.ask(path, { method }))]).toEqual([path, [404, "SESSION_NOT_FOUND"]])
@@ -169,6 +170,26 @@ test("a compaction leaves a receipt, and the session can go back behind it", asy
   expect((await sessions.receipts({ sessionID })).items).toEqual([{ ...receipt, inForce: false }])
   await expect(sessions.restore({ sessionID, compactionID: "none" })).rejects.toMatchObject({
     code: "CHECKPOINT_NOT_FOUND",
+  })
+})
+
+test("a fork has the history and goes its own way; its id is its own", async () => {
+  await using scene = await openHttpScene([{ text: "one" }, { text: "two" }])
+  const sessionID = await openSession(scene)
+  const { sessions } = scene.client
+  await sessions.prompt({ sessionID, prompt: { text: "hi" } })
+  await sessions.wait({ sessionID })
+  const fork = await sessions.fork({ sessionID, id: "ses_fork" })
+  expect(await sessions.fork({ sessionID, id: "ses_fork" })).toEqual(fork)
+  await sessions.prompt({ sessionID: fork.id, prompt: { text: "and then?" } })
+  await sessions.wait({ sessionID: fork.id })
+  const texts = async (id: string) =>
+    (await sessions.messages({ sessionID: id })).items.filter(({ type }) => type === "assistant").length
+  expect([await texts(sessionID), await texts(fork.id)]).toEqual([1, 2])
+  await openSession(scene, "ses_2")
+  await expect(sessions.fork({ sessionID: "ses_2", id: sessionID })).rejects.toMatchObject({
+    code: "SESSION_EXISTS",
+    status: 409,
   })
 })
 
@@ -365,6 +386,7 @@ test("every answer of the contract fits the shape it is described with", async (
   await sessions.message({ sessionID, messageID: items[0]?.id ?? "" })
   const { id } = await sessions.prompt({ sessionID, prompt: { text: "later" }, resume: false })
   await sessions.inputs({ sessionID })
+  await sessions.fork({ sessionID })
   await sessions.cancel({ sessionID, inputID: id })
   await Promise.all([
     server.health(),
