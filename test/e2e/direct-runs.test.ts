@@ -232,6 +232,13 @@ const engineOf = (session: string): number => {
   return Number(found)
 }
 
+test("without a key a run says what it was told, and may be the default", async () => {
+  const scene = await directScene({ env: { ANTHROPIC_API_KEY: "" } })
+  writeFileSync(join(scene.project, ".meridian/config.toml"), '[harness]\ndefault = "direct"\n')
+  const ran = await scene.run("run", "spawn", "-p", "hello\n\nworld")
+  expect([ran.stdout, ran.code]).toEqual(["echo: hello\n\nworld\n", 0])
+})
+
 test("a time limit ends it", async () => {
   const scene = await directScene({ script: [{ text: "never", hold: "start" }] })
   const ran = await scene.run(...DIRECT, "x", "--timeout", "1")
@@ -334,7 +341,7 @@ test("a server on the same state shows the session, knows its agent, and neither
   expect(scene.asked().some((body) => body.includes("for the server only"))).toBe(false)
 })
 
-test("the effort of a profile reaches the model, and a word nobody knows is named", async () => {
+test("the effort of a profile reaches the model; what nobody knows is named in the events", async () => {
   const scene = await directScene()
   mkdirSync(join(scene.project, ".meridian/agents"), { recursive: true })
   for (const effort of ["low", "enormous"])
@@ -345,6 +352,11 @@ test("the effort of a profile reaches the model, and a word nobody knows is name
   await scene.run(...DIRECT, "x", "-a", "low")
   await scene.run(...DIRECT, "x", "-a", "enormous", "--space", "s1")
   expect(scene.asked().map((body) => /"(?:effort|budget_tokens)"/.test(body))).toEqual([true, false])
-  const stderr = readFileSync(join(scene.project, ".meridian/.spaces/s1/runs/r2/stderr.log"), "utf8")
-  expect(stderr).toContain("WARNING [UNSUPPORTED_FLAG]: effort enormous is not supported by Direct.")
+  await scene.run(...DIRECT, "x", "--space", "s1", "--", "--what-is-this", "word")
+  const warned = ["r2", "r3"].flatMap((run) =>
+    eventsOf(scene, run).flatMap(
+      (line) => /\[UNSUPPORTED_FLAG\]: (.+) is not supported by Direct/.exec(line)?.[1] ?? [],
+    ),
+  )
+  expect(warned).toEqual(["effort enormous", "--what-is-this"])
 })

@@ -1,6 +1,7 @@
 /** `meridian direct`: one session of the engine, with a terminal or without. */
+import type { Effort } from "@meridian/engine"
 import { Failure, sessionId } from "@meridian/protocol"
-import { fitParams, implement, type InputOf, type World } from "@meridian/spaces"
+import { fitParams, implement, renderWarning, warning, type InputOf, type World } from "@meridian/spaces"
 
 import { readLaunchFile } from "../direct/launch-file.ts"
 import type { DirectLaunch } from "../direct/open-session.ts"
@@ -32,16 +33,25 @@ export const direct = implement(DIRECT, {
 
 const readLaunch = (input: Input, world: World): DirectLaunch => {
   const file = readLaunchFile(input.launch)
-  const maxTurns = readParams(input.args, world)
+  const params = readParams(input.args)
+  const effort = EFFORTS.find((known) => known === input.effort)
+  const unknown = [
+    ...params.unknown,
+    ...(input.effort === undefined || effort !== undefined ? [] : [`effort ${input.effort}`]),
+  ]
   return {
     session: chooseSession(input, world),
     file,
+    notices: unknown.map((flag) => renderWarning(warning("UNSUPPORTED_FLAG", { flag, harness: "Direct" }))),
     ...(input.model === undefined ? {} : { model: input.model }),
-    ...(input.effort === undefined ? {} : { effort: input.effort }),
+    ...(effort === undefined ? {} : { effort }),
     ...(input.permission === undefined ? {} : { permission: input.permission }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(params.maxTurns === undefined ? {} : { maxTurns: params.maxTurns }),
   }
 }
+
+/** As the engine knows them; not imported from there, so that a wrong command line loads no engine. */
+const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 const chooseSession = (input: Input, world: World): DirectLaunch["session"] => {
   if (input.continue !== undefined && input.fork !== undefined)
@@ -62,20 +72,25 @@ const checkId = (text: string): string => {
   }
 }
 
+interface Params {
+  readonly maxTurns: number | undefined
+  readonly unknown: readonly string[]
+}
+
 /** What followed `--`. A flag nobody knows is named and left out. */
-const readParams = (args: readonly string[], world: World): number | undefined => {
+const readParams = (args: readonly string[]): Params => {
   const { groups } = fitParams({ id: "direct", name: "Direct" }, args)
-  for (const { flag, words } of groups)
-    if (flag !== "--max-turns")
-      world.warn("UNSUPPORTED_FLAG", { flag: flag ?? words.join(" "), harness: "Direct" })
+  const unknown = groups.flatMap(({ flag, words }) =>
+    flag === "--max-turns" ? [] : [flag ?? words.join(" ")],
+  )
   const words = groups.findLast(({ flag }) => flag === "--max-turns")?.words
-  if (words === undefined) return undefined
+  if (words === undefined) return { maxTurns: undefined, unknown }
   const text = words.join("=").replace(/^--max-turns=?/, "")
-  const turns = Number(text)
-  if (!Number.isSafeInteger(turns) || turns < 1)
+  const maxTurns = Number(text)
+  if (!Number.isSafeInteger(maxTurns) || maxTurns < 1)
     throw new Failure("USAGE", {
       problem: `--max-turns must be a whole number of at least 1, got ${JSON.stringify(text)}.`,
       next: "give a number, or leave it out.",
     })
-  return turns
+  return { maxTurns, unknown }
 }

@@ -5,9 +5,9 @@
 import { join } from "node:path"
 
 import {
-  EFFORTS,
   openEngine,
   type AgentConfig,
+  type Effort,
   type Engine,
   type ModelConfig,
   type SessionInfo,
@@ -27,10 +27,12 @@ export interface DirectLaunch {
     | { readonly kind: "continue"; readonly id: string }
     | { readonly kind: "fork"; readonly from: string; readonly id: string }
   readonly model?: string
-  readonly effort?: string
+  readonly effort?: Effort
   readonly permission?: PermissionTier
   readonly maxTurns?: number
   readonly file: LaunchFile
+  /** What was asked for and cannot be had. */
+  readonly notices: readonly string[]
 }
 
 export interface OpenSession {
@@ -66,7 +68,7 @@ export const openSession = async (launch: DirectLaunch, world: World): Promise<O
   const agents = await agentsOf(file, world)
   const engine = await openEngine({
     database: join(root, "engine.sqlite"),
-    models: withEffort(models, launch.effort, world),
+    models: withEffort(models, launch.effort),
     ...(defaultModel === "" ? {} : { model: defaultModel }),
     permissions: permissionRules({
       servers: file.mcpServers.map((server) => server.name),
@@ -99,7 +101,7 @@ export const openSession = async (launch: DirectLaunch, world: World): Promise<O
       unusable,
       defaultModel,
       agents: names,
-      notices: [...notices, ...echoes(session.model ?? defaultModel)],
+      notices: [...launch.notices, ...notices, ...echoes(session.model ?? defaultModel)],
     }
   } catch (error) {
     await engine.close()
@@ -118,17 +120,9 @@ const agentsOf = async ({ agent }: LaunchFile, world: World): Promise<readonly A
 
 export const idsOf = (models: readonly ModelConfig[]): readonly string[] => models.map(({ id }) => id)
 
-/** A word no provider knows is named and left out; a model that cannot be told how long to think does not mind. */
-const withEffort = (
-  models: readonly ModelConfig[],
-  asked: string | undefined,
-  world: World,
-): readonly ModelConfig[] => {
-  if (asked === undefined) return models
-  const effort = EFFORTS.find((known) => known === asked)
-  if (effort === undefined) world.warn("UNSUPPORTED_FLAG", { flag: `effort ${asked}`, harness: "Direct" })
-  return effort === undefined ? models : models.map((model) => ({ ...model, effort }))
-}
+/** A model that cannot be told how long to think does not mind. */
+const withEffort = (models: readonly ModelConfig[], effort: Effort | undefined): readonly ModelConfig[] =>
+  effort === undefined ? models : models.map((model) => ({ ...model, effort }))
 
 const echoes = (model: string): readonly string[] =>
   model === "meridian/echo"

@@ -1,6 +1,12 @@
 /** The models an engine of this command can use now, and why it cannot use the others. */
 import type { ModelConfig } from "@meridian/engine"
-import { ECHO_MODEL, resolveEngineModels, type EngineModel, type ModelsWorld } from "@meridian/spaces"
+import {
+  ECHO_MODEL,
+  REPORT_INSTRUCTION,
+  resolveEngineModels,
+  type EngineModel,
+  type ModelsWorld,
+} from "@meridian/spaces"
 
 export interface EngineModels {
   /** At least one: without any that can think, the one that echoes. */
@@ -49,10 +55,15 @@ const modelConfig = (
   }
 }
 
+const ECHOED = 2_000
+
 const ECHO: ModelConfig = {
   id: ECHO_MODEL,
   provider: "scripted",
   contextWindow: 100_000,
   maxOutput: 8_000,
-  script: [],
+  // What a launcher put before the person's own words is not echoed.
+  script: ({ lastUser }) => ({
+    text: `echo: ${lastUser.replace(REPORT_INSTRUCTION, "").trim().slice(0, ECHOED)}`,
+  }),
 }
