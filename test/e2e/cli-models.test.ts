@@ -288,6 +288,22 @@ describe("config.toml", () => {
     ])
   })
 
+  test("the guide's example says what the guide says", async () => {
+    const example = /```toml\n(.*?)```/s.exec(readFileSync("docs/guide/models.md", "utf8"))?.[1] ?? ""
+    const cwd = project(example)
+    const ran = await meridian(["models", "list", "--json"], { cwd, env: { ...NOWHERE, LAB_KEY: KEY } })
+    expect(ran.stderr).toBe("")
+    const rows = await list(cwd, { LAB_KEY: KEY })
+    expect(row(rows, "direct/ollama/qwen3:8b")).toMatchObject({ usable: true, default: true })
+    expect(row(rows, "direct/lab/coder-large")).toMatchObject({
+      usable: true,
+      context_window: 131_072,
+      max_output: 16_384,
+      price: { input: 0.3, output: 1.2 },
+      limits: "config",
+    })
+  })
+
   test("init's file sets nothing and shows how", async () => {
     const cwd = project()
     rmSync(join(cwd, ".meridian"), { recursive: true })

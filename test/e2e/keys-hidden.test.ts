@@ -44,6 +44,8 @@ const RUNS: Readonly<Record<string, readonly ScriptStep[]>> = {
       chunks: 9,
       tools: [
         { name: "bash", input: { command: "env; echo to-stderr >&2" } },
+        // More than a preview holds, so that all of it is kept in a file.
+        { name: "bash", input: { command: "env; seq 30000; env" } },
         { name: "bash", input: { command: `echo ${KEY}; exit 3` } },
       ],
     },

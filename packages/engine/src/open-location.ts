@@ -22,7 +22,7 @@ import { createContextRegistry, RANK, type ContextRegistry } from "./context/reg
 import { rulesSource } from "./context/rules.ts"
 import { openSkillShelf, skillsSource, skillTool, type SkillShelf } from "./context/skills.ts"
 import { createUrlReader } from "./context/url-reader.ts"
-import { openHide, secretsOf } from "./model/secrets.ts"
+import { openHide, openHidePieces, secretsOf } from "./model/secrets.ts"
 import type { Tool } from "./port/tool.ts"
 import type { World } from "./port/world.ts"
 import { attempt } from "./runner/attempt.ts"
@@ -60,12 +60,15 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       return yield* Effect.fail(new Failure("LOCATION_NOT_FOUND", { directory }))
     const files = createFileCache(place.onRead)
     const skills = openSkillShelf({ directory, files })
-    const registry = openToolRegistry({
-      outputDirectory: place.outputDirectory,
-      hide: openHide(options.models.flatMap(secretsOf)),
-    })
+    const secrets = options.models.flatMap(secretsOf)
+    const registry = openToolRegistry({ outputDirectory: place.outputDirectory, hide: openHide(secrets) })
     registry.contribute([
-      ...builtinTools({ ...place, root: directory, references: options.references ?? [] }),
+      ...builtinTools({
+        ...place,
+        root: directory,
+        references: options.references ?? [],
+        hidePieces: openHidePieces(secrets),
+      }),
       ...place.ownTools,
       skillTool(skills),
     ])

@@ -35,17 +35,50 @@ export const openHide = (secrets: readonly string[]): Hide | undefined => {
   return keys.length === 0 ? undefined : (text) => hideKeys(text, keys)
 }
 
-/** Watches one answer. The events may be fewer or more than came in: what could begin a key waits for its next piece. */
+/** One text that comes in pieces: what could begin a key waits for the next piece, or for the end. */
+export interface HidePieces {
+  readonly push: (piece: string) => string
+  readonly end: () => string
+}
+
+export const openHidePieces = (secrets: readonly string[]): (() => HidePieces) | undefined => {
+  const keys = keysOf(secrets)
+  return keys.length === 0 ? undefined : () => hidePieces(keys)
+}
+
+const hidePieces = (keys: readonly string[]): HidePieces => {
+  let held = ""
+  return {
+    push: (piece) => {
+      const text = hideKeys(held + piece, keys)
+      const kept = longestBeginning(text, keys)
+      held = kept === 0 ? "" : text.slice(-kept)
+      return kept === 0 ? text : text.slice(0, -kept)
+    },
+    end: () => {
+      const rest = held
+      held = ""
+      return rest
+    },
+  }
+}
+
+/** Watches one answer. The events may be fewer or more than came in. */
 export type HideEvents = (event: ModelEvent) => readonly ModelEvent[]
 
 export const openHideEvents = (secrets: readonly string[]): HideEvents | undefined => {
   const keys = keysOf(secrets)
   if (keys.length === 0) return undefined
-  const held = new Map<string, string>()
+  const blocks = new Map<string, HidePieces>()
 
+  const blockOf = (id: string): HidePieces => {
+    const known = blocks.get(id) ?? hidePieces(keys)
+    blocks.set(id, known)
+    return known
+  }
   const release = (id: string): string => {
-    const rest = held.get(id) ?? ""
-    held.delete(id)
+    const rest = blocks.get(id)?.end() ?? ""
+    blocks.delete(id)
     return rest
   }
   return (event) => {
@@ -53,10 +86,7 @@ export const openHideEvents = (secrets: readonly string[]): HideEvents | undefin
       case "text-delta":
       case "reasoning-delta":
       case "tool-input-delta": {
-        const text = hideKeys(release(event.id) + event.delta, keys)
-        const kept = longestBeginning(text, keys)
-        if (kept > 0) held.set(event.id, text.slice(-kept))
-        const delta = text.slice(0, text.length - kept)
+        const delta = blockOf(event.id).push(event.delta)
         return delta === "" && event.delta !== "" ? [] : [delta === event.delta ? event : { ...event, delta }]
       }
       case "text-end":

@@ -17,7 +17,7 @@ import type { ProcessGuard } from "./process-guard.ts"
 import { callMark, scopeMark } from "./process-mark.ts"
 import { askForExternal, resolvePath, type Place } from "./resolve-path.ts"
 import { runCommand, type CommandResult } from "./run-command.ts"
-import { openSpool } from "./spool.ts"
+import { openSpool, withFilter, type PieceFilter } from "./spool.ts"
 
 export interface BashOptions extends Place {
   readonly guard: ProcessGuard
@@ -28,6 +28,8 @@ export interface BashOptions extends Place {
   readonly scope?: string
   readonly shell?: string
   readonly graceMs?: number
+  /** Takes credentials out of an output before it is kept; one filter per command. */
+  readonly hidePieces?: (() => PieceFilter) | undefined
 }
 
 const SHAPE = inputShape({
@@ -97,7 +99,7 @@ export const bashTool = (options: BashOptions): SelfBoundedTool => ({
       callMark: callMark(scene),
       otherMarks: options.scope === undefined ? [] : [scopeMark(options.scope)],
       guard: options.guard,
-      spool: openSpool(options.outputDirectory),
+      spool: withFilter(openSpool(options.outputDirectory), options.hidePieces?.()),
       timeoutMs,
       graceMs: options.graceMs ?? TOOL_LIMITS.bashGraceMs,
       signal: scene.signal,

@@ -12,6 +12,7 @@ import type { NamedPlace } from "./read-places.ts"
 import { readTool } from "./read.ts"
 import type { Place } from "./resolve-path.ts"
 import { openSlots } from "./slots.ts"
+import type { PieceFilter } from "./spool.ts"
 import { todoTool, type TodoStore } from "./todo.ts"
 import { writeTool } from "./write.ts"
 
@@ -25,6 +26,8 @@ export interface BuiltinOptions extends Place {
   /** Names the store, for `endLeftovers` of the next engine. */
   readonly scope?: string
   readonly todos: TodoStore
+  /** Takes credentials out of what commands print. */
+  readonly hidePieces?: (() => PieceFilter) | undefined
   /** Places outside the project that `read` may look at by name. */
   readonly references?: readonly NamedPlace[]
 }

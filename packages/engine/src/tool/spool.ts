@@ -36,6 +36,24 @@ const DEFAULT_BOUNDS: SpoolBounds = {
   fileBytes: TOOL_LIMITS.outputFileBytes,
 }
 
+/** Takes credentials out of a text in pieces; it may hold back the end of one until the next. */
+export interface PieceFilter {
+  readonly push: (piece: string) => string
+  readonly end: () => string
+}
+
+/** A spool that never sees what the filter takes out. Bytes are handed over one to one, so nothing else changes. */
+export const withFilter = (spool: Spool, filter: PieceFilter | undefined): Spool =>
+  filter === undefined
+    ? spool
+    : {
+        push: (piece) => spool.push(Buffer.from(filter.push(piece.toString("latin1")), "latin1")),
+        finish: async (options) => {
+          await spool.push(Buffer.from(filter.end(), "latin1"))
+          return spool.finish(options)
+        },
+      }
+
 export const openSpool = (directory: string, bounds: SpoolBounds = DEFAULT_BOUNDS): Spool => {
   const head: Buffer[] = []
   let headBytes = 0

@@ -62,6 +62,7 @@ describe("without any configuration", () => {
   ])("%s alone makes its models usable, the preferred one first", (name, expected) => {
     expect(usable(facts({ [name]: "secret" }))).toEqual(expected)
     expect(usable(facts({ [name]: "" }))).toEqual([])
+    expect(usable(facts({ [name]: " \n" }))).toEqual([])
   })
 
   test("the usual variables of an address move a provider, and a bare host gets its version", () => {

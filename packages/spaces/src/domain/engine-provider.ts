@@ -81,7 +81,7 @@ const findAddress = (given: {
   const { name, kind, settings, preset, env } = given
   if (settings?.base_url !== undefined) return { tag: "address", url: fullAddress(settings.base_url, kind) }
   const variable = preset?.addressVariable
-  const told = variable === undefined ? "" : (env[variable] ?? "")
+  const told = variable === undefined ? "" : valueOf(variable, env)
   if (variable !== undefined && told !== "") {
     const url = name === "ollama" ? ollamaAddress(told) : fullAddress(told, kind)
     return url === undefined ? { tag: "wrong", variable } : { tag: "address", url }
@@ -100,7 +100,7 @@ const findKey = (
   const names = settings?.api_key_env === undefined ? keysOf(settings, preset) : [settings.api_key_env]
   const [first] = names
   if (first === undefined) return { tag: "none" }
-  const name = names.find((candidate) => (env[candidate] ?? "") !== "")
+  const name = names.find((candidate) => valueOf(candidate, env) !== "")
   return name === undefined ? { tag: "missing", variable: first } : { tag: "variable", name }
 }
 
@@ -115,4 +115,6 @@ const keysOf = (
 }
 
 const isSet = (preset: ProviderPreset, env: Environment): boolean =>
-  [...preset.keys, preset.addressVariable ?? ""].some((name) => name !== "" && (env[name] ?? "") !== "")
+  [...preset.keys, preset.addressVariable ?? ""].some((name) => valueOf(name, env) !== "")
+
+const valueOf = (name: string, env: Environment): string => (env[name] ?? "").trim()
