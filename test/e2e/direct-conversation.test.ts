@@ -69,7 +69,7 @@ verifies("direct.conversation", async () => {
     expect(done.split(once)).toHaveLength(2)
   terminal.type(CTRL_C)
   expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
-  expect(terminal.text()).toContain("Continue this chat with: meridian start --space s1 --continue c1")
+  await terminal.until("Continue this chat with: meridian start --space s1 --continue c1")
 })
 
 test("text is shown while it is still being written", async () => {
@@ -290,7 +290,7 @@ test("a fork is a chat of its own with the history so far, and profiles are agen
   await terminal.until("Forked.")
   terminal.type(CTRL_D)
   await terminal.exited
-  expect(terminal.text()).toContain("meridian start --space s1 --continue c2")
+  await terminal.until("meridian start --space s1 --continue c2")
   expect(asked()[1]).toMatch(/First\.[^]*two/)
   expect(asked()[1]).toContain("Speak in verse only.")
   expect((await run("session", "list")).stdout.trim().split("\n")).toHaveLength(2)
