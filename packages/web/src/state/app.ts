@@ -16,8 +16,8 @@ import { followChanges } from "../http/follow-changes.ts"
 /** Spaces are files of other programs: nobody tells when they change. */
 const SPACES_MS = 2_000
 const HIDDEN_MS = 10_000
-/** A session at work changes many times a second; a list is read by people. */
-const REST_MS = 250
+/** A session at work changes many times a second; a list is read by people. The first change is shown at once. */
+const REST_MS = { few: 250, all: 1_000 } as const
 /** More than these, and the whole list is cheaper. */
 const FEW_SESSIONS = 8
 const TOKEN_KEY = "meridian.token"
@@ -118,7 +118,7 @@ export const createApp = (token: string): App => {
         if (!(cause instanceof HttpFailure)) throw cause
         failure.value = cause
       }
-      await new Promise((resolve) => setTimeout(resolve, REST_MS))
+      await new Promise((resolve) => setTimeout(resolve, REST_MS[ids === undefined ? "all" : "few"]))
     }
     isAsking = false
   }
