@@ -114,6 +114,25 @@ describe("models list", () => {
     expect(text).not.toContain(KEY)
   })
 
+  test("has a row for the chosen model, listed or not, usable or not", async () => {
+    const cwd = project()
+    const unlisted = await list(cwd, {
+      ANTHROPIC_API_KEY: KEY,
+      MERIDIAN_DIRECT_MODEL: "anthropic/claude-next",
+    })
+    expect(row(unlisted, "direct/anthropic/claude-next")).toMatchObject({
+      usable: true,
+      default: true,
+      limits: "assumed",
+    })
+    const unusable = await list(cwd, { MERIDIAN_DIRECT_MODEL: "direct/google/gemini-2.5-pro" })
+    expect(row(unusable, "direct/google/gemini-2.5-pro")).toMatchObject({
+      usable: false,
+      default: true,
+      reason: "set GEMINI_API_KEY",
+    })
+  })
+
   test("shows a provider of hundreds as one row, and all of it when asked", async () => {
     const cwd = project()
     const env = { OPENROUTER_API_KEY: KEY }

@@ -1,5 +1,5 @@
 /** Rows and pages of models as a person reads them. */
-import type { ModelDocument } from "./models.ts"
+import type { ModelDocument } from "./engine-rows.ts"
 
 export const modelLine = (model: ModelDocument): readonly string[] => [
   model.model_id,
