@@ -11,7 +11,7 @@ import { dirname, join } from "node:path"
 import type { ScriptStep } from "@meridian/engine/script"
 import { directEntry, readStream, type Harness, type LaunchRequest, type ProcessEnd } from "@meridian/spaces"
 import { startScriptedProvider, type ScriptedProvider } from "@meridian/testkit"
-import { afterAll } from "vitest"
+import { afterAll, onTestFinished } from "vitest"
 
 import { BINARY, meridian, SEARCH_PATH, type Ran } from "./e2e/cli-binary.ts"
 
@@ -41,13 +41,13 @@ export interface SceneOptions {
 
 export const MODEL = "anthropic/claude-sonnet-4-6"
 
-/** Its folder and its provider go when the file's tests are over. */
+/** Its folder and its provider go when the test is over. */
 export const directScene = async (options: SceneOptions = {}): Promise<DirectScene> => {
   const project = realpathSync(mkdtempSync(join(tmpdir(), "meridian direct ")))
   const provider = await startScriptedProvider({ script: options.script ?? [] })
-  afterAll(async () => {
+  whenOver(async () => {
     await provider.close()
-    rmSync(project, { recursive: true, force: true })
+    rmSync(project, { recursive: true, force: true, maxRetries: 3 })
   })
   writeFileSync(join(project, "README.md"), "# lab\n")
   mkdirSync(join(project, ".meridian"))
@@ -79,6 +79,15 @@ export const directScene = async (options: SceneOptions = {}): Promise<DirectSce
         scratch: join(project, ".scratch"),
         ...request,
       }),
+  }
+}
+
+/** Behind the test that made it, or behind the file where no test did. */
+const whenOver = (clean: () => Promise<void>): void => {
+  try {
+    onTestFinished(clean)
+  } catch {
+    afterAll(clean)
   }
 }
 
