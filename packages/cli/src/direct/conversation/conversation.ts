@@ -9,7 +9,7 @@ import { engineModelId, type World } from "@meridian/spaces"
 import { followEvents } from "../follow.ts"
 import { idsOf, type OpenSession } from "../open-session.ts"
 import { cutTo, wrapText } from "./columns.ts"
-import { decideInterrupt, decideKey, decideLine, type Deed, type Situation } from "./decide.ts"
+import { decideInterrupt, decideKey, type Deed, type Situation } from "./decide.ts"
 import { listChoices } from "./describe.ts"
 import { clear, EMPTY_EDITOR, type Editor } from "./editor.ts"
 import { historyRows, readHistory } from "./history.ts"
@@ -68,11 +68,16 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     isWorking: () => working,
   })
   const width = (): number => usable(terminal.size())
+  /** Between what was said and what is said next. */
+  const gap = terminal.isDumb ? [] : [""]
 
   const live = (): Live => {
     const question = view.question()
-    if (terminal.isDumb)
-      return { rows: [working && question === undefined ? "" : "> "], cursor: { row: 0, column: 0 } }
+    const mark = explaining === undefined ? "> " : "why? "
+    if (terminal.isDumb) {
+      const quiet = working && question === undefined && editor.text === ""
+      return { rows: [quiet ? "" : mark + editor.text.replaceAll("\n", " ")], cursor: { row: 0, column: 0 } }
+    }
     const size = terminal.size()
     return layOut(
       {
@@ -82,7 +87,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
           working && question === undefined
             ? statusRow({ stopping, waiting }, { width: usable(size), style })
             : undefined,
-        mark: explaining === undefined ? "> " : "why? ",
+        mark,
         editor,
       },
       size,
@@ -114,7 +119,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   }
 
   const send = (text: string, delivery: "steer" | "queue"): void => {
-    tell(...(terminal.isDumb ? [] : ["", ...userRows(text, width(), style)]))
+    tell(...gap, ...userRows(text, width(), style))
     if (working)
       say(delivery === "queue" ? "(waits until this is done)" : "(joins the work in hand)", style.dim)
     const id = `msg_${world.uuid()}`
@@ -180,8 +185,8 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
 
   const submit = (text: string): void => {
     const typed = readTyped(text)
-    if (typed.tag !== "say" && typed.tag !== "queue" && !terminal.isDumb)
-      tell("", style.dim(cutTo(`> ${plainLine(text)}`, width())))
+    if (typed.tag !== "say" && typed.tag !== "queue")
+      tell(...gap, style.dim(cutTo(`> ${plainLine(text)}`, width())))
     switch (typed.tag) {
       case "say":
         return send(typed.text, "steer")
@@ -257,13 +262,11 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
         return answer(deed.requestID, deed.reply, deed.message)
       case "explain":
         explaining = deed.requestID
-        return terminal.isDumb ? say("Say why:") : redraw()
+        return redraw()
       case "stop-explaining":
         explaining = undefined
         editor = clear(editor)
         return redraw()
-      case "show-answers":
-        return say(ANSWERS)
       case "stop-work":
         stopping = true
         redraw()
@@ -279,8 +282,6 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     switch (input.tag) {
       case "key":
         return carryOut(decideKey(situation(), input.key))
-      case "line":
-        return carryOut(decideLine(situation(), input.text))
       case "resized":
         return redraw()
       case "closed":

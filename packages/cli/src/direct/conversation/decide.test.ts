@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 
-import { decideInterrupt, decideKey, decideLine, type Situation } from "./decide.ts"
+import { decideInterrupt, decideKey, type Situation } from "./decide.ts"
 import { EMPTY_EDITOR, type Key } from "./editor.ts"
 
 const IDLE: Situation = {
@@ -34,7 +34,6 @@ test.each([
   ["f", { tag: "explain", requestID: "per_1" }],
 ] as const)("%s answers a question", (key, deed) => {
   expect(decideKey(ASKED, plain(key))).toEqual(deed)
-  expect(decideLine(ASKED, ` ${key} `)).toEqual(deed)
 })
 
 test("what is being written is not taken for an answer, nor is any other key", () => {
@@ -43,7 +42,6 @@ test("what is being written is not taken for an answer, nor is any other key", (
     editor: { text: "happily" },
   })
   expect(decideKey(ASKED, plain("z"))).toMatchObject({ tag: "edited", editor: { text: "z" } })
-  expect(decideLine(ASKED, "perhaps")).toEqual({ tag: "show-answers" })
 })
 
 test("a refusal may be explained, left without words, or taken back", () => {
@@ -54,8 +52,11 @@ test("a refusal may be explained, left without words, or taken back", () => {
     reply: "reject",
     message: "mine",
   })
-  for (const deed of [decideKey(explaining, plain("return")), decideLine(explaining, " ")])
-    expect(deed).toEqual({ tag: "answer", requestID: "per_1", reply: "reject" })
+  expect(decideKey(explaining, plain("return"))).toEqual({
+    tag: "answer",
+    requestID: "per_1",
+    reply: "reject",
+  })
   expect(decideKey(explaining, plain("escape"))).toEqual({ tag: "stop-explaining" })
   expect(decideKey(explaining, plain("y"))).toMatchObject({ tag: "edited", editor: { text: "y" } })
 })
@@ -79,9 +80,4 @@ test("Ctrl-C ends a paste whose end never came, and nothing else", () => {
     tag: "edited",
     editor: { ...EMPTY_EDITOR, pasted: undefined },
   })
-})
-
-test("a line is sent, an empty one is not", () => {
-  expect(decideLine(IDLE, "hello")).toEqual({ tag: "submit", text: "hello", editor: EMPTY_EDITOR })
-  expect(decideLine(IDLE, "  ")).toEqual({ tag: "redraw" })
 })

@@ -1,4 +1,4 @@
-/** What a key, a line or an interrupt means in the situation it finds. Pure: the conversation carries it out. */
+/** What a key or an interrupt means in the situation it finds. Pure: the conversation carries it out. */
 import type { PermissionReply } from "@meridian/protocol"
 
 import { clear, editLine, type Editor, type Key } from "./editor.ts"
@@ -28,8 +28,6 @@ export type Deed =
     }
   | { readonly tag: "explain"; readonly requestID: string }
   | { readonly tag: "stop-explaining" }
-  /** Only four keys answer a question. */
-  | { readonly tag: "show-answers" }
   | { readonly tag: "stop-work" }
   | { readonly tag: "suspend" }
   | { readonly tag: "leave" }
@@ -52,13 +50,6 @@ export const decideKey = (now: Situation, key: Key): Deed => {
   // What somebody is writing is not taken for an answer.
   const answers = now.explaining === undefined && editor.text === "" && !key.ctrl && !key.meta
   return (answers ? decideAnswer(now, key.sequence) : undefined) ?? decideEdit(now, key)
-}
-
-/** From a terminal that edits its lines itself. */
-export const decideLine = (now: Situation, text: string): Deed => {
-  if (now.explaining !== undefined) return refuse(now.explaining, text)
-  if (now.question !== undefined) return decideAnswer(now, text.trim()) ?? { tag: "show-answers" }
-  return text.trim() === "" ? { tag: "redraw" } : { tag: "submit", text, editor: clear(now.editor) }
 }
 
 export const decideInterrupt = ({ editor, explaining, working, stopping }: Situation): Deed => {

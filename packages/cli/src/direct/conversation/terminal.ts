@@ -2,17 +2,16 @@
  * The terminal itself: raw keys in, rows out. Rows that stay are written above the live ones, which are erased and drawn again.
  * Whatever ends this process, the terminal is given back as it was.
  */
-import { createInterface, emitKeypressEvents } from "node:readline"
+import { emitKeypressEvents } from "node:readline"
 import type { ReadStream, WriteStream } from "node:tty"
 
+import { advance } from "./dumb-line.ts"
 import type { Key } from "./editor.ts"
 import { heightOf, type Live, type Size } from "./screen.ts"
 import { isDumb } from "./style.ts"
 
 export type Input =
   | { readonly tag: "key"; readonly key: Key }
-  /** From a terminal that edits its lines itself. */
-  | { readonly tag: "line"; readonly text: string }
   | { readonly tag: "resized" }
   /** Nobody types any more. */
   | { readonly tag: "closed" }
@@ -49,7 +48,52 @@ const PASTE_ON = "\u001B[?2004h"
 const PASTE_OFF = "\u001B[?2004l"
 const CONTINUED_MS = 20
 
-const openRich = ({ input, output }: Streams, receive: (input: Input) => void): Terminal => {
+interface Keyboard {
+  readonly close: () => void
+}
+
+/** Raw keys and changes of the size, until it is closed or nobody types any more. */
+const openKeyboard = ({ input, output }: Streams, receive: (input: Input) => void): Keyboard => {
+  const onKey = (text: string | undefined, key: Partial<Key> | undefined): void => {
+    receive({
+      tag: "key",
+      key: {
+        name: key?.name,
+        sequence: text ?? key?.sequence ?? "",
+        ctrl: key?.ctrl === true,
+        meta: key?.meta === true,
+      },
+    })
+  }
+  const onResize = (): void => receive({ tag: "resized" })
+  const onEnd = (): void => receive({ tag: "closed" })
+  emitKeypressEvents(input)
+  input.on("keypress", onKey)
+  input.on("end", onEnd)
+  input.on("error", onEnd)
+  output.on("resize", onResize)
+  // A terminal that went away tells it by an error; it stays listened to, for more may come while we leave.
+  output.on("error", onEnd)
+  input.setRawMode(true)
+  input.resume()
+  return {
+    close: () => {
+      input.off("keypress", onKey)
+      input.off("end", onEnd)
+      input.off("error", onEnd)
+      output.off("resize", onResize)
+      try {
+        input.setRawMode(false)
+      } catch {
+        // The terminal is gone: there is nothing to give back.
+      }
+      input.pause()
+    },
+  }
+}
+
+const openRich = (streams: Streams, receive: (input: Input) => void): Terminal => {
+  const { input, output } = streams
   let drawn: Live | undefined
   let closed = false
 
@@ -70,62 +114,27 @@ const openRich = ({ input, output }: Streams, receive: (input: Input) => void): 
     return `${live.rows.join("\r\n")}${up === 0 ? "" : `\u001B[${up}A`}\r${column === 0 ? "" : `\u001B[${column}C`}`
   }
 
-  const onKey = (text: string | undefined, key: Partial<Key> | undefined): void => {
-    receive({
-      tag: "key",
-      key: {
-        name: key?.name,
-        sequence: text ?? key?.sequence ?? "",
-        ctrl: key?.ctrl === true,
-        meta: key?.meta === true,
-      },
-    })
-  }
-  const onResize = (): void => receive({ tag: "resized" })
-  const onEnd = (): void => receive({ tag: "closed" })
-
   const close = (): void => {
     if (closed) return
     closed = true
-    input.off("keypress", onKey)
-    input.off("end", onEnd)
-    input.off("error", onEnd)
-    output.off("resize", onResize)
     process.off("exit", close)
-    try {
-      output.write(`${erase()}${PASTE_OFF}`)
-      input.setRawMode(false)
-    } catch {
-      // The terminal is gone: there is nothing to give back.
-    }
-    input.pause()
+    output.write(`${erase()}${PASTE_OFF}`)
+    keyboard.close()
   }
 
-  emitKeypressEvents(input)
-  // A terminal that went away tells it by an error; the end that follows says everything.
-  output.on("error", onEnd)
-  input.on("keypress", onKey)
-  input.on("end", onEnd)
-  input.on("error", onEnd)
-  output.on("resize", onResize)
+  const keyboard = openKeyboard(streams, receive)
   process.on("exit", close)
-  input.setRawMode(true)
-  input.resume()
   output.write(PASTE_ON)
   return {
     isDumb: false,
     size: () => sizeOf(output),
     suspend: () => {
       output.write(`${erase()}${PASTE_OFF}`)
-      input.setRawMode(false)
-      // The whole group, with whoever started us; no timer fires before somebody continues it.
-      process.kill(0, "SIGTSTP")
-      setTimeout(() => {
+      suspend(input, () => {
         if (closed) return
-        input.setRawMode(true)
         output.write(PASTE_ON)
-        onResize()
-      }, CONTINUED_MS)
+        receive({ tag: "resized" })
+      })
     },
     draw: (rows, live) => {
       if (!closed) output.write(erase() + rows.map((row) => `${row}\r\n`).join("") + paint(live))
@@ -134,35 +143,44 @@ const openRich = ({ input, output }: Streams, receive: (input: Input) => void): 
   }
 }
 
-/** Lines in, lines out: the terminal echoes and edits, Ctrl-C comes as a signal. */
-const openDumb = ({ input, output }: Streams, receive: (input: Input) => void): Terminal => {
-  const lines = createInterface({ input, terminal: false })
-  let prompted = false
+/** Only ever forward: rows that stay, then the one line that is written, letter by letter. */
+const openDumb = (streams: Streams, receive: (input: Input) => void): Terminal => {
+  const { input, output } = streams
+  let shown = ""
   let closed = false
-  lines.on("line", (text) => {
-    prompted = false
-    receive({ tag: "line", text })
-  })
-  lines.on("close", () => receive({ tag: "closed" }))
-  output.on("error", () => receive({ tag: "closed" }))
+  const keyboard = openKeyboard(streams, receive)
+  const close = (): void => {
+    if (closed) return
+    closed = true
+    process.off("exit", close)
+    if (shown !== "") output.write("\r\n")
+    keyboard.close()
+  }
+  process.on("exit", close)
   return {
     isDumb: true,
     size: () => sizeOf(output),
-    // Its Ctrl-Z is the terminal's own.
-    suspend: () => undefined,
+    suspend: () => {
+      output.write("\r\n")
+      shown = ""
+      suspend(input, () => receive({ tag: "resized" }))
+    },
     draw: (rows, live) => {
       if (closed) return
-      if (rows.length > 0) output.write(`${prompted ? "\n" : ""}${rows.join("\n")}\n`)
-      prompted = rows.length > 0 ? false : prompted
-      const mark = live.rows[live.cursor.row] ?? ""
-      if (!prompted && mark !== "") output.write(mark)
-      prompted = prompted || mark !== ""
+      const next = advance(shown, { rows, line: live.rows.join(" ") })
+      shown = next.line
+      if (next.output !== "") output.write(next.output)
     },
-    close: () => {
-      closed = true
-      lines.removeAllListeners("close")
-      lines.close()
-      input.pause()
-    },
+    close,
   }
+}
+
+/** The whole group stops, with whoever started us; no timer fires before somebody continues it. */
+const suspend = (input: ReadStream, resume: () => void): void => {
+  input.setRawMode(false)
+  process.kill(0, "SIGTSTP")
+  setTimeout(() => {
+    input.setRawMode(true)
+    resume()
+  }, CONTINUED_MS)
 }
