@@ -1,5 +1,5 @@
 /** Gives a test run a temporary folder of its own and takes it away at the end, whatever the tests left in it. */
-import { mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -7,6 +7,8 @@ import { join } from "node:path"
 export const setup = (): (() => void) | undefined => {
   if (process.env["MERIDIAN_TEST_FOLDER"] !== undefined) return undefined
   const folder = mkdtempSync(join(tmpdir(), "meridian-test-"))
+  // As the folder it stands for, it can be entered by the other user some tests become.
+  chmodSync(folder, 0o711)
   process.env["MERIDIAN_TEST_FOLDER"] = folder
   process.env["TMPDIR"] = folder
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
