@@ -89,6 +89,57 @@ describe.each(WIRES)("$provider", ({ provider, path, native, mark }) => {
   )
 })
 
+verifies(
+  "native.same-model",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "meridian-wire-"))
+    const provider = await startScriptedProvider({
+      script: [
+        {
+          reasoning: { text: "look first", signature: "sig-call" },
+          tools: [{ name: "glob", input: { pattern: "*" } }],
+        },
+        { text: "Empty." },
+      ],
+    })
+    const engine = await openEngine({
+      database: ":memory:",
+      models: [
+        {
+          id: "google/gemini-3-pro",
+          provider: "google",
+          baseURL: `${provider.url}/v1beta`,
+          apiKey: "key",
+          contextWindow: 100_000,
+          maxOutput: 1_000,
+          price: { input: 1, output: 2 },
+        },
+      ],
+      permissions: [{ action: "*", resource: "*", effect: "allow" }],
+    })
+    const { id: sessionID } = await engine.sessions.create({ location: { directory: folder } })
+    await engine.sessions.prompt({ sessionID, prompt: { text: "what is here?" } })
+    await engine.sessions.wait(sessionID)
+    expect(provider.requests[1]?.body).toMatchObject({
+      contents: [
+        { role: "user" },
+        {
+          role: "model",
+          parts: [
+            { text: "look first", thought: true },
+            { functionCall: { name: "glob", args: { pattern: "*" } }, thoughtSignature: "sig-call" },
+          ],
+        },
+        { role: "user", parts: [{ functionResponse: { name: "glob" } }] },
+      ],
+    })
+    await engine.close()
+    await provider.close()
+    rmSync(folder, { recursive: true, force: true })
+  },
+  "Google's signature of a call goes back on that call",
+)
+
 const startProvider = async (
   answer: (summary: boolean) => Reply,
 ): Promise<AsyncDisposable & { readonly url: string; readonly last: () => string }> => {
