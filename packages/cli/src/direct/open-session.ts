@@ -101,7 +101,11 @@ export const openSession = async (launch: DirectLaunch, world: World): Promise<O
       unusable,
       defaultModel,
       agents: names,
-      notices: [...launch.notices, ...notices, ...echoes(session.model ?? defaultModel)],
+      notices: [
+        ...launch.notices,
+        ...notices,
+        ...(launch.model === undefined ? echoes(session.model ?? defaultModel) : []),
+      ],
     }
   } catch (error) {
     await engine.close()
