@@ -260,6 +260,34 @@ test("what must survive a compaction is in the next request, from a folder insid
   await terminal.exited
 })
 
+test("Ctrl-C stops a compaction as well, and the history is as it was", async () => {
+  const { sit, asked } = await sitting({
+    script: [
+      { when: { system: "summar" }, repeat: true, hold: "start", text: "never" },
+      { text: "word ".repeat(3000) },
+      { text: "short" },
+      { text: "Still all there." },
+    ],
+  })
+  const terminal = sit()
+  await terminal.until(READY)
+  for (const words of ["one", "two"]) {
+    terminal.type(`${words}\r`)
+    await terminal.until(new RegExp(`> ${words}\n[^]*tokens in[^]*\n>$`))
+  }
+  terminal.type("/compact\r")
+  await terminal.until("… compacting")
+  await vi.waitFor(() => expect(asked()).toHaveLength(3), 10_000)
+  terminal.type(CTRL_C)
+  await terminal.until("Compaction failed")
+  await terminal.until(idle)
+  terminal.type("three\r")
+  await terminal.until("Still all there.")
+  expect(asked().at(-1)).toContain("word word word")
+  terminal.type(CTRL_D)
+  expect((await terminal.exited).code).toBe(0)
+})
+
 test("on a terminal that is dumb Ctrl-C stops the work as well, and a second one leaves", async () => {
   const { sit, asked } = await sitting({
     script: [{ text: "one two three four", chunks: 4, hold: "middle" }],

@@ -132,8 +132,11 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     })
   }
 
-  /** One watcher at a time; what is demanded while it watches is watched as well. */
-  const watch = async (): Promise<void> => {
+  /**
+   * One watcher at a time; what is demanded while it watches is watched as well. `asked` is work of another kind, which may
+   * begin a moment later; whoever asked for it hears of its failure.
+   */
+  const watch = async (asked: Promise<unknown> = Promise.resolve()): Promise<void> => {
     demanded = true
     if (working) return
     working = true
@@ -141,6 +144,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     let failure: Failure | undefined
     while (demanded) {
       demanded = false
+      await asked.catch(() => undefined)
       failure = await settled()
     }
     await follower.upTo((await sessions.get(sessionID)).seq)
@@ -210,8 +214,9 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   const compact = async (): Promise<void> => {
     say("Compacting…", style.dim)
     // What came of it is an event.
-    await sessions.compact(sessionID)
-    await follower.upTo((await sessions.get(sessionID)).seq)
+    const asked = sessions.compact(sessionID)
+    await watch(asked)
+    await asked
   }
 
   const chooseModel = async (name: string | undefined): Promise<void> => {
