@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -82,6 +82,21 @@ test("each part is loaded by the command that uses it, so the marks above can be
   expect(partsLoadedBy("skills", "list", "--space", "s1")).toEqual(["yaml"])
   expect(partsLoadedBy("serve")).toEqual(["mcp"])
   expect(partsLoadedBy("run", "spawn", "-p", "x", "--dry-run")).toEqual(["toml", "harness"])
+})
+
+test("the engine is loaded only where a session is run: not to plan one, not to look at runs", () => {
+  const engine = "insert into owner"
+  const shipped = globSync(join(dirname(BINARY), "**/*.js")).map((file) => readFileSync(file, "utf8"))
+  expect(shipped.some((text) => text.includes(engine))).toBe(true)
+  for (const args of [
+    ["run", "spawn", "--harness", "direct", "-p", "x", "--dry-run"],
+    ["start", "--harness", "direct", "--dry-run"],
+    ["run", "list", "--space", "s1"],
+  ])
+    expect([args.join(" "), loadedBy(...args).some((text) => text.includes(engine))]).toEqual([
+      args.join(" "),
+      false,
+    ])
 })
 
 test("an init-ed configuration in which nothing is set costs no TOML parser", () => {
