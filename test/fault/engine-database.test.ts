@@ -74,6 +74,28 @@ describe("a database that is not ours to touch", () => {
     }
   })
 
+  test("a file that lags behind its log is whole, one that was cut short is not", async () => {
+    using place = openPlace()
+    await makeDatabase(place.options, place.directory)
+    const copy = join(place.base, "copy.sqlite")
+    const raw = new DatabaseSync(place.database)
+    raw.exec("pragma wal_autocheckpoint = 0; create table more (x text)")
+    for (let row = 0; row < 50; row += 1) raw.prepare("insert into more values (?)").run("y".repeat(4_000))
+    // As a process leaves it that dies in a checkpoint: page 1 is written, the pages behind it are not.
+    const log = readFileSync(`${place.database}-wal`)
+    const before = readFileSync(place.database)
+    raw.exec("pragma wal_checkpoint(truncate)")
+    const after = readFileSync(place.database)
+    raw.close()
+    writeFileSync(copy, Buffer.concat([after.subarray(0, 4_096), before.subarray(4_096)]))
+    expect(await codeOf(openEngine({ ...place.options, database: copy }))).toBe("DATABASE_DAMAGED")
+    writeFileSync(`${copy}-wal`, log)
+    const engine = await openEngine({ ...place.options, database: copy })
+    expect(await conversation(engine)).toEqual(["user: hello", "assistant: done"])
+    await engine.close()
+    expect(integrityOf(copy)).toBe("ok")
+  })
+
   test("an empty file is a new database", async () => {
     using place = openPlace()
     writeFileSync(place.database, "")

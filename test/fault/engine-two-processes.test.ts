@@ -1,4 +1,6 @@
 /** Two processes on one database: they see each other, they never write over each other. */
+import { fork, type ChildProcess } from "node:child_process"
+import { once } from "node:events"
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
@@ -32,6 +34,29 @@ const openPlace = () => {
 
 const openHere = (database: string, leaseMs = 8_000): Promise<Engine> =>
   openEngine({ database, models: [scriptedModel([])], permissions: ALLOW_ALL, limits: { leaseMs } })
+
+test("processes that make a new database at the same moment all get it", async () => {
+  using place = openPlace()
+  const openers = Array.from({ length: 4 }, () =>
+    fork(join(import.meta.dirname, "open-database.entry.ts"), {
+      execArgv: ["--conditions=meridian-source"],
+    }),
+  )
+  const answer = async (opener: ChildProcess): Promise<unknown> => (await once(opener, "message"))[0]
+  await Promise.all(openers.map(answer))
+  const answers = new Set<unknown>()
+  for (let number = 0; number < 40; number += 1) {
+    const asked = openers.map((opener) => {
+      opener.send(`${place.database}.${number}`)
+      return answer(opener)
+    })
+    for (const told of await Promise.all(asked)) answers.add(told)
+  }
+  const ended = openers.map((opener) => once(opener, "exit"))
+  for (const opener of openers) opener.disconnect()
+  await Promise.all(ended)
+  expect([...answers]).toEqual(["opened"])
+})
 
 verifies("events.second-process", async () => {
   using place = openPlace()

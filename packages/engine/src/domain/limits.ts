@@ -37,6 +37,7 @@ export const LIMITS = {
   /** Live fragments a slow reader may fall behind before the oldest are dropped. */
   liveBacklog: 1_024,
   foreignPollMs: 100,
+  leasePollMs: 25,
   /** Sessions whose folded history stays in memory after they went idle, and their weight together. */
   idleHistories: 256,
   idleHistoryBytes: 64 * 1024 * 1024,

@@ -24,6 +24,7 @@ import {
   type Transcript,
   type UserItem,
 } from "./transcript.ts"
+import { wellFormed } from "./well-formed.ts"
 
 type AssistantContent = TextPart | ReasoningPart | ToolCallPart | ToolResultPart
 
@@ -65,7 +66,10 @@ export const createLowering = (): Lowering => {
   return { prompt }
 }
 
-const lowerItem = (item: Item, reader: PromptReader): readonly PromptMessage[] => {
+const lowerItem = (item: Item, reader: PromptReader): readonly PromptMessage[] =>
+  wellFormed(messagesOf(item, reader))
+
+const messagesOf = (item: Item, reader: PromptReader): readonly PromptMessage[] => {
   switch (item.kind) {
     case "user":
       return [lowerUser(item)]

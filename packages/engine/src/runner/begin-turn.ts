@@ -7,7 +7,7 @@ import { messageId, type DurableEvent, type MessageId } from "@meridian/protocol
 import { budgetOf, estimatePrompt, surelyFits } from "../domain/budget.ts"
 import { choosePromotions, type Boundary, type PendingInput } from "../domain/promotion.ts"
 import { estimateText } from "../domain/tokens.ts"
-import type { Cast } from "./cast.ts"
+import { isOutdated, type Cast } from "./cast.ts"
 import type { Place, Runtime } from "./drain.ts"
 import type { ContextUpdate } from "./epochs.ts"
 import { weighRequest } from "./request.ts"
@@ -22,6 +22,8 @@ export interface Occasion {
 export type Beginning =
   /** The session is somewhere else by now; nothing was written. */
   | { readonly kind: "moved" }
+  /** Its agent or model was switched since the cast was chosen; nothing was written. */
+  | { readonly kind: "recast" }
   | { readonly kind: "nothing" }
   /** `step`: already started, under this id. */
   | { readonly kind: "begun"; readonly promoted: number; readonly step: MessageId | undefined }
@@ -36,6 +38,7 @@ export const beginTurn = (
   const { sessionID, fence, directory } = place
   return store.log.write({ sessionID, durability: "NORMAL", fence }, ({ session, append }) => {
     if (session.directory !== directory) return { kind: "moved" }
+    if (isOutdated(cast, runtime.histories.current(session).transcript)) return { kind: "recast" }
     const waiting = pendingInputs(runtime, sessionID, session.key)
     const chosen = choosePromotions(waiting, boundary, settings.limits.steerBatch)
     if (chosen.length === 0 && !due) return { kind: "nothing" }

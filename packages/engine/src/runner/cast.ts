@@ -3,6 +3,7 @@ import { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
+import type { Transcript } from "../domain/transcript.ts"
 import type { Model, ToolAdvertisement } from "../port/model.ts"
 import { ToolError } from "../port/tool.ts"
 import { attempt } from "./attempt.ts"
@@ -14,6 +15,8 @@ import type { CallTools } from "./tool-call.ts"
 export interface Cast {
   readonly agent: Agent
   readonly model: Model
+  /** What the session had chosen when this was made; a switch since then makes it outdated. */
+  readonly choice: Choice
   readonly rules: readonly PermissionRule[]
   /** What the model is offered. */
   readonly advertisements: readonly ToolAdvertisement[]
@@ -29,8 +32,23 @@ export const chooseCast = (runtime: Runtime, place: Place): Effect.Effect<Cast, 
       return { agent: found, model: resolveModel(settings, transcript.model() ?? found.model) }
     })
     const tools = yield* Effect.promise(() => place.location.tools())
-    return { agent, model, ...offerOf(settings, agent, tools) }
+    return { agent, model, choice: choiceOf(transcript), ...offerOf(settings, agent, tools) }
   })
+
+interface Choice {
+  readonly agent: string | undefined
+  readonly model: string | undefined
+}
+
+const choiceOf = (transcript: Transcript): Choice => ({
+  agent: transcript.agent(),
+  model: transcript.model(),
+})
+
+export const isOutdated = ({ choice }: Cast, transcript: Transcript): boolean => {
+  const now = choiceOf(transcript)
+  return now.agent !== choice.agent || now.model !== choice.model
+}
 
 type Offer = Pick<Cast, "rules" | "advertisements" | "tools">
 

@@ -99,7 +99,7 @@ const acquireLease = (runtime: Runtime, session: SessionHead, demand: Demand) =>
       )
       if (acquired === undefined) return undefined
       if (acquired.kind === "acquired") return acquired.fence
-      yield* Effect.interruptible(Effect.sleep(LIMITS.foreignPollMs))
+      yield* Effect.interruptible(Effect.sleep(LIMITS.leasePollMs))
     }
   })
 
@@ -188,6 +188,7 @@ const drainAt = (
       const { boundary, forced, resultsToShow } = progress
       const turn = yield* takeTurn(runtime, place, cast, { boundary, due: forced || resultsToShow })
       if (turn.kind === "moved") return "moved"
+      if (turn.kind === "recast") continue
       if (turn.kind === "nothing") return "idle"
       progress.forced = false
       progress.resultsToShow = turn.resultsToShow

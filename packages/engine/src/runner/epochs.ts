@@ -57,8 +57,10 @@ const startEpoch = (
   prompt: string,
 ): Effect.Effect<Observation | undefined, Failure> =>
   Effect.gen(function* () {
-    const epoch = historyOf(runtime, place).transcript.epoch()
-    const atCompaction = epoch !== undefined
+    const { transcript } = historyOf(runtime, place)
+    const epoch = transcript.epoch()
+    // Also in a new place: the checkpoint is still all that the model has of the work before it.
+    const atCompaction = transcript.compactedSeq() > 0
     if (runtime.store.log.head(place.sessionID).directory !== place.directory) return undefined
     const observation = yield* observe(runtime, place, cast, { prompt, atCompaction })
     const decision = epoch === undefined ? initialize(observation) : rebaseline(epoch.snapshot, observation)

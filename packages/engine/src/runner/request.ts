@@ -1,6 +1,7 @@
 /** The request of a turn: baseline, history, tools; and what it weighs. */
 import type { PromptMessage } from "../domain/prompt.ts"
 import { estimateText } from "../domain/tokens.ts"
+import { wellFormed } from "../domain/well-formed.ts"
 import type { ModelRequest, ToolAdvertisement } from "../port/model.ts"
 import type { Cast } from "./cast.ts"
 import type { History } from "./histories.ts"
@@ -56,6 +57,7 @@ interface Opening {
 export const createPreamble = (): Preamble => ({
   opening: rememberLast((prompt, baseline) => ({
     messages: [prompt, baseline]
+      .map(wellFormed)
       .filter((content) => content !== "")
       .map((content) => ({ role: "system", content })),
     tokens: estimateText(prompt) + estimateText(baseline),

@@ -7,7 +7,7 @@
  * intents. FULL, which waits in place, for what is rare: interrupts, answers to permission requests, moves and switches.
  * Either makes every earlier commit safe too (one write-ahead log).
  */
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs"
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
@@ -32,6 +32,7 @@ export interface Database {
 export type Tap = (point: "commit" | "committed" | "flush", raw: DatabaseSync) => void
 
 const BUSY_TIMEOUT_MS = 5_000
+const BUSY_POLL_MS = 10
 /** Up to this many pages a database is checked as a whole when it is opened; larger ones when they are read. */
 const PAGES_CHECKED_AT_OPEN = 1_000
 
@@ -43,7 +44,7 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
     return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
   })
   try {
-    guarded(file, () => prepare(raw, file))
+    guarded(file, () => patiently(() => prepare(raw, file)))
   } catch (cause) {
     raw.close()
     throw cause
@@ -155,9 +156,12 @@ const inspectFile = (file: string): void => {
   const pageSize = stored === 1 ? 65_536 : stored
   const pages = header.readUInt32BE(28)
   const countIsCurrent = header.readUInt32BE(24) === header.readUInt32BE(92)
-  if (countIsCurrent && pages * pageSize > size)
+  // With a log beside it the file may lag behind its own header: what is missing is in there, and SQLite knows how to find it.
+  if (countIsCurrent && pages * pageSize > size && !hasContent(`${file}-wal`))
     throw new Failure("DATABASE_DAMAGED", { file, why: "it was cut short" })
 }
+
+const hasContent = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 
 const refuseNewer = (file: string, found: number): void => {
   const known = MIGRATIONS.length
@@ -169,13 +173,23 @@ const textOf = (raw: DatabaseSync, sql: string): string =>
 
 const numberOf = (raw: DatabaseSync, sql: string): number => Number(textOf(raw, sql))
 
+/** SQLite's own patience does not reach the moment in which another process turns a new file into one with a log. */
+const patiently = (body: () => void): void => {
+  const deadline = performance.now() + BUSY_TIMEOUT_MS
+  for (;;)
+    try {
+      return body()
+    } catch (cause) {
+      if (!isBusy(cause) || performance.now() > deadline) throw cause
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_POLL_MS)
+    }
+}
+
+const isBusy = (cause: unknown): boolean =>
+  cause instanceof Error && "errcode" in cause && (Number(cause.errcode) & 0xff) === 5
+
 const prepare = (raw: DatabaseSync, file: string): void => {
-  const found = numberOf(raw, "pragma user_version")
-  refuseNewer(file, found)
-  const tables = numberOf(raw, "select count(*) from sqlite_schema")
-  if (found > 0) checkTables(raw, file)
-  if (found === 0 && tables > 0)
-    throw new Failure("DATABASE_DAMAGED", { file, why: "it belongs to another program" })
+  const found = identify(raw, file)
   if (numberOf(raw, "pragma page_count") <= PAGES_CHECKED_AT_OPEN) {
     const verdict = textOf(raw, "pragma quick_check(1)")
     if (verdict !== "ok") throw new Failure("DATABASE_DAMAGED", { file, why: verdict })
@@ -184,6 +198,21 @@ const prepare = (raw: DatabaseSync, file: string): void => {
     "pragma journal_mode=wal; pragma temp_store=memory; pragma cache_size=-16000; pragma foreign_keys=off",
   )
   if (found < MIGRATIONS.length) migrate(raw, file)
+}
+
+/** Its version; one look at one moment, since another process may be making it right now. */
+const identify = (raw: DatabaseSync, file: string): number => {
+  raw.exec("begin")
+  try {
+    const found = numberOf(raw, "pragma user_version")
+    refuseNewer(file, found)
+    if (found > 0) checkTables(raw, file)
+    else if (numberOf(raw, "select count(*) from sqlite_schema") > 0)
+      throw new Failure("DATABASE_DAMAGED", { file, why: "it belongs to another program" })
+    return found
+  } finally {
+    raw.exec("rollback")
+  }
 }
 
 /** A file of ours from which something was taken away is damaged, whatever its version says. */

@@ -34,7 +34,7 @@ export interface Leases {
 }
 
 /** A conversation goes on at once or after a pause; another process should not have to wait for the pause to end. */
-const REST_MS = 100
+const REST_MS = 50
 
 interface OwnerRow {
   readonly id: string
@@ -95,6 +95,8 @@ export const createLeases = (options: {
     resting.delete(key)
     if (rested !== undefined && isCurrent(rested))
       return { kind: "acquired", fence: rested, abandoned: false }
+    // Who waits for another asks again and again: that must not cost the others the write lock.
+    if (isHeldElsewhere(key)) return { kind: "held" }
     return database.transact("NORMAL", () => {
       const row = selectLease.get(key)
       const owner = typeof row?.["owner"] === "string" ? row["owner"] : undefined

@@ -1,0 +1,16 @@
+/** Opens an engine on every database it is told of, closes it again, and says how that went. */
+import { openEngine } from "@meridian/engine"
+
+const open = async (database: string): Promise<string> => {
+  try {
+    await (await openEngine({ database, models: [] })).close()
+    return "opened"
+  } catch (cause) {
+    return String(cause)
+  }
+}
+
+process.on("message", (database) => {
+  void open(String(database)).then((answer) => process.send?.(answer))
+})
+process.send?.("ready")
