@@ -10,7 +10,7 @@ const open = async (database: string): Promise<string> => {
   }
 }
 
-process.on("message", (database) => {
-  void open(String(database)).then((answer) => process.send?.(answer))
+process.on("message", (database: string) => {
+  void open(database).then((answer) => process.send?.(answer))
 })
 process.send?.("ready")
