@@ -21,29 +21,30 @@ export type ReadableFiles = (prompt: readonly PromptMessage[]) => readonly Promp
 /** The prompt itself when there is nothing to change; a message that was changed once stays the same object after. */
 export const openReadableFiles = (provider: ProviderName): ReadableFiles => {
   const known = new WeakMap<PromptMessage, PromptMessage>()
-  const refuses = ({ mediaType }: FilePart): boolean => !READS[provider].test(mediaType.toLowerCase())
+  // Every message of every turn comes by here: nothing is made anew for one that has no files.
+  const isRefused: IsRefused = (part) =>
+    part.type === "file" && !READS[provider].test(part.mediaType.toLowerCase())
+  const holdsRefused = ({ output }: ToolResultPart): boolean =>
+    output.type === "content" && output.value.some(isRefused)
+  const hasRefused = (message: PromptMessage): boolean =>
+    message.role === "user"
+      ? message.content.some(isRefused)
+      : message.role === "tool" && message.content.some(holdsRefused)
 
   const shape = (message: PromptMessage): PromptMessage => {
-    if (!hasRefused(message, refuses)) return message
-    const shaped = known.get(message) ?? replaceFiles(message, refuses)
+    if (!hasRefused(message)) return message
+    const shaped = known.get(message) ?? replaceFiles(message, isRefused)
     known.set(message, shaped)
     return shaped
   }
-  return (prompt) => (prompt.some((message) => hasRefused(message, refuses)) ? prompt.map(shape) : prompt)
+  return (prompt) => (prompt.some(hasRefused) ? prompt.map(shape) : prompt)
 }
 
-type Refuses = (file: FilePart) => boolean
+type IsRefused = (part: TextPart | FilePart) => part is FilePart
 
-const hasRefused = (message: PromptMessage, refuses: Refuses): boolean => {
-  const isRefused = (part: TextPart | FilePart): boolean => part.type === "file" && refuses(part)
-  if (message.role === "user") return message.content.some(isRefused)
-  if (message.role !== "tool") return false
-  return message.content.some(({ output }) => output.type === "content" && output.value.some(isRefused))
-}
-
-const replaceFiles = (message: PromptMessage, refuses: Refuses): PromptMessage => {
+const replaceFiles = (message: PromptMessage, isRefused: IsRefused): PromptMessage => {
   const replace = (part: TextPart | FilePart): TextPart | FilePart =>
-    part.type === "file" && refuses(part) ? { type: "text", text: describeFile(part) } : part
+    isRefused(part) ? { type: "text", text: describeFile(part) } : part
   const inResult = (result: ToolResultPart): ToolResultPart =>
     result.output.type === "content"
       ? { ...result, output: { type: "content", value: result.output.value.map(replace) } }
