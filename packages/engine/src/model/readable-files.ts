@@ -22,7 +22,7 @@ export type ReadableFiles = (prompt: readonly PromptMessage[]) => readonly Promp
 export const openReadableFiles = (provider: ProviderName): ReadableFiles => {
   const known = new WeakMap<PromptMessage, PromptMessage>()
   // Every message of every turn comes by here: nothing is made anew for one that has no files.
-  const isRefused: IsRefused = (part) =>
+  const isRefused = (part: TextPart | FilePart): part is FilePart =>
     part.type === "file" && !READS[provider].test(part.mediaType.toLowerCase())
   const holdsRefused = ({ output }: ToolResultPart): boolean =>
     output.type === "content" && output.value.some(isRefused)
