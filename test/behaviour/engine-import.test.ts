@@ -2,17 +2,27 @@
 import { DatabaseSync } from "node:sqlite"
 
 import type { ImportPiece } from "@meridian/engine"
+import type { Json } from "@meridian/protocol"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 
 import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import { brokenLaws, rebuiltDifferently } from "../engine-laws.ts"
 import { createMachine } from "../engine-life.ts"
-import { allEvents, allMessages, codeOf, conversation, openEngineScene, shown } from "../engine-scene.ts"
+import {
+  allEvents,
+  allMessages,
+  codeOf,
+  conversation,
+  openEngineScene,
+  short,
+  shown,
+} from "../engine-scene.ts"
 import { importFile, sessionFile } from "../import-scene.ts"
 import { verifies } from "../verifies.ts"
 
 const SOURCE = { format: "claude", id: "s1", digest: "d1" }
+const PICTURE = { mediaType: "image/png", base64: "iVBORw0KGgo=" }
 const OF = { turn: "1", model: "opus" } as const
 
 const FORMATS = ["claude", "codex", "opencode", "pi"] as const
@@ -214,6 +224,123 @@ test("long texts are cut and too many files dropped, at the bound and not before
   })
 })
 
+test("a cut leaves whole characters, and no text has half of one", async () => {
+  await using scene = await openEngineScene()
+  const HALF = "\uD83D"
+  const text = (length: number): string => `${"x".repeat(length - 1)}\u{1F600}`
+  const { session, counts } = await scene.engine.sessions.import({
+    location: { directory: scene.directory },
+    source: { ...SOURCE, id: text(500) },
+    history: [
+      { kind: "prompt", prompt: { text: `go ${HALF}`, files: [{ ...PICTURE, name: text(200) }] } },
+      { kind: "text", ...OF, model: text(200), text: text(1024 * 1024) },
+      { kind: "reasoning", ...OF, text: HALF },
+      { kind: "call", ...OF, callID: text(200), tool: "bash", input: { [HALF]: [`a ${HALF}`, "\u{1F600}"] } },
+      { kind: "call", ...OF, callID: "raw", tool: "bash", raw: HALF },
+      { kind: "result", callID: text(200), content: [{ type: "text", text: text(256 * 1024) }] },
+      { kind: "result", callID: "raw", content: [{ type: "text", text: HALF }], failed: true },
+      { kind: "todo", items: [{ content: HALF, status: "pending" }] },
+      { kind: "failed", ...OF, message: text(4_000) },
+      { kind: "summary", text: HALF },
+    ],
+  })
+  expect(counts).toMatchObject({ cutTexts: 3, deepInputs: 0 })
+  const events = await allEvents(scene.engine, session.id)
+  // JSON writes half a character as an escape, and a whole one as itself.
+  expect(JSON.stringify(events)).not.toMatch(/\\ud[89a-f]/)
+  expect(events.find(({ type }) => type === "session.next.tool.called.1")).toMatchObject({
+    data: { input: { "\uFFFD": ["a \uFFFD", "\u{1F600}"] } },
+  })
+})
+
+test("an input that is nested too deep stands as text, and every event can be read everywhere", async () => {
+  await using scene = await openEngineScene()
+  const nested = (levels: number): Json => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`)
+  const call = (levels: number): readonly ImportPiece[] => [
+    { kind: "call", turn: `t${levels}`, callID: `c${levels}`, tool: "bash", input: nested(levels) },
+    { kind: "result", callID: `c${levels}`, content: [] },
+  ]
+  const { session, counts } = await scene.engine.sessions.import({
+    location: { directory: scene.directory },
+    source: SOURCE,
+    history: [{ kind: "prompt", prompt: { text: "go" } }, ...[500, 501, 3_000, 20_000].flatMap(call)],
+  })
+  expect(counts).toMatchObject({ tools: 4, deepInputs: 3, cutTexts: 0 })
+  const given = (await allEvents(scene.engine, session.id)).flatMap((event) =>
+    event.type === "session.next.tool.called.1" ? [event.data] : [],
+  )
+  expect(given.map(({ input, raw }) => [typeof input, raw?.length])).toEqual([
+    ["object", undefined],
+    ["undefined", 501 * 6 + 1],
+    ["undefined", 3_000 * 6 + 1],
+    ["undefined", 20_000 * 6 + 1],
+  ])
+  await scene.engine.sessions.prompt({ sessionID: session.id, prompt: { text: "and now?" } })
+  await scene.engine.sessions.wait(session.id)
+  expect(shown(scene.requests.at(-1)).at(-1)).toBe("user: and now?")
+  const rows = new DatabaseSync(scene.file, { readOnly: true })
+  expect(rows.prepare("select count(*) as n from event where not json_valid(data)").get()).toEqual({ n: 0 })
+  rows.close()
+})
+
+test("a picture in a failed result is counted", async () => {
+  await using scene = await openEngineScene()
+  const content = [
+    { type: "text", text: "bad" },
+    { type: "media", ...PICTURE },
+  ] as const
+  const { counts } = await scene.engine.sessions.import({
+    location: { directory: scene.directory },
+    source: SOURCE,
+    history: [
+      { kind: "call", ...OF, callID: "a", tool: "bash" },
+      { kind: "result", callID: "a", content, failed: true },
+      { kind: "call", ...OF, callID: "b", tool: "bash" },
+      { kind: "result", callID: "b", content },
+    ],
+  })
+  expect(counts).toMatchObject({ failedFiles: 1, droppedFiles: 0 })
+})
+
+test("what was said while calls ran stands behind all of their results", async () => {
+  await using scene = await openEngineScene()
+  const { session, counts } = await scene.engine.sessions.import({
+    location: { directory: scene.directory },
+    source: SOURCE,
+    history: [
+      { kind: "prompt", time: 1, prompt: { text: "go" } },
+      { kind: "call", time: 2, ...OF, callID: "a", tool: "bash" },
+      { kind: "call", time: 2, ...OF, callID: "b", tool: "bash" },
+      { kind: "result", time: 3, callID: "a", content: [] },
+      { kind: "prompt", time: 3, prompt: { text: "also the tests" } },
+      { kind: "result", time: 4, callID: "b", content: [] },
+      { kind: "text", time: 5, turn: "2", text: "done" },
+      { kind: "call", time: 6, turn: "2", callID: "c", tool: "bash" },
+      { kind: "prompt", time: 7, prompt: { text: "stop" } },
+      { kind: "prompt", time: 8, prompt: { text: "really" } },
+    ],
+  })
+  expect(counts).toMatchObject({ prompts: 4, unanswered: 1, strayResults: 0 })
+  const events = await allEvents(scene.engine, session.id)
+  expect(events.slice(1).map(({ type, time }) => `${short(type)} ${time}`)).toEqual([
+    "prompted 1",
+    "step.started 2",
+    "tool.called 2",
+    "tool.called 2",
+    "tool.success 3",
+    "tool.success 4",
+    "step.ended 4",
+    "prompted 4",
+    "step.started 5",
+    "text.ended 5",
+    "tool.called 6",
+    "step.ended 7",
+    "tool.failed 7",
+    "prompted 7",
+    "prompted 8",
+  ])
+})
+
 test("a history that fails while it is read leaves nothing behind, and says what it said", async () => {
   await using scene = await openEngineScene()
   const { sessions } = scene.engine
@@ -271,6 +398,7 @@ test("bad requests are typed failures", async () => {
     { ...good, source: { ...SOURCE, digest: "" } },
     { ...good, location: { directory: "relative" } },
     { ...good, began: -1 },
+    { ...good, began: 9e15 },
   ]
   const codes = await Promise.all(bad.map((input) => codeOf(sessions.import(input))))
   expect(new Set(codes)).toEqual(new Set(["INVALID_INPUT"]))

@@ -140,6 +140,84 @@ test("what cannot be imported is refused in one line, and nothing is made", asyn
   expect(existsSync(join(cwd, "engine.sqlite"))).toBe(false)
 })
 
+const claudeLine = (sessionId: string, content: string, more: object = {}): string =>
+  `${JSON.stringify({ type: "user", uuid: "1", parentUuid: null, sessionId, message: { role: "user", content }, ...more })}\n`
+
+test("what a file says of itself reaches the terminal as plain text, and shortened", async () => {
+  const cwd = inFolder("hostile")
+  const file = join(cwd, "session.jsonl")
+  const HOSTILE = "\u001B[31mred\u001B]0;owned\u0007\u009B2J\r\nx\u202E"
+  writeFileSync(
+    file,
+    claudeLine(`${HOSTILE}${"z".repeat(5_000)}`, `fix ${HOSTILE}${"\u{1F600}".repeat(100)}`),
+  )
+  const told = await meridian(["session", "import", file], { cwd })
+  expect([told.code, told.stdout.length < 600]).toEqual([0, true])
+  // oxlint-disable-next-line eslint/no-control-regex -- control characters are what this is about
+  expect(told.stdout).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E]/)
+  const again = await meridian(["session", "import", file, "--json"], { cwd })
+  const { source_id, title }: { readonly source_id?: unknown; readonly title?: unknown } = Object(
+    JSON.parse(again.stdout),
+  )
+  expect([String(source_id).length, String(title).isWellFormed()]).toEqual([200, true])
+  expect(title).toMatch(/^fix red[^\p{C}]+\.\.\.$/u)
+  const listed = await meridian(["session", "list"], { cwd })
+  // oxlint-disable-next-line eslint/no-control-regex -- as above
+  expect(listed.stdout).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E]/)
+})
+
+test("times that no date can show are unknown, not in the way", async () => {
+  const cwd = inFolder("times")
+  for (const timestamp of [9e15, 1e300, "+275760-09-13T00:00:00.000Z"]) {
+    const file = join(cwd, "session.jsonl")
+    writeFileSync(file, claudeLine(`s${timestamp}`, "go", { timestamp }))
+    const { code, stderr } = await meridian(["session", "import", file], { cwd })
+    expect([code, stderr]).toEqual([0, ""])
+  }
+})
+
+test("tells of an input that is nested too deep, and of a picture in a failed result", async () => {
+  const cwd = inFolder("deep")
+  const file = join(cwd, "session.jsonl")
+  const png = { type: "image", source: { media_type: "image/png", data: "iVBORw0KGgo=" } }
+  const answer = JSON.stringify({
+    type: "assistant",
+    uuid: "2",
+    parentUuid: "1",
+    sessionId: "deep",
+    message: { role: "assistant", content: [{ type: "tool_use", id: "t", name: "Read", input: "DEEP" }] },
+  }).replace('"DEEP"', `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`)
+  const result = { type: "tool_result", tool_use_id: "t", is_error: true, content: [png] }
+  const last = claudeLine("deep", "", {
+    uuid: "3",
+    parentUuid: "2",
+    message: { role: "user", content: [result] },
+  })
+  writeFileSync(file, `${claudeLine("deep", "go")}${answer}\n${last}`)
+  const { code, stdout } = await meridian(["session", "import", file], { cwd })
+  expect(code).toBe(0)
+  expect(stdout).toContain("  - 1 image or file of failed calls dropped: an error is text\n")
+  expect(stdout).toContain("  - 1 input of calls kept as text: nested too deep\n")
+})
+
+test("says what is wrong with a file, and calls stdin by one name", async () => {
+  const cwd = inFolder("wrong")
+  const whole = readFileSync(sessionFile("opencode"), "utf8")
+  const refusal = async (input: string) => {
+    const { code, stderr } = await meridian(["session", "import", "-"], { cwd, input })
+    expect(code).toBe(1)
+    return stderr
+  }
+  expect(await refusal(whole.slice(0, -200))).toContain(
+    "stdin is no session that can be imported: it is an OpenCode export that is cut short.",
+  )
+  expect(await refusal("")).toContain("stdin is no session that can be imported: it is empty.")
+  expect(await refusal("notes\n")).toContain("stdin is no session that can be imported.")
+  const nowhere = await meridian(["session", "import", sessionFile("pi"), "--directory", ""], { cwd })
+  expect([nowhere.code, nowhere.stdout]).toEqual([2, ""])
+  expect(nowhere.stderr).toContain("--directory is empty.")
+})
+
 test("a session of 90 MB is read in bounded memory", async () => {
   const cwd = inFolder("large")
   const file = join(cwd, "large.jsonl")

@@ -30,6 +30,7 @@ import type {
   SessionInfo,
   SessionStatus,
 } from "./api.ts"
+import { cutText, LATEST_TIME } from "./domain/import-values.ts"
 import { LIMITS } from "./domain/limits.ts"
 import { attempt } from "./runner/attempt.ts"
 import { changedSessions } from "./runner/changes.ts"
@@ -374,8 +375,8 @@ const checkImport = ({ id, location, title, source, began, history }: ImportInpu
   if (typeof name !== "string" || typeof digest !== "string" || name === "" || digest === "")
     throw invalid("The `source` has an `id` and a `digest`")
   if (title !== undefined && typeof title !== "string") throw invalid("A title is a text")
-  if (began !== undefined && (!Number.isSafeInteger(began) || began < 0))
-    throw invalid("`began` is a time in milliseconds since 1970")
+  if (began !== undefined && (!Number.isSafeInteger(began) || began < 0 || began > LATEST_TIME))
+    throw invalid("`began` is a time in milliseconds since 1970, before the year 10000")
   const given: unknown = history
   if (
     typeof given !== "object" ||
@@ -387,7 +388,7 @@ const checkImport = ({ id, location, title, source, began, history }: ImportInpu
     id: checkId(id),
     location: checkLocation(location),
     title,
-    source: { format, id: name.slice(0, 500), digest: digest.slice(0, 500) },
+    source: { format, id: cutText(name, 500), digest: cutText(digest, 500) },
     began,
     history,
   }

@@ -3,22 +3,27 @@ import { mkdirSync, statSync } from "node:fs"
 import { isAbsolute, join, resolve } from "node:path"
 
 import { openEngine, type ImportResult } from "@meridian/engine"
+import { Failure } from "@meridian/protocol"
 import { keepOutOfGit } from "@meridian/server"
 import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
 
+import { plainLine } from "../direct/conversation/plain-text.ts"
+import { cutText } from "../import/content.ts"
 import { createLosses, type Losses } from "../import/losses.ts"
 import { readSessionFile, type SessionFile } from "../import/read-session-file.ts"
-import { openSourceFile } from "../import/source-file.ts"
+import { nameOfSource, openSourceFile } from "../import/source-file.ts"
 import { SESSION_IMPORT } from "./session.meta.ts"
 
 type Document = DocumentOf<typeof SESSION_IMPORT.output>
 
 export const sessionImport = implement(SESSION_IMPORT, {
   run: async ({ file, database, session, directory }, world) => {
+    if (directory === "")
+      throw new Failure("USAGE", { problem: "--directory is empty.", next: "name a directory." })
     const path = file === "-" ? file : resolve(world.cwd, file)
     using source = await openSourceFile(path, world.signal)
     const losses = createLosses()
-    const read = await readSessionFile(source, file, losses)
+    const read = await readSessionFile(source, nameOfSource(path), losses)
     const place = placeOf(read, directory, world)
     if (place.isElsewhere) losses.add("directory")
     const engine = await openEngine({ database: databaseOf(database, world), models: [], recover: false })
@@ -27,7 +32,7 @@ export const sessionImport = implement(SESSION_IMPORT, {
         {
           ...(session === undefined ? {} : { id: session }),
           location: { directory: place.directory },
-          ...(read.about.title === undefined ? {} : { title: titleOf(read.about.title) }),
+          ...(read.about.title === undefined ? {} : { title: shortLine(read.about.title, TITLE_CHARACTERS) }),
           ...(read.about.began === undefined ? {} : { began: read.about.began }),
           source: { format: read.format, id: read.about.id, digest: read.digest },
           history: read.history(),
@@ -73,10 +78,13 @@ const databaseOf = (asked: string | undefined, { env, cwd }: World): string => {
 }
 
 const TITLE_CHARACTERS = 100
+const SOURCE_ID_CHARACTERS = 200
 
-const titleOf = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, " ").trim()
-  return line.length > TITLE_CHARACTERS ? `${line.slice(0, TITLE_CHARACTERS - 3)}...` : line
+/** What a file says of itself, as a terminal may be shown it: one short line. */
+const shortLine = (text: string, most: number): string => {
+  // Cut first, so that a huge text is not cleaned whole.
+  const line = plainLine(text.slice(0, most * 10)).replaceAll(/\s+/g, " ")
+  return line.length <= most ? line : `${cutText(line, most - 3)}...`
 }
 
 const NAMES = { claude: "Claude Code", codex: "Codex", opencode: "OpenCode", pi: "pi" } as const
@@ -91,11 +99,13 @@ const toDocument = (
   losses.add("strayResults", counts.strayResults)
   losses.add("cutTexts", counts.cutTexts)
   losses.add("files", counts.droppedFiles)
+  losses.add("failedFiles", counts.failedFiles)
+  losses.add("deepInputs", counts.deepInputs)
   return {
     session_id: session.id,
     imported: created,
     format: read.format,
-    source_id: read.about.id,
+    source_id: shortLine(read.about.id, SOURCE_ID_CHARACTERS),
     directory: session.location.directory,
     ...(session.title === undefined ? {} : { title: session.title }),
     events: session.seq,
@@ -117,7 +127,7 @@ const tell = (document: Document): string => {
   ].join(", ")
   return [
     `${document.imported ? "Imported" : "Already imported"} ${name} session ${document.source_id} as ${document.session_id}.`,
-    `${counted}. It works in ${document.directory}.`,
+    `${counted}. It works in ${plainLine(document.directory)}.`,
     ...(document.losses.length === 0
       ? ["Nothing was lost."]
       : ["Lost on the way:", ...document.losses.map(({ text }) => `  - ${text}`)]),

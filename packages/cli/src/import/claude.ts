@@ -10,7 +10,7 @@ import type { JsonObject, PromptFile, RecordedContent } from "@meridian/protocol
 import { asObject, countAt, listAt, numberAt, objectAt, textAt, wordAt } from "@meridian/spaces"
 
 import { fileOf, mediaOf, textContent } from "./content.ts"
-import { dated, objectsIn, timeOf, type OpenReader } from "./conversation.ts"
+import { blocksIn, dated, timeOf, type OpenReader } from "./conversation.ts"
 import { todoList } from "./todo-list.ts"
 
 interface Line {
@@ -52,9 +52,11 @@ export const openClaudeReader: OpenReader = (losses) => {
     const last = tips.get(lines) ?? {}
     if (!lines.has(uuid)) {
       const parent = textAt(line, "parentUuid") ?? textAt(line, "logicalParentUuid")
+      // One that names no parent at all follows the line before it; null begins anew.
+      const follows = line["isCompactSummary"] === true || !("parentUuid" in line)
       const kind = kindOf(line)
       lines.set(uuid, {
-        parent: parent ?? (line["isCompactSummary"] === true ? last.before : undefined),
+        parent: parent ?? (follows ? last.before : undefined),
         before: last.before,
         kind,
         source: textAt(line, "sourceToolAssistantUUID"),
@@ -176,23 +178,28 @@ export const openClaudeReader: OpenReader = (losses) => {
     const time = dated(line["timestamp"])
     if (line["isCompactSummary"] === true) return readSummary(line)
     const blocks = blocksOf(message)
-    const results = blocks.filter((block) => wordAt(block, "type") === "tool_result")
-    if (results.length > 0) {
-      losses.add("notes", blocks.filter((block) => wordAt(block, "type") === "text").length)
-      return results.map((block) => readResult(block, time))
-    }
+    const results = blocks
+      .filter((block) => wordAt(block, "type") === "tool_result")
+      .map((block) => readResult(block, time))
     if (isNote(line)) {
-      commandIsLocal = textsOf(message).some((text) => text.startsWith("<local-command-caveat>"))
-      losses.add("notes")
-      return []
+      const texts = textsOf(message)
+      commandIsLocal = texts.some((text) => text.startsWith("<local-command-caveat>"))
+      losses.add("notes", results.length === 0 ? 1 : texts.length)
+      return results
     }
-    const texts = textsOf(message).flatMap(personal)
+    return [...results, ...readPrompt(line, blocks)]
+  }
+
+  /** What stands beside the results of calls was typed while they ran. */
+  const readPrompt = (line: JsonObject, blocks: readonly JsonObject[]): readonly ImportPiece[] => {
+    const texts = textsIn(blocks).flatMap(personal)
     const files = blocks.flatMap((block) => {
       const type = wordAt(block, "type")
       return type === "image" || type === "document" ? (imageOf(block) ?? []) : []
     })
     if (texts.length === 0 && files.length === 0) return []
-    return [{ kind: "prompt", ...time, ...keyOf(line), prompt: promptOf(texts.join("\n\n"), files) }]
+    const prompt = promptOf(texts.join("\n\n"), files)
+    return [{ kind: "prompt", ...dated(line["timestamp"]), ...keyOf(line), prompt }]
   }
 
   /** What the person said: not what the harness added, and a command as it was typed. */
@@ -226,14 +233,10 @@ export const openClaudeReader: OpenReader = (losses) => {
 
   const readAttachment = (line: JsonObject): readonly ImportPiece[] => {
     const attachment = objectAt(line, "attachment")
-    const kind = wordAt(attachment, "type")
-    const queued = attachment?.["prompt"]
-    if (kind !== "queued_command" || typeof queued !== "string") {
-      // The whole system prompt, kept for debugging: nothing that was said.
-      if (kind !== "prompt_snapshot") losses.add("notes")
-      return []
-    }
-    return [{ kind: "prompt", ...dated(line["timestamp"]), ...keyOf(line), prompt: { text: queued } }]
+    if (isQueuedPrompt(line)) return readPrompt(line, blocksIn(attachment?.["prompt"]))
+    // The whole system prompt, kept for debugging: nothing that was said.
+    if (wordAt(attachment, "type") !== "prompt_snapshot") losses.add("notes")
+    return []
   }
 
   return {
@@ -299,6 +302,7 @@ const pathTo = (lines: ReadonlyMap<string, Line>, tip: string | undefined): Set<
 const kindOf = (line: JsonObject): Line["kind"] => {
   const type = wordAt(line, "type")
   if (type === "assistant") return "assistant"
+  if (isQueuedPrompt(line)) return "user"
   if (type !== "user") return "other"
   return blocksOf(objectAt(line, "message")).some((block) => wordAt(block, "type") === "tool_result")
     ? "result"
@@ -319,15 +323,24 @@ const keyOf = (line: JsonObject): { readonly key?: string } => {
 const isNote = (line: JsonObject): boolean =>
   line["isMeta"] === true || line["isVisibleInTranscriptOnly"] === true
 
-const blocksOf = (message: JsonObject | undefined): readonly JsonObject[] => objectsIn(message?.["content"])
-
-const textsOf = (message: JsonObject | undefined): readonly string[] => {
-  const content = textAt(message, "content")
-  if (content !== undefined) return [content]
-  return blocksOf(message).flatMap((block) =>
-    wordAt(block, "type") === "text" ? (textAt(block, "text") ?? []) : [],
+/** Typed while the model was at work; the harness queues its own messages the same way. */
+const isQueuedPrompt = (line: JsonObject): boolean => {
+  const attachment = wordAt(line, "type") === "attachment" ? objectAt(line, "attachment") : undefined
+  return (
+    wordAt(attachment, "type") === "queued_command" &&
+    wordAt(attachment, "commandMode") !== "task-notification" &&
+    attachment?.["isMeta"] !== true &&
+    !isNote(line) &&
+    blocksIn(attachment?.["prompt"]).length > 0
   )
 }
+
+const blocksOf = (message: JsonObject | undefined): readonly JsonObject[] => blocksIn(message?.["content"])
+
+const textsOf = (message: JsonObject | undefined): readonly string[] => textsIn(blocksOf(message))
+
+const textsIn = (blocks: readonly JsonObject[]): readonly string[] =>
+  blocks.flatMap((block) => (wordAt(block, "type") === "text" ? (textAt(block, "text") ?? []) : []))
 
 const COMMAND = /<command-name>([^<]{1,200})<\/command-name>/
 const ARGUMENTS = /<command-args>([^]*?)<\/command-args>/

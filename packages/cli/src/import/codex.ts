@@ -7,12 +7,14 @@
  * Nothing says where one answer of the model ends: a new one begins when something of the model follows a result, a
  * prompt or a count of tokens.
  */
+import { createHash } from "node:crypto"
+
 import type { ImportPiece } from "@meridian/engine"
 import type { Json, JsonObject, PromptFile, RecordedContent } from "@meridian/protocol"
 import { asObject, countAt, listAt, objectAt, parseObject, textAt, wordAt } from "@meridian/spaces"
 
 import { fileOfUrl, mediaOf, textContent } from "./content.ts"
-import { dated, timeOf, type OpenReader } from "./conversation.ts"
+import { blocksIn, dated, objectsIn, timeOf, type OpenReader } from "./conversation.ts"
 import { todoList } from "./todo-list.ts"
 
 /** What older versions keep of the prompts beside a summary; they do not write it down. */
@@ -24,7 +26,9 @@ export const openCodexReader: OpenReader = (losses) => {
   let turns = 0
   let turnIsOver = true
   let isCounted = false
-  let prompts: { readonly key: string; readonly length: number }[] = []
+  let promptsRead = 0
+  /** Those a summary may keep. */
+  let prompts: SaidPrompt[] = []
   /** Where each prompt in force stands, and what was taken back: from one line to before another. */
   let surveyed = 0
   let places: number[] = []
@@ -48,7 +52,7 @@ export const openCodexReader: OpenReader = (losses) => {
     if (type === "session_meta" && about.id === undefined) {
       const id = textAt(payload, "id") ?? textAt(payload, "session_id")
       const directory = textAt(payload, "cwd")
-      const began = timeOf(payload["timestamp"])
+      const began = timeOf(payload["timestamp"]) ?? timeOf(line["timestamp"])
       about = {
         ...(id === undefined ? {} : { id }),
         ...(directory === undefined ? {} : { directory }),
@@ -91,8 +95,9 @@ export const openCodexReader: OpenReader = (losses) => {
       const file = fileOfUrl(textAt(block, "image_url"), "image/unknown", losses)
       return file === undefined ? [] : [file]
     })
-    const key = textAt(item, "id") ?? `prompt ${prompts.length}`
-    prompts.push({ key, length: text.length })
+    promptsRead += 1
+    const key = textAt(item, "id") ?? `prompt ${promptsRead}`
+    prompts.push({ key, length: text.length, digest: digestOf(text) })
     const prompt = files.length === 0 ? { text } : { text, files }
     return [{ kind: "prompt", ...dated(line["timestamp"]), key, prompt }]
   }
@@ -206,6 +211,23 @@ export const openCodexReader: OpenReader = (losses) => {
     return [{ kind: "usage", turn: String(turns), usage }]
   }
 
+  /** By its id, or by its text where the items have none; the newest of those that say the same. */
+  const keptIn = (items: readonly JsonObject[], summary: string): readonly string[] => {
+    const left = [...prompts]
+    return items
+      .filter((item) => isPrompt(item) && withoutLead(textsOf(item).join("\n\n")) !== summary)
+      .toReversed()
+      .flatMap((item) => {
+        const id = textAt(item, "id")
+        const digest = digestOf(textsOf(item).join("\n\n"))
+        const named = left.findLastIndex(({ key }) => key === id)
+        const at = named === -1 ? left.findLastIndex((prompt) => prompt.digest === digest) : named
+        if (at === -1) losses.add("kept")
+        return at === -1 ? [] : left.splice(at, 1).map(({ key }) => key)
+      })
+      .toReversed()
+  }
+
   const readCompacted = (line: JsonObject, payload: JsonObject): readonly ImportPiece[] => {
     turnIsOver = true
     const text = withoutLead(wordAt(payload, "message"))
@@ -213,9 +235,8 @@ export const openCodexReader: OpenReader = (losses) => {
       losses.add("compactions")
       return []
     }
-    const replaced = payload["replacement_history"]
-    const keep = Array.isArray(replaced)
-      ? listAt(payload, "replacement_history").flatMap((item) => textAt(asObject(item), "id") ?? [])
+    const keep = Array.isArray(payload["replacement_history"])
+      ? keptIn(objectsIn(payload["replacement_history"]), text)
       : newest(prompts, KEPT_PROMPT_CHARACTERS)
     const stays = new Set(keep)
     prompts = prompts.filter(({ key }) => stays.has(key))
@@ -275,10 +296,18 @@ export const openEnvelope = (line: JsonObject): { readonly type: string; readonl
 const callOf = (item: JsonObject): string => textAt(item, "call_id") ?? wordAt(item, "id")
 
 const textsOf = (item: JsonObject): readonly string[] =>
-  listAt(item, "content").flatMap((part) => {
-    const block = asObject(part)
-    return wordAt(block, "type").endsWith("image") ? [] : (textAt(block, "text") ?? [])
-  })
+  blocksIn(item["content"]).flatMap((block) =>
+    wordAt(block, "type").endsWith("image") ? [] : (textAt(block, "text") ?? []),
+  )
+
+interface SaidPrompt {
+  readonly key: string
+  readonly length: number
+  /** Of its text: a long conversation is not held in memory. */
+  readonly digest: string
+}
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64")
 
 /** What the harness says in the person's name starts with one of these. */
 const CONTEXT =
@@ -297,7 +326,7 @@ const LEAD = /^Another language model started to solve this problem[^\n]*:\n/
 const withoutLead = (text: string): string => text.replace(LEAD, "").trim()
 
 const newest = (
-  prompts: readonly { readonly key: string; readonly length: number }[],
+  prompts: readonly Pick<SaidPrompt, "key" | "length">[],
   characters: number,
 ): readonly string[] => {
   let room = characters

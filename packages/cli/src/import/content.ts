@@ -1,4 +1,4 @@
-/** Pictures and files inside foreign messages: taken when their bytes are there and a model can look at them. */
+/** What foreign messages hold: their text, and pictures and files whose bytes are there and a model can look at. */
 import type { PromptFile, RecordedContent } from "@meridian/protocol"
 
 import type { Losses } from "./losses.ts"
@@ -37,3 +37,9 @@ export const mediaOf = (file: PromptFile | undefined): readonly RecordedContent[
 
 export const textContent = (text: string): readonly RecordedContent[] =>
   text === "" ? [] : [{ type: "text", text }]
+
+/** At most so many characters, and never half of one. */
+export const cutText = (text: string, most: number): string => {
+  const cut = text.slice(0, most)
+  return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut
+}

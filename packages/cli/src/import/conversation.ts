@@ -30,10 +30,13 @@ export interface ConversationReader {
 
 export type OpenReader = (losses: Losses) => ConversationReader
 
+/** The last moment of the year 9999: what is later is a mistake, and no date can show much more. */
+const LATEST_TIME = 253_402_300_799_999
+
 /** ISO 8601 or milliseconds, as sources write it. */
 export const timeOf = (value: unknown): number | undefined => {
   const time = typeof value === "string" ? Date.parse(value) : value
-  return typeof time === "number" && Number.isFinite(time) && time >= 0 ? Math.floor(time) : undefined
+  return typeof time === "number" && time >= 0 && time <= LATEST_TIME ? Math.floor(time) : undefined
 }
 
 /** For spreading: absent stays absent. */
@@ -42,7 +45,14 @@ export const dated = (value: unknown): { readonly time?: number } => {
   return time === undefined ? {} : { time }
 }
 
-/** The blocks of a message: what is no object is no block. */
+/** The blocks of a message; one that is only text may stand without a block around it. */
+export const blocksIn = (content: Json | undefined): readonly JsonObject[] => {
+  const list: readonly Json[] =
+    typeof content === "string" ? [content] : Array.isArray(content) ? content : []
+  return objectsIn(list.map((entry) => (typeof entry === "string" ? { type: "text", text: entry } : entry)))
+}
+
+/** What is no object is left out. */
 export const objectsIn = (list: Json | undefined): readonly JsonObject[] =>
   (Array.isArray(list) ? list : []).flatMap((entry: Json): readonly JsonObject[] => {
     const object = asObject(entry)

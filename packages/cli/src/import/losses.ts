@@ -17,10 +17,13 @@ const are = (count: number): string => (count === 1 ? "is" : "are")
 const SENTENCES = {
   damaged: (n: number) => `${n} damaged line${s(n)} skipped`,
   long: (n: number) => `${n} line${s(n)} skipped: longer than can be read`,
+  mangled: (n: number) =>
+    `${n} line${s(n)} with bytes that are not UTF-8: a replacement mark stands for each of them`,
   start: () => "the beginning of the conversation is not in the file",
   branches: (n: number) => `${n} abandoned branch${n === 1 ? "" : "es"} left out`,
   branchMessages: (n: number) => `${n} message${s(n)} of abandoned branches left out`,
   reverted: (n: number) => `${n} reverted message${s(n)} left out`,
+  revertedParts: (n: number) => `${n} reverted part${s(n)} of a message left out`,
   sidechains: (n: number) => `${n} sidechain${s(n)} of sub-agents left out`,
   sidechainMessages: (n: number) => `${n} message${s(n)} of sidechains left out`,
   thinking: (n: number) =>
@@ -30,14 +33,17 @@ const SENTENCES = {
   images: (n: number) => `${n} image${s(n)} dropped: not in the file, or of a kind models do not take`,
   files: (n: number) =>
     `${n} file${s(n)} dropped: not in the file, too large, or of a kind models do not take`,
+  failedFiles: (n: number) => `${n} image${s(n)} or file${s(n)} of failed calls dropped: an error is text`,
   notes: (n: number) => `${n} note${s(n)} of the harness to its model left out`,
   compactions: (n: number) => `${n} compaction${s(n)} without a summary left out`,
+  kept: (n: number) => `${n} message${s(n)} kept beside a summary not found before it`,
   summaries: (n: number) => `${n} summar${n === 1 ? "y" : "ies"} of abandoned branches left out`,
   hidden: (n: number) => `${n} message${s(n)} that the model never saw left out`,
   unknown: (n: number) => `${n} entr${n === 1 ? "y" : "ies"} of unknown kind left out`,
   unanswered: (n: number) => `${n} call${s(n)} without a result recorded as interrupted`,
   strayResults: (n: number) => `${n} result${s(n)} without a call left out`,
   cutTexts: (n: number) => `${n} text${s(n)} cut: longer than a session keeps`,
+  deepInputs: (n: number) => `${n} input${s(n)} of calls kept as text: nested too deep`,
   directory: () => "its directory is not on this machine",
 } as const
 

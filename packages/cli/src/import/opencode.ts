@@ -2,7 +2,7 @@
  * What `opencode export <session>` prints, as OpenCode 1.18 writes it: one JSON document `{info, messages: [{info, parts}]}`.
  * Its entries here are `info` first, then each message. A compaction is a user message with a `compaction` part (it may
  * name the first message it keeps, `tail_start_id`) and the assistant message with `summary: true` behind it. Messages at
- * or behind `info.revert.messageID` were taken back.
+ * or behind `info.revert.messageID` were taken back; of one with a `partID`, the parts from that one on.
  */
 import type { ImportPiece } from "@meridian/engine"
 import type { JsonObject, PromptFile, RecordedContent } from "@meridian/protocol"
@@ -15,6 +15,7 @@ import { todoList } from "./todo-list.ts"
 export const openOpencodeReader: OpenReader = (losses) => {
   let about: About | undefined
   let revertedFrom: string | undefined
+  let revertedPart: string | undefined
   let isReverted = false
   const order: string[] = []
   let compaction: JsonObject | undefined
@@ -30,7 +31,9 @@ export const openOpencodeReader: OpenReader = (losses) => {
     const directory = textAt(entry, "directory")
     const title = textAt(entry, "title")
     const began = timeOf(objectAt(entry, "time")?.["created"])
-    revertedFrom = textAt(objectAt(entry, "revert"), "messageID")
+    const revert = objectAt(entry, "revert")
+    revertedFrom = textAt(revert, "messageID")
+    revertedPart = textAt(revert, "partID")
     about = {
       id,
       ...(directory === undefined ? {} : { directory }),
@@ -169,18 +172,28 @@ export const openOpencodeReader: OpenReader = (losses) => {
     return [{ kind: "summary", ...timeIn(info), text, keep, manual, tokens: { before, after }, ...spent }]
   }
 
+  /** OpenCode takes back the named part and what follows it. */
+  const partsLeft = (parts: readonly JsonObject[]): readonly JsonObject[] => {
+    const start = parts.findIndex((part) => textAt(part, "id") === revertedPart)
+    if (start === -1) return parts
+    losses.add("revertedParts", parts.length - start)
+    return parts.slice(0, start)
+  }
+
   return {
     survey,
     about: () => about,
     read: (entry) => {
       const info = objectAt(entry, "info")
       if (info === undefined) return []
-      isReverted ||= revertedFrom !== undefined && wordAt(info, "id") === revertedFrom
-      if (isReverted) {
+      const isBoundary = revertedFrom !== undefined && wordAt(info, "id") === revertedFrom
+      if (isReverted || (isBoundary && revertedPart === undefined)) {
+        isReverted = true
         losses.add("reverted")
         return []
       }
-      const parts = objectsIn(entry["parts"])
+      isReverted = isBoundary
+      const parts = isBoundary ? partsLeft(objectsIn(entry["parts"])) : objectsIn(entry["parts"])
       if (wordAt(info, "role") === "user") return readUser(info, parts)
       if (wordAt(info, "role") === "assistant") return readAssistant(info, parts)
       losses.add("unknown")

@@ -9,11 +9,16 @@ import type { Json, JsonObject, PromptFile, RecordedContent } from "@meridian/pr
 import { countAt, numberAt, objectAt, textAt, wordAt } from "@meridian/spaces"
 
 import { fileOf, mediaOf, textContent } from "./content.ts"
-import { dated, objectsIn, timeOf, type About, type OpenReader } from "./conversation.ts"
+import { blocksIn, dated, timeOf, type About, type OpenReader } from "./conversation.ts"
 
 interface Entry {
   readonly parent: string | undefined
   readonly before: string | undefined
+  readonly isMessage: boolean
+}
+
+interface Step {
+  readonly id: string
   readonly isMessage: boolean
 }
 
@@ -24,8 +29,8 @@ export const openPiReader: OpenReader = (losses) => {
   let firstPrompt: string | undefined
   let tip: string | undefined
   let chosen: Set<string> | undefined
-  /** Keys of the messages read so far, in order: a compaction keeps a tail of them. */
-  let keys: string[] = []
+  /** The entries read so far, in order: a compaction keeps a tail of them. */
+  let path: Step[] = []
   let turns = 0
 
   const survey = (entry: JsonObject): void => {
@@ -51,21 +56,21 @@ export const openPiReader: OpenReader = (losses) => {
   }
 
   const choose = (): Set<string> => {
-    const path = new Set<string>()
-    for (let id = tip; id !== undefined && !path.has(id);) {
+    const branch = new Set<string>()
+    for (let id = tip; id !== undefined && !branch.has(id);) {
       const entry: Entry | undefined = entries.get(id)
       if (entry === undefined) break
-      path.add(id)
+      branch.add(id)
       id = entry.parent === undefined || entries.has(entry.parent) ? entry.parent : entry.before
     }
-    const left = [...entries].filter(([id, { isMessage }]) => isMessage && !path.has(id))
+    const left = [...entries].filter(([id, { isMessage }]) => isMessage && !branch.has(id))
     losses.add("branchMessages", left.length)
-    losses.add("branches", left.filter(([, { parent }]) => parent === undefined || path.has(parent)).length)
-    return path
+    losses.add("branches", left.filter(([, { parent }]) => parent === undefined || branch.has(parent)).length)
+    return branch
   }
 
   const filesOf = (content: Json | undefined): readonly PromptFile[] =>
-    objectsIn(content).flatMap((block): readonly PromptFile[] => {
+    blocksIn(content).flatMap((block): readonly PromptFile[] => {
       if (wordAt(block, "type") !== "image") return []
       const file = fileOf(textAt(block, "mimeType"), textAt(block, "data"), losses)
       return file === undefined ? [] : [file]
@@ -81,7 +86,7 @@ export const openPiReader: OpenReader = (losses) => {
     const provider = textAt(message, "provider")
     const name = model === undefined || provider === undefined ? model : `${provider}/${model}`
     const of = { turn, agent: "pi", ...about, ...(name === undefined ? {} : { model: name }) }
-    const pieces = objectsIn(message["content"]).flatMap((block): readonly ImportPiece[] => {
+    const pieces = blocksIn(message["content"]).flatMap((block): readonly ImportPiece[] => {
       switch (wordAt(block, "type")) {
         case "text":
           return [{ kind: "text", ...of, text: wordAt(block, "text") }]
@@ -115,7 +120,6 @@ export const openPiReader: OpenReader = (losses) => {
     const key = textAt(entry, "id")
     const time = timeOf(message["timestamp"]) ?? timeOf(entry["timestamp"])
     const about = { ...(key === undefined ? {} : { key }), ...(time === undefined ? {} : { time }) }
-    if (key !== undefined) keys.push(key)
     const { content } = message
     switch (wordAt(message, "role")) {
       case "user": {
@@ -156,13 +160,22 @@ export const openPiReader: OpenReader = (losses) => {
     }
   }
 
-  const readSummary = (entry: JsonObject, keep: readonly string[]): readonly ImportPiece[] => {
+  /** The messages from an entry on, whatever that entry is. */
+  const keptFrom = (first: string | undefined): readonly Step[] => {
+    if (first === undefined) return []
+    const start = path.findIndex(({ id }) => id === first)
+    if (start === -1) losses.add("kept")
+    return start === -1 ? [] : path.slice(start)
+  }
+
+  const readSummary = (entry: JsonObject, kept: readonly Step[]): readonly ImportPiece[] => {
     const text = wordAt(entry, "summary")
     if (text === "") {
       losses.add("compactions")
       return []
     }
-    keys = [...keep]
+    path = [...kept]
+    const keep = kept.flatMap(({ id, isMessage }) => (isMessage ? [id] : []))
     const tokens = { before: countAt(entry, "tokensBefore"), after: 0 }
     return [{ kind: "summary", ...dated(entry["timestamp"]), text, keep, tokens }]
   }
@@ -179,15 +192,14 @@ export const openPiReader: OpenReader = (losses) => {
       const id = textAt(entry, "id")
       const type = wordAt(entry, "type")
       if (type === "session" || (id !== undefined && !chosen.delete(id))) return []
+      if (id !== undefined) path.push({ id, isMessage: type === "message" })
       switch (type) {
         case "message": {
           const message = objectAt(entry, "message")
           return message === undefined ? [] : readMessage(entry, message)
         }
-        case "compaction": {
-          const start = keys.indexOf(wordAt(entry, "firstKeptEntryId"))
-          return readSummary(entry, start === -1 ? [] : keys.slice(start))
-        }
+        case "compaction":
+          return readSummary(entry, keptFrom(textAt(entry, "firstKeptEntryId")))
         case "branch_summary":
           losses.add("summaries")
           return []
@@ -209,12 +221,10 @@ export const openPiReader: OpenReader = (losses) => {
   }
 }
 
-const textsOf = (content: Json | undefined): readonly string[] => {
-  if (typeof content === "string") return [content]
-  return objectsIn(content).flatMap((block) =>
+const textsOf = (content: Json | undefined): readonly string[] =>
+  blocksIn(content).flatMap((block) =>
     wordAt(block, "type") === "text" ? (textAt(block, "text") ?? []) : [],
   )
-}
 
 const usageOf = (usage: JsonObject) => ({
   input: countAt(usage, "input"),

@@ -20,6 +20,7 @@ export const readSessionFile = async (
   file: string,
   losses: Losses,
 ): Promise<SessionFile> => {
+  if (source.bytes === 0) throw new Failure("IMPORT_FORMAT_UNKNOWN", { file, why: "it is empty" })
   const isWhole = isDocument(await source.start())
   const entries = (): AsyncIterable<JsonObject> =>
     isWhole ? source.document((kind) => losses.add(kind)) : source.lines((kind) => losses.add(kind))
@@ -37,11 +38,30 @@ export const readSessionFile = async (
       let said = 0
       for await (const entry of silent())
         for (const piece of reader.read(entry)) {
-          said += 1
+          if (isSaid(piece)) said += 1
           yield piece
         }
       if (said === 0) throw new Failure("IMPORT_EMPTY", { file })
     },
+  }
+}
+
+/** Whether it makes a conversation of what would be none without it. */
+const isSaid = (piece: ImportPiece): boolean => {
+  switch (piece.kind) {
+    case "prompt":
+      return piece.prompt.text !== "" || (piece.prompt.files ?? []).length > 0
+    case "text":
+    case "reasoning":
+      return piece.text !== ""
+    case "call":
+    case "failed":
+    case "summary":
+      return true
+    case "result":
+    case "todo":
+    case "usage":
+      return false
   }
 }
 

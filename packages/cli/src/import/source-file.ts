@@ -20,6 +20,8 @@ import { pipeline } from "node:stream/promises"
 import { Failure, type JsonObject } from "@meridian/protocol"
 import { asObject, lineSplitter, listAt, objectAt, parseObject } from "@meridian/spaces"
 
+import { mangledLines, parseDocument } from "./document.ts"
+
 export const IMPORT_LIMITS = {
   fileBytes: 8 * 1024 ** 3,
   /** A picture is a line of some megabytes. */
@@ -32,10 +34,11 @@ export const IMPORT_LIMITS = {
 
 export interface SourceFile extends Disposable {
   readonly start: () => Promise<string>
-  /** Every line that is a JSON object; the others are handed to `onBad`. */
-  readonly lines: (onBad: (kind: "damaged" | "long") => void) => AsyncIterable<JsonObject>
+  readonly bytes: number
+  /** Every line that is a JSON object; what is wrong with the others is handed to `onBad`. */
+  readonly lines: (onBad: (kind: "damaged" | "long" | "mangled") => void) => AsyncIterable<JsonObject>
   /** The whole as one document: `info`, then each of `messages`. */
-  readonly document: (onBad: (kind: "damaged") => void) => AsyncIterable<JsonObject>
+  readonly document: (onBad: (kind: "damaged" | "mangled") => void) => AsyncIterable<JsonObject>
   readonly digest: () => Promise<string>
 }
 
@@ -74,6 +77,7 @@ export const openSourceFile = async (path: string, signal: AbortSignal): Promise
           onBad("long")
           return []
         }
+        if (line.isMangled === true) onBad("mangled")
         if (line.text.trim() === "") return []
         const entry = parseObject(line.text.replace(/^\uFEFF/, ""))
         if (entry === undefined) onBad("damaged")
@@ -83,22 +87,22 @@ export const openSourceFile = async (path: string, signal: AbortSignal): Promise
     yield* parse(splitter.end())
   }
 
-  const whole = async (): Promise<JsonObject | undefined> => {
+  const whole = async (): Promise<Buffer> => {
     if (bytes > IMPORT_LIMITS.documentBytes)
       throw new Failure("IMPORT_TOO_LARGE", {
         what: `one document of more than ${IMPORT_LIMITS.documentBytes} bytes`,
       })
     const pieces: Buffer[] = []
     for await (const chunk of chunks()) pieces.push(Buffer.from(chunk))
-    return parseObject(
-      Buffer.concat(pieces)
-        .toString("utf8")
-        .replace(/^\uFEFF/, ""),
-    )
+    return Buffer.concat(pieces)
   }
 
   const document: SourceFile["document"] = async function* (onBad) {
-    const parsed = await whole()
+    const content = await whole()
+    for (let n = mangledLines(content); n > 0; n -= 1) onBad("mangled")
+    const parsed = parseDocument(content.toString("utf8").replace(/^\uFEFF/, ""))
+    if (typeof parsed === "string")
+      throw new Failure("IMPORT_FORMAT_UNKNOWN", { file: nameOfSource(path), why: parsed })
     const info = objectAt(parsed, "info")
     if (info === undefined) return onBad("damaged")
     yield info
@@ -110,6 +114,7 @@ export const openSourceFile = async (path: string, signal: AbortSignal): Promise
   }
 
   return {
+    bytes,
     start: async () => {
       const pieces: Buffer[] = []
       for await (const chunk of chunks(Math.min(bytes, 4096))) pieces.push(Buffer.from(chunk))
@@ -189,5 +194,8 @@ const guarded = <A>(path: string, body: () => A): A => {
 const unreadable = (path: string, cause: unknown): unknown => {
   if (cause instanceof Failure || !(cause instanceof Error) || !("code" in cause)) return cause
   const why = cause.code === "ENOENT" ? "it does not exist" : cause.message
-  return new Failure("IMPORT_UNREADABLE", { file: path === "-" ? "(stdin)" : path, why }, { cause })
+  return new Failure("IMPORT_UNREADABLE", { file: nameOfSource(path), why }, { cause })
 }
+
+/** What a person is told it is. */
+export const nameOfSource = (path: string): string => (path === "-" ? "stdin" : path)

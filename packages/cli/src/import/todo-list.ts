@@ -3,6 +3,7 @@ import type { ImportPiece } from "@meridian/engine"
 import type { JsonObject, TodoItem } from "@meridian/protocol"
 import { textAt, wordAt } from "@meridian/spaces"
 
+import { cutText } from "./content.ts"
 import { objectsIn } from "./conversation.ts"
 
 const MOST_ITEMS = 200
@@ -28,7 +29,7 @@ export const todoList = (
     const status = STATUS[wordAt(entry, "status")]
     return content === undefined || status === undefined
       ? []
-      : [{ content: content.slice(0, MOST_CHARACTERS), status }]
+      : [{ content: cutText(content, MOST_CHARACTERS), status }]
   })
   return items.length === 0 ? [] : [{ kind: "todo", ...time, items: items.slice(0, MOST_ITEMS) }]
 }

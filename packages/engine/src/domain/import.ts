@@ -8,6 +8,7 @@ import {
   type Json,
   type MessageId,
   type Prompt,
+  type PromptFile,
   type RecordedContent,
   type RecordedUsage,
   type TodoItem,
@@ -15,6 +16,16 @@ import {
 
 import { assert } from "./assert.ts"
 import type { DatedEvent } from "./fork.ts"
+import {
+  cutText,
+  freeId,
+  givenInput,
+  shortName,
+  toolName,
+  validCount,
+  validTime,
+  validUsage,
+} from "./import-values.ts"
 import { LIMITS } from "./limits.ts"
 
 interface Dated {
@@ -81,6 +92,10 @@ export interface ImportCounts {
   readonly cutTexts: number
   /** Files of prompts and results that a session does not take: too large, too many. */
   readonly droppedFiles: number
+  /** Pictures and files in results of calls that failed: an error is text. */
+  readonly failedFiles: number
+  /** Inputs of calls that were nested too deep and stand as text. */
+  readonly deepInputs: number
 }
 
 export interface Assembler {
@@ -89,6 +104,8 @@ export interface Assembler {
   readonly end: () => readonly DatedEvent[]
   readonly counts: () => ImportCounts
 }
+
+type PromptPiece = Extract<ImportPiece, { readonly kind: "prompt" }>
 
 interface OpenTurn {
   readonly turn: string
@@ -117,8 +134,12 @@ export const createAssembler = (options: {
     strayResults: 0,
     cutTexts: 0,
     droppedFiles: 0,
+    failedFiles: 0,
+    deepInputs: 0,
   }
   let { time } = options
+  /** Of the last event. */
+  let latest = time
   let seq = 1
   let ids = 0
   let turn: OpenTurn | undefined
@@ -130,6 +151,8 @@ export const createAssembler = (options: {
   const open = new Map<string, { readonly messageID: MessageId; readonly callID: string }[]>()
   /** Messages a summary may keep: those since the last one, by what the source calls them. */
   const keys = new Map<string, string>()
+  /** Said while calls were open: it waits until their answer is over, as it did there. */
+  let waiting: { readonly piece: PromptPiece; readonly time: number } | undefined
   let events: DatedEvent[] = []
 
   const nextId = (prefix: string): string => options.id(prefix, ++ids)
@@ -137,6 +160,7 @@ export const createAssembler = (options: {
   const emit = (event: DatedEvent): void => {
     events.push(event)
     seq += 1
+    latest = event.time
   }
 
   const settleCalls = (): void => {
@@ -172,8 +196,14 @@ export const createAssembler = (options: {
   }
 
   const settle = (): void => {
+    const said = waiting
+    waiting = undefined
+    const now = time
+    if (said !== undefined) time = Math.max(said.time, latest)
     endTurn()
     settleCalls()
+    if (said !== undefined) recordPrompt(said.piece)
+    time = now
   }
 
   const enterTurn = (piece: OfTurn): OpenTurn => {
@@ -188,7 +218,7 @@ export const createAssembler = (options: {
       emit({
         type: "session.next.step.started.1",
         time,
-        data: { assistantMessageID: id, agent: nameOf(agent), model: nameOf(model) },
+        data: { assistantMessageID: id, agent: shortName(agent), model: shortName(model) },
       })
     }
     if (piece.key !== undefined) keys.set(piece.key, turn.id)
@@ -204,21 +234,32 @@ export const createAssembler = (options: {
   }
 
   const shorten = (text: string, most: number): string => {
-    if (text.length <= most) return text
+    const kept = cutText(text, most)
+    if (text.length <= most) return kept
     counts.cutTexts += 1
-    return `${text.slice(0, most)}\n[cut: the import keeps ${most} characters]`
+    return `${kept}\n[cut: the import keeps ${most} characters]`
   }
 
-  const takePrompt = (piece: Extract<ImportPiece, { readonly kind: "prompt" }>): void => {
+  const takePrompt = (piece: PromptPiece): void => {
+    if (piece.prompt.text === "" && (piece.prompt.files ?? []).length === 0) return
+    if (open.size > 0 && waiting === undefined) {
+      waiting = { piece, time }
+      return
+    }
+    settle()
+    recordPrompt(piece)
+  }
+
+  const recordPrompt = (piece: PromptPiece): void => {
     const text = shorten(piece.prompt.text, LIMITS.importedPromptCharacters)
     let room = LIMITS.promptBytes
-    const files = (piece.prompt.files ?? []).filter(({ base64 }, at) => {
-      room -= base64.length
-      return room >= 0 && at < LIMITS.promptFiles
+    const files = (piece.prompt.files ?? []).flatMap((file, at): readonly PromptFile[] => {
+      room -= file.base64.length
+      if (room < 0 || at >= LIMITS.promptFiles) return []
+      return [file.name === undefined ? file : { ...file, name: shortName(file.name) }]
     })
     counts.droppedFiles += (piece.prompt.files?.length ?? 0) - files.length
     if (text === "" && files.length === 0) return
-    settle()
     counts.prompts += 1
     visible += 1
     const id = messageId(nextId("msg_"))
@@ -238,7 +279,7 @@ export const createAssembler = (options: {
     const callID = freeId(piece.callID, taken)
     taken.add(callID)
     open.set(piece.callID, [...(open.get(piece.callID) ?? []), { messageID: id, callID }])
-    const given = boundInput(piece, (text) => shorten(text, LIMITS.importedTextCharacters))
+    const given = takeInput(piece)
     emit({
       type: "session.next.tool.called.1",
       time,
@@ -246,9 +287,17 @@ export const createAssembler = (options: {
     })
   }
 
+  const takeInput = (
+    piece: Extract<ImportPiece, { readonly kind: "call" }>,
+  ): { readonly input: Json } | { readonly raw: string } => {
+    const given = givenInput(piece)
+    if (given.kind === "object") return { input: given.input }
+    if (given.isDeep) counts.deepInputs += 1
+    return { raw: shorten(given.text, LIMITS.importedTextCharacters) }
+  }
+
   const takeResult = (piece: Extract<ImportPiece, { readonly kind: "result" }>): void => {
-    const waiting = open.get(piece.callID) ?? []
-    const [call, ...rest] = waiting
+    const [call, ...rest] = open.get(piece.callID) ?? []
     if (call === undefined) {
       counts.strayResults += 1
       return
@@ -259,7 +308,9 @@ export const createAssembler = (options: {
     const about = { assistantMessageID: call.messageID, callID: call.callID }
     if (piece.failed !== true)
       return emit({ type: "session.next.tool.success.1", time, data: { ...about, content } })
-    const message = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
+    const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []))
+    counts.failedFiles += content.length - texts.length
+    const message = texts.join("\n")
     const error = { code: "failed", message: message === "" ? "The tool failed." : message }
     emit({ type: "session.next.tool.failed.1", time, data: { ...about, error } })
   }
@@ -340,7 +391,7 @@ export const createAssembler = (options: {
         takeResult(piece)
         break
       case "todo":
-        emit({ type: "session.next.todo.updated.1", time, data: { items: piece.items } })
+        emit({ type: "session.next.todo.updated.1", time, data: { items: piece.items.map(wellFormedItem) } })
         break
       case "usage":
         if (turn?.turn !== piece.turn) break
@@ -377,43 +428,7 @@ export const createAssembler = (options: {
 const MISSING_START = "[The beginning of this conversation is missing: it was not in the imported file.]"
 const NO_RESULT = "The imported conversation has no result of this call."
 
-/** Providers refuse other names, and one in the history would refuse the session from then on. */
-const toolName = (name: string): string => name.replaceAll(/[^\w-]/g, "_").slice(0, 64) || "tool"
-
-const nameOf = (name: string): string => name.slice(0, 200)
-
-const freeId = (id: string, taken: ReadonlySet<string>): string => {
-  const base = id.slice(0, 200) || "call"
-  if (!taken.has(base)) return base
-  for (let n = 2; ; n += 1) if (!taken.has(`${base}_${n}`)) return `${base}_${n}`
-}
-
-/** An object as it is; a provider would refuse anything else, so that stands as the text it was. */
-const boundInput = (
-  { input = {}, raw }: { readonly input?: Json; readonly raw?: string },
-  shorten: (text: string) => string,
-): { readonly input: Json } | { readonly raw: string } => {
-  const isObject = raw === undefined && typeof input === "object" && input !== null && !Array.isArray(input)
-  const text = raw ?? JSON.stringify(input)
-  return isObject && text.length <= LIMITS.importedTextCharacters ? { input } : { raw: shorten(text) }
-}
-
-const LATEST_TIME = 8_640_000_000_000_000
-
-const validTime = (time: number | undefined): number | undefined =>
-  time !== undefined && Number.isFinite(time) && time >= 0 && time <= LATEST_TIME
-    ? Math.floor(time)
-    : undefined
-
-const validCount = (count: number): number => (Number.isFinite(count) && count > 0 ? count : 0)
-
-/** Whole numbers: they are summed in integer columns. */
-const validTokens = (count: number): number => Math.min(Math.floor(validCount(count)), 1_000_000_000_000)
-
-const validUsage = (usage: RecordedUsage): RecordedUsage => ({
-  input: validTokens(usage.input),
-  output: validTokens(usage.output),
-  reasoning: validTokens(usage.reasoning),
-  cacheRead: validTokens(usage.cacheRead),
-  cacheWrite: validTokens(usage.cacheWrite),
+const wellFormedItem = ({ content, status }: TodoItem): TodoItem => ({
+  content: content.toWellFormed(),
+  status,
 })

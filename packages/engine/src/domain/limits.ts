@@ -50,6 +50,8 @@ export const LIMITS = {
   importedTextCharacters: 1024 * 1024,
   importedResultCharacters: 256 * 1024,
   importedEvents: 4_000_000,
+  /** Levels of the input of a call: SQLite reads JSON of 1,000, and an event stands a few levels around it. */
+  importedDepth: 500,
   /** Held in memory before they are written. */
   importedBatchCharacters: 4 * 1024 * 1024,
   contextRetryMs: 1_000,

@@ -71,7 +71,8 @@ export const ENGINE_FAILURES = {
   IMPORT_FORMAT_UNKNOWN: {
     exit: 1,
     http: 400,
-    cause: (f) => `${f["file"]} is no session that can be imported.`,
+    cause: (f) =>
+      `${f["file"]} is no session that can be imported${f["why"] === undefined ? "" : `: ${f["why"]}`}.`,
     next: () =>
       "name the JSONL of a Claude Code session, a Codex rollout, the JSON of 'opencode export' or a session of pi.",
   },

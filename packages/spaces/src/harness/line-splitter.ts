@@ -2,8 +2,11 @@
  * Bytes to lines with a bound: a line of any length costs at most `limit` bytes here. UTF-8 may be split anywhere
  * between chunks. A line over the bound is handed out by its beginning only.
  */
+import { isUtf8 } from "node:buffer"
+
 export type Line =
-  | { readonly kind: "whole"; readonly text: string }
+  /** `isMangled`: some of its bytes are no UTF-8, and U+FFFD stands for them. */
+  | { readonly kind: "whole"; readonly text: string; readonly isMangled?: true }
   | { readonly kind: "cut"; readonly start: string; readonly bytes: number }
 
 export interface LineSplitter {
@@ -36,10 +39,12 @@ export const lineSplitter = (bounds: {
   }
 
   const take = (): Line => {
-    const text = decoder.decode(join(held, heldBytes))
+    const bytes = join(held, heldBytes)
+    const text = decoder.decode(bytes)
+    const mangled = text.includes("\uFFFD") && !isUtf8(bytes) ? { isMangled: true as const } : {}
     const line: Line =
       lineBytes <= bounds.lineBytes
-        ? { kind: "whole", text: text.endsWith("\r") ? text.slice(0, -1) : text }
+        ? { kind: "whole", text: text.endsWith("\r") ? text.slice(0, -1) : text, ...mangled }
         : { kind: "cut", start: text.slice(0, bounds.cutBytes), bytes: lineBytes }
     held = []
     heldBytes = 0

@@ -1,0 +1,98 @@
+/** Single values of a foreign conversation, as a session can hold them: whole characters, names, numbers within bounds. */
+import type { Json, RecordedUsage } from "@meridian/protocol"
+
+import { LIMITS } from "./limits.ts"
+
+/** At most so many characters, and never half of one. */
+export const cutText = (text: string, most: number): string => {
+  const whole = text.toWellFormed()
+  if (whole.length <= most) return whole
+  const last = whole.charCodeAt(most - 1)
+  return whole.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most)
+}
+
+/** Providers refuse other names, and one in the history would refuse the session from then on. */
+export const toolName = (name: string): string => name.replaceAll(/[^\w-]/g, "_").slice(0, 64) || "tool"
+
+export const shortName = (name: string): string => cutText(name, 200)
+
+export const freeId = (id: string, taken: ReadonlySet<string>): string => {
+  const base = shortName(id) || "call"
+  if (!taken.has(base)) return base
+  for (let n = 2; ; n += 1) if (!taken.has(`${base}_${n}`)) return `${base}_${n}`
+}
+
+export type GivenInput =
+  | { readonly kind: "object"; readonly input: Json }
+  /** It stands as the text it was: a provider would refuse it, or readers of JSON would. */
+  | { readonly kind: "text"; readonly text: string; readonly isDeep: boolean }
+
+export const givenInput = ({
+  input = {},
+  raw,
+}: {
+  readonly input?: Json
+  readonly raw?: string
+}): GivenInput => {
+  if (raw !== undefined) return { kind: "text", text: raw, isDeep: false }
+  const isDeep = isDeeper(input, LIMITS.importedDepth)
+  const text = asText(input)
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input)
+  if (!isObject || isDeep || text.length > LIMITS.importedTextCharacters)
+    return { kind: "text", text, isDeep }
+  // JSON writes half a character as an escape, and nothing else that begins like this.
+  return { kind: "object", input: /\\ud[89a-f]/.test(text) ? wellFormed(input) : input }
+}
+
+/** Without recursion: the value may be nested deeper than the stack. */
+const isDeeper = (value: Json, most: number): boolean => {
+  let level: readonly Json[] = [value]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth >= most) return true
+    level = level.flatMap((entry) =>
+      typeof entry === "object" && entry !== null ? Object.values<Json>(entry).filter(isNested) : [],
+    )
+  }
+  return false
+}
+
+const isNested = (value: Json): boolean => typeof value === "object" && value !== null
+
+const asText = (input: Json): string => {
+  try {
+    return JSON.stringify(input)
+  } catch {
+    return "[nested deeper than can be written]"
+  }
+}
+
+/** Only for what is not deep. */
+const wellFormed = (value: Json): Json => {
+  if (typeof value === "string") return value.toWellFormed()
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map((entry: Json) => wellFormed(entry))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [key.toWellFormed(), wellFormed(entry)]),
+  )
+}
+
+/** The last moment of the year 9999: what is later is no time anybody wrote down. */
+export const LATEST_TIME = 253_402_300_799_999
+
+export const validTime = (time: number | undefined): number | undefined =>
+  time !== undefined && Number.isFinite(time) && time >= 0 && time <= LATEST_TIME
+    ? Math.floor(time)
+    : undefined
+
+export const validCount = (count: number): number => (Number.isFinite(count) && count > 0 ? count : 0)
+
+/** Whole numbers: they are summed in integer columns. */
+const validTokens = (count: number): number => Math.min(Math.floor(validCount(count)), 1_000_000_000_000)
+
+export const validUsage = (usage: RecordedUsage): RecordedUsage => ({
+  input: validTokens(usage.input),
+  output: validTokens(usage.output),
+  reasoning: validTokens(usage.reasoning),
+  cacheRead: validTokens(usage.cacheRead),
+  cacheWrite: validTokens(usage.cacheWrite),
+})
