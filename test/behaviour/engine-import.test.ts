@@ -244,7 +244,7 @@ test("a cut leaves whole characters, and no text has half of one", async () => {
       { kind: "summary", text: HALF },
     ],
   })
-  expect(counts).toMatchObject({ cutTexts: 3, deepInputs: 0 })
+  expect(counts).toMatchObject({ cutTexts: 3, mendedTexts: 6, deepInputs: 0 })
   const events = await allEvents(scene.engine, session.id)
   // JSON writes half a character as an escape, and a whole one as itself.
   expect(JSON.stringify(events)).not.toMatch(/\\ud[89a-f]/)

@@ -98,6 +98,7 @@ const toDocument = (
   losses.add("unanswered", counts.unanswered)
   losses.add("strayResults", counts.strayResults)
   losses.add("cutTexts", counts.cutTexts)
+  losses.add("mendedTexts", counts.mendedTexts)
   losses.add("files", counts.droppedFiles)
   losses.add("failedFiles", counts.failedFiles)
   losses.add("deepInputs", counts.deepInputs)

@@ -43,6 +43,7 @@ const SENTENCES = {
   unanswered: (n: number) => `${n} call${s(n)} without a result recorded as interrupted`,
   strayResults: (n: number) => `${n} result${s(n)} without a call left out`,
   cutTexts: (n: number) => `${n} text${s(n)} cut: longer than a session keeps`,
+  mendedTexts: (n: number) => `${n} text${s(n)} with half a character: a replacement mark stands for it`,
   deepInputs: (n: number) => `${n} input${s(n)} of calls kept as text: nested too deep`,
   directory: () => "its directory is not on this machine",
 } as const

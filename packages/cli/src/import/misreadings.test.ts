@@ -162,12 +162,12 @@ describe("plain text where others write blocks", () => {
 })
 
 test("lines of Claude Code that name no parent follow the line before them", async () => {
-  const lines = [
-    claude("1", null, "user", "one"),
-    claude("2", null, "assistant", "two"),
-    claude("3", null, "user", "three"),
-  ].map((line) => ({ ...line, parentUuid: undefined }))
-  const { pieces, losses } = await readLines(lines)
+  const none = { parentUuid: undefined }
+  const { pieces, losses } = await readLines([
+    claude("1", null, "user", "one", none),
+    claude("2", null, "assistant", "two", none),
+    claude("3", null, "user", "three", none),
+  ])
   expect(told(pieces)).toEqual(["user: one", "opus: two", "user: three"])
   expect(losses).toEqual([])
 })
@@ -222,7 +222,7 @@ describe("OpenCode", () => {
         { info: { id: "m1", role: "user" }, parts: [said("p1", "ask")] },
         {
           info: { id: "m2", role: "assistant", modelID: "k" },
-          parts: [said("p2", "stays"), said("p3", "taken back"), said("p4", "too")],
+          parts: [said("p2", "stays"), said("p3", "taken back"), said("p4", "too"), { type: "step-finish" }],
         },
         { info: { id: "m3", role: "user" }, parts: [said("p5", "gone")] },
       ],
@@ -259,6 +259,13 @@ describe("OpenCode", () => {
     ).rejects.toMatchObject({
       message: expect.stringMatching(/not valid JSON\.$/),
     })
+  })
+})
+
+test("an export without its session is refused as such", async () => {
+  await expect(readLines('{"messages": []}')).rejects.toMatchObject({
+    code: "IMPORT_FORMAT_UNKNOWN",
+    message: expect.stringMatching(/: its `info` does not say which session it is\.$/),
   })
 })
 

@@ -176,7 +176,8 @@ export const openOpencodeReader: OpenReader = (losses) => {
   const partsLeft = (parts: readonly JsonObject[]): readonly JsonObject[] => {
     const start = parts.findIndex((part) => textAt(part, "id") === revertedPart)
     if (start === -1) return parts
-    losses.add("revertedParts", parts.length - start)
+    const gone = parts.slice(start).filter((part) => SAID.has(wordAt(part, "type")))
+    losses.add("revertedParts", gone.length)
     return parts.slice(0, start)
   }
 
@@ -201,6 +202,9 @@ export const openOpencodeReader: OpenReader = (losses) => {
     },
   }
 }
+
+/** The others are bookkeeping. */
+const SAID = new Set(["text", "reasoning", "tool", "file", "subtask"])
 
 const timeIn = (info: JsonObject) => dated(objectAt(info, "time")?.["created"])
 const partTime = (part: JsonObject) => dated(objectAt(part, "time")?.["start"])

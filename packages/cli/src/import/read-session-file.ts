@@ -28,7 +28,11 @@ export const readSessionFile = async (
     isWhole ? source.document(() => undefined) : source.lines(() => undefined)
   const surveyed = await survey(entries(), isWhole, losses)
   const about = surveyed?.reader.about()
-  if (surveyed === undefined || about === undefined) throw new Failure("IMPORT_FORMAT_UNKNOWN", { file })
+  if (surveyed === undefined || about === undefined)
+    throw new Failure("IMPORT_FORMAT_UNKNOWN", {
+      file,
+      ...(isWhole ? { why: "its `info` does not say which session it is" } : {}),
+    })
   const { reader, format } = surveyed
   return {
     format,

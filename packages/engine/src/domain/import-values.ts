@@ -2,6 +2,7 @@
 import type { Json, RecordedUsage } from "@meridian/protocol"
 
 import { LIMITS } from "./limits.ts"
+import { wellFormed } from "./well-formed.ts"
 
 /** At most so many characters, and never half of one. */
 export const cutText = (text: string, most: number): string => {
@@ -40,8 +41,7 @@ export const givenInput = ({
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input)
   if (!isObject || isDeep || text.length > LIMITS.importedTextCharacters)
     return { kind: "text", text, isDeep }
-  // JSON writes half a character as an escape, and nothing else that begins like this.
-  return { kind: "object", input: /\\ud[89a-f]/.test(text) ? wellFormed(input) : input }
+  return { kind: "object", input: wellFormed(input) }
 }
 
 /** Without recursion: the value may be nested deeper than the stack. */
@@ -64,16 +64,6 @@ const asText = (input: Json): string => {
   } catch {
     return "[nested deeper than can be written]"
   }
-}
-
-/** Only for what is not deep. */
-const wellFormed = (value: Json): Json => {
-  if (typeof value === "string") return value.toWellFormed()
-  if (typeof value !== "object" || value === null) return value
-  if (Array.isArray(value)) return value.map((entry: Json) => wellFormed(entry))
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [key.toWellFormed(), wellFormed(entry)]),
-  )
 }
 
 /** The last moment of the year 9999: what is later is no time anybody wrote down. */

@@ -27,6 +27,7 @@ import {
   validUsage,
 } from "./import-values.ts"
 import { LIMITS } from "./limits.ts"
+import { wellFormed } from "./well-formed.ts"
 
 interface Dated {
   /** Milliseconds since 1970; without one, the time of the piece before. */
@@ -90,6 +91,8 @@ export interface ImportCounts {
   readonly strayResults: number
   /** Texts that were longer than a session keeps. */
   readonly cutTexts: number
+  /** Texts with half a character, where U+FFFD stands now. */
+  readonly mendedTexts: number
   /** Files of prompts and results that a session does not take: too large, too many. */
   readonly droppedFiles: number
   /** Pictures and files in results of calls that failed: an error is text. */
@@ -133,6 +136,7 @@ export const createAssembler = (options: {
     unanswered: 0,
     strayResults: 0,
     cutTexts: 0,
+    mendedTexts: 0,
     droppedFiles: 0,
     failedFiles: 0,
     deepInputs: 0,
@@ -234,6 +238,7 @@ export const createAssembler = (options: {
   }
 
   const shorten = (text: string, most: number): string => {
+    if (!text.isWellFormed()) counts.mendedTexts += 1
     const kept = cutText(text, most)
     if (text.length <= most) return kept
     counts.cutTexts += 1
@@ -291,7 +296,10 @@ export const createAssembler = (options: {
     piece: Extract<ImportPiece, { readonly kind: "call" }>,
   ): { readonly input: Json } | { readonly raw: string } => {
     const given = givenInput(piece)
-    if (given.kind === "object") return { input: given.input }
+    if (given.kind === "object") {
+      if (given.input !== piece.input && piece.input !== undefined) counts.mendedTexts += 1
+      return { input: given.input }
+    }
     if (given.isDeep) counts.deepInputs += 1
     return { raw: shorten(given.text, LIMITS.importedTextCharacters) }
   }
@@ -391,7 +399,7 @@ export const createAssembler = (options: {
         takeResult(piece)
         break
       case "todo":
-        emit({ type: "session.next.todo.updated.1", time, data: { items: piece.items.map(wellFormedItem) } })
+        emit({ type: "session.next.todo.updated.1", time, data: { items: wellFormed(piece.items) } })
         break
       case "usage":
         if (turn?.turn !== piece.turn) break
@@ -427,8 +435,3 @@ export const createAssembler = (options: {
 
 const MISSING_START = "[The beginning of this conversation is missing: it was not in the imported file.]"
 const NO_RESULT = "The imported conversation has no result of this call."
-
-const wellFormedItem = ({ content, status }: TodoItem): TodoItem => ({
-  content: content.toWellFormed(),
-  status,
-})
