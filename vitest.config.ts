@@ -11,6 +11,8 @@ const shared = {
  */
 export default defineConfig({
   test: {
+    // Many tests wait for processes and clocks; one worker alone leaves the second core idle.
+    maxWorkers: 2,
     projects: [
       {
         ...shared,

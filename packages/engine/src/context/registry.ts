@@ -23,8 +23,9 @@ export const RANK = {
 
 export const createContextRegistry = (): ContextRegistry => {
   let entries: { readonly rank: number; readonly source: ContextSource }[] = []
+  let current: readonly ContextSource[] | undefined
 
-  const inForce = (): readonly ContextSource[] => {
+  const sortOut = (): readonly ContextSource[] => {
     const newest = new Map<string, { rank: number; source: ContextSource }>()
     for (const entry of entries) newest.set(entry.source.key, entry)
     return [...newest.values()].toSorted((left, right) => left.rank - right.rank).map(({ source }) => source)
@@ -42,14 +43,16 @@ export const createContextRegistry = (): ContextRegistry => {
     contribute: (rank, sources) => {
       const added = sources.map((source) => ({ rank, source }))
       entries = [...entries, ...added]
+      current = undefined
       return {
         close: () => {
           entries = entries.filter((entry) => !added.includes(entry))
+          current = undefined
         },
       }
     },
     observe: async (scene) => {
-      const sources = inForce()
+      const sources = (current ??= sortOut())
       const observed = await Promise.all(sources.map((source) => observeOne(source, scene)))
       return sources.map((source, index) => ({
         source,

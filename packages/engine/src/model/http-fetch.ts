@@ -10,6 +10,7 @@ import {
   type RequestOptions,
 } from "node:http"
 import { request as requestHttps } from "node:https"
+import { urlToHttpOptions } from "node:url"
 
 /** As the AI SDK calls it; and with a body in pieces, which are sent as they lie. */
 export type Fetch = (
@@ -46,7 +47,9 @@ const send = (
   signal: AbortSignal | undefined,
 ): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const request = (url.startsWith("https:") ? requestHttps : requestHttp)(url, options, resolve)
+    const address = addressOf(url)
+    const start = address.protocol === "https:" ? requestHttps : requestHttp
+    const request = start({ ...address, ...options }, resolve)
     request.once("error", reject)
     // Node's own way of passing a signal listens in four places.
     const abort = (): void => {
@@ -67,6 +70,26 @@ const send = (
     else if (isPieces(body)) sendPieces(request, body)
     else request.end()
   })
+
+const MOST_ADDRESSES = 64
+const addresses = new Map<string, RequestOptions>()
+
+/** A model is asked at one address again and again; taking it apart costs more than looking it up. */
+const addressOf = (url: string): RequestOptions => {
+  const known = addresses.get(url)
+  if (known !== undefined) return known
+  const { auth, hostname, path, port, protocol } = urlToHttpOptions(new URL(url))
+  const address: RequestOptions = {
+    ...(auth == null ? {} : { auth }),
+    ...(port == null ? {} : { port }),
+    ...(protocol == null ? {} : { protocol }),
+    hostname: hostname ?? "",
+    path: path ?? "/",
+  }
+  if (addresses.size >= MOST_ADDRESSES) addresses.clear()
+  addresses.set(url, address)
+  return address
+}
 
 const isPieces = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body)
 
