@@ -262,6 +262,21 @@ test("what fails for a moment is tried again, and the session has the prompt onc
   expect(eventsOf(scene, "r2").filter((line) => line.includes('"type":"retry"'))).toHaveLength(3)
 })
 
+test("a new run that is tried again goes on in its session: no tool runs twice", async () => {
+  const scene = await directScene({
+    script: [
+      { tools: [{ name: "bash", input: { command: "echo once >> count.txt" } }] },
+      ...Array.from({ length: 4 }, () => ({ error: "rate-limit" as const })),
+      { text: "At last." },
+    ],
+  })
+  await scene.run("config", "set", "defaults.retry_backoff_seconds", "0")
+  const ran = await scene.run(...DIRECT, "the only question", "--permission", "danger", "--json")
+  expect(document(ran)).toMatchObject({ status: "succeeded", attempts: 2, report: "At last." })
+  expect(readFileSync(join(scene.project, "count.txt"), "utf8")).toBe("once\n")
+  expect(scene.asked().at(-1)?.split("the only question")).toHaveLength(2)
+})
+
 test("bad input is said in one line, with what to do", async () => {
   const scene = await directScene()
   const said = async (...words: readonly string[]): Promise<string> => {

@@ -36,6 +36,7 @@ export const claude: Harness = {
   capabilities: {
     fork: true,
     chooseSession: true,
+    reopenSession: false,
     nativeAgent: true,
     nativeSkills: true,
     systemPrompt: true,

@@ -30,6 +30,7 @@ export const codex: Harness = {
   capabilities: {
     fork: true,
     chooseSession: false,
+    reopenSession: false,
     nativeAgent: false,
     nativeSkills: true,
     systemPrompt: false,

@@ -33,6 +33,7 @@ export const direct = (program: readonly [command: string, ...args: readonly str
   capabilities: {
     fork: true,
     chooseSession: true,
+    reopenSession: true,
     nativeAgent: true,
     nativeSkills: true,
     systemPrompt: true,

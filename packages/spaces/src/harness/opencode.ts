@@ -35,6 +35,7 @@ export const opencode: Harness = {
   capabilities: {
     fork: true,
     chooseSession: false,
+    reopenSession: false,
     nativeAgent: false,
     nativeSkills: true,
     systemPrompt: false,

@@ -57,10 +57,11 @@ export const converse = async (context: RunContext): Promise<Outcome> => {
 
 const attemptUntilSettled = async (context: RunContext, chat: OpenChat): Promise<Outcome> => {
   const { plan, world, stopper } = context
+  const choose = sessionChooser(context)
   let used: Usage | undefined
   for (let attempt = 1; ; attempt += 1) {
     if (stopper.signal.aborted) return { ...stopped(stopper), attempts: attempt - 1, ...used }
-    const verdict = await attemptOnce(context, chat, attempt)
+    const verdict = await attemptOnce(context, { chat, attempt, session: choose() })
     used = addUsage(used, verdict.usage)
     keepReport(context.files, verdict)
     const retry = decideRetry({ attempt, transient: verdict.failure?.transient === true }, plan.policy)
@@ -72,9 +73,15 @@ const attemptUntilSettled = async (context: RunContext, chat: OpenChat): Promise
   }
 }
 
-const attemptOnce = async (context: RunContext, chat: OpenChat, attempt: number): Promise<Verdict> => {
+interface Attempt {
+  readonly chat: OpenChat
+  readonly attempt: number
+  readonly session: SessionChoice
+}
+
+const attemptOnce = async (context: RunContext, { chat, attempt, session }: Attempt): Promise<Verdict> => {
   const { plan, world, state, space, harness, run, files, stopper } = context
-  const launch = planAttempt(context)
+  const launch = planAttempt(context, session)
   const before = await usageBefore(context)
   let known = run.start.harnessSessionId
   let writes: Promise<void> = Promise.resolve()
@@ -147,15 +154,23 @@ const usageBefore = async ({
   }
 }
 
-const planAttempt = ({ plan, world, harness, files }: RunContext): LaunchPlan => {
-  // A chosen id can be used once: every attempt at a new conversation chooses another.
-  const chosen = world.uuid()
-  const session: SessionChoice =
-    plan.session.kind === "continue"
-      ? { kind: "continue", id: harnessSessionId(plan.session.id) }
-      : plan.session.kind === "fork"
-        ? { kind: "fork", id: harnessSessionId(plan.session.id), chosen }
-        : { kind: "new", chosen }
+/**
+ * A chosen id can be used once with most harnesses, so every attempt at a new conversation chooses another. One that reopens
+ * the session goes on with what the attempt before has done.
+ */
+const sessionChooser = ({ plan, world, harness }: RunContext): (() => SessionChoice) => {
+  let chosen: string | undefined
+  return () => {
+    if (plan.session.kind === "continue") return { kind: "continue", id: harnessSessionId(plan.session.id) }
+    if (!harness.capabilities.reopenSession) chosen = undefined
+    chosen ??= world.uuid()
+    return plan.session.kind === "fork"
+      ? { kind: "fork", id: harnessSessionId(plan.session.id), chosen }
+      : { kind: "new", chosen }
+  }
+}
+
+const planAttempt = ({ plan, world, harness, files }: RunContext, session: SessionChoice): LaunchPlan => {
   return harness.launch({
     ...plan.launch,
     mode: "headless",

@@ -48,6 +48,8 @@ export interface HarnessCapabilities {
   readonly fork: boolean
   /** The launcher may choose the native id of a new (or forked) session. */
   readonly chooseSession: boolean
+  /** A chosen id may be launched again and goes on where it was: later attempts of a run do nothing twice. */
+  readonly reopenSession: boolean
   /** An agent profile is passed as an agent of the harness, not as text. */
   readonly nativeAgent: boolean
   /** The harness finds skills in its own folders by itself. */
