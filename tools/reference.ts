@@ -173,8 +173,7 @@ const LAYOUT = `.meridian/
   agents/<name>.md            agent profiles (also .agents/agents, .claude/agents, .opencode/agents)
   skills/<name>/SKILL.md      skills (also .agents/skills, .claude/skills, .opencode/skills)
   .gitignore                  keeps everything below out of version control, but fs/
-  engine.sqlite               sessions of the engine ('meridian serve --http')
-  http-token                  the server's token, readable by its owner only
+  engine.sqlite               sessions of the engine, readable by its owner only
   .spaces/.lock               held while a space is made
   .spaces/<sN>/
     space.json                {"schema_version":1,"id","name","status","started_at","finished_at"}

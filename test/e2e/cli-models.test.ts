@@ -379,6 +379,28 @@ models = ["m"]
     })
     expect(JSON.stringify(rows)).not.toContain(KEY)
   })
+
+  test("the default is what runs take, whatever the servers answer", async () => {
+    await using server = await serve((_request, response) =>
+      response.end(JSON.stringify({ data: [{ id: "found" }] })),
+    )
+    const { url: gone, [Symbol.asyncDispose]: leave } = await serve(() => {})
+    await leave()
+    const defaults = async (cwd: string, env: Readonly<Record<string, string>>, ...flags: string[]) =>
+      (await list(cwd, env, ...flags))
+        .filter((each) => each["default"] === true)
+        .map(({ model_id }) => model_id)
+    const alive = { OLLAMA_HOST: new URL(server.url).origin, ANTHROPIC_API_KEY: KEY }
+    const plain = await defaults(project(""), alive)
+    expect(plain).toHaveLength(1)
+    expect(await defaults(project(""), alive, "--probe")).toEqual(plain)
+
+    const silent = project(
+      `[providers.gone]\nbase_url = "${gone.replace("/api.json", "/v1")}"\nmodels = ["m"]\n`,
+    )
+    expect(await defaults(silent, {})).toEqual(["direct/gone/m"])
+    expect(await defaults(silent, {}, "--probe")).toEqual(["direct/gone/m"])
+  })
 })
 
 describe("models update", () => {

@@ -147,3 +147,29 @@ describe.each(WIRES)("a provider of kind $name", ({ model, path, variables: [key
     rmSync(cwd, { recursive: true, force: true })
   })
 })
+
+test("a model that says the key of another provider leaves it nowhere either", async () => {
+  const cwd = emptyFolder()
+  const provider = await startScriptedProvider({
+    script: [
+      { text: `The other key is ${KEY}.`, chunks: 7 },
+      { error: { status: 400, type: "invalid_request_error", message: `not ${KEY}` } },
+    ],
+  })
+  mkdirSync(join(cwd, ".meridian"))
+  writeFileSync(
+    join(cwd, ".meridian/config.toml"),
+    `[providers.lab]\nbase_url = "${provider.url}/v1"\napi_key_env = "LAB_KEY"\nmodels = ["m"]\n`,
+  )
+  const env = { LAB_KEY: "lab-0123456789abcdef", ANTHROPIC_API_KEY: KEY, MERIDIAN_MAX_RETRIES: "0" }
+  const said: string[] = []
+  for (const prompt of ["Tell", "Fail"]) {
+    const ran = await meridian(["run", "spawn", "-m", "direct/lab/m", "-p", prompt], { cwd, env })
+    said.push(ran.stdout, ran.stderr)
+  }
+  expect(said[0]).toContain("The other key is <hidden>.")
+  expect(said.join("\n")).not.toContain(KEY)
+  expect(filesWithKey(cwd)).toEqual([])
+  await provider.close()
+  rmSync(cwd, { recursive: true, force: true })
+})

@@ -2,6 +2,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -363,8 +364,23 @@ test("a session has no directory unless the client names one", async () => {
 
 test("the command listens on loopback only, keeps its token in a file of its owner, and ends cleanly", async () => {
   const folder = emptyFolder("meridian-serve-")
-  const server = await startServer(folder, ["--port", "0"])
-  const file = join(folder, ".meridian/http-token")
+  const old = join(folder, ".meridian/http-token")
+  mkdirSync(join(folder, ".meridian"))
+  writeFileSync(old, `${"a".repeat(43)}\n`, { mode: 0o600 })
+  const home = emptyFolder("meridian-home-")
+  const start = () => startServer(folder, ["--port", "0"], { XDG_STATE_HOME: home })
+  const server = await start()
+  const tokens = join(home, "meridian/http-token")
+  const file = join(tokens, readdirSync(tokens)[0] ?? "")
+  // Where the file tools of a run read, there is none.
+  expect(existsSync(old)).toBe(false)
+  const written = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
+  expect(written.length).toBeGreaterThan(1)
+  expect(written.filter((content) => content.includes(server.token))).toEqual([])
+  for (const name of ["engine.sqlite", "engine.sqlite-wal"])
+    expect(statSync(join(folder, ".meridian", name)).mode & 0o777).toBe(0o600)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file, "utf8")).toBe(`${server.token}\n`)
   expect(server.token).toMatch(/^[A-Za-z0-9_-]{43}$/)
@@ -376,15 +392,15 @@ test("the command listens on loopback only, keeps its token in a file of its own
   expect(await server.end("SIGTERM")).toBe(0)
   expect(server.output().split(server.token).length - 1).toBe(1)
 
-  const second = await startServer(folder, ["--port", "0"])
+  const second = await start()
   expect(second.token).toBe(server.token)
   await second.end("SIGTERM")
   chmodSync(file, 0o644)
-  const third = await startServer(folder, ["--port", "0"])
+  const third = await start()
   expect(third.token).not.toBe(server.token)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   await third.end("SIGTERM")
-  rmSync(folder, { recursive: true, force: true })
+  for (const made of [folder, home]) rmSync(made, { recursive: true, force: true })
 })
 
 test("another address than loopback is served when asked for, with a warning, and still only under its own names", async () => {

@@ -6,13 +6,16 @@ import { checkOptions } from "./check-options.ts"
 import { DEFAULT_LIMITS, LIMITS, type EngineLimits } from "./domain/limits.ts"
 import { DEFAULT_RETRY } from "./domain/retry.ts"
 import { openModel } from "./model/open-model.ts"
+import { secretsOf } from "./model/secrets.ts"
 import type { World } from "./port/world.ts"
 import { BUILT_IN_AGENTS, type Agent, type Settings } from "./runner/settings.ts"
 
 export const readSettings = (options: EngineOptions, world: World): Settings => {
   checkOptions(options)
+  // One model may have read the key of another: in a file, or in the output of a command.
+  const secrets = options.models.flatMap(secretsOf)
   const models = new Map(
-    options.models.map((config) => [config.id, openModel(config, { now: world.now })] as const),
+    options.models.map((config) => [config.id, openModel(config, { now: world.now, secrets })] as const),
   )
   const agents = new Map<string, Agent>(BUILT_IN_AGENTS.map((agent) => [agent.name, agent]))
   for (const { name, prompt, permissions, model } of options.agents ?? [])

@@ -9,6 +9,7 @@ import { openPlace, type World } from "@meridian/spaces"
 import { loadEngineAgents } from "../direct/engine-agents.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { VERSION } from "../version.ts"
+import { removeOldToken, tokenFile } from "./token-place.ts"
 
 export const serveUntilStopped = async (
   input: { readonly port: number; readonly host: string; readonly database: string | undefined },
@@ -19,6 +20,7 @@ export const serveUntilStopped = async (
   const page = findPage()
   const { models, defaultModel } = await loadEngineModels(world)
   const agents = await loadEngineAgents(world)
+  removeOldToken(root)
   const server = await serveHttp({
     engine: {
       models,
@@ -27,6 +29,7 @@ export const serveUntilStopped = async (
       ...(input.database === undefined ? {} : { database: resolve(world.cwd, input.database) }),
     },
     stateRoot: root,
+    tokenFile: tokenFile(root, world.env),
     world,
     version: VERSION,
     port: input.port,

@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from "node:path"
 
 import { openEngine, type ImportResult } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
-import { keepOutOfGit } from "@meridian/server"
+import { keepOutOfGit, makePrivate } from "@meridian/server"
 import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
 
 import { plainLine } from "../direct/conversation/plain-text.ts"
@@ -74,7 +74,9 @@ const databaseOf = (asked: string | undefined, { env, cwd }: World): string => {
   const { root } = openPlace(env, cwd)
   mkdirSync(root, { recursive: true })
   keepOutOfGit(root)
-  return join(root, "engine.sqlite")
+  const database = join(root, "engine.sqlite")
+  makePrivate(database)
+  return database
 }
 
 const TITLE_CHARACTERS = 100

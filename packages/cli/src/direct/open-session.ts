@@ -13,7 +13,7 @@ import {
   type SessionInfo,
 } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
-import { keepOutOfGit } from "@meridian/server"
+import { keepOutOfGit, makePrivate } from "@meridian/server"
 import { engineModelId, openPlace, type PermissionTier, type World } from "@meridian/spaces"
 
 import { loadEngineModels } from "../models/load-engine-models.ts"
@@ -63,6 +63,7 @@ export const openSession = async (launch: DirectLaunch, world: World): Promise<O
   const model = launch.model === undefined ? undefined : engineModelId(idsOf(models), launch.model)
   const { root } = openPlace(world.env, world.cwd)
   keepOutOfGit(root)
+  makePrivate(join(root, "engine.sqlite"))
   const { file } = launch
   const { instructions } = file
   const agents = await agentsOf(file, world)

@@ -77,3 +77,33 @@ test("a list of a reading run still gets no edits that it does not name", () => 
 test("servers of the launch may be used in every tier", () => {
   expect(decide({ permission: "read-only", servers: ["docs"] }, "docs_search", "*")).toBe("allow")
 })
+
+const GUARDED = [
+  ".git/hooks/pre-commit",
+  ".git",
+  "library/.git/config",
+  ".meridian/config.toml",
+  "library/.meridian/agents/a.md",
+  ".meridian/.spaces/s1/runs.jsonl",
+  ".meridian/.spaces/s1/fs/clone/.git/hooks/pre-commit",
+]
+const OWN_FILES = [
+  ".github/workflows/a.yml",
+  ".gitignore",
+  "src/.gitkeep",
+  ".meridian/.spaces/s1/fs/notes/a.md",
+]
+
+test("what runs commands later or decides about rights is edited unasked only with full access", () => {
+  const effects = (rights: Partial<Rights>, paths: readonly string[]) => [
+    ...new Set(paths.map((path) => decide(rights, "edit", path))),
+  ]
+  expect(effects({ permission: "workspace-write" }, GUARDED)).toEqual(["ask"])
+  expect(effects({ permission: "workspace-write" }, OWN_FILES)).toEqual(["allow"])
+  expect(effects({ permission: "workspace-write", allowedTools: ["Edit", "Read"] }, GUARDED)).toEqual(["ask"])
+  expect(effects({ permission: "workspace-write", allowedTools: ["Edit"] }, OWN_FILES)).toEqual(["allow"])
+  expect(effects({ permission: "read-only", allowedTools: ["Read"] }, OWN_FILES)).toEqual(["deny"])
+  expect(effects({ permission: "full-access" }, GUARDED)).toEqual(["allow"])
+  expect(effects({ permission: "full-access", allowedTools: ["Write"] }, GUARDED)).toEqual(["allow"])
+  expect(decide({ allowedTools: ["Edit(.git/hooks/*)"] }, "edit", ".git/hooks/pre-commit")).toBe("allow")
+})

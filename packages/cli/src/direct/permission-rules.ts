@@ -25,7 +25,7 @@ export const permissionRules = ({ permission, allowedTools, servers }: Rights): 
       ASK_ALL,
       ...OWN,
       ...(permission === "read-only" ? READ_ONLY_NEVER : []),
-      ...allowedTools.flatMap(rulesOfTool),
+      ...allowedTools.flatMap((tool) => rulesOfTool(tool, permission === "full-access" ? [] : GUARDED)),
       ...offered,
     ]
   return [...(permission === undefined ? [ASK_ALL, ...LOOKING] : TIERS[permission]), ...offered]
@@ -49,9 +49,19 @@ const LOOKING = [
 /** Refused, not asked: an approval that was given elsewhere in the project must not lift it. */
 export const READ_ONLY_NEVER = [deny("edit"), deny("bash"), deny("external_directory")]
 
+/**
+ * Files that run commands later, or decide what runs may do. Agents' own files lie among them: `fs` of a space. A wildcard
+ * goes over folders.
+ */
+const GUARDED = [
+  ...[".meridian", ".meridian/*", "*/.meridian", "*/.meridian/*"].map((path) => ask("edit", path)),
+  ...[".meridian/.spaces/*/fs/*", "*/.meridian/.spaces/*/fs/*"].map((path) => allow("edit", path)),
+  ...[".git", ".git/*", "*/.git", "*/.git/*"].map((path) => ask("edit", path)),
+]
+
 const TIERS: Readonly<Record<Exclude<PermissionTier, "danger">, readonly PermissionRule[]>> = {
   "read-only": [ASK_ALL, ...READ_ONLY_NEVER, ...LOOKING],
-  "workspace-write": [ASK_ALL, ...LOOKING, allow("edit")],
+  "workspace-write": [ASK_ALL, ...LOOKING, allow("edit"), ...GUARDED],
   "full-access": [allow("*"), ask("external_directory")],
 }
 
@@ -70,13 +80,14 @@ const ACTIONS: Readonly<Record<string, string>> = {
 /** What ends one command and begins another, or sends its output elsewhere. */
 const SHELL_MARKS = [";", "&", "|", "\n", "`", "$(", ">", "<"]
 
-const rulesOfTool = (tool: string): readonly PermissionRule[] => {
+/** `guarded` holds for edits in general: whoever means these files names them. */
+const rulesOfTool = (tool: string, guarded: readonly PermissionRule[]): readonly PermissionRule[] => {
   const [, name = "", pattern] = /^([\w*-]+)(?:\((.*)\))?$/s.exec(tool) ?? []
   if (name === "") return []
   const server = /^mcp__(\w+?)(?:__(\w+))?$/.exec(name)
   if (server !== null) return [allow(`${server[1]}_${server[2] ?? "*"}`)]
   const action = ACTIONS[name] ?? name.toLowerCase()
-  if (pattern === undefined) return [allow(action)]
+  if (pattern === undefined) return [allow(action), ...(action === "edit" || action === "*" ? guarded : [])]
   const resource = pattern.replace(/:\*$/, " *")
   if (action !== "bash" || !resource.includes("*")) return [allow(action, resource)]
   return [allow(action, resource), ...SHELL_MARKS.map((mark) => ask(action, `*${mark}*`))]

@@ -11,6 +11,8 @@ export interface OpenModelOptions {
   readonly now: () => number
   readonly sleep?: Sleep
   readonly fetch?: Fetch
+  /** Credentials of the other models, kept out of what this one says. */
+  readonly secrets?: readonly string[]
 }
 
 export const openModel = (config: ModelConfig, options: OpenModelOptions): Model => {
@@ -28,8 +30,8 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
 
 const openStream = (config: ModelConfig, options: OpenModelOptions): Model["stream"] => {
   const { provider, idleMs } = config
-  const { now, sleep = sleepFor } = options
+  const { now, sleep = sleepFor, secrets = [] } = options
   const fetch = options.fetch ?? openHttpFetch(idleMs === undefined ? {} : { idleMs })
   if (provider === "scripted") return openScriptedModel(config, { sleep, now })
-  return openProviderModel({ ...config, provider }, { fetch, now, sleep })
+  return openProviderModel({ ...config, provider }, { fetch, now, sleep, secrets })
 }

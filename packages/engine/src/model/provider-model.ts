@@ -24,6 +24,8 @@ export interface ProviderModelOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   readonly sleep: Sleep
+  /** Credentials of other models. */
+  readonly secrets: readonly string[]
 }
 
 export const openProviderModel = (
@@ -31,7 +33,7 @@ export const openProviderModel = (
   options: ProviderModelOptions,
 ): Model["stream"] => {
   const provider = PROVIDER_TABLE[config.provider]
-  const secrets = secretsOf(config)
+  const secrets = [...new Set([...secretsOf(config), ...options.secrets])]
   const advertise = openAdvertisements()
   const readableFiles = openReadableFiles(config.provider)
   let loading: Promise<StreamingModel> | undefined

@@ -1,6 +1,6 @@
-/** The token and the database must never be committed with the project they lie in. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+/** What lies in the state folder must never be committed with the project, and no other user may read sessions. */
+import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 
 const LINES = ["/http-token*", "/engine.sqlite*"] as const
 
@@ -13,4 +13,10 @@ export const keepOutOfGit = (stateRoot: string): void => {
   if (missing.length === 0) return
   mkdirSync(stateRoot, { recursive: true })
   appendFileSync(file, `${content === "" || content.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`)
+}
+
+/** SQLite gives its other files the mode of the first; one that exists keeps what its owner chose. */
+export const makePrivate = (database: string): void => {
+  mkdirSync(dirname(database), { recursive: true })
+  closeSync(openSync(database, "a", 0o600))
 }

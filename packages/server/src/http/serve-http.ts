@@ -13,7 +13,7 @@ import { hostsOf, isEverywhere } from "./admit-request.ts"
 import { rawFailure } from "./answer.ts"
 import { makeEventFeeds } from "./event-feeds.ts"
 import { makeHandlers } from "./handlers.ts"
-import { keepOutOfGit } from "./keep-out-of-git.ts"
+import { keepOutOfGit, makePrivate } from "./keep-out-of-git.ts"
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts"
 import { openApiDocument } from "./openapi.ts"
 import { readPageFiles } from "./page-files.ts"
@@ -71,11 +71,13 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits }
   const token = readOrMakeToken(options.tokenFile ?? join(stateRoot, "http-token"))
   keepOutOfGit(stateRoot)
+  const database = options.engine.database ?? join(stateRoot, "engine.sqlite")
+  if (options.engine.database === undefined) makePrivate(database)
   const server = makeServer(limits)
   const port = await listen(server, host, wanted)
   const engine = await openEngine({
     ...options.engine,
-    database: options.engine.database ?? join(stateRoot, "engine.sqlite"),
+    database,
   }).catch(async (cause: unknown) => {
     await closeServer(server, 0)
     throw cause

@@ -47,7 +47,8 @@ export const engineRows = (
     ({ id, limits }) =>
       id === taken || limits === "config" || !many.some(([name]) => name === providerOf(id)),
   )
-  const unlisted = taken === ECHO_MODEL || usable.some(({ id }) => id === taken) ? [] : [taken]
+  const isListed = taken === ECHO_MODEL || [...usable, ...unusable].some(({ id }) => id === taken)
+  const unlisted = isListed ? [] : [taken]
   return [
     // Somebody chose it: whether it can be used or not, it has a row.
     ...unlisted.map((id) => row(id, { ...usabilityOf(id, facts), default: true })),
@@ -56,7 +57,7 @@ export const engineRows = (
       row(`${name}/*`, { usable: true, count, role: `'meridian models list --provider ${name}' lists them` }),
     ),
     row(ECHO_MODEL, { usable: true, role: ECHO_ROLE, ...(taken === ECHO_MODEL ? { default: true } : {}) }),
-    ...unusable.map(unusableRow),
+    ...unusable.map((models) => unusableRow(models, taken)),
   ]
 }
 
@@ -87,7 +88,7 @@ export const ofProvider = (
   const rows = usable.filter(({ id }) => providerOf(id) === provider).map((model) => usableRow(model, taken))
   const others = unusable.filter(({ id }) => providerOf(id) === provider)
   if (rows.length > 0) return rows
-  if (others.length > 0) return others.map(unusableRow)
+  if (others.length > 0) return others.map((models) => unusableRow(models, taken))
   const known = [...new Set([...usable, ...unusable].map(({ id }) => providerOf(id)))]
   const suggestion = nearest(provider, known)
   throw new Failure("USAGE", {
@@ -106,8 +107,8 @@ const row = (id: string, usability: Usability): ModelDocument => ({
 const usableRow = (model: EngineModel, taken: string | undefined): ModelDocument =>
   row(model.id, { usable: true, ...limitsOf(model), ...(model.id === taken ? { default: true } : {}) })
 
-const unusableRow = ({ id, why, count }: UnusableModels): ModelDocument =>
-  row(id, { usable: false, reason: why, count })
+const unusableRow = ({ id, why, count }: UnusableModels, taken: string | undefined): ModelDocument =>
+  row(id, { usable: false, reason: why, count, ...(id === taken ? { default: true } : {}) })
 
 const limitsOf = ({ contextWindow, maxOutput, price, limits }: EngineModel) => ({
   context_window: contextWindow,

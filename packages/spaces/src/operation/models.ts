@@ -22,7 +22,9 @@ export const modelsList = implement(MODELS_LIST, {
     const { facts, reasons } = probe
       ? await (await import("./probe-providers.ts")).probeProviders(known.facts, world)
       : { facts: known.facts, reasons: new Map<string, string>() }
-    const engine = { ...known, facts }
+    // What a run takes: it never asks the servers, so neither may the answer depend on them.
+    const chosen = known.chosen ?? listEngineModels(known.facts).usable[0]?.id
+    const engine = { facts, chosen }
     const listed = withReasons(listEngineModels(facts), reasons)
     if (provider !== undefined) return { models: ofProvider(provider, listed, engine) }
     const { config } = await readConfig(world)

@@ -1,0 +1,28 @@
+/**
+ * Where the token of `serve --http` lies: with the user, not in the project, where the file tools of every run could read
+ * it. One file for each state folder.
+ */
+import { createHash } from "node:crypto"
+import { mkdirSync, realpathSync, rmSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+
+import type { World } from "@meridian/spaces"
+
+export const tokenFile = (stateRoot: string, env: World["env"]): string => {
+  const state = env["XDG_STATE_HOME"] || join(env["HOME"] || homedir(), ".local/state")
+  const key = createHash("sha256").update(canonical(stateRoot)).digest("hex").slice(0, KEY_LENGTH)
+  return join(state, "meridian/http-token", key)
+}
+
+const KEY_LENGTH = 32
+
+/** Earlier versions kept it in the state folder. What could be read there is worth nothing any more. */
+export const removeOldToken = (stateRoot: string): void =>
+  rmSync(join(stateRoot, "http-token"), { force: true })
+
+/** A folder that is there has one name however it is reached. */
+const canonical = (folder: string): string => {
+  mkdirSync(folder, { recursive: true })
+  return realpathSync(folder)
+}
