@@ -283,7 +283,15 @@ test("bad input is said in one line, with what to do", async () => {
     const ran = await scene.run(...words)
     return `${ran.code} ${ran.stderr}`
   }
-  expect(await said(...DIRECT, "x", "-m", "nothing/here")).toContain("ERROR [MODEL_NOT_USABLE]")
+  const unusable = await said(...DIRECT, "x", "-m", "nothing/here")
+  expect(unusable).toContain("failure: model_not_found\nERROR [MODEL_NOT_USABLE]")
+  for (const words of [
+    ["-m", "direct/"],
+    ["-m", "direct/", "--harness", "direct"],
+  ])
+    expect(await said("run", "spawn", "-p", "x", ...words)).toMatch(
+      /^2 ERROR \[USAGE\]: direct\/ names no model/,
+    )
   expect(await said("run", "spawn", "--harness", "nothing", "-p", "x")).toMatch(/^2 ERROR \[USAGE\]/)
   expect(await said("direct", "--headless", "--continue", "a", "--fork", "b")).toMatch(
     /^2 ERROR \[USAGE\]: Cannot combine/,

@@ -195,6 +195,7 @@ const resolveRoute = async (
   const asked = askedHarness(wish, models, name)
   if (asked !== undefined) return asked
   if (name !== undefined) {
+    requireName(name)
     const route = routeModel(models, name)
     if (route.tag === "unknown") throw unknownModel(route)
     const recordedHarness = wish.recorded?.model === name ? harnessOf(wish.recorded.harness) : undefined
@@ -219,6 +220,7 @@ const askedHarness = (
   name: string | undefined,
 ): Chosen | undefined => {
   if (harness === undefined) return undefined
+  if (name !== undefined) requireName(name)
   const route = name === undefined ? undefined : routeModel(models, name)
   if (route?.tag === "routed" && route.harness === harness) return route
   if (filled(asked) !== undefined) {
@@ -235,6 +237,15 @@ const askedHarness = (
   const own = defaultModel(models, harness)
   const routed = own === undefined ? undefined : routeModel(models, own.id)
   return routed?.tag === "routed" ? routed : { harness, model: "" }
+}
+
+/** `direct/` alone names the harness and no model. */
+const requireName = (name: string): void => {
+  if (name === "direct/")
+    throw new Failure("USAGE", {
+      problem: "direct/ names no model",
+      next: "write direct/PROVIDER/MODEL, or --harness direct without a model; 'meridian models list' shows them.",
+    })
 }
 
 export const unknownModel = (route: Extract<Route, { readonly tag: "unknown" }>): Failure =>

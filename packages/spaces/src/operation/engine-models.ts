@@ -45,8 +45,10 @@ export const resolveEngineModels = async (
 
 /** The id a name means: the id itself, or what stands behind the provider's name where only one model is called that. */
 export const engineModelId = (ids: readonly string[], name: string): string => {
-  const short = ids.filter((id) => id.slice(id.indexOf("/") + 1) === name)
-  const found = ids.includes(name) ? name : short.length === 1 ? short[0] : undefined
+  // Lists of models name them with their harness.
+  const own = ids.includes(name) ? name : name.replace(/^direct\//, "")
+  const short = ids.filter((id) => id.slice(id.indexOf("/") + 1) === own)
+  const found = ids.includes(own) ? own : short.length === 1 ? short[0] : undefined
   if (found !== undefined) return found
   const shown = ids.slice(0, MOST_NAMED).join(", ")
   const more = ids.length - MOST_NAMED

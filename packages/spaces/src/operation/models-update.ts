@@ -30,7 +30,7 @@ export const modelsUpdate = implement(MODELS_UPDATE, {
     return { path, from: withoutSecrets(from), ...compare(before, models) }
   },
   text: ({ models, added, changed, removed, from, path }) =>
-    `${models} models from ${from}: ${added} new, ${changed} changed, ${removed} gone. Kept in ${path}`,
+    `${models} model${models === 1 ? "" : "s"} from ${from}: ${added} new, ${changed} changed, ${removed} gone. Kept in ${path}`,
 })
 
 type Fail = (problem: string, cause?: unknown) => Failure

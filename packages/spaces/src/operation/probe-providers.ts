@@ -38,7 +38,7 @@ export const probeProviders = async (facts: EngineFacts, world: Pick<World, "sig
       if (typeof answer !== "string")
         reasons.set(
           name,
-          `it runs at ${address} with ${answer.length} models: add [providers.${name}] to config.toml`,
+          `it runs at ${address} with ${answer.length} model${answer.length === 1 ? "" : "s"}: add [providers.${name}] to config.toml`,
         )
     }),
   ])

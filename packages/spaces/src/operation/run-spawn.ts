@@ -91,7 +91,9 @@ export const spawnNotes = (run: SpawnDocument): string => {
     ...(run.duration_secs === undefined ? [] : [`duration=${seconds(run.duration_secs)}`]),
     ...(run.exit_code === undefined ? [] : [`exit_code=${run.exit_code}`]),
   ].join(" ")
-  const failure = [run.failure_reason, run.message].filter((part) => part !== undefined).join(": ")
+  // A message that is an error line of its own stands on its own line.
+  const glue = run.message?.startsWith("ERROR [") === true ? "\n" : ": "
+  const failure = [run.failure_reason, run.message].filter((part) => part !== undefined).join(glue)
   const noReport =
     run.background !== true && run.report === undefined
       ? [renderWarning(warning("NO_REPORT", { run: run.run_id ?? "", events: run.events_path ?? "" }))]

@@ -108,9 +108,20 @@ export const start = implement(START, {
   text: (output) =>
     output.resume_command === undefined
       ? (output.cli_command ?? []).join(" ")
-      : `Continue this chat with: ${output.resume_command}`,
+      : neverOpened(output)
+        ? ""
+        : `Continue this chat with: ${output.resume_command}`,
   exitCode: (output) => output.exit_code ?? 0,
 })
+
+/** Ours says why it could not open the session; the same again would end the same. */
+const neverOpened = ({
+  harness,
+  exit_code: code,
+}: {
+  harness?: string | undefined
+  exit_code?: number | undefined
+}): boolean => harness === "direct" && (code === 1 || code === 2)
 
 /** Other harnesses know what to do without one; ours would only say that it cannot, with a chat already recorded. */
 const requireTerminal = ({ id }: Harness, { terminal, json }: World): void => {

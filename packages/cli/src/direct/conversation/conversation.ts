@@ -12,7 +12,7 @@ import { cutTo, wrapText } from "./columns.ts"
 import { decideInterrupt, decideKey, type Deed, type Situation } from "./decide.ts"
 import { listChoices } from "./describe.ts"
 import { clear, EMPTY_EDITOR, type Editor } from "./editor.ts"
-import { historyRows, readHistory } from "./history.ts"
+import { historyRows, readHistory, waitingRows } from "./history.ts"
 import { plainLine } from "./plain-text.ts"
 import { ANSWERS, questionRows } from "./question.ts"
 import { layOut, usable, type Live } from "./screen.ts"
@@ -231,7 +231,11 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
       ...(names.length <= MOST_CHOICES ? [] : [style.dim(`… and ${names.length - MOST_CHOICES} more`)]),
       ...(more === 0
         ? []
-        : [style.dim(`${more} more are known; 'meridian models list' says what they need.`)]),
+        : [
+            style.dim(
+              `${more} more ${more === 1 ? "is" : "are"} known; 'meridian models list' says what ${more === 1 ? "it needs" : "they need"}.`,
+            ),
+          ]),
     )
   }
 
@@ -328,7 +332,13 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     )
     if (options.continued) {
       const history = await readHistory(engine, sessionID)
-      tell(...historyRows(history, { width: width(), style }))
+      const inputs = await sessions.inputs(sessionID)
+      waiting = inputs.length
+      for (const { id, prompt } of inputs) view.awaitInput({ id, text: prompt.text })
+      tell(
+        ...historyRows(history, { width: width(), style }),
+        ...waitingRows(inputs, { width: width(), style }),
+      )
       editor = {
         ...editor,
         history: history.messages.flatMap((message) => (message.type === "user" ? [message.text] : [])),

@@ -44,6 +44,12 @@ test("what is being written is not taken for an answer, nor is any other key", (
   expect(decideKey(ASKED, plain("z"))).toMatchObject({ tag: "edited", editor: { text: "z" } })
 })
 
+test("Ctrl-U at a question takes the whole draft away, all lines of it", () => {
+  const draft = written("one\ntwo")
+  expect(decideKey({ ...ASKED, editor: draft }, ctrl("u"))).toEqual({ tag: "edited", editor: EMPTY_EDITOR })
+  expect(decideKey({ ...IDLE, editor: draft }, ctrl("u"))).toMatchObject({ editor: { text: "one\n" } })
+})
+
 test("a refusal may be explained, left without words, or taken back", () => {
   const explaining: Situation = { ...ASKED, explaining: "per_1" }
   expect(decideKey({ ...explaining, editor: written("mine") }, plain("return"))).toEqual({

@@ -47,6 +47,9 @@ export const decideKey = (now: Situation, key: Key): Deed => {
   if (key.ctrl && key.name === "d" && editor.text === "") return { tag: "leave" }
   if (key.ctrl && key.name === "l") return { tag: "redraw" }
   if (key.ctrl && key.name === "z") return { tag: "suspend" }
+  // A draft stands before the answer: all of it goes, not only the line the cursor is in.
+  if (now.question !== undefined && key.ctrl && key.name === "u")
+    return { tag: "edited", editor: clear(editor) }
   // What somebody is writing is not taken for an answer.
   const answers = now.explaining === undefined && editor.text === "" && !key.ctrl && !key.meta
   return (answers ? decideAnswer(now, key.sequence) : undefined) ?? decideEdit(now, key)

@@ -61,6 +61,13 @@ export const describeSpent = (
   ].join(", ")
 }
 
+/** `1 row`, `2,000 rows`. */
+export const several = (value: number, one: string): string =>
+  `${count(value)} ${one}${value === 1 ? "" : "s"}`
+
+/** With the full stop that other people's messages often lack. */
+export const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
+
 export const count = (value: number): string => value.toLocaleString("en-US")
 
 const dollars = (cost: number): string => `$${cost.toFixed(cost > 0 && cost < 0.01 ? 4 : 2)}`

@@ -1,9 +1,9 @@
 /** What was said before, for whoever comes back to a conversation: the last messages, each within bounds. */
 import type { Engine } from "@meridian/engine"
-import type { AssistantPart, SessionMessage } from "@meridian/protocol"
+import type { AssistantPart, Receipt, SessionMessage } from "@meridian/protocol"
 
-import { cutTo, wrapText } from "./columns.ts"
-import { count, describeCall } from "./describe.ts"
+import { cutTo, widthOf, wrapText } from "./columns.ts"
+import { count, describeCall, several } from "./describe.ts"
 import { plainLine, plainText } from "./plain-text.ts"
 import type { Style } from "./style.ts"
 import { userRows } from "./view.ts"
@@ -46,6 +46,26 @@ export const historyRows = (
   ...messages.flatMap((message) => messageRows(message, width, style)),
 ]
 
+const SHOWN_WAITING = 5
+
+/** What was sent before and nobody has taken up. Pure. */
+export const waitingRows = (
+  inputs: readonly Pick<Receipt, "prompt">[],
+  { width, style }: { readonly width: number; readonly style: Style },
+): readonly string[] => {
+  if (inputs.length === 0) return []
+  const isOne = inputs.length === 1
+  const says = `${several(inputs.length, "message")} ${isOne ? "waits" : "wait"}; your next message takes ${isOne ? "it" : "them"} along:`
+  const more = inputs.length - SHOWN_WAITING
+  return [
+    ...wrapText(says, width).map(style.notice),
+    ...inputs
+      .slice(0, SHOWN_WAITING)
+      .map(({ prompt }) => style.dim(cutTo(`  > ${plainLine(prompt.text)}`, width))),
+    ...(more > 0 ? [style.dim(`  … and ${count(more)} more`)] : []),
+  ]
+}
+
 const messageRows = (message: SessionMessage, width: number, style: Style): readonly string[] => {
   switch (message.type) {
     case "user":
@@ -75,10 +95,18 @@ const partRows = (part: AssistantPart, width: number, style: Style): readonly st
     case "reasoning":
       return []
     case "tool": {
-      const title = cutTo(describeCall(part.tool, part.input ?? part.raw), width - 2)
-      return [`${MARK[part.state.status](style)} ${title}`]
+      const title = describeCall(part.tool, part.input ?? part.raw)
+      const { state } = part
+      const said = state.status === "error" ? withReason(title, state.error.message, width - 2) : title
+      return [`${MARK[state.status](style)} ${cutTo(said, width - 2)}`]
     }
   }
+}
+
+/** A long call leaves half the row to the reason. */
+const withReason = (title: string, reason: string, width: number): string => {
+  const why = `: ${plainLine(reason)}`
+  return cutTo(title, Math.max(Math.floor(width / 2), width - widthOf(why))) + why
 }
 
 const MARK = {
@@ -91,4 +119,7 @@ const MARK = {
 const bounded = (rows: readonly string[], style: Style): readonly string[] =>
   rows.length <= ROWS_PER_MESSAGE
     ? rows
-    : [...rows.slice(0, ROWS_PER_MESSAGE), style.dim(`… ${count(rows.length - ROWS_PER_MESSAGE)} rows more`)]
+    : [
+        ...rows.slice(0, ROWS_PER_MESSAGE),
+        style.dim(`… ${several(rows.length - ROWS_PER_MESSAGE, "row")} more`),
+      ]

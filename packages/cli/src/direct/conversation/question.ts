@@ -2,6 +2,7 @@
 import type { PermissionReply } from "@meridian/protocol"
 
 import { cutTo, wrapText } from "./columns.ts"
+import { several } from "./describe.ts"
 import { plainLine, plainText } from "./plain-text.ts"
 import { usable, type Size } from "./screen.ts"
 import type { Style } from "./style.ts"
@@ -48,7 +49,9 @@ export const questionRows = (
     style.notice(cutTo(`Allow ${plainLine(question.action)}?${isNew ? ` ${title}` : ""}`, width)),
     ...shown,
     ...(broader === "" ? [] : [style.notice(cutTo(`  always would allow: ${broader}`, width))]),
-    ...(cut === 0 ? [] : [style.notice(`  … and ${cut} rows more that do not fit here`)]),
+    ...(cut === 0
+      ? []
+      : [style.notice(`  … and ${several(cut, "row")} more that ${cut === 1 ? "does" : "do"} not fit here`)]),
     cutTo(hint, width),
   ]
 }

@@ -53,7 +53,10 @@ export const settledRows = (
     ...(spent.input + spent.cached + spent.output === 0 ? [] : wrapText(figures, width).map(style.dim)),
     ...(waiting === 0
       ? []
-      : wrapText(`${inputs(waiting)}; your next message takes it along.`, width).map(style.notice)),
+      : wrapText(
+          `${inputs(waiting)}; your next message takes ${waiting === 1 ? "it" : "them"} along.`,
+          width,
+        ).map(style.notice)),
   ]
 }
 

@@ -247,6 +247,57 @@ test("own inputs are not told again, those from elsewhere are", () => {
   ]).toEqual([[], ["> hi (sent from elsewhere)"]])
 })
 
+test("an input from before is told when it is taken up, once", () => {
+  const view = open()
+  view.awaitInput({ id: "msg_old", text: "waited long" })
+  const promoted: DurableEvent = {
+    type: "session.next.prompt.promoted.1",
+    data: { messageID: messageId("msg_old"), admittedSeq: 1 },
+  }
+  expect([view.event(event(promoted), WIDTH), view.event(event(promoted), WIDTH)]).toEqual([
+    ["> waited long"],
+    [],
+  ])
+})
+
+test("an answer that was withheld, a try that failed and a compaction without gain are told", () => {
+  const usage = { input: 1, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
+  const told = (stored: DurableEvent) => open().event(event(stored), 200)
+  expect(
+    told({
+      type: "session.next.step.ended.2",
+      data: { assistantMessageID, finish: "content-filter", usage, cost: 0 },
+    }),
+  ).toEqual(["The provider withheld the answer (content filter)."])
+  expect(
+    told({
+      type: "session.next.retried.1",
+      data: { assistantMessageID, attempt: 1, delayMs: 500, error: { code: "rate", message: "slow down" } },
+    }),
+  ).toEqual(["Attempt 1 failed (rate): slow down. Trying again in 0.5 s."])
+  const compacted = (before: number, after: number): DurableEvent => ({
+    type: "session.next.compaction.ended.2",
+    data: {
+      compactionID: "cmp_1",
+      reason: "manual",
+      method: "model",
+      summary: "",
+      recent: "",
+      range: { from: 1, through: 2 },
+      kept: [],
+      messages: 1,
+      removedQuotes: [],
+      tokens: { before, after },
+      usage,
+      cost: 0,
+    },
+  })
+  expect([told(compacted(2312, 1565)), told(compacted(1565, 2312))]).toEqual([
+    ["Compacted: 2,312 -> 1,565 tokens."],
+    ["Compacted: 1,565 -> 2,312 tokens. Nothing was gained."],
+  ])
+})
+
 test("what was spent is added up until it is asked for", () => {
   const view = open()
   const usage = { input: 10, output: 5, reasoning: 1, cacheRead: 3, cacheWrite: 2 }

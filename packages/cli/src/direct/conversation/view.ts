@@ -7,7 +7,7 @@ import type { LiveItem, SessionEvent } from "@meridian/engine"
 import { Failure, renderFailure, type RecordedContent, type RecordedError } from "@meridian/protocol"
 
 import { cutTo, wrapText } from "./columns.ts"
-import { count, describeCall, NOTHING_SPENT, spend, type Spent } from "./describe.ts"
+import { count, describeCall, NOTHING_SPENT, sentence, several, spend, type Spent } from "./describe.ts"
 import { plainLine, plainText } from "./plain-text.ts"
 import { openSpeaking } from "./speaking.ts"
 import type { Style } from "./style.ts"
@@ -28,6 +28,8 @@ export interface View {
   readonly going: (width: number) => readonly string[]
   /** A question from before we were here. */
   readonly ask: (question: Question & { readonly callID: string }) => void
+  /** An input from before we were here that waits: it is told when it is taken up. */
+  readonly awaitInput: (input: { readonly id: string; readonly text: string }) => void
   /** The oldest question nobody has answered. */
   readonly question: () => Question | undefined
   /** Spent since the last time this was asked, and how full the context is. */
@@ -56,6 +58,7 @@ const PREVIEW_ROWS = 5
 export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptions): View => {
   const running = new Map<string, Running>()
   const questions = new Map<string, Question & { readonly callID: string }>()
+  const waiting = new Map<string, string>()
   let compacting = false
   let spent = NOTHING_SPENT
   let context = 0
@@ -91,10 +94,14 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       case "session.next.prompted.1":
         return userRows(event.data.prompt.text, width, style)
       case "session.next.prompt.cancelled.1":
+        waiting.delete(event.data.messageID)
         return [style.dim("An input that waited was taken back.")]
-      case "session.next.prompt.promoted.1":
+      case "session.next.prompt.promoted.1": {
         speaking.begin()
-        return []
+        const text = waiting.get(event.data.messageID)
+        waiting.delete(event.data.messageID)
+        return text === undefined ? [] : userRows(text, width, style)
+      }
       case "session.next.step.started.1":
         model = event.data.model
         return []
@@ -141,7 +148,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       }
       case "session.next.retried.1": {
         const { attempt, error: why, delayMs } = event.data
-        const text = `Attempt ${attempt} failed (${plainLine(why.code)}): ${plainLine(why.message)} Trying again in ${(delayMs / 1000).toFixed(1)} s.`
+        const text = `Attempt ${attempt} failed (${plainLine(why.code)}): ${sentence(plainLine(why.message))} Trying again in ${(delayMs / 1000).toFixed(1)} s.`
         return [...speaking.pause(), ...wrapText(text, width).map(style.notice)]
       }
       case "session.next.compaction.started.1":
@@ -151,7 +158,11 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         compacting = false
         const { tokens, usage, cost } = event.data
         spent = spend(spent, usage, cost)
-        return [style.notice(`Compacted: ${count(tokens.before)} -> ${count(tokens.after)} tokens.`)]
+        const gain = tokens.after < tokens.before ? "" : " Nothing was gained."
+        return wrapText(
+          `Compacted: ${count(tokens.before)} -> ${count(tokens.after)} tokens.${gain}`,
+          width,
+        ).map(style.notice)
       }
       case "session.next.compaction.failed.1":
         compacting = false
@@ -168,6 +179,9 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
           ...speaking.pause(),
           ...(finish === "length"
             ? [style.notice("The answer was cut at the output limit of the model.")]
+            : []),
+          ...(finish === "content-filter"
+            ? wrapText("The provider withheld the answer (content filter).", width).map(style.bad)
             : []),
         ]
       }
@@ -235,6 +249,9 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
           state: "waits",
         })
     },
+    awaitInput: ({ id, text }) => {
+      waiting.set(id, text)
+    },
     question: () => questions.values().next().value,
     takeSpent: () => {
       const taken = { spent, context, model }
@@ -250,9 +267,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
 }
 
 const modelFailed = ({ code, message }: RecordedError): string =>
-  renderFailure(
-    new Failure("MODEL_FAILED", { kind: code, message: /[.!?]$/.test(message) ? message : `${message}.` }),
-  )
+  renderFailure(new Failure("MODEL_FAILED", { kind: code, message: sentence(message) }))
 
 const TODO = { pending: "☐", in_progress: "▸", completed: "☑", cancelled: "☒" } as const
 
@@ -270,5 +285,5 @@ const preview = (content: readonly RecordedContent[], width: number): readonly s
   const shown = lines.slice(0, PREVIEW_ROWS).map((line) => cutTo(`  ${line}`, width))
   return lines.length <= PREVIEW_ROWS
     ? shown
-    : [...shown, `  … ${count(lines.length - PREVIEW_ROWS)} lines more`]
+    : [...shown, `  … ${several(lines.length - PREVIEW_ROWS, "line")} more`]
 }
