@@ -83,6 +83,33 @@ const CASES: Readonly<Record<string, Case>> = {
     script: [{ error: "overloaded", repeat: true }],
     expected: failed("overload", /./, true),
   },
+  "a server's own failure": {
+    script: [
+      {
+        error: {
+          status: 500,
+          type: "api_error",
+          message: "The server had an error while processing your request",
+        },
+        repeat: true,
+      },
+    ],
+    expected: failed("server_error", /^The server had an error/, true),
+  },
+  "a wait longer than a run waits": {
+    script: [
+      {
+        error: {
+          status: 429,
+          type: "rate_limit_error",
+          message: "Too many requests",
+          headers: { "retry-after": "3600" },
+        },
+        repeat: true,
+      },
+    ],
+    expected: failed("rate_limit", /asks to wait 60 minutes/, false),
+  },
   overflow: {
     script: [{ error: "context-overflow", repeat: true }],
     expected: failed("context_overflow", /./),

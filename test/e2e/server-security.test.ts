@@ -85,9 +85,22 @@ test("a request without a Host, and one with two, is refused", async () => {
   await using scene = await openHttpScene()
   const { port } = scene.server
   const host = `Host: 127.0.0.1:${port}`
-  expect((await sendRaw(port, rawRequest("GET /api/health", []))).status).toBe(400)
+  const none = await sendRaw(port, rawRequest("GET /api/health", []))
+  expect([none.status, codeIn(none.body)]).toEqual([400, "REQUEST_MALFORMED"])
+  expect(none.head).toContain("x-content-type-options: nosniff")
   const two = await sendRaw(port, rawRequest("GET /api/health", [host, "Host: evil.example"]))
   expect([two.status, codeIn(two.body)]).toEqual([403, "HOST_REFUSED"])
+})
+
+test("an expectation nobody knows is refused with a reason", async () => {
+  await using scene = await openHttpScene()
+  const { port } = scene.server
+  const answer = await sendRaw(
+    port,
+    rawRequest("GET /api/health", [`Host: 127.0.0.1:${port}`, "Expect: 200-maybe"]),
+  )
+  expect([answer.status, codeIn(answer.body)]).toEqual([417, "EXPECTATION_REFUSED"])
+  expect(answer.head).toContain("x-content-type-options: nosniff")
 })
 
 test.each(["https://evil.example", "null", "http://127.0.0.1:1", "http://localhost.evil.example", "file://"])(

@@ -28,6 +28,10 @@ export interface RecordedError {
   /** A code of the failure catalogue, or the kind of a model or tool failure. */
   readonly code: string
   readonly message: string
+  /** Of the provider's answer, when a model failed with one. */
+  readonly status?: number
+  /** How long the provider asks to stay away. */
+  readonly retryAfterMs?: number
 }
 
 export interface RecordedUsage {

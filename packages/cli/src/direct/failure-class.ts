@@ -5,9 +5,11 @@ export interface Told {
   /** A code of the catalogue, or the kind of a model failure. */
   readonly code: string
   readonly message: string
+  /** Of the provider's answer. */
+  readonly status?: number
 }
 
-export const classOfFailure = ({ code, message }: Told): FailureClass => {
+export const classOfFailure = ({ code, message, status }: Told): FailureClass => {
   const said = classifyText(message)
   switch (code) {
     // Billing is refused like a wrong key.
@@ -16,7 +18,9 @@ export const classOfFailure = ({ code, message }: Told): FailureClass => {
     case "rate":
       return said === "quota" ? "quota" : "rate_limit"
     case "overloaded":
-      return said === "server_error" ? "server_error" : "overload"
+      return isServerError(status) || (status === undefined && said === "server_error")
+        ? "server_error"
+        : "overload"
     case "transport":
       return "connection"
     case "overflow":
@@ -44,6 +48,8 @@ export const classOfFailure = ({ code, message }: Told): FailureClass => {
       return "unclassified"
   }
 }
+
+const isServerError = (status = 0): boolean => status >= 500 && status !== 503 && status !== 529
 
 /** A provider that is asked for a model it does not have often says little more than its name. */
 const modelMissing = (message: string): FailureClass =>

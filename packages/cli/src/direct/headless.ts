@@ -62,7 +62,12 @@ const conclude = (ending: Ending, { world, tell }: Telling): number => {
       tell({ type: "error", failure: "incomplete", message: ending.why })
       return 1
     case "failed":
-      tell({ type: "error", failure: classOfFailure(ending.error), message: ending.error.message })
+      tell({
+        type: "error",
+        failure: classOfFailure(ending.error),
+        message: ending.error.message,
+        ...(ending.error.retryAfterMs === undefined ? {} : { retryAfterMs: ending.error.retryAfterMs }),
+      })
       return 1
   }
 }

@@ -168,10 +168,21 @@ const stepFailed = (assistantMessageID: MessageId, error: RecordedError): Durabl
   data: { assistantMessageID, error },
 })
 
-const recordModelFailure = (failure: ModelFailure): RecordedError => ({
-  code: failure.facts.kind,
-  message: failure.message.slice(0, LIMITS.recordedErrorCharacters),
+const recordModelFailure = ({
+  message,
+  facts: { kind, status, retryAfterMs },
+}: ModelFailure): RecordedError => ({
+  code: kind,
+  message: `${message.slice(0, LIMITS.recordedErrorCharacters)}${sayWait(retryAfterMs)}`,
+  ...(status === undefined ? {} : { status }),
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 })
+
+/** A wait that is too long for us is for people to know. */
+const sayWait = (retryAfterMs = 0): string =>
+  retryAfterMs > LIMITS.retryDelayMs
+    ? ` (the provider asks to wait ${Math.ceil(retryAfterMs / 60_000)} minutes)`
+    : ""
 
 const asModelFailure = (cause: unknown): ModelFailure => {
   if (cause instanceof ModelFailure) return cause

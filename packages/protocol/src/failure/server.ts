@@ -68,6 +68,12 @@ export const SERVER_FAILURES = {
     cause: () => "The body is not plain JSON.",
     next: () => "send 'Content-Type: application/json' and no Content-Encoding.",
   },
+  EXPECTATION_REFUSED: {
+    exit: 1,
+    http: 417,
+    cause: () => "The request expects something this server does not do.",
+    next: () => "send 'Expect: 100-continue' or no Expect at all.",
+  },
   HEADERS_TOO_LARGE: {
     exit: 1,
     http: 431,

@@ -24,8 +24,10 @@ type Head = Pick<IncomingMessage, "headers" | "rawHeaders">
 
 /** For every request, the page's files too. */
 export const checkSource = ({ headers, rawHeaders }: Head, gate: Gate): Admission => {
+  const hosts = countHeader(rawHeaders, "host")
+  if (hosts === 0) return refused("REQUEST_MALFORMED")
   // Node keeps the first of several; a proxy in between may have looked at the last.
-  if (countHeader(rawHeaders, "host") !== 1) return refused("HOST_REFUSED")
+  if (hosts > 1) return refused("HOST_REFUSED")
   if (!gate.hosts.has((headers.host ?? "").toLowerCase())) return refused("HOST_REFUSED")
   const origins = countHeader(rawHeaders, "origin")
   if (origins === 0) return ADMITTED

@@ -56,7 +56,10 @@ const USAGE: Shape<RecordedUsage> = objectOf({
   cacheWrite: COUNT,
 })
 
-const ERROR: Shape<RecordedError> = objectOf({ code: STRING, message: STRING })
+const ERROR: Shape<RecordedError> = objectOf(
+  { code: STRING, message: STRING },
+  { status: COUNT, retryAfterMs: COUNT },
+)
 
 export const SESSION: Shape<SessionInfo> = named(
   "Session",

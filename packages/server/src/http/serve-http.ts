@@ -10,7 +10,7 @@ import { Failure, type FailureCode } from "@meridian/protocol"
 
 import type { ServeWorld } from "../mcp/tool-call.ts"
 import { hostsOf, isEverywhere } from "./admit-request.ts"
-import { rawFailure } from "./answer.ts"
+import { answerFailure, rawFailure } from "./answer.ts"
 import { makeEventFeeds } from "./event-feeds.ts"
 import { makeHandlers } from "./handlers.ts"
 import { keepOutOfGit, makePrivate } from "./keep-out-of-git.ts"
@@ -153,9 +153,14 @@ const makeServer = (limits: HttpLimits): Server => {
     keepAliveTimeout: limits.keepAliveMs,
     maxHeaderSize: limits.headerBytes,
     insecureHTTPParser: false,
+    // Looked at with the rest of the request, which gives a reason; Node would give none.
+    requireHostHeader: false,
   })
   server.maxConnections = limits.connections
   server.on("clientError", refuseConnection)
+  server.on("checkExpectation", (_request, response) =>
+    answerFailure(response, new Failure("EXPECTATION_REFUSED"), { connection: "close" }),
+  )
   return server
 }
 

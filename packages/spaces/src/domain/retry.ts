@@ -1,7 +1,7 @@
 /** Whether a failed attempt is tried again. Only what is known to pass by itself is; unknown failures cost money twice. */
 export type RetryDecision = { readonly tag: "stop" } | { readonly tag: "retry"; readonly delayMs: number }
 
-const LONGEST_DELAY_MS = 60_000
+export const LONGEST_DELAY_MS = 60_000
 
 /** `attempt` is 1 for the first; at most `maxRetries` follow it, each waiting twice as long as the one before. */
 export const decideRetry = (

@@ -11,7 +11,7 @@
  *   {"type":"warning","message":"…"}
  *   {"type":"usage","input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"cost_usd":0}
  *   {"type":"turn_ended","reason":"stop"}
- *   {"type":"error","failure":"authentication","message":"…"}   why it ended, when it failed
+ *   {"type":"error","failure":"authentication","message":"…","retry_after_ms":0}   why it ended, when it failed
  *   {"type":"ended"}                                    last, and only when the work is done
  */
 import type { JsonObject } from "@meridian/protocol"
@@ -57,9 +57,12 @@ const fieldsOf = (event: DirectEvent): JsonObject => {
     case "file":
     case "retry":
     case "warning":
-    case "error":
     case "ended":
       return { ...event }
+    case "error": {
+      const { retryAfterMs, ...rest } = event
+      return { ...rest, ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }) }
+    }
   }
 }
 
@@ -105,7 +108,7 @@ export const readDirectLine = (line: JsonObject): HarnessEvent | { readonly type
     case "warning":
       return { type, message: wordAt(line, "message") }
     case "error":
-      return { type, failure: classOf(line), message: wordAt(line, "message") }
+      return readError(line)
     case "usage": {
       const costUsd = numberAt(line, "cost_usd")
       return {
@@ -136,6 +139,16 @@ const readCompaction = (line: JsonObject): HarnessEvent => {
     phase: PHASES.find((phase) => phase === textAt(line, "phase")) ?? "failed",
     ...(before === undefined ? {} : { tokensBefore: before }),
     ...(after === undefined ? {} : { tokensAfter: after }),
+  }
+}
+
+const readError = (line: JsonObject): HarnessEvent => {
+  const retryAfterMs = numberAt(line, "retry_after_ms")
+  return {
+    type: "error",
+    failure: classOf(line),
+    message: wordAt(line, "message"),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   }
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path"
 
 import type { JsonObject } from "@meridian/protocol"
 
+import { LONGEST_DELAY_MS } from "../domain/retry.ts"
 import type {
   Harness,
   HarnessEvent,
@@ -116,6 +117,16 @@ const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
     : [{ path: join(request.scratch, "direct-launch.json"), content: JSON.stringify(content) }]
 }
 
+/** A provider that wants to be left alone longer than a run waits between attempts is not asked again by this run. */
+const failureIn = ({
+  failure,
+  message,
+  retryAfterMs = 0,
+}: Extract<HarnessEvent, { type: "error" }>): HarnessFailure => {
+  const found = failureOf(failure, message)
+  return retryAfterMs > LONGEST_DELAY_MS ? { ...found, transient: false } : found
+}
+
 const parser = (): StreamParser => {
   let lastText: string | undefined
   let failure: HarnessFailure | undefined
@@ -134,7 +145,7 @@ const parser = (): StreamParser => {
       }
       if (event.type === "text" && event.text.trim() !== "") lastText = event.text
       if (event.type === "usage") usage = usage === undefined ? event.usage : addUsage(usage, event.usage)
-      if (event.type === "error") failure = failureOf(event.failure, event.message)
+      if (event.type === "error") failure = failureIn(event)
       return [event]
     },
     outcome: ({ exitCode }) => ({

@@ -205,7 +205,13 @@ export type HarnessEvent =
       readonly message: string
     }
   | { readonly type: "warning"; readonly message: string }
-  | { readonly type: "error"; readonly failure: FailureClass; readonly message: string }
+  | {
+      readonly type: "error"
+      readonly failure: FailureClass
+      readonly message: string
+      /** How long the provider asks to stay away. */
+      readonly retryAfterMs?: number
+    }
   | { readonly type: "usage"; readonly usage: Usage }
   /** A model turn ended; `reason` in the harness's own words. */
   | { readonly type: "turn.ended"; readonly reason: string }
