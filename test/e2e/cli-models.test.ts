@@ -342,6 +342,19 @@ describe("config.toml", () => {
   })
 })
 
+test("what is known of a model is shown without its key, too", async () => {
+  const ran = await meridian(["models", "show", "direct/openai/gpt-5", "--json"], {
+    cwd: project(""),
+    env: NOWHERE,
+  })
+  expect(document(ran)).toMatchObject({
+    usable: false,
+    limits: "catalogue",
+    context_window: 400_000,
+    price: { input: 1.25 },
+  })
+})
+
 describe("models list --probe", () => {
   test("asks compatible servers what they have, with their key, and says who does not answer", async () => {
     const asked: (readonly [string | undefined, string | undefined])[] = []
@@ -437,7 +450,7 @@ describe("models update", () => {
     expect(row(rows, "direct/anthropic/claude-haiku-4-5")).toMatchObject({ usable: true })
     const again = await meridian(["models", "update"], { cwd, env: { MERIDIAN_MODELS_URL: server.url } })
     expect(again.stdout).toMatch(
-      /^1 models from http:\/\/127.0.0.1:\d+\/api.json: 0 new, 0 changed, \d+ gone. Kept in /,
+      /^1 model from http:\/\/127.0.0.1:\d+\/api.json: 0 new, 0 changed, 0 gone. Kept in /,
     )
   })
 

@@ -40,7 +40,9 @@ test("this machine is known by its names, and by nothing that only looks like th
   expect(strangers.map(isLoopback)).toEqual([false, false, false])
 })
 
-test("an address is shown without the name and password before its host", () => {
+test("an address is shown without credentials before its host and behind its path", () => {
   expect(publicAddress("https://me:secret@host/v1")).toBe("https://<hidden>@host/v1")
+  expect(publicAddress("https://host/v1?key=secret")).toBe("https://host/v1?<hidden>")
+  expect(publicAddress("https://host/v1#secret")).toBe("https://host/v1#<hidden>")
   expect(publicAddress("https://host/v1")).toBe("https://host/v1")
 })

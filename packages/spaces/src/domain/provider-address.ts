@@ -38,5 +38,6 @@ export const hostOf = (address: string): string => ADDRESS.exec(address)?.[3] ??
 export const isLoopback = (address: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i.test(hostOf(address))
 
-/** Without a name and password that stand before the host. */
-export const publicAddress = (address: string): string => address.replace(/^(\w+:\/\/)[^/@]*@/, "$1<hidden>@")
+/** Without a name and password that stand before the host, and without what stands behind the path: it may be a key. */
+export const publicAddress = (address: string): string =>
+  address.replace(/^(\w+:\/\/)[^/@]*@/, "$1<hidden>@").replace(/^(\w+:\/\/[^?#]*[?#]).+$/s, "$1<hidden>")

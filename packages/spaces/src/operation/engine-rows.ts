@@ -8,6 +8,7 @@ import {
   type EngineModels,
   type UnusableModels,
 } from "../domain/engine-model.ts"
+import type { ModelLimits } from "../domain/model-limits.ts"
 import { nearest } from "../domain/nearest.ts"
 import { ECHO_MODEL } from "../domain/provider-preset.ts"
 import type { EngineWorld } from "./engine-models.ts"
@@ -26,9 +27,13 @@ export const usabilityOf = (id: string, facts: EngineFacts): Usability => {
   if (id === ECHO_MODEL) return { usable: true, role: ECHO_ROLE }
   const found = findEngineModel(id, facts)
   return found.tag === "unusable"
-    ? { usable: false, reason: found.why }
+    ? { usable: false, reason: found.why, ...knownOf(facts.limits.get(id)) }
     : { usable: true, ...limitsOf(found.model) }
 }
+
+/** What the catalogue knows holds without a key, too. */
+const knownOf = (known: ModelLimits | undefined) =>
+  known === undefined ? {} : limitsOf({ ...known, limits: "catalogue" })
 
 /** Beyond this many, a provider is one row: an agent that lists models should not read hundreds. */
 const LISTED_OF_PROVIDER = 60
@@ -110,7 +115,12 @@ const usableRow = (model: EngineModel, taken: string | undefined): ModelDocument
 const unusableRow = ({ id, why, count }: UnusableModels, taken: string | undefined): ModelDocument =>
   row(id, { usable: false, reason: why, count, ...(id === taken ? { default: true } : {}) })
 
-const limitsOf = ({ contextWindow, maxOutput, price, limits }: EngineModel) => ({
+const limitsOf = ({
+  contextWindow,
+  maxOutput,
+  price,
+  limits,
+}: Pick<EngineModel, "contextWindow" | "maxOutput" | "price" | "limits">) => ({
   context_window: contextWindow,
   max_output: maxOutput,
   ...(price === undefined

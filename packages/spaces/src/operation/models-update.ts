@@ -27,7 +27,11 @@ export const modelsUpdate = implement(MODELS_UPDATE, {
     const before = (await loadLimits(world.env)).models
     const date = new Date(world.clock.now()).toISOString().slice(0, 10)
     await saveLimits(path, renderLimits(models, { date, origin: withoutSecrets(from) }))
-    return { path, from: withoutSecrets(from), ...compare(before, models) }
+    return {
+      path,
+      from: withoutSecrets(from),
+      ...compare(before, models, (await loadLimits(world.env)).models),
+    }
   },
   text: ({ models, added, changed, removed, from, path }) =>
     `${models} model${models === 1 ? "" : "s"} from ${from}: ${added} new, ${changed} changed, ${removed} gone. Kept in ${path}`,
@@ -100,12 +104,16 @@ const parseJson = (text: string): unknown => {
 const withoutSecrets = (from: string): string =>
   from.replace(/^(\w+:\/\/)[^/@]*@/, "$1<hidden>@").replace(/^(https?:[^?#]*)[?#].*$/i, "$1")
 
-const compare = (before: ReadonlyMap<string, ModelLimits>, now: readonly ModelLimits[]) => {
-  const ids = new Set(now.map(({ id }) => id))
+/** `after` has those of the program itself, too: what the new list lacks is not gone while they name it. */
+const compare = (
+  before: ReadonlyMap<string, ModelLimits>,
+  now: readonly ModelLimits[],
+  after: ReadonlyMap<string, ModelLimits>,
+) => {
   return {
     models: now.length,
     added: now.filter(({ id }) => !before.has(id)).length,
-    removed: [...before.keys()].filter((id) => !ids.has(id)).length,
+    removed: [...before.keys()].filter((id) => !after.has(id)).length,
     changed: now.filter((model) => {
       const old = before.get(model.id)
       return old !== undefined && JSON.stringify(old) !== JSON.stringify(model)
