@@ -358,6 +358,25 @@ test("a question goes away with the turn it belongs to, and is there again when 
   expect(await second.exited).toEqual({ code: 0, signal: 0 })
 })
 
+test("what a question is about is shown: its text at once, and all of it by v", async () => {
+  const content = Array.from({ length: 40 }, (_, index) => `row ${index}`).join("\n")
+  const { sit } = await sitting({
+    script: [{ tools: [{ name: "write", input: { path: "a.txt", content } }] }, { text: "Written." }],
+  })
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("go\r")
+  const asking = await terminal.until("[y] once")
+  expect(asking).toContain("+ row 1\n")
+  expect(asking).not.toContain("row 39")
+  terminal.type("v")
+  await terminal.until("+ row 39")
+  terminal.type("y")
+  await terminal.until("Written.")
+  terminal.type(CTRL_D)
+  expect((await terminal.exited).code).toBe(0)
+})
+
 test("a paste of a whole file is taken at once", async () => {
   const { sit, asked } = await sitting()
   const terminal = sit()

@@ -8,11 +8,12 @@ import { engineModelId, type World } from "@meridian/spaces"
 
 import { followEvents } from "../follow.ts"
 import { idsOf, type OpenSession } from "../open-session.ts"
+import { wholeCall } from "./call-content.ts"
 import { cutTo, wrapText } from "./columns.ts"
 import { decideInterrupt, decideKey, type Deed, type Situation } from "./decide.ts"
 import { listChoices } from "./describe.ts"
 import { clear, EMPTY_EDITOR, type Editor } from "./editor.ts"
-import { historyRows, readHistory, waitingRows } from "./history.ts"
+import { historyRows, inputOf, readHistory, waitingRows } from "./history.ts"
 import { plainLine } from "./plain-text.ts"
 import { ANSWERS, questionRows } from "./question.ts"
 import { layOut, usable, type Live } from "./screen.ts"
@@ -29,6 +30,8 @@ const HELP = [
 ].join("\n")
 
 const MOST_CHOICES = 40
+/** Rows of one question in the scrollback. */
+const MOST_VIEWED = 20_000
 
 export interface ConversationOptions {
   readonly opened: OpenSession
@@ -272,6 +275,11 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
       case "explain":
         explaining = deed.requestID
         return redraw()
+      case "show": {
+        const asked = view.question()
+        const lines = asked === undefined ? [] : wholeCall(asked.resources, asked.input)
+        return tell(...lines.flatMap((line) => wrapText(line, width())).slice(0, MOST_VIEWED))
+      }
       case "stop-explaining":
         explaining = undefined
         editor = clear(editor)
@@ -330,8 +338,8 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
       ...wrapText("/help shows the commands; Ctrl-C leaves.", width()).map(style.dim),
       ...opened.notices.flatMap((notice) => wrapText(notice, width())).map(style.notice),
     )
-    if (options.continued) {
-      const history = await readHistory(engine, sessionID)
+    const history = options.continued ? await readHistory(engine, sessionID) : undefined
+    if (history !== undefined) {
       const inputs = await sessions.inputs(sessionID)
       waiting = inputs.length
       for (const { id, prompt } of inputs) view.awaitInput({ id, text: prompt.text })
@@ -345,7 +353,11 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
       }
     }
     for (const request of await permissions.list({ sessionID }))
-      view.ask({ ...request, always: request.resources })
+      view.ask({
+        ...request,
+        always: request.resources,
+        input: history === undefined ? undefined : inputOf(history, request.callID),
+      })
     redraw()
     if (options.firstPrompt !== undefined) send(options.firstPrompt, "steer")
     return await left.promise

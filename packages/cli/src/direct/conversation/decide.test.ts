@@ -32,6 +32,7 @@ test.each([
   ["a", { tag: "answer", requestID: "per_1", reply: "always" }],
   ["n", { tag: "answer", requestID: "per_1", reply: "reject" }],
   ["f", { tag: "explain", requestID: "per_1" }],
+  ["v", { tag: "show" }],
 ] as const)("%s answers a question", (key, deed) => {
   expect(decideKey(ASKED, plain(key))).toEqual(deed)
 })

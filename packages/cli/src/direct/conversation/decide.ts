@@ -28,6 +28,8 @@ export type Deed =
     }
   | { readonly tag: "explain"; readonly requestID: string }
   | { readonly tag: "stop-explaining" }
+  /** Of the question that is open. */
+  | { readonly tag: "show" }
   | { readonly tag: "stop-work" }
   | { readonly tag: "suspend" }
   | { readonly tag: "leave" }
@@ -65,6 +67,7 @@ export const decideInterrupt = ({ editor, explaining, working, stopping }: Situa
 const decideAnswer = ({ question }: Situation, character: string): Deed | undefined => {
   const answer = question === undefined ? undefined : answerOf(character)
   if (question === undefined || answer === undefined) return undefined
+  if (answer.tag === "show") return answer
   return answer.tag === "explain"
     ? { tag: "explain", requestID: question }
     : { tag: "answer", requestID: question, reply: answer.reply }

@@ -19,7 +19,7 @@ export const describeCall = (tool: string, input: Json | undefined): string => {
 
 const FIELDS = ["command", "path", "filePath", "file_path", "pattern", "query", "name", "url"] as const
 
-const textAt = (input: Json | undefined, field: string): string | undefined => {
+export const textAt = (input: Json | undefined, field: string): string | undefined => {
   const value: unknown =
     typeof input === "object" && input !== null && !Array.isArray(input)
       ? Reflect.get(input, field)

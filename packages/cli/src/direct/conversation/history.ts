@@ -1,6 +1,6 @@
 /** What was said before, for whoever comes back to a conversation: the last messages, each within bounds. */
 import type { Engine } from "@meridian/engine"
-import type { AssistantPart, Receipt, SessionMessage } from "@meridian/protocol"
+import type { AssistantPart, Json, Receipt, SessionMessage } from "@meridian/protocol"
 
 import { cutTo, widthOf, wrapText } from "./columns.ts"
 import { count, describeCall, several } from "./describe.ts"
@@ -30,6 +30,13 @@ export const readHistory = async ({ sessions }: Engine, sessionID: string): Prom
   }
   return { messages: first.items.toReversed(), leftOut }
 }
+
+/** What a call that still waits was given. Pure. */
+export const inputOf = ({ messages }: History, callID: string): Json | undefined =>
+  messages
+    .flatMap((message) => (message.type === "assistant" ? message.content : []))
+    .flatMap((part) => (part.type === "tool" && part.callID === callID ? [part] : []))
+    .at(-1)?.input
 
 /** Pure. */
 export const historyRows = (

@@ -1,7 +1,8 @@
 /** A permission question as rows, and what an answer key means. Pure. */
 import type { PermissionReply } from "@meridian/protocol"
 
-import { cutTo, wrapText } from "./columns.ts"
+import { callContent } from "./call-content.ts"
+import { cutTo, wrapLine, wrapText } from "./columns.ts"
 import { several } from "./describe.ts"
 import { plainLine, plainText } from "./plain-text.ts"
 import { usable, type Size } from "./screen.ts"
@@ -12,8 +13,13 @@ export type Answer =
   | { readonly tag: "reply"; readonly reply: PermissionReply }
   /** Rejects, once its reason is written. */
   | { readonly tag: "explain" }
+  /** Answers nothing yet: all of it goes to the scrollback. */
+  | { readonly tag: "show" }
 
-export const ANSWERS = "[y] once  [a] always  [n] no  [f] no, and say why"
+export const ANSWERS = "[y] once  [a] always  [n] no  [f] no, and say why  [v] view all"
+
+/** Where those would take more than two rows. */
+const SHORT_ANSWERS = "y/a/n/f, v views"
 
 export const answerOf = (character: string): Answer | undefined => {
   switch (character.toLowerCase()) {
@@ -25,12 +31,14 @@ export const answerOf = (character: string): Answer | undefined => {
       return { tag: "reply", reply: "reject" }
     case "f":
       return { tag: "explain" }
+    case "v":
+      return { tag: "show" }
     default:
       return undefined
   }
 }
 
-/** Everything that will be touched is shown, as far as half the screen goes; what is cut says so. */
+/** Everything that will be touched is shown, as far as half the screen goes; what is cut says so. The answers always fit. */
 export const questionRows = (
   question: Question,
   { size, style, hint }: { readonly size: Size; readonly style: Style; readonly hint: string },
@@ -38,8 +46,10 @@ export const questionRows = (
   const width = usable(size)
   const most = Math.max(1, Math.floor(size.rows / 2) - 3)
   const resources = wrapText(plainText(question.resources.join("\n")), width - 2)
-  const shown = resources.slice(0, most).map((row) => `  ${row}`)
-  const cut = resources.length - shown.length
+  const content = callContent(question.input).flatMap((line) => wrapLine(line, width - 4))
+  const all = [...resources.map((row) => `  ${row}`), ...content.map((row) => `    ${row}`)]
+  const shown = all.slice(0, most)
+  const cut = all.length - shown.length
   const title = plainLine(question.title)
   // A backslash in a pattern takes the meaning from the character behind it.
   const always = question.always.map((pattern) => pattern.replaceAll(/\\([*?\\])/g, "$1"))
@@ -48,10 +58,24 @@ export const questionRows = (
   return [
     style.notice(cutTo(`Allow ${plainLine(question.action)}?${isNew ? ` ${title}` : ""}`, width)),
     ...shown,
-    ...(broader === "" ? [] : [style.notice(cutTo(`  always would allow: ${broader}`, width))]),
+    broader === ""
+      ? style.dim(cutTo("  always: exactly this, in this project", width))
+      : style.notice(cutTo(`  always would allow in this project: ${broader}`, width)),
     ...(cut === 0
       ? []
-      : [style.notice(`  … and ${several(cut, "row")} more that ${cut === 1 ? "does" : "do"} not fit here`)]),
-    cutTo(hint, width),
+      : [
+          style.notice(
+            cutTo(
+              `  … and ${several(cut, "row")} more that ${cut === 1 ? "does" : "do"} not fit here`,
+              width,
+            ),
+          ),
+        ]),
+    ...hintRows(hint, width),
   ]
+}
+
+const hintRows = (hint: string, width: number): readonly string[] => {
+  const rows = wrapText(hint, width)
+  return hint === ANSWERS && rows.length > 2 ? wrapText(SHORT_ANSWERS, width) : rows
 }

@@ -27,6 +27,11 @@ test("what goes on, a question, the status and the line stand in this order, the
   ).toEqual({ rows: ["… bash", "Allow?", "Working", "> hello"], cursor: { row: 3, column: 4 } })
 })
 
+test("a question that does not fit keeps its answers", () => {
+  const question = ["Allow?", "one", "two", "three", "[y] once"]
+  expect(layOut({ ...PARTS, question }, { columns: 80, rows: 4 }).rows).toEqual(["three", "[y] once", "> "])
+})
+
 test("a long line is broken, and the cursor is where the next character goes", () => {
   const text = "abcdefghijklmnop"
   expect(layOut({ ...PARTS, editor: { text, cursor: 10 } }, { columns: 13, rows: 24 })).toEqual({

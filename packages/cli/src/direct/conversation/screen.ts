@@ -33,10 +33,9 @@ export const layOut = (parts: LiveParts, size: Size): Live => {
   const width = usable(size)
   const most = Math.max(3, size.rows - 1)
   const line = layOutLine(parts, { width, most: Math.max(2, Math.floor(most / 3)) })
-  const below = [...parts.question, ...(parts.status === undefined ? [] : [parts.status])].slice(
-    0,
-    Math.max(0, most - line.rows.length),
-  )
+  // What is cut is cut above: the answers to a question stand at its end.
+  const all = [...parts.question, ...(parts.status === undefined ? [] : [parts.status])]
+  const below = all.slice(Math.max(0, all.length - Math.max(0, most - line.rows.length)))
   const room = most - line.rows.length - below.length
   const going = room <= 0 ? [] : parts.going.slice(-room)
   const above = [...going, ...below]

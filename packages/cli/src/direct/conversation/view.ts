@@ -4,7 +4,13 @@
  * colours.
  */
 import type { LiveItem, SessionEvent } from "@meridian/engine"
-import { Failure, renderFailure, type RecordedContent, type RecordedError } from "@meridian/protocol"
+import {
+  Failure,
+  renderFailure,
+  type Json,
+  type RecordedContent,
+  type RecordedError,
+} from "@meridian/protocol"
 
 import { cutTo, wrapText } from "./columns.ts"
 import { count, describeCall, NOTHING_SPENT, sentence, several, spend, type Spent } from "./describe.ts"
@@ -19,6 +25,8 @@ export interface Question {
   readonly title: string
   /** What "always" would allow. */
   readonly always: readonly string[]
+  /** Of the call that asks. */
+  readonly input?: Json | undefined
 }
 
 export interface View {
@@ -51,6 +59,7 @@ export interface ViewOptions {
 interface Running {
   readonly title: string
   readonly state: "runs" | "waits"
+  readonly input?: Json | undefined
 }
 
 const PREVIEW_ROWS = 5
@@ -74,8 +83,12 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
     return `${mark} ${cutTo(`${title}${note}`, width - 2)}`
   }
 
-  const toldCall = (callID: string, title: string, width: number): readonly string[] => {
-    running.set(callID, { title, state: "runs" })
+  const toldCall = (
+    callID: string,
+    { title, input }: Pick<Running, "title" | "input">,
+    width: number,
+  ): readonly string[] => {
+    running.set(callID, { title, input, state: "runs" })
     return tellsBeginnings ? [style.dim(cutTo(`… ${title}`, width))] : []
   }
 
@@ -111,7 +124,10 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         return speaking.end("reasoning", event.data.text, width)
       case "session.next.tool.called.1": {
         const { callID, tool, input, raw } = event.data
-        return [...speaking.pause(), ...toldCall(callID, describeCall(tool, input ?? raw), width)]
+        return [
+          ...speaking.pause(),
+          ...toldCall(callID, { title: describeCall(tool, input ?? raw), input }, width),
+        ]
       }
       case "session.next.tool.resumed.1": {
         const call = running.get(event.data.callID)
@@ -132,8 +148,16 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       }
       case "session.next.permission.asked.1": {
         const { requestID, callID, action, resources, title, always } = event.data
-        questions.set(requestID, { id: requestID, action, resources, title, always, callID })
         const call = running.get(callID)
+        questions.set(requestID, {
+          id: requestID,
+          action,
+          resources,
+          title,
+          always,
+          callID,
+          input: call?.input,
+        })
         if (call !== undefined) running.set(callID, { ...call, state: "waits" })
         return []
       }
