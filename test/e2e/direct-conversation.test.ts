@@ -1,5 +1,13 @@
 /** The conversation of the engine with a person, through a real pseudo-terminal. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 
 import { createClient } from "@meridian/server/client"
@@ -375,6 +383,16 @@ test("what a question is about is shown: its text at once, and all of it by v", 
   await terminal.until("Written.")
   terminal.type(CTRL_D)
   expect((await terminal.exited).code).toBe(0)
+})
+
+test("a session that is gone is said, without advice to continue it", async () => {
+  const { sit, project, run } = await sitting()
+  await run("run", "spawn", "--harness", "direct", "-p", "x")
+  for (const name of readdirSync(join(project, ".meridian")))
+    if (name.startsWith("engine.sqlite")) rmSync(join(project, ".meridian", name))
+  const terminal = sit(["--continue", "c1"])
+  expect((await terminal.exited).code).toBe(1)
+  expect(await terminal.until("ERROR [SESSION_NOT_FOUND]")).not.toContain("Continue this chat")
 })
 
 test("a paste of a whole file is taken at once", async () => {
