@@ -86,6 +86,8 @@ test("start answers an agent with one JSON document, dry or not", async () => {
   await run("run", "spawn", "-p", "x")
   expect(document(await agent("start", "--dry-run"))).toMatchObject({ harness: "claude", dry_run: true })
   expect((await run("start", "--dry-run")).stdout).toMatch(/^claude /)
+  const quoted = await run("start", "--dry-run", "--", "--append-system-prompt", "two words")
+  expect(quoted.stdout).toContain(" 'two words'")
   const [last] = (await agent("start")).stdout.trimEnd().split("\n").slice(-1)
   expect(JSON.parse(last ?? "")).toMatchObject({ space_id: "s1", exit_code: 0 })
 })

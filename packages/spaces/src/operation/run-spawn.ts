@@ -12,6 +12,7 @@ import { prepare } from "./prepare.ts"
 import { seconds } from "./run-document.ts"
 import type { SpawnDocument } from "./run-schema.ts"
 import { RUN_SPAWN, RUN_WORKER } from "./run.meta.ts"
+import { shellLine } from "./shell-words.ts"
 import { givenSpace } from "./space-context.ts"
 import { carryOut, checkRun, dryRun, requireDepth } from "./spawn-run.ts"
 import { openState } from "./state.ts"
@@ -75,8 +76,7 @@ export const runWorkerOperation = implement(RUN_WORKER, {
 
 /** Only what the caller asked for: the report, the id of a background run, or what a dry run would do. */
 export const spawnText = (run: SpawnDocument): string => {
-  if (run.status === "dry-run")
-    return `${(run.cli_command ?? []).map(quote).join(" ")}\n\n${run.composed_prompt ?? ""}`
+  if (run.status === "dry-run") return `${shellLine(run.cli_command ?? [])}\n\n${run.composed_prompt ?? ""}`
   if (run.background === true) return run.run_id ?? ""
   return run.report ?? ""
 }
@@ -100,6 +100,3 @@ export const spawnNotes = (run: SpawnDocument): string => {
       : []
   return [facts, ...(failure === "" ? [] : [`failure: ${failure}`]), ...noReport].join("\n")
 }
-
-const quote = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

@@ -28,6 +28,7 @@ import { requireLaunchable } from "./find-binary.ts"
 import { implement, type Passthrough } from "./operation.ts"
 import { prepare, type Prepared } from "./prepare.ts"
 import { sparse } from "./run-document.ts"
+import { shellLine } from "./shell-words.ts"
 import { binaryOf } from "./spawn-run.ts"
 import { START } from "./start.meta.ts"
 import { harnessesOf, openState, ownMark, type State } from "./state.ts"
@@ -107,7 +108,7 @@ export const start = implement(START, {
   },
   text: (output) =>
     output.resume_command === undefined
-      ? (output.cli_command ?? []).join(" ")
+      ? shellLine(output.cli_command ?? [])
       : neverOpened(output)
         ? ""
         : `Continue this chat with: ${output.resume_command}`,

@@ -1,0 +1,9 @@
+import { expect, test } from "vitest"
+
+import { shellLine } from "./shell-words.ts"
+
+test("a shell reads the line as the same words", () => {
+  expect(shellLine(["claude", "--model", "a/b-1.2", "two words", "it's", "", "$(x)"])).toBe(
+    `claude --model a/b-1.2 'two words' 'it'\\''s' '' '$(x)'`,
+  )
+})
