@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import type { Reply, ScriptRequest } from "@meridian/engine"
+import { Failure } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
 import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
@@ -47,7 +48,8 @@ const runUntilDeath = async (file: string, directory: string, dieAt: number): Pr
       commits += 1
       if (commits === dieAt) dead = true
     }
-    if (dead) throw new Error("the process is dead")
+    // As a failure of the store: a timer of a process that is gone has nobody to tell.
+    if (dead) throw new Failure("DATABASE_UNWRITABLE", { file, why: "the process is dead" })
   }
   const engine = await open(file, [], tap)
   try {

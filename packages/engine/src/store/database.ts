@@ -136,7 +136,21 @@ const translate = (file: string, cause: unknown): unknown => {
  * newer or not one at all must stay as it is, byte for byte.
  */
 const inspectFile = (file: string): void => {
-  if (!existsSync(file)) return
+  // A file that seems short may be one that another process is just writing its log into: then it is whole a moment later.
+  for (let look = 1; isShort(file); look += 1) {
+    if (look === LOOKS_AT_SHORT_FILE) throw new Failure("DATABASE_DAMAGED", { file, why: "it was cut short" })
+    pause()
+  }
+}
+
+const LOOKS_AT_SHORT_FILE = 10
+
+const pause = (): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_POLL_MS)
+}
+
+const isShort = (file: string): boolean => {
+  if (!existsSync(file)) return false
   const header = Buffer.alloc(100)
   const { read, size } = guarded(file, () => {
     const descriptor = openSync(file, "r")
@@ -148,7 +162,7 @@ const inspectFile = (file: string): void => {
       closeSync(descriptor)
     }
   })
-  if (read === 0) return
+  if (read === 0) return false
   if (read < header.length || header.toString("latin1", 0, 16) !== "SQLite format 3\0")
     throw new Failure("DATABASE_DAMAGED", { file, why: "it is not a SQLite database" })
   refuseNewer(file, header.readUInt32BE(60))
@@ -157,8 +171,7 @@ const inspectFile = (file: string): void => {
   const pages = header.readUInt32BE(28)
   const countIsCurrent = header.readUInt32BE(24) === header.readUInt32BE(92)
   // With a log beside it the file may lag behind its own header: what is missing is in there, and SQLite knows how to find it.
-  if (countIsCurrent && pages * pageSize > size && !hasContent(`${file}-wal`))
-    throw new Failure("DATABASE_DAMAGED", { file, why: "it was cut short" })
+  return countIsCurrent && pages * pageSize > size && !hasContent(`${file}-wal`)
 }
 
 const hasContent = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
@@ -181,7 +194,7 @@ const patiently = (body: () => void): void => {
       return body()
     } catch (cause) {
       if (!isBusy(cause) || performance.now() > deadline) throw cause
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_POLL_MS)
+      pause()
     }
 }
 
