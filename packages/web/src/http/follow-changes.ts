@@ -1,6 +1,7 @@
 /** Hears which sessions changed, for as long as the page is open. */
-import { createFrameReader, type Frame } from "../domain/event-stream.ts"
-import { HttpFailure, offline, readFailure, type Connection } from "./api.ts"
+import type { Frame } from "../domain/event-stream.ts"
+import { HttpFailure, offline, type Connection } from "./api.ts"
+import { readFrames } from "./read-frames.ts"
 import { visible, watchHidden } from "./while-visible.ts"
 
 export interface Changes {
@@ -9,7 +10,6 @@ export interface Changes {
   readonly elsewhere: boolean
 }
 
-const SILENCE_MS = 60_000
 const FIRST_DELAY_MS = 500
 const MOST_DELAY_MS = 5_000
 
@@ -25,9 +25,11 @@ export const followChanges = async (options: {
     await visible()
     const hidden = watchHidden()
     try {
-      await readStream(options.connection, hidden.signal, (changes) => {
-        delayMs = FIRST_DELAY_MS
-        tell(changes)
+      await readFrames(options.connection, { path: "/api/event", signal: hidden.signal }, (frames) => {
+        for (const changes of frames.flatMap(readChanges)) {
+          delayMs = FIRST_DELAY_MS
+          tell(changes)
+        }
       })
     } catch (cause) {
       if (hidden.signal.aborted) continue
@@ -39,33 +41,6 @@ export const followChanges = async (options: {
     }
     await new Promise((resolve) => setTimeout(resolve, delayMs))
     delayMs = Math.min(delayMs * 2, MOST_DELAY_MS)
-  }
-}
-
-const readStream = async (
-  connection: Connection,
-  hidden: AbortSignal,
-  tell: (changes: Changes) => void,
-): Promise<void> => {
-  const silence = new AbortController()
-  let timer = setTimeout(() => silence.abort(), SILENCE_MS)
-  try {
-    const response = await connection.fetch("/api/event", {
-      headers: { accept: "text/event-stream", authorization: `Bearer ${connection.token}` },
-      signal: AbortSignal.any([silence.signal, hidden]),
-    })
-    if (!response.ok || response.body === null) throw await readFailure(response)
-    const reader = createFrameReader()
-    const pieces = response.body.pipeThrough(new TextDecoderStream()).getReader()
-    for (;;) {
-      const { done, value } = await pieces.read()
-      if (done) return
-      clearTimeout(timer)
-      timer = setTimeout(() => silence.abort(), SILENCE_MS)
-      for (const frame of reader.push(value)) for (const changes of readChanges(frame)) tell(changes)
-    }
-  } finally {
-    clearTimeout(timer)
   }
 }
 

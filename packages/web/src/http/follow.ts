@@ -1,8 +1,9 @@
 /** Follows the events of one session for as long as somebody looks: resumes where it was, again and again. */
 import { decodeEvent, type LiveEvent, type StoredEvent, type UnknownEvent } from "@meridian/protocol"
 
-import { createFrameReader, type Frame } from "../domain/event-stream.ts"
-import { HttpFailure, offline, readFailure, type Connection } from "./api.ts"
+import type { Frame } from "../domain/event-stream.ts"
+import { HttpFailure, offline, type Connection } from "./api.ts"
+import { readFrames } from "./read-frames.ts"
 import { visible, watchHidden } from "./while-visible.ts"
 
 export type Told =
@@ -14,8 +15,6 @@ export type Told =
   /** It makes no sense to ask again. */
   | { readonly kind: "refused"; readonly failure: HttpFailure }
 
-/** The server's heartbeat comes more often than this; a connection without it is dead. */
-const SILENCE_MS = 60_000
 const FIRST_DELAY_MS = 500
 const MOST_DELAY_MS = 10_000
 /** Not ours to ask, not there, or a cursor of another log: asking again changes nothing. */
@@ -53,38 +52,16 @@ export const follow = async (options: {
   }
 }
 
-const readStream = async (options: Parameters<typeof follow>[0], onFrames: () => void): Promise<void> => {
-  const { connection, sessionID, cursor, tell, signal } = options
-  const silence = new AbortController()
-  let timer = setTimeout(() => silence.abort(), SILENCE_MS)
-  try {
-    const response = await connection.fetch(
-      `/api/session/${encodeURIComponent(sessionID)}/event?live=true&after=${cursor()}`,
-      {
-        headers: {
-          accept: "text/event-stream",
-          authorization: `Bearer ${connection.token}`,
-          "last-event-id": String(cursor()),
-        },
-        signal: AbortSignal.any([signal, silence.signal]),
-      },
-    )
-    if (!response.ok || response.body === null) throw await readFailure(response)
-    const reader = createFrameReader()
-    const pieces = response.body.pipeThrough(new TextDecoderStream()).getReader()
-    for (;;) {
-      const { done, value } = await pieces.read()
-      if (done) return
-      clearTimeout(timer)
-      timer = setTimeout(() => silence.abort(), SILENCE_MS)
-      const told = reader.push(value).flatMap(readTold)
-      if (told.length === 0) continue
-      onFrames()
-      tell(told)
-    }
-  } finally {
-    clearTimeout(timer)
-  }
+const readStream = (options: Parameters<typeof follow>[0], onFrames: () => void): Promise<void> => {
+  const { connection, sessionID, tell, signal } = options
+  const cursor = String(options.cursor())
+  const path = `/api/session/${encodeURIComponent(sessionID)}/event?live=true&after=${cursor}`
+  return readFrames(connection, { path, headers: { "last-event-id": cursor }, signal }, (frames) => {
+    const told = frames.flatMap(readTold)
+    if (told.length === 0) return
+    onFrames()
+    tell(told)
+  })
 }
 
 const readTold = (frame: Frame): readonly Told[] => {

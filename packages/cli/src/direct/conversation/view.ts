@@ -217,7 +217,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         return error(event.data.error, `ERROR [${event.data.error.code}]: ${event.data.error.message}`, width)
       case "session.next.todo.updated.1":
         return event.data.items.map((item) =>
-          style.dim(cutTo(`${TODO[item.status]} ${plainLine(item.content)}`, width)),
+          style.dim(cutTo(`${BOXES[item.status]} ${plainLine(item.content)}`, width)),
         )
       case "session.next.model.switched.1":
         return [style.dim(`Model: ${plainLine(event.data.model)}`)]
@@ -293,7 +293,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
 const modelFailed = ({ code, message }: RecordedError): string =>
   renderFailure(new Failure("MODEL_FAILED", { kind: code, message: sentence(message) }))
 
-const TODO = { pending: "☐", in_progress: "▸", completed: "☑", cancelled: "☒" } as const
+const BOXES = { pending: "☐", in_progress: "▸", completed: "☑", cancelled: "☒" } as const
 
 /** What a person said. */
 export const userRows = (text: string, width: number, style: Style, note = ""): readonly string[] =>
