@@ -73,8 +73,9 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       skillTool(skills),
     ])
     yield* attempt(() => contributeOwn(registry, options))
+    const servers = yield* attempt(() => readMcpServers(options.mcp ?? []))
     const mcp = yield* Effect.acquireRelease(
-      attempt(() => openMcp({ servers: readMcpServers(options.mcp ?? []), guard, environment, directory })),
+      attempt(() => openMcp({ servers, guard, environment, directory })),
       (opened) => Effect.promise(opened.close),
     )
     const root = projectRoot(directory)
@@ -82,7 +83,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     return {
       directory,
       context,
-      tools: materializer(registry, mcp),
+      tools: servers.length === 0 ? registry.materialize : materializer(registry, mcp),
       instructionsBeside: (path) => instructionsBeside(path, { directory, root, files }),
     }
   })

@@ -19,24 +19,25 @@ export interface AmbientOptions {
   readonly files: FileCache
 }
 
+/** The first counts alone. */
 const NAMES = ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"] as const
 
-export const ambientInstructions = (options: AmbientOptions): ContextSource => ({
-  ...instructionTexts("core/instructions", "project instructions"),
-  observe: () => {
-    const { directory, root, globalFile, projectDisabled, files } = options
-    const folders = projectDisabled ? [] : foldersUp(directory, root)
-    const found = collect(
-      [
-        { path: globalFile, from: "your configuration" },
-        ...folders.flatMap((folder) => chooseFiles(files, folder, root)),
-      ],
-      files,
-      root,
-    )
-    return Promise.resolve(found)
-  },
-})
+export const ambientInstructions = (options: AmbientOptions): ContextSource => {
+  const { directory, root, globalFile, projectDisabled, files } = options
+  const folders = (projectDisabled ? [] : foldersUp(directory, root)).map((folder) => placesIn(folder, root))
+  return {
+    ...instructionTexts("core/instructions", "project instructions"),
+    observe: () =>
+      collect(
+        [
+          { path: globalFile, from: "your configuration" },
+          ...folders.flatMap((places) => choosePlaces(files, places, root)),
+        ],
+        files,
+        root,
+      ),
+  }
+}
 
 /** Found by reads, durable by events; told at the next boundary. */
 export const nestedInstructions = (options: Pick<AmbientOptions, "root" | "files">): ContextSource => ({
@@ -44,7 +45,7 @@ export const nestedInstructions = (options: Pick<AmbientOptions, "root" | "files
   observe: ({ discovered }) => {
     const { root, files } = options
     const wanted = discovered.map((path) => ({ path: resolve(root, path), from: path }))
-    return Promise.resolve(collect(wanted, files, root))
+    return collect(wanted, files, root)
   },
 })
 
@@ -59,8 +60,8 @@ export const instructionsBeside = (
   return foldersUp(dirname(target), directory)
     .filter((folder) => folder !== directory)
     .toReversed()
-    .flatMap((folder) => chooseFiles(files, folder, root))
-    .map(({ path }) => relative(root, path))
+    .flatMap((folder) => choosePlaces(files, placesIn(folder, root), root))
+    .map(({ from }) => from)
 }
 
 const foldersUp = (from: string, to: string): readonly string[] => {
@@ -72,17 +73,22 @@ const foldersUp = (from: string, to: string): readonly string[] => {
   }
 }
 
-const chooseFiles = (files: FileCache, folder: string, root: string) => {
-  const present = NAMES.filter((name) => files.read(join(folder, name), { inside: root }).kind !== "absent")
-  const chosen = present.includes("AGENTS.md") ? ["AGENTS.md"] : present
-  return chosen.map((name) => ({ path: join(folder, name), from: relative(root, join(folder, name)) }))
+/** Where instructions may stand. */
+interface Place {
+  readonly path: string
+  /** As it is told. */
+  readonly from: string
 }
 
-const collect = (
-  wanted: readonly { readonly path: string; readonly from: string }[],
-  files: FileCache,
-  root: string,
-) => {
+const placesIn = (folder: string, root: string): readonly Place[] =>
+  NAMES.map((name) => ({ path: join(folder, name), from: relative(root, join(folder, name)) }))
+
+const choosePlaces = (files: FileCache, [first, ...others]: readonly Place[], root: string) => {
+  const isPresent = ({ path }: Place) => files.read(path, { inside: root }).kind !== "absent"
+  return first !== undefined && isPresent(first) ? [first] : others.filter(isPresent)
+}
+
+const collect = (wanted: readonly Place[], files: FileCache, root: string) => {
   const instructions: Instruction[] = []
   for (const { path, from } of wanted) {
     const file = files.read(path, from === "your configuration" ? {} : { inside: root })

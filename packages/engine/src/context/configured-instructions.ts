@@ -20,8 +20,7 @@ export const configuredInstructions = (
 ): readonly ContextSource[] =>
   entries.map((entry) => ({
     ...instructionTexts(`config/instructions:${entry}`, `instructions of ${entry}`),
-    observe: () =>
-      isAddress(entry) ? readAddress(entry, options.urls) : Promise.resolve(readFiles(entry, options)),
+    observe: () => (isAddress(entry) ? readAddress(entry, options.urls) : readFiles(entry, options)),
   }))
 
 const isAddress = (entry: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(entry)

@@ -13,7 +13,7 @@ export interface EnvironmentFacts {
 
 export const environmentSource = (facts: EnvironmentFacts): ContextSource => ({
   key: "core/environment",
-  observe: ({ model }) => Promise.resolve({ kind: "value", value: { ...facts, model } }),
+  observe: ({ model }) => ({ kind: "value", value: { ...facts, model } }),
   baseline: (value) => `Environment:\n${describe(value)}`,
   update: (_previous, value) => `The environment changed. It is now:\n${describe(value)}`,
   removal: () => "The environment described before no longer applies.",
@@ -30,7 +30,7 @@ const describe = (value: Json): string =>
 /** The host's local date: it changes at the host's midnight, once. */
 export const dateSource = (today: () => Date): ContextSource => ({
   key: "core/date",
-  observe: () => Promise.resolve({ kind: "value", value: localDate(today()) }),
+  observe: () => ({ kind: "value", value: localDate(today()) }),
   baseline: (value) => `Today is ${textOf(value)}.`,
   update: (_previous, value) => `The date changed. Today is ${textOf(value)}.`,
   removal: () => "The date given before no longer applies.",

@@ -1,5 +1,14 @@
 /** Text files that are looked at every turn and seldom change: a look costs a stat, only a change costs a read. */
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs"
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from "node:fs"
 import { relative } from "node:path"
 
 export type FileText =
@@ -15,9 +24,10 @@ export interface FileCache {
 
 const MOST_BYTES = 256 * 1024
 
+/** One state of one file: while it stays, so do its text and where it really lies. */
 interface Known {
-  readonly modifiedMs: number
-  readonly bytes: number
+  readonly stat: Pick<Stats, "dev" | "ino" | "mtimeMs" | "size">
+  readonly inside: string | undefined
   readonly text: string
 }
 
@@ -28,14 +38,14 @@ export const createFileCache = (onRead: (path: string) => void = () => undefined
       try {
         const stat = statSync(path, { throwIfNoEntry: false })
         if (stat === undefined || !stat.isFile()) return { kind: "absent" }
+        const cached = known.get(path)
+        if (cached !== undefined && cached.inside === inside && isSame(cached.stat, stat))
+          return { kind: "text", text: cached.text }
         if (inside !== undefined && !isInside(realpathSync(inside), realpathSync(path)))
           return { kind: "absent" }
-        const cached = known.get(path)
-        if (cached?.modifiedMs === stat.mtimeMs && cached.bytes === stat.size)
-          return { kind: "text", text: cached.text }
         onRead(path)
         const text = readText(path)
-        known.set(path, { modifiedMs: stat.mtimeMs, bytes: stat.size, text })
+        known.set(path, { stat, inside, text })
         return { kind: "text", text }
       } catch (cause) {
         return isMissing(cause) ? { kind: "absent" } : { kind: "unavailable" }
@@ -43,6 +53,9 @@ export const createFileCache = (onRead: (path: string) => void = () => undefined
     },
   }
 }
+
+const isSame = (one: Known["stat"], other: Known["stat"]): boolean =>
+  one.ino === other.ino && one.dev === other.dev && one.mtimeMs === other.mtimeMs && one.size === other.size
 
 const isInside = (folder: string, path: string): boolean => {
   const way = relative(folder, path)

@@ -10,16 +10,14 @@ export interface Reference {
 export const referencesSource = (references: readonly Reference[]): ContextSource => ({
   key: "core/references",
   observe: () =>
-    Promise.resolve(
-      references.length === 0
-        ? { kind: "absent" }
-        : {
-            kind: "value",
-            value: references.map(({ name, path, description = "" }) =>
-              `- ${name}: ${path} ${description}`.trim(),
-            ),
-          },
-    ),
+    references.length === 0
+      ? { kind: "absent" }
+      : {
+          kind: "value",
+          value: references.map(({ name, path, description = "" }) =>
+            `- ${name}: ${path} ${description}`.trim(),
+          ),
+        },
   baseline: (value) => `References you may look at:\n${Array.isArray(value) ? value.join("\n") : ""}`,
   update: (_previous, value) =>
     `The references changed. These supersede the list given before:\n${Array.isArray(value) ? value.join("\n") : ""}`,

@@ -8,7 +8,8 @@ import type { ContextSource, ObservationScene } from "../port/context-source.ts"
 export interface ContextRegistry {
   /** Told in order of `rank`, then of contribution. A key in use is replaced until the newer one is closed. */
   readonly contribute: (rank: number, sources: readonly ContextSource[]) => { readonly close: () => void }
-  readonly observe: (scene: ObservationScene) => Promise<Observation>
+  /** At once when no source has to wait: this is asked every turn. */
+  readonly observe: (scene: ObservationScene) => Observation | Promise<Observation>
 }
 
 /** Where the built-in sources stand; embedders come last unless they say otherwise. */
@@ -31,11 +32,12 @@ export const createContextRegistry = (): ContextRegistry => {
     return [...newest.values()].toSorted((left, right) => left.rank - right.rank).map(({ source }) => source)
   }
 
-  const observeOne = async (source: ContextSource, scene: ObservationScene): Promise<Observed> => {
+  const observeOne = (source: ContextSource, scene: ObservationScene): Observed | Promise<Observed> => {
     try {
-      return await source.observe(scene)
+      const observed = source.observe(scene)
+      return observed instanceof Promise ? observed.catch(() => UNAVAILABLE) : observed
     } catch {
-      return { kind: "unavailable" }
+      return UNAVAILABLE
     }
   }
 
@@ -51,13 +53,20 @@ export const createContextRegistry = (): ContextRegistry => {
         },
       }
     },
-    observe: async (scene) => {
+    observe: (scene) => {
       const sources = (current ??= sortOut())
-      const observed = await Promise.all(sources.map((source) => observeOne(source, scene)))
-      return sources.map((source, index) => ({
-        source,
-        observed: observed[index] ?? { kind: "unavailable" },
-      }))
+      const looks = sources.map((source) => ({ source, observed: observeOne(source, scene) }))
+      if (looks.every(hasSeen)) return looks
+      return Promise.all(looks.map(async ({ source, observed }) => ({ source, observed: await observed })))
     },
   }
 }
+
+interface Look {
+  readonly source: ContextSource
+  readonly observed: Observed | Promise<Observed>
+}
+
+const hasSeen = (look: Look): look is Look & Observation[number] => !(look.observed instanceof Promise)
+
+const UNAVAILABLE: Observed = { kind: "unavailable" }

@@ -15,7 +15,7 @@ export const rulesSource = (options: { readonly root: string; readonly platform:
     key: "core/rules",
     observe: ({ agent, model, prompt, tools, workingSet }) => {
       // Most projects have none, and this is asked every turn.
-      if (!existsSync(join(options.root, RULES))) return Promise.resolve({ kind: "absent" })
+      if (!existsSync(join(options.root, RULES))) return { kind: "absent" }
       const { rules } = shelf.read()
       const { active } = evaluateRules(rules, {
         paths: workingSet,
@@ -25,8 +25,7 @@ export const rulesSource = (options: { readonly root: string; readonly platform:
         agent,
         os: options.platform,
       })
-      if (active.length === 0) return Promise.resolve({ kind: "absent" })
-      return Promise.resolve({ kind: "value", value: renderRules(active).text })
+      return active.length === 0 ? { kind: "absent" } : { kind: "value", value: renderRules(active).text }
     },
     baseline: (value) => textOf(value),
     update: (_previous, value) =>

@@ -59,10 +59,8 @@ export const skillsSource = (shelf: SkillShelf): ContextSource => ({
   key: "core/skills",
   observe: ({ rules }) => {
     const permitted = shelf.list().filter((skill) => !isDenied(rules, skill.name))
-    if (permitted.length === 0 || isDeniedEverywhere(rules, "skill"))
-      return Promise.resolve({ kind: "absent" })
-    const value = permitted.map(({ name, description }) => ({ name, description }))
-    return Promise.resolve({ kind: "value", value })
+    if (permitted.length === 0 || isDeniedEverywhere(rules, "skill")) return { kind: "absent" }
+    return { kind: "value", value: permitted.map(({ name, description }) => ({ name, description })) }
   },
   baseline: (value) => `Skills you can load with the tool skill:\n${tell(value)}`,
   update: (_previous, value) => `The skills changed. These supersede the list given before:\n${tell(value)}`,

@@ -15,11 +15,11 @@ export interface PendingInput {
  * Steers always join. A queued input opens an activity of its own, so it waits until the previous one has settled and no
  * steer is waiting, and only one opens at a time.
  */
-export const choosePromotions = (
-  pending: readonly PendingInput[],
+export const choosePromotions = <Input extends PendingInput>(
+  pending: readonly Input[],
   boundary: Boundary,
   batch: number,
-): readonly PendingInput[] => {
+): readonly Input[] => {
   const ordered = pending.toSorted((left, right) => left.admittedSeq - right.admittedSeq)
   const steers = ordered.filter((input) => input.delivery === "steer")
   if (steers.length > 0) return steers.slice(0, batch)

@@ -19,6 +19,7 @@ import type {
 
 import { assert } from "./assert.ts"
 import { advance } from "./context.ts"
+import type { PendingInput } from "./promotion.ts"
 
 export type ToolOutcome =
   | {
@@ -129,6 +130,12 @@ export interface ReportedUsage {
   readonly model: string
 }
 
+/** `resume`: to be run without being asked for again. */
+export interface WaitingInput extends PendingInput {
+  readonly prompt: Prompt
+  readonly resume: boolean
+}
+
 export interface Transcript {
   /** Sequence of the last event folded in. */
   readonly seq: () => number
@@ -157,8 +164,8 @@ export interface Transcript {
   readonly compactions: () => readonly CompactionProgress[]
   /** Instruction files found beside what was read. */
   readonly discovered: () => readonly string[]
-  /** An admitted prompt that is not visible yet. */
-  readonly pendingPrompt: (id: string) => Prompt | undefined
+  /** Admitted, and neither visible nor cancelled yet; oldest first. */
+  readonly pending: () => readonly WaitingInput[]
   /** Everything people have said, oldest first, also what was compacted. */
   readonly userTexts: () => readonly string[]
   /** A restore made this fold wrong; it must be made again from the log. */
@@ -197,7 +204,7 @@ export const createTranscript = (
   const userTexts: string[] = []
   const items: Item[] = []
   let revision = 0
-  const admitted = new Map<string, Prompt>()
+  const admitted = new Map<string, WaitingInput>()
   const requests = new Map<string, OpenRequest>()
   const open = new Set<{ assistant: AssistantItem; part: ToolPart }>()
 
@@ -274,18 +281,20 @@ export const createTranscript = (
         discovered.length = 0
         replace((item) => item.kind === "context", [])
         return
-      case "session.next.prompt.admitted.1":
-        admitted.set(event.data.messageID, event.data.prompt)
-        weight += event.data.prompt.text.length
+      case "session.next.prompt.admitted.1": {
+        const { messageID, prompt, delivery, resume } = event.data
+        admitted.set(messageID, { id: messageID, prompt, delivery, resume, admittedSeq: event.seq })
+        weight += prompt.text.length
         return
+      }
       case "session.next.prompt.cancelled.1":
         admitted.delete(event.data.messageID)
         return
       case "session.next.prompt.promoted.1": {
-        const prompt = admitted.get(event.data.messageID)
-        assert(prompt !== undefined, "a promoted input was admitted")
+        const input = admitted.get(event.data.messageID)
+        assert(input !== undefined, "a promoted input was admitted")
         admitted.delete(event.data.messageID)
-        addUser(event.data.messageID, event.seq, prompt)
+        addUser(event.data.messageID, event.seq, input.prompt)
         return
       }
       case "session.next.prompted.1":
@@ -481,7 +490,7 @@ export const createTranscript = (
     openCompaction: () => openCompaction,
     compactions: () => compactions,
     discovered: () => discovered,
-    pendingPrompt: (id) => admitted.get(id),
+    pending: () => [...admitted.values()],
     userTexts: () => userTexts,
     outdated: () => outdated,
     weight: () => weight,

@@ -20,7 +20,8 @@ export type WriteBody = (options: LanguageModelV4CallOptions) => Promise<Body>
 /** Short prompts are written anew: that costs less than remembering them, above all in memory. */
 export const REMEMBER_FROM = 40
 
-type Message = LanguageModelV4CallOptions["prompt"][number]
+type Prompt = LanguageModelV4CallOptions["prompt"]
+type Message = Prompt[number]
 
 /** The beginning of a conversation, as it was last written: the bytes are the messages with a comma after each. */
 interface Written {
@@ -41,6 +42,10 @@ export const openBodyWriter = (prepare: Prepare, fixed: Readonly<Record<string, 
     return JSON.stringify({ ...body, ...fixed })
   }
 
+  /** Tools say nothing about messages, and are most of the work in a short conversation. */
+  const convert = async ({ tools: _tools, ...options }: LanguageModelV4CallOptions, prompt: Prompt) =>
+    (await prepare({ ...options, prompt })).body["messages"]
+
   /** What of this prompt was written before, compared message by message. */
   const findWritten = (prompt: readonly Message[]): Written => {
     for (let last = prompt.length - 1; last >= Math.max(0, prompt.length - LOOK_BACK); last -= 1) {
@@ -58,7 +63,7 @@ export const openBodyWriter = (prepare: Prepare, fixed: Readonly<Record<string, 
     const known = findWritten(prompt)
     const fresh = prompt.slice(known.messages.length)
     if (fresh.length === 0) return known
-    const { messages } = (await prepare({ ...options, prompt: fresh })).body
+    const messages = await convert(options, fresh)
     if (!Array.isArray(messages) || messages.length !== fresh.reduce((sum, one) => sum + wireCount(one), 0))
       return undefined
     const now = { ...extend(known, messages), messages: prompt }
@@ -70,7 +75,11 @@ export const openBodyWriter = (prepare: Prepare, fixed: Readonly<Record<string, 
   }
 
   return async (options) => {
-    if (options.prompt.length < REMEMBER_FROM) return writeAll(options)
+    if (options.prompt.length < REMEMBER_FROM) {
+      const messages = await convert(options, options.prompt)
+      if (!Array.isArray(messages)) return writeAll(options)
+      return [Buffer.from(`{"messages":${JSON.stringify(messages).slice(0, -1)}`), await frame(options)]
+    }
     const messages = await writeMessages(options)
     if (messages === undefined || messages.length === 0) return writeAll(options)
     return [OPENING, messages.bytes.subarray(0, messages.length - 1), await frame(options)]
@@ -96,17 +105,21 @@ const GROWTH = 1.25
 
 /** Everything behind the messages. It changes with the tools and the agent, so it is kept while they stay. */
 const openFrame = (prepare: Prepare, fixed: Readonly<Record<string, unknown>>) => {
-  let last: { readonly key: readonly unknown[]; readonly bytes: Buffer } | undefined
+  const frames = new WeakMap<object, { readonly key: readonly unknown[]; readonly bytes: Buffer }>()
   return async (options: LanguageModelV4CallOptions): Promise<Buffer> => {
-    const { prompt: _prompt, abortSignal: _signal, headers: _headers, ...rest } = options
+    const { prompt: _prompt, abortSignal: _signal, headers: _headers, tools = NO_TOOLS, ...rest } = options
     const key = Object.entries(rest).flat()
-    if (last?.key.length !== key.length || last.key.some((part, index) => part !== key[index])) {
-      const { messages: _none, ...body } = (await prepare({ ...options, prompt: [] })).body
-      last = { key, bytes: Buffer.from(`],${JSON.stringify({ ...body, ...fixed }).slice(1)}`) }
-    }
-    return last.bytes
+    const known = frames.get(tools)
+    if (known?.key.length === key.length && known.key.every((part, index) => part === key[index]))
+      return known.bytes
+    const { messages: _none, ...body } = (await prepare({ ...options, prompt: [] })).body
+    const bytes = Buffer.from(`],${JSON.stringify({ ...body, ...fixed }).slice(1)}`)
+    frames.set(tools, { key, bytes })
+    return bytes
   }
 }
+
+const NO_TOOLS: object = []
 
 /** How many messages of the wire come of one of ours. Where this is ever wrong, the request is written whole. */
 const wireCount = (message: Message): number => (message.role === "tool" ? message.content.length : 1)

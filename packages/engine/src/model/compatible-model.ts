@@ -28,7 +28,13 @@ export interface StreamingModel {
   ) => PromiseLike<{ readonly stream: { readonly getReader: () => PartReader } }>
 }
 
-export type PartReader = Pick<ReadableStreamDefaultReader<LanguageModelV4StreamPart>, "read" | "cancel">
+export interface PartReader extends Pick<
+  ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
+  "read" | "cancel"
+> {
+  /** What came together with the last part and was not read yet, one by one. */
+  readonly ready?: () => LanguageModelV4StreamPart | undefined
+}
 
 export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Promise<StreamingModel> => {
   const [{ OpenAICompatibleChatLanguageModel }, { StreamingToolCallTracker, generateId }] = await Promise.all(
@@ -109,6 +115,7 @@ const readParts = (response: Response, openParts: OpenParts): PartReader => {
       const value = found.shift()
       return value === undefined ? { done: true, value } : { done: false, value }
     },
+    ready: () => found.shift(),
     cancel: async () => {
       await bytes?.cancel()
     },

@@ -1,10 +1,15 @@
 /** A model behind HTTP: one `doStream` per turn, nothing retried, and no connection left behind. */
-import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider"
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider"
 
 import {
   ModelFailure,
   type Model,
   type ModelEvent,
+  type ModelEvents,
   type ModelRequest,
   type PromptMessage,
   type ToolAdvertisement,
@@ -78,25 +83,21 @@ interface Turn {
   readonly hide: HideEvents | undefined
 }
 
+type Part = LanguageModelV4StreamPart
+
 const OVER: IteratorResult<ModelEvent, undefined> = { done: true, value: undefined }
 
 /** An iterator by hand: generators inside generators cost more per event than the events themselves. */
-const openTurn = ({
-  begin,
-  request,
-  signal,
-  surroundings,
-  sleep,
-  hide,
-}: Turn): AsyncIterator<ModelEvent, undefined> => {
+const openTurn = ({ begin, request, signal, surroundings, sleep, hide }: Turn): ModelEvents => {
   // One controller per turn, so that leaving early closes the connection just as the caller's abort does.
   const connection = new AbortController()
   const leave = (): void => connection.abort()
   const translate = openTranslator()
   let reader: PartReader | undefined
   let state: "reading" | "finished" | "over" = "reading"
-  /** Events that came with the one before. */
+  /** Events that came with the one before, and what went wrong behind them. */
   const waiting: ModelEvent[] = []
+  let trouble: ModelFailure | undefined
 
   const close = (): void => {
     state = "over"
@@ -113,16 +114,30 @@ const openTurn = ({
       reader = await begin(request, connection.signal)
     }
     for (;;) {
-      const next = waiting.shift()
-      if (next !== undefined) return next
-      const { done, value: part } = await reader.read()
-      if (done || isBrokenOff(part)) throw brokenOff()
-      if (part.type === "error") throw toModelFailure(part.error, surroundings())
-      const event = translate(part)
-      if (event === undefined) continue
-      if (hide === undefined) return event
-      waiting.push(...hide(event))
+      const event = ready()
+      if (event !== undefined) return event
+      if (trouble !== undefined) throw trouble
+      const { done, value } = await reader.read()
+      if (done) throw brokenOff()
+      for (let part: Part | undefined = value; part !== undefined; part = reader.ready?.()) accept(part)
     }
+  }
+
+  const accept = (part: Part): void => {
+    if (isBrokenOff(part)) trouble ??= brokenOff()
+    else if (part.type === "error") trouble ??= toModelFailure(part.error, surroundings())
+    if (trouble !== undefined) return
+    const event = translate(part)
+    if (event === undefined) return
+    if (hide === undefined) waiting.push(event)
+    else waiting.push(...hide(event))
+  }
+
+  const ready = (): ModelEvent | undefined => {
+    if (state !== "reading") return undefined
+    const event = waiting.shift()
+    if (event?.type === "finish") state = "finished"
+    return event
   }
 
   const next = async (): Promise<IteratorResult<ModelEvent, undefined>> => {
@@ -134,9 +149,7 @@ const openTurn = ({
       return OVER
     }
     try {
-      const value = await read()
-      if (value.type === "finish") state = "finished"
-      return { done: false, value }
+      return { done: false, value: await read() }
     } catch (error) {
       close()
       if (signal.aborted) throw signal.reason
@@ -146,6 +159,7 @@ const openTurn = ({
 
   return {
     next,
+    ready,
     return: async () => {
       if (state !== "over") close()
       return OVER

@@ -24,5 +24,5 @@ export interface ObservationScene {
 
 export interface ContextSource extends SourceTexts {
   /** Must not throw for what can be expected: a source that cannot be known now is unavailable. */
-  readonly observe: (scene: ObservationScene) => Promise<Observed>
+  readonly observe: (scene: ObservationScene) => Observed | Promise<Observed>
 }

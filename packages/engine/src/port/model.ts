@@ -112,6 +112,16 @@ export interface ModelPrice {
   readonly cacheWrite?: number
 }
 
+/** The events of one call. Most come several at a time, and a promise for each would cost more than the event. */
+export interface ModelEvents extends AsyncIterator<ModelEvent, unknown> {
+  /** The next event if it has come already. Undefined says nothing: `next` waits, ends and fails. */
+  readonly ready?: () => ModelEvent | undefined
+}
+
+export interface ModelStream extends AsyncIterable<ModelEvent, unknown> {
+  readonly [Symbol.asyncIterator]: () => ModelEvents
+}
+
 export interface Model {
   /** Our name for it, `provider/model`; native metadata is replayed only to the model with the same id. */
   readonly id: string
@@ -124,5 +134,5 @@ export interface Model {
    * One provider call. Never retries. Ends normally only after a `finish` event; throws ModelFailure otherwise; after
    * `signal` aborts it ends promptly and the connection is closed.
    */
-  readonly stream: (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>
+  readonly stream: (request: ModelRequest, signal: AbortSignal) => ModelStream
 }

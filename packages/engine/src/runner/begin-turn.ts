@@ -7,6 +7,7 @@ import { messageId, type DurableEvent, type MessageId } from "@meridian/protocol
 import { budgetOf, estimatePrompt, surelyFits } from "../domain/budget.ts"
 import { choosePromotions, type Boundary, type PendingInput } from "../domain/promotion.ts"
 import { estimateText } from "../domain/tokens.ts"
+import type { Transcript, WaitingInput } from "../domain/transcript.ts"
 import { isOutdated, type Cast } from "./cast.ts"
 import type { Place, Runtime } from "./drain.ts"
 import type { ContextUpdate } from "./epochs.ts"
@@ -38,8 +39,9 @@ export const beginTurn = (
   const { sessionID, fence, directory } = place
   return store.log.write({ sessionID, durability: "NORMAL", fence }, ({ session, append }) => {
     if (session.directory !== directory) return { kind: "moved" }
-    if (isOutdated(cast, runtime.histories.current(session).transcript)) return { kind: "recast" }
-    const waiting = pendingInputs(runtime, sessionID, session.key)
+    const { transcript } = runtime.histories.current(session)
+    if (isOutdated(cast, transcript)) return { kind: "recast" }
+    const waiting = inputsToRun(runtime, sessionID, transcript)
     const chosen = choosePromotions(waiting, boundary, settings.limits.steerBatch)
     if (chosen.length === 0 && !due) return { kind: "nothing" }
     const step = hasRoom(runtime, place, cast, chosen, update) ? messageId(world.id("msg_")) : undefined
@@ -57,8 +59,15 @@ export const stepStarted = (assistantMessageID: MessageId, { agent, model }: Cas
   data: { assistantMessageID, agent: agent.name, model: model.id, contextWindow: model.contextWindow },
 })
 
-export const pendingInputs = (runtime: Runtime, sessionID: string, key: number): readonly PendingInput[] =>
-  runtime.store.inbox.pending(key, runtime.releases.get(sessionID) ?? 0)
+/** Those that may be promoted: admitted to be run, or at or before the last explicit demand. */
+export const inputsToRun = (
+  { releases }: Runtime,
+  sessionID: string,
+  transcript: Transcript,
+): readonly WaitingInput[] => {
+  const released = releases.get(sessionID) ?? 0
+  return transcript.pending().filter(({ resume, admittedSeq }) => resume || admittedSeq <= released)
+}
 
 const promotion = ({ id, admittedSeq }: PendingInput): DurableEvent => ({
   type: "session.next.prompt.promoted.1",
@@ -69,22 +78,16 @@ const hasRoom = (
   runtime: Runtime,
   { sessionID, fence }: Place,
   cast: Cast,
-  chosen: readonly PendingInput[],
+  chosen: readonly WaitingInput[],
   update: ContextUpdate | undefined,
 ): boolean => {
   const { compaction } = runtime.settings
   if (!compaction.auto) return true
   const history = runtime.histories.known({ id: sessionID, key: fence.key })
-  let coming = update === undefined ? 0 : estimateText(update.data.text)
-  for (const { id } of chosen) {
-    const prompt = history.transcript.pendingPrompt(id)
-    // Admitted by another process a moment ago: nobody here knows how long it is.
-    if (prompt === undefined) return false
-    coming += estimatePrompt(prompt)
-  }
+  const prompts = chosen.reduce((sum, { prompt }) => sum + estimatePrompt(prompt), 0)
   return surelyFits({
     budget: budgetOf(cast.model, compaction),
     known: weighRequest(history, cast).request,
-    coming,
+    coming: prompts + (update === undefined ? 0 : estimateText(update.data.text)),
   })
 }

@@ -8,6 +8,7 @@ import type { Model, ToolAdvertisement } from "../port/model.ts"
 import { ToolError } from "../port/tool.ts"
 import { attempt } from "./attempt.ts"
 import type { Place, Runtime } from "./drain.ts"
+import { eventually } from "./eventually.ts"
 import type { ToolSet } from "./locations.ts"
 import { DEFAULT_AGENT, type Agent, type Settings } from "./settings.ts"
 import type { CallTools } from "./tool-call.ts"
@@ -31,7 +32,7 @@ export const chooseCast = (runtime: Runtime, place: Place): Effect.Effect<Cast, 
       const found = resolveAgent(settings, transcript.agent())
       return { agent: found, model: resolveModel(settings, transcript.model() ?? found.model) }
     })
-    const tools = yield* Effect.promise(() => place.location.tools())
+    const tools = yield* eventually(place.location.tools)
     return { agent, model, choice: choiceOf(transcript), ...offerOf(settings, agent, tools) }
   })
 

@@ -14,7 +14,7 @@ import type { World } from "../port/world.ts"
 import type { Fence, SessionHead } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
 import { attempt } from "./attempt.ts"
-import { pendingInputs } from "./begin-turn.ts"
+import { inputsToRun } from "./begin-turn.ts"
 import { runCall } from "./calls.ts"
 import { chooseCast } from "./cast.ts"
 import type { Demand } from "./drains.ts"
@@ -104,13 +104,19 @@ const acquireLease = (runtime: Runtime, session: SessionHead, demand: Demand) =>
   })
 
 const hasWork = (runtime: Runtime, session: SessionHead): boolean => {
-  if (pendingInputs(runtime, session.id, session.key).length > 0) return true
   const { transcript } = runtime.histories.current(session)
-  return transcript.compactionRequested() || hasAnsweredCall(transcript)
+  return (
+    inputsToRun(runtime, session.id, transcript).length > 0 ||
+    transcript.compactionRequested() ||
+    hasAnsweredCall(transcript)
+  )
 }
 
 export const hasPendingInput = (runtime: Runtime, sessionID: string): boolean =>
-  pendingInputs(runtime, sessionID, runtime.store.log.head(sessionID).key).length > 0
+  inputsNow(runtime, runtime.store.log.head(sessionID)).length > 0
+
+const inputsNow = (runtime: Runtime, session: Pick<SessionHead, "id" | "key">) =>
+  inputsToRun(runtime, session.id, runtime.histories.current(session).transcript)
 
 const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {
@@ -193,7 +199,7 @@ const drainAt = (
       progress.forced = false
       progress.resultsToShow = turn.resultsToShow
       progress.turns = turn.promoted > 0 ? 1 : progress.turns + 1
-      const pending = yield* attempt(() => pendingInputs(runtime, sessionID, fence.key))
+      const pending = yield* attempt(() => inputsNow(runtime, { id: sessionID, key: fence.key }))
       const next = decideNext({
         resultsToShow: progress.resultsToShow,
         pendingSteers: pending.filter((input) => input.delivery === "steer").length,

@@ -10,6 +10,7 @@ import type { ObservationScene } from "../port/context-source.ts"
 import { attempt } from "./attempt.ts"
 import type { Cast } from "./cast.ts"
 import type { Place, Runtime } from "./drain.ts"
+import { eventually } from "./eventually.ts"
 
 export type ContextUpdate = Extract<DurableEvent, { readonly type: "session.next.context.updated.1" }>
 
@@ -99,7 +100,7 @@ const observe = (
     tools: cast.advertisements.map((tool) => tool.name),
     facts: ledger.facts,
   }
-  return Effect.promise(() => place.location.context.observe(scene))
+  return eventually(() => place.location.context.observe(scene))
 }
 
 /** A session that has moved meanwhile is told nothing about the place it left; the promotion will notice. */

@@ -19,7 +19,7 @@ export interface ToolSet {
 
 export interface LocationServices {
   readonly directory: string
-  readonly tools: () => Promise<ToolSet>
+  readonly tools: () => ToolSet | Promise<ToolSet>
   readonly context: ContextRegistry
   /** Instruction files that stand beside a file of this place, relative to its root. */
   readonly instructionsBeside: (path: string) => readonly string[]

@@ -6,7 +6,7 @@
  */
 import type { DurableEvent, LiveEvent, MessageId } from "@meridian/protocol"
 
-import { ModelFailure, type ModelEvent } from "../port/model.ts"
+import { ModelFailure, type ModelEvent, type ModelEvents } from "../port/model.ts"
 
 type ToolCall = Extract<ModelEvent, { readonly type: "tool-call" }>
 type ToolResult = Extract<ModelEvent, { readonly type: "tool-result" }>
@@ -17,7 +17,7 @@ export type Significant = ToolCall | ToolResult | Finish
 
 export interface Recorder {
   /** Takes events from the stream until one needs the turn, or until the stream ends (undefined). */
-  readonly advance: (events: AsyncIterator<ModelEvent>) => Promise<Significant | undefined>
+  readonly advance: (events: ModelEvents) => Promise<Significant | undefined>
   /** Events that are complete but not stored yet, in order; the caller stores them now. */
   readonly take: () => DurableEvent[]
   /** Like `take`, and closes what is still open: the stream broke or was interrupted. */
@@ -130,12 +130,16 @@ export const createRecorder = (options: {
 
   const advance: Recorder["advance"] = async (events) => {
     for (;;) {
-      const next = await events.next()
-      if (next.done === true) {
-        if (!finished) throw broken("the stream ended without a finish")
-        return undefined
+      let event = events.ready?.()
+      if (event === undefined) {
+        const next = await events.next()
+        if (next.done === true) {
+          if (!finished) throw broken("the stream ended without a finish")
+          return undefined
+        }
+        event = next.value
       }
-      const significant = handle(next.value)
+      const significant = handle(event)
       if (significant !== undefined) return significant
     }
   }

@@ -10,7 +10,7 @@ import { isFruitless } from "../domain/compaction.ts"
 import { choosePromotions } from "../domain/promotion.ts"
 import { planPrune } from "../domain/prune.ts"
 import { attempt } from "./attempt.ts"
-import { beginTurn, pendingInputs, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
+import { beginTurn, inputsToRun, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
 import type { Cast } from "./cast.ts"
 import { compactSession } from "./compact.ts"
 import type { Place, Runtime } from "./drain.ts"
@@ -48,11 +48,8 @@ export const takeTurn = (
 
 /** Rules are chosen by the newest prompt: the one that is about to become visible, else the last one that did. */
 const comingPrompt = (runtime: Runtime, place: Place, { boundary }: Occasion): string | undefined => {
-  const pending = pendingInputs(runtime, place.sessionID, place.fence.key)
-  const newest = choosePromotions(pending, boundary, runtime.settings.limits.steerBatch).at(-1)
-  return newest === undefined
-    ? undefined
-    : historyOf(runtime, place).transcript.pendingPrompt(newest.id)?.text
+  const waiting = inputsToRun(runtime, place.sessionID, historyOf(runtime, place).transcript)
+  return choosePromotions(waiting, boundary, runtime.settings.limits.steerBatch).at(-1)?.prompt.text
 }
 
 const lastPrompt = (runtime: Runtime, place: Place): string =>

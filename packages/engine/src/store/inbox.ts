@@ -3,7 +3,6 @@ import { Failure, messageId, type DurableEvent, type Receipt } from "@meridian/p
 
 import { decideAdmission, type AdmissionRequest } from "../domain/admission.ts"
 import { unreachable } from "../domain/assert.ts"
-import type { PendingInput } from "../domain/promotion.ts"
 import type { Database, Durability } from "./database.ts"
 import type { Log } from "./log.ts"
 import { positionOf, seqOf, STRIDE } from "./schema.ts"
@@ -20,8 +19,6 @@ export interface Inbox {
     },
   ) => Receipt
   readonly find: (id: string) => Receipt | undefined
-  /** Those that may be promoted: admitted to be run, or at or before the last explicit demand. */
-  readonly pending: (key: number, released: number) => readonly PendingInput[]
   readonly receipts: (key: number) => readonly Receipt[]
   readonly cancel: (sessionID: string, id: string) => Receipt
   /** Sessions with an input that asks to be run and that no interrupt has parked. */
@@ -34,9 +31,6 @@ export const createInbox = (options: { readonly database: Database; readonly log
   const COLUMNS = `input.*, event.time, event.data, session.id as session
     from input join event on event.id = input.admitted join session on session.key = input.admitted / ${STRIDE}`
   const selectInput = raw.prepare(`select ${COLUMNS} where input.id = ?`)
-  const selectPending = raw.prepare(
-    "select id, delivery, admitted from input where promoted is null and cancelled is null and admitted between ? and ? and (resume = 1 or admitted <= ?) order by admitted",
-  )
   const selectReceipts = raw.prepare(
     `select ${COLUMNS} where input.promoted is null and input.cancelled is null and input.admitted between ? and ? order by input.admitted`,
   )
@@ -114,12 +108,6 @@ export const createInbox = (options: { readonly database: Database; readonly log
     admit,
     find,
     cancel,
-    pending: (key, released) =>
-      selectPending.all(...range(key), positionOf(key, released)).map((row) => ({
-        id: String(row["id"]),
-        delivery: row["delivery"] === "queue" ? "queue" : "steer",
-        admittedSeq: seqOf(Number(row["admitted"])),
-      })),
     receipts: (key) => selectReceipts.all(...range(key)).map(receiptOf),
     sessionsToWake: () => selectToWake.all().map((row) => String(row["id"])),
   }
