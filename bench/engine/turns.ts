@@ -133,16 +133,14 @@ export const benchTurn = async (provider: Provider, kind: "text" | "tool", turns
 
 export const benchGrowth = async (provider: Provider, last: number): Promise<readonly Line[]> => {
   const pair = await openPair(provider, await captureHead())
-  const { id } = await pair.engine.sessions.create({ location: { directory: pair.directory } })
-  const ours: number[] = []
-  const floor: number[] = []
-  for (let turn = 0; turn < last; turn += 1) {
-    const text = turn % 2 === 0 ? PROMPT.text : PROMPT.tool
-    ours.push(await overhead(provider, () => ourTurn(pair.engine, id, text)))
-    floor.push(await overhead(provider, () => pair.floor.turn("s", text)))
+  await grow(provider, pair, WARM_UP)
+  const { ours, floor } = await grow(provider, pair, last)
+  /** Text and tool turns cost differently, so each kind has its median; the 20 turns up to this one. */
+  const around = (values: readonly number[], turn: number) => {
+    const near = values.slice(Math.max(0, turn - 20), turn)
+    const kinds = [0, 1].map((kind) => median(near.filter((_value, index) => index % 2 === kind)))
+    return kinds.reduce((sum, value) => sum + value, 0) / kinds.length
   }
-  const around = (values: readonly number[], turn: number) =>
-    median(values.slice(Math.max(0, turn - 20), turn))
   const at = [20, Math.floor(last / 4), last]
   const lines = at.map((turn) => ({
     what: `W2 overhead at turn ${turn}`,
@@ -176,6 +174,19 @@ export const benchGrowth = async (provider: Provider, last: number): Promise<rea
   ]
 }
 
+/** One session of each, turn about, text and tool. */
+const grow = async (provider: Provider, pair: Pair, turns: number) => {
+  const { id } = await pair.engine.sessions.create({ location: { directory: pair.directory } })
+  const ours: number[] = []
+  const floor: number[] = []
+  for (let turn = 0; turn < turns; turn += 1) {
+    const text = turn % 2 === 0 ? PROMPT.text : PROMPT.tool
+    ours.push(await overhead(provider, () => ourTurn(pair.engine, id, text)))
+    floor.push(await overhead(provider, () => pair.floor.turn(id, text)))
+  }
+  return { ours, floor }
+}
+
 const SESSIONS = 64
 
 export const benchManySessions = async (provider: Provider, turns: number): Promise<Line> => {
@@ -183,7 +194,8 @@ export const benchManySessions = async (provider: Provider, turns: number): Prom
   const rates = { ours: [] as number[], floor: [] as number[] }
   const everyone = (turn: (session: number) => Promise<void>) =>
     Promise.all(Array.from({ length: SESSIONS }, (_unused, session) => turn(session)))
-  for (let round = 0; round < 3; round += 1) {
+  // The first round warms up.
+  for (let round = 0; round < 4; round += 1) {
     const sessions = await everyoneCreated(pair)
     const startOurs = performance.now()
     await everyone(async (session) => {
@@ -199,11 +211,12 @@ export const benchManySessions = async (provider: Provider, turns: number): Prom
     await provider.held()
   }
   await pair.close()
+  const rate = (values: readonly number[]) => median(values.slice(1))
   return {
     what: `W3 ${SESSIONS} sessions at once, turns per second`,
-    ours: (median(rates.ours) * 1_000).toFixed(0),
-    floor: (median(rates.floor) * 1_000).toFixed(0),
-    ratio: median(rates.ours) / median(rates.floor),
+    ours: (rate(rates.ours) * 1_000).toFixed(0),
+    floor: (rate(rates.floor) * 1_000).toFixed(0),
+    ratio: rate(rates.ours) / rate(rates.floor),
     limit: "at least 0.8",
   }
 }

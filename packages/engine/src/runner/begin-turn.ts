@@ -34,10 +34,10 @@ export const beginTurn = (
   place: Place,
   cast: Cast,
   { boundary, due, update }: Occasion & { readonly update: ContextUpdate | undefined },
-): Beginning => {
+): Promise<Beginning> => {
   const { store, settings, world } = runtime
-  const { sessionID, fence, directory } = place
-  return store.log.write({ sessionID, durability: "NORMAL", fence }, ({ session, append }) => {
+  const { sessionID, directory } = place
+  return store.log.writeSoon(place, ({ session, append }): Beginning => {
     if (session.directory !== directory) return { kind: "moved" }
     const { transcript } = runtime.histories.current(session)
     if (isOutdated(cast, transcript)) return { kind: "recast" }

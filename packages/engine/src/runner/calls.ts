@@ -21,7 +21,7 @@ export interface Calls {
   readonly resolve: (
     event: Extract<ModelEvent, { readonly type: "tool-result" }>,
   ) => Effect.Effect<void, ModelFailure | Failure>
-  readonly finish: (event: Extract<ModelEvent, { readonly type: "finish" }>) => void
+  readonly finish: (event: Extract<ModelEvent, { readonly type: "finish" }>) => Promise<void>
   /** Outcomes for hosted calls the provider never answered. */
   readonly unresolved: () => DurableEvent[]
 }
@@ -136,7 +136,7 @@ export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
 
   const finish: Calls["finish"] = (event) => {
     ended = true
-    scene.append([
+    return scene.appendSoon([
       ...recorder.take(),
       ...unresolved(),
       {

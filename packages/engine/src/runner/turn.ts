@@ -12,7 +12,7 @@ import type { Transcript } from "../domain/transcript.ts"
 import { isRetryable, ModelFailure, type Model, type ModelRequest } from "../port/model.ts"
 import type { World } from "../port/world.ts"
 import type { Fence } from "../store/log.ts"
-import { attempt } from "./attempt.ts"
+import { attempt, settled } from "./attempt.ts"
 import { createCalls, type Calls } from "./calls.ts"
 import type { Permissions } from "./permissions.ts"
 import { createRecorder, type Recorder } from "./recorder.ts"
@@ -35,6 +35,7 @@ export interface TurnScene {
   readonly permissions: Permissions
   readonly transcript: () => Transcript
   readonly append: (events: readonly DurableEvent[]) => void
+  readonly appendSoon: (events: readonly DurableEvent[]) => Promise<void>
   /** Resolves when what was appended is on the disk; undefined when it is already. */
   readonly synced: () => Promise<void> | undefined
   readonly publish: Parameters<typeof createRecorder>[0]["publish"]
@@ -107,8 +108,8 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
         })
         return yield* Effect.interrupt
       }
-      const settled = yield* Effect.exit(restore(joinAll(calls.fibers)))
-      if (Exit.isFailure(settled) && Cause.hasInterrupts(settled.cause)) {
+      const joined = yield* Effect.exit(restore(joinAll(calls.fibers)))
+      if (Exit.isFailure(joined) && Cause.hasInterrupts(joined.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
         if (Exit.isFailure(streamed))
           yield* attempt(() =>
@@ -116,7 +117,7 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
           )
         return yield* Effect.interrupt
       }
-      if (Exit.isFailure(settled)) return yield* Effect.failCause(settled.cause)
+      if (Exit.isFailure(joined)) return yield* Effect.failCause(joined.cause)
       if (Exit.isSuccess(streamed))
         return { kind: "ended", calls: calls.fibers.length + calls.refused() } as const
       const failure = findModelFailure(streamed.cause)
@@ -154,7 +155,7 @@ const consume = (
             yield* calls.resolve(event)
             break
           case "finish":
-            yield* attempt(() => calls.finish(event))
+            yield* settled(() => calls.finish(event))
             break
         }
       }

@@ -6,6 +6,7 @@ import { Failure, type DurableEvent, type StoredEvent } from "@meridian/protocol
 
 import { assert } from "../domain/assert.ts"
 import type { Database, Durability } from "./database.ts"
+import { createGroupCommit, type Write } from "./group-commit.ts"
 import { createProjector, type Projector } from "./projector.ts"
 import { NEXT_KEY, positionOf } from "./schema.ts"
 
@@ -57,6 +58,9 @@ export interface WriteOptions {
   readonly fence?: Fence
 }
 
+/** Under whose fence a drain writes. */
+export type DrainWrite = Pick<WriteOptions, "sessionID"> & { readonly fence: Fence }
+
 export interface Log {
   readonly find: (sessionID: string) => SessionRow | undefined
   /** Like `find`, but a missing session is a failure. */
@@ -66,10 +70,10 @@ export interface Log {
   readonly head: (sessionID: string) => SessionHead
   readonly write: <A>(options: WriteOptions, decide: (writing: Writing) => A) => A
   /** What a drain records of its own progress: always under its fence. */
-  readonly append: (
-    drain: { readonly sessionID: string; readonly fence: Fence },
-    events: readonly DurableEvent[],
-  ) => void
+  readonly append: (drain: DrainWrite, events: readonly DurableEvent[]) => void
+  /** As `write` and as `append`, in one transaction with what other sessions write in this turn of the event loop. */
+  readonly writeSoon: <A>(drain: DrainWrite, decide: (writing: Writing) => A) => Promise<A>
+  readonly appendSoon: (drain: DrainWrite, events: readonly DurableEvent[]) => Promise<void>
   readonly create: (
     sessionID: string,
     event: DurableEvent,
@@ -85,6 +89,7 @@ export const createLog = (options: { readonly database: Database; readonly now: 
   const { database, now } = options
   const { raw } = database
   const projector = createProjector(raw)
+  const group = createGroupCommit(database)
   const listeners = new Set<(sessionID: string, events: readonly StoredEvent[]) => void>()
   const selectSession = raw.prepare("select * from session where id = ?")
   const selectHead = raw.prepare("select key, seq, directory, interrupt_seq from session where id = ?")
@@ -141,26 +146,48 @@ export const createLog = (options: { readonly database: Database; readonly now: 
     for (const listener of listeners) listener(sessionID, events)
   }
 
+  const prepareWrite = <A>(
+    { sessionID, fence }: { readonly sessionID: string; readonly fence: Fence | undefined },
+    decide: (writing: Writing) => A,
+  ): Write<A> => {
+    let written: StoredEvent[] = []
+    return {
+      sessionID,
+      body: () => {
+        written = []
+        const session = fence === undefined ? head(sessionID) : fencedHead(sessionID, fence)
+        const append: Writing["append"] = (events) => {
+          const stored = store(session.key, session.seq + written.length, events)
+          written.push(...stored)
+          return stored
+        }
+        const decided = decide({ session, append })
+        const last = written.at(-1)
+        if (last !== undefined) moveSequence.run(last.seq, last.time, session.key)
+        return decided
+      },
+      committed: () => {
+        if (written.length > 0) announce(sessionID, written)
+      },
+    }
+  }
+
   const write: Log["write"] = ({ sessionID, durability, fence }, decide) => {
-    const written: StoredEvent[] = []
-    const result = database.transact(durability, () => {
-      const session = fence === undefined ? head(sessionID) : fencedHead(sessionID, fence)
-      const append: Writing["append"] = (events) => {
-        const stored = store(session.key, session.seq + written.length, events)
-        written.push(...stored)
-        return stored
-      }
-      const decided = decide({ session, append })
-      const last = written.at(-1)
-      if (last !== undefined) moveSequence.run(last.seq, last.time, session.key)
-      return decided
-    })
-    if (written.length > 0) announce(sessionID, written)
+    group.settle(sessionID)
+    const { body, committed } = prepareWrite({ sessionID, fence }, decide)
+    const result = database.transact(durability, body)
+    committed()
     return result
   }
 
   const append: Log["append"] = ({ sessionID, fence }, events) => {
     write({ sessionID, durability: "NORMAL", fence }, (writing) => writing.append(events))
+  }
+
+  const writeSoon: Log["writeSoon"] = (drain, decide) => group.join(prepareWrite(drain, decide))
+
+  const appendSoon: Log["appendSoon"] = async (drain, events) => {
+    await writeSoon(drain, (writing) => writing.append(events))
   }
 
   const create: Log["create"] = (sessionID, event) => {
@@ -184,7 +211,20 @@ export const createLog = (options: { readonly database: Database; readonly now: 
     return () => listeners.delete(listener)
   }
 
-  return { find, get, findHead, head, write, append, create, onCommit, announce, projector }
+  return {
+    find,
+    get,
+    findHead,
+    head,
+    write,
+    append,
+    writeSoon,
+    appendSoon,
+    create,
+    onCommit,
+    announce,
+    projector,
+  }
 }
 
 const optional = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
