@@ -32,7 +32,7 @@ import type {
 } from "./api.ts"
 import { cutText, LATEST_TIME } from "./domain/import-values.ts"
 import { LIMITS } from "./domain/limits.ts"
-import { attempt, settled } from "./runner/attempt.ts"
+import { attempt, attemptSoon } from "./runner/attempt.ts"
 import { changedSessions } from "./runner/changes.ts"
 import type { Runtime } from "./runner/drain.ts"
 import type { Drains } from "./runner/drains.ts"
@@ -182,7 +182,7 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
           )
           drains.wake(input.sessionID, synced)
         }
-        if (synced !== undefined) yield* settled(() => synced)
+        if (synced !== undefined) yield* attemptSoon(() => synced)
         return receipt
       }),
     )

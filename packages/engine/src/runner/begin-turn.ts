@@ -34,7 +34,7 @@ export const beginTurn = (
   place: Place,
   cast: Cast,
   { boundary, due, update }: Occasion & { readonly update: ContextUpdate | undefined },
-): Promise<Beginning> => {
+): Beginning | Promise<Beginning> => {
   const { store, settings, world } = runtime
   const { sessionID, directory } = place
   return store.log.writeSoon(place, ({ session, append }): Beginning => {

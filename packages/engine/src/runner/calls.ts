@@ -21,7 +21,7 @@ export interface Calls {
   readonly resolve: (
     event: Extract<ModelEvent, { readonly type: "tool-result" }>,
   ) => Effect.Effect<void, ModelFailure | Failure>
-  readonly finish: (event: Extract<ModelEvent, { readonly type: "finish" }>) => Promise<void>
+  readonly finish: (event: Extract<ModelEvent, { readonly type: "finish" }>) => void | Promise<void>
   /** Outcomes for hosted calls the provider never answered. */
   readonly unresolved: () => DurableEvent[]
 }

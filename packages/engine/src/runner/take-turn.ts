@@ -9,7 +9,7 @@ import { budgetOf } from "../domain/budget.ts"
 import { isFruitless } from "../domain/compaction.ts"
 import { choosePromotions } from "../domain/promotion.ts"
 import { planPrune } from "../domain/prune.ts"
-import { attempt, settled } from "./attempt.ts"
+import { attempt, attemptSoon } from "./attempt.ts"
 import { beginTurn, inputsToRun, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
 import type { Cast } from "./cast.ts"
 import { compactSession } from "./compact.ts"
@@ -32,7 +32,7 @@ export const takeTurn = (
   Effect.gen(function* () {
     const prompt = comingPrompt(runtime, place, occasion) ?? lastPrompt(runtime, place)
     const update = yield* followContext(runtime, place, cast, prompt)
-    const beginning = yield* settled(() => beginTurn(runtime, place, cast, { ...occasion, update }))
+    const beginning = yield* attemptSoon(() => beginTurn(runtime, place, cast, { ...occasion, update }))
     if (beginning.kind !== "begun") return beginning
     const { promoted, step } = beginning
     if (step === undefined) yield* makeRoom(runtime, place, cast)

@@ -12,7 +12,7 @@ import type { Transcript } from "../domain/transcript.ts"
 import { isRetryable, ModelFailure, type Model, type ModelRequest } from "../port/model.ts"
 import type { World } from "../port/world.ts"
 import type { Fence } from "../store/log.ts"
-import { attempt, settled } from "./attempt.ts"
+import { attempt, attemptSoon } from "./attempt.ts"
 import { createCalls, type Calls } from "./calls.ts"
 import type { Permissions } from "./permissions.ts"
 import { createRecorder, type Recorder } from "./recorder.ts"
@@ -35,7 +35,7 @@ export interface TurnScene {
   readonly permissions: Permissions
   readonly transcript: () => Transcript
   readonly append: (events: readonly DurableEvent[]) => void
-  readonly appendSoon: (events: readonly DurableEvent[]) => Promise<void>
+  readonly appendSoon: (events: readonly DurableEvent[]) => void | Promise<void>
   /** Resolves when what was appended is on the disk; undefined when it is already. */
   readonly synced: () => Promise<void> | undefined
   readonly publish: Parameters<typeof createRecorder>[0]["publish"]
@@ -155,7 +155,7 @@ const consume = (
             yield* calls.resolve(event)
             break
           case "finish":
-            yield* settled(() => calls.finish(event))
+            yield* attemptSoon(() => calls.finish(event))
             break
         }
       }

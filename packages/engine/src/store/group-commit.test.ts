@@ -10,7 +10,7 @@ const CALLED: DurableEvent = {
   data: { error: { code: "x", message: "y" } },
 }
 
-/** Sessions with a lease each, on a database that counts its commits. */
+/** Sessions with a lease each, on a database that counts its commits; another one has just written, so they wait. */
 const openScene = (count: number) => {
   let commits = 0
   let failing: Error | undefined
@@ -20,7 +20,7 @@ const openScene = (count: number) => {
     if (failing !== undefined) throw failing
   })
   const log = createLog({ database, now: () => 0 })
-  const drains = Array.from({ length: count }, (_, index) => {
+  const [first, ...drains] = Array.from({ length: count + 1 }, (_, index) => {
     const id = sessionId(`ses_${index}`)
     const { row } = log.create(id, {
       type: "session.next.created.1",
@@ -30,6 +30,8 @@ const openScene = (count: number) => {
     const fence: Fence = { key: row.key, number: 1 }
     return { sessionID: id, fence }
   })
+  if (first === undefined) throw new Error("one session at least")
+  void log.appendSoon(first, [CALLED])
   commits = 0
   return {
     log,
@@ -43,11 +45,14 @@ const openScene = (count: number) => {
   }
 }
 
-const codeOf = (promise: Promise<unknown>): Promise<string> =>
-  promise.then(
-    () => "done",
-    (cause: unknown) => (cause instanceof Failure ? cause.code : String(cause)),
-  )
+const codeOf = async (write: unknown): Promise<string> => {
+  try {
+    await write
+    return "done"
+  } catch (cause) {
+    return cause instanceof Failure ? cause.code : String(cause)
+  }
+}
 
 test("what sessions write in one turn of the event loop is one commit, and told after it", async () => {
   using scene = openScene(5)
@@ -59,6 +64,17 @@ test("what sessions write in one turn of the event loop is one commit, and told 
   await Promise.all(writes)
   expect(scene.seqs()).toEqual([2, 2, 2, 2, 2])
   expect(told).toEqual(drains.map(({ sessionID }) => `${sessionID} after 1`))
+})
+
+test("the first one of a turn of the event loop waits for nobody", async () => {
+  using scene = openScene(2)
+  const { log, drains } = scene
+  await new Promise(setImmediate)
+  const writes = drains.map((drain) => log.appendSoon(drain, [CALLED]))
+  expect(writes).toEqual([undefined, expect.any(Promise)])
+  expect(scene.seqs()).toEqual([2, 1])
+  await Promise.all(writes)
+  expect([scene.seqs(), scene.commits()]).toEqual([[2, 2], 2])
 })
 
 test("one that is refused takes nothing from the others, and leaves nothing of its own", async () => {

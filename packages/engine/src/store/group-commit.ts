@@ -1,7 +1,8 @@
 /**
  * What several sessions write in one turn of the event loop shares one transaction: a commit costs as much for one as for
- * many, and many sessions would otherwise spend most of their time in it. Each write is still all or nothing, and nobody
- * hears of one before it is committed.
+ * many, and many sessions would otherwise spend most of their time in it. The first one is committed at once, so that a
+ * session that is alone waits for nobody. Each write is still all or nothing, and nobody hears of one before it is
+ * committed.
  */
 import type { Database } from "./database.ts"
 
@@ -18,8 +19,8 @@ export interface Write<A> {
 }
 
 export interface GroupCommit {
-  /** Done when it is committed, within this turn of the event loop. */
-  readonly join: <A>(write: Write<A>) => Promise<A>
+  /** Committed when it returns, or else within this turn of the event loop. */
+  readonly join: <A>(write: Write<A>) => A | Promise<A>
   /** Commits now what waits, if a write of this session is among it: what is written next comes after it. */
   readonly settle: (sessionID: string) => void
 }
@@ -33,6 +34,13 @@ interface Member {
 
 export const createGroupCommit = ({ transact }: Pick<Database, "transact">): GroupCommit => {
   let waiting: Member[] = []
+  /** Something was written in this turn of the event loop: more may come. */
+  let busy = false
+
+  const turnOver = (): void => {
+    busy = false
+    flush()
+  }
 
   const flush = (): void => {
     while (waiting.length > 0) {
@@ -78,23 +86,36 @@ export const createGroupCommit = ({ transact }: Pick<Database, "transact">): Gro
     return true
   }
 
+  const writeNow = <A>({ body, committed }: Write<A>): A => {
+    const result = transact("NORMAL", body)
+    committed()
+    return result
+  }
+
+  const wait = <A>({ sessionID, body, committed }: Write<A>): Promise<A> => {
+    const { promise, resolve, reject } = Promise.withResolvers<A>()
+    let result: A
+    waiting.push({
+      sessionID,
+      body: () => {
+        result = body()
+      },
+      succeed: () => {
+        committed()
+        resolve(result)
+      },
+      fail: reject,
+    })
+    return promise
+  }
+
   return {
-    join: <A>({ sessionID, body, committed }: Write<A>) =>
-      new Promise<A>((resolve, reject) => {
-        let result: A
-        waiting.push({
-          sessionID,
-          body: () => {
-            result = body()
-          },
-          succeed: () => {
-            committed()
-            resolve(result)
-          },
-          fail: reject,
-        })
-        if (waiting.length === 1) setImmediate(flush)
-      }),
+    join: (write) => {
+      if (busy) return wait(write)
+      busy = true
+      setImmediate(turnOver)
+      return writeNow(write)
+    },
     settle: (sessionID) => {
       if (waiting.some((member) => member.sessionID === sessionID)) flush()
     },

@@ -72,8 +72,8 @@ export interface Log {
   /** What a drain records of its own progress: always under its fence. */
   readonly append: (drain: DrainWrite, events: readonly DurableEvent[]) => void
   /** As `write` and as `append`, in one transaction with what other sessions write in this turn of the event loop. */
-  readonly writeSoon: <A>(drain: DrainWrite, decide: (writing: Writing) => A) => Promise<A>
-  readonly appendSoon: (drain: DrainWrite, events: readonly DurableEvent[]) => Promise<void>
+  readonly writeSoon: <A>(drain: DrainWrite, decide: (writing: Writing) => A) => A | Promise<A>
+  readonly appendSoon: (drain: DrainWrite, events: readonly DurableEvent[]) => void | Promise<void>
   readonly create: (
     sessionID: string,
     event: DurableEvent,
@@ -186,9 +186,10 @@ export const createLog = (options: { readonly database: Database; readonly now: 
 
   const writeSoon: Log["writeSoon"] = (drain, decide) => group.join(prepareWrite(drain, decide))
 
-  const appendSoon: Log["appendSoon"] = async (drain, events) => {
-    await writeSoon(drain, (writing) => writing.append(events))
-  }
+  const appendSoon: Log["appendSoon"] = (drain, events) =>
+    writeSoon(drain, (writing) => {
+      writing.append(events)
+    })
 
   const create: Log["create"] = (sessionID, event) => {
     const written: StoredEvent[] = []
