@@ -215,9 +215,8 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
 
   const wait = (sessionID: string) =>
     Effect.gen(function* () {
-      const { key } = yield* attempt(() => store.log.head(sessionID))
-      yield* drains.awaitIdle(sessionID)
-      yield* untilFree(key)
+      if (drains.isActive(sessionID)) yield* drains.awaitIdle(sessionID)
+      yield* untilFree((yield* attempt(() => store.log.head(sessionID))).key)
     })
 
   const append = (sessionID: string, event: DurableEvent) =>

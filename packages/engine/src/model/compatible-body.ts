@@ -78,11 +78,11 @@ export const openBodyWriter = (prepare: Prepare, fixed: Readonly<Record<string, 
     if (options.prompt.length < REMEMBER_FROM) {
       const messages = await convert(options, options.prompt)
       if (!Array.isArray(messages)) return writeAll(options)
-      return [Buffer.from(`{"messages":${JSON.stringify(messages).slice(0, -1)}`), await frame(options)]
+      return `{"messages":${JSON.stringify(messages)}${(await frame(options)).text}`
     }
     const messages = await writeMessages(options)
     if (messages === undefined || messages.length === 0) return writeAll(options)
-    return [OPENING, messages.bytes.subarray(0, messages.length - 1), await frame(options)]
+    return [OPENING, messages.bytes.subarray(0, messages.length - 1), (await frame(options)).bytes]
   }
 }
 
@@ -105,18 +105,26 @@ const GROWTH = 1.25
 
 /** Everything behind the messages. It changes with the tools and the agent, so it is kept while they stay. */
 const openFrame = (prepare: Prepare, fixed: Readonly<Record<string, unknown>>) => {
-  const frames = new WeakMap<object, { readonly key: readonly unknown[]; readonly bytes: Buffer }>()
-  return async (options: LanguageModelV4CallOptions): Promise<Buffer> => {
+  const frames = new WeakMap<object, Frame>()
+  return async (options: LanguageModelV4CallOptions): Promise<Frame> => {
     const { prompt: _prompt, abortSignal: _signal, headers: _headers, tools = NO_TOOLS, ...rest } = options
     const key = Object.entries(rest).flat()
     const known = frames.get(tools)
     if (known?.key.length === key.length && known.key.every((part, index) => part === key[index]))
-      return known.bytes
+      return known
     const { messages: _none, ...body } = (await prepare({ ...options, prompt: [] })).body
-    const bytes = Buffer.from(`],${JSON.stringify({ ...body, ...fixed }).slice(1)}`)
-    frames.set(tools, { key, bytes })
-    return bytes
+    const text = `,${JSON.stringify({ ...body, ...fixed }).slice(1)}`
+    const made = { key, text, bytes: Buffer.from(`]${text}`) }
+    frames.set(tools, made)
+    return made
   }
+}
+
+/** `text` follows the list of messages, `bytes` its last message. */
+interface Frame {
+  readonly key: readonly unknown[]
+  readonly text: string
+  readonly bytes: Buffer
 }
 
 const NO_TOOLS: object = []

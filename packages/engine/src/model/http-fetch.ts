@@ -28,12 +28,14 @@ export const openHttpFetch =
   async (input, init = {}) => {
     const url = input instanceof Request ? input.url : String(input)
     init.signal?.throwIfAborted()
+    const { host, ...address } = addressOf(url)
     const options: RequestOptions = {
+      ...address,
       method: init.method ?? "GET",
-      headers: plainHeaders(init.headers),
+      headers: headerList(host, plainHeaders(init.headers), address.auth, init.body),
       ...(idleMs === undefined ? {} : { timeout: idleMs }),
     }
-    const incoming = await send(url, options, init.body, init.signal ?? undefined)
+    const incoming = await send(options, init.body, init.signal ?? undefined)
     return toResponse(incoming)
   }
 
@@ -41,15 +43,13 @@ export const openHttpFetch =
 const PROBE_MS = 30_000
 
 const send = (
-  url: string,
   options: RequestOptions,
   body: unknown,
   signal: AbortSignal | undefined,
 ): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const address = addressOf(url)
-    const start = address.protocol === "https:" ? requestHttps : requestHttp
-    const request = start({ ...address, ...options }, resolve)
+    const start = options.protocol === "https:" ? requestHttps : requestHttp
+    const request = start(options, resolve)
     request.once("error", reject)
     // Node's own way of passing a signal listens in four places.
     const abort = (): void => {
@@ -72,14 +72,21 @@ const send = (
   })
 
 const MOST_ADDRESSES = 64
-const addresses = new Map<string, RequestOptions>()
+const addresses = new Map<string, Address>()
+
+/** `host` as the header says it. */
+type Address = Pick<RequestOptions, "auth" | "port" | "protocol" | "hostname" | "path"> & {
+  readonly host: string
+}
 
 /** A model is asked at one address again and again; taking it apart costs more than looking it up. */
-const addressOf = (url: string): RequestOptions => {
+const addressOf = (url: string): Address => {
   const known = addresses.get(url)
   if (known !== undefined) return known
-  const { auth, hostname, path, port, protocol } = urlToHttpOptions(new URL(url))
-  const address: RequestOptions = {
+  const parsed = new URL(url)
+  const { auth, hostname, path, port, protocol } = urlToHttpOptions(parsed)
+  const address: Address = {
+    host: parsed.host,
     ...(auth == null ? {} : { auth }),
     ...(port == null ? {} : { port }),
     ...(protocol == null ? {} : { protocol }),
@@ -91,13 +98,31 @@ const addressOf = (url: string): RequestOptions => {
   return address
 }
 
+/** As a list, Node writes the headers as they are; set one by one, each is looked up and checked twice. */
+const headerList = (
+  host: string,
+  headers: Readonly<Record<string, string>>,
+  auth: string | null | undefined,
+  body: unknown,
+): readonly string[] => {
+  const list = ["host", host]
+  if (auth != null && !("authorization" in headers))
+    list.push("authorization", `Basic ${Buffer.from(auth).toString("base64")}`)
+  for (const [name, value] of Object.entries(headers)) list.push(name, value)
+  const length = lengthOf(body)
+  if (length !== undefined) list.push("content-length", String(length))
+  return list
+}
+
+const lengthOf = (body: unknown): number | undefined => {
+  if (typeof body === "string") return Buffer.byteLength(body)
+  if (body instanceof Uint8Array) return body.length
+  return isPieces(body) ? body.reduce((sum, piece) => sum + piece.length, 0) : undefined
+}
+
 const isPieces = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body)
 
 const sendPieces = (request: ClientRequest, pieces: readonly Uint8Array[]): void => {
-  request.setHeader(
-    "content-length",
-    pieces.reduce((sum, piece) => sum + piece.length, 0),
-  )
   for (const piece of pieces) request.write(piece)
   request.end()
 }
@@ -105,7 +130,9 @@ const sendPieces = (request: ClientRequest, pieces: readonly Uint8Array[]): void
 const plainHeaders = (headers: RequestInit["headers"]): Record<string, string> => {
   if (headers === undefined) return {}
   if (headers instanceof Headers || Array.isArray(headers)) return Object.fromEntries(headers)
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+  )
 }
 
 const toResponse = (incoming: IncomingMessage): Response => {

@@ -27,7 +27,8 @@ export interface Cast {
 export const chooseCast = (runtime: Runtime, place: Place): Effect.Effect<Cast, Failure> =>
   Effect.gen(function* () {
     const { settings, histories } = runtime
-    const { transcript } = histories.current({ id: place.sessionID, key: place.fence.key })
+    // A switch by another process is seen when the turn begins, which then asks again.
+    const { transcript } = histories.known({ id: place.sessionID, key: place.fence.key })
     const { agent, model } = yield* attempt(() => {
       const found = resolveAgent(settings, transcript.agent())
       return { agent: found, model: resolveModel(settings, transcript.model() ?? found.model) }

@@ -11,6 +11,7 @@ import { decideNext } from "../domain/next-step.ts"
 import type { Boundary } from "../domain/promotion.ts"
 import type { Transcript } from "../domain/transcript.ts"
 import type { World } from "../port/world.ts"
+import type { Acquisition } from "../store/leases.ts"
 import type { Fence, SessionHead } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
 import { attempt } from "./attempt.ts"
@@ -45,6 +46,8 @@ export interface Runtime {
   ) => Promise<void>
 }
 
+type Lease = Extract<Acquisition, { readonly kind: "acquired" }>
+
 interface Progress {
   /** Provider turns since the last promotion. */
   turns: number
@@ -60,17 +63,17 @@ export const drainSession = (
 ): Effect.Effect<void, Failure> =>
   Effect.acquireUseRelease(
     acquireLease(runtime, session, demand),
-    (fence) => {
-      if (fence === undefined) return Effect.void
-      runtime.fences.set(session.id, fence)
-      return drainUnderLease(runtime, session, fence, demand)
+    (lease) => {
+      if (lease === undefined) return Effect.void
+      runtime.fences.set(session.id, lease.fence)
+      return drainUnderLease(runtime, session, lease, demand)
     },
-    (fence, exit) => {
-      if (fence === undefined) return Effect.void
+    (lease, exit) => {
+      if (lease === undefined) return Effect.void
       runtime.fences.delete(session.id)
       const { leases } = runtime.store
-      if (Exit.isSuccess(exit)) return Effect.sync(() => leases.rest(fence))
-      return attempt(() => leases.release(fence)).pipe(Effect.ignore)
+      if (Exit.isSuccess(exit)) return Effect.sync(() => leases.rest(lease.fence))
+      return attempt(() => leases.release(lease.fence)).pipe(Effect.ignore)
     },
   )
 
@@ -98,7 +101,7 @@ const acquireLease = (runtime: Runtime, session: SessionHead, demand: Demand) =>
         demand.forced || hasWork(runtime, session) ? runtime.store.leases.acquire(session.key) : undefined,
       )
       if (acquired === undefined) return undefined
-      if (acquired.kind === "acquired") return acquired.fence
+      if (acquired.kind === "acquired") return acquired
       yield* Effect.interruptible(Effect.sleep(LIMITS.leasePollMs))
     }
   })
@@ -113,10 +116,8 @@ const hasWork = (runtime: Runtime, session: SessionHead): boolean => {
 }
 
 export const hasPendingInput = (runtime: Runtime, sessionID: string): boolean =>
-  inputsNow(runtime, runtime.store.log.head(sessionID)).length > 0
-
-const inputsNow = (runtime: Runtime, session: Pick<SessionHead, "id" | "key">) =>
-  inputsToRun(runtime, session.id, runtime.histories.current(session).transcript)
+  inputsToRun(runtime, sessionID, runtime.histories.current(runtime.store.log.head(sessionID)).transcript)
+    .length > 0
 
 const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {
@@ -156,10 +157,12 @@ const reportUnfinished = (runtime: Runtime, sessionID: string, fence: Fence): Ef
     ])
   })
 
-const drainUnderLease = (runtime: Runtime, session: SessionHead, fence: Fence, demand: Demand) =>
+const drainUnderLease = (runtime: Runtime, session: SessionHead, lease: Lease, demand: Demand) =>
   Effect.gen(function* () {
     const sessionID = session.id
-    yield* settle(runtime, sessionID, fence)
+    const { fence } = lease
+    // A lease rests only after work that ended well: nothing of it is open.
+    if (!lease.rested) yield* settle(runtime, sessionID, fence)
     const progress: Progress = { turns: 0, boundary: "settled", forced: demand.forced, resultsToShow: false }
     for (let { directory } = session; ;) {
       const place = { sessionID, fence, directory }
@@ -199,7 +202,12 @@ const drainAt = (
       progress.forced = false
       progress.resultsToShow = turn.resultsToShow
       progress.turns = turn.promoted > 0 ? 1 : progress.turns + 1
-      const pending = yield* attempt(() => inputsNow(runtime, { id: sessionID, key: fence.key }))
+      const { histories } = runtime
+      // With results to show there is another turn in any case, and that one looks again.
+      const look = progress.resultsToShow ? histories.known : histories.current
+      const pending = yield* attempt(() =>
+        inputsToRun(runtime, sessionID, look({ id: sessionID, key: fence.key }).transcript),
+      )
       const next = decideNext({
         resultsToShow: progress.resultsToShow,
         pendingSteers: pending.filter((input) => input.delivery === "steer").length,
@@ -233,7 +241,7 @@ const drainAt = (
 /** Starts again what had only asked when its process died; its record says so first. */
 const resumeParked = (runtime: Runtime, place: Place, progress: Progress): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {
-    const { transcript } = runtime.histories.current({ id: place.sessionID, key: place.fence.key })
+    const { transcript } = runtime.histories.known({ id: place.sessionID, key: place.fence.key })
     const parked = parkedCalls(transcript)
     return parked.length === 0 ? Effect.void : resume(runtime, place, progress, parked)
   })

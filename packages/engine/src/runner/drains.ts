@@ -108,9 +108,7 @@ export const createDrains = (options: {
 
   /** Answered, and with a moment to wait for the work. */
   const hold = (chain: Chain, told: Promise<unknown>): void => {
-    const heard = Effect.runPromise(
-      Effect.promise(() => told.catch(() => undefined)).pipe(Effect.andThen(Effect.yieldNow)),
-    ).finally(() => chain.untold.delete(heard))
+    const heard: Promise<boolean> = told.then(nextTurn, nextTurn).then(() => chain.untold.delete(heard))
     chain.untold.add(heard)
   }
 
@@ -207,3 +205,6 @@ export const createDrains = (options: {
     }),
   }
 }
+
+/** The next turn of the event loop: everything that is due now has happened by then. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

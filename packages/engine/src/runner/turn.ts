@@ -142,7 +142,8 @@ const consume = (
   Effect.suspend(() => {
     const controller = new AbortController()
     const events = scene.model.stream(scene.request, controller.signal)[Symbol.asyncIterator]()
-    const next = Effect.tryPromise({ try: () => recorder.advance(events), catch: asModelFailure })
+    const advance = () => recorder.advance(events)
+    const next = Effect.tryPromise({ try: advance, catch: asModelFailure })
     return Effect.gen(function* () {
       for (;;) {
         const event = yield* next
@@ -155,12 +156,25 @@ const consume = (
             yield* calls.resolve(event)
             break
           case "finish":
-            yield* attemptSoon(() => calls.finish(event))
-            break
+            yield* finishStream(() => calls.finish(event), advance())
+            return
         }
       }
     }).pipe(Effect.onError(() => Effect.sync(() => controller.abort())))
   })
+
+/** The end is recorded while the stream, which has nothing more to say, is read to its own. */
+const finishStream = (
+  record: () => void | Promise<void>,
+  rest: Promise<unknown>,
+): Effect.Effect<void, ModelFailure | Failure> => {
+  // Heard below, when the record is made.
+  rest.catch(() => undefined)
+  return attemptSoon(record).pipe(
+    Effect.andThen(Effect.tryPromise({ try: () => rest, catch: asModelFailure })),
+    Effect.asVoid,
+  )
+}
 
 const STOPPED: RecordedError = { code: "INTERRUPTED", message: "The turn was interrupted." }
 

@@ -42,7 +42,7 @@ const openOwners = () => {
 test("a held lease is refused to others, and given when it was released", () => {
   const { first, second } = openOwners()
   const lease = first.leases.acquire(7)
-  expect(lease).toEqual({ kind: "acquired", fence: { key: 7, number: 1 }, abandoned: false })
+  expect(lease).toEqual({ kind: "acquired", fence: { key: 7, number: 1 }, abandoned: false, rested: false })
   expect(second.leases.acquire(7)).toEqual({ kind: "held" })
   expect([first.leases.isHeldElsewhere(7), second.leases.isHeldElsewhere(7)]).toEqual([false, true])
   first.leases.release({ key: 7, number: 1 })
@@ -50,6 +50,7 @@ test("a held lease is refused to others, and given when it was released", () => 
     kind: "acquired",
     fence: { key: 7, number: 2 },
     abandoned: false,
+    rested: false,
   })
 })
 
@@ -67,6 +68,7 @@ test("what a dead process held is free at once, and known as abandoned", () => {
     kind: "acquired",
     fence: { key: 7, number: 2 },
     abandoned: true,
+    rested: false,
   })
 })
 
@@ -99,7 +101,7 @@ test("a resting lease is ours again under the same number, and refused to others
   const lease = first.leases.acquire(7)
   first.leases.rest({ key: 7, number: 1 })
   expect(second.leases.acquire(7)).toEqual({ kind: "held" })
-  expect(first.leases.acquire(7)).toEqual(lease)
+  expect(first.leases.acquire(7)).toEqual({ ...lease, rested: true })
   first.beat()
   expect(second.leases.acquire(7)).toEqual({ kind: "held" })
   first.leases.rest({ key: 7, number: 1 })

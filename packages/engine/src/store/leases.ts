@@ -13,8 +13,16 @@ import type { Database } from "./database.ts"
 import type { Fence } from "./log.ts"
 
 export type Acquisition =
-  /** `abandoned`: the previous owner never gave it back, so its work must be settled first. */
-  | { readonly kind: "acquired"; readonly fence: Fence; readonly abandoned: boolean }
+  /**
+   * `abandoned`: the previous owner never gave it back, so its work must be settled first. `rested`: nobody else has had
+   * it since we did.
+   */
+  | {
+      readonly kind: "acquired"
+      readonly fence: Fence
+      readonly abandoned: boolean
+      readonly rested: boolean
+    }
   | { readonly kind: "held" }
 
 export interface Leases {
@@ -94,7 +102,7 @@ export const createLeases = (options: {
     const rested = resting.get(key)
     resting.delete(key)
     if (rested !== undefined && isCurrent(rested))
-      return { kind: "acquired", fence: rested, abandoned: false }
+      return { kind: "acquired", fence: rested, abandoned: false, rested: true }
     // Who waits for another asks again and again: that must not cost the others the write lock.
     if (isHeldElsewhere(key)) return { kind: "held" }
     return database.transact("NORMAL", () => {
@@ -106,7 +114,8 @@ export const createLeases = (options: {
       // A sign of life with every lease: others may have last looked at us long ago, when we held nothing.
       beatOwner.run(me)
       held.add(key)
-      return { kind: "acquired", fence: { key, number }, abandoned: owner !== undefined && owner !== me }
+      const abandoned = owner !== undefined && owner !== me
+      return { kind: "acquired", fence: { key, number }, abandoned, rested: false }
     })
   }
 
