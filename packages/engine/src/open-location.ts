@@ -17,6 +17,7 @@ import { configuredInstructions } from "./context/configured-instructions.ts"
 import { embedderSource } from "./context/embedder-source.ts"
 import { dateSource, environmentSource } from "./context/environment.ts"
 import { createFileCache, type FileCache } from "./context/file-cache.ts"
+import { createLookUp, type LookUp } from "./context/look-up.ts"
 import { referencesSource } from "./context/references.ts"
 import { createContextRegistry, RANK, type ContextRegistry } from "./context/registry.ts"
 import { rulesSource } from "./context/rules.ts"
@@ -58,8 +59,9 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     const { directory, options, guard, environment } = place
     if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
       return yield* Effect.fail(new Failure("LOCATION_NOT_FOUND", { directory }))
-    const files = createFileCache(place.onRead)
-    const skills = openSkillShelf({ directory, files })
+    const lookUp = createLookUp(place.world.now)
+    const files = createFileCache(lookUp, place.onRead)
+    const skills = openSkillShelf({ directory, files, lookUp })
     const secrets = options.models.flatMap(secretsOf)
     const registry = openToolRegistry({ outputDirectory: place.outputDirectory, hide: openHide(secrets) })
     registry.contribute([
@@ -79,7 +81,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       (opened) => Effect.promise(opened.close),
     )
     const root = projectRoot(directory)
-    const context = openContext({ ...place, root, files, skills })
+    const context = openContext({ ...place, root, files, skills, lookUp })
     return {
       directory,
       context,
@@ -125,9 +127,14 @@ const projectRoot = (directory: string): string => {
 }
 
 const openContext = (
-  place: LocationOptions & { readonly root: string; readonly files: FileCache; readonly skills: SkillShelf },
+  place: LocationOptions & {
+    readonly root: string
+    readonly files: FileCache
+    readonly skills: SkillShelf
+    readonly lookUp: LookUp
+  },
 ): ContextRegistry => {
-  const { directory, root, files, skills, options, world, environment } = place
+  const { directory, root, files, skills, lookUp, options, world, environment } = place
   const { platform } = process
   const configuration = environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config")
   const registry = createContextRegistry()
@@ -152,7 +159,7 @@ const openContext = (
     nestedInstructions({ root, files }),
     ...configuredInstructions(options.instructions ?? [], { directory, files, urls }),
   ])
-  registry.contribute(RANK.rules, [rulesSource({ root: directory, platform })])
+  registry.contribute(RANK.rules, [rulesSource({ root: directory, platform, lookUp })])
   registry.contribute(RANK.skills, [skillsSource(skills), referencesSource(options.references ?? [])])
   registry.contribute(RANK.embedder, (options.context ?? []).map(embedderSource))
   registry.contribute(RANK.brief, [briefSource({ root: briefRoot(directory, root) })])

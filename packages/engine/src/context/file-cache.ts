@@ -1,15 +1,8 @@
 /** Text files that are looked at every turn and seldom change: a look costs a stat, only a change costs a read. */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-  type Stats,
-} from "node:fs"
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from "node:fs"
 import { relative } from "node:path"
+
+import type { LookUp } from "./look-up.ts"
 
 export type FileText =
   | { readonly kind: "text"; readonly text: string }
@@ -31,12 +24,15 @@ interface Known {
   readonly text: string
 }
 
-export const createFileCache = (onRead: (path: string) => void = () => undefined): FileCache => {
+export const createFileCache = (
+  lookUp: LookUp,
+  onRead: (path: string) => void = () => undefined,
+): FileCache => {
   const known = new Map<string, Known>()
   return {
     read: (path, { inside } = {}) => {
       try {
-        const stat = statSync(path, { throwIfNoEntry: false })
+        const stat = lookUp(path)
         if (stat === undefined || !stat.isFile()) return { kind: "absent" }
         const cached = known.get(path)
         if (cached !== undefined && cached.inside === inside && isSame(cached.stat, stat))

@@ -2,7 +2,7 @@
  * Skills of the project: a folder with a SKILL.md each. The model is told which there are, permitted ones only; the body
  * comes when it asks for it with the tool `skill`.
  */
-import { readdirSync, statSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
 
 import type { Json } from "@meridian/protocol"
@@ -12,6 +12,7 @@ import { isDeniedEverywhere, matchesWildcard, type PermissionRule } from "../dom
 import type { ContextSource } from "../port/context-source.ts"
 import { ToolError, type Tool } from "../port/tool.ts"
 import type { FileCache } from "./file-cache.ts"
+import type { LookUp } from "./look-up.ts"
 import { fieldOf, textOf } from "./value-text.ts"
 
 export interface Skill {
@@ -32,10 +33,11 @@ const MOST_SKILLS = 200
 interface Shelf {
   readonly directory: string
   readonly files: FileCache
+  readonly lookUp: LookUp
 }
 
 export const openSkillShelf = (shelf: Shelf): SkillShelf => {
-  const folders = createFolderCache()
+  const folders = createFolderCache(shelf.lookUp)
   return { list: () => readSkills(shelf, folders) }
 }
 
@@ -107,10 +109,10 @@ const isDenied = (rules: readonly PermissionRule[], name: string): boolean =>
     ?.effect === "deny"
 
 /** A folder's list changes with its modification time: most looks cost one stat. */
-const createFolderCache = () => {
+const createFolderCache = (lookUp: LookUp) => {
   const known = new Map<string, { readonly modifiedMs: number; readonly names: readonly string[] }>()
   return (path: string): readonly string[] => {
-    const stat = statSync(path, { throwIfNoEntry: false })
+    const stat = lookUp(path)
     if (stat === undefined || !stat.isDirectory()) return []
     const cached = known.get(path)
     if (cached?.modifiedMs === stat.mtimeMs) return cached.names

@@ -97,8 +97,8 @@ export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
         ...(repetition.kind === "none" ? {} : { note: repetition.note }),
       }
       return Effect.gen(function* () {
-        yield* attempt(() => scene.append([...recorder.take(), called, ...noticed]))
-        const running = runCall(scene, call, slots, scene.synced())
+        const recorded = yield* attempt(() => scene.intend([...recorder.take(), called, ...noticed]))
+        const running = runCall(scene, call, slots, recorded)
         fibers.push(yield* Effect.forkChild(running, { startImmediately: true }))
       })
     })

@@ -169,8 +169,11 @@ const sendTurn = (
     permissions: runtime.permissions,
     transcript: () => historyOf(runtime, place).transcript,
     append: (events) => runtime.store.log.append(place, events),
+    intend: (events) => {
+      runtime.store.log.append(place, events, "SOON")
+      return runtime.store.database.synced()
+    },
     appendSoon: (events) => runtime.store.log.appendSoon(place, events),
-    synced: runtime.store.database.synced,
     publish: (event) => runtime.signals.publishLive(sessionID, event),
     consequences: (call) => discoveries(runtime, place, call),
   })

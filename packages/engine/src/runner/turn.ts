@@ -35,9 +35,9 @@ export interface TurnScene {
   readonly permissions: Permissions
   readonly transcript: () => Transcript
   readonly append: (events: readonly DurableEvent[]) => void
+  /** Of what is about to be done: resolves when it is on the disk, undefined when it is already. */
+  readonly intend: (events: readonly DurableEvent[]) => Promise<void> | undefined
   readonly appendSoon: (events: readonly DurableEvent[]) => void | Promise<void>
-  /** Resolves when what was appended is on the disk; undefined when it is already. */
-  readonly synced: () => Promise<void> | undefined
   readonly publish: Parameters<typeof createRecorder>[0]["publish"]
   /** What a successful call leads to beside its result, recorded with it. */
   readonly consequences: (call: Call) => readonly DurableEvent[]

@@ -28,8 +28,9 @@ test("everyone who committed before a flush began shares it; a later commit gets
   const joined = disk.synced()
   disk.committed(false)
   const second = disk.synced()
-  expect(joined).toBe(second)
+  expect(joined).toBe(first)
   expect(second).not.toBe(first)
+  expect(disk.synced()).toBe(second)
   const order: string[] = []
   await Promise.all([first.then(() => order.push("first")), second.then(() => order.push("second"))])
   expect(order).toEqual(["first", "second"])

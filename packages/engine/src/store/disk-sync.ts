@@ -22,11 +22,11 @@ export const openDiskSync = (file: string, beforeFlush: () => void = () => undef
   let descriptor: number | undefined
   let commits = 0
   let safe = 0
-  let running: Promise<void> | undefined
+  /** The flush that runs, and how many commits it makes safe. */
+  let running: { readonly done: Promise<void>; readonly through: number } | undefined
   let following: Promise<void> | undefined
 
-  const run = async (): Promise<void> => {
-    const through = commits
+  const run = async (through: number): Promise<void> => {
     beforeFlush()
     // SQLite makes the file with the first commit and keeps it as long as a connection is open.
     descriptor ??= openSync(`${file}-wal`, "r")
@@ -35,18 +35,20 @@ export const openDiskSync = (file: string, beforeFlush: () => void = () => undef
   }
 
   const start = (): Promise<void> => {
-    const started = run().finally(() => {
+    const through = commits
+    const done = run(through).finally(() => {
       running = undefined
     })
-    running = started
-    return started
+    running = { done, through }
+    return done
   }
 
   const synced = (): Promise<void> => {
     if (safe === commits) return Promise.resolve()
     if (running === undefined) return start()
-    // The one that runs may have begun before the last commit.
-    following ??= running
+    if (running.through === commits) return running.done
+    // The one that runs began before the last commit.
+    following ??= running.done
       .catch(() => undefined)
       .then(() => {
         following = undefined
@@ -61,7 +63,7 @@ export const openDiskSync = (file: string, beforeFlush: () => void = () => undef
     }
     // Never closed under a flush: the number could be another file's by then.
     if (running === undefined) end()
-    else void (following ?? running).then(end, end)
+    else void (following ?? running.done).then(end, end)
   }
 
   return {

@@ -70,7 +70,11 @@ export interface Log {
   readonly head: (sessionID: string) => SessionHead
   readonly write: <A>(options: WriteOptions, decide: (writing: Writing) => A) => A
   /** What a drain records of its own progress: always under its fence. */
-  readonly append: (drain: DrainWrite, events: readonly DurableEvent[]) => void
+  readonly append: (
+    drain: DrainWrite,
+    events: readonly DurableEvent[],
+    durability?: Exclude<Durability, "FULL">,
+  ) => void
   /** As `write` and as `append`, in one transaction with what other sessions write in this turn of the event loop. */
   readonly writeSoon: <A>(drain: DrainWrite, decide: (writing: Writing) => A) => A | Promise<A>
   readonly appendSoon: (drain: DrainWrite, events: readonly DurableEvent[]) => void | Promise<void>
@@ -180,8 +184,8 @@ export const createLog = (options: { readonly database: Database; readonly now: 
     return result
   }
 
-  const append: Log["append"] = ({ sessionID, fence }, events) => {
-    write({ sessionID, durability: "NORMAL", fence }, (writing) => writing.append(events))
+  const append: Log["append"] = ({ sessionID, fence }, events, durability = "NORMAL") => {
+    write({ sessionID, durability, fence }, (writing) => writing.append(events))
   }
 
   const writeSoon: Log["writeSoon"] = (drain, decide) => group.join(prepareWrite(drain, decide))

@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { expect, test } from "vitest"
+
+import { createLookUp } from "./look-up.ts"
+
+const NOW = new Date("2030-01-02T00:00:00Z")
+const QUIET = new Date("2030-01-01T00:00:00Z")
+
+/** A folder that has been quiet for a minute. */
+const openScene = () => {
+  const folder = mkdtempSync(join(tmpdir(), "meridian-look-"))
+  const settle = (path: string): void => utimesSync(path, QUIET, QUIET)
+  settle(folder)
+  const lookUp = createLookUp(() => NOW.getTime())
+  return {
+    folder,
+    settle,
+    /** In a run of code of its own, as every turn is. */
+    isThere: async (path: string): Promise<boolean> => {
+      await Promise.resolve()
+      return lookUp(join(folder, path)) !== undefined
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+test("what was missing is found when it comes, at any depth", async () => {
+  using scene = openScene()
+  const { folder, isThere } = scene
+  for (const path of ["AGENTS.md", "a/b/SKILL.md"])
+    expect([await isThere(path), await isThere(path)]).toEqual([false, false])
+  writeFileSync(join(folder, "AGENTS.md"), "x")
+  mkdirSync(join(folder, "a"))
+  expect([await isThere("AGENTS.md"), await isThere("a/b/SKILL.md")]).toEqual([true, false])
+  mkdirSync(join(folder, "a", "b"))
+  expect(await isThere("a/b/SKILL.md")).toBe(false)
+  writeFileSync(join(folder, "a", "b", "SKILL.md"), "x")
+  expect(await isThere("a/b/SKILL.md")).toBe(true)
+})
+
+test("what goes is missed, and found when it comes back", async () => {
+  using scene = openScene()
+  const { folder, isThere, settle } = scene
+  writeFileSync(join(folder, "AGENTS.md"), "x")
+  expect(await isThere("AGENTS.md")).toBe(true)
+  rmSync(join(folder, "AGENTS.md"))
+  settle(folder)
+  expect([await isThere("AGENTS.md"), await isThere("AGENTS.md")]).toEqual([false, false])
+  writeFileSync(join(folder, "AGENTS.md"), "y")
+  expect(await isThere("AGENTS.md")).toBe(true)
+})
+
+test("a folder that changed a moment ago is not trusted: its time may stay while it changes", async () => {
+  using scene = openScene()
+  const { folder, isThere } = scene
+  utimesSync(folder, NOW, NOW)
+  expect(await isThere("AGENTS.md")).toBe(false)
+  writeFileSync(join(folder, "AGENTS.md"), "x")
+  utimesSync(folder, NOW, NOW)
+  expect(await isThere("AGENTS.md")).toBe(true)
+})
+
+test("another folder in its place is another folder, whatever its time says", async () => {
+  using scene = openScene()
+  const { folder, isThere, settle } = scene
+  for (const name of ["rules", "other"]) mkdirSync(join(folder, name))
+  writeFileSync(join(folder, "other", "one.md"), "x")
+  for (const name of ["rules", "other"]) settle(join(folder, name))
+  expect(await isThere("rules/one.md")).toBe(false)
+  renameSync(join(folder, "rules"), join(folder, "gone"))
+  renameSync(join(folder, "other"), join(folder, "rules"))
+  settle(folder)
+  expect(await isThere("rules/one.md")).toBe(true)
+})
+
+test("a link to nowhere is asked again: its target may come into any folder", async () => {
+  using scene = openScene()
+  const { folder, isThere, settle } = scene
+  mkdirSync(join(folder, "elsewhere"))
+  symlinkSync(join(folder, "elsewhere", "real.md"), join(folder, "AGENTS.md"))
+  symlinkSync(join(folder, "elsewhere", "skills"), join(folder, "skills"))
+  settle(folder)
+  expect([await isThere("AGENTS.md"), await isThere("skills/SKILL.md")]).toEqual([false, false])
+  writeFileSync(join(folder, "elsewhere", "real.md"), "x")
+  mkdirSync(join(folder, "elsewhere", "skills"))
+  writeFileSync(join(folder, "elsewhere", "skills", "SKILL.md"), "x")
+  expect([await isThere("AGENTS.md"), await isThere("skills/SKILL.md")]).toEqual([true, true])
+})

@@ -1,0 +1,62 @@
+/**
+ * What lies at a path, for places that are asked for every turn and are mostly empty. Something that was missing can only
+ * come into a folder that changes, so one look at the nearest folder above answers for all the places below it. On a slow
+ * file system that is most of what a turn costs.
+ */
+import { lstatSync, statSync, type Stats } from "node:fs"
+import { dirname } from "node:path"
+
+/** Undefined when nothing is there. Throws when that cannot be known. */
+export type LookUp = (path: string) => Stats | undefined
+
+/** A folder that changed a moment ago may change again without its time showing it: clocks of file systems are coarse. */
+const SETTLED_MS = 3_000
+const MOST_KNOWN = 1_000
+
+type Version = Pick<Stats, "dev" | "ino" | "mtimeMs">
+
+export const createLookUp = (now: () => number): LookUp => {
+  /** Missing paths, with the nearest folder above each as it was then. */
+  const missing = new Map<string, { readonly folder: string; readonly version: Version }>()
+  /** Folders looked at in this run of code: nothing of ours can have changed them in between. */
+  const seen = new Map<string, Stats | undefined>()
+
+  const lookAtFolder = (path: string): Stats | undefined => {
+    if (seen.has(path)) return seen.get(path)
+    if (seen.size === 0) queueMicrotask(() => seen.clear())
+    const stat = statSync(path, { throwIfNoEntry: false })
+    seen.set(path, stat)
+    return stat
+  }
+
+  const isStillMissing = (path: string): boolean => {
+    const known = missing.get(path)
+    if (known === undefined) return false
+    const version = lookAtFolder(known.folder)
+    return version !== undefined && isSame(known.version, version)
+  }
+
+  const remember = (path: string): void => {
+    missing.delete(path)
+    for (let folder = path; ; folder = dirname(folder)) {
+      const version = folder === path ? undefined : lookAtFolder(folder)
+      if (version !== undefined) {
+        if (missing.size >= MOST_KNOWN) missing.clear()
+        if (now() - version.mtimeMs >= SETTLED_MS) missing.set(path, { folder, version })
+        return
+      }
+      // A link to nowhere: what it waits for may come into any folder.
+      if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined || folder === dirname(folder)) return
+    }
+  }
+
+  return (path) => {
+    if (isStillMissing(path)) return undefined
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat === undefined) remember(path)
+    return stat
+  }
+}
+
+const isSame = (one: Version, other: Version): boolean =>
+  one.ino === other.ino && one.dev === other.dev && one.mtimeMs === other.mtimeMs
