@@ -1,12 +1,14 @@
 /**
- * What Gemini needs of a prompt beyond its shape: system messages only at the start, as Anthropic, and no message without
- * content, which it refuses. The prompt is shared with the session, so nothing of it is changed.
+ * What Gemini needs of a prompt beyond its shape: system messages only at the start, as Anthropic, no message without
+ * content, which it refuses, and one answer for every call. The prompt is shared with the session, so nothing of it is
+ * changed.
  */
+import type { ToolResultPart } from "../domain/prompt.ts"
 import type { PromptMessage } from "../port/model.ts"
 import { withSystemFirst } from "./system-first.ts"
 
 export const shapeForGoogle = (prompt: readonly PromptMessage[]): readonly PromptMessage[] =>
-  withSystemFirst(prompt).filter(hasContent)
+  withSystemFirst(prompt).filter(hasContent).map(withOneAnswerEach)
 
 /** From Gemini 2.5 on a model thinks and shows it when asked; the older ones refuse the question. */
 export const showsThoughts = (model: string): boolean => /gemini-(2\.5|[3-9]|\d\d)/.test(model)
@@ -14,3 +16,22 @@ export const showsThoughts = (model: string): boolean => /gemini-(2\.5|[3-9]|\d\
 const hasContent = (message: PromptMessage): boolean =>
   typeof message.content === "string" ||
   message.content.some((part) => !("text" in part) || part.text !== "" || part.providerOptions !== undefined)
+
+const withOneAnswerEach = (message: PromptMessage): PromptMessage =>
+  message.role === "tool" && message.content.some(({ output }) => output.type === "content")
+    ? { ...message, content: message.content.map(withOneText) }
+    : message
+
+/**
+ * Before Gemini 3 the SDK writes one `functionResponse` for every text of a result and none for its files: a picture alone
+ * would leave its call without an answer, two texts would answer it twice, and the API refuses both.
+ */
+const withOneText = (part: ToolResultPart): ToolResultPart => {
+  if (part.output.type !== "content") return part
+  const { value } = part.output
+  const files = value.filter((piece) => piece.type === "file")
+  const said = value.flatMap((piece) => (piece.type === "text" ? [piece.text] : [])).join("\n")
+  const text =
+    said === "" ? files.map(({ mediaType }) => `[${mediaType} file, shown below]`).join("\n") : said
+  return { ...part, output: { type: "content", value: [{ type: "text", text }, ...files] } }
+}

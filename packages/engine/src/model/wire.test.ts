@@ -292,6 +292,49 @@ describe("Google", () => {
       ],
     })
   })
+
+  test.each(["gemini-2.5-pro", "gemini-3-pro"])("%s gets one answer for every call", async (name) => {
+    const { provider, model } = await open("google", [{ text: "ok" }], name)
+    const image = { type: "file", data: { type: "data", data: "aGk=" }, mediaType: "image/png" } as const
+    const text = (words: string) => ({ type: "text", text: words }) as const
+    const results = [[image], [text("one"), image, text("two")], [text("")], []]
+    const calls = results.map((value, at) => ({ toolCallId: `c${at}`, toolName: "read", value }))
+    const prompt: readonly PromptMessage[] = [
+      ...HELLO,
+      {
+        role: "assistant",
+        content: calls.map(({ toolCallId, toolName }) => ({
+          type: "tool-call",
+          toolCallId,
+          toolName,
+          input: {},
+        })),
+      },
+      {
+        role: "tool",
+        content: calls.map(({ toolCallId, toolName, value }) => ({
+          type: "tool-result",
+          toolCallId,
+          toolName,
+          output: { type: "content", value },
+        })),
+      },
+    ]
+    const before = structuredClone(prompt)
+    await ask(model, prompt)
+    const body = JSON.stringify(provider.requests[0]?.body)
+    const answers = body.matchAll(
+      /"functionResponse":\{"id":"(c\d)","name":"read","response":\{"name":"read","content":"([^"]*)"/g,
+    )
+    expect([...answers].map(([, id, content]) => [id, content])).toEqual([
+      ["c0", "[image/png file, shown below]"],
+      ["c1", String.raw`one\ntwo`],
+      ["c2", ""],
+      ["c3", ""],
+    ])
+    expect(body.match(/"inlineData":\{"mimeType":"image\/png","data":"aGk="\}/g)).toHaveLength(2)
+    expect(prompt).toEqual(before)
+  })
 })
 
 describe("hosted tools", () => {
