@@ -10,17 +10,18 @@ const CALLED: DurableEvent = {
   data: { error: { code: "x", message: "y" } },
 }
 
-/** Sessions with a lease each, on a database that counts its commits; another one has just written, so they wait. */
+/** Sessions with a lease each, on a database that counts its commits. */
 const openScene = (count: number) => {
   let commits = 0
   let failing: Error | undefined
+  let alone = false
   const database = openDatabase(":memory:", (point) => {
     if (point !== "commit") return
     commits += 1
     if (failing !== undefined) throw failing
   })
-  const log = createLog({ database, now: () => 0 })
-  const [first, ...drains] = Array.from({ length: count + 1 }, (_, index) => {
+  const log = createLog({ database, now: () => 0, isAlone: () => alone })
+  const drains = Array.from({ length: count }, (_, index) => {
     const id = sessionId(`ses_${index}`)
     const { row } = log.create(id, {
       type: "session.next.created.1",
@@ -30,13 +31,14 @@ const openScene = (count: number) => {
     const fence: Fence = { key: row.key, number: 1 }
     return { sessionID: id, fence }
   })
-  if (first === undefined) throw new Error("one session at least")
-  void log.appendSoon(first, [CALLED])
   commits = 0
   return {
     log,
     drains,
     commits: () => commits,
+    beAlone: () => {
+      alone = true
+    },
     failWith: (error: Error) => {
       failing = error
     },
@@ -68,15 +70,17 @@ test("what sessions write in one turn of the event loop is one commit, and told 
   expect(told).toEqual(drains.map(({ sessionID }) => `${sessionID} after 1`))
 })
 
-test("the first one of a turn of the event loop waits for nobody", async () => {
+test("a session that is alone waits for nobody, unless somebody waits already", async () => {
   using scene = openScene(2)
   const { log, drains } = scene
-  await new Promise(setImmediate)
-  const writes = drains.map((drain) => log.appendSoon(drain, [CALLED]))
-  expect(writes).toEqual([undefined, expect.any(Promise)])
-  expect(scene.seqs()).toEqual([2, 1])
-  await writes[1]
-  expect([scene.seqs(), scene.commits()]).toEqual([[2, 2], 2])
+  const [one, other] = drains
+  if (one === undefined || other === undefined) throw new Error("two sessions")
+  const waiting = log.appendSoon(one, [CALLED])
+  scene.beAlone()
+  const behind = log.appendSoon(other, [CALLED])
+  expect([waiting, behind, scene.seqs()]).toEqual([expect.any(Promise), expect.any(Promise), [1, 1]])
+  await behind
+  expect([log.appendSoon(one, [CALLED]), scene.seqs(), scene.commits()]).toEqual([undefined, [3, 2], 2])
 })
 
 test("one that is refused takes nothing from the others, and leaves nothing of its own", async () => {

@@ -1,8 +1,7 @@
 /**
  * What several sessions write in one turn of the event loop shares one transaction: a commit costs as much for one as for
- * many, and many sessions would otherwise spend most of their time in it. The first one is committed at once, so that a
- * session that is alone waits for nobody. Each write is still all or nothing, and nobody hears of one before it is
- * committed.
+ * many, and many sessions would otherwise spend most of their time in it. A session that is alone waits for nobody. Each
+ * write is still all or nothing, and nobody hears of one before it is committed.
  */
 import type { Database } from "./database.ts"
 
@@ -32,15 +31,13 @@ interface Member {
   readonly fail: (cause: unknown) => void
 }
 
-export const createGroupCommit = ({ transact }: Pick<Database, "transact">): GroupCommit => {
+export const createGroupCommit = (options: {
+  readonly database: Pick<Database, "transact">
+  /** Nobody else here is at work who could write in this turn of the event loop. */
+  readonly isAlone: () => boolean
+}): GroupCommit => {
+  const { transact } = options.database
   let waiting: Member[] = []
-  /** Something was written in this turn of the event loop: more may come. */
-  let busy = false
-
-  const turnOver = (): void => {
-    busy = false
-    flush()
-  }
 
   const flush = (): void => {
     while (waiting.length > 0) {
@@ -95,6 +92,7 @@ export const createGroupCommit = ({ transact }: Pick<Database, "transact">): Gro
   const wait = <A>({ sessionID, body, committed }: Write<A>): Promise<A> => {
     const { promise, resolve, reject } = Promise.withResolvers<A>()
     let result: A
+    if (waiting.length === 0) setImmediate(flush)
     waiting.push({
       sessionID,
       body: () => {
@@ -110,12 +108,7 @@ export const createGroupCommit = ({ transact }: Pick<Database, "transact">): Gro
   }
 
   return {
-    join: (write) => {
-      if (busy) return wait(write)
-      busy = true
-      setImmediate(turnOver)
-      return writeNow(write)
-    },
+    join: (write) => (waiting.length === 0 && options.isAlone() ? writeNow(write) : wait(write)),
     settle: (sessionID) => {
       if (waiting.some((member) => member.sessionID === sessionID)) flush()
     },

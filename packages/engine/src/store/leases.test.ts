@@ -120,3 +120,21 @@ test("a lease that was taken over while it rested is acquired anew", () => {
   second.leases.release({ key: 7, number: 2 })
   expect(first.leases.acquire(7)).toMatchObject({ fence: { number: 3 } })
 })
+
+test("a session counts as at work until its lease rests, and not when it was lost meanwhile", () => {
+  const { first, second, end } = openOwners()
+  const counts: number[] = []
+  const note = () => counts.push(first.leases.atWork())
+  first.leases.acquire(7)
+  note()
+  first.leases.rest({ key: 7, number: 1 })
+  note()
+  first.leases.acquire(7)
+  note()
+  first.leases.rest({ key: 7, number: 1 })
+  end(1)
+  second.leases.acquire(7)
+  expect(first.leases.acquire(7)).toEqual({ kind: "held" })
+  note()
+  expect(counts).toEqual([1, 0, 1, 0])
+})

@@ -30,6 +30,8 @@ export interface Leases {
   readonly release: (fence: Fence) => void
   /** For work that ended well: ours again without a write if more comes soon, otherwise released within a moment. */
   readonly rest: (fence: Fence) => void
+  /** How many sessions are at work here; those whose lease rests are not. */
+  readonly atWork: () => number
   /** Nobody has taken it since. */
   readonly isCurrent: (fence: Fence) => boolean
   /** Somebody else holds it and is, as far as we know, alive. */
@@ -101,8 +103,10 @@ export const createLeases = (options: {
   const acquire: Leases["acquire"] = (key) => {
     const rested = resting.get(key)
     resting.delete(key)
-    if (rested !== undefined && isCurrent(rested))
-      return { kind: "acquired", fence: rested, abandoned: false, rested: true }
+    if (rested !== undefined) {
+      if (isCurrent(rested)) return { kind: "acquired", fence: rested, abandoned: false, rested: true }
+      held.delete(key)
+    }
     // Who waits for another asks again and again: that must not cost the others the write lock.
     if (isHeldElsewhere(key)) return { kind: "held" }
     return database.transact("NORMAL", () => {
@@ -190,7 +194,17 @@ export const createLeases = (options: {
     })
   }
 
-  return { acquire, release, rest, isCurrent, isHeldElsewhere, abandoned, sweep, close }
+  return {
+    acquire,
+    release,
+    rest,
+    atWork: () => held.size - resting.size,
+    isCurrent,
+    isHeldElsewhere,
+    abandoned,
+    sweep,
+    close,
+  }
 }
 
 const ownerRow = (row: Readonly<Record<string, unknown>>): OwnerRow => ({

@@ -89,11 +89,16 @@ export interface Log {
   readonly projector: Projector
 }
 
-export const createLog = (options: { readonly database: Database; readonly now: () => number }): Log => {
+export const createLog = (options: {
+  readonly database: Database
+  readonly now: () => number
+  /** At most one session is at work here. */
+  readonly isAlone: () => boolean
+}): Log => {
   const { database, now } = options
   const { raw } = database
   const projector = createProjector(raw)
-  const group = createGroupCommit(database)
+  const group = createGroupCommit(options)
   const listeners = new Set<(sessionID: string, events: readonly StoredEvent[]) => void>()
   const selectSession = raw.prepare("select * from session where id = ?")
   const selectHead = raw.prepare("select key, seq, directory, interrupt_seq from session where id = ?")

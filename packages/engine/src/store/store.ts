@@ -30,8 +30,8 @@ export const openStore = (options: {
 }): Store => {
   const { file, world, leaseMs, tap } = options
   const database = openDatabase(file, tap)
-  const log = createLog({ database, now: world.now })
   const leases = createLeases({ database, world, leaseMs })
+  const log = createLog({ database, now: world.now, isAlone: () => leases.atWork() <= 1 })
   const reader = createReader(database)
   const drafts = createDrafts({ database, log, leases })
   return {
