@@ -13,14 +13,16 @@ export const attempt = <A>(body: () => A): Effect.Effect<A, Failure> =>
 
 /** Store code that may have to wait. What it took on happens whoever waits, so nobody leaves before knowing how it ended. */
 export const attemptSoon = <A>(body: () => A | Promise<A>): Effect.Effect<A, Failure> =>
-  Effect.suspend(() => {
-    try {
-      const answer = body()
-      return answer instanceof Promise ? Effect.uninterruptible(awaited(answer)) : Effect.succeed(answer)
-    } catch (cause) {
-      return asFailure(cause)
-    }
-  })
+  Effect.uninterruptible(
+    Effect.suspend(() => {
+      try {
+        const answer = body()
+        return answer instanceof Promise ? awaited(answer) : Effect.succeed(answer)
+      } catch (cause) {
+        return asFailure(cause)
+      }
+    }),
+  )
 
 const awaited = <A>(promise: Promise<A>): Effect.Effect<A, Failure> =>
   Effect.callback((resume) => {

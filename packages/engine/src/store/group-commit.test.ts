@@ -150,6 +150,16 @@ test("a commit that fails is a failure of everyone in it, and nothing is written
   expect([scene.seqs(), scene.commits()]).toEqual([[1, 1], 1])
 })
 
+test("who listens badly to one write keeps nothing from the others", async () => {
+  using scene = openScene(3)
+  const { log, drains } = scene
+  log.onCommit((sessionID) => {
+    if (sessionID === drains[1]?.sessionID) throw new Error("deaf")
+  })
+  const outcomes = drains.map((drain) => codeOf(log.appendSoon(drain, [CALLED])))
+  expect(await Promise.all(outcomes)).toEqual(["done", "Error: deaf", "done"])
+})
+
 test("a transaction has room for so many, the rest has the next one", async () => {
   using scene = openScene(MOST_TOGETHER + 1)
   await Promise.all(scene.drains.map((drain) => soon(scene.log, drain)))

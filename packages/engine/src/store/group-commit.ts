@@ -99,8 +99,13 @@ export const createGroupCommit = (options: {
         result = body()
       },
       succeed: () => {
-        committed()
-        resolve(result)
+        try {
+          committed()
+          resolve(result)
+        } catch (cause) {
+          // Its own trouble: the others of the group must still hear.
+          reject(cause)
+        }
       },
       fail: reject,
     })
