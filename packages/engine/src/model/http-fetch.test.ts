@@ -48,6 +48,34 @@ test("sends method, headers and body, and gives status, headers and body back", 
   expect(await readAll(response)).toBe("grüße")
 })
 
+test("says where and how much, unless somebody else has said where; names are one whatever their case", async () => {
+  const url = await serve((request, response) => response.end(JSON.stringify(request.rawHeaders)))
+  const { host } = new URL(url)
+  const sent = async (address: string, headers: Record<string, string>, body: string): Promise<string[]> => {
+    const raw = await readAll(await fetch(address, { method: "POST", headers, body }))
+    // eslint-disable-next-line eslint/no-restricted-properties, typescript/no-unsafe-type-assertion -- written by the server above
+    const list = JSON.parse(raw) as string[]
+    return list.flatMap((name, index) =>
+      index % 2 === 0 ? [`${name.toLowerCase()}: ${list[index + 1] ?? ""}`] : [],
+    )
+  }
+  expect(await sent(url, { "Content-Type": "text/plain", "Content-Length": "7000" }, "grüße")).toEqual([
+    `host: ${host}`,
+    "content-type: text/plain",
+    "content-length: 7",
+    "connection: keep-alive",
+  ])
+  expect(await sent(url.replace("//", "//me:secret@"), { HOST: "elsewhere" }, "")).toEqual([
+    "host: elsewhere",
+    `authorization: Basic ${Buffer.from("me:secret").toString("base64")}`,
+    "content-length: 0",
+    "connection: keep-alive",
+  ])
+  expect(await sent(url.replace("//", "//me:secret@"), { Authorization: "Bearer key" }, "")).toContain(
+    "authorization: Bearer key",
+  )
+})
+
 test("an error status is a response, not an exception", async () => {
   const url = await serve((_request, response) => response.writeHead(503).end("busy"))
   const response = await fetch(url)

@@ -105,13 +105,14 @@ const headerList = (
   auth: string | null | undefined,
   body: unknown,
 ): readonly string[] => {
-  const list = ["host", host]
-  if (auth != null && !("authorization" in headers))
-    list.push("authorization", `Basic ${Buffer.from(auth).toString("base64")}`)
-  for (const [name, value] of Object.entries(headers)) list.push(name, value)
   const length = lengthOf(body)
-  if (length !== undefined) list.push("content-length", String(length))
-  return list
+  const all = {
+    host,
+    ...(auth == null ? {} : { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
+    ...headers,
+    ...(length === undefined ? {} : { "content-length": String(length) }),
+  }
+  return Object.entries(all).flat()
 }
 
 const lengthOf = (body: unknown): number | undefined => {
