@@ -1,7 +1,14 @@
 /** `meridian direct`: one session of the engine, with a terminal or without. */
 import type { Effort } from "@meridian/engine"
 import { Failure, sessionId } from "@meridian/protocol"
-import { fitParams, implement, renderWarning, warning, type InputOf, type World } from "@meridian/spaces"
+import {
+  implement,
+  readDirectParams,
+  renderWarning,
+  warning,
+  type InputOf,
+  type World,
+} from "@meridian/spaces"
 
 import { readLaunchFile } from "../direct/launch-file.ts"
 import type { DirectLaunch } from "../direct/open-session.ts"
@@ -33,20 +40,27 @@ export const direct = implement(DIRECT, {
 
 const readLaunch = (input: Input, world: World): DirectLaunch => {
   const file = readLaunchFile(input.launch)
-  const params = readParams(input.args)
+  const { maxTurns, warnings } = readDirectParams(input.args)
   const effort = EFFORTS.find((known) => known === input.effort)
-  const unknown = [
-    ...params.unknown,
-    ...(input.effort === undefined || effort !== undefined ? [] : [`effort ${input.effort}`]),
+  const notices = [
+    ...warnings,
+    ...(input.effort === undefined || effort !== undefined
+      ? []
+      : [
+          {
+            code: "UNSUPPORTED_FLAG" as const,
+            facts: { flag: `effort ${input.effort}`, harness: "Direct" },
+          },
+        ]),
   ]
   return {
     session: chooseSession(input, world),
     file,
-    notices: unknown.map((flag) => renderWarning(warning("UNSUPPORTED_FLAG", { flag, harness: "Direct" }))),
+    notices: notices.map(({ code, facts }) => renderWarning(warning(code, facts))),
     ...(input.model === undefined ? {} : { model: input.model }),
     ...(effort === undefined ? {} : { effort }),
     ...(input.permission === undefined ? {} : { permission: input.permission }),
-    ...(params.maxTurns === undefined ? {} : { maxTurns: params.maxTurns }),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
   }
 }
 
@@ -70,27 +84,4 @@ const checkId = (text: string): string => {
   } catch {
     throw new Failure("SESSION_NOT_FOUND", { session: JSON.stringify(text.slice(0, 200)) })
   }
-}
-
-interface Params {
-  readonly maxTurns: number | undefined
-  readonly unknown: readonly string[]
-}
-
-/** What followed `--`. A flag nobody knows is named and left out. */
-const readParams = (args: readonly string[]): Params => {
-  const { groups } = fitParams({ id: "direct", name: "Direct" }, args)
-  const unknown = groups.flatMap(({ flag, words }) =>
-    flag === "--max-turns" ? [] : [flag ?? words.join(" ")],
-  )
-  const words = groups.findLast(({ flag }) => flag === "--max-turns")?.words
-  if (words === undefined) return { maxTurns: undefined, unknown }
-  const text = words.join("=").replace(/^--max-turns=?/, "")
-  const maxTurns = Number(text)
-  if (!Number.isSafeInteger(maxTurns) || maxTurns < 1)
-    throw new Failure("USAGE", {
-      problem: `--max-turns must be a whole number of at least 1, got ${JSON.stringify(text)}.`,
-      next: "give a number, or leave it out.",
-    })
-  return { maxTurns, unknown }
 }

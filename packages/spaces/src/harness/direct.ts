@@ -19,6 +19,7 @@ import type {
 } from "../port/harness.ts"
 import { failureOf } from "./classify.ts"
 import { readDirectLine } from "./direct-lines.ts"
+import { readDirectParams } from "./direct-params.ts"
 import { textAt } from "./json-fields.ts"
 import { fitParams } from "./params.ts"
 import { asSession, streamParser } from "./stream-parser.ts"
@@ -41,6 +42,7 @@ export const direct = (program: readonly [command: string, ...args: readonly str
     cost: true,
     interactive: true,
   },
+  checkParams: (params) => void readDirectParams(params),
   launch: (request) => launch(program, request),
   parser: () => parser(),
   // The id is always chosen before the launch.

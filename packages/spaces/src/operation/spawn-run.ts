@@ -53,6 +53,7 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
   const bytes = Buffer.byteLength(prepared.prompt)
   if (bytes > LIMIT.promptBytes) throw new Failure("PROMPT_TOO_LARGE", { bytes, limit: LIMIT.promptBytes })
   const { harness } = prepared
+  harness.checkParams?.(request.params)
   const depth = depthHere(request.space, state, world)
   const launch: RunPlan["launch"] = sparse({
     binary: binaryOf(config, prepared),

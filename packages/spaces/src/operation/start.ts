@@ -216,10 +216,9 @@ const planLaunch = async (
   }: Chosen & { readonly prepared: Prepared; readonly fork: boolean },
 ): Promise<{ readonly harness: Harness; readonly plan: LaunchPlan; readonly params: readonly string[] }> => {
   const { harness } = prepared
-  const params = mergeParams(harness.id, continuation?.record.params ?? [], [
-    ...input.passthrough,
-    ...input.args,
-  ])
+  const asked = [...input.passthrough, ...input.args]
+  harness.checkParams?.(asked)
+  const params = mergeParams(harness.id, continuation?.record.params ?? [], asked)
   const given = input.cwd === undefined ? undefined : resolve(world.cwd, input.cwd)
   const cwd = continuation?.record.cwd ?? given ?? state.place.project
   const request: LaunchRequest = {

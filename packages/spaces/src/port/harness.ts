@@ -28,6 +28,11 @@ export interface Harness {
   /** What is looked up on PATH when the configuration names nothing else. */
   readonly binary: string
   readonly capabilities: HarnessCapabilities
+  /**
+   * Pure. Throws USAGE for words behind `--` that nobody would ever judge. A harness that reads its own command line has
+   * none: it is given what we do not know.
+   */
+  readonly checkParams?: (params: readonly string[]) => void
   /** Pure. Never fails: what the harness cannot do becomes a warning in the plan. */
   readonly launch: (request: LaunchRequest) => LaunchPlan
   /** A fresh parser for one attempt of one headless run. */
