@@ -10,7 +10,7 @@ import { expect, test, vi } from "vitest"
 
 import { directScene, judged, type DirectScene } from "../direct-scene.ts"
 import { verifies } from "../verifies.ts"
-import { BINARY, document } from "./cli-binary.ts"
+import { BINARY, document, meridian } from "./cli-binary.ts"
 import { startServer } from "./server-process.ts"
 
 const USAGE = { input: 100, output: 20, cacheRead: 30 }
@@ -297,10 +297,79 @@ test("bad input is said in one line, with what to do", async () => {
     /^2 ERROR \[USAGE\]: Cannot combine/,
   )
   expect(await said("direct", "--launch", "/nowhere.json")).toMatch(/^2 ERROR \[USAGE\]/)
-  expect(await said(...DIRECT, "x", "--", "--max-turns", "none")).toContain(
-    "--max-turns must be a whole number",
-  )
-  expect(await said(...DIRECT, "x", "--", "--what-is-this")).toContain("0 ")
+})
+
+test.each([
+  ["--bogus", 'Direct takes no "--bogus" behind --.'],
+  ["--bogus=1", 'Direct takes no "--bogus=1" behind --.'],
+  ["word", 'Direct takes no "word" behind --.'],
+  ["--max-turns", '--max-turns must be a whole number of at least 1, got "".'],
+  ["--max-turns=0", '--max-turns must be a whole number of at least 1, got "0".'],
+])("%s behind -- is refused at once, and nothing is written", async (word, problem) => {
+  const scene = await directScene()
+  const own = ["direct", "--headless", "--", word]
+  const start = ["start", "--harness", "direct", "--", word]
+  for (const words of [
+    [...DIRECT, "x", "--", word],
+    [...DIRECT, "x", "--background", "--", word],
+    start,
+    own,
+  ]) {
+    const ran = await scene.run(...words)
+    expect([ran.code, ran.stdout]).toEqual([2, ""])
+    expect(ran.stderr).toContain(`ERROR [USAGE]: ${problem} Next: `)
+  }
+  expect(readdirSync(join(scene.project, ".meridian"))).toEqual(["config.toml"])
+  expect(scene.asked()).toEqual([])
+})
+
+test("a flag of another harness is left out with a warning on stderr, as every harness does", async () => {
+  const scene = await directScene()
+  const ran = await scene.run(...DIRECT, "x", "--", "--add-dir", "a", "--max-turns", "3")
+  expect(ran.code).toBe(0)
+  expect(ran.stderr).toContain("WARNING [UNSUPPORTED_FLAG]: --add-dir is not supported by Direct.")
+})
+
+test("a run that names no model records the one it gets, and a continuation keeps it", async () => {
+  const scene = await directScene()
+  const model = "direct/anthropic/claude-sonnet-4-6"
+  expect(document(await scene.run(...DIRECT, "x", "--dry-run", "--json"))).toMatchObject({ model })
+  const ran = await scene.run(...DIRECT, "x")
+  expect(ran.stderr).toContain(`${model} (direct)`)
+  await scene.run("config", "set", "direct.model", "anthropic/claude-haiku-4-5")
+  await scene.run("run", "continue", "r1", "-p", "y", "--space", "s1")
+  await scene.run(...DIRECT, "z", "--space", "s1", "--background")
+  await scene.run("run", "wait", "r3", "--space", "s1")
+  const listed = document(await scene.run("run", "list", "--space", "s1", "--json"))
+  expect(listed).toMatchObject({
+    runs: [{ model: "direct/anthropic/claude-haiku-4-5" }, { model }, { model }],
+  })
+  expect(scene.asked().map((body) => /"model":"([^"]+)"/.exec(body)?.[1])).toEqual([
+    "claude-sonnet-4-6",
+    "claude-sonnet-4-6",
+    "claude-haiku-4-5",
+  ])
+  expect((await scene.run("run", "show", "r1", "--space", "s1")).stdout).toContain(`Model: ${model} (direct)`)
+})
+
+test("a run without any model says that it echoes, and goes on with a real one once there is one", async () => {
+  const scene = await directScene()
+  writeFileSync(join(scene.project, ".meridian/config.toml"), "")
+  const { ANTHROPIC_API_KEY: _, ...env } = scene.env
+  const echoed = await meridian([...DIRECT, "x", "--json"], { cwd: scene.project, env })
+  expect(document(echoed)).toMatchObject({ model: "direct/meridian/echo", report: "echo: x" })
+  expect(eventsOf(scene, "r1").some((line) => line.includes("No model is set up"))).toBe(true)
+  const again = await scene.run("run", "continue", "r1", "-p", "y", "--space", "s1", "--json")
+  const used = /"model":"([^"]+)"/.exec(scene.asked()[0] ?? "")?.[1]
+  expect(document(again)).toMatchObject({ model: `direct/anthropic/${used}` })
+})
+
+test("a default model that cannot be used is refused before anything is written", async () => {
+  const scene = await directScene()
+  writeFileSync(join(scene.project, ".meridian/config.toml"), '[direct]\nmodel = "openai/gpt-5"\n')
+  const ran = await scene.run(...DIRECT, "x")
+  expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("ERROR [MODEL_NOT_USABLE]")])
+  expect(readdirSync(join(scene.project, ".meridian"))).toEqual(["config.toml"])
 })
 
 test("servers of a launch are tools, and their tools may be used", async () => {
@@ -364,7 +433,7 @@ test("a server on the same state shows the session, knows its agent, and neither
   expect(scene.asked().some((body) => body.includes("for the server only"))).toBe(false)
 })
 
-test("the effort of a profile reaches the model; what nobody knows is named in the events", async () => {
+test("the effort of a profile reaches the model; one that nobody knows is named in the events", async () => {
   const scene = await directScene()
   mkdirSync(join(scene.project, ".meridian/agents"), { recursive: true })
   for (const effort of ["low", "enormous"])
@@ -375,11 +444,8 @@ test("the effort of a profile reaches the model; what nobody knows is named in t
   await scene.run(...DIRECT, "x", "-a", "low")
   await scene.run(...DIRECT, "x", "-a", "enormous", "--space", "s1")
   expect(scene.asked().map((body) => /"(?:effort|budget_tokens)"/.test(body))).toEqual([true, false])
-  await scene.run(...DIRECT, "x", "--space", "s1", "--", "--what-is-this", "word")
-  const warned = ["r2", "r3"].flatMap((run) =>
-    eventsOf(scene, run).flatMap(
-      (line) => /\[UNSUPPORTED_FLAG\]: (.+) is not supported by Direct/.exec(line)?.[1] ?? [],
-    ),
+  const warned = eventsOf(scene, "r2").flatMap(
+    (line) => /\[UNSUPPORTED_FLAG\]: (.+) is not supported by Direct/.exec(line)?.[1] ?? [],
   )
-  expect(warned).toEqual(["effort enormous", "--what-is-this"])
+  expect(warned).toEqual(["effort enormous"])
 })

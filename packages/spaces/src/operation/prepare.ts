@@ -5,10 +5,11 @@
 import { Failure } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
+import { ECHO_MODEL } from "../domain/provider-preset.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
 import type { Harness, HarnessId, NativeAgent, PermissionTier } from "../port/harness.ts"
 import { openPlace } from "../store/place.ts"
-import { resolveLaunch, type RecordedLaunch } from "./agents-launch.ts"
+import { resolveLaunch, type RecordedLaunch, type ResolvedLaunch } from "./agents-launch.ts"
 import { composeLaunch } from "./agents-prompt.ts"
 import { harnessesOf } from "./state.ts"
 import type { World } from "./world.ts"
@@ -59,6 +60,7 @@ export const prepare = async (request: PrepareRequest, config: Config, world: Wo
     { ...request, kind: request.mode === "headless" ? "run" : "primary", recorded },
     { place, config, world },
   )
+  const { model, harnessModel } = leavesModelToEngine(request, launch) ? await engineModel(world) : launch
   const entry = harnessesOf(world).find((candidate) => candidate.id === launch.harness)
   if (entry === undefined) throw new Failure("HARNESS_UNKNOWN", { harness: launch.harness })
   const harness = await entry.load()
@@ -77,8 +79,8 @@ export const prepare = async (request: PrepareRequest, config: Config, world: Wo
   return {
     entry,
     harness,
-    model: launch.model,
-    harnessModel: launch.harnessModel,
+    model,
+    harnessModel,
     agent:
       launch.agent === undefined ? lostAgent(request) : { name: launch.agent.name, path: launch.agent.path },
     nativeAgent: composed.nativeAgent,
@@ -91,6 +93,28 @@ export const prepare = async (request: PrepareRequest, config: Config, world: Wo
     allowedTools: request.permission === undefined ? launch.agent?.allowedTools : undefined,
     effort: launch.effort,
   }
+}
+
+const ECHO = `direct/${ECHO_MODEL}`
+
+/**
+ * A run of the engine that names no model, or one that goes on after nothing but the echo was there. A chat is left alone:
+ * `/model` changes its model without a record, and its session remembers.
+ */
+const leavesModelToEngine = ({ mode, model, recorded }: PrepareRequest, launch: ResolvedLaunch): boolean => {
+  if (mode !== "headless" || launch.harness !== "direct") return false
+  return recorded === undefined
+    ? launch.model === ""
+    : launch.model === ECHO && recorded.model === ECHO && (model ?? "") === ""
+}
+
+/** Named before the launch, so that what is recorded is what is used. */
+const engineModel = async (world: World): Promise<Pick<ResolvedLaunch, "model" | "harnessModel">> => {
+  const { resolveEngineModels } = await import("./engine-models.ts")
+  const { defaultModel } = await resolveEngineModels(world)
+  const model = `direct/${defaultModel}`
+  // Where nobody asked for the echo, it says what it is.
+  return defaultModel === ECHO_MODEL ? { model } : { model, harnessModel: defaultModel }
 }
 
 /** A recorded agent whose file is gone stays on record: once the file is back, the conversation has its agent again. */

@@ -75,6 +75,10 @@ export const sparse = <T extends object>(document: T): Present<T> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every undefined was just removed
   Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined)) as Present<T>
 
+/** A run whose harness chose by itself has no model on record; no word may look like the name of one. */
+export const modelName = (model: string, harness: string): string =>
+  model === "" ? `chosen by ${harness}` : model
+
 export const seconds = (value: number | undefined): string =>
   value === undefined ? "-" : `${value.toFixed(1)}s`
 

@@ -1,6 +1,6 @@
 import { findRun, spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
-import { dollars, filesTouched, runDocument, seconds } from "./run-document.ts"
+import { dollars, filesTouched, modelName, runDocument, seconds } from "./run-document.ts"
 import type { RunDocument } from "./run-schema.ts"
 import { RUN_FILES, RUN_SHOW } from "./run.meta.ts"
 import { openState } from "./state.ts"
@@ -32,7 +32,7 @@ const describe = (run: RunDocument): string => {
   const lines: readonly (readonly [string, string | undefined])[] = [
     ["Run", run.run_id],
     ["Status", `${run.status}${exit}`],
-    ["Model", `${run.model === "" ? "default" : run.model} (${run.harness})`],
+    ["Model", run.model === "" ? modelName(run.model, run.harness) : `${run.model} (${run.harness})`],
     ["Agent", run.agent],
     ["Skills", run.skills?.join(", ")],
     ["Duration", run.duration_secs === undefined ? undefined : seconds(run.duration_secs)],

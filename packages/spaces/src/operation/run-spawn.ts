@@ -85,7 +85,7 @@ export const spawnNotes = (run: SpawnDocument): string => {
   if (run.status === "dry-run") return ""
   const facts = [
     `run_id=${run.run_id}`,
-    `model=${run.model === "" ? "default" : run.model}`,
+    ...(run.model === undefined || run.model === "" ? [] : [`model=${run.model}`]),
     `harness=${run.harness}`,
     `status=${run.status}`,
     ...(run.duration_secs === undefined ? [] : [`duration=${seconds(run.duration_secs)}`]),

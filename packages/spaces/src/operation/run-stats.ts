@@ -3,7 +3,7 @@ import { settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
 import { spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
-import { dollars, seconds, sparse } from "./run-document.ts"
+import { dollars, modelName, seconds, sparse } from "./run-document.ts"
 import { RUN_STATS } from "./run.meta.ts"
 import { openState } from "./state.ts"
 
@@ -15,8 +15,10 @@ export const runStats = implement(RUN_STATS, {
     const runs = input.session === undefined ? all : all.filter((run) => run.chatId === input.session)
     const count = (status: Run["status"]): number => runs.filter((run) => run.status === status).length
     const models: Record<string, number> = {}
-    for (const { model } of runs)
-      models[model === "" ? "default" : model] = (models[model === "" ? "default" : model] ?? 0) + 1
+    for (const { model, harness } of runs) {
+      const name = modelName(model, harness)
+      models[name] = (models[name] ?? 0) + 1
+    }
     return sparse({
       total_runs: runs.length,
       succeeded: count("succeeded"),
