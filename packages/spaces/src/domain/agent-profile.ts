@@ -15,6 +15,8 @@ export interface AgentProfile {
   readonly skills: readonly string[]
   readonly allowedTools?: readonly string[]
   readonly permission?: ProfileTier
+  /** Names only: no profile starts a program by itself. */
+  readonly servers: readonly string[]
 }
 
 export type ProfileReading =
@@ -46,10 +48,12 @@ export const readAgentProfile = (file: {
       description: textValue(fields["description"]) ?? "",
       body: file.body,
       skills: textList(fields["skills"]),
+      servers: serverNames(fields["mcp-servers"] ?? fields["mcpServers"]),
       // `inherit` is Claude's word for "whatever the conversation uses".
       ...(model === undefined || model === "inherit" ? {} : { model }),
       ...(effort === undefined ? {} : { effort }),
-      ...(tools === undefined || isMap(tools) ? {} : { allowedTools: textList(tools) }),
+      // OpenCode writes `tools: {write: false}`, which is not a list of what is allowed.
+      ...(tools === undefined || isFields(tools) ? {} : { allowedTools: textList(tools) }),
       ...(permission === undefined ? {} : { permission }),
     },
   }
@@ -64,6 +68,14 @@ const TIER_OF_SANDBOX: Readonly<Record<string, ProfileTier>> = {
   unrestricted: "full-access",
 }
 
-/** OpenCode writes `tools: {write: false}`, which is not a list of what is allowed. */
-const isMap = (value: unknown): boolean =>
+/** By name, or a list of names, of servers with a `name`, and of servers by name (as Claude writes them). */
+const serverNames = (value: unknown): readonly string[] => {
+  if (isFields(value)) return Object.keys(value)
+  if (!Array.isArray(value)) return textList(value)
+  return value.flatMap((entry: unknown) =>
+    isFields(entry) ? (textValue(entry["name"]) ?? Object.keys(entry)) : textList(entry),
+  )
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

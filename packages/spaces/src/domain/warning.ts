@@ -49,6 +49,10 @@ export const WARNINGS = {
         : `Agent '${f["agent"]}' names skills that do not exist: ${f["skills"]}.`,
     next: () => "run 'meridian skills list', or correct the profile.",
   },
+  PROFILE_SERVERS_UNUSED: {
+    cause: (f) => `Agent '${f["agent"]}' names MCP servers that Direct does not start: ${f["servers"]}.`,
+    next: () => "remove them from the profile, or use a harness that has them.",
+  },
   PROFILE_SKIPPED: {
     cause: (f) => `${f["path"]} was skipped: ${f["problem"]}.`,
     next: () => "correct the file.",

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path"
 import { Failure } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
+import { renderWarning, warning } from "../domain/warning.ts"
 import { loadConfig } from "../store/config-file.ts"
 import { openPlace } from "../store/place.ts"
 import { resolveLaunch, type LaunchWish } from "./agents-launch.ts"
@@ -23,13 +24,25 @@ const scene = async (
   const place = openPlace(env, project)
   const { config } = await loadConfig({ root: place.root, cwd: project, env, configPath: undefined })
   const warned: string[] = []
+  const said: string[] = []
   return {
     project,
     warned,
+    said,
     resolve: (wish: Partial<LaunchWish>) =>
       resolveLaunch(
         { skills: [], kind: "run", ...wish },
-        { place, config, world: { env, warn: (code) => warned.push(code) } },
+        {
+          place,
+          config,
+          world: {
+            env,
+            warn: (code, facts) => {
+              warned.push(code)
+              said.push(renderWarning(warning(code, facts)))
+            },
+          },
+        },
       ),
   }
 }
@@ -237,4 +250,26 @@ test("references and variables are read, and what cannot be is said", async () =
   expect(await compose({ variables: ["K"] })).toMatch("Expected KEY=VALUE, got 'K'.")
   expect(await compose({ variables: ["K=@none"] })).toMatch(`'K' points to missing file: ${project}/none.`)
   expect(await compose({ variables: [] })).toMatch("VARIABLE_UNDEFINED: Undefined template variables: K.")
+})
+
+test.each([
+  ["mcp-servers:\n  docs:\n    command: docs-server\n  web:\n    url: http://127.0.0.1:1", "docs, web"],
+  ["mcpServers:\n  - docs\n  - web: {command: web-server}\n  - {name: own, command: x}", "docs, web, own"],
+  ["mcp-servers: docs", "docs"],
+])("a profile whose servers the engine does not start says so once: %j", async (lines, servers) => {
+  const files = { ".meridian/agents/helper.md": `---\nname: helper\n${lines}\n---\nHelp.\n` }
+  const { resolve, said } = await scene(files)
+  await resolve({ agent: "helper", harness: "direct" })
+  expect(said).toEqual([
+    `WARNING [PROFILE_SERVERS_UNUSED]: Agent 'helper' names MCP servers that Direct does not start: ${servers}. Next: remove them from the profile, or use a harness that has them.`,
+  ])
+  const other = await scene(files)
+  await other.resolve({ agent: "helper", harness: "claude" })
+  expect(other.said).toEqual([])
+})
+
+test.each(["mcp-servers: []", "mcp-servers: {}", "mcp-servers:"])("%s names none", async (line) => {
+  const { resolve, said } = await scene({ ".meridian/agents/helper.md": `---\n${line}\n---\nHelp.\n` })
+  await resolve({ agent: "helper", harness: "direct" })
+  expect(said).toEqual([])
 })

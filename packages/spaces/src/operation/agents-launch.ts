@@ -76,6 +76,8 @@ export const resolveLaunch = async (wish: LaunchWish, scene: LaunchScene): Promi
   const agent = await resolveAgent(wish, profiles, scene)
   const skills = await resolveSkills(wish, agent, profiles, scene)
   const route = await resolveRoute(wish, agent, scene)
+  if (route.harness === "direct" && agent !== undefined && agent.servers.length > 0)
+    scene.world.warn("PROFILE_SERVERS_UNUSED", { agent: agent.name, servers: agent.servers.join(", ") })
   const tier = wish.kind === "run" ? "permissions.default_tier" : "primary.permission_tier"
   const permission = wish.permission ?? agent?.permission ?? scene.config[tier]
   const effort = agent?.effort ?? route.effort

@@ -2,12 +2,17 @@
 import type { Json } from "@meridian/protocol"
 
 import { several, textAt } from "./describe.ts"
-import { plainText } from "./plain-text.ts"
+import { plainLine, plainText } from "./plain-text.ts"
 
 const MOST_CHARACTERS = 200_000
 
+/** A tool from elsewhere (of an MCP server, of an embedder) names no resource: what it is given is all there is to judge. */
+export const isUnnamed = (resources: readonly string[]): boolean =>
+  resources.length === 1 && resources[0] === "*"
+
 /** What its resources do not say already; nothing where there is no more to it. */
-export const callContent = (input: Json | undefined): readonly string[] => {
+export const callContent = (resources: readonly string[], input: Json | undefined): readonly string[] => {
+  if (isUnnamed(resources)) return input === undefined ? ["*"] : marked("", everyField(input))
   const first = (...names: readonly string[]): string | undefined =>
     names.map((name) => textAt(input, name)).find((text) => text !== undefined)
   const before = first("oldString", "old_string", "oldText")
@@ -19,9 +24,21 @@ export const callContent = (input: Json | undefined): readonly string[] => {
 
 /** All of it, for the scrollback. */
 export const wholeCall = (resources: readonly string[], input: Json | undefined): readonly string[] => [
-  ...marked("", resources.join("\n")),
-  ...callContent(input),
+  ...(isUnnamed(resources) ? [] : marked("", resources.join("\n"))),
+  ...callContent(resources, input),
 ]
+
+/** Lines of a text stand below its name, so that none of them can pass for another field. */
+const everyField = (input: Json): string => {
+  if (typeof input === "string") return input
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return JSON.stringify(input)
+  const fields = Object.entries(input).map(([name, value]) => {
+    const text = plainText(typeof value === "string" ? value : JSON.stringify(value))
+    const label = plainLine(name)
+    return text.includes("\n") ? `${label}:\n${text.replaceAll(/^/gm, "  ")}` : `${label}: ${text}`
+  })
+  return fields.length === 0 ? "(no input)" : fields.join("\n")
+}
 
 const marked = (mark: string, text: string | undefined): readonly string[] => {
   if (text === undefined) return []

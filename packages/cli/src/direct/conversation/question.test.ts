@@ -73,6 +73,57 @@ test("what always would allow is said where it is more than what is asked", () =
   expect(shown(["a\\*b"]).join("")).not.toContain("always would")
 })
 
+test("a call of a tool from elsewhere shows everything it is given, each field by its name, as far as the screen goes", () => {
+  const question = {
+    id: "per_1",
+    action: "docs_publish",
+    title: "docs: publish",
+    resources: ["*"],
+    always: ["\\*"],
+    input: {
+      content: "first\nsecond",
+      to: "everybody\u001B[2J",
+      draft: false,
+      tags: ["a", { deep: "b\nc" }],
+      empty: "",
+    },
+  }
+  const rows = (size: { columns: number; rows: number }) =>
+    questionRows(question, { size, style, hint: "[y] once" })
+  expect(rows({ columns: 100, rows: 40 })).toEqual([
+    "Allow docs_publish? docs: publish",
+    "    content:",
+    "      first",
+    "      second",
+    "    to: everybody",
+    "    draft: false",
+    String.raw`    tags: ["a",{"deep":"b\nc"}]`,
+    "    empty: ",
+    "  always would allow in this project: every call of docs_publish",
+    "[y] once",
+  ])
+  expect(rows({ columns: 100, rows: 12 }).slice(1)).toEqual([
+    "    content:",
+    "      first",
+    "      second",
+    "  always would allow in this project: every call of docs_publish",
+    "  … and 4 rows more that do not fit here",
+    "[y] once",
+  ])
+  expect(wholeCall(["*"], question.input)).toHaveLength(7)
+})
+
+test("what a tool from elsewhere is given is bounded, and nothing at all is said", () => {
+  expect(wholeCall(["*"], {})).toEqual(["(no input)"])
+  expect(wholeCall(["*"], undefined)).toEqual(["*"])
+  expect(wholeCall(["*"], "raw")).toEqual(["raw"])
+  expect(wholeCall(["*"], { a: "1\rb: 2", "c\nd": 3 })).toEqual(["a:", "  1", "  b: 2", "c d: 3"])
+  expect(wholeCall(["*"], [1, 2])).toEqual(["[1,2]"])
+  expect(wholeCall(["*"], { a: "x".repeat(199_998) }).at(-1)).toBe("… and 1 character more")
+  const many = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`field${index}`, index]))
+  expect(wholeCall(["*"], many).join("\n").length).toBeLessThan(201_000)
+})
+
 test("only these keys answer", () => {
   expect(["y", "A", "n", "f", "x", "", "yes", "\r"].map((key) => answerOf(key)?.tag)).toEqual([
     "reply",

@@ -1,7 +1,7 @@
 /** A permission question as rows, and what an answer key means. Pure. */
 import type { PermissionReply } from "@meridian/protocol"
 
-import { callContent } from "./call-content.ts"
+import { callContent, isUnnamed } from "./call-content.ts"
 import { cutTo, wrapLine, wrapText } from "./columns.ts"
 import { several } from "./describe.ts"
 import { plainLine, plainText } from "./plain-text.ts"
@@ -45,15 +45,14 @@ export const questionRows = (
 ): readonly string[] => {
   const width = usable(size)
   const most = Math.max(1, Math.floor(size.rows / 2) - 3)
-  const resources = wrapText(plainText(question.resources.join("\n")), width - 2)
-  const content = callContent(question.input).flatMap((line) => wrapLine(line, width - 4))
+  const unnamed = isUnnamed(question.resources)
+  const resources = unnamed ? [] : wrapText(plainText(question.resources.join("\n")), width - 2)
+  const content = callContent(question.resources, question.input).flatMap((line) => wrapLine(line, width - 4))
   const all = [...resources.map((row) => `  ${row}`), ...content.map((row) => `    ${row}`)]
   const shown = all.slice(0, most)
   const cut = all.length - shown.length
   const title = plainLine(question.title)
-  // A backslash in a pattern takes the meaning from the character behind it.
-  const always = question.always.map((pattern) => pattern.replaceAll(/\\([*?\\])/g, "$1"))
-  const broader = always.join("\n") === question.resources.join("\n") ? "" : plainLine(always.join(", "))
+  const broader = unnamed ? `every call of ${plainLine(question.action)}` : broaderThan(question)
   const isNew = title !== "" && !resources.join(" ").includes(title)
   return [
     style.notice(cutTo(`Allow ${plainLine(question.action)}?${isNew ? ` ${title}` : ""}`, width)),
@@ -73,6 +72,13 @@ export const questionRows = (
         ]),
     ...hintRows(hint, width),
   ]
+}
+
+/** What "always" would allow beyond what is asked; "" where it is the same. */
+const broaderThan = ({ always, resources }: Question): string => {
+  // A backslash in a pattern takes the meaning from the character behind it.
+  const patterns = always.map((pattern) => pattern.replaceAll(/\\([*?\\])/g, "$1"))
+  return patterns.join("\n") === resources.join("\n") ? "" : plainLine(patterns.join(", "))
 }
 
 const hintRows = (hint: string, width: number): readonly string[] => {
