@@ -148,7 +148,7 @@ const enter = async (
   { model, agents, world }: Cast,
 ): Promise<Pick<OpenSession, "session" | "notices">> => {
   const { sessions } = engine
-  const session = await obtain(engine, launch.session, world)
+  const session = await obtain(engine, launch.session, { model, world })
   const { id } = session
   await requireIdle(engine, id)
   const notices: string[] = []
@@ -165,12 +165,18 @@ const enter = async (
 const obtain = (
   { sessions }: Engine,
   choice: DirectLaunch["session"],
-  world: World,
+  { model, world }: Pick<Cast, "model" | "world">,
 ): Promise<SessionInfo> => {
   const { cwd: directory } = world
   switch (choice.kind) {
     case "new":
-      return sessions.create({ id: choice.id, location: { directory }, ...titleOf(world) })
+      return sessions.create({
+        id: choice.id,
+        location: { directory },
+        ...titleOf(world),
+        // Its first model is no change of one.
+        ...(model === undefined ? {} : { model }),
+      })
     case "continue":
       return sessions.get(choice.id)
     case "fork":
