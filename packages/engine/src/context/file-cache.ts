@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from "node:fs"
 import { relative } from "node:path"
 
-import type { LookUp } from "./look-up.ts"
+import { isSame, type LookUp } from "./look-up.ts"
 
 export type FileText =
   | { readonly kind: "text"; readonly text: string }
@@ -19,8 +19,7 @@ const MOST_BYTES = 256 * 1024
 
 /** One state of one file: while it stays, so do its text and where it really lies. */
 interface Known {
-  readonly stat: Pick<Stats, "dev" | "ino" | "mtimeMs" | "size">
-  readonly inside: string | undefined
+  readonly stat: Pick<Stats, "dev" | "ino" | "mtimeMs" | "ctimeMs" | "size">
   readonly text: string
 }
 
@@ -34,14 +33,15 @@ export const createFileCache = (
       try {
         const stat = lookUp(path)
         if (stat === undefined || !stat.isFile()) return { kind: "absent" }
-        const cached = known.get(path)
-        if (cached !== undefined && cached.inside === inside && isSame(cached.stat, stat))
+        const place = `${inside ?? ""}\0${path}`
+        const cached = known.get(place)
+        if (cached !== undefined && cached.stat.size === stat.size && isSame(cached.stat, stat))
           return { kind: "text", text: cached.text }
         if (inside !== undefined && !isInside(realpathSync(inside), realpathSync(path)))
           return { kind: "absent" }
         onRead(path)
         const text = readText(path)
-        known.set(path, { stat, inside, text })
+        known.set(place, { stat, text })
         return { kind: "text", text }
       } catch (cause) {
         return isMissing(cause) ? { kind: "absent" } : { kind: "unavailable" }
@@ -49,9 +49,6 @@ export const createFileCache = (
     },
   }
 }
-
-const isSame = (one: Known["stat"], other: Known["stat"]): boolean =>
-  one.ino === other.ino && one.dev === other.dev && one.mtimeMs === other.mtimeMs && one.size === other.size
 
 const isInside = (folder: string, path: string): boolean => {
   const way = relative(folder, path)

@@ -76,6 +76,27 @@ test("another folder in its place is another folder, whatever its time says", as
   expect(await isThere("rules/one.md")).toBe(true)
 })
 
+test("a file in the place of a folder has nothing below it, until a folder comes", async () => {
+  using scene = openScene()
+  const { folder, isThere, settle } = scene
+  writeFileSync(join(folder, ".claude"), "not a folder")
+  settle(join(folder, ".claude"))
+  settle(folder)
+  expect([await isThere(".claude/skills"), await isThere(".claude/skills")]).toEqual([false, false])
+  rmSync(join(folder, ".claude"))
+  mkdirSync(join(folder, ".claude", "skills"), { recursive: true })
+  expect(await isThere(".claude/skills")).toBe(true)
+})
+
+test("a time that was set back hides nothing", async () => {
+  using scene = openScene()
+  const { folder, isThere, settle } = scene
+  expect(await isThere("AGENTS.md")).toBe(false)
+  writeFileSync(join(folder, "AGENTS.md"), "x")
+  settle(folder)
+  expect(await isThere("AGENTS.md")).toBe(true)
+})
+
 test("a link to nowhere is asked again: its target may come into any folder", async () => {
   using scene = openScene()
   const { folder, isThere, settle } = scene

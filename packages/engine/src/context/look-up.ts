@@ -13,7 +13,8 @@ export type LookUp = (path: string) => Stats | undefined
 const SETTLED_MS = 3_000
 const MOST_KNOWN = 1_000
 
-type Version = Pick<Stats, "dev" | "ino" | "mtimeMs">
+/** With the time of change, which nobody can set back. */
+type Version = Pick<Stats, "dev" | "ino" | "mtimeMs" | "ctimeMs">
 
 export const createLookUp = (now: () => number): LookUp => {
   /** Missing paths, with the nearest folder above each as it was then. */
@@ -42,11 +43,12 @@ export const createLookUp = (now: () => number): LookUp => {
       const version = folder === path ? undefined : lookAtFolder(folder)
       if (version !== undefined) {
         if (missing.size >= MOST_KNOWN) missing.clear()
-        if (now() - version.mtimeMs >= SETTLED_MS) missing.set(path, { folder, version })
+        const changed = Math.max(version.mtimeMs, version.ctimeMs)
+        if (now() - changed >= SETTLED_MS) missing.set(path, { folder, version })
         return
       }
       // A link to nowhere: what it waits for may come into any folder.
-      if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined || folder === dirname(folder)) return
+      if (isLink(folder) || folder === dirname(folder)) return
     }
   }
 
@@ -58,5 +60,17 @@ export const createLookUp = (now: () => number): LookUp => {
   }
 }
 
-const isSame = (one: Version, other: Version): boolean =>
-  one.ino === other.ino && one.dev === other.dev && one.mtimeMs === other.mtimeMs
+export const isSame = (one: Version, other: Version): boolean =>
+  one.ino === other.ino &&
+  one.dev === other.dev &&
+  one.mtimeMs === other.mtimeMs &&
+  one.ctimeMs === other.ctimeMs
+
+/** Unlike `stat`, `lstat` throws where a file stands in the place of a folder. */
+const isLink = (path: string): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
+  }
+}

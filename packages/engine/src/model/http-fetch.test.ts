@@ -51,8 +51,10 @@ test("sends method, headers and body, and gives status, headers and body back", 
 test("says where and how much, unless somebody else has said where; names are one whatever their case", async () => {
   const url = await serve((request, response) => response.end(JSON.stringify(request.rawHeaders)))
   const { host } = new URL(url)
-  const sent = async (address: string, headers: Record<string, string>, body: string): Promise<string[]> => {
-    const raw = await readAll(await fetch(address, { method: "POST", headers, body }))
+  const sent = async (address: string, headers: Record<string, string>, body?: string): Promise<string[]> => {
+    const raw = await readAll(
+      await fetch(address, { method: "POST", headers, ...(body === undefined ? {} : { body }) }),
+    )
     // eslint-disable-next-line eslint/no-restricted-properties, typescript/no-unsafe-type-assertion -- written by the server above
     const list = JSON.parse(raw) as string[]
     return list.flatMap((name, index) =>
@@ -71,6 +73,7 @@ test("says where and how much, unless somebody else has said where; names are on
     "content-length: 0",
     "connection: keep-alive",
   ])
+  expect(await sent(url, {})).toContain("content-length: 0")
   expect(await sent(url.replace("//", "//me:secret@"), { Authorization: "Bearer key" }, "")).toContain(
     "authorization: Bearer key",
   )

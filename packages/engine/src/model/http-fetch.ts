@@ -4,6 +4,7 @@
  * AI SDK asks of a response and no more: no redirects, no cookies, no compression.
  */
 import {
+  globalAgent,
   request as requestHttp,
   type ClientRequest,
   type IncomingMessage,
@@ -29,13 +30,22 @@ export const openHttpFetch =
     const url = input instanceof Request ? input.url : String(input)
     init.signal?.throwIfAborted()
     const { host, ...address } = addressOf(url)
+    const { method = "GET", body } = init
+    const headers = allHeaders({
+      host,
+      auth: address.auth,
+      headers: plainHeaders(init.headers),
+      method,
+      body,
+    })
     const options: RequestOptions = {
       ...address,
-      method: init.method ?? "GET",
-      headers: headerList(host, plainHeaders(init.headers), address.auth, init.body),
+      method,
+      // As a list, Node writes them as they are; set one by one, each is looked up and checked twice. A proxy adds its own.
+      headers: hasProxy() ? headers : Object.entries(headers).flat(),
       ...(idleMs === undefined ? {} : { timeout: idleMs }),
     }
-    const incoming = await send(options, init.body, init.signal ?? undefined)
+    const incoming = await send(options, body, init.signal ?? undefined)
     return toResponse(incoming)
   }
 
@@ -98,27 +108,33 @@ const addressOf = (url: string): Address => {
   return address
 }
 
-/** As a list, Node writes the headers as they are; set one by one, each is looked up and checked twice. */
-const headerList = (
-  host: string,
-  headers: Readonly<Record<string, string>>,
-  auth: string | null | undefined,
-  body: unknown,
-): readonly string[] => {
+const allHeaders = (request: {
+  readonly host: string
+  readonly auth: string | null | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly method: string
+  readonly body: unknown
+}): Readonly<Record<string, string>> => {
+  const { host, auth, headers, method, body } = request
   const length = lengthOf(body)
-  const all = {
+  return {
     host,
     ...(auth == null ? {} : { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
     ...headers,
-    ...(length === undefined ? {} : { "content-length": String(length) }),
+    ...(length === 0 && method === "GET" ? {} : { "content-length": String(length) }),
   }
-  return Object.entries(all).flat()
 }
 
-const lengthOf = (body: unknown): number | undefined => {
+/** NODE_USE_ENV_PROXY; the types do not know it yet. */
+const hasProxy = (): boolean => {
+  const options: unknown = Reflect.get(globalAgent, "options")
+  return typeof options === "object" && options !== null && Reflect.get(options, "proxyEnv") !== undefined
+}
+
+const lengthOf = (body: unknown): number => {
   if (typeof body === "string") return Buffer.byteLength(body)
   if (body instanceof Uint8Array) return body.length
-  return isPieces(body) ? body.reduce((sum, piece) => sum + piece.length, 0) : undefined
+  return isPieces(body) ? body.reduce((sum, piece) => sum + piece.length, 0) : 0
 }
 
 const isPieces = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body)

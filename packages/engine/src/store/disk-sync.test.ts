@@ -6,11 +6,15 @@ import { expect, test } from "vitest"
 
 import { openDiskSync } from "./disk-sync.ts"
 
-const openScene = () => {
+const openScene = (beforeFlush?: () => void) => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-sync-"))
   const file = join(folder, "log.sqlite")
   writeFileSync(`${file}-wal`, "frames")
-  return { file, disk: openDiskSync(file), [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
+  return {
+    file,
+    disk: openDiskSync(file, beforeFlush),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  }
 }
 
 test("without a commit there is nothing to wait for", async () => {
@@ -34,6 +38,23 @@ test("everyone who committed before a flush began shares it; a later commit gets
   const order: string[] = []
   await Promise.all([first.then(() => order.push("first")), second.then(() => order.push("second"))])
   expect(order).toEqual(["first", "second"])
+  disk.close()
+})
+
+test("who comes between two flushes joins the one that is about to begin", async () => {
+  let begun = 0
+  using scene = openScene(() => {
+    begun += 1
+  })
+  const { disk } = scene
+  disk.committed(false)
+  const between = disk.synced().then(() => {
+    disk.committed(false)
+    return disk.synced()
+  })
+  disk.committed(false)
+  await Promise.all([disk.synced(), between])
+  expect([begun, disk.isSafe()]).toEqual([2, true])
   disk.close()
 })
 

@@ -45,10 +45,12 @@ export const openDiskSync = (file: string, beforeFlush: () => void = () => undef
 
   const synced = (): Promise<void> => {
     if (safe === commits) return Promise.resolve()
+    // It has not begun yet, so it will cover this commit too.
+    if (following !== undefined) return following
     if (running === undefined) return start()
     if (running.through === commits) return running.done
     // The one that runs began before the last commit.
-    following ??= running.done
+    following = running.done
       .catch(() => undefined)
       .then(() => {
         following = undefined

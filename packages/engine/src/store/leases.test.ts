@@ -1,3 +1,4 @@
+import { Failure } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
 import type { World } from "../port/world.ts"
@@ -6,7 +7,10 @@ import { createLeases } from "./leases.ts"
 
 /** Two owners on one database in memory, and a clock that only moves when told to. */
 const openOwners = () => {
-  const database = openDatabase(":memory:")
+  let full = false
+  const database = openDatabase(":memory:", (point) => {
+    if (point === "commit" && full) throw new Failure("DATABASE_UNWRITABLE", { file: "here", why: "full" })
+  })
   const gone = new Set<number>()
   let monotonic = 0
   let names = 0
@@ -33,6 +37,9 @@ const openOwners = () => {
     first: start(1),
     second: start(2),
     end: (pid: number) => gone.add(pid),
+    fill: (isFull: boolean) => {
+      full = isFull
+    },
     advance: (ms: number) => {
       monotonic += ms
     },
@@ -137,4 +144,16 @@ test("a session counts as at work until its lease rests, and not when it was los
   expect(first.leases.acquire(7)).toEqual({ kind: "held" })
   note()
   expect(counts).toEqual([1, 0, 1, 0])
+})
+
+test("a lease that could not be given back is given back when the disk has room again", () => {
+  const { first, second, fill } = openOwners()
+  first.leases.acquire(7)
+  fill(true)
+  expect(() => first.leases.release({ key: 7, number: 1 })).toThrow("full")
+  first.beat()
+  expect(second.leases.isHeldElsewhere(7)).toBe(true)
+  fill(false)
+  first.beat()
+  expect(second.leases.acquire(7)).toMatchObject({ kind: "acquired", fence: { number: 2 } })
 })

@@ -63,6 +63,8 @@ export const createLeases = (options: {
   const identity = world.identity()
   const held = new Set<number>()
   const resting = new Map<number, Fence>()
+  /** Those that could not be given back when they should have been: without them others would wait for ever. */
+  const overdue = new Map<number, Fence>()
   let stopResting: (() => void) | undefined
   const seen = new Map<string, { beat: number; since: number }>()
 
@@ -103,6 +105,7 @@ export const createLeases = (options: {
   const acquire: Leases["acquire"] = (key) => {
     const rested = resting.get(key)
     resting.delete(key)
+    overdue.delete(key)
     if (rested !== undefined) {
       if (isCurrent(rested)) return { kind: "acquired", fence: rested, abandoned: false, rested: true }
       held.delete(key)
@@ -125,21 +128,33 @@ export const createLeases = (options: {
 
   const release: Leases["release"] = (fence) => {
     held.delete(fence.key)
-    database.transact("NORMAL", () => releaseLease.run(fence.key, fence.number, me))
+    try {
+      database.transact("NORMAL", () => releaseLease.run(fence.key, fence.number, me))
+    } catch (cause) {
+      overdue.set(fence.key, fence)
+      releaseSoon()
+      throw cause
+    }
   }
 
   const rest: Leases["rest"] = (fence) => {
     resting.set(fence.key, fence)
+    releaseSoon()
+  }
+
+  const releaseSoon = (): void => {
     stopResting ??= world.every(REST_MS, releaseResting)
   }
 
   const releaseResting = (): void => {
     const released = whenPossible(() => {
-      for (const { key, number } of resting.values()) releaseLease.run(key, number, me)
+      for (const { key, number } of [...resting.values(), ...overdue.values()])
+        releaseLease.run(key, number, me)
     })
     if (!released) return
     for (const key of resting.keys()) held.delete(key)
     resting.clear()
+    overdue.clear()
     stopResting?.()
     stopResting = undefined
   }

@@ -1,0 +1,32 @@
+/** Models behind a proxy that the environment names (NODE_USE_ENV_PROXY): it is told who asks. */
+import { execFile } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { join } from "node:path"
+import { promisify } from "node:util"
+
+import { expect, test } from "vitest"
+
+const ENTRY = join(import.meta.dirname, "model-proxy.entry.ts")
+
+test("a request through a proxy carries the proxy's credentials and the model's address", async () => {
+  const proxy = createServer((request, response) => {
+    request.resume()
+    const { host, "proxy-authorization": credentials } = request.headers
+    response.end(`${request.url ?? ""} ${host ?? ""} ${credentials ?? ""}`)
+  }).listen(0, "127.0.0.1")
+  await once(proxy, "listening")
+  const address = proxy.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  try {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--conditions=meridian-source", ENTRY, "http://model.example:8123/v1/chat"],
+      { env: { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: `http://me:secret@127.0.0.1:${port}` } },
+    )
+    const credentials = `Basic ${Buffer.from("me:secret").toString("base64")}`
+    expect(stdout).toBe(`http://model.example:8123/v1/chat model.example:8123 ${credentials}`)
+  } finally {
+    proxy.close()
+  }
+})
