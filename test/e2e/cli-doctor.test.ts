@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 
 import { expect, test } from "vitest"
 
-import { document, emptyFolder, meridian } from "./cli-binary.ts"
+import { BINARY, document, emptyFolder, meridian, type Ran } from "./cli-binary.ts"
 
 /** A space as a crash left it: a run without a worker, a chat without a process, its lock file still there. */
 const crashedSpace = (): string => {
@@ -82,4 +82,115 @@ test("doctor leaves with 1 while something is left that it must not repair", asy
   expect(stdout).toContain(
     "warning: missing_or_corrupt_space_json: s1: space.json: not a JSON object; the space was skipped",
   )
+})
+
+/** A program that must not be started: doctor looks and does not run. */
+const program = (path: string): void => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, `#!/bin/sh\ntouch "${path}.was-started"\nsleep 600\n`, { mode: 0o755 })
+}
+
+const installed = () => {
+  const cwd = emptyFolder()
+  const at = (path: string): string => join(cwd, path)
+  program(at("lib/node_modules/@openai/codex/bin/codex.js"))
+  writeFileSync(
+    at("lib/node_modules/@openai/codex/package.json"),
+    '{"name":"@openai/codex","version":"0.166.0","bin":{"codex":"bin/codex.js"}}',
+  )
+  program(at("share/claude/versions/2.1.325"))
+  mkdirSync(at("bin"))
+  symlinkSync("../lib/node_modules/@openai/codex/bin/codex.js", at("bin/codex"))
+  symlinkSync("../share/claude/versions/2.1.325", at("bin/claude"))
+  return { cwd, at, env: { PATH: at("bin") } }
+}
+
+const harnessesIn = (ran: Ran): unknown => Reflect.get(Object(document(ran)), "harnesses")
+
+const NO_MODEL =
+  "only direct/meridian/echo can be used, which repeats what it is told: anthropic/*: set ANTHROPIC_API_KEY; openai/*: set OPENAI_API_KEY; google/*: set GEMINI_API_KEY; 'meridian models list' shows all."
+
+test("doctor says of every harness where it is, without starting any, and absent ones fail nothing", async () => {
+  const { cwd, at, env } = installed()
+  const ran = await meridian(["doctor", "--json"], { cwd, env })
+  expect(ran.code).toBe(0)
+  expect(document(ran)).toMatchObject({ ok: true, warnings: [] })
+  expect(harnessesIn(ran)).toEqual([
+    { harness: "claude", found: true, path: at("bin/claude"), version: "2.1.325" },
+    { harness: "codex", found: true, path: at("bin/codex"), version: "0.166.0" },
+    { harness: "opencode", found: false, problem: "binary 'opencode' not found on PATH" },
+    {
+      harness: "direct",
+      found: true,
+      path: BINARY,
+      version: "0.1.0",
+      usable: false,
+      model: "direct/meridian/echo",
+      problem: NO_MODEL,
+    },
+  ])
+  const text = await meridian(["doctor"], { cwd, env })
+  expect(text.stdout.split("\n").filter((line) => line.startsWith("harness"))).toEqual([
+    `harness: claude: 2.1.325 at ${at("bin/claude")}`,
+    `harness: codex: 0.166.0 at ${at("bin/codex")}`,
+    "harness: opencode: binary 'opencode' not found on PATH",
+    `harness: direct: ${NO_MODEL}`,
+  ])
+  expect(
+    [at("lib"), at("share")].some((folder) => readdirSync(folder, { recursive: true }).some(isTrace)),
+  ).toBe(false)
+})
+
+const isTrace = (name: string | Buffer): boolean => String(name).endsWith(".was-started")
+
+test("doctor finds a harness where the configuration says, and its version only where that is certain", async () => {
+  const { cwd, at, env } = installed()
+  program(at("tools/opencode"))
+  writeFileSync(at("package.json"), '{"name":"mine","version":"9.9.9","bin":{"other":"tools/other"}}')
+  mkdirSync(at(".meridian"))
+  writeFileSync(
+    at(".meridian/config.toml"),
+    `[harness]\nopencode = "${at("tools/opencode")}"\ncodex = "./nowhere/codex"\n[direct]\nmodel = "openai/gpt-5"\n`,
+  )
+  const ran = await meridian(["doctor", "--json"], { cwd, env: { ...env, ANTHROPIC_API_KEY: "sk-ant-x" } })
+  expect(ran.code).toBe(0)
+  expect(harnessesIn(ran)).toMatchObject([
+    {},
+    { harness: "codex", found: false, problem: "binary './nowhere/codex' is not there" },
+    { harness: "opencode", found: true, path: at("tools/opencode") },
+    {
+      harness: "direct",
+      usable: false,
+      problem: expect.stringContaining("Model 'openai/gpt-5' cannot be used: set OPENAI_API_KEY."),
+    },
+  ])
+  expect(JSON.stringify(harnessesIn(ran))).not.toContain("9.9.9")
+})
+
+test("doctor names the model direct would use", async () => {
+  const { cwd, env } = installed()
+  const ran = await meridian(["doctor", "--json"], { cwd, env: { ...env, ANTHROPIC_API_KEY: "sk-ant-x" } })
+  const [direct] = [harnessesIn(ran)].flat().slice(-1)
+  expect(direct).toMatchObject({ harness: "direct", usable: true })
+  expect(Reflect.get(Object(direct), "model")).toMatch(/^direct\/anthropic\/claude-/)
+  expect(direct).not.toHaveProperty("problem")
+  const text = await meridian(["doctor"], { cwd, env: { ...env, ANTHROPIC_API_KEY: "sk-ant-x" } })
+  expect(text.stdout).toMatch(/^harness: direct: model direct\/anthropic\/claude-/m)
+})
+
+test.each([
+  ["wrong", (path: string) => writeFileSync(path, "[direct\n")],
+  ["a directory", (path: string) => mkdirSync(path)],
+])("doctor repairs and tells although config.toml is %s, and says so", async (_, make) => {
+  const cwd = crashedSpace()
+  make(join(cwd, ".meridian/config.toml"))
+  const ran = await meridian(["doctor", "--json"], { cwd })
+  expect(ran.code).toBe(0)
+  expect(document(ran)).toMatchObject({ ok: true, repaired: ["stale_session_locks", "orphan_runs"] })
+  expect(harnessesIn(ran)).toMatchObject([
+    { harness: "claude" },
+    { harness: "codex" },
+    { harness: "opencode" },
+    { harness: "direct", usable: false, problem: expect.stringContaining("config.toml") },
+  ])
 })

@@ -1,5 +1,6 @@
+import { HARNESS_IDS } from "../port/harness.ts"
 import { defineMeta } from "./operation.ts"
-import { BOOLEAN, INTEGER, listOf, objectOf, oneOf, STRING } from "./schema.ts"
+import { BOOLEAN, described, INTEGER, listOf, objectOf, oneOf, STRING } from "./schema.ts"
 
 export const REPAIRS = ["stale_session_locks", "orphan_runs", "stale_space_status"] as const
 export const FINDINGS = [...REPAIRS, "missing_or_corrupt_space_json", "damaged_log"] as const
@@ -19,7 +20,19 @@ export const DOCTOR = defineMeta({
     repaired: listOf(oneOf(...REPAIRS)),
     warnings: listOf(STRING),
     findings: listOf(objectOf({ id: oneOf(...FINDINGS), space_id: STRING, what: STRING, repaired: BOOLEAN })),
+    harnesses: listOf(
+      objectOf(
+        { harness: oneOf(...HARNESS_IDS), found: BOOLEAN },
+        {
+          path: STRING,
+          version: described(STRING, "Where the way it is installed says it; nothing is started."),
+          usable: described(BOOLEAN, "Of direct: whether a model can be used that does more than echo."),
+          model: described(STRING, "Of direct: the model of a conversation that names none."),
+          problem: STRING,
+        },
+      ),
+    ),
   }),
   details:
-    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; reports a space.json that is missing or corrupt and damaged lines of a log, and leaves them. Exit code 1 when something is left.",
+    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; reports a space.json that is missing or corrupt and damaged lines of a log, and leaves them. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error.",
 })

@@ -8,6 +8,7 @@ import { spacePlace, type SpacePlace } from "../store/place.ts"
 import { removeStaleRunLocks, settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
 import { changeSpace, listSpaces } from "../store/space-store.ts"
+import { checkHarnesses, harnessLine } from "./doctor-harnesses.ts"
 import { DOCTOR, REPAIRS, type FINDINGS } from "./doctor.meta.ts"
 import { implement } from "./operation.ts"
 import { openState, type State } from "./state.ts"
@@ -44,6 +45,7 @@ export const doctor = implement(DOCTOR, {
       repaired: REPAIRS.filter((id) => findings.some((finding) => finding.id === id && finding.repaired)),
       warnings: left.map((finding) => `${finding.id}: ${finding.space_id}: ${finding.what}`),
       findings,
+      harnesses: await checkHarnesses(world),
     }
   },
   text: (report) =>
@@ -57,6 +59,7 @@ export const doctor = implement(DOCTOR, {
         (finding) =>
           `${finding.repaired ? "repaired" : "warning"}: ${finding.id}: ${finding.space_id}: ${finding.what}`,
       ),
+      ...report.harnesses.map(harnessLine),
     ].join("\n"),
   exitCode: (report) => (report.ok ? 0 : 1),
 })

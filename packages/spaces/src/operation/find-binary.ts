@@ -17,6 +17,9 @@ export const findBinary = (
     .find((path) => isProgram(isAbsolute(path) ? path : resolve(options.cwd, path)))
 }
 
+export const missingBinary = (command: string): string =>
+  `binary '${command}' ${command.includes("/") ? "is not there" : "not found on PATH"}`
+
 /** Throws HARNESS_NOT_INSTALLED or DIRECTORY_NOT_FOUND. */
 export const requireLaunchable = (launch: {
   readonly harness: string

@@ -9,7 +9,7 @@ import { unknownModel } from "./agents-launch.ts"
 import { readConfig } from "./config.ts"
 import { readEngineFacts, type EngineWorld } from "./engine-models.ts"
 import { engineRows, ofProvider, usabilityOf, withReasons, type ModelDocument } from "./engine-rows.ts"
-import { findBinary } from "./find-binary.ts"
+import { findBinary, missingBinary } from "./find-binary.ts"
 import { modelLine, modelPage } from "./models-text.ts"
 import { MODELS_LIST, MODELS_SHOW } from "./models.meta.ts"
 import { implement } from "./operation.ts"
@@ -94,8 +94,7 @@ const harnessFacts = (
 ): { readonly usable: boolean; readonly reason?: string } => {
   const command = config[`harness.${harness}`]
   if (findBinary(command, world) !== undefined) return { usable: true }
-  const where = command.includes("/") ? "is not there" : "not found on PATH"
-  return { usable: false, reason: `binary '${command}' ${where}` }
+  return { usable: false, reason: missingBinary(command) }
 }
 
 const directFacts = (model: Model, { facts, chosen }: EngineWorld) => {
