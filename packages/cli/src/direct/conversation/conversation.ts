@@ -4,32 +4,26 @@
  */
 import type { LiveItem } from "@meridian/engine"
 import { Failure, renderFailure, type PermissionReply } from "@meridian/protocol"
-import { engineModelId, type World } from "@meridian/spaces"
+import type { World } from "@meridian/spaces"
 
 import { followEvents } from "../follow.ts"
-import { idsOf, type OpenSession } from "../open-session.ts"
+import type { OpenSession } from "../open-session.ts"
 import { wholeCall } from "./call-content.ts"
 import { cutTo, wrapText } from "./columns.ts"
 import { decideInterrupt, decideKey, type Deed, type Situation } from "./decide.ts"
-import { listChoices } from "./describe.ts"
 import { clear, EMPTY_EDITOR, type Editor } from "./editor.ts"
 import { historyRows, inputOf, readHistory, waitingRows } from "./history.ts"
 import { plainLine } from "./plain-text.ts"
 import { ANSWERS, questionRows } from "./question.ts"
 import { layOut, usable, type Live } from "./screen.ts"
-import { readTyped, SLASH_COMMANDS } from "./slash-command.ts"
+import { HELP, sessionCommands } from "./session-command.ts"
+import { readTyped } from "./slash-command.ts"
 import { hintFor, settledRows, statusRow } from "./status.ts"
 import { styleFor } from "./style.ts"
 import { openTerminal, type Input, type Streams } from "./terminal.ts"
 import { openView, userRows } from "./view.ts"
+import { openWork, type Settled } from "./work.ts"
 
-const HELP = [
-  ...SLASH_COMMANDS.map(([name, rest, says]) => `${`${name} ${rest}`.padEnd(16)} ${says}`),
-  "Enter sends; while the agent works, it joins the work in hand. Alt-Enter begins a new line.",
-  "Ctrl-C stops the work; again, or when idle, it leaves. Ctrl-D leaves.",
-].join("\n")
-
-const MOST_CHOICES = 40
 /** Rows of one question in the scrollback. */
 const MOST_VIEWED = 20_000
 
@@ -53,9 +47,6 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   const tasks = new Set<Promise<void>>()
   const left = Promise.withResolvers<number>()
   let editor: Editor = EMPTY_EDITOR
-  let working = false
-  let demanded = false
-  let stopping = false
   let leaving = false
   /** The question whose refusal is being explained. */
   let explaining: string | undefined
@@ -63,12 +54,19 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   let agent = session.agent
   let waiting = 0
 
+  const work = openWork({
+    sessions,
+    sessionID,
+    shown: (seq) => follower.upTo(seq),
+    onBegin: () => redraw(),
+    onSettled: (ending) => tellSettled(ending),
+  })
   const terminal = openTerminal(streams, world.env, (input) => receive(input))
   const view = openView({
     style,
     isOwn: (id) => own.has(id),
     tellsBeginnings: terminal.isDumb,
-    isWorking: () => working,
+    isWorking: work.isWorking,
   })
   const width = (): number => usable(terminal.size())
   /** Between what was said and what is said next. */
@@ -78,7 +76,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     const question = view.question()
     const mark = explaining === undefined ? "> " : "why? "
     if (terminal.isDumb) {
-      const quiet = working && question === undefined && editor.text === ""
+      const quiet = work.isWorking() && question === undefined && editor.text === ""
       return { rows: [quiet ? "" : mark + editor.text.replaceAll("\n", " ")], cursor: { row: 0, column: 0 } }
     }
     const size = terminal.size()
@@ -87,8 +85,8 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
         going: view.going(usable(size)),
         question: question === undefined ? [] : questionRows(question, { size, style, hint: hintNow() }),
         status:
-          working && question === undefined
-            ? statusRow({ stopping, waiting }, { width: usable(size), style })
+          work.isWorking() && question === undefined
+            ? statusRow({ stopping: work.isStopping(), waiting }, { width: usable(size), style })
             : undefined,
         mark,
         editor,
@@ -105,8 +103,8 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     tell(...wrapText(text, width()).map(colour))
 
   /** What is started is owned: it is waited for before we leave, and its failure is told. */
-  const start = (work: () => Promise<void>): void => {
-    const task = work()
+  const start = (act: () => Promise<void>): void => {
+    const task = act()
       .catch((error: unknown) => {
         if (!(error instanceof Failure)) throw error
         if (!leaving && error.code !== "ENGINE_CLOSED") say(renderFailure(error), style.bad)
@@ -123,7 +121,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
 
   const send = (text: string, delivery: "steer" | "queue"): void => {
     tell(...gap, ...userRows(text, width(), style))
-    if (working)
+    if (work.isWorking())
       say(delivery === "queue" ? "(waits until this is done)" : "(joins the work in hand)", style.dim)
     const id = `msg_${world.uuid()}`
     own.add(id)
@@ -131,29 +129,12 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
       // Admitted first and woken then: no other engine on this database takes it up.
       await sessions.prompt({ sessionID, id, prompt: { text }, delivery, resume: false })
       await sessions.wake(sessionID)
-      await watch()
+      await work.watch()
     })
   }
 
-  /**
-   * One watcher at a time; what is demanded while it watches is watched as well. `asked` is work of another kind, which may
-   * begin a moment later; whoever asked for it hears of its failure.
-   */
-  const watch = async (asked: Promise<unknown> = Promise.resolve()): Promise<void> => {
-    demanded = true
-    if (working) return
-    working = true
-    redraw()
-    let failure: Failure | undefined
-    while (demanded) {
-      demanded = false
-      await asked.catch(() => undefined)
-      failure = await settled()
-    }
-    await follower.upTo((await sessions.get(sessionID)).seq)
-    working = false
-    stopping = false
-    waiting = (await sessions.inputs(sessionID)).length
+  const tellSettled = ({ failure, inputs }: Settled): void => {
+    waiting = inputs
     const errorTold = view.takeError()
     tell(
       ...settledRows(
@@ -167,16 +148,6 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     )
   }
 
-  const settled = async (): Promise<Failure | undefined> => {
-    try {
-      await sessions.wait(sessionID)
-      return undefined
-    } catch (error) {
-      if (error instanceof Failure) return error
-      throw error
-    }
-  }
-
   const answer = (requestID: string, reply: PermissionReply, message?: string): void => {
     explaining = undefined
     start(async () => {
@@ -186,9 +157,11 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
         // Answered elsewhere meanwhile: the event says so.
         if (!(error instanceof Failure && error.code === "REQUEST_NOT_FOUND")) throw error
       }
-      await watch()
+      await work.watch()
     })
   }
+
+  const commands = sessionCommands({ opened, style, work, current: () => ({ model, agent }), tell, say })
 
   const submit = (text: string): void => {
     const typed = readTyped(text)
@@ -206,54 +179,20 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
       case "help":
         return say(HELP)
       case "compact":
-        return start(compact)
+        return start(commands.compact)
       case "model":
-        return start(() => chooseModel(typed.name))
+        return start(() => commands.model(typed.name))
       case "agent":
-        return start(() => chooseAgent(typed.name))
+        return start(() => commands.agent(typed.name))
     }
-  }
-
-  const compact = async (): Promise<void> => {
-    say("Compacting…", style.dim)
-    // What came of it is an event.
-    const asked = sessions.compact(sessionID)
-    await watch(asked)
-    await asked
-  }
-
-  const chooseModel = async (name: string | undefined): Promise<void> => {
-    if (name !== undefined) {
-      const id = engineModelId(idsOf(opened.models), name)
-      return sessions.switchModel({ sessionID, model: id })
-    }
-    const more = opened.unusable.length
-    const names = idsOf(opened.models)
-    tell(
-      ...listChoices(names.slice(0, MOST_CHOICES), model),
-      ...(names.length <= MOST_CHOICES ? [] : [style.dim(`… and ${names.length - MOST_CHOICES} more`)]),
-      ...(more === 0
-        ? []
-        : [
-            style.dim(
-              `${more} more ${more === 1 ? "is" : "are"} known; 'meridian models list' says what ${more === 1 ? "it needs" : "they need"}.`,
-            ),
-          ]),
-    )
-  }
-
-  const chooseAgent = (name: string | undefined): Promise<void> => {
-    if (name !== undefined) return sessions.switchAgent({ sessionID, agent: name })
-    tell(...listChoices(opened.agents, agent))
-    return Promise.resolve()
   }
 
   const situation = (): Situation => ({
     editor,
     question: view.question()?.id,
     explaining,
-    working,
-    stopping,
+    working: work.isWorking(),
+    stopping: work.isStopping(),
   })
 
   const carryOut = (deed: Deed): void => {
@@ -285,7 +224,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
         editor = clear(editor)
         return redraw()
       case "stop-work":
-        stopping = true
+        work.beginStopping()
         redraw()
         return start(() => sessions.interrupt(sessionID))
       case "suspend":

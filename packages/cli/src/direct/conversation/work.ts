@@ -1,0 +1,73 @@
+/**
+ * The work of a session as this terminal follows it: demanded, watched until nothing of it is left, told when its last event
+ * was shown. How it looks is decided elsewhere.
+ */
+import type { Engine } from "@meridian/engine"
+import { Failure } from "@meridian/protocol"
+
+export interface Work {
+  readonly isWorking: () => boolean
+  /** It was asked to end, and has not yet. */
+  readonly isStopping: () => boolean
+  readonly beginStopping: () => void
+  /**
+   * One watcher at a time; what is demanded while it watches is watched as well. `asked` is work of another kind, which may
+   * begin a moment later; whoever asked for it hears of its failure.
+   */
+  readonly watch: (asked?: Promise<unknown>) => Promise<void>
+}
+
+export interface WorkOptions {
+  readonly sessions: Pick<Engine["sessions"], "get" | "inputs" | "wait">
+  readonly sessionID: string
+  /** Resolves when the events up to this one were shown. */
+  readonly shown: (seq: number) => Promise<void>
+  readonly onBegin: () => void
+  readonly onSettled: (ending: Settled) => void
+}
+
+export interface Settled {
+  readonly failure: Failure | undefined
+  /** How many nobody has taken up. */
+  readonly inputs: number
+}
+
+export const openWork = ({ sessions, sessionID, shown, onBegin, onSettled }: WorkOptions): Work => {
+  let working = false
+  let demanded = false
+  let stopping = false
+
+  const settled = async (): Promise<Failure | undefined> => {
+    try {
+      await sessions.wait(sessionID)
+      return undefined
+    } catch (error) {
+      if (error instanceof Failure) return error
+      throw error
+    }
+  }
+
+  return {
+    isWorking: () => working,
+    isStopping: () => stopping,
+    beginStopping: () => {
+      stopping = true
+    },
+    watch: async (asked = Promise.resolve()) => {
+      demanded = true
+      if (working) return
+      working = true
+      onBegin()
+      let failure: Failure | undefined
+      while (demanded) {
+        demanded = false
+        await asked.catch(() => undefined)
+        failure = await settled()
+      }
+      await shown((await sessions.get(sessionID)).seq)
+      working = false
+      stopping = false
+      onSettled({ failure, inputs: (await sessions.inputs(sessionID)).length })
+    },
+  }
+}
