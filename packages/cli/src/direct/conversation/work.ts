@@ -63,8 +63,9 @@ export const openWork = ({ sessions, sessionID, shown, onBegin, onSettled }: Wor
         demanded = false
         await asked.catch(() => undefined)
         failure = await settled()
+        // Within the loop: what is demanded while the last events are shown would have no watcher otherwise.
+        await shown((await sessions.get(sessionID)).seq)
       }
-      await shown((await sessions.get(sessionID)).seq)
       working = false
       stopping = false
       onSettled({ failure, inputs: (await sessions.inputs(sessionID)).length })
