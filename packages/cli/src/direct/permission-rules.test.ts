@@ -74,8 +74,16 @@ test("a list of a reading run still gets no edits that it does not name", () => 
   ]).toEqual(["deny", "allow"])
 })
 
-test("servers of the launch may be used in every tier", () => {
-  expect(decide({ permission: "read-only", servers: ["docs"] }, "docs_search", "*")).toBe("allow")
+test.each([
+  ["docs", "docs_search"],
+  ["my docs.v2", "my_docs_v2_search"],
+  ["7zip", "mcp_7zip_list"],
+])("the server %j of the launch may be used in every tier", (server, tool) => {
+  expect(decide({ permission: "read-only", servers: [server] }, tool, "*")).toBe("allow")
+})
+
+test("no name of a server allows the tools of another", () => {
+  expect(decide({ servers: ["*"] }, "docs_search", "*")).toBe("ask")
 })
 
 const GUARDED = [

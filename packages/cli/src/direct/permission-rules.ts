@@ -18,7 +18,7 @@ export interface Rights {
 }
 
 export const permissionRules = ({ permission, allowedTools, servers }: Rights): readonly PermissionRule[] => {
-  const offered = servers.map((server) => allow(`${server}_*`))
+  const offered = servers.map((server) => allow(`${toolPrefix(server)}_*`))
   if (permission === "danger") return [allow("*")]
   if (allowedTools !== undefined)
     return [
@@ -29,6 +29,12 @@ export const permissionRules = ({ permission, allowedTools, servers }: Rights): 
       ...offered,
     ]
   return [...(permission === undefined ? [ASK_ALL, ...LOOKING] : TIERS[permission]), ...offered]
+}
+
+/** As the engine names the tools of a server: another spelling would ask after all, or allow what was not meant. */
+const toolPrefix = (server: string): string => {
+  const plain = server.replaceAll(/[^A-Za-z0-9_-]/g, "_")
+  return /^[A-Za-z]/.test(plain) ? plain : `mcp_${plain}`
 }
 
 const allow = (action: string, resource = "*"): PermissionRule => ({ action, resource, effect: "allow" })
