@@ -500,11 +500,11 @@ test("a space of which an older writer made only the beginning takes runs and ch
   expect(readdirSync(scene.state("s4")).toSorted()).toContain("fs")
 })
 
-test("a run whose harness chose the model by itself shows no name of one", async () => {
+test("a run whose harness chose the model by itself says who chose; the line for programs keeps its fields", async () => {
   scene.harness("opencode")
   const { document, notes } = await scene.call("run.spawn", { prompt: "do it", harness: "opencode" })
   expect(document).toMatchObject({ model: "", harness: "opencode" })
-  expect(notes).toContain("run_id=r1 harness=opencode status=")
+  expect(notes).toContain("run_id=r1 model=default harness=opencode status=")
   expect((await scene.call("run.list", {}, IN_S1)).text).toMatch(/^r1 +succeeded +- /m)
   expect((await scene.call("run.show", { run_id: "r1" }, IN_S1)).text).toContain(
     "Model: chosen by opencode\n",

@@ -85,7 +85,8 @@ export const spawnNotes = (run: SpawnDocument): string => {
   if (run.status === "dry-run") return ""
   const facts = [
     `run_id=${run.run_id}`,
-    ...(run.model === undefined || run.model === "" ? [] : [`model=${run.model}`]),
+    // Every field is always there: programs read this line. A harness that chooses by itself uses its default.
+    `model=${run.model === undefined || run.model === "" ? "default" : run.model}`,
     `harness=${run.harness}`,
     `status=${run.status}`,
     ...(run.duration_secs === undefined ? [] : [`duration=${seconds(run.duration_secs)}`]),
