@@ -9,7 +9,7 @@ import { createLookUp } from "./look-up.ts"
 const NOW = new Date("2030-01-02T00:00:00Z")
 const QUIET = new Date("2030-01-01T00:00:00Z")
 
-/** A folder that has been quiet for a minute. */
+/** A folder that has been quiet for a day. */
 const openScene = () => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-look-"))
   const settle = (path: string): void => utimesSync(path, QUIET, QUIET)
