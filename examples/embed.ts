@@ -1,7 +1,7 @@
 /**
  * A program with an agent inside. No key is needed: the model is a script, everything else is the real engine.
  *
- *   npm run build && node examples/embed.ts
+ *   npm run build && npx node examples/embed.ts     (the project's own Node; 24 or newer will do)
  */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import { expect, test } from "vitest"
@@ -185,12 +185,38 @@ test.each([
   const cwd = crashedSpace()
   make(join(cwd, ".meridian/config.toml"))
   const ran = await meridian(["doctor", "--json"], { cwd })
-  expect(ran.code).toBe(0)
-  expect(document(ran)).toMatchObject({ ok: true, repaired: ["stale_session_locks", "orphan_runs"] })
+  expect(ran.code).toBe(1)
+  expect(document(ran)).toMatchObject({
+    ok: false,
+    repaired: ["stale_session_locks", "orphan_runs"],
+    warnings: [expect.stringMatching(/^unreadable_configuration: -: .*config\.toml/s)],
+  })
   expect(harnessesIn(ran)).toMatchObject([
     { harness: "claude" },
     { harness: "codex" },
     { harness: "opencode" },
     { harness: "direct", usable: false, problem: expect.stringContaining("config.toml") },
   ])
+})
+
+test("doctor says that models.toml cannot be read, once", async () => {
+  const cwd = crashedSpace()
+  writeFileSync(join(cwd, ".meridian/models.toml"), "zz")
+  const { code, stdout } = await meridian(["doctor"], { cwd })
+  expect(code).toBe(1)
+  expect(stdout.match(/^warning: unreadable_configuration: -: .*models\.toml.*$/gm)).toHaveLength(1)
+})
+
+test("a space whose file cannot be read is that space's trouble alone", async () => {
+  const cwd = crashedSpace()
+  const file = join(cwd, ".meridian/.spaces/s1/space.json")
+  rmSync(file)
+  // Refused whoever asks, also for root.
+  symlinkSync(file, file)
+  const { code, stdout } = await meridian(["doctor"], { cwd })
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringContaining("missing_or_corrupt_space_json: s1: space.json: ELOOP"),
+  ])
+  expect((await meridian(["space", "list"], { cwd })).stdout).toContain("damaged")
 })

@@ -1,14 +1,12 @@
 /** Which harnesses there are and whether they could work: looked at, never started. */
 import { resolve } from "node:path"
 
-import { Failure } from "@meridian/protocol"
-
 import type { Config } from "../domain/config-option.ts"
 import { ECHO_MODEL } from "../domain/provider-preset.ts"
 import type { HarnessId } from "../port/harness.ts"
 import { installedVersion } from "../store/installed-version.ts"
 import { openPlace } from "../store/place.ts"
-import { readConfig } from "./config.ts"
+import { reasonOf } from "./doctor-configuration.ts"
 import type { DOCTOR } from "./doctor.meta.ts"
 import { findBinary, missingBinary } from "./find-binary.ts"
 import { sparse } from "./run-document.ts"
@@ -18,8 +16,11 @@ import type { World } from "./world.ts"
 
 export type HarnessReport = DocumentOf<typeof DOCTOR.output>["harnesses"][number]
 
-export const checkHarnesses = async (world: World): Promise<readonly HarnessReport[]> => {
-  const config = await configIfReadable(world)
+/** Without a configuration that can be read, each is looked for under its own name. */
+export const checkHarnesses = async (
+  world: World,
+  config: Config | undefined,
+): Promise<readonly HarnessReport[]> => {
   const reports: HarnessReport[] = []
   for (const entry of harnessesOf(world))
     reports.push(
@@ -34,16 +35,6 @@ export const harnessLine = ({ harness, path, version, model, problem }: HarnessR
   if (problem !== undefined) return `harness: ${harness}: ${problem}`
   if (model !== undefined) return `harness: ${harness}: model ${model}`
   return `harness: ${harness}: ${version === undefined ? "" : `${version} at `}${path}`
-}
-
-/** A configuration that cannot be read is told by `direct`, which needs it; the others have names of their own. */
-const configIfReadable = async (world: World): Promise<Config | undefined> => {
-  try {
-    return (await readConfig(world)).config
-  } catch (error) {
-    reasonOf(error)
-    return undefined
-  }
 }
 
 const checkProgram = (harness: HarnessId, command: string, { env, cwd }: World): HarnessReport => {
@@ -74,11 +65,4 @@ const MOST_REASONS = 3
 const whyEcho = (unusable: readonly { readonly id: string; readonly why: string }[]): string => {
   const reasons = unusable.slice(0, MOST_REASONS).map(({ id, why }) => `${id}: ${why}; `)
   return `only direct/${ECHO_MODEL} can be used, which repeats what it is told: ${reasons.join("")}'meridian models list' shows all.`
-}
-
-/** What a person can mend is part of the report. Throws a bug on. */
-const reasonOf = (error: unknown): string => {
-  if (error instanceof Failure) return `${error.message} Next: ${error.next}`
-  if (error instanceof Error && "syscall" in error) return error.message
-  throw error
 }

@@ -3,7 +3,12 @@ import { defineMeta } from "./operation.ts"
 import { BOOLEAN, described, INTEGER, listOf, objectOf, oneOf, STRING } from "./schema.ts"
 
 export const REPAIRS = ["stale_session_locks", "orphan_runs", "stale_space_status"] as const
-export const FINDINGS = [...REPAIRS, "missing_or_corrupt_space_json", "damaged_log"] as const
+export const FINDINGS = [
+  ...REPAIRS,
+  "missing_or_corrupt_space_json",
+  "damaged_log",
+  "unreadable_configuration",
+] as const
 
 export const DOCTOR = defineMeta({
   name: "doctor",
@@ -34,5 +39,5 @@ export const DOCTOR = defineMeta({
     ),
   }),
   details:
-    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; reports a space.json that is missing or corrupt and damaged lines of a log, and leaves them. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error.",
+    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error.",
 })

@@ -8,6 +8,7 @@ import { spacePlace, type SpacePlace } from "../store/place.ts"
 import { removeStaleRunLocks, settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
 import { changeSpace, listSpaces } from "../store/space-store.ts"
+import { checkConfiguration } from "./doctor-configuration.ts"
 import { checkHarnesses, harnessLine } from "./doctor-harnesses.ts"
 import { DOCTOR, REPAIRS, type FINDINGS } from "./doctor.meta.ts"
 import { implement } from "./operation.ts"
@@ -34,7 +35,11 @@ export const doctor = implement(DOCTOR, {
       checkups.push(
         one.tag === "damaged" ? unreadable(one.id, one.reason) : await checkSpace(one.space, state),
       )
-    const findings = checkups.flatMap((checkup) => checkup.findings)
+    const { config, problems } = await checkConfiguration(world)
+    const findings = [
+      ...problems.map(unreadableConfiguration),
+      ...checkups.flatMap((checkup) => checkup.findings),
+    ]
     const left = findings.filter((finding) => !finding.repaired)
     return {
       ok: left.length === 0,
@@ -45,7 +50,7 @@ export const doctor = implement(DOCTOR, {
       repaired: REPAIRS.filter((id) => findings.some((finding) => finding.id === id && finding.repaired)),
       warnings: left.map((finding) => `${finding.id}: ${finding.space_id}: ${finding.what}`),
       findings,
-      harnesses: await checkHarnesses(world),
+      harnesses: await checkHarnesses(world, config),
     }
   },
   text: (report) =>
@@ -74,6 +79,14 @@ const unreadable = (space: SpaceId, reason: string): Checkup => ({
       repaired: false,
     },
   ],
+})
+
+/** Of no space, and of all of them. */
+const unreadableConfiguration = (what: string): Finding => ({
+  id: "unreadable_configuration",
+  space_id: "-",
+  what,
+  repaired: false,
 })
 
 const checkSpace = async (space: Space, world: State): Promise<Checkup> => {

@@ -58,12 +58,23 @@ export const listSpaces = (place: Place): readonly FoundSpace[] =>
     .map((id) => readSpace(place, id))
 
 export const readSpace = (place: Place, id: SpaceId): FoundSpace => {
-  const content = readDocument(spacePlace(place, id).document)
+  const content = readIfAllowed(spacePlace(place, id).document)
+  if (content instanceof Error) return { tag: "damaged", id, reason: `space.json: ${content.message}` }
   if (content === undefined) return { tag: "damaged", id, reason: "space.json is missing" }
   const decoded = decodeSpace(content, id)
   return decoded.tag === "space"
     ? { ...decoded, id }
     : { tag: "damaged", id, reason: `space.json: ${decoded.reason}` }
+}
+
+/** A file nobody may read is its own space's trouble: the others are still there. */
+const readIfAllowed = (path: string): ReturnType<typeof readDocument> | Error => {
+  try {
+    return readDocument(path)
+  } catch (error) {
+    if (error instanceof Error && "syscall" in error) return error
+    throw error
+  }
 }
 
 /** The space a reader named; its file must be sound. */

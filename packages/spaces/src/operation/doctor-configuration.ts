@@ -1,0 +1,36 @@
+/** Whether what people write by hand can be read. Nothing else of a checkup depends on it. */
+import { Failure } from "@meridian/protocol"
+
+import type { Config } from "../domain/config-option.ts"
+import { loadCatalogue } from "../store/catalogue.ts"
+import { openPlace } from "../store/place.ts"
+import { readConfig } from "./config.ts"
+import type { World } from "./world.ts"
+
+export interface Configuration {
+  /** Undefined when it cannot be read. */
+  readonly config: Config | undefined
+  readonly problems: readonly string[]
+}
+
+export const checkConfiguration = async (world: World): Promise<Configuration> => {
+  const problems: string[] = []
+  const tried = async <A>(reading: Promise<A>): Promise<A | undefined> => {
+    try {
+      return await reading
+    } catch (error) {
+      problems.push(reasonOf(error))
+      return undefined
+    }
+  }
+  const loaded = await tried(readConfig(world))
+  await tried(loadCatalogue(openPlace(world.env, world.cwd).root))
+  return { config: loaded?.config, problems }
+}
+
+/** What a person can mend is part of the report. Throws a bug on. */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof Failure) return `${error.message} Next: ${error.next}`
+  if (error instanceof Error && "syscall" in error) return error.message
+  throw error
+}
