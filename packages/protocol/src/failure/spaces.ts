@@ -225,7 +225,7 @@ export const SPACES_FAILURES = {
     exit: 1,
     http: 409,
     cause: (f) => `Space ${f["space"]} is closed.`,
-    next: () => "use another space, or --new to start a fresh one.",
+    next: () => "use another space ('meridian space list'), or make one with 'meridian start --new'.",
   },
   RUN_NOT_FOUND: {
     exit: 1,
@@ -298,7 +298,7 @@ export const SPACES_FAILURES = {
     exit: 2,
     http: 400,
     cause: (f) => `There is no harness '${f["harness"]}'.`,
-    next: () => "use claude, codex or opencode.",
+    next: () => "use claude, codex, opencode or direct.",
   },
   DIRECTORY_NOT_FOUND: {
     exit: 2,
