@@ -165,7 +165,7 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
       resume,
       limit: settings.limits.pendingInputs,
       // Where no work begins there is nothing to do beside the disk's.
-      durability: resume ? "SOON" : "FULL",
+      durability: resume ? "NORMAL" : "FULL",
     })
   }
 

@@ -10,6 +10,7 @@ import { encodeDirectLine, Interrupted, type DirectEvent, type World } from "@me
 import { classOfFailure } from "./failure-class.ts"
 import { followEvents } from "./follow.ts"
 import { openSession, type DirectLaunch, type OpenSession } from "./open-session.ts"
+import { settled } from "./settled.ts"
 import { openTranslator, type Ending } from "./translate.ts"
 
 export interface HeadlessRun {
@@ -94,7 +95,7 @@ const work = async (opened: OpenSession, prompt: string, { world, tell }: Tellin
   try {
     for (const { id } of await engine.permissions.list({ sessionID: session.id })) await refuse(engine, id)
     await ask(engine, session.id, { prompt, id: promptId(session.id, world) })
-    const failure = await settled(engine, session.id)
+    const failure = await settled(engine.sessions, session.id)
     await follower.upTo((await engine.sessions.get(session.id)).seq)
     const ending = translator.ending()
     // Most failures are events, which say more; what could not even be recorded is told as it is.
@@ -137,16 +138,6 @@ const ask = async (
   if (receipt.promotedSeq === undefined) return sessions.wake(sessionID)
   // Its failure is an event, too, and read there.
   return sessions.run(sessionID).catch(() => undefined)
-}
-
-const settled = async ({ sessions }: Engine, sessionID: string): Promise<Failure | undefined> => {
-  try {
-    await sessions.wait(sessionID)
-    return undefined
-  } catch (error) {
-    if (error instanceof Failure) return error
-    throw error
-  }
 }
 
 const REFUSAL =

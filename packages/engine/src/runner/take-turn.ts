@@ -170,7 +170,7 @@ const sendTurn = (
     transcript: () => historyOf(runtime, place).transcript,
     append: (events) => runtime.store.log.append(place, events),
     intend: (events) => {
-      runtime.store.log.append(place, events, "SOON")
+      runtime.store.log.append(place, events)
       return runtime.store.database.synced()
     },
     appendSoon: (events) => runtime.store.log.appendSoon(place, events),

@@ -3,9 +3,9 @@
  *
  * What we acknowledge or are about to act on survives a power cut; the rest survives the death of the process, and a power
  * cut may lose only the newest of it, which a resumed session repeats or reports as interrupted. So `synchronous` is chosen
- * per transaction. SOON, which starts the flush at once, and then `synced` before the answer, where work can go on
- * meanwhile: admitted inputs, tool intents. FULL, which waits in place, for what is rare: interrupts, answers to permission
- * requests, moves and switches. Either makes every earlier commit safe too (one write-ahead log).
+ * per transaction. NORMAL, and then `synced` before the answer, where work can go on meanwhile: admitted inputs, tool
+ * intents. FULL, which waits in place, for what is rare: interrupts, answers to permission requests, moves and switches.
+ * Either makes every earlier commit safe too (one write-ahead log).
  */
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statSync } from "node:fs"
 import { dirname } from "node:path"
@@ -16,7 +16,7 @@ import { Failure } from "@meridian/protocol"
 import { openDiskSync } from "./disk-sync.ts"
 import { MIGRATIONS } from "./schema.ts"
 
-export type Durability = "FULL" | "SOON" | "NORMAL"
+export type Durability = "FULL" | "NORMAL"
 
 export interface Database {
   readonly file: string
@@ -53,27 +53,25 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
   // A file system without shared memory has no write-ahead log to flush: there every commit waits in place.
   const hasLog = textOf(raw, "pragma journal_mode") === "wal"
   const disk = !hasLog ? undefined : openDiskSync(file, () => tap?.("flush", raw))
-  let current: "FULL" | "NORMAL" | undefined
+  let current: Durability | undefined
   const begin = raw.prepare("begin immediate")
   const commit = raw.prepare("commit")
   const rollback = raw.prepare("rollback")
 
   const transact = <A>(wanted: Durability, body: () => A): A =>
     guarded(file, () => {
-      const synchronous = wanted === "FULL" || !(hasLog || inMemory) ? "FULL" : "NORMAL"
-      if (current !== synchronous) {
-        raw.exec(`pragma synchronous=${synchronous}`)
-        current = synchronous
+      const durability = hasLog || inMemory ? wanted : "FULL"
+      if (current !== durability) {
+        raw.exec(`pragma synchronous=${durability}`)
+        current = durability
       }
       begin.run()
       try {
         const result = body()
         tap?.("commit", raw)
         commit.run()
-        disk?.committed(synchronous === "FULL")
+        disk?.committed(durability === "FULL")
         tap?.("committed", raw)
-        // Who waits for it asks below, and hears of its failure there.
-        if (wanted === "SOON") disk?.synced().catch(() => undefined)
         return result
       } catch (cause) {
         // A failed commit (full disk) may have rolled back by itself.

@@ -70,11 +70,7 @@ export interface Log {
   readonly head: (sessionID: string) => SessionHead
   readonly write: <A>(options: WriteOptions, decide: (writing: Writing) => A) => A
   /** What a drain records of its own progress: always under its fence. */
-  readonly append: (
-    drain: DrainWrite,
-    events: readonly DurableEvent[],
-    durability?: Exclude<Durability, "FULL">,
-  ) => void
+  readonly append: (drain: DrainWrite, events: readonly DurableEvent[]) => void
   /** As `write` and as `append`, in one transaction with what other sessions write in this turn of the event loop. */
   readonly writeSoon: <A>(drain: DrainWrite, decide: (writing: Writing) => A) => A | Promise<A>
   readonly appendSoon: (drain: DrainWrite, events: readonly DurableEvent[]) => void | Promise<void>
@@ -189,8 +185,8 @@ export const createLog = (options: {
     return result
   }
 
-  const append: Log["append"] = ({ sessionID, fence }, events, durability = "NORMAL") => {
-    write({ sessionID, durability, fence }, (writing) => writing.append(events))
+  const append: Log["append"] = ({ sessionID, fence }, events) => {
+    write({ sessionID, durability: "NORMAL", fence }, (writing) => writing.append(events))
   }
 
   const writeSoon: Log["writeSoon"] = (drain, decide) => group.join(prepareWrite(drain, decide))

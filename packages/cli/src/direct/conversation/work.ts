@@ -3,7 +3,9 @@
  * was shown. How it looks is decided elsewhere.
  */
 import type { Engine } from "@meridian/engine"
-import { Failure } from "@meridian/protocol"
+import type { Failure } from "@meridian/protocol"
+
+import { settled } from "../settled.ts"
 
 export interface Work {
   readonly isWorking: () => boolean
@@ -37,16 +39,6 @@ export const openWork = ({ sessions, sessionID, shown, onBegin, onSettled }: Wor
   let demanded = false
   let stopping = false
 
-  const settled = async (): Promise<Failure | undefined> => {
-    try {
-      await sessions.wait(sessionID)
-      return undefined
-    } catch (error) {
-      if (error instanceof Failure) return error
-      throw error
-    }
-  }
-
   return {
     isWorking: () => working,
     isStopping: () => stopping,
@@ -62,7 +54,7 @@ export const openWork = ({ sessions, sessionID, shown, onBegin, onSettled }: Wor
       while (demanded) {
         demanded = false
         await asked.catch(() => undefined)
-        failure = await settled()
+        failure = await settled(sessions, sessionID)
         // Within the loop: what is demanded while the last events are shown would have no watcher otherwise.
         await shown((await sessions.get(sessionID)).seq)
       }
