@@ -9,8 +9,11 @@ import { dirname } from "node:path"
 /** Undefined when nothing is there. Throws when that cannot be known. */
 export type LookUp = (path: string) => Stats | undefined
 
-/** A folder that changed a moment ago may change again without its time showing it: clocks of file systems are coarse. */
-const SETTLED_MS = 3_000
+/**
+ * A folder that changed a moment ago may change again without its time showing it: the clocks of file systems tick once per
+ * turn of the system's timer, and those of old ones once in two seconds.
+ */
+const SETTLED_MS = { fine: 100, coarse: 3_000 } as const
 const MOST_KNOWN = 1_000
 
 /** With the time of change, which nobody can set back. */
@@ -43,8 +46,7 @@ export const createLookUp = (now: () => number): LookUp => {
       const version = folder === path ? undefined : lookAtFolder(folder)
       if (version !== undefined) {
         if (missing.size >= MOST_KNOWN) missing.clear()
-        const changed = Math.max(version.mtimeMs, version.ctimeMs)
-        if (now() - changed >= SETTLED_MS) missing.set(path, { folder, version })
+        if (isSettled(version, now())) missing.set(path, { folder, version })
         return
       }
       // A link to nowhere: what it waits for may come into any folder.
@@ -59,6 +61,10 @@ export const createLookUp = (now: () => number): LookUp => {
     return stat
   }
 }
+
+/** A time between two seconds is one that a coarse clock never shows. */
+const isSettled = ({ mtimeMs, ctimeMs }: Version, now: number): boolean =>
+  now - Math.max(mtimeMs, ctimeMs) >= SETTLED_MS[mtimeMs % 1_000 === 0 ? "coarse" : "fine"]
 
 export const isSame = (one: Version, other: Version): boolean =>
   one.ino === other.ino &&

@@ -13,6 +13,7 @@ import {
 import { openBodyWriter } from "./compatible-body.ts"
 import { wireName, type ModelConfig } from "./config.ts"
 import { withEarlyCalls } from "./early-calls.ts"
+import { arrivedIn, OVER } from "./http-exchange.ts"
 import type { Fetch } from "./http-fetch.ts"
 import { openSseReader } from "./sse.ts"
 
@@ -34,6 +35,8 @@ export interface PartReader extends Pick<
 > {
   /** What came together with the last part and was not read yet, one by one. */
   readonly ready?: () => LanguageModelV4StreamPart | undefined
+  /** True when the response has ended in order and everything of it was read. */
+  readonly isOver?: () => boolean
 }
 
 export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Promise<StreamingModel> => {
@@ -93,6 +96,8 @@ export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Pr
   }
 }
 
+type BytesRead = { readonly done: boolean; readonly value?: Uint8Array | undefined }
+
 type OpenParts = (enqueue: (part: LanguageModelV4StreamPart) => void) => ReturnType<typeof openChunkReader>
 
 /**
@@ -108,14 +113,18 @@ const readParts = (response: Response, openParts: OpenParts): PartReader => {
   return {
     read: async () => {
       while (found.length === 0 && !ended) {
-        const { done, value } = (await bytes?.read()) ?? { done: true, value: undefined }
-        ended = done
-        parsed.push(done ? undefined : decoder.decode(value, { stream: true }))
+        let next: BytesRead | undefined = arrivedIn(bytes) ?? (await bytes?.read()) ?? OVER
+        // What came together is parsed together.
+        for (; next !== undefined; next = ended ? undefined : arrivedIn(bytes)) {
+          ended = next.done
+          parsed.push(next.done ? undefined : decoder.decode(next.value, { stream: true }))
+        }
       }
       const value = found.shift()
       return value === undefined ? { done: true, value } : { done: false, value }
     },
     ready: () => found.shift(),
+    isOver: () => ended && found.length === 0,
     cancel: async () => {
       await bytes?.cancel()
     },

@@ -99,9 +99,13 @@ const openTurn = ({ begin, request, signal, surroundings, sleep, hide }: Turn): 
   const waiting: ModelEvent[] = []
   let trouble: ModelFailure | undefined
 
-  const close = (): void => {
+  const end = (): void => {
     state = "over"
     signal.removeEventListener("abort", leave)
+  }
+
+  const close = (): void => {
+    end()
     leave()
     // Nothing waits for the answer of this, and after an error there is nothing left to cancel.
     reader?.cancel().catch(() => {})
@@ -136,16 +140,17 @@ const openTurn = ({ begin, request, signal, surroundings, sleep, hide }: Turn): 
   const ready = (): ModelEvent | undefined => {
     if (state !== "reading") return undefined
     const event = waiting.shift()
-    if (event?.type === "finish") state = "finished"
+    if (event?.type !== "finish") return event
+    if (reader?.isOver?.() === true) end()
+    else state = "finished"
     return event
   }
 
   const next = async (): Promise<IteratorResult<ModelEvent, undefined>> => {
     if (state === "over") return OVER
     if (state === "finished") {
-      if (reader !== undefined && (await endsSoon(reader, sleep))) signal.removeEventListener("abort", leave)
+      if (reader !== undefined && (await endsSoon(reader, sleep))) end()
       else close()
-      state = "over"
       return OVER
     }
     try {
@@ -160,6 +165,7 @@ const openTurn = ({ begin, request, signal, surroundings, sleep, hide }: Turn): 
   return {
     next,
     ready,
+    isOver: () => state === "over",
     return: async () => {
       if (state !== "over") close()
       return OVER

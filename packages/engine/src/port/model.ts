@@ -116,6 +116,8 @@ export interface ModelPrice {
 export interface ModelEvents extends AsyncIterator<ModelEvent, unknown> {
   /** The next event if it has come already. Undefined says nothing: `next` waits, ends and fails. */
   readonly ready?: () => ModelEvent | undefined
+  /** True when it has ended in order: nothing is left for `next` to say. */
+  readonly isOver?: () => boolean
 }
 
 export interface ModelStream extends AsyncIterable<ModelEvent, unknown> {

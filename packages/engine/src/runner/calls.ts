@@ -4,10 +4,10 @@ import { Effect, Semaphore, type Fiber } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
 import { costOf } from "../model/cost.ts"
-import type { ModelEvent, ModelFailure } from "../port/model.ts"
-import { attempt } from "./attempt.ts"
+import { ModelFailure, type ModelEvent } from "../port/model.ts"
+import { attempt, attemptSoon } from "./attempt.ts"
 import { parseInput } from "./parse-input.ts"
-import { broken, type Recorder } from "./recorder.ts"
+import { broken, type Noted } from "./recorder.ts"
 import { noticeRepetition } from "./repetition.ts"
 import { settleCall, type Call } from "./tool-call.ts"
 import type { TurnScene } from "./turn.ts"
@@ -17,21 +17,29 @@ export interface Calls {
   /** Calls settled without being started. */
   readonly refused: () => number
   readonly ended: () => boolean
-  readonly begin: (event: Extract<ModelEvent, { readonly type: "tool-call" }>) => Effect.Effect<void, Failure>
-  readonly resolve: (
-    event: Extract<ModelEvent, { readonly type: "tool-result" }>,
-  ) => Effect.Effect<void, ModelFailure | Failure>
-  readonly finish: (event: Extract<ModelEvent, { readonly type: "finish" }>) => void | Promise<void>
+  /** Stores what was noted, all of it in one commit, and starts the calls among it. */
+  readonly record: (noted: readonly Noted[]) => Effect.Effect<void, ModelFailure | Failure>
   /** Outcomes for hosted calls the provider never answered. */
   readonly unresolved: () => DurableEvent[]
 }
 
-export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
+type ToolCall = Extract<ModelEvent, { readonly type: "tool-call" }>
+type ToolResult = Extract<ModelEvent, { readonly type: "tool-result" }>
+type Finish = Extract<ModelEvent, { readonly type: "finish" }>
+
+/** What becomes of something noted: what is stored, and a call that is started when it is. */
+interface Accepted {
+  readonly events: readonly DurableEvent[]
+  readonly call?: Call
+}
+
+export const createCalls = (scene: TurnScene): Calls => {
   const { assistantMessageID } = scene
   const fibers: Fiber.Fiber<void, Failure>[] = []
   const names = new Set<string>()
   const hosted = new Set<string>()
   const slots = Semaphore.makeUnsafe(LIMITS.toolCallsAtOnce)
+  let made = 0
   let refused = 0
   let ended = false
 
@@ -48,83 +56,68 @@ export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
     return name
   }
 
-  const begin: Calls["begin"] = (event) =>
-    Effect.suspend(() => {
-      const callID = event.providerExecuted ? event.id : uniqueName(event.id)
-      const parsed = parseInput(event.input)
-      const called: DurableEvent = {
-        type: "session.next.tool.called.1",
-        data: {
-          assistantMessageID,
-          callID,
-          tool: event.name,
-          ...(parsed.kind === "json" ? { input: parsed.value } : { raw: event.input }),
-          ...(event.providerExecuted ? { hosted: true } : {}),
-          ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
-        },
-      }
-      if (event.providerExecuted) {
-        hosted.add(callID)
-        return attempt(() => scene.append([...recorder.take(), called]))
-      }
-      const refuse = (error: RecordedError) => {
-        refused += 1
-        return attempt(() => scene.append([...recorder.take(), called, failed(callID, error)]))
-      }
-      if (parsed.kind === "invalid") return refuse({ code: "invalid-input", message: parsed.message })
-      if (fibers.length + refused >= LIMITS.toolCallsPerTurn)
-        return refuse({
-          code: "failed",
-          message: `Not run: a turn may make at most ${LIMITS.toolCallsPerTurn} calls. Make the rest in the next turn.`,
-        })
-      const repetition = noticeRepetition(scene.transcript(), event.name, parsed.value)
-      if (repetition.kind === "refused")
-        return refuse({ code: "failed", message: `Not run. ${repetition.note}` })
-      const noticed: DurableEvent[] =
-        repetition.kind === "none"
-          ? []
-          : [
-              {
-                type: "session.next.repetition.noticed.1",
-                data: { assistantMessageID, callID, tool: event.name, count: repetition.count },
-              },
-            ]
-      const call: Call = {
-        messageID: assistantMessageID,
+  /** `before`: calls that came together with this one. */
+  const acceptCall = (event: ToolCall, before: readonly Call[]): Accepted => {
+    const callID = event.providerExecuted ? event.id : uniqueName(event.id)
+    const parsed = parseInput(event.input)
+    const called: DurableEvent = {
+      type: "session.next.tool.called.1",
+      data: {
+        assistantMessageID,
         callID,
         tool: event.name,
-        input: parsed.value,
-        ...(repetition.kind === "none" ? {} : { note: repetition.note }),
-      }
-      return Effect.gen(function* () {
-        const recorded = yield* attempt(() => scene.intend([...recorder.take(), called, ...noticed]))
-        const running = runCall(scene, call, slots, recorded)
-        fibers.push(yield* Effect.forkChild(running, { startImmediately: true }))
+        ...(parsed.kind === "json" ? { input: parsed.value } : { raw: event.input }),
+        ...(event.providerExecuted ? { hosted: true } : {}),
+        ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+      },
+    }
+    if (event.providerExecuted) {
+      hosted.add(callID)
+      return { events: [called] }
+    }
+    made += 1
+    const refuse = (error: RecordedError): Accepted => {
+      refused += 1
+      return { events: [called, failed(callID, error)] }
+    }
+    if (parsed.kind === "invalid") return refuse({ code: "invalid-input", message: parsed.message })
+    if (made > LIMITS.toolCallsPerTurn)
+      return refuse({
+        code: "failed",
+        message: `Not run: a turn may make at most ${LIMITS.toolCallsPerTurn} calls. Make the rest in the next turn.`,
       })
-    })
+    const repetition = noticeRepetition(scene.transcript(), before, { tool: event.name, input: parsed.value })
+    if (repetition.kind === "refused")
+      return refuse({ code: "failed", message: `Not run. ${repetition.note}` })
+    const call = { messageID: assistantMessageID, callID, tool: event.name, input: parsed.value }
+    if (repetition.kind === "none") return { events: [called], call }
+    const noticed: DurableEvent = {
+      type: "session.next.repetition.noticed.1",
+      data: { assistantMessageID, callID, tool: event.name, count: repetition.count },
+    }
+    return { events: [called, noticed], call: { ...call, note: repetition.note } }
+  }
 
-  const resolve: Calls["resolve"] = (event) =>
-    Effect.suspend((): Effect.Effect<void, ModelFailure | Failure> => {
-      if (!hosted.delete(event.id))
-        return Effect.fail(broken(`a result for ${event.id}, which is not waiting for one`))
-      const metadata = event.metadata === undefined ? {} : { metadata: event.metadata }
-      const settled: DurableEvent = event.isError
-        ? {
-            type: "session.next.tool.failed.1",
-            data: {
-              assistantMessageID,
-              callID: event.id,
-              error: { code: "failed", message: `The provider's ${event.name} failed.` },
-              result: event.result,
-              ...metadata,
-            },
-          }
-        : {
-            type: "session.next.tool.success.1",
-            data: { assistantMessageID, callID: event.id, content: [], result: event.result, ...metadata },
-          }
-      return attempt(() => scene.append([...recorder.take(), settled]))
-    })
+  const acceptResult = (event: ToolResult): Accepted | ModelFailure => {
+    if (!hosted.delete(event.id)) return broken(`a result for ${event.id}, which is not waiting for one`)
+    const metadata = event.metadata === undefined ? {} : { metadata: event.metadata }
+    const settled: DurableEvent = event.isError
+      ? {
+          type: "session.next.tool.failed.1",
+          data: {
+            assistantMessageID,
+            callID: event.id,
+            error: { code: "failed", message: `The provider's ${event.name} failed.` },
+            result: event.result,
+            ...metadata,
+          },
+        }
+      : {
+          type: "session.next.tool.success.1",
+          data: { assistantMessageID, callID: event.id, content: [], result: event.result, ...metadata },
+        }
+    return { events: [settled] }
+  }
 
   const unresolved: Calls["unresolved"] = () => {
     const left = [...hosted].map((callID) =>
@@ -134,25 +127,65 @@ export const createCalls = (scene: TurnScene, recorder: Recorder): Calls => {
     return left
   }
 
-  const finish: Calls["finish"] = (event) => {
+  const acceptFinish = (event: Finish): Accepted => {
     ended = true
-    return scene.appendSoon([
-      ...recorder.take(),
-      ...unresolved(),
-      {
-        type: "session.next.step.ended.2",
-        data: {
-          assistantMessageID,
-          finish: event.reason,
-          usage: event.usage,
-          cost: costOf(event.usage, scene.model.price),
-          ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
-        },
+    const { reason, usage, metadata } = event
+    const stepEnded: DurableEvent = {
+      type: "session.next.step.ended.2",
+      data: {
+        assistantMessageID,
+        finish: reason,
+        usage,
+        cost: costOf(usage, scene.model.price),
+        ...(metadata === undefined ? {} : { metadata }),
       },
-    ])
+    }
+    return { events: [...unresolved(), stepEnded] }
   }
 
-  return { fibers, refused: () => refused, ended: () => ended, begin, resolve, finish, unresolved }
+  const accept = (noted: Noted, before: readonly Call[]): Accepted | ModelFailure => {
+    if (noted.kind === "prose") return { events: [noted.event] }
+    switch (noted.event.type) {
+      case "tool-call":
+        return acceptCall(noted.event, before)
+      case "tool-result":
+        return acceptResult(noted.event)
+      case "finish":
+        return acceptFinish(noted.event)
+    }
+  }
+
+  /** What is stored of all that was noted, up to where the provider broke its own rules. */
+  const acceptAll = (noted: readonly Noted[]) => {
+    const events: DurableEvent[] = []
+    const calls: Call[] = []
+    for (const one of noted) {
+      const accepted = accept(one, calls)
+      if (accepted instanceof ModelFailure) return { events, calls, trouble: accepted }
+      events.push(...accepted.events)
+      if (accepted.call !== undefined) calls.push(accepted.call)
+    }
+    return { events, calls, trouble: undefined }
+  }
+
+  // Not to be left halfway: what is recorded as called is started.
+  const record: Calls["record"] = (noted) =>
+    Effect.uninterruptible(
+      Effect.gen(function* () {
+        const { events, calls, trouble } = acceptAll(noted)
+        if (calls.length === 0) yield* attemptSoon(() => scene.appendSoon(events))
+        else {
+          const recorded = yield* attempt(() => scene.intend(events))
+          for (const call of calls) {
+            const running = runCall(scene, call, slots, recorded)
+            fibers.push(yield* Effect.forkChild(running, { startImmediately: true }))
+          }
+        }
+        if (trouble !== undefined) return yield* Effect.fail(trouble)
+      }),
+    )
+
+  return { fibers, refused: () => refused, ended: () => ended, record, unresolved }
 }
 
 /** Also used for calls that are started again after a restart, because they had only asked. */

@@ -15,13 +15,20 @@ type Finish = Extract<ModelEvent, { readonly type: "finish" }>
 /** What the turn must act on; everything else is handled inside. */
 export type Significant = ToolCall | ToolResult | Finish
 
+/** Prose that is complete, or something to act on. */
+export type Noted =
+  | { readonly kind: "prose"; readonly event: DurableEvent }
+  | { readonly kind: "significant"; readonly event: Significant }
+
 export interface Recorder {
-  /** Takes events from the stream until one needs the turn, or until the stream ends (undefined). */
-  readonly advance: (events: ModelEvents) => Promise<Significant | undefined>
-  /** Events that are complete but not stored yet, in order; the caller stores them now. */
-  readonly take: () => DurableEvent[]
-  /** Like `take`, and closes what is still open: the stream broke or was interrupted. */
+  /** Takes events from the stream until something needs the turn, and then all that came with it; or until the stream ends. */
+  readonly advance: (events: ModelEvents) => Promise<void>
+  /** What was noted and is not stored yet, in order; the caller acts on it and stores it now. */
+  readonly take: () => readonly Noted[]
+  /** The prose of that, and of what is still open: the stream broke or was interrupted. */
   readonly takePartial: () => DurableEvent[]
+  /** The answer is complete. */
+  readonly finished: () => boolean
   /** Something of the answer was already shown. */
   readonly visible: () => boolean
 }
@@ -39,9 +46,11 @@ export const createRecorder = (options: {
   const { assistantMessageID, publish } = options
   const open = new Map<string, OpenProse>()
   const inputs = new Map<string, string>()
-  let complete: DurableEvent[] = []
+  let noted: Noted[] = []
   let visible = false
   let finished = false
+  /** What went wrong behind something that must be acted on first. */
+  let trouble: unknown
 
   const proseEvent = (prose: OpenProse, partial: boolean): DurableEvent => {
     const data = {
@@ -76,7 +85,8 @@ export const createRecorder = (options: {
     open.delete(`${kind}:${id}`)
     if (metadata !== undefined) prose.metadata = metadata
     // Empty reasoning still carries a signature; empty text carries nothing.
-    if (prose.chunks.length > 0 || prose.metadata !== undefined) complete.push(proseEvent(prose, false))
+    if (prose.chunks.length > 0 || prose.metadata !== undefined)
+      noted.push({ kind: "prose", event: proseEvent(prose, false) })
   }
 
   const handle = (event: ModelEvent): Significant | undefined => {
@@ -128,25 +138,38 @@ export const createRecorder = (options: {
     }
   }
 
+  /** Notes an event and what came with it. True when there is something to act on. */
+  const note = (first: ModelEvent, { ready }: ModelEvents): boolean => {
+    let toActOn = false
+    try {
+      for (let next: ModelEvent | undefined = first; next !== undefined; next = ready?.()) {
+        const event = handle(next)
+        if (event === undefined) continue
+        noted.push({ kind: "significant", event })
+        toActOn = true
+      }
+    } catch (cause) {
+      if (!toActOn) throw cause
+      trouble = cause
+    }
+    return toActOn
+  }
+
   const advance: Recorder["advance"] = async (events) => {
     for (;;) {
-      let event = events.ready?.()
-      if (event === undefined) {
-        const next = await events.next()
-        if (next.done === true) {
-          if (!finished) throw broken("the stream ended without a finish")
-          return undefined
-        }
-        event = next.value
+      if (trouble !== undefined) throw trouble
+      const next = await events.next()
+      if (next.done === true) {
+        if (!finished) throw broken("the stream ended without a finish")
+        return
       }
-      const significant = handle(event)
-      if (significant !== undefined) return significant
+      if (note(next.value, events)) return
     }
   }
 
-  const take = (): DurableEvent[] => {
-    const taken = complete
-    complete = []
+  const take = (): readonly Noted[] => {
+    const taken = noted
+    noted = []
     return taken
   }
 
@@ -155,10 +178,10 @@ export const createRecorder = (options: {
       .filter((prose) => prose.chunks.length > 0)
       .map((prose) => proseEvent({ ...prose, metadata: undefined }, true))
     open.clear()
-    return [...take(), ...partial]
+    return [...take().flatMap(({ kind, event }) => (kind === "prose" ? [event] : [])), ...partial]
   }
 
-  return { advance, take, takePartial, visible: () => visible }
+  return { advance, take, takePartial, finished: () => finished, visible: () => visible }
 }
 
 export const broken = (what: string): ModelFailure =>

@@ -7,17 +7,32 @@ export type Repetition =
   | { readonly kind: "none" }
   | { readonly kind: "noticed" | "refused"; readonly count: number; readonly note: string }
 
-/** Counts how often the model has now made exactly this call in a row since the last thing a person said. */
-export const noticeRepetition = (transcript: Transcript, tool: string, input: Json): Repetition => {
+interface Made {
+  readonly tool: string
+  readonly input: Json
+}
+
+/**
+ * Counts how often the model has now made exactly this call in a row since the last thing a person said. `before`: calls
+ * that came together with this one and are in no transcript yet.
+ */
+export const noticeRepetition = (
+  transcript: Transcript,
+  before: readonly Made[],
+  { tool, input }: Made,
+): Repetition => {
   const wanted = JSON.stringify(input)
-  let count = 1
-  for (let index = transcript.items.length - 1; index >= 0; index -= 1) {
+  const isSame = (call: { readonly tool: string; readonly input?: Json | undefined }): boolean =>
+    call.tool === tool && JSON.stringify(call.input) === wanted
+  const different = before.findLastIndex((call) => !isSame(call))
+  let count = before.length - different
+  for (let index = different === -1 ? transcript.items.length - 1 : -1; index >= 0; index -= 1) {
     const item = transcript.items[index]
     if (item?.kind !== "assistant") break
     let same = true
     for (const part of item.parts.toReversed()) {
       if (part.type !== "tool") continue
-      if (part.tool !== tool || JSON.stringify(part.input) !== wanted) {
+      if (!isSame(part)) {
         same = false
         break
       }

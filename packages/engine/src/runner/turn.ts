@@ -12,7 +12,7 @@ import type { Transcript } from "../domain/transcript.ts"
 import { isRetryable, ModelFailure, type Model, type ModelRequest } from "../port/model.ts"
 import type { World } from "../port/world.ts"
 import type { Fence } from "../store/log.ts"
-import { attempt, attemptSoon } from "./attempt.ts"
+import { attempt } from "./attempt.ts"
 import { createCalls, type Calls } from "./calls.ts"
 import type { Permissions } from "./permissions.ts"
 import { createRecorder, type Recorder } from "./recorder.ts"
@@ -98,7 +98,7 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
     Effect.gen(function* () {
       const { assistantMessageID } = scene
       const recorder = createRecorder({ assistantMessageID, publish: scene.publish })
-      const calls = createCalls(scene, recorder)
+      const calls = createCalls(scene)
       const streamed = yield* Effect.exit(restore(consume(scene, recorder, calls)))
       if (Exit.isFailure(streamed) && Cause.hasInterrupts(streamed.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
@@ -142,38 +142,26 @@ const consume = (
   Effect.suspend(() => {
     const controller = new AbortController()
     const events = scene.model.stream(scene.request, controller.signal)[Symbol.asyncIterator]()
-    const advance = () => recorder.advance(events)
-    const next = Effect.tryPromise({ try: advance, catch: asModelFailure })
+    const advance = Effect.tryPromise({ try: () => recorder.advance(events), catch: asModelFailure })
     return Effect.gen(function* () {
-      for (;;) {
-        const event = yield* next
-        if (event === undefined) return
-        switch (event.type) {
-          case "tool-call":
-            yield* calls.begin(event)
-            break
-          case "tool-result":
-            yield* calls.resolve(event)
-            break
-          case "finish":
-            yield* finishStream(() => calls.finish(event), advance())
-            return
-        }
-      }
+      do {
+        yield* advance
+        const record = calls.record(recorder.take())
+        yield* !recorder.finished() || events.isOver?.() === true
+          ? record
+          : beside(record, recorder.advance(events))
+      } while (!recorder.finished())
     }).pipe(Effect.onError(() => Effect.sync(() => controller.abort())))
   })
 
 /** The end is recorded while the stream, which has nothing more to say, is read to its own. */
-const finishStream = (
-  record: () => void | Promise<void>,
-  rest: Promise<unknown>,
+const beside = (
+  record: Effect.Effect<void, ModelFailure | Failure>,
+  rest: Promise<void>,
 ): Effect.Effect<void, ModelFailure | Failure> => {
   // Heard below, when the record is made.
   rest.catch(() => undefined)
-  return attemptSoon(record).pipe(
-    Effect.andThen(Effect.tryPromise({ try: () => rest, catch: asModelFailure })),
-    Effect.asVoid,
-  )
+  return record.pipe(Effect.andThen(Effect.tryPromise({ try: () => rest, catch: asModelFailure })))
 }
 
 const STOPPED: RecordedError = { code: "INTERRUPTED", message: "The turn was interrupted." }
