@@ -11,7 +11,7 @@ import { LIMITS } from "./domain/limits.ts"
 import { openLocation } from "./open-location.ts"
 import type { World } from "./port/world.ts"
 import { readSettings } from "./read-settings.ts"
-import { attempt } from "./runner/attempt.ts"
+import { attempt, attemptNow } from "./runner/attempt.ts"
 import { drainSession, hasPendingInput, recoverSession, type Runtime } from "./runner/drain.ts"
 import { createDrains, type Drains } from "./runner/drains.ts"
 import { createHistories, type Histories } from "./runner/histories.ts"
@@ -64,7 +64,7 @@ export const makeEngine = (
 ): Effect.Effect<Context.Context<Sessions | Permissions | EngineRuntime>, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const world = internals.world ?? realWorld()
-    const settings = yield* attempt(() => readSettings(options, world))
+    const settings = yield* attemptNow(() => readSettings(options, world))
     const file = options.database === ":memory:" ? ":memory:" : resolve(options.database)
     const store = yield* Effect.acquireRelease(
       attempt(() =>
@@ -180,15 +180,15 @@ const recover = (
   Effect.gen(function* () {
     const { store } = runtime
     const named = Array.isArray(sessions) ? new Set<unknown>(sessions) : undefined
-    yield* attempt(() => store.drafts.sweep())
-    const lost = yield* attempt(() => store.leases.abandoned())
+    yield* attemptNow(() => store.drafts.sweep())
+    const lost = yield* attemptNow(() => store.leases.abandoned())
     yield* Effect.forEach(
       lost.filter((sessionID) => named?.has(sessionID) ?? true),
       (sessionID) => recoverSession(runtime, sessionID),
       { concurrency: 8, discard: true },
     )
     if (named !== undefined) return
-    for (const sessionID of yield* attempt(() => store.inbox.sessionsToWake())) drains.wake(sessionID)
+    for (const sessionID of yield* attemptNow(() => store.inbox.sessionsToWake())) drains.wake(sessionID)
   })
 
 /** Takes over from processes that died or froze while they held sessions of this database. */

@@ -26,7 +26,7 @@ import { createUrlReader } from "./context/url-reader.ts"
 import { openHide, openHidePieces, secretsOf } from "./model/secrets.ts"
 import type { Tool } from "./port/tool.ts"
 import type { World } from "./port/world.ts"
-import { attempt } from "./runner/attempt.ts"
+import { attempt, attemptNow } from "./runner/attempt.ts"
 import type { LocationServices } from "./runner/locations.ts"
 import { builtinTools } from "./tool/builtins.ts"
 import { embedderTool } from "./tool/embedder-tool.ts"
@@ -74,8 +74,8 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       ...place.ownTools,
       skillTool(skills),
     ])
-    yield* attempt(() => contributeOwn(registry, options))
-    const servers = yield* attempt(() => readMcpServers(options.mcp ?? []))
+    yield* attemptNow(() => contributeOwn(registry, options))
+    const servers = yield* attemptNow(() => readMcpServers(options.mcp ?? []))
     const mcp = yield* Effect.acquireRelease(
       attempt(() => openMcp({ servers, guard, environment, directory })),
       (opened) => Effect.promise(opened.close),

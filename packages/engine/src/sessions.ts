@@ -32,7 +32,7 @@ import type {
 } from "./api.ts"
 import { cutText, LATEST_TIME } from "./domain/import-values.ts"
 import { LIMITS } from "./domain/limits.ts"
-import { attempt, attemptSoon } from "./runner/attempt.ts"
+import { attempt, attemptNow, attemptSoon } from "./runner/attempt.ts"
 import { changedSessions } from "./runner/changes.ts"
 import type { Runtime } from "./runner/drain.ts"
 import type { Drains } from "./runner/drains.ts"
@@ -173,7 +173,7 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
   const prompt = (input: PromptInput) =>
     Effect.uninterruptible(
       Effect.gen(function* () {
-        const receipt = yield* attempt(() => admit(input))
+        const receipt = yield* attemptNow(() => admit(input))
         const synced = store.database.synced()
         if (input.resume !== false) {
           release(
@@ -209,14 +209,15 @@ export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Servic
   /** Another process is at work here: it sees our commits, we see its lease go. */
   const untilFree = (key: number): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
-      while (yield* attempt(() => store.leases.isHeldElsewhere(key)))
+      while (yield* attemptNow(() => store.leases.isHeldElsewhere(key)))
         yield* Effect.sleep(LIMITS.foreignPollMs)
     })
 
   const wait = (sessionID: string) =>
     Effect.gen(function* () {
+      const { key } = yield* attemptNow(() => store.log.head(sessionID))
       if (drains.isActive(sessionID)) yield* drains.awaitIdle(sessionID)
-      yield* untilFree((yield* attempt(() => store.log.head(sessionID))).key)
+      yield* untilFree(key)
     })
 
   const append = (sessionID: string, event: DurableEvent) =>
@@ -345,7 +346,7 @@ const streamOf = <Item>(open: (signal: AbortSignal) => AsyncIterable<Item>): Str
         Effect.sync(() => new AbortController()),
         (opened) => Effect.sync(() => opened.abort()),
       )
-      const items = yield* attempt(() => open(controller.signal))
+      const items = yield* attemptNow(() => open(controller.signal))
       return Stream.fromAsyncIterable(items, asFailure)
     }),
   )

@@ -2,20 +2,23 @@
  * The text of a request to a compatible server. A session sends its whole history every turn, so what was written once is
  * kept: at 2,000 turns the request has 3.6 MB, and converting and writing it anew took as long as sending it.
  *
- * Messages are converted by the AI SDK one by one (each becomes one message of the wire, a tool message one per result),
- * so the text of a message depends on nothing but the message.
+ * The AI SDK converts messages one by one, so the text of a message depends on nothing but the message.
  */
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
 
-/** The AI SDK's converter of requests. */
-export type Prepare = (
-  options: LanguageModelV4CallOptions,
-) => Promise<{ readonly body: Readonly<Record<string, unknown>> }>
+/** The AI SDK's converters: of messages, and of whole requests. */
+export interface Converters {
+  readonly convert: (prompt: Prompt) => readonly unknown[]
+  readonly prepare: (
+    options: LanguageModelV4CallOptions,
+  ) => Promise<{ readonly body: Readonly<Record<string, unknown>> }>
+}
 
 /** The text of a request, or its bytes in pieces. */
 export type Body = string | readonly Uint8Array[]
 
-export type WriteBody = (options: LanguageModelV4CallOptions) => Promise<Body>
+/** At once, except where something besides the messages is new. */
+export type WriteBody = (options: LanguageModelV4CallOptions) => Body | Promise<Body>
 
 /** Short prompts are written anew: that costs less than remembering them, above all in memory. */
 export const REMEMBER_FROM = 40
@@ -32,19 +35,13 @@ interface Written {
 
 const NOTHING: Written = { messages: [], bytes: Buffer.alloc(0), length: 0 }
 
-export const openBodyWriter = (prepare: Prepare, fixed: Readonly<Record<string, unknown>>): WriteBody => {
+export const openBodyWriter = (
+  { convert, prepare }: Converters,
+  fixed: Readonly<Record<string, unknown>>,
+): WriteBody => {
   /** By its last message: a finished message of a session never changes, and goes when the session does. */
   const written = new WeakMap<Message, Written>()
-  const frame = openFrame(prepare, fixed)
-
-  const writeAll = async (options: LanguageModelV4CallOptions): Promise<string> => {
-    const { body } = await prepare(options)
-    return JSON.stringify({ ...body, ...fixed })
-  }
-
-  /** Tools say nothing about messages, and are most of the work in a short conversation. */
-  const convert = async ({ tools: _tools, ...options }: LanguageModelV4CallOptions, prompt: Prompt) =>
-    (await prepare({ ...options, prompt })).body["messages"]
+  const frames = openFrames(prepare, fixed)
 
   /** What of this prompt was written before, compared message by message. */
   const findWritten = (prompt: readonly Message[]): Written => {
@@ -57,16 +54,11 @@ export const openBodyWriter = (prepare: Prepare, fixed: Readonly<Record<string, 
     return NOTHING
   }
 
-  /** Undefined where the SDK makes something else of the messages than we know. */
-  const writeMessages = async (options: LanguageModelV4CallOptions): Promise<Written | undefined> => {
-    const { prompt } = options
+  const writeMessages = (prompt: Prompt): Written => {
     const known = findWritten(prompt)
     const fresh = prompt.slice(known.messages.length)
     if (fresh.length === 0) return known
-    const messages = await convert(options, fresh)
-    if (!Array.isArray(messages) || messages.length !== fresh.reduce((sum, one) => sum + wireCount(one), 0))
-      return undefined
-    const now = { ...extend(known, messages), messages: prompt }
+    const now = { ...extend(known, convert(fresh)), messages: prompt }
     const [before, last] = [known.messages.at(-1), prompt.at(-1)]
     // The bytes have one owner: whoever extends them takes them along.
     if (before !== undefined) written.delete(before)
@@ -74,15 +66,16 @@ export const openBodyWriter = (prepare: Prepare, fixed: Readonly<Record<string, 
     return now
   }
 
-  return async (options) => {
-    if (options.prompt.length < REMEMBER_FROM) {
-      const messages = await convert(options, options.prompt)
-      if (!Array.isArray(messages)) return writeAll(options)
-      return `{"messages":${JSON.stringify(messages)}${(await frame(options)).text}`
-    }
-    const messages = await writeMessages(options)
-    if (messages === undefined || messages.length === 0) return writeAll(options)
-    return [OPENING, messages.bytes.subarray(0, messages.length - 1), (await frame(options)).bytes]
+  const write = (prompt: Prompt, frame: Frame): Body => {
+    if (prompt.length < REMEMBER_FROM) return `{"messages":${JSON.stringify(convert(prompt))}${frame.text}`
+    const { bytes, length } = writeMessages(prompt)
+    return [OPENING, bytes.subarray(0, Math.max(0, length - 1)), frame.bytes]
+  }
+
+  return (options) => {
+    const frame = frames.find(options)
+    if (frame !== undefined) return write(options.prompt, frame)
+    return frames.make(options).then((made) => write(options.prompt, made))
   }
 }
 
@@ -104,30 +97,44 @@ const extend = ({ bytes, length }: Written, messages: readonly unknown[]): Omit<
 const GROWTH = 1.25
 
 /** Everything behind the messages. It changes with the tools and the agent, so it is kept while they stay. */
-const openFrame = (prepare: Prepare, fixed: Readonly<Record<string, unknown>>) => {
+const openFrames = (prepare: Converters["prepare"], fixed: Readonly<Record<string, unknown>>) => {
   const frames = new WeakMap<object, Frame>()
-  return async (options: LanguageModelV4CallOptions): Promise<Frame> => {
-    const { prompt: _prompt, abortSignal: _signal, headers: _headers, tools = NO_TOOLS, ...rest } = options
-    const key = Object.entries(rest).flat()
-    const known = frames.get(tools)
-    if (known?.key.length === key.length && known.key.every((part, index) => part === key[index]))
-      return known
+
+  const find = (options: LanguageModelV4CallOptions): Frame | undefined => {
+    const known = frames.get(options.tools ?? NO_TOOLS)
+    return known !== undefined && isSame(known.rest, restOf(options)) ? known : undefined
+  }
+
+  const make = async (options: LanguageModelV4CallOptions): Promise<Frame> => {
     const { messages: _none, ...body } = (await prepare({ ...options, prompt: [] })).body
     const text = `,${JSON.stringify({ ...body, ...fixed }).slice(1)}`
-    const made = { key, text, bytes: Buffer.from(`]${text}`) }
-    frames.set(tools, made)
+    const made = { rest: restOf(options), text, bytes: Buffer.from(`]${text}`) }
+    frames.set(options.tools ?? NO_TOOLS, made)
     return made
   }
+
+  return { find, make }
 }
 
 /** `text` follows the list of messages, `bytes` its last message. */
 interface Frame {
-  readonly key: readonly unknown[]
+  readonly rest: Readonly<Record<string, unknown>>
   readonly text: string
   readonly bytes: Buffer
 }
 
-const NO_TOOLS: object = []
+/** What a frame depends on besides the tools. */
+const restOf = (options: LanguageModelV4CallOptions): Readonly<Record<string, unknown>> => {
+  const { prompt: _prompt, abortSignal: _signal, headers: _headers, tools: _tools, ...rest } = options
+  return rest
+}
 
-/** How many messages of the wire come of one of ours. Where this is ever wrong, the request is written whole. */
-const wireCount = (message: Message): number => (message.role === "tool" ? message.content.length : 1)
+const isSame = (
+  one: Readonly<Record<string, unknown>>,
+  other: Readonly<Record<string, unknown>>,
+): boolean => {
+  const names = Object.keys(one)
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
+}
+
+const NO_TOOLS: object = []

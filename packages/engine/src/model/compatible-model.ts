@@ -40,9 +40,15 @@ export interface PartReader extends Pick<
 }
 
 export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Promise<StreamingModel> => {
-  const [{ OpenAICompatibleChatLanguageModel }, { StreamingToolCallTracker, generateId }] = await Promise.all(
-    [import("@ai-sdk/openai-compatible"), import("@ai-sdk/provider-utils")],
-  )
+  const [
+    { OpenAICompatibleChatLanguageModel },
+    { convertToOpenAICompatibleChatMessages },
+    { StreamingToolCallTracker, generateId },
+  ] = await Promise.all([
+    import("@ai-sdk/openai-compatible"),
+    import("@ai-sdk/openai-compatible/internal"),
+    import("@ai-sdk/provider-utils"),
+  ])
   const baseURL = (config.baseURL ?? "").replace(/\/+$/, "")
   const address = `${baseURL}/chat/completions`
   const writer = new OpenAICompatibleChatLanguageModel(wireName(config), {
@@ -50,7 +56,14 @@ export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Pr
     url: () => address,
     headers: {},
   })
-  const write = openBodyWriter((options) => writer.prepareRequest(options), STREAMED)
+  const names = { provider: COMPATIBLE_NAME, providerOptionsKey: COMPATIBLE_NAME }
+  const write = openBodyWriter(
+    {
+      convert: (prompt) => convertToOpenAICompatibleChatMessages(prompt, names),
+      prepare: (options) => writer.prepareRequest(options),
+    },
+    STREAMED,
+  )
   const headers = {
     "content-type": "application/json",
     accept: "text/event-stream",
@@ -77,7 +90,8 @@ export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Pr
     })
 
   const post = async (options: LanguageModelV4CallOptions): Promise<Response> => {
-    const body = await write(options)
+    const written = write(options)
+    const body = written instanceof Promise ? await written : written
     const response = await fetch(address, {
       method: "POST",
       headers: { ...headers, ...definedOnly(options.headers) },

@@ -26,20 +26,18 @@ export const openHttpFetch =
   async (input, init = {}) => {
     const url = input instanceof Request ? input.url : String(input)
     const signal = init.signal ?? undefined
-    const { origin, path, host, auth } = addressOf(url)
+    const { origin, path, auth } = addressOf(url)
     const { method = "GET", body } = init
-    const length = lengthOf(body)
     const connections = opened ?? (await openConnections())
     signal?.throwIfAborted()
     const { handler, answer, reader } = openExchange({ signal, idleMs })
+    const headers = listHeaders(init.headers, auth)
     const request: Dispatcher.DispatchOptions = {
       origin,
       path,
       method,
-      headers: Object.entries(
-        allHeaders({ host, auth, headers: plainHeaders(init.headers), length, method }),
-      ).flat(),
-      body: toSend(body, length),
+      headers,
+      body: toSend(body, headers),
       headersTimeout: idleMs ?? 0,
       bodyTimeout: idleMs ?? 0,
     }
@@ -74,11 +72,10 @@ const hasProxy = (): boolean => {
 const MOST_ADDRESSES = 64
 const addresses = new Map<string, Address>()
 
-/** `host` as the header says it. */
+/** `auth`: the header that the name and password of an address stand for. */
 interface Address {
   readonly origin: string
   readonly path: string
-  readonly host: string
   readonly auth: string | undefined
 }
 
@@ -88,54 +85,52 @@ const addressOf = (url: string): Address => {
   if (known !== undefined) return known
   const parsed = new URL(url)
   const { auth, path } = urlToHttpOptions(parsed)
-  const { origin, host } = parsed
-  const address: Address = { origin, host, path: path ?? "/", auth: auth ?? undefined }
+  const address: Address = {
+    origin: parsed.origin,
+    path: path ?? "/",
+    auth: auth == null ? undefined : `Basic ${Buffer.from(auth).toString("base64")}`,
+  }
   if (addresses.size >= MOST_ADDRESSES) addresses.clear()
   addresses.set(url, address)
   return address
 }
 
-const allHeaders = (request: {
-  readonly host: string
-  readonly auth: string | undefined
-  readonly headers: Readonly<Record<string, string>>
-  readonly length: number
-  readonly method: string
-}): Readonly<Record<string, string>> => {
-  const { host, auth, headers, length, method } = request
-  return {
-    host,
-    ...(auth === undefined ? {} : { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
-    ...headers,
-    ...(length === 0 && method === "GET" ? {} : { "content-length": String(length) }),
+/** Name after name and value, as undici writes them. It adds the host, and the length, which it knows best. */
+const listHeaders = (headers: RequestInit["headers"], auth: string | undefined): string[] => {
+  const list: string[] = []
+  let authorized = false
+  for (const [given, value] of entriesOf(headers)) {
+    const name = given.toLowerCase()
+    if (name === "content-length") continue
+    if (name === "authorization") authorized = true
+    list.push(name, String(value))
   }
+  if (auth !== undefined && !authorized) list.push("authorization", auth)
+  return list
 }
 
-const lengthOf = (body: unknown): number => {
-  if (typeof body === "string") return Buffer.byteLength(body)
-  if (body instanceof Uint8Array) return body.length
-  return isPieces(body) ? body.reduce((sum, piece) => sum + piece.length, 0) : 0
+const entriesOf = (headers: RequestInit["headers"]): Iterable<readonly [string, unknown]> => {
+  if (headers === undefined) return []
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a list of headers is one of pairs
+  if (headers instanceof Headers || Array.isArray(headers)) return headers as Iterable<[string, string]>
+  return Object.entries(headers)
 }
-
-const isPieces = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body)
 
 /** Up to here pieces are put together: that costs less than writing them one by one. */
 const SMALL_BYTES = 262_144
 
-const toSend = (body: unknown, length: number): string | Uint8Array | null => {
+/** Says the length where undici cannot know it. */
+const toSend = (body: unknown, headers: string[]): string | Uint8Array | null => {
   if (typeof body === "string" || body instanceof Uint8Array) return body
-  if (isPieces(body) && length <= SMALL_BYTES) return Buffer.concat(body, length)
+  if (!isPieces(body)) return null
+  const length = body.reduce((sum, piece) => sum + piece.length, 0)
+  if (length <= SMALL_BYTES) return Buffer.concat(body, length)
+  headers.push("content-length", String(length))
   // eslint-disable-next-line typescript/no-unsafe-type-assertion -- undici takes whatever can be iterated; its types know streams only
-  return isPieces(body) ? (body as unknown as Uint8Array) : null
+  return body as unknown as Uint8Array
 }
 
-const plainHeaders = (headers: RequestInit["headers"]): Record<string, string> => {
-  if (headers === undefined) return {}
-  if (headers instanceof Headers || Array.isArray(headers)) return Object.fromEntries(headers)
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
-  )
-}
+const isPieces = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body)
 
 const toResponse = ({ status, statusText, headers }: Answer, reader: ByteReader): Response => {
   const response = {

@@ -5,7 +5,7 @@ import { Effect, Semaphore, type Fiber } from "effect"
 import { LIMITS } from "../domain/limits.ts"
 import { costOf } from "../model/cost.ts"
 import { ModelFailure, type ModelEvent } from "../port/model.ts"
-import { attempt, attemptSoon } from "./attempt.ts"
+import { attemptNow, attemptSoon } from "./attempt.ts"
 import { parseInput } from "./parse-input.ts"
 import { broken, type Noted } from "./recorder.ts"
 import { noticeRepetition } from "./repetition.ts"
@@ -175,7 +175,7 @@ export const createCalls = (scene: TurnScene): Calls => {
         const { events, calls, trouble } = acceptAll(noted)
         if (calls.length === 0) yield* attemptSoon(() => scene.appendSoon(events))
         else {
-          const recorded = yield* attempt(() => scene.intend(events))
+          const recorded = yield* attemptNow(() => scene.intend(events))
           for (const call of calls) {
             const running = runCall(scene, call, slots, recorded)
             fibers.push(yield* Effect.forkChild(running, { startImmediately: true }))

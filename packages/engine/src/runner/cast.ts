@@ -6,7 +6,7 @@ import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts
 import type { Transcript } from "../domain/transcript.ts"
 import type { Model, ToolAdvertisement } from "../port/model.ts"
 import { ToolError } from "../port/tool.ts"
-import { attempt } from "./attempt.ts"
+import { attemptNow } from "./attempt.ts"
 import type { Place, Runtime } from "./drain.ts"
 import { eventually } from "./eventually.ts"
 import type { ToolSet } from "./locations.ts"
@@ -29,11 +29,11 @@ export const chooseCast = (runtime: Runtime, place: Place): Effect.Effect<Cast, 
     const { settings, histories } = runtime
     // A switch by another process is seen when the turn begins, which then asks again.
     const { transcript } = histories.known({ id: place.sessionID, key: place.fence.key })
-    const { agent, model } = yield* attempt(() => {
+    const { agent, model } = yield* attemptNow(() => {
       const found = resolveAgent(settings, transcript.agent())
       return { agent: found, model: resolveModel(settings, transcript.model() ?? found.model) }
     })
-    const tools = yield* eventually(place.location.tools)
+    const tools = yield* eventually(place.location.tools())
     return { agent, model, choice: choiceOf(transcript), ...offerOf(settings, agent, tools) }
   })
 

@@ -18,7 +18,7 @@ import { extractSummary, judgeSummary, SUMMARY_PROMPT, summaryRequest } from "..
 import { estimateText } from "../domain/tokens.ts"
 import { costOf } from "../model/cost.ts"
 import { isRetryable, ModelFailure, type Model } from "../port/model.ts"
-import { attempt } from "./attempt.ts"
+import { attempt, attemptNow } from "./attempt.ts"
 import { resolveModel, type Cast } from "./cast.ts"
 import type { Place, Runtime } from "./drain.ts"
 
@@ -49,7 +49,7 @@ export const compactSession = (
     })
     if (decision.kind === "nothing") return "nothing"
     const { plan } = decision
-    const model = yield* attempt(() => resolveModel(settings, settings.compaction.model ?? cast.model.id))
+    const model = yield* attemptNow(() => resolveModel(settings, settings.compaction.model ?? cast.model.id))
     const compactionID = world.id("cmp_")
     const append = (event: DurableEvent) => attempt(() => runtime.store.log.append(place, [event]))
     yield* append({

@@ -14,7 +14,7 @@ import type { World } from "../port/world.ts"
 import type { Acquisition } from "../store/leases.ts"
 import type { Fence, SessionHead } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
-import { attempt } from "./attempt.ts"
+import { attempt, attemptNow } from "./attempt.ts"
 import { inputsToRun } from "./begin-turn.ts"
 import { runCall } from "./calls.ts"
 import { chooseCast } from "./cast.ts"
@@ -97,7 +97,7 @@ export const recoverSession = (runtime: Runtime, sessionID: string): Effect.Effe
 const acquireLease = (runtime: Runtime, session: SessionHead, demand: Demand) =>
   Effect.gen(function* () {
     for (;;) {
-      const acquired = yield* attempt(() =>
+      const acquired = yield* attemptNow(() =>
         demand.forced || hasWork(runtime, session) ? runtime.store.leases.acquire(session.key) : undefined,
       )
       if (acquired === undefined) return undefined
@@ -119,12 +119,11 @@ export const hasPendingInput = (runtime: Runtime, sessionID: string): boolean =>
   inputsToRun(runtime, sessionID, runtime.histories.current(runtime.store.log.head(sessionID)).transcript)
     .length > 0
 
-const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
-  Effect.suspend(() => {
-    const { transcript } = runtime.histories.current({ id: sessionID, key: fence.key })
-    const left = settleLeftovers(transcript)
-    return left.length === 0 ? Effect.void : settleAll(runtime, sessionID, fence, transcript, left)
-  })
+const settle = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> => {
+  const { transcript } = runtime.histories.current({ id: sessionID, key: fence.key })
+  const left = settleLeftovers(transcript)
+  return left.length === 0 ? Effect.void : settleAll(runtime, sessionID, fence, transcript, left)
+}
 
 const settleAll = (
   { store, endProcesses }: Runtime,
@@ -140,7 +139,7 @@ const settleAll = (
         part.hosted ? [] : [{ sessionID, messageID: assistant.id, callID: part.callID }],
       )
     if (calls.length > 0) yield* Effect.promise(() => endProcesses(calls))
-    yield* attempt(() => store.log.append({ sessionID, fence }, left))
+    yield* attemptNow(() => store.log.append({ sessionID, fence }, left))
   })
 
 /** Not gone on with, and not silent either: the session shows as interrupted until somebody runs it. */
@@ -171,7 +170,7 @@ const drainUnderLease = (runtime: Runtime, session: SessionHead, lease: Lease, d
         .pipe(Effect.tapError((failure) => recordObstacle(runtime, sessionID, fence, failure)))
       // The session moved: its next turn belongs to the tools and the context of its new place.
       if (ending === "idle") return
-      ;({ directory } = yield* attempt(() => runtime.store.log.head(sessionID)))
+      ;({ directory } = yield* attemptNow(() => runtime.store.log.head(sessionID)))
     }
   })
 
@@ -205,7 +204,7 @@ const drainAt = (
       const { histories } = runtime
       // With results to show there is another turn in any case, and that one looks again.
       const look = progress.resultsToShow ? histories.known : histories.current
-      const pending = yield* attempt(() =>
+      const pending = yield* attemptNow(() =>
         inputsToRun(runtime, sessionID, look({ id: sessionID, key: fence.key }).transcript),
       )
       const next = decideNext({
@@ -229,7 +228,7 @@ const drainAt = (
         }
         case "fail": {
           const failure = new Failure("TURN_LIMIT", { session: sessionID, limit: next.limit })
-          yield* attempt(() => runtime.store.log.append(place, [executionFailed(failure)]))
+          yield* attemptNow(() => runtime.store.log.append(place, [executionFailed(failure)]))
           return yield* Effect.fail(failure)
         }
         default:
@@ -239,12 +238,11 @@ const drainAt = (
   })
 
 /** Starts again what had only asked when its process died; its record says so first. */
-const resumeParked = (runtime: Runtime, place: Place, progress: Progress): Effect.Effect<void, Failure> =>
-  Effect.suspend(() => {
-    const { transcript } = runtime.histories.known({ id: place.sessionID, key: place.fence.key })
-    const parked = parkedCalls(transcript)
-    return parked.length === 0 ? Effect.void : resume(runtime, place, progress, parked)
-  })
+const resumeParked = (runtime: Runtime, place: Place, progress: Progress): Effect.Effect<void, Failure> => {
+  const { transcript } = runtime.histories.known({ id: place.sessionID, key: place.fence.key })
+  const parked = parkedCalls(transcript)
+  return parked.length === 0 ? Effect.void : resume(runtime, place, progress, parked)
+}
 
 const resume = (
   runtime: Runtime,
@@ -255,7 +253,7 @@ const resume = (
   Effect.gen(function* () {
     const { sessionID, fence } = place
     const cast = yield* chooseCast(runtime, place)
-    yield* attempt(() =>
+    yield* attemptNow(() =>
       runtime.store.log.append(
         place,
         parked.map(({ assistant, part }) => ({

@@ -73,8 +73,8 @@ export const createDrains = (options: {
 
   const follow = (sessionID: string, chain: Chain) =>
     Effect.gen(function* () {
-      // Whoever asked hears that it is admitted before the work can fail, and can wait for it.
-      yield* Effect.yieldNow
+      // Whoever asked can wait for the work before it can fail: they are waited for at its end, or it begins later.
+      if (chain.untold.size === 0) yield* Effect.yieldNow
       for (;;) {
         if (chain.untold.size > 0 && chain.next === undefined) yield* everyoneTold(chain)
         const runs = chain.next

@@ -43,13 +43,12 @@ export const ensureEpoch = (
   place: Place,
   cast: Cast,
   prompt: string,
-): Effect.Effect<Observation | undefined, Failure> =>
-  Effect.suspend(() => {
-    const { transcript } = historyOf(runtime, place)
-    const epoch = transcript.epoch()
-    const inForce = epoch !== undefined && transcript.compactedSeq() <= epoch.seq
-    return inForce ? Effect.succeed(undefined) : startEpoch(runtime, place, cast, prompt)
-  })
+): Effect.Effect<Observation | undefined, Failure> => {
+  const { transcript } = historyOf(runtime, place)
+  const epoch = transcript.epoch()
+  const inForce = epoch !== undefined && transcript.compactedSeq() <= epoch.seq
+  return inForce ? Effect.succeed(undefined) : startEpoch(runtime, place, cast, prompt)
+}
 
 const startEpoch = (
   runtime: Runtime,
@@ -100,7 +99,7 @@ const observe = (
     tools: cast.advertisements.map((tool) => tool.name),
     facts: ledger.facts,
   }
-  return eventually(() => place.location.context.observe(scene))
+  return eventually(place.location.context.observe(scene))
 }
 
 /** A session that has moved meanwhile is told nothing about the place it left; the promotion will notice. */

@@ -13,7 +13,7 @@ import { LIMITS } from "../domain/limits.ts"
 import type { Creation, Draft } from "../store/drafts.ts"
 import type { SessionRow } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
-import { attempt } from "./attempt.ts"
+import { attempt, attemptNow } from "./attempt.ts"
 import type { Runtime } from "./drain.ts"
 
 export const forkSession = (
@@ -21,20 +21,20 @@ export const forkSession = (
   input: { readonly sessionID: string; readonly id: SessionId },
 ): Effect.Effect<SessionRow, Failure> =>
   Effect.gen(function* () {
-    const { key } = yield* attempt(() => store.log.head(input.sessionID))
-    const earlier = yield* attempt(() => findFork(store, input))
+    const { key } = yield* attemptNow(() => store.log.head(input.sessionID))
+    const earlier = yield* attemptNow(() => findFork(store, input))
     if (earlier !== undefined) return earlier
     const survey = surveySource()
     yield* eachPage(store, key, Number.MAX_SAFE_INTEGER, (events) => events.forEach(survey.look))
     const plan = survey.plan()
-    const creation = yield* attempt(() => {
+    const creation = yield* attemptNow(() => {
       const parent = { sessionID: sessionId(input.sessionID), through: plan.through, time: world.now() }
       return creationOf(store, key, input.id, parent)
     })
     const written = yield* writeDraft(store, creation, (draft) => copyEvents(store, key, plan, draft))
     if (written.created) return written.row
     // Somebody else has forked it under this id in the same moment, or taken the id for something else.
-    return (yield* attempt(() => findFork(store, input))) ?? written.row
+    return (yield* attemptNow(() => findFork(store, input))) ?? written.row
   })
 
 /** Opens a draft, lets it be written and publishes it; however that ends, no half of it stays. */
@@ -48,7 +48,7 @@ export const writeDraft = <Written>(
     (draft) =>
       Effect.gen(function* () {
         const written = yield* write(draft)
-        const { row, created } = yield* attempt(draft.publish)
+        const { row, created } = yield* attemptNow(draft.publish)
         return { row, created, written }
       }),
     (draft) => attempt(draft.discard).pipe(Effect.ignore),
@@ -76,7 +76,7 @@ const eachPage = (
   Effect.gen(function* () {
     let after = 0
     while (after < through) {
-      const events = yield* attempt(() => {
+      const events = yield* attemptNow(() => {
         if (!store.database.raw.isOpen) throw new Failure("ENGINE_CLOSED")
         const page = store.reader.events(key, after, LIMITS.eventsPerPage)
         take(page)

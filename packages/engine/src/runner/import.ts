@@ -13,7 +13,7 @@ import { createAssembler, type Assembler, type ImportCounts, type ImportPiece } 
 import { LIMITS } from "../domain/limits.ts"
 import type { SessionRow } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
-import { attempt } from "./attempt.ts"
+import { attemptNow } from "./attempt.ts"
 import type { Runtime } from "./drain.ts"
 import { writeDraft } from "./fork.ts"
 
@@ -41,9 +41,9 @@ export const importSession = (
 ): Effect.Effect<Imported, Failure> =>
   Effect.gen(function* () {
     const { location, title, source, history } = request
-    const id = yield* attempt(() => sessionId(request.id ?? idOf(source)))
+    const id = yield* attemptNow(() => sessionId(request.id ?? idOf(source)))
     const began = request.began ?? world.now()
-    const earlier = yield* attempt(() => findImport(store, id, source))
+    const earlier = yield* attemptNow(() => findImport(store, id, source))
     if (earlier !== undefined) {
       const counts = yield* pump(history, createAssembler({ id: idsOf(0), time: began }), () => undefined)
       return { row: earlier, created: false, counts }
@@ -55,7 +55,7 @@ export const importSession = (
     )
     if (created) return { row, created, counts: written }
     // Another process has imported the same in the same moment, or taken the id for something else.
-    const there = yield* attempt(() => findImport(store, id, source))
+    const there = yield* attemptNow(() => findImport(store, id, source))
     return { row: there ?? row, created, counts: written }
   })
 

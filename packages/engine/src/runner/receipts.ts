@@ -2,7 +2,7 @@ import { Failure, type CompactionReceipt, type StoredEvent, type UnknownEvent } 
 /** Compactions as people see them: asked for, waited for, looked at. */
 import { Effect } from "effect"
 
-import { attempt } from "./attempt.ts"
+import { attemptNow } from "./attempt.ts"
 import type { Runtime } from "./drain.ts"
 import type { Drains } from "./drains.ts"
 import { readRestoration } from "./histories.ts"
@@ -15,7 +15,7 @@ export const requestCompaction = (
 ): Effect.Effect<CompactionReceipt | undefined, Failure> =>
   Effect.gen(function* () {
     const { store, histories } = runtime
-    const { key, after } = yield* attempt(() =>
+    const { key, after } = yield* attemptNow(() =>
       store.log.write({ sessionID, durability: "FULL" }, ({ session, append }) => {
         const { transcript } = histories.current(session)
         if (!transcript.compactionRequested())
@@ -25,7 +25,7 @@ export const requestCompaction = (
     )
     drains.wake(sessionID)
     yield* untilCompacted(runtime, drains, sessionID, key)
-    const receipts = yield* attempt(() => receiptsOf(store.reader.compactions(key)))
+    const receipts = yield* attemptNow(() => receiptsOf(store.reader.compactions(key)))
     const last = receipts.at(-1)
     return last !== undefined && last.seq > after && last.status === "ended" ? last : undefined
   })

@@ -69,11 +69,9 @@ const stopOpenStep = (runtime: Runtime, place: Place): Effect.Effect<void, Failu
 
 /** A compaction somebody asked for, at this safe boundary. */
 export const compactOnRequest = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<void, Failure> =>
-  Effect.suspend(() =>
-    historyOf(runtime, place).transcript.compactionRequested()
-      ? compactRequested(runtime, place, cast)
-      : Effect.void,
-  )
+  historyOf(runtime, place).transcript.compactionRequested()
+    ? compactRequested(runtime, place, cast)
+    : Effect.void
 
 const compactRequested = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
@@ -171,7 +169,7 @@ const sendTurn = (
     append: (events) => runtime.store.log.append(place, events),
     intend: (events) => {
       runtime.store.log.append(place, events)
-      return runtime.store.database.synced()
+      return runtime.store.database.synced({ inPlace: runtime.store.leases.atWork() === 1 })
     },
     appendSoon: (events) => runtime.store.log.appendSoon(place, events),
     publish: (event) => runtime.signals.publishLive(sessionID, event),

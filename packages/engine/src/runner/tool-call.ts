@@ -7,7 +7,7 @@ import { Effect, Exit, type Semaphore } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
 import { ToolError, type ToolOutput, type ToolScene } from "../port/tool.ts"
-import { attempt } from "./attempt.ts"
+import { attemptNow } from "./attempt.ts"
 
 export interface Call {
   readonly messageID: string
@@ -46,7 +46,7 @@ export const settleCall = (options: {
         options.call,
         Exit.isSuccess(exit) || known.outcome?.kind === "success" ? (known.outcome ?? STOPPED) : STOPPED,
       )
-      yield* attempt(() => options.store(event))
+      yield* attemptNow(() => options.store(event))
     }),
   )
 

@@ -12,7 +12,7 @@ import type { Transcript } from "../domain/transcript.ts"
 import { isRetryable, ModelFailure, type Model, type ModelRequest } from "../port/model.ts"
 import type { World } from "../port/world.ts"
 import type { Fence } from "../store/log.ts"
-import { attempt } from "./attempt.ts"
+import { attemptNow } from "./attempt.ts"
 import { createCalls, type Calls } from "./calls.ts"
 import type { Permissions } from "./permissions.ts"
 import { createRecorder, type Recorder } from "./recorder.ts"
@@ -69,7 +69,7 @@ export const runTurn = (scene: TurnScene): Effect.Effect<TurnOutcome, Failure> =
       })
       const error = recordModelFailure(step.failure)
       if (decision.kind === "give-up") {
-        yield* attempt(() => scene.append([stepFailed(assistantMessageID, error)]))
+        yield* attemptNow(() => scene.append([stepFailed(assistantMessageID, error)]))
         const failure = new Failure(
           "MODEL_FAILED",
           { kind, message: error.message, session: scene.sessionID },
@@ -79,7 +79,7 @@ export const runTurn = (scene: TurnScene): Effect.Effect<TurnOutcome, Failure> =
         return yield* Effect.fail(failure)
       }
       const { delayMs } = decision
-      yield* attempt(() =>
+      yield* attemptNow(() =>
         scene.append([
           { type: "session.next.retried.1", data: { assistantMessageID, attempt: number, delayMs, error } },
         ]),
@@ -102,7 +102,7 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
       const streamed = yield* Effect.exit(restore(consume(scene, recorder, calls)))
       if (Exit.isFailure(streamed) && Cause.hasInterrupts(streamed.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
-        yield* attempt(() => {
+        yield* attemptNow(() => {
           const left = [...recorder.takePartial(), ...calls.unresolved()]
           scene.append(calls.ended() ? left : [...left, stepStopped(assistantMessageID)])
         })
@@ -112,7 +112,7 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
       if (Exit.isFailure(joined) && Cause.hasInterrupts(joined.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
         if (Exit.isFailure(streamed))
-          yield* attempt(() =>
+          yield* attemptNow(() =>
             scene.append([...recorder.takePartial(), ...calls.unresolved(), stepStopped(assistantMessageID)]),
           )
         return yield* Effect.interrupt
@@ -123,7 +123,7 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
       const failure = findModelFailure(streamed.cause)
       // A bug, or a store that refuses (fenced, full): not the model's doing.
       if (failure === undefined) return yield* Effect.failCause(withoutModelFailure(streamed.cause))
-      yield* attempt(() => {
+      yield* attemptNow(() => {
         const left = [...recorder.takePartial(), ...calls.unresolved()]
         if (left.length > 0) scene.append(left)
       })
@@ -132,7 +132,7 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
   )
 
 const joinAll = (fibers: readonly Fiber.Fiber<void, Failure>[]): Effect.Effect<void, Failure> =>
-  Effect.forEach(fibers, (fiber) => Fiber.join(fiber), { discard: true })
+  fibers.length === 0 ? Effect.void : Effect.forEach(fibers, (fiber) => Fiber.join(fiber), { discard: true })
 
 const consume = (
   scene: TurnScene,

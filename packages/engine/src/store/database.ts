@@ -23,8 +23,11 @@ export interface Database {
   readonly raw: DatabaseSync
   /** All or nothing, under the write lock from its first statement on. Not reentrant. */
   readonly transact: <A>(durability: Durability, body: () => A) => A
-  /** Resolves when everything committed so far is on the disk; undefined when it is already. */
-  readonly synced: () => Promise<void> | undefined
+  /**
+   * Resolves when everything committed so far is on the disk; undefined when it is already. `inPlace`: nothing else can be
+   * done meanwhile, so a quick disk is waited for right here.
+   */
+  readonly synced: (options?: { readonly inPlace: boolean }) => Promise<void> | undefined
   readonly close: () => void
 }
 
@@ -80,8 +83,12 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
       }
     })
 
-  const synced = (): Promise<void> | undefined => {
+  const synced: Database["synced"] = ({ inPlace } = { inPlace: false }) => {
     if (disk === undefined || disk.isSafe()) return undefined
+    if (inPlace && disk.isQuick()) {
+      guarded(file, disk.flush)
+      return undefined
+    }
     const promise = disk.synced().catch((cause: unknown) => {
       throw translate(file, cause)
     })
