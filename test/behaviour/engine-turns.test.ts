@@ -1,6 +1,7 @@
 import { startScriptedProvider } from "@meridian/testkit"
 import { describe, expect, test } from "vitest"
 
+import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import {
   allEvents,
   allMessages,
@@ -382,6 +383,64 @@ describe("tool calls", () => {
       (event) => short(event.type) === "repetition.noticed",
     )
     expect(noticed).toMatchObject([{ data: { count: 3 } }, { data: { count: 4 } }, { data: { count: 5 } }])
+  })
+
+  verifies(
+    "tool.repetition",
+    async () => {
+      let ran = 0
+      const same = { name: "act", input: { same: true } }
+      await using scene = await openEngineScene(
+        [
+          { tools: [same, same] },
+          { tools: [same, same, same, same] },
+          { tools: [{ name: "act", input: {} }, same, same] },
+        ],
+        { tools: [tool("act", () => `ran ${(ran += 1)}`)] },
+      )
+      await scene.engine.sessions.prompt(go)
+      await scene.engine.sessions.wait(sessionID)
+      expect(ran).toBe(2 + 3 + 3)
+      const counts = (await allEvents(scene.engine)).flatMap((event) =>
+        event.type === "session.next.repetition.noticed.1" ? [event.data.count] : [],
+      )
+      expect(counts).toEqual([3, 4, 5])
+    },
+    "also among calls that come together",
+  )
+
+  test("what comes together is recorded in one commit, in its order", async () => {
+    const answer: Answer = {
+      parts: [
+        { type: "text", text: "before" },
+        { type: "tool", name: "act", input: { n: 1 } },
+        { type: "text", text: "between" },
+        { type: "tool", name: "act", input: { n: 2 } },
+      ],
+    }
+    await using scene = await openEngineScene([answer, { text: "end" }], {
+      tools: [tool("act", () => "acted")],
+    })
+    const lengths: number[] = []
+    const engine = await openEngineWith(scene.options, {
+      tap: (point, raw) => {
+        if (point === "committed")
+          lengths.push(Number(raw.prepare("select count(*) as length from event").get()?.["length"]))
+      },
+    })
+    await engine.sessions.prompt(go)
+    await engine.sessions.wait(sessionID)
+    await engine.close()
+    const types = await eventTypes(scene.engine)
+    const begun = types.indexOf("step.started") + 1
+    expect(types.slice(begun, begun + 5)).toEqual([
+      "text.ended",
+      "tool.called",
+      "text.ended",
+      "tool.called",
+      "step.ended",
+    ])
+    expect(lengths.find((length) => length > begun)).toBe(begun + 5)
   })
 
   test("calls started before the stream breaks are settled before the failure is told", async () => {

@@ -89,7 +89,9 @@ export const walkWorld = async (
     const script = async (): Promise<Reply> => {
       await pause(dice.below(4))
       await life.reach()
-      return calm ? { text: "calm" } : randomReply(dice)
+      const reply = calm ? { text: "calm" } : randomReply(dice)
+      // All of it at once, as most answers come, or piece by piece.
+      return dice.chance(0.5) ? reply : { ...reply, chunkMs: 0 }
     }
     const model = { provider: "scripted", contextWindow: 1_000_000, maxOutput: 8_000, script } as const
     return {

@@ -13,6 +13,12 @@ const { tick } = createRequire(import.meta.url)("undici/lib/util/timers.js") as 
   readonly tick: (ms: number) => void
 }
 
+const passHour = (): void => {
+  // A limit begins to run with the first tick after it was set.
+  tick(0)
+  tick(3_600_000)
+}
+
 const servers: Server[] = []
 afterEach(() => {
   for (const server of servers.splice(0)) {
@@ -149,11 +155,11 @@ verifies(
     const pending = fetch(url)
     const response = await asked.promise
     // Unless it is told otherwise, undici waits five minutes for an answer, and for each piece of it.
-    tick(3_600_000)
+    passHour()
     response.write("after a long ")
     const reader = (await pending).body?.getReader()
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("after a long ")
-    tick(3_600_000)
+    passHour()
     response.end("thought")
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("thought")
   },

@@ -39,31 +39,60 @@ export const openScriptedModel = (
   const model = wireName(config)
   let asked = 0
 
-  async function* play(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  async function* play(request: ModelRequest, signal: AbortSignal, ready: ModelEvent[]) {
     const n = ++asked
     const { reply } = await script.take(readRequest(request, model, n))
+    const { chunkMs } = reply
     if (reply.delayMs !== undefined) await sleep(reply.delayMs, signal)
     if (reply.hold === true || reply.hold === "start") await aborted(signal)
     if (reply.error !== undefined && reply.inStream !== true) throw fail(reply.error, now())
-    for (const event of paced(reply, n, now)) {
-      if (event === "hold") {
-        await aborted(signal)
-        continue
+    try {
+      for (const event of paced(reply, n, now)) {
+        if (event === "hold") {
+          yield* taken(ready, signal)
+          await aborted(signal)
+          continue
+        }
+        ready.push(event)
+        // Without a pace all of it is there at once, as on the wire.
+        if (chunkMs === undefined) continue
+        yield* taken(ready, signal)
+        if (event.type.endsWith("-delta")) await sleep(chunkMs, signal)
       }
-      signal.throwIfAborted()
-      yield event
-      if (reply.chunkMs !== undefined && event.type.endsWith("-delta")) await sleep(reply.chunkMs, signal)
+    } catch (error) {
+      yield* taken(ready, signal)
+      throw error
     }
+    yield* taken(ready, signal)
   }
 
-  return async function* stream(request, signal) {
+  async function* stream(request: ModelRequest, signal: AbortSignal, ready: ModelEvent[]) {
     signal.throwIfAborted()
     try {
-      yield* play(request, signal)
+      yield* play(request, signal, ready)
     } catch (error) {
       if (signal.aborted) throw signal.reason
       throw error
     }
+  }
+
+  return (request, signal) => {
+    const ready: ModelEvent[] = []
+    const events = stream(request, signal, ready)
+    return {
+      [Symbol.asyncIterator]: () => ({
+        next: () => events.next(),
+        return: () => events.return(undefined),
+        ready: () => (signal.aborted ? undefined : ready.shift()),
+      }),
+    }
+  }
+}
+
+function* taken(ready: ModelEvent[], signal: AbortSignal): Generator<ModelEvent> {
+  for (let event = ready.shift(); event !== undefined; event = ready.shift()) {
+    signal.throwIfAborted()
+    yield event
   }
 }
 
