@@ -215,7 +215,7 @@ const prepare = (raw: DatabaseSync, file: string): void => {
     if (verdict !== "ok") throw new Failure("DATABASE_DAMAGED", { file, why: verdict })
   }
   raw.exec(
-    "pragma journal_mode=wal; pragma temp_store=memory; pragma cache_size=-16000; pragma foreign_keys=off; pragma wal_autocheckpoint=4000",
+    "pragma journal_mode=wal; pragma temp_store=memory; pragma cache_size=-16000; pragma foreign_keys=off; pragma wal_autocheckpoint=500",
   )
   if (found < MIGRATIONS.length) migrate(raw, file)
 }
