@@ -14,14 +14,11 @@ export interface Converters {
   ) => Promise<{ readonly body: Readonly<Record<string, unknown>> }>
 }
 
-/** The text of a request, or its bytes in pieces. */
-export type Body = string | readonly Uint8Array[]
+/** The bytes of a request, in pieces. */
+export type Body = readonly Uint8Array[]
 
 /** At once, except where something besides the messages is new. */
 export type WriteBody = (options: LanguageModelV4CallOptions) => Body | Promise<Body>
-
-/** Short prompts are written anew: that costs less than remembering them, above all in memory. */
-export const REMEMBER_FROM = 40
 
 type Prompt = LanguageModelV4CallOptions["prompt"]
 type Message = Prompt[number]
@@ -67,7 +64,6 @@ export const openBodyWriter = (
   }
 
   const write = (prompt: Prompt, frame: Frame): Body => {
-    if (prompt.length < REMEMBER_FROM) return `{"messages":${JSON.stringify(convert(prompt))}${frame.text}`
     const { bytes, length } = writeMessages(prompt)
     return [OPENING, bytes.subarray(0, Math.max(0, length - 1)), frame.bytes]
   }
@@ -107,8 +103,8 @@ const openFrames = (prepare: Converters["prepare"], fixed: Readonly<Record<strin
 
   const make = async (options: LanguageModelV4CallOptions): Promise<Frame> => {
     const { messages: _none, ...body } = (await prepare({ ...options, prompt: [] })).body
-    const text = `,${JSON.stringify({ ...body, ...fixed }).slice(1)}`
-    const made = { rest: restOf(options), text, bytes: Buffer.from(`]${text}`) }
+    const bytes = Buffer.from(`],${JSON.stringify({ ...body, ...fixed }).slice(1)}`)
+    const made = { rest: restOf(options), bytes }
     frames.set(options.tools ?? NO_TOOLS, made)
     return made
   }
@@ -116,10 +112,9 @@ const openFrames = (prepare: Converters["prepare"], fixed: Readonly<Record<strin
   return { find, make }
 }
 
-/** `text` follows the list of messages, `bytes` its last message. */
 interface Frame {
   readonly rest: Readonly<Record<string, unknown>>
-  readonly text: string
+  /** What follows the last message. */
   readonly bytes: Buffer
 }
 

@@ -39,6 +39,7 @@ export const openProviderModel = (
 ): Model["stream"] => {
   const provider = PROVIDER_TABLE[config.provider]
   const secrets = [...new Set([...secretsOf(config), ...options.secrets])]
+  const hideEvents = openHideEvents(secrets)
   const advertise = openAdvertisements()
   const readableFiles = openReadableFiles(config.provider)
   let loading: Promise<StreamingModel> | undefined
@@ -69,7 +70,7 @@ export const openProviderModel = (
     const { sleep } = options
     return {
       [Symbol.asyncIterator]: () =>
-        openTurn({ begin, request, signal, surroundings, sleep, hide: openHideEvents(secrets) }),
+        openTurn({ begin, request, signal, surroundings, sleep, hide: hideEvents?.() }),
     }
   }
 }

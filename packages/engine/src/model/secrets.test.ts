@@ -10,7 +10,7 @@ const textOf = (events: readonly ModelEvent[]): string =>
   events.map((event) => (event.type === "text-delta" ? event.delta : "")).join("")
 
 const stream = (...deltas: readonly string[]): readonly ModelEvent[] => {
-  const hide = openHideEvents([KEY])
+  const hide = openHideEvents([KEY])?.()
   if (hide === undefined) throw new Error("nothing to hide")
   const events: readonly ModelEvent[] = [
     { type: "text-start", id: "1" },
@@ -64,7 +64,7 @@ describe("an answer that repeats the key", () => {
   })
 
   test("in calls, their input and native data is hidden too, and a clean event is the same object", () => {
-    const hide = openHideEvents([KEY])
+    const hide = openHideEvents([KEY])?.()
     const call: ModelEvent = {
       type: "tool-call",
       id: "c",

@@ -66,9 +66,13 @@ const hidePieces = (keys: readonly string[]): HidePieces => {
 /** Watches one answer. The events may be fewer or more than came in. */
 export type HideEvents = (event: ModelEvent) => readonly ModelEvent[]
 
-export const openHideEvents = (secrets: readonly string[]): HideEvents | undefined => {
+/** For each answer one of its own; undefined when there is nothing to hide. */
+export const openHideEvents = (secrets: readonly string[]): (() => HideEvents) | undefined => {
   const keys = keysOf(secrets)
-  if (keys.length === 0) return undefined
+  return keys.length === 0 ? undefined : () => watchFor(keys)
+}
+
+const watchFor = (keys: readonly string[]): HideEvents => {
   const blocks = new Map<string, HidePieces>()
 
   const blockOf = (id: string): HidePieces => {

@@ -1,6 +1,6 @@
 /** Who takes part in a turn: agent, model, tools and rules. Sampled anew for every turn, before anything becomes visible. */
 import { Failure } from "@meridian/protocol"
-import { Effect } from "effect"
+import { Exit, type Effect } from "effect"
 
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
 import type { Transcript } from "../domain/transcript.ts"
@@ -24,18 +24,23 @@ export interface Cast {
   readonly tools: CallTools
 }
 
-export const chooseCast = (runtime: Runtime, place: Place): Effect.Effect<Cast, Failure> =>
-  Effect.gen(function* () {
-    const { settings, histories } = runtime
-    // A switch by another process is seen when the turn begins, which then asks again.
-    const { transcript } = histories.known({ id: place.sessionID, key: place.fence.key })
-    const { agent, model } = yield* attemptNow(() => {
-      const found = resolveAgent(settings, transcript.agent())
-      return { agent: found, model: resolveModel(settings, transcript.model() ?? found.model) }
-    })
-    const tools = yield* eventually(place.location.tools())
-    return { agent, model, choice: choiceOf(transcript), ...offerOf(settings, agent, tools) }
+export const chooseCast = (runtime: Runtime, place: Place): Effect.Effect<Cast, Failure> => {
+  const { settings, histories } = runtime
+  // A switch by another process is seen when the turn begins, which then asks again.
+  const { transcript } = histories.known({ id: place.sessionID, key: place.fence.key })
+  const chosen = attemptNow(() => {
+    const agent = resolveAgent(settings, transcript.agent())
+    return { agent, model: resolveModel(settings, transcript.model() ?? agent.model) }
   })
+  if (Exit.isFailure(chosen)) return Exit.failCause(chosen.cause)
+  const { agent, model } = chosen.value
+  return eventually(place.location.tools(), (tools) => ({
+    agent,
+    model,
+    choice: choiceOf(transcript),
+    ...offerOf(settings, agent, tools),
+  }))
+}
 
 interface Choice {
   readonly agent: string | undefined

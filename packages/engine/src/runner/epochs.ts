@@ -3,9 +3,10 @@
  * message when something changed, a fresh baseline after a compaction.
  */
 import { Failure, messageId, type DurableEvent } from "@meridian/protocol"
-import { Effect } from "effect"
+import { Effect, identity } from "effect"
 
 import { initialize, rebaseline, reconcile, type Observation } from "../domain/context.ts"
+import type { Transcript } from "../domain/transcript.ts"
 import type { ObservationScene } from "../port/context-source.ts"
 import { attempt } from "./attempt.ts"
 import type { Cast } from "./cast.ts"
@@ -21,35 +22,52 @@ export const followContext = (
   cast: Cast,
   prompt: string,
 ): Effect.Effect<ContextUpdate | undefined, Failure> =>
-  Effect.gen(function* () {
-    const observed = yield* ensureEpoch(runtime, place, cast, prompt)
-    const epoch = historyOf(runtime, place).transcript.epoch()
-    if (epoch === undefined) return undefined
-    const decision = reconcile(
-      epoch.snapshot,
-      observed ?? (yield* observe(runtime, place, cast, { prompt, atCompaction: false })),
-    )
-    if (decision.kind === "unchanged") return undefined
-    const { text, changed, removed } = decision
-    return {
-      type: "session.next.context.updated.1",
-      data: { messageID: messageId(runtime.world.id("msg_")), text, changed, removed },
-    }
-  })
+  isInForce(historyOf(runtime, place).transcript)
+    ? followEpoch(runtime, place, cast, prompt)
+    : Effect.flatMap(startEpoch(runtime, place, cast, prompt), (observed) =>
+        observed === undefined
+          ? followEpoch(runtime, place, cast, prompt)
+          : Effect.succeed(updateSince(runtime, place, observed)),
+      )
 
-/** Says what was observed for a new baseline, so that the same boundary does not look twice. */
+const followEpoch = (runtime: Runtime, place: Place, cast: Cast, prompt: string) =>
+  historyOf(runtime, place).transcript.epoch() === undefined
+    ? Effect.succeed(undefined)
+    : eventually(observe(runtime, place, cast, { prompt, atCompaction: false }), (observed) =>
+        updateSince(runtime, place, observed),
+      )
+
+/** What to tell of what was observed; nothing when it is what was told last. */
+const updateSince = (runtime: Runtime, place: Place, observed: Observation): ContextUpdate | undefined => {
+  const epoch = historyOf(runtime, place).transcript.epoch()
+  if (epoch === undefined) return undefined
+  const decision = reconcile(epoch.snapshot, observed)
+  if (decision.kind === "unchanged") return undefined
+  const { text, changed, removed } = decision
+  return {
+    type: "session.next.context.updated.1",
+    data: { messageID: messageId(runtime.world.id("msg_")), text, changed, removed },
+  }
+}
+
+/** Before any baseline, and after a compaction until there is a fresh one, none is. */
+const isInForce = (transcript: Transcript): boolean => {
+  const epoch = transcript.epoch()
+  return epoch !== undefined && transcript.compactedSeq() <= epoch.seq
+}
+
+/** A fresh baseline where none is in force. */
 export const ensureEpoch = (
   runtime: Runtime,
   place: Place,
   cast: Cast,
   prompt: string,
-): Effect.Effect<Observation | undefined, Failure> => {
-  const { transcript } = historyOf(runtime, place)
-  const epoch = transcript.epoch()
-  const inForce = epoch !== undefined && transcript.compactedSeq() <= epoch.seq
-  return inForce ? Effect.succeed(undefined) : startEpoch(runtime, place, cast, prompt)
-}
+): Effect.Effect<void, Failure> =>
+  isInForce(historyOf(runtime, place).transcript)
+    ? Effect.void
+    : Effect.asVoid(startEpoch(runtime, place, cast, prompt))
 
+/** Says what was observed for a new baseline, so that the same boundary does not look twice. */
 const startEpoch = (
   runtime: Runtime,
   place: Place,
@@ -62,7 +80,7 @@ const startEpoch = (
     // Also in a new place: the checkpoint is still all that the model has of the work before it.
     const atCompaction = transcript.compactedSeq() > 0
     if (runtime.store.log.head(place.sessionID).directory !== place.directory) return undefined
-    const observation = yield* observe(runtime, place, cast, { prompt, atCompaction })
+    const observation = yield* eventually(observe(runtime, place, cast, { prompt, atCompaction }), identity)
     const decision = epoch === undefined ? initialize(observation) : rebaseline(epoch.snapshot, observation)
     if (decision.kind === "baseline") {
       const { baseline, snapshot } = decision
@@ -99,7 +117,7 @@ const observe = (
     tools: cast.advertisements.map((tool) => tool.name),
     facts: ledger.facts,
   }
-  return eventually(place.location.context.observe(scene))
+  return place.location.context.observe(scene)
 }
 
 /** A session that has moved meanwhile is told nothing about the place it left; the promotion will notice. */
