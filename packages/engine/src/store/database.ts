@@ -13,7 +13,7 @@ import { DatabaseSync } from "node:sqlite"
 
 import { Failure } from "@meridian/protocol"
 
-import { openDiskSync } from "./disk-sync.ts"
+import { openDiskSync, type DiskSync } from "./disk-sync.ts"
 import { MIGRATIONS } from "./schema.ts"
 
 export type Durability = "FULL" | "NORMAL"
@@ -85,16 +85,13 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
 
   const synced: Database["synced"] = ({ inPlace } = { inPlace: false }) => {
     if (disk === undefined || disk.isSafe()) return undefined
-    if (inPlace && disk.isQuick()) {
-      guarded(file, disk.flush)
-      return undefined
-    }
-    const promise = disk.synced().catch((cause: unknown) => {
+    const done = inPlace && disk.isQuick() ? flushInPlace(disk) : disk.synced()
+    const told = done?.catch((cause: unknown) => {
       throw translate(file, cause)
     })
     // Who asked may be gone by then (interrupted, closed): a failure that nobody hears must not end the process.
-    promise.catch(() => undefined)
-    return promise
+    told?.catch(() => undefined)
+    return told
   }
 
   const close = (): void => {
@@ -103,6 +100,16 @@ export const openDatabase = (file: string, tap?: Tap): Database => {
   }
 
   return { file, raw, transact, synced, close }
+}
+
+/** A failure is told as one beside the work is. */
+const flushInPlace = (disk: DiskSync): Promise<void> | undefined => {
+  try {
+    disk.flush()
+    return undefined
+  } catch (cause) {
+    return Promise.reject(cause)
+  }
 }
 
 /** Runs a read; translates what SQLite throws into a failure with a code. */
