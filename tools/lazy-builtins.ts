@@ -7,17 +7,28 @@ import { isBuiltin } from "node:module"
 
 import type { Plugin } from "rolldown"
 
-const PREFIX = "\0builtin:"
+const IMPORTED = "\0builtin:"
+const REQUIRED = "\0required-builtin:"
 
 export const lazyBuiltins = (): Plugin => ({
   name: "lazy-builtins",
-  resolveId: (source) => (isBuiltin(source) ? { id: `${PREFIX}${source}`, moduleSideEffects: false } : null),
-  load: (id) => (id.startsWith(PREFIX) ? { code: facadeOf(id.slice(PREFIX.length)) } : null),
+  resolveId: (source, _importer, { kind }) =>
+    isBuiltin(source)
+      ? { id: `${kind === "require-call" ? REQUIRED : IMPORTED}${source}`, moduleSideEffects: false }
+      : null,
+  load: (id) => {
+    if (id.startsWith(IMPORTED)) return { code: facadeOf(id.slice(IMPORTED.length)) }
+    // Who requires it wants the module itself; a facade of it would touch every getter after all.
+    if (id.startsWith(REQUIRED)) return { code: `module.exports = ${moduleOf(id.slice(REQUIRED.length))}` }
+    return null
+  },
 })
+
+const moduleOf = (name: string): string => `process.getBuiltinModule(${JSON.stringify(name)})`
 
 /** One export per name, so that what nobody imports is dropped and never touched. */
 const facadeOf = (name: string): string => {
-  const load = `process.getBuiltinModule(${JSON.stringify(name)})`
+  const load = moduleOf(name)
   const members = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(name)))
   const lines = members
     .filter(([key]) => /^[A-Za-z_$][\w$]*$/.test(key) && key !== "default")

@@ -45,6 +45,7 @@ const MARKS = {
   yaml: "Unresolved alias",
   mcp: "notifications/initialized",
   harness: "stream-json",
+  http: "UND_ERR_CONNECT_TIMEOUT",
 }
 
 const partsLoadedBy = (...args: readonly string[]): readonly string[] => {
@@ -97,6 +98,19 @@ test("the engine is loaded only where a session is run: not to plan one, not to 
       args.join(" "),
       false,
     ])
+})
+
+test("no command says anything but its own words: Node's warnings are not its users' business", () => {
+  for (const args of [
+    ["--help"],
+    ["init"],
+    ["doctor"],
+    ["models", "list"],
+    ["run", "list", "--space", "s1"],
+  ]) {
+    const { stderr } = spawnSync(process.execPath, [BINARY, ...args], { cwd, env, encoding: "utf8" })
+    expect([args.join(" "), stderr]).toEqual([args.join(" "), ""])
+  }
 })
 
 test("an init-ed configuration in which nothing is set costs no TOML parser", () => {
