@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs"
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import { expect, test } from "vitest"
@@ -261,4 +261,15 @@ test("commands that only read write nothing into the project", async () => {
   for (const args of [["models", "list"], ["config", "show"], ["config", "get", "max_depth"], ["--help"], []])
     await meridian(args, { cwd, env })
   expect(readdirSync(cwd)).toEqual([])
+})
+
+test("a file where the folder of the project's state belongs is told, with what to do about it", async () => {
+  const cwd = emptyFolder()
+  writeFileSync(join(cwd, ".meridian"), "mine")
+  const { stderr, code } = await meridian(["init"], { cwd })
+  expect([stderr, code]).toEqual([
+    `ERROR [SYSTEM_ERROR]: EEXIST: file already exists, mkdir '${join(cwd, ".meridian")}'. Next: move away what stands there: something else is needed in its place.\n`,
+    1,
+  ])
+  expect(readFileSync(join(cwd, ".meridian"), "utf8")).toBe("mine")
 })

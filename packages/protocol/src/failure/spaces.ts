@@ -4,6 +4,14 @@ import type { Facts, FailureEntry } from "./entry.ts"
 const isEngineAgent = (facts: Facts): boolean =>
   facts["suggestion"] === undefined && facts["known"] !== undefined
 
+/** By the system's own name of what went wrong. */
+const SYSTEM_ADVICE: Readonly<Record<string, string>> = {
+  EEXIST: "move away what stands there: something else is needed in its place.",
+  ENOTDIR: "move away the file that stands where a folder is needed.",
+  ENOSPC: "free some space on the disk, then run it again.",
+  EMFILE: "close other programs, or allow more open files ('ulimit -n').",
+}
+
 /** Failures of spaces and the `meridian` command. */
 export const SPACES_FAILURES = {
   USAGE: {
@@ -34,7 +42,9 @@ export const SPACES_FAILURES = {
     exit: 1,
     http: 500,
     cause: (f) => `${f["cause"]}.`,
-    next: () => "check that the path exists and that you may read and write it.",
+    next: (f) =>
+      SYSTEM_ADVICE[/^E[A-Z]+/.exec(String(f["cause"]))?.[0] ?? ""] ??
+      "check that the path exists and that you may read and write it.",
   },
   INTERNAL: {
     exit: 1,
