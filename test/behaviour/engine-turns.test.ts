@@ -409,6 +409,18 @@ describe("tool calls", () => {
     "also among calls that come together",
   )
 
+  test("a call in between breaks the row of equal calls, also one that is refused", async () => {
+    let ran = 0
+    const same = { name: "act", input: { same: true } }
+    await using scene = await openEngineScene(
+      [{ tools: [same, same, same, same, same, { name: "act", raw: "{no" }, same] }],
+      { tools: [tool("act", () => `ran ${(ran += 1)}`)] },
+    )
+    await scene.engine.sessions.prompt(go)
+    await scene.engine.sessions.wait(sessionID)
+    expect(ran).toBe(6)
+  })
+
   test("what comes together is recorded in one commit, in its order", async () => {
     const answer: Answer = {
       parts: [

@@ -1,12 +1,21 @@
-/** Asks an address through whatever proxy the environment names, and prints what came back. */
+/** Asks an address through whatever proxy the environment names, and prints what came back, or how it failed. */
+import { toModelFailure } from "../../packages/engine/src/model/failure.ts"
 import { openHttpFetch } from "../../packages/engine/src/model/http-fetch.ts"
 
-const response = await openHttpFetch()(process.argv[2] ?? "", { method: "POST", body: "{}" })
-const reader = response.body?.getReader()
-let text = ""
-for (;;) {
-  const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
-  if (done) break
-  text += Buffer.from(value).toString()
+const ask = async (address: string): Promise<string> => {
+  const response = await openHttpFetch()(address, { method: "POST", body: "{}" })
+  const reader = response.body?.getReader()
+  let text = ""
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    if (done) return text
+    text += Buffer.from(value).toString()
+  }
 }
-process.stdout.write(text)
+
+process.stdout.write(
+  await ask(process.argv[2] ?? "").catch((cause: unknown) => {
+    const { facts } = toModelFailure(cause, { now: 0, secrets: [] })
+    return `${facts.kind}: ${facts.message}`
+  }),
+)

@@ -17,7 +17,7 @@ import { configuredInstructions } from "./context/configured-instructions.ts"
 import { embedderSource } from "./context/embedder-source.ts"
 import { dateSource, environmentSource } from "./context/environment.ts"
 import { createFileCache, type FileCache } from "./context/file-cache.ts"
-import { createLookUp, type LookUp } from "./context/look-up.ts"
+import { createLookUp, type LookUp, type LookUps } from "./context/look-up.ts"
 import { referencesSource } from "./context/references.ts"
 import { createContextRegistry, RANK, type ContextRegistry } from "./context/registry.ts"
 import { rulesSource } from "./context/rules.ts"
@@ -59,7 +59,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     const { directory, options, guard, environment } = place
     if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
       return yield* Effect.fail(new Failure("LOCATION_NOT_FOUND", { directory }))
-    const lookUp = createLookUp(place.world.now)
+    const { lookUp, together } = createLookUp(place.world.now)
     const files = createFileCache(lookUp, place.onRead)
     const skills = openSkillShelf({ directory, files, lookUp })
     const secrets = options.models.flatMap(secretsOf)
@@ -81,7 +81,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       (opened) => Effect.promise(opened.close),
     )
     const root = projectRoot(directory)
-    const context = openContext({ ...place, root, files, skills, lookUp })
+    const context = openContext({ ...place, root, files, skills, lookUp, together })
     return {
       directory,
       context,
@@ -132,12 +132,13 @@ const openContext = (
     readonly files: FileCache
     readonly skills: SkillShelf
     readonly lookUp: LookUp
+    readonly together: LookUps["together"]
   },
 ): ContextRegistry => {
-  const { directory, root, files, skills, lookUp, options, world, environment } = place
+  const { directory, root, files, skills, lookUp, together, options, world, environment } = place
   const { platform } = process
   const configuration = environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config")
-  const registry = createContextRegistry()
+  const registry = createContextRegistry(together)
   const urls = createUrlReader({
     allowPrivate: options.allowPrivateAddresses === true,
     monotonic: world.monotonic,

@@ -14,15 +14,12 @@ const openScene = () => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-look-"))
   const settle = (path: string): void => utimesSync(path, QUIET, QUIET)
   settle(folder)
-  const lookUp = createLookUp(() => NOW.getTime())
+  const { lookUp, together } = createLookUp(() => NOW.getTime())
   return {
     folder,
     settle,
-    /** In a run of code of its own, as every turn is. */
-    isThere: async (path: string): Promise<boolean> => {
-      await Promise.resolve()
-      return lookUp(join(folder, path)) !== undefined
-    },
+    together,
+    isThere: async (path: string): Promise<boolean> => lookUp(join(folder, path)) !== undefined,
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   }
 }
@@ -109,4 +106,17 @@ test("a link to nowhere is asked again: its target may come into any folder", as
   mkdirSync(join(folder, "elsewhere", "skills"))
   writeFileSync(join(folder, "elsewhere", "skills", "SKILL.md"), "x")
   expect([await isThere("AGENTS.md"), await isThere("skills/SKILL.md")]).toEqual([true, true])
+})
+
+test("looks that are made together see one state, the next ones what has come since", async () => {
+  using scene = openScene()
+  const { folder, isThere, together } = scene
+  expect(await isThere("AGENTS.md")).toBe(false)
+  const during = together(() => {
+    const first = isThere("AGENTS.md")
+    writeFileSync(join(folder, "AGENTS.md"), "x")
+    return Promise.all([first, isThere("AGENTS.md")])
+  })
+  expect(await during).toEqual([false, false])
+  expect(await isThere("AGENTS.md")).toBe(true)
 })

@@ -19,17 +19,22 @@ const MOST_KNOWN = 1_000
 /** With the time of change, which nobody can set back. */
 type Version = Pick<Stats, "dev" | "ino" | "mtimeMs" | "ctimeMs">
 
-export const createLookUp = (now: () => number): LookUp => {
+export interface LookUps {
+  readonly lookUp: LookUp
+  /** Many looks as one: each folder is looked at once while this runs. */
+  readonly together: <A>(looks: () => A) => A
+}
+
+export const createLookUp = (now: () => number): LookUps => {
   /** Missing paths, with the nearest folder above each as it was then. */
   const missing = new Map<string, { readonly folder: string; readonly version: Version }>()
-  /** Folders looked at in this run of code: nothing of ours can have changed them in between. */
-  const seen = new Map<string, Stats | undefined>()
+  /** Folders that were looked at together. */
+  let seen: Map<string, Stats | undefined> | undefined
 
   const lookAtFolder = (path: string): Stats | undefined => {
-    if (seen.has(path)) return seen.get(path)
-    if (seen.size === 0) queueMicrotask(() => seen.clear())
+    if (seen?.has(path) === true) return seen.get(path)
     const stat = statSync(path, { throwIfNoEntry: false })
-    seen.set(path, stat)
+    seen?.set(path, stat)
     return stat
   }
 
@@ -54,11 +59,21 @@ export const createLookUp = (now: () => number): LookUp => {
     }
   }
 
-  return (path) => {
-    if (isStillMissing(path)) return undefined
-    const stat = statSync(path, { throwIfNoEntry: false })
-    if (stat === undefined) remember(path)
-    return stat
+  return {
+    lookUp: (path) => {
+      if (isStillMissing(path)) return undefined
+      const stat = statSync(path, { throwIfNoEntry: false })
+      if (stat === undefined) remember(path)
+      return stat
+    },
+    together: (looks) => {
+      seen = new Map()
+      try {
+        return looks()
+      } finally {
+        seen = undefined
+      }
+    },
   }
 }
 

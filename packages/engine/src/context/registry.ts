@@ -4,6 +4,7 @@
  */
 import type { Observation, Observed } from "../domain/context.ts"
 import type { ContextSource, ObservationScene } from "../port/context-source.ts"
+import type { LookUps } from "./look-up.ts"
 
 export interface ContextRegistry {
   /** Told in order of `rank`, then of contribution. A key in use is replaced until the newer one is closed. */
@@ -22,7 +23,9 @@ export const RANK = {
   brief: 900,
 } as const
 
-export const createContextRegistry = (): ContextRegistry => {
+export const createContextRegistry = (
+  together: LookUps["together"] = (looks) => looks(),
+): ContextRegistry => {
   let entries: { readonly rank: number; readonly source: ContextSource }[] = []
   let current: readonly ContextSource[] | undefined
 
@@ -55,7 +58,7 @@ export const createContextRegistry = (): ContextRegistry => {
     },
     observe: (scene) => {
       const sources = (current ??= sortOut())
-      const looks = sources.map((source) => ({ source, observed: observeOne(source, scene) }))
+      const looks = together(() => sources.map((source) => ({ source, observed: observeOne(source, scene) })))
       if (looks.every(hasSeen)) return looks
       return Promise.all(looks.map(async ({ source, observed }) => ({ source, observed: await observed })))
     },

@@ -210,6 +210,8 @@ describe("classification", () => {
     ["UND_ERR_SOCKET", "transport"],
     ["CERT_HAS_EXPIRED", "transport"],
     ["ERR_INVALID_URL", "invalid-request"],
+    ["UND_ERR_INVALID_ARG", "invalid-request"],
+    ["UND_ERR_NOT_SUPPORTED", "invalid-request"],
   ] as const)("the network code %s below other errors is %s", (code, kind) => {
     const socket = Object.assign(new Error("socket"), { code })
     const wrapped = Object.assign(

@@ -137,7 +137,7 @@ const kindOf = (reading: ErrorReading): ModelFailureKind => {
 
 const kindWithoutStatus = (reading: ErrorReading, words: string): ModelFailureKind => {
   const { networkCode } = reading
-  if (networkCode === "ERR_INVALID_URL") return "invalid-request"
+  if (networkCode !== undefined && OUR_MISTAKES.has(networkCode)) return "invalid-request"
   if (networkCode !== undefined) return "transport"
   if (BUSY.test(words)) return "overloaded"
   if (REFUSED.test(words)) return "authentication"
@@ -145,6 +145,13 @@ const kindWithoutStatus = (reading: ErrorReading, words: string): ModelFailureKi
   if (reading.retryable || reading.name === "TimeoutError") return "transport"
   return "unknown"
 }
+
+/** What was never sent: asked again it would be refused again. */
+const OUR_MISTAKES: ReadonlySet<string> = new Set([
+  "ERR_INVALID_URL",
+  "UND_ERR_INVALID_ARG",
+  "UND_ERR_NOT_SUPPORTED",
+])
 
 /** Codes of sockets, look-ups, TLS and of `fetch`; a provider's own codes look different. */
 const NETWORK_CODE =

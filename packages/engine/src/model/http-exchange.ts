@@ -7,6 +7,8 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal | undefined
   /** A connection that is silent for this long is given up; undefined: none is. */
   readonly idleMs: number | undefined
+  /** Once: the request is on its way, or it is over. */
+  readonly onConnected: () => void
 }
 
 export interface Exchange {
@@ -47,7 +49,7 @@ const isByteReader = (reader: object | undefined): reader is ByteReader =>
 
 export const OVER: Read = { done: true, value: undefined }
 
-export const openExchange = ({ signal, idleMs }: ExchangeOptions): Exchange => {
+export const openExchange = ({ signal, idleMs, onConnected }: ExchangeOptions): Exchange => {
   const answer = Promise.withResolvers<Answer>()
   const chunks: Buffer[] = []
   let held = 0
@@ -81,6 +83,7 @@ export const openExchange = ({ signal, idleMs }: ExchangeOptions): Exchange => {
     if (state === "over") return
     state = "over"
     broken = error
+    onConnected()
     signal?.removeEventListener("abort", abort)
     // Heard only by who waits for an answer that never began.
     if (error !== undefined) answer.reject(error)
@@ -100,6 +103,7 @@ export const openExchange = ({ signal, idleMs }: ExchangeOptions): Exchange => {
     handler: {
       onRequestStart: (controller) => {
         connection = controller
+        onConnected()
         if (broken !== undefined) controller.abort(broken)
       },
       onResponseStart: (_controller, status, headers, statusText = "") => {
@@ -132,8 +136,11 @@ export const openExchange = ({ signal, idleMs }: ExchangeOptions): Exchange => {
   }
 }
 
-/** undici's own codes for what has a name everywhere else. */
+/** undici's own words for what has a name everywhere else. */
 const inOurWords = (error: Error, idleMs: number | undefined): Error => {
+  const { message, name } = error
+  if (/\b407\b/.test(message)) return Object.assign(new Error(`The proxy: ${message}`), { statusCode: 407 })
+  if (name === "HTTPParserError") return Object.assign(new Error(message), { code: "EPROTO" })
   switch ("code" in error ? error.code : undefined) {
     case "UND_ERR_SOCKET":
       return closedEarly(error)

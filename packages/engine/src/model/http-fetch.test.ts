@@ -1,6 +1,8 @@
 import { once } from "node:events"
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
 import { createRequire } from "node:module"
+import { createServer as createSilentServer, type Socket } from "node:net"
+import { setTimeout as wait } from "node:timers/promises"
 
 import { afterEach, expect, test } from "vitest"
 
@@ -87,6 +89,8 @@ test("says where and how much, unless somebody else has said where; names are on
     "content-length: 0",
   ])
   expect(await sent(url, {})).toContain("content-length: 0")
+  const twice = await sent(url, { authorization: "of the model", Authorization: "of its user" }, "")
+  expect(twice.filter((line) => line.startsWith("authorization"))).toEqual(["authorization: of its user"])
   expect(await sent(url.replace("//", "//me:secret@"), { Authorization: "Bearer key" }, "")).toContain(
     "authorization: Bearer key",
   )
@@ -145,6 +149,47 @@ test("a signal ends the request before and after the answer began", async () => 
   late.abort()
   await expect(waiting).rejects.toThrow(/abort/)
   await expect(fetch(url, { signal: late.signal })).rejects.toMatchObject({ name: "AbortError" })
+})
+
+test("a connection nobody waits for any more is given up while it is coming about", async () => {
+  const arrived = Promise.withResolvers<Socket>()
+  // It takes the connection and never answers the handshake.
+  const server = createSilentServer((socket) => arrived.resolve(socket)).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  const leaving = new AbortController()
+  const pending = fetch(`https://127.0.0.1:${port}/v1`, { signal: leaving.signal })
+  const socket = await arrived.promise
+  const closed = once(socket.on("error", () => {}).resume(), "close")
+  leaving.abort()
+  await expect(pending).rejects.toMatchObject({ name: "AbortError" })
+  await closed
+  server.close()
+})
+
+test("an answer that is no HTTP is a broken connection", async () => {
+  const server = createSilentServer((socket) => socket.on("error", () => {}).end("hello\r\n\r\n")).listen(0)
+  await once(server, "listening")
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  await expect(fetch(`http://127.0.0.1:${port}/v1`)).rejects.toMatchObject({ code: "EPROTO" })
+  server.close()
+})
+
+test("a large request that is taken slowly is not silence", async () => {
+  const url = await serve((request, response) => {
+    let taken = 0
+    request.on("data", (data: Buffer) => {
+      taken += data.length
+      request.pause()
+      void wait(8).then(() => request.resume())
+    })
+    request.on("end", () => response.end(String(taken)))
+  })
+  const impatient = openHttpFetch({ idleMs: 400 })
+  const body = [Buffer.alloc(24 * 1024 * 1024), Buffer.from("end")]
+  expect(await readAll(await impatient(url, { method: "POST", body }))).toBe(String(24 * 1024 * 1024 + 3))
 })
 
 verifies(

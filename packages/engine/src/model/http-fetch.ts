@@ -3,11 +3,11 @@
  * which cost more than the request (docs/decisions/0030 has the figures). It knows what the AI SDK asks of a response and no
  * more: no redirects, no cookies, no compression.
  */
-import { globalAgent } from "node:http"
 import { urlToHttpOptions } from "node:url"
 
 import type { Dispatcher } from "undici"
 
+import { openConnections, type Connections } from "./http-connections.ts"
 import { openExchange, type Answer, type ByteReader } from "./http-exchange.ts"
 
 /** As the AI SDK calls it; and with a body in pieces, which are sent as they lie. */
@@ -28,16 +28,17 @@ export const openHttpFetch =
     const signal = init.signal ?? undefined
     const { origin, path, auth } = addressOf(url)
     const { method = "GET", body } = init
-    const connections = opened ?? (await openConnections())
+    const connections = opened ?? (await open())
     signal?.throwIfAborted()
-    const { handler, answer, reader } = openExchange({ signal, idleMs })
+    const onConnected = connections.expect(origin)
+    const { handler, answer, reader } = openExchange({ signal, idleMs, onConnected })
     const headers = listHeaders(init.headers, auth)
     const request: Dispatcher.DispatchOptions = {
       origin,
       path,
       method,
       headers,
-      body: toSend(body, headers),
+      body: toSend(body, headers, idleMs),
       headersTimeout: idleMs ?? 0,
       bodyTimeout: idleMs ?? 0,
     }
@@ -45,28 +46,12 @@ export const openHttpFetch =
     return toResponse(await answer, reader)
   }
 
-/** How long a connection is silent before the system asks whether the other side is still there. */
-const PROBE_MS = 30_000
-/** How long a connection may take to come about. */
-const CONNECT_MS = 30_000
+let opened: Connections | undefined
 
-let opened: Dispatcher | undefined
-
-/** One for the process, as Node's own agent is; what it holds open keeps no process alive. */
-const openConnections = async (): Promise<Dispatcher> => {
-  const { Agent, EnvHttpProxyAgent } = await import("undici")
-  const options = {
-    connect: { timeout: CONNECT_MS, keepAlive: true, keepAliveInitialDelay: PROBE_MS },
-    allowH2: false,
-  }
-  opened ??= hasProxy() ? new EnvHttpProxyAgent({ ...options, proxyTunnel: false }) : new Agent(options)
+const open = async (): Promise<Connections> => {
+  const connections = await openConnections()
+  opened ??= connections
   return opened
-}
-
-/** NODE_USE_ENV_PROXY; the types do not know it yet. */
-const hasProxy = (): boolean => {
-  const options: unknown = Reflect.get(globalAgent, "options")
-  return typeof options === "object" && options !== null && Reflect.get(options, "proxyEnv") !== undefined
 }
 
 const MOST_ADDRESSES = 64
@@ -97,16 +82,10 @@ const addressOf = (url: string): Address => {
 
 /** Name after name and value, as undici writes them. It adds the host, and the length, which it knows best. */
 const listHeaders = (headers: RequestInit["headers"], auth: string | undefined): string[] => {
-  const list: string[] = []
-  let authorized = false
-  for (const [given, value] of entriesOf(headers)) {
-    const name = given.toLowerCase()
-    if (name === "content-length") continue
-    if (name === "authorization") authorized = true
-    list.push(name, String(value))
-  }
-  if (auth !== undefined && !authorized) list.push("authorization", auth)
-  return list
+  const byName = new Map<string, string>(auth === undefined ? [] : [["authorization", auth]])
+  for (const [name, value] of entriesOf(headers)) byName.set(name.toLowerCase(), String(value))
+  byName.delete("content-length")
+  return [...byName].flat()
 }
 
 const entriesOf = (headers: RequestInit["headers"]): Iterable<readonly [string, unknown]> => {
@@ -119,16 +98,26 @@ const entriesOf = (headers: RequestInit["headers"]): Iterable<readonly [string, 
 /** Up to here pieces are put together: that costs less than writing them one by one. */
 const SMALL_BYTES = 262_144
 
-/** Says the length where undici cannot know it. */
-const toSend = (body: unknown, headers: string[]): string | Uint8Array | null => {
+/**
+ * Says the length where undici cannot know it. With a limit on silence large pieces are cut: each that goes out is a sign of
+ * life.
+ */
+const toSend = (body: unknown, headers: string[], idleMs: number | undefined): string | Uint8Array | null => {
   if (typeof body === "string" || body instanceof Uint8Array) return body
   if (!isPieces(body)) return null
   const length = body.reduce((sum, piece) => sum + piece.length, 0)
   if (length <= SMALL_BYTES) return Buffer.concat(body, length)
   headers.push("content-length", String(length))
   // eslint-disable-next-line typescript/no-unsafe-type-assertion -- undici takes whatever can be iterated; its types know streams only
-  return body as unknown as Uint8Array
+  return (idleMs === undefined ? body : body.flatMap(cut)) as unknown as Uint8Array
 }
+
+const CUT_BYTES = 65_536
+
+const cut = (piece: Uint8Array): readonly Uint8Array[] =>
+  Array.from({ length: Math.ceil(piece.length / CUT_BYTES) }, (_unused, index) =>
+    piece.subarray(index * CUT_BYTES, (index + 1) * CUT_BYTES),
+  )
 
 const isPieces = (body: unknown): body is readonly Uint8Array[] => Array.isArray(body)
 

@@ -6,7 +6,7 @@ import { verifies } from "../../../../test/verifies.ts"
 import { createTranscript } from "../domain/transcript.ts"
 import { ModelFailure } from "../port/model.ts"
 import { createCalls } from "./calls.ts"
-import type { Significant } from "./recorder.ts"
+import type { Noted, Significant } from "./recorder.ts"
 import type { TurnScene } from "./turn.ts"
 
 const openCalls = () => {
@@ -19,11 +19,19 @@ const openCalls = () => {
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- hosted calls use nothing else of the scene
   const calls = createCalls(scene as unknown as TurnScene)
-  const record = (...events: readonly Significant[]) =>
-    calls.record(events.map((event) => ({ kind: "significant", event })))
-  return { record, types: () => stored.map(({ type }) => type) }
+  const record = (...events: readonly Significant[]) => calls.record(significant(...events))
+  return { record, recordNoted: calls.record, types: () => stored.map(({ type }) => type) }
 }
 
+const significant = (...events: readonly Significant[]): readonly Noted[] =>
+  events.map((event) => ({ kind: "significant", event }))
+const prose: Noted = {
+  kind: "prose",
+  event: {
+    type: "session.next.text.ended.1",
+    data: { assistantMessageID: messageId("msg_1"), text: "shown" },
+  },
+}
 const call = { type: "tool-call", id: "h1", name: "web_search", input: "{}", providerExecuted: true } as const
 const result = { type: "tool-result", id: "h1", name: "web_search", result: [], isError: false } as const
 
@@ -51,10 +59,16 @@ verifies(
 verifies(
   "tool.second-result",
   async () => {
-    const { record, types } = openCalls()
-    const failure = await Effect.runPromise(Effect.flip(record(call, result, result, call)))
+    const { recordNoted, types } = openCalls()
+    const failure = await Effect.runPromise(
+      Effect.flip(recordNoted([...significant(call, result, result, call), prose])),
+    )
     expect(failure.message).toContain("not waiting")
-    expect(types()).toEqual(["session.next.tool.called.1", "session.next.tool.success.1"])
+    expect(types()).toEqual([
+      "session.next.tool.called.1",
+      "session.next.tool.success.1",
+      "session.next.text.ended.1",
+    ])
   },
-  "and what came with it is recorded up to there",
+  "and what came with it is recorded up to there, prose in any case: it was shown",
 )

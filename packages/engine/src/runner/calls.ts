@@ -6,9 +6,9 @@ import { LIMITS } from "../domain/limits.ts"
 import { costOf } from "../model/cost.ts"
 import { ModelFailure, type ModelEvent } from "../port/model.ts"
 import { attemptNow, attemptSoon } from "./attempt.ts"
-import { parseInput } from "./parse-input.ts"
+import { parseInput, type ParsedInput } from "./parse-input.ts"
 import { broken, type Noted } from "./recorder.ts"
-import { noticeRepetition } from "./repetition.ts"
+import { noticeRepetition, type Made } from "./repetition.ts"
 import { settleCall, type Call } from "./tool-call.ts"
 import type { TurnScene } from "./turn.ts"
 
@@ -57,9 +57,8 @@ export const createCalls = (scene: TurnScene): Calls => {
   }
 
   /** `before`: calls that came together with this one. */
-  const acceptCall = (event: ToolCall, before: readonly Call[]): Accepted => {
+  const acceptCall = (event: ToolCall, parsed: ParsedInput, before: readonly Made[]): Accepted => {
     const callID = event.providerExecuted ? event.id : uniqueName(event.id)
-    const parsed = parseInput(event.input)
     const called: DurableEvent = {
       type: "session.next.tool.called.1",
       data: {
@@ -143,11 +142,19 @@ export const createCalls = (scene: TurnScene): Calls => {
     return { events: [...unresolved(), stepEnded] }
   }
 
-  const accept = (noted: Noted, before: readonly Call[]): Accepted | ModelFailure => {
+  /** Calls are added to those `before` the next. */
+  const accept = (noted: Noted, before: Made[]): Accepted | ModelFailure => {
     if (noted.kind === "prose") return { events: [noted.event] }
     switch (noted.event.type) {
-      case "tool-call":
-        return acceptCall(noted.event, before)
+      case "tool-call": {
+        const parsed = parseInput(noted.event.input)
+        const accepted = acceptCall(noted.event, parsed, before)
+        before.push({
+          tool: noted.event.name,
+          input: parsed.kind === "json" ? parsed.value : undefined,
+        })
+        return accepted
+      }
       case "tool-result":
         return acceptResult(noted.event)
       case "finish":
@@ -155,17 +162,23 @@ export const createCalls = (scene: TurnScene): Calls => {
     }
   }
 
-  /** What is stored of all that was noted, up to where the provider broke its own rules. */
+  /** What is stored of all that was noted: up to where the provider broke its own rules, and prose in any case. */
   const acceptAll = (noted: readonly Noted[]) => {
     const events: DurableEvent[] = []
     const calls: Call[] = []
+    const before: Made[] = []
+    let trouble: ModelFailure | undefined
     for (const one of noted) {
-      const accepted = accept(one, calls)
-      if (accepted instanceof ModelFailure) return { events, calls, trouble: accepted }
+      if (trouble !== undefined && one.kind !== "prose") continue
+      const accepted = accept(one, before)
+      if (accepted instanceof ModelFailure) {
+        trouble = accepted
+        continue
+      }
       events.push(...accepted.events)
       if (accepted.call !== undefined) calls.push(accepted.call)
     }
-    return { events, calls, trouble: undefined }
+    return { events, calls, trouble }
   }
 
   // Not to be left halfway: what is recorded as called is started.

@@ -7,9 +7,10 @@ export type Repetition =
   | { readonly kind: "none" }
   | { readonly kind: "noticed" | "refused"; readonly count: number; readonly note: string }
 
-interface Made {
+/** One call; without an input when it was no JSON. */
+export interface Made {
   readonly tool: string
-  readonly input: Json
+  readonly input: Json | undefined
 }
 
 /**
@@ -22,8 +23,7 @@ export const noticeRepetition = (
   { tool, input }: Made,
 ): Repetition => {
   const wanted = JSON.stringify(input)
-  const isSame = (call: { readonly tool: string; readonly input?: Json | undefined }): boolean =>
-    call.tool === tool && JSON.stringify(call.input) === wanted
+  const isSame = (call: Partial<Made>): boolean => call.tool === tool && JSON.stringify(call.input) === wanted
   const different = before.findLastIndex((call) => !isSame(call))
   let count = before.length - different
   for (let index = different === -1 ? transcript.items.length - 1 : -1; index >= 0; index -= 1) {
