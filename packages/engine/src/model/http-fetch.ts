@@ -30,8 +30,6 @@ export const openHttpFetch =
     const { method = "GET", body } = init
     const connections = opened ?? (await open())
     signal?.throwIfAborted()
-    const onConnected = connections.expect(origin)
-    const { handler, answer, reader } = openExchange({ signal, idleMs, onConnected })
     const headers = listHeaders(init.headers, auth)
     const request: Dispatcher.DispatchOptions = {
       origin,
@@ -42,6 +40,8 @@ export const openHttpFetch =
       headersTimeout: idleMs ?? 0,
       bodyTimeout: idleMs ?? 0,
     }
+    const onConnected = connections.expect(origin)
+    const { handler, answer, reader } = openExchange({ signal, idleMs, onConnected })
     connections.dispatch(request, handler)
     return toResponse(await answer, reader)
   }
