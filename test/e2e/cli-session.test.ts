@@ -27,7 +27,8 @@ test("lists sessions, shows compactions and goes back to one", async () => {
       },
     ],
   })
-  await engine.sessions.create({ id: "ses_cli", location: { directory: folder } })
+  const title = "Tidy the\n\u001B[31mshed"
+  await engine.sessions.create({ id: "ses_cli", location: { directory: folder }, title })
   for (const text of ["one", "two", "three"]) {
     await engine.sessions.prompt({ sessionID: "ses_cli", prompt: { text } })
     await engine.sessions.wait("ses_cli")
@@ -36,7 +37,10 @@ test("lists sessions, shows compactions and goes back to one", async () => {
   await engine.close()
 
   const list = await meridian(["session", "list", "--database", database], { cwd: folder })
-  expect([list.code, list.stdout]).toEqual([0, expect.stringContaining("ses_cli  idle")])
+  expect([list.code, list.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^ses_cli {2}idle .* {2}Tidy the shed\n$/),
+  ])
   const shown = await meridian(["session", "compactions", "ses_cli", "--database", database, "--json"], {
     cwd: folder,
   })

@@ -6,6 +6,7 @@ import { openEngine, type Engine, type SessionInfo } from "@meridian/engine"
 import { Failure, type CompactionReceipt } from "@meridian/protocol"
 import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
 
+import { plainLine } from "../direct/conversation/plain-text.ts"
 import { SESSION_COMPACTIONS, SESSION_LIST, SESSION_RESTORE } from "./session.meta.ts"
 
 const withEngine = async <Result>(
@@ -44,8 +45,8 @@ export const sessionList = implement(SESSION_LIST, {
       ? "No sessions."
       : sessions
           .map(
-            ({ session_id, status, events, directory }) =>
-              `${session_id}  ${status.padEnd(11)}  ${events} events  ${directory}`,
+            ({ session_id, status, events, directory, title }) =>
+              `${session_id}  ${status.padEnd(11)}  ${events} events  ${directory}${title === undefined ? "" : `  ${plainLine(title)}`}`,
           )
           .join("\n"),
 })
