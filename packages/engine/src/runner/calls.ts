@@ -17,7 +17,7 @@ export interface Calls {
   /** Calls settled without being started. */
   readonly refused: () => number
   readonly ended: () => boolean
-  /** Stores what was noted, all of it in one commit, and starts the calls among it. */
+  /** Stores what was noted, all of it in one commit, and starts the calls among it. On the spot: to be yielded where it is called. */
   readonly record: (noted: readonly Noted[]) => Effect.Effect<void, ModelFailure | Failure>
   /** Outcomes for hosted calls the provider never answered. */
   readonly unresolved: () => DurableEvent[]
@@ -181,20 +181,21 @@ export const createCalls = (scene: TurnScene): Calls => {
     return { events, calls, trouble }
   }
 
-  // Not to be left halfway: what is recorded as called is started.
-  const record: Calls["record"] = (noted) =>
+  const record: Calls["record"] = (noted) => {
+    const { events, calls, trouble } = acceptAll(noted)
+    const stored = calls.length === 0 ? attemptSoon(() => scene.appendSoon(events)) : begin(events, calls)
+    return trouble === undefined ? stored : Effect.andThen(stored, Effect.fail(trouble))
+  }
+
+  /** Not to be left halfway: what is recorded as called is started. */
+  const begin = (events: readonly DurableEvent[], calls: readonly Call[]): Effect.Effect<void, Failure> =>
     Effect.uninterruptible(
       Effect.gen(function* () {
-        const { events, calls, trouble } = acceptAll(noted)
-        if (calls.length === 0) yield* attemptSoon(() => scene.appendSoon(events))
-        else {
-          const recorded = yield* attemptNow(() => scene.intend(events))
-          for (const call of calls) {
-            const running = runCall(scene, call, slots, recorded)
-            fibers.push(yield* Effect.forkChild(running, { startImmediately: true }))
-          }
+        const recorded = yield* attemptNow(() => scene.intend(events))
+        for (const call of calls) {
+          const running = runCall(scene, call, slots, recorded)
+          fibers.push(yield* Effect.forkChild(running, { startImmediately: true }))
         }
-        if (trouble !== undefined) return yield* Effect.fail(trouble)
       }),
     )
 
