@@ -44,9 +44,14 @@ export const sessionList = implement(SESSION_LIST, {
     sessions.length === 0
       ? "No sessions."
       : sessions
-          .map(
-            ({ session_id, status, events, directory, title }) =>
-              `${session_id}  ${status.padEnd(11)}  ${events} events  ${directory}${title === undefined ? "" : `  ${plainLine(title)}`}`,
+          .map(({ session_id, status, events, directory, title }) =>
+            [
+              session_id,
+              status.padEnd(11),
+              `${events} events`,
+              directory,
+              ...(title === undefined ? [] : [plainLine(title)]),
+            ].join("  "),
           )
           .join("\n"),
 })

@@ -17,7 +17,7 @@ export interface Calls {
   /** Calls settled without being started. */
   readonly refused: () => number
   readonly ended: () => boolean
-  /** Stores what was noted, all of it in one commit, and starts the calls among it. On the spot: to be yielded where it is called. */
+  /** Stores what was noted in one commit and starts the calls among it. On the spot: to be yielded where it is called. */
   readonly record: (noted: readonly Noted[]) => Effect.Effect<void, ModelFailure | Failure>
   /** Outcomes for hosted calls the provider never answered. */
   readonly unresolved: () => DurableEvent[]

@@ -21,7 +21,7 @@ export type Noted =
   | { readonly kind: "significant"; readonly event: Significant }
 
 export interface Recorder {
-  /** Takes events from the stream until something needs the turn, and then all that came with it; or until the stream ends. */
+  /** Takes events until something needs the turn, and then all that came with it; or until the stream ends. */
   readonly advance: (events: ModelEvents) => Promise<void>
   /** What was noted and is not stored yet, in order; the caller acts on it and stores it now. */
   readonly take: () => readonly Noted[]
