@@ -3,6 +3,8 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 
+import { onTestFinished } from "vitest"
+
 import { BINARY, SEARCH_PATH } from "./cli-binary.ts"
 
 export interface ServerProcess {
@@ -27,6 +29,8 @@ export const startServer = async (
     stdio: ["ignore", "pipe", "pipe"],
   })
   const ended = once(child, "exit")
+  // Also when the test fails before it ends the server itself.
+  onTestFinished(() => void child.kill("SIGKILL"))
   let output = ""
   const ready = Promise.withResolvers<void>()
   for (const stream of [child.stdout, child.stderr])
