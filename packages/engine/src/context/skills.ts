@@ -38,28 +38,22 @@ interface Shelf {
 
 export const openSkillShelf = (shelf: Shelf): SkillShelf => {
   const folders = createFolderCache(shelf.lookUp)
-  const roots = ROOTS.map((root) => ({ root, place: join(shelf.directory, root) }))
-  return {
-    list: () =>
-      readSkills(
-        shelf,
-        roots.flatMap(({ root, place }) => folders(place).map((folder) => ({ root, folder }))),
-      ),
-  }
+  return { list: () => readSkills(shelf, folders) }
 }
 
 const readSkills = (
   { directory, files }: Shelf,
-  found: readonly { readonly root: string; readonly folder: string }[],
+  folders: (path: string) => readonly string[],
 ): readonly Skill[] => {
   const skills = new Map<string, Skill>()
-  for (const { root, folder } of found) {
-    const path = join(root, folder, "SKILL.md")
-    const file = files.read(join(directory, path), { inside: directory })
-    if (file.kind !== "text" || skills.size >= MOST_SKILLS) continue
-    const skill = readSkill(folder, path, file.text)
-    if (!skills.has(skill.name)) skills.set(skill.name, skill)
-  }
+  for (const root of ROOTS)
+    for (const folder of folders(join(directory, root))) {
+      const path = join(root, folder, "SKILL.md")
+      const file = files.read(join(directory, path), { inside: directory })
+      if (file.kind !== "text" || skills.size >= MOST_SKILLS) continue
+      const skill = readSkill(folder, path, file.text)
+      if (!skills.has(skill.name)) skills.set(skill.name, skill)
+    }
   return [...skills.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1))
 }
 

@@ -168,6 +168,16 @@ test("a connection nobody waits for any more is given up while it is coming abou
   server.close()
 })
 
+test("who still waits for a connection to the same place gets one", async () => {
+  const url = await serve((_request, response) => response.end("here"))
+  const leaving = new AbortController()
+  const left = fetch(url, { signal: leaving.signal })
+  const stays = fetch(url)
+  leaving.abort()
+  await expect(left).rejects.toMatchObject({ name: "AbortError" })
+  expect(await readAll(await stays)).toBe("here")
+})
+
 test("an answer that is no HTTP is a broken connection", async () => {
   const server = createSilentServer((socket) => socket.on("error", () => {}).end("hello\r\n\r\n")).listen(0)
   await once(server, "listening")

@@ -132,7 +132,7 @@ const runAttempt = (scene: TurnScene): Effect.Effect<Step, Failure> =>
   )
 
 const joinAll = (fibers: readonly Fiber.Fiber<void, Failure>[]): Effect.Effect<void, Failure> =>
-  fibers.length === 0 ? Effect.void : Effect.forEach(fibers, (fiber) => Fiber.join(fiber), { discard: true })
+  Effect.forEach(fibers, (fiber) => Fiber.join(fiber), { discard: true })
 
 const consume = (
   scene: TurnScene,

@@ -85,8 +85,9 @@ export const openDiskSync = (file: string, beforeFlush: () => void = () => undef
       if (descriptor !== undefined) closeSync(descriptor)
     }
     // Never closed under a flush: the number could be another file's by then.
-    if (running === undefined) end()
-    else void (following ?? running.done).then(end, end)
+    const last = following ?? running?.done
+    if (last === undefined) end()
+    else void last.then(end, end)
   }
 
   return {
