@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
+import { createLosses, type Loss } from "@meridian/continuity"
 import type { Engine, ImportPiece, ImportResult } from "@meridian/engine"
 
-import { createLosses, type Loss } from "../packages/cli/src/import/losses.ts"
 import { readSessionFile, type SessionFile } from "../packages/cli/src/import/read-session-file.ts"
 import { openSourceFile } from "../packages/cli/src/import/source-file.ts"
 

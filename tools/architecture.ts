@@ -21,7 +21,8 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   continuity: {
     domain: [],
-    read: ["domain"],
+    transcript: ["domain"],
+    read: ["domain", "transcript"],
   },
   engine: {
     domain: [],

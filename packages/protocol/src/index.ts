@@ -25,6 +25,17 @@ export {
 } from "./id.ts"
 export type { Json, JsonObject } from "./json.ts"
 export {
+  asObject,
+  countAt,
+  listAt,
+  numberAt,
+  objectAt,
+  parseList,
+  parseObject,
+  textAt,
+  wordAt,
+} from "./json-fields.ts"
+export {
   decodeEvent,
   eventText,
   type CompactionReason,

@@ -2,14 +2,13 @@
 import { mkdirSync, statSync } from "node:fs"
 import { isAbsolute, join, resolve } from "node:path"
 
+import { createLosses, cutText, type Losses } from "@meridian/continuity"
 import { openEngine, type ImportResult } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 import { keepOutOfGit, makePrivate } from "@meridian/server"
 import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
 
 import { plainLine } from "../direct/conversation/plain-text.ts"
-import { cutText } from "../import/content.ts"
-import { createLosses, type Losses } from "../import/losses.ts"
 import { readSessionFile, type SessionFile } from "../import/read-session-file.ts"
 import { nameOfSource, openSourceFile } from "../import/source-file.ts"
 import { SESSION_IMPORT } from "./session.meta.ts"

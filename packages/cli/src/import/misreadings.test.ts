@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest"
 
 import { readLines, told } from "../../../../test/import-scene.ts"
-import { timeOf } from "./conversation.ts"
 
 const kinds = (losses: readonly { readonly kind: string; readonly count: number }[]) =>
   Object.fromEntries(losses.map(({ kind, count }) => [kind, count]))
@@ -196,21 +195,6 @@ describe("bytes that are not UTF-8", () => {
     const { losses } = await readLines(broken(JSON.stringify(whole, null, 2)))
     expect(kinds(losses)).toEqual({ mangled: 2 })
   })
-})
-
-test.each([
-  [0, 0],
-  [253_402_300_799_999, 253_402_300_799_999],
-  [253_402_300_800_000, undefined],
-  [9e15, undefined],
-  [1e300, undefined],
-  [Number.NaN, undefined],
-  [-1, undefined],
-  ["2026-01-01T00:00:00Z", 1_767_225_600_000],
-  ["+275760-09-13T00:00:00.000Z", undefined],
-  ["garbage", undefined],
-])("the time %s is read as %s", (written, time) => {
-  expect(timeOf(written)).toBe(time)
 })
 
 describe("OpenCode", () => {

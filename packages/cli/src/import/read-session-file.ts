@@ -1,10 +1,17 @@
 /** A foreign session file, told as pieces of a conversation: what it is, what was said, what was lost. */
-import type { ImportPiece } from "@meridian/engine"
+import {
+  formatOf,
+  isDocument,
+  isSpoken,
+  READERS,
+  type About,
+  type ConversationReader,
+  type Format,
+  type Losses,
+  type SpokenPiece,
+} from "@meridian/continuity"
 import { Failure, type JsonObject } from "@meridian/protocol"
 
-import type { About, ConversationReader, Format } from "./conversation.ts"
-import { formatOf, isDocument, READERS } from "./detect.ts"
-import type { Losses } from "./losses.ts"
 import { IMPORT_LIMITS, type SourceFile } from "./source-file.ts"
 
 export interface SessionFile {
@@ -12,7 +19,7 @@ export interface SessionFile {
   readonly about: About
   readonly digest: string
   /** Can be read once. */
-  readonly history: () => AsyncIterable<ImportPiece>
+  readonly history: () => AsyncIterable<SpokenPiece>
 }
 
 export const readSessionFile = async (
@@ -41,7 +48,7 @@ export const readSessionFile = async (
     history: async function* () {
       let said = 0
       for await (const entry of silent())
-        for (const piece of reader.read(entry)) {
+        for (const piece of reader.read(entry).filter(isSpoken)) {
           if (isSaid(piece)) said += 1
           yield piece
         }
@@ -51,7 +58,7 @@ export const readSessionFile = async (
 }
 
 /** Whether it makes a conversation of what would be none without it. */
-const isSaid = (piece: ImportPiece): boolean => {
+const isSaid = (piece: SpokenPiece): boolean => {
   switch (piece.kind) {
     case "prompt":
       return piece.prompt.text !== "" || (piece.prompt.files ?? []).length > 0

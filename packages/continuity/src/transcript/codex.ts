@@ -9,12 +9,23 @@
  */
 import { createHash } from "node:crypto"
 
-import type { ImportPiece } from "@meridian/engine"
-import type { Json, JsonObject, PromptFile, RecordedContent } from "@meridian/protocol"
-import { asObject, countAt, listAt, objectAt, parseObject, textAt, wordAt } from "@meridian/spaces"
+import {
+  asObject,
+  countAt,
+  listAt,
+  objectAt,
+  parseObject,
+  textAt,
+  wordAt,
+  type Json,
+  type JsonObject,
+  type PromptFile,
+  type RecordedContent,
+} from "@meridian/protocol"
 
 import { fileOfUrl, mediaOf, textContent } from "./content.ts"
 import { blocksIn, dated, objectsIn, timeOf, type OpenReader } from "./conversation.ts"
+import type { Piece } from "./piece.ts"
 import { todoList } from "./todo-list.ts"
 
 /** What older versions keep of the prompts beside a summary; they do not write it down. */
@@ -73,7 +84,7 @@ export const openCodexReader: OpenReader = (losses) => {
     return { turn: String(turns), ...dated(line["timestamp"]), agent: "codex", ...named }
   }
 
-  const readMessage = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+  const readMessage = (line: JsonObject, item: JsonObject): readonly Piece[] => {
     const role = wordAt(item, "role")
     if (role === "assistant") {
       const of = ofTurn(line)
@@ -102,7 +113,7 @@ export const openCodexReader: OpenReader = (losses) => {
     return [{ kind: "prompt", ...dated(line["timestamp"]), key, prompt }]
   }
 
-  const readReasoning = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+  const readReasoning = (line: JsonObject, item: JsonObject): readonly Piece[] => {
     const texts = [...listAt(item, "summary"), ...listAt(item, "content")].flatMap(
       (part) => textAt(asObject(part), "text") ?? [],
     )
@@ -111,7 +122,7 @@ export const openCodexReader: OpenReader = (losses) => {
     return [{ kind: "reasoning", ...ofTurn(line), text: texts.join("\n\n") }]
   }
 
-  const readCall = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+  const readCall = (line: JsonObject, item: JsonObject): readonly Piece[] => {
     const call = { kind: "call", ...ofTurn(line), callID: callOf(item) } as const
     switch (wordAt(item, "type")) {
       case "custom_tool_call":
@@ -131,7 +142,7 @@ export const openCodexReader: OpenReader = (losses) => {
   }
 
   /** Runs at the provider; the file has the question, not the answer. */
-  const readSearch = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+  const readSearch = (line: JsonObject, item: JsonObject): readonly Piece[] => {
     const callID = textAt(item, "id") ?? `search ${turns}`
     const input = objectAt(item, "action") ?? {}
     return [
@@ -140,7 +151,7 @@ export const openCodexReader: OpenReader = (losses) => {
     ]
   }
 
-  const readOutput = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+  const readOutput = (line: JsonObject, item: JsonObject): readonly Piece[] => {
     turnIsOver = true
     const { content, failed } = outputOf(item["output"])
     return [{ kind: "result", ...dated(line["timestamp"]), callID: callOf(item), content, failed }]
@@ -168,7 +179,7 @@ export const openCodexReader: OpenReader = (losses) => {
     return { content, failed: given?.["success"] === false }
   }
 
-  const readItem = (line: JsonObject, item: JsonObject): readonly ImportPiece[] => {
+  const readItem = (line: JsonObject, item: JsonObject): readonly Piece[] => {
     switch (wordAt(item, "type")) {
       case "message":
         return readMessage(line, item)
@@ -191,7 +202,7 @@ export const openCodexReader: OpenReader = (losses) => {
     }
   }
 
-  const readCount = (payload: JsonObject): readonly ImportPiece[] => {
+  const readCount = (payload: JsonObject): readonly Piece[] => {
     const last = objectAt(objectAt(payload, "info"), "last_token_usage")
     if (last === undefined || turns === 0) return []
     turnIsOver = true
@@ -228,7 +239,7 @@ export const openCodexReader: OpenReader = (losses) => {
       .toReversed()
   }
 
-  const readCompacted = (line: JsonObject, payload: JsonObject): readonly ImportPiece[] => {
+  const readCompacted = (line: JsonObject, payload: JsonObject): readonly Piece[] => {
     turnIsOver = true
     const text = withoutLead(wordAt(payload, "message"))
     if (text === "") {

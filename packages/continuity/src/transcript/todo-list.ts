@@ -1,10 +1,9 @@
 /** Lists of work that harnesses keep with a tool: Claude Code and OpenCode write todos, Codex a plan. */
-import type { ImportPiece } from "@meridian/engine"
-import type { JsonObject, TodoItem } from "@meridian/protocol"
-import { textAt, wordAt } from "@meridian/spaces"
+import { textAt, wordAt, type JsonObject, type TodoItem } from "@meridian/protocol"
 
 import { cutText } from "./content.ts"
 import { objectsIn } from "./conversation.ts"
+import type { Piece } from "./piece.ts"
 
 const MOST_ITEMS = 200
 const MOST_CHARACTERS = 1_000
@@ -21,7 +20,7 @@ export const todoList = (
   tool: string,
   input: JsonObject | undefined,
   time: { readonly time?: number },
-): readonly ImportPiece[] => {
+): readonly Piece[] => {
   const isPlan = tool === "update_plan"
   if (!isPlan && !/^todo_?write$/i.test(tool)) return []
   const items = objectsIn(input?.[isPlan ? "plan" : "todos"]).flatMap((entry): readonly TodoItem[] => {

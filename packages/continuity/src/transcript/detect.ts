@@ -1,6 +1,5 @@
 /** Which harness wrote a file, told by what is in it: names of files say nothing. */
-import type { JsonObject } from "@meridian/protocol"
-import { objectAt, textAt, wordAt } from "@meridian/spaces"
+import { objectAt, textAt, wordAt, type JsonObject } from "@meridian/protocol"
 
 import { openClaudeReader } from "./claude.ts"
 import { openCodexReader, openEnvelope } from "./codex.ts"

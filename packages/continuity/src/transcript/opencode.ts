@@ -4,12 +4,20 @@
  * name the first message it keeps, `tail_start_id`) and the assistant message with `summary: true` behind it. Messages at
  * or behind `info.revert.messageID` were taken back; of one with a `partID`, the parts from that one on.
  */
-import type { ImportPiece } from "@meridian/engine"
-import type { JsonObject, PromptFile, RecordedContent } from "@meridian/protocol"
-import { countAt, numberAt, objectAt, textAt, wordAt } from "@meridian/spaces"
+import {
+  countAt,
+  numberAt,
+  objectAt,
+  textAt,
+  wordAt,
+  type JsonObject,
+  type PromptFile,
+  type RecordedContent,
+} from "@meridian/protocol"
 
 import { fileOfUrl, mediaOf, textContent } from "./content.ts"
 import { dated, objectsIn, timeOf, type About, type OpenReader } from "./conversation.ts"
+import type { Piece } from "./piece.ts"
 import { todoList } from "./todo-list.ts"
 
 export const openOpencodeReader: OpenReader = (losses) => {
@@ -42,7 +50,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
     }
   }
 
-  const readUser = (info: JsonObject, parts: readonly JsonObject[]): readonly ImportPiece[] => {
+  const readUser = (info: JsonObject, parts: readonly JsonObject[]): readonly Piece[] => {
     compaction = parts.find((part) => wordAt(part, "type") === "compaction") ?? compaction
     const texts: string[] = []
     const files: PromptFile[] = []
@@ -78,14 +86,14 @@ export const openOpencodeReader: OpenReader = (losses) => {
   const readTool = (
     part: JsonObject,
     of: { readonly turn: string; readonly time?: number },
-  ): readonly ImportPiece[] => {
+  ): readonly Piece[] => {
     const state = objectAt(part, "state")
     const callID = wordAt(part, "callID")
     const times = objectAt(state, "time")
     const began = dated(times?.["start"])
     const tool = wordAt(part, "tool")
     const input = objectAt(state, "input") ?? {}
-    const call: readonly ImportPiece[] = [
+    const call: readonly Piece[] = [
       { kind: "call", ...of, ...began, callID, tool, input },
       ...todoList(tool, input, began),
     ]
@@ -106,7 +114,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
     return [...call, { kind: "result", ...ended, callID, content }]
   }
 
-  const readAssistant = (info: JsonObject, parts: readonly JsonObject[]): readonly ImportPiece[] => {
+  const readAssistant = (info: JsonObject, parts: readonly JsonObject[]): readonly Piece[] => {
     if (info["summary"] === true) return readSummary(info, parts)
     const turn = wordAt(info, "id")
     const model = modelOf(info)
@@ -118,7 +126,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
       ...(agent === undefined ? {} : { agent }),
       ...(model === undefined ? {} : { model }),
     }
-    const pieces = parts.flatMap((part): readonly ImportPiece[] => {
+    const pieces = parts.flatMap((part): readonly Piece[] => {
       switch (wordAt(part, "type")) {
         case "text":
           return [{ kind: "text", ...of, ...partTime(part), text: wordAt(part, "text") }]
@@ -139,7 +147,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
       }
     })
     const cost = numberAt(info, "cost")
-    const usage: ImportPiece = {
+    const usage: Piece = {
       kind: "usage",
       turn,
       usage: usageOf(objectAt(info, "tokens")),
@@ -152,7 +160,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
     return [...pieces, usage, { kind: "failed", ...of, message }]
   }
 
-  const readSummary = (info: JsonObject, parts: readonly JsonObject[]): readonly ImportPiece[] => {
+  const readSummary = (info: JsonObject, parts: readonly JsonObject[]): readonly Piece[] => {
     const text = parts
       .flatMap((part) => (wordAt(part, "type") === "text" ? (textAt(part, "text") ?? []) : []))
       .join("\n")

@@ -5,12 +5,22 @@
  * hang on the lines of their calls, beside the path. `compact_boundary` starts anew (its `logicalParentUuid` names what
  * was before), the summary is the next user line with `isCompactSummary`. Other kinds of lines are bookkeeping.
  */
-import type { ImportPiece } from "@meridian/engine"
-import type { JsonObject, PromptFile, RecordedContent } from "@meridian/protocol"
-import { asObject, countAt, listAt, numberAt, objectAt, textAt, wordAt } from "@meridian/spaces"
+import {
+  asObject,
+  countAt,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+  wordAt,
+  type JsonObject,
+  type PromptFile,
+  type RecordedContent,
+} from "@meridian/protocol"
 
 import { fileOf, mediaOf, textContent } from "./content.ts"
 import { blocksIn, dated, timeOf, type OpenReader } from "./conversation.ts"
+import type { Piece } from "./piece.ts"
 import { todoList } from "./todo-list.ts"
 
 interface Line {
@@ -94,7 +104,7 @@ export const openClaudeReader: OpenReader = (losses) => {
     return path
   }
 
-  const readAssistant = (line: JsonObject): readonly ImportPiece[] => {
+  const readAssistant = (line: JsonObject): readonly Piece[] => {
     const message = objectAt(line, "message")
     const model = textAt(message, "model")
     const turn = answerOf(line)
@@ -112,7 +122,7 @@ export const openClaudeReader: OpenReader = (losses) => {
       losses.add("notes")
       return []
     }
-    const pieces = blocksOf(message).flatMap((block): readonly ImportPiece[] => {
+    const pieces = blocksOf(message).flatMap((block): readonly Piece[] => {
       switch (wordAt(block, "type")) {
         case "text":
           return [{ kind: "text", ...about, text: wordAt(block, "text") }]
@@ -129,7 +139,7 @@ export const openClaudeReader: OpenReader = (losses) => {
         case "mcp_tool_use": {
           const input = objectAt(block, "input") ?? {}
           const tool = wordAt(block, "name")
-          const call: readonly ImportPiece[] = [
+          const call: readonly Piece[] = [
             { kind: "call", ...about, callID: wordAt(block, "id"), tool, input },
           ]
           return call.concat(todoList(tool, input, time))
@@ -149,7 +159,7 @@ export const openClaudeReader: OpenReader = (losses) => {
     ]
   }
 
-  const readResult = (block: JsonObject, time: { readonly time?: number }): ImportPiece => ({
+  const readResult = (block: JsonObject, time: { readonly time?: number }): Piece => ({
     kind: "result",
     ...time,
     callID: wordAt(block, "tool_use_id"),
@@ -173,7 +183,7 @@ export const openClaudeReader: OpenReader = (losses) => {
     return fileOf(textAt(source, "media_type"), textAt(source, "data"), losses)
   }
 
-  const readUser = (line: JsonObject): readonly ImportPiece[] => {
+  const readUser = (line: JsonObject): readonly Piece[] => {
     const message = objectAt(line, "message")
     const time = dated(line["timestamp"])
     if (line["isCompactSummary"] === true) return readSummary(line)
@@ -191,7 +201,7 @@ export const openClaudeReader: OpenReader = (losses) => {
   }
 
   /** What stands beside the results of calls was typed while they ran. */
-  const readPrompt = (line: JsonObject, blocks: readonly JsonObject[]): readonly ImportPiece[] => {
+  const readPrompt = (line: JsonObject, blocks: readonly JsonObject[]): readonly Piece[] => {
     const texts = textsIn(blocks).flatMap(personal)
     const files = blocks.flatMap((block) => {
       const type = wordAt(block, "type")
@@ -215,7 +225,7 @@ export const openClaudeReader: OpenReader = (losses) => {
     return []
   }
 
-  const readSummary = (line: JsonObject): readonly ImportPiece[] => {
+  const readSummary = (line: JsonObject): readonly Piece[] => {
     const metadata = objectAt(boundary, "compactMetadata")
     boundary = undefined
     const text = textsOf(objectAt(line, "message")).join("\n")
@@ -231,7 +241,7 @@ export const openClaudeReader: OpenReader = (losses) => {
     return [{ kind: "summary", ...dated(line["timestamp"]), text, keep, tokens, manual }]
   }
 
-  const readAttachment = (line: JsonObject): readonly ImportPiece[] => {
+  const readAttachment = (line: JsonObject): readonly Piece[] => {
     const attachment = objectAt(line, "attachment")
     if (isQueuedPrompt(line)) return readPrompt(line, blocksIn(attachment?.["prompt"]))
     // The whole system prompt, kept for debugging: nothing that was said.

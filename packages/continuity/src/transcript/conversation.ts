@@ -3,11 +3,10 @@
  * newest, what it is called), the second says what was said. A reader is pure and takes any JSON: what it does not
  * understand is counted as lost.
  */
-import type { ImportPiece } from "@meridian/engine"
-import type { Json, JsonObject } from "@meridian/protocol"
-import { asObject } from "@meridian/spaces"
+import { asObject, type Json, type JsonObject } from "@meridian/protocol"
 
 import type { Losses } from "./losses.ts"
+import type { Piece } from "./piece.ts"
 
 export type Format = "claude" | "codex" | "opencode" | "pi"
 
@@ -25,7 +24,7 @@ export interface ConversationReader {
   /** Behind the first pass; undefined when the file does not say which session it is. */
   readonly about: () => About | undefined
   /** The second pass, over the same entries. */
-  readonly read: (entry: JsonObject) => readonly ImportPiece[]
+  readonly read: (entry: JsonObject) => readonly Piece[]
 }
 
 export type OpenReader = (losses: Losses) => ConversationReader

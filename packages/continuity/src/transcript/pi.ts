@@ -4,12 +4,21 @@
  * is the tip of the branch in force. Version 1 has neither id: its entries are the conversation in their order.
  * `compaction` replaces what is before `firstKeptEntryId`.
  */
-import type { ImportPiece } from "@meridian/engine"
-import type { Json, JsonObject, PromptFile, RecordedContent } from "@meridian/protocol"
-import { countAt, numberAt, objectAt, textAt, wordAt } from "@meridian/spaces"
+import {
+  countAt,
+  numberAt,
+  objectAt,
+  textAt,
+  wordAt,
+  type Json,
+  type JsonObject,
+  type PromptFile,
+  type RecordedContent,
+} from "@meridian/protocol"
 
 import { fileOf, mediaOf, textContent } from "./content.ts"
 import { blocksIn, dated, timeOf, type About, type OpenReader } from "./conversation.ts"
+import type { Piece } from "./piece.ts"
 
 interface Entry {
   readonly parent: string | undefined
@@ -79,14 +88,14 @@ export const openPiReader: OpenReader = (losses) => {
   const readAssistant = (
     message: JsonObject,
     about: { readonly key?: string; readonly time?: number },
-  ): readonly ImportPiece[] => {
+  ): readonly Piece[] => {
     turns += 1
     const turn = String(turns)
     const model = textAt(message, "model")
     const provider = textAt(message, "provider")
     const name = model === undefined || provider === undefined ? model : `${provider}/${model}`
     const of = { turn, agent: "pi", ...about, ...(name === undefined ? {} : { model: name }) }
-    const pieces = blocksIn(message["content"]).flatMap((block): readonly ImportPiece[] => {
+    const pieces = blocksIn(message["content"]).flatMap((block): readonly Piece[] => {
       switch (wordAt(block, "type")) {
         case "text":
           return [{ kind: "text", ...of, text: wordAt(block, "text") }]
@@ -106,7 +115,7 @@ export const openPiReader: OpenReader = (losses) => {
     })
     const usage = objectAt(message, "usage")
     const cost = numberAt(objectAt(usage, "cost"), "total")
-    const spent: readonly ImportPiece[] =
+    const spent: readonly Piece[] =
       usage === undefined
         ? []
         : [{ kind: "usage", turn, usage: usageOf(usage), ...(cost === undefined ? {} : { cost }) }]
@@ -116,7 +125,7 @@ export const openPiReader: OpenReader = (losses) => {
     return [...pieces, ...spent, { kind: "failed", ...of, message: why }]
   }
 
-  const readMessage = (entry: JsonObject, message: JsonObject): readonly ImportPiece[] => {
+  const readMessage = (entry: JsonObject, message: JsonObject): readonly Piece[] => {
     const key = textAt(entry, "id")
     const time = timeOf(message["timestamp"]) ?? timeOf(entry["timestamp"])
     const about = { ...(key === undefined ? {} : { key }), ...(time === undefined ? {} : { time }) }
@@ -168,7 +177,7 @@ export const openPiReader: OpenReader = (losses) => {
     return start === -1 ? [] : path.slice(start)
   }
 
-  const readSummary = (entry: JsonObject, kept: readonly Step[]): readonly ImportPiece[] => {
+  const readSummary = (entry: JsonObject, kept: readonly Step[]): readonly Piece[] => {
     const text = wordAt(entry, "summary")
     if (text === "") {
       losses.add("compactions")

@@ -1,0 +1,53 @@
+/** Reading foreign JSON: a value is what it claims to be or it is absent. Nothing here throws. */
+import type { Json, JsonObject } from "./json.ts"
+
+export const parseObject = (text: string): JsonObject | undefined => {
+  try {
+    // oxlint-disable-next-line eslint/no-restricted-properties -- the fields below check every value that is used
+    return asObject(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+export const parseList = (text: string): readonly Json[] => {
+  try {
+    // oxlint-disable-next-line eslint/no-restricted-properties -- as above
+    const value: unknown = JSON.parse(text)
+    return isList(value) ? value : []
+  } catch {
+    return []
+  }
+}
+
+export const asObject = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined)
+
+export const objectAt = (from: JsonObject | undefined, key: string): JsonObject | undefined =>
+  asObject(from?.[key])
+
+export const textAt = (from: JsonObject | undefined, key: string): string | undefined => {
+  const value = from?.[key]
+  return typeof value === "string" ? value : undefined
+}
+
+/** A word to switch on: absent is empty. */
+export const wordAt = (from: JsonObject | undefined, key: string): string => textAt(from, key) ?? ""
+
+export const numberAt = (from: JsonObject | undefined, key: string): number | undefined => {
+  const value = from?.[key]
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined
+}
+
+/** A count of tokens: absent or absurd is nothing. */
+export const countAt = (from: JsonObject | undefined, key: string): number =>
+  Math.max(0, numberAt(from, key) ?? 0)
+
+export const listAt = (from: JsonObject | undefined, key: string): readonly Json[] => {
+  const value: unknown = from?.[key]
+  return isList(value) ? value : []
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isList = (value: unknown): value is readonly Json[] => Array.isArray(value)
