@@ -262,7 +262,7 @@ const interruptibleFromElsewhere = (
 
 /** The todo list of a session is an event like everything else it does, written under the drain's fence. */
 const todoStore = (store: Store, histories: Histories, fences: ReadonlyMap<string, Fence>): TodoStore => ({
-  load: (sessionID) => Promise.resolve(histories.current(store.log.head(sessionID)).transcript.todo()),
+  load: (sessionID) => Promise.resolve(histories.current(store.log.head(sessionID)).transcript.choices.todo),
   save: (sessionID, items: readonly TodoItem[]) => {
     const fence = fences.get(sessionID)
     // A tool that goes on after its drain has ended has nothing to say any more.

@@ -6,7 +6,9 @@
 import type { Prompt, RecordedUsage } from "@meridian/protocol"
 
 import { estimateContent, estimateFiles, estimateText } from "./tokens.ts"
-import { isSettled, type AssistantItem, type Item, type Transcript } from "./transcript.ts"
+import type { Conversation } from "./transcript/conversation.ts"
+import { isSettled, type AssistantItem, type Item } from "./transcript/items.ts"
+import type { Transcript } from "./transcript/transcript.ts"
 
 export interface CompactionSettings {
   readonly auto: boolean
@@ -49,7 +51,7 @@ export interface Estimator {
   readonly item: (item: Item) => ItemTokens
   /** The whole request: `overhead` is everything before the history (system, tools). */
   readonly request: (
-    transcript: Transcript,
+    transcript: Pick<Transcript, "conversation" | "compactions">,
     request: { readonly model: string; readonly overhead: number },
   ) => number
 }
@@ -75,9 +77,8 @@ export const createEstimator = (): Estimator => {
   /** Tokens of the first `count` items, all final, as of a revision. */
   let prefix = { revision: -1, count: 0, tokens: 0 }
 
-  const sumBefore = ({ items, revision }: Transcript, end: number): number => {
-    if (prefix.revision !== revision() || prefix.count > end)
-      prefix = { revision: revision(), count: 0, tokens: 0 }
+  const sumBefore = ({ items, revision }: Conversation, end: number): number => {
+    if (prefix.revision !== revision || prefix.count > end) prefix = { revision, count: 0, tokens: 0 }
     for (let next = items[prefix.count]; prefix.count < end; next = items[prefix.count]) {
       if (next === undefined || !isSettled(next)) break
       prefix.tokens += total(item(next))
@@ -95,16 +96,15 @@ export const createEstimator = (): Estimator => {
     return tokens
   }
 
-  const request: Estimator["request"] = (transcript, { model, overhead }) => {
-    const { items } = transcript
-    const guess = () => overhead + sumBefore(transcript, items.length)
-    const last = transcript.lastUsage()
+  const request: Estimator["request"] = ({ conversation, compactions }, { model, overhead }) => {
+    const { items, lastUsage: last, prunedSeq } = conversation
+    const guess = () => overhead + sumBefore(conversation, items.length)
     if (last === undefined || last.model !== model) return guess()
-    if (last.seq < transcript.compactedSeq() || last.seq < transcript.prunedSeq()) return guess()
+    if (last.seq < compactions.seq || last.seq < prunedSeq) return guess()
     const at = items.findLastIndex((entry) => entry.kind === "assistant" && entry.id === last.messageID)
     const turn = items[at]
     if (turn === undefined) return guess()
-    const guessed = overhead + sumBefore(transcript, at)
+    const guessed = overhead + sumBefore(conversation, at)
     const ratio = promptTokens(last.usage) / Math.max(1, guessed)
     // Some servers report nothing or nonsense; a guess that is never off by half is better than that.
     if (ratio < LEAST_PLAUSIBLE) return guess()

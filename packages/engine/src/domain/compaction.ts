@@ -6,7 +6,8 @@
 import type { Estimator } from "./budget.ts"
 import { serializeItem } from "./serialize.ts"
 import { estimateText } from "./tokens.ts"
-import type { CheckpointItem, CompactionProgress, Item } from "./transcript.ts"
+import type { CompactionProgress } from "./transcript/compactions.ts"
+import type { CheckpointItem, Item } from "./transcript/items.ts"
 
 export interface CompactionPlan {
   readonly previous: CheckpointItem | undefined

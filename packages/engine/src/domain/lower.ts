@@ -15,15 +15,15 @@ import type {
   ToolResultOutput,
   ToolResultPart,
 } from "./prompt.ts"
+import type { Conversation } from "./transcript/conversation.ts"
 import {
   isSettled,
   type AssistantItem,
   type CheckpointItem,
   type Item,
   type ToolPart,
-  type Transcript,
   type UserItem,
-} from "./transcript.ts"
+} from "./transcript/items.ts"
 import { wellFormed } from "./well-formed.ts"
 
 type AssistantContent = TextPart | ReasoningPart | ToolCallPart | ToolResultPart
@@ -31,7 +31,7 @@ type AssistantContent = TextPart | ReasoningPart | ToolCallPart | ToolResultPart
 /** Keeps what was lowered once: a finished item never changes, so a turn costs only what is new. */
 export interface Lowering {
   readonly prompt: (
-    transcript: Pick<Transcript, "items" | "revision">,
+    conversation: Pick<Conversation, "items" | "revision">,
     reader: PromptReader,
   ) => PromptMessage[]
 }
@@ -51,7 +51,7 @@ export const createLowering = (): Lowering => {
   let count = 0
   let loweredFor = ""
   const prompt: Lowering["prompt"] = ({ items, revision }, reader) => {
-    const wanted = `${reader.model} ${reader.compactedSeq} ${revision()}`
+    const wanted = `${reader.model} ${reader.compactedSeq} ${revision}`
     if (loweredFor !== wanted) {
       lowered = []
       count = 0

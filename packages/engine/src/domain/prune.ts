@@ -1,6 +1,6 @@
 /** Old tool results that may make room: deterministic, newest ones and skills are protected. */
 import { estimateContent } from "./tokens.ts"
-import type { Item } from "./transcript.ts"
+import type { Item } from "./transcript/items.ts"
 
 export interface PruneDecision {
   readonly calls: readonly { readonly messageID: string; readonly callID: string }[]

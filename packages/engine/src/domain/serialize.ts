@@ -1,6 +1,6 @@
 /** History as plain text: what a summariser reads, and what a checkpoint keeps word for word. */
 import { withoutNative } from "./native-data.ts"
-import type { AssistantItem, Item, ToolPart } from "./transcript.ts"
+import type { AssistantItem, Item, ToolPart } from "./transcript/items.ts"
 
 const TOOL_TEXT = 2_000
 

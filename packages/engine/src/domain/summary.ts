@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "@meridian/protocol"
 
 import { estimateText } from "./tokens.ts"
-import type { Item } from "./transcript.ts"
+import type { Item } from "./transcript/items.ts"
 
 export const SUMMARY_HEADINGS = [
   "## Objective",

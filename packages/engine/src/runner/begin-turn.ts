@@ -7,7 +7,8 @@ import { messageId, type DurableEvent, type MessageId } from "@meridian/protocol
 import { budgetOf, estimatePrompt, surelyFits } from "../domain/budget.ts"
 import { choosePromotions, type Boundary, type PendingInput } from "../domain/promotion.ts"
 import { estimateText } from "../domain/tokens.ts"
-import type { Transcript, WaitingInput } from "../domain/transcript.ts"
+import { inputsToRun as chooseInputs, type WaitingInput } from "../domain/transcript/inbox.ts"
+import type { Transcript } from "../domain/transcript/transcript.ts"
 import { isOutdated, type Cast } from "./cast.ts"
 import type { Place, Runtime } from "./drain.ts"
 import type { ContextUpdate } from "./epochs.ts"
@@ -65,8 +66,7 @@ export const inputsToRun = (
   sessionID: string,
   transcript: Transcript,
 ): readonly WaitingInput[] => {
-  const released = releases.get(sessionID) ?? 0
-  return transcript.pending().filter(({ resume, admittedSeq }) => resume || admittedSeq <= released)
+  return chooseInputs(transcript.inbox, releases.get(sessionID) ?? 0)
 }
 
 const promotion = ({ id, admittedSeq }: PendingInput): DurableEvent => ({

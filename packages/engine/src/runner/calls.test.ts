@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { expect } from "vitest"
 
 import { verifies } from "../../../../test/verifies.ts"
-import { createTranscript } from "../domain/transcript.ts"
+import { emptyTranscript } from "../domain/transcript/transcript.ts"
 import { ModelFailure } from "../port/model.ts"
 import { createCalls } from "./calls.ts"
 import type { Noted, Significant } from "./recorder.ts"
@@ -15,7 +15,7 @@ const openCalls = () => {
   const scene = {
     assistantMessageID,
     appendSoon: (events: readonly DurableEvent[]): void => void stored.push(...events),
-    transcript: () => createTranscript(),
+    transcript: () => emptyTranscript(),
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- hosted calls use nothing else of the scene
   const calls = createCalls(scene as unknown as TurnScene)

@@ -85,7 +85,10 @@ export const createCalls = (scene: TurnScene): Calls => {
         code: "failed",
         message: `Not run: a turn may make at most ${LIMITS.toolCallsPerTurn} calls. Make the rest in the next turn.`,
       })
-    const repetition = noticeRepetition(scene.transcript(), before, { tool: event.name, input: parsed.value })
+    const repetition = noticeRepetition(scene.transcript().conversation, before, {
+      tool: event.name,
+      input: parsed.value,
+    })
     if (repetition.kind === "refused")
       return refuse({ code: "failed", message: `Not run. ${repetition.note}` })
     const call = { messageID: assistantMessageID, callID, tool: event.name, input: parsed.value }

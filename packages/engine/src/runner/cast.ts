@@ -3,7 +3,7 @@ import { Failure } from "@meridian/protocol"
 import { Exit, type Effect } from "effect"
 
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
-import type { Transcript } from "../domain/transcript.ts"
+import type { Transcript } from "../domain/transcript/transcript.ts"
 import type { Model, ToolAdvertisement } from "../port/model.ts"
 import { ToolError } from "../port/tool.ts"
 import { attemptNow } from "./attempt.ts"
@@ -29,8 +29,8 @@ export const chooseCast = (runtime: Runtime, place: Place): Effect.Effect<Cast, 
   // A switch by another process is seen when the turn begins, which then asks again.
   const { transcript } = histories.known({ id: place.sessionID, key: place.fence.key })
   const chosen = attemptNow(() => {
-    const agent = resolveAgent(settings, transcript.agent())
-    return { agent, model: resolveModel(settings, transcript.model() ?? agent.model) }
+    const agent = resolveAgent(settings, transcript.choices.agent)
+    return { agent, model: resolveModel(settings, transcript.choices.model ?? agent.model) }
   })
   if (Exit.isFailure(chosen)) return Exit.failCause(chosen.cause)
   const { agent, model } = chosen.value
@@ -47,10 +47,7 @@ interface Choice {
   readonly model: string | undefined
 }
 
-const choiceOf = (transcript: Transcript): Choice => ({
-  agent: transcript.agent(),
-  model: transcript.model(),
-})
+const choiceOf = ({ choices }: Transcript): Choice => ({ agent: choices.agent, model: choices.model })
 
 export const isOutdated = ({ choice }: Cast, transcript: Transcript): boolean => {
   const now = choiceOf(transcript)

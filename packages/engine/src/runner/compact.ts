@@ -16,6 +16,7 @@ import { LIMITS } from "../domain/limits.ts"
 import { checkQuotes } from "../domain/quotes.ts"
 import { extractSummary, judgeSummary, SUMMARY_PROMPT, summaryRequest } from "../domain/summary.ts"
 import { estimateText } from "../domain/tokens.ts"
+import { ledgerFacts } from "../domain/transcript/ledger.ts"
 import { costOf } from "../model/cost.ts"
 import { isRetryable, ModelFailure, type Model } from "../port/model.ts"
 import { attempt, attemptNow } from "./attempt.ts"
@@ -38,11 +39,11 @@ export const compactSession = (
   Effect.gen(function* () {
     const { settings, histories, world } = runtime
     const { sessionID, fence } = place
-    const { transcript, estimator, ledger } = histories.known({ id: sessionID, key: fence.key })
+    const history = histories.known({ id: sessionID, key: fence.key })
     const { budget, overhead, reason } = why
     const decision = planCompaction({
-      items: transcript.items,
-      estimator,
+      items: history.transcript.conversation.items,
+      estimator: history.estimator,
       budget,
       overhead,
       keepTokens: keepTokensOf(budget, settings.compaction),
@@ -64,7 +65,7 @@ export const compactSession = (
         }).pipe(Effect.ignore),
       ),
     )
-    const { summary, removed } = checkQuotes(written.summary, transcript.userTexts())
+    const { summary, removed } = checkQuotes(written.summary, history.transcript.conversation.userTexts)
     const after = overhead + plan.keptTokens + estimateText(summary) + estimateText(plan.recent)
     yield* append({
       type: "session.next.compaction.ended.2",
@@ -81,8 +82,7 @@ export const compactSession = (
         usage: written.usage,
         cost: costOf(written.usage, model.price),
         removedQuotes: removed,
-        facts: ledger
-          .facts()
+        facts: ledgerFacts(history.transcript.ledger)
           .slice(-LIMITS.receiptFacts)
           .map(({ kind, text, source }) => ({ kind, text, source })),
         ...(written.fallback === undefined ? {} : { fallback: written.fallback }),

@@ -9,7 +9,8 @@ import { unreachable } from "../domain/assert.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { decideNext } from "../domain/next-step.ts"
 import type { Boundary } from "../domain/promotion.ts"
-import type { Transcript } from "../domain/transcript.ts"
+import { hasAnsweredCall, parkedCalls } from "../domain/transcript/calls.ts"
+import { hasUnfinishedWork, type Transcript } from "../domain/transcript/transcript.ts"
 import type { World } from "../port/world.ts"
 import type { Acquisition } from "../store/leases.ts"
 import type { Fence, SessionHead } from "../store/log.ts"
@@ -20,7 +21,7 @@ import { runCall } from "./calls.ts"
 import { chooseCast } from "./cast.ts"
 import type { Demand } from "./drains.ts"
 import type { Histories } from "./histories.ts"
-import { hasAnsweredCall, hasUnfinishedWork, parkedCalls, settleLeftovers } from "./leftovers.ts"
+import { settleLeftovers } from "./leftovers.ts"
 import type { Locations, LocationServices } from "./locations.ts"
 import type { Permissions } from "./permissions.ts"
 import type { Settings } from "./settings.ts"
@@ -110,8 +111,8 @@ const hasWork = (runtime: Runtime, session: SessionHead): boolean => {
   const { transcript } = runtime.histories.current(session)
   return (
     inputsToRun(runtime, session.id, transcript).length > 0 ||
-    transcript.compactionRequested() ||
-    hasAnsweredCall(transcript)
+    transcript.compactions.requested ||
+    hasAnsweredCall(transcript.calls)
   )
 }
 
@@ -133,11 +134,9 @@ const settleAll = (
   left: readonly DurableEvent[],
 ): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
-    const calls = transcript
-      .openCalls()
-      .flatMap(({ assistant, part }) =>
-        part.hosted ? [] : [{ sessionID, messageID: assistant.id, callID: part.callID }],
-      )
+    const calls = transcript.calls.open.flatMap(({ messageID, callID, hosted }) =>
+      hosted ? [] : [{ sessionID, messageID, callID }],
+    )
     if (calls.length > 0) yield* Effect.promise(() => endProcesses(calls))
     yield* attemptNow(() => store.log.append({ sessionID, fence }, left))
   })
@@ -146,7 +145,7 @@ const settleAll = (
 const reportUnfinished = (runtime: Runtime, sessionID: string, fence: Fence): Effect.Effect<void, Failure> =>
   attempt(() => {
     const { transcript } = runtime.histories.current({ id: sessionID, key: fence.key })
-    if (!hasUnfinishedWork(transcript) || parkedCalls(transcript).length > 0) return
+    if (!hasUnfinishedWork(transcript) || parkedCalls(transcript.calls).length > 0) return
     const error = {
       code: "INTERRUPTED",
       message: "The process that worked on this ended before it was done.",
@@ -240,7 +239,7 @@ const drainAt = (
 /** Starts again what had only asked when its process died; its record says so first. */
 const resumeParked = (runtime: Runtime, place: Place, progress: Progress): Effect.Effect<void, Failure> => {
   const { transcript } = runtime.histories.known({ id: place.sessionID, key: place.fence.key })
-  const parked = parkedCalls(transcript)
+  const parked = parkedCalls(transcript.calls)
   return parked.length === 0 ? Effect.void : resume(runtime, place, progress, parked)
 }
 
@@ -256,9 +255,9 @@ const resume = (
     yield* attemptNow(() =>
       runtime.store.log.append(
         place,
-        parked.map(({ assistant, part }) => ({
+        parked.map(({ messageID, callID }) => ({
           type: "session.next.tool.resumed.1",
-          data: { assistantMessageID: messageId(assistant.id), callID: part.callID },
+          data: { assistantMessageID: messageId(messageID), callID },
         })),
       ),
     )
@@ -277,14 +276,9 @@ const resume = (
     const slots = Semaphore.makeUnsafe(LIMITS.toolCallsAtOnce)
     yield* Effect.forEach(
       parked,
-      ({ assistant, part }) => {
-        const input: Json = part.input ?? {}
-        return runCall(
-          scene,
-          { messageID: assistant.id, callID: part.callID, tool: part.tool, input },
-          slots,
-          recorded,
-        )
+      ({ messageID, callID, tool, input: given }) => {
+        const input: Json = given ?? {}
+        return runCall(scene, { messageID, callID, tool, input }, slots, recorded)
       },
       // The slots bound it; every call must be entered, so that an interrupt settles each of them.
       { concurrency: "unbounded", discard: true },

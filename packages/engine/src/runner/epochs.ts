@@ -6,7 +6,8 @@ import { Failure, messageId, type DurableEvent } from "@meridian/protocol"
 import { Effect, identity } from "effect"
 
 import { initialize, rebaseline, reconcile, type Observation } from "../domain/context.ts"
-import type { Transcript } from "../domain/transcript.ts"
+import { ledgerFacts, workingSet } from "../domain/transcript/ledger.ts"
+import { hasBaseline } from "../domain/transcript/transcript.ts"
 import type { ObservationScene } from "../port/context-source.ts"
 import { attempt } from "./attempt.ts"
 import type { Cast } from "./cast.ts"
@@ -22,7 +23,7 @@ export const followContext = (
   cast: Cast,
   prompt: string,
 ): Effect.Effect<ContextUpdate | undefined, Failure> =>
-  isInForce(historyOf(runtime, place).transcript)
+  hasBaseline(historyOf(runtime, place).transcript)
     ? followEpoch(runtime, place, cast, prompt)
     : Effect.flatMap(startEpoch(runtime, place, cast, prompt), (observed) =>
         observed === undefined
@@ -31,7 +32,7 @@ export const followContext = (
       )
 
 const followEpoch = (runtime: Runtime, place: Place, cast: Cast, prompt: string) =>
-  historyOf(runtime, place).transcript.epoch() === undefined
+  historyOf(runtime, place).transcript.surroundings.epoch === undefined
     ? Effect.succeed(undefined)
     : eventually(observe(runtime, place, cast, { prompt, atCompaction: false }), (observed) =>
         updateSince(runtime, place, observed),
@@ -39,7 +40,7 @@ const followEpoch = (runtime: Runtime, place: Place, cast: Cast, prompt: string)
 
 /** What to tell of what was observed; nothing when it is what was told last. */
 const updateSince = (runtime: Runtime, place: Place, observed: Observation): ContextUpdate | undefined => {
-  const epoch = historyOf(runtime, place).transcript.epoch()
+  const epoch = historyOf(runtime, place).transcript.surroundings.epoch
   if (epoch === undefined) return undefined
   const decision = reconcile(epoch.snapshot, observed)
   if (decision.kind === "unchanged") return undefined
@@ -50,12 +51,6 @@ const updateSince = (runtime: Runtime, place: Place, observed: Observation): Con
   }
 }
 
-/** Before any baseline, and after a compaction until there is a fresh one, none is. */
-const isInForce = (transcript: Transcript): boolean => {
-  const epoch = transcript.epoch()
-  return epoch !== undefined && transcript.compactedSeq() <= epoch.seq
-}
-
 /** A fresh baseline where none is in force. */
 export const ensureEpoch = (
   runtime: Runtime,
@@ -63,7 +58,7 @@ export const ensureEpoch = (
   cast: Cast,
   prompt: string,
 ): Effect.Effect<void, Failure> =>
-  isInForce(historyOf(runtime, place).transcript)
+  hasBaseline(historyOf(runtime, place).transcript)
     ? Effect.void
     : Effect.asVoid(startEpoch(runtime, place, cast, prompt))
 
@@ -76,9 +71,9 @@ const startEpoch = (
 ): Effect.Effect<Observation | undefined, Failure> =>
   Effect.gen(function* () {
     const { transcript } = historyOf(runtime, place)
-    const epoch = transcript.epoch()
+    const { epoch } = transcript.surroundings
     // Also in a new place: the checkpoint is still all that the model has of the work before it.
-    const atCompaction = transcript.compactedSeq() > 0
+    const atCompaction = transcript.compactions.seq > 0
     if (runtime.store.log.head(place.sessionID).directory !== place.directory) return undefined
     const observation = yield* eventually(observe(runtime, place, cast, { prompt, atCompaction }), identity)
     const decision = epoch === undefined ? initialize(observation) : rebaseline(epoch.snapshot, observation)
@@ -106,16 +101,16 @@ const observe = (
   cast: Cast,
   occasion: Pick<ObservationScene, "prompt" | "atCompaction">,
 ) => {
-  const { transcript, ledger } = historyOf(runtime, place)
+  const { surroundings, ledger } = historyOf(runtime, place).transcript
   const scene: ObservationScene = {
     ...occasion,
     model: cast.model.id,
     agent: cast.agent.name,
     rules: cast.rules,
-    discovered: transcript.discovered(),
-    workingSet: ledger.workingSet(),
+    discovered: surroundings.discovered,
+    workingSet: workingSet(ledger),
     tools: cast.advertisements.map((tool) => tool.name),
-    facts: ledger.facts,
+    facts: () => ledgerFacts(ledger),
   }
   return place.location.context.observe(scene)
 }

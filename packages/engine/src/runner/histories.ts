@@ -2,13 +2,14 @@
  * Folded histories of the sessions at work, and of the last few that went idle. A history follows the log by sequence:
  * commits of this process are folded in as they happen, foreign ones are read when the history is next used.
  */
-import type { StoredEvent, UnknownEvent } from "@meridian/protocol"
+import type { StoredEvent } from "@meridian/protocol"
 
 import { createEstimator, type Estimator } from "../domain/budget.ts"
-import { createLedger, type Ledger } from "../domain/ledger.ts"
 import { LIMITS } from "../domain/limits.ts"
+import type { LoggedEvent } from "../domain/logged-event.ts"
 import { createLowering, type Lowering } from "../domain/lower.ts"
-import { createTranscript, type Restoration, type Transcript } from "../domain/transcript.ts"
+import { NOTHING_RESTORED, readRestoration, type Restoration } from "../domain/transcript/compactions.ts"
+import { emptyTranscript, foldTranscript, type Transcript } from "../domain/transcript/transcript.ts"
 import type { SessionRow } from "../store/log.ts"
 import type { Store } from "../store/store.ts"
 import { createPreamble, type Preamble } from "./request.ts"
@@ -20,10 +21,10 @@ interface Cached {
 }
 
 export interface History {
-  readonly transcript: Transcript
+  /** The newest value; each commit makes the next one. */
+  transcript: Transcript
   readonly lowering: Lowering
   readonly estimator: Estimator
-  readonly ledger: Ledger
   readonly preamble: Preamble
 }
 
@@ -42,8 +43,7 @@ export const createHistories = (store: Store): Histories => {
   const follow = (sessionID: string, events: readonly StoredEvent[]): void => {
     const entry = cached.get(sessionID)
     if (entry === undefined) return
-    if (events[0]?.seq === entry.history.transcript.seq() + 1)
-      for (const event of events) fold(entry.history, event)
+    if (events[0]?.seq === entry.history.transcript.seq + 1) fold(entry.history, events)
     // Another process wrote in between; `current` will read it.
     else entry.version = BEHIND
   }
@@ -51,8 +51,8 @@ export const createHistories = (store: Store): Histories => {
 
   const catchUp = (key: number, history: History): void => {
     for (;;) {
-      const page = store.reader.events(key, history.transcript.seq(), LIMITS.eventsPerPage)
-      for (const event of page) fold(history, event)
+      const page = store.reader.events(key, history.transcript.seq, LIMITS.eventsPerPage)
+      fold(history, page)
       if (page.length < LIMITS.eventsPerPage) return
     }
   }
@@ -67,11 +67,11 @@ export const createHistories = (store: Store): Histories => {
 
   const evict = (): void => {
     let weight = 0
-    for (const { history } of cached.values()) weight += history.transcript.weight()
+    for (const { history } of cached.values()) weight += history.transcript.conversation.weight
     for (const [id, { history }] of cached) {
       if (cached.size <= LIMITS.idleHistories && weight <= LIMITS.idleHistoryBytes) return
       if (cached.size === 1) return
-      weight -= history.transcript.weight()
+      weight -= history.transcript.conversation.weight
       cached.delete(id)
     }
   }
@@ -82,19 +82,19 @@ export const createHistories = (store: Store): Histories => {
     if (
       entry !== undefined &&
       entry.version === store.reader.foreignVersion() &&
-      !entry.history.transcript.outdated()
+      !entry.history.transcript.compactions.outdated
     )
       return entry.history
-    const history = keep(id, key, entry?.history ?? openHistory({ ignored: new Set(), through: 0 }))
+    const history = keep(id, key, entry?.history ?? openHistory(NOTHING_RESTORED))
     if (entry === undefined) evict()
     // A restore brings back what the fold has let go: it is made again, without the compactions taken back.
-    if (!history.transcript.outdated()) return history
+    if (!history.transcript.compactions.outdated) return history
     return keep(id, key, openHistory(readRestoration(store.reader.compactions(key))))
   }
 
   const known: Histories["known"] = (session) => {
     const entry = cached.get(session.id)
-    return entry === undefined || entry.version === BEHIND || entry.history.transcript.outdated()
+    return entry === undefined || entry.version === BEHIND || entry.history.transcript.compactions.outdated
       ? current(session)
       : entry.history
   }
@@ -112,31 +112,12 @@ export const createHistories = (store: Store): Histories => {
 const BEHIND = -1
 
 const openHistory = (restoration: Restoration): History => ({
-  transcript: createTranscript(restoration),
+  transcript: emptyTranscript(restoration),
   lowering: createLowering(),
   estimator: createEstimator(),
-  ledger: createLedger(),
   preamble: createPreamble(),
 })
 
-const fold = (history: History, event: StoredEvent | UnknownEvent): void => {
-  history.transcript.apply(event)
-  history.ledger.apply(event)
-}
-
-/** Each restore takes back every compaction after the one it names. */
-export const readRestoration = (events: readonly (StoredEvent | UnknownEvent)[]): Restoration => {
-  const ended: string[] = []
-  const ignored = new Set<string>()
-  let through = 0
-  for (const event of events) {
-    if (event.type === "session.next.compaction.ended.2") ended.push(event.data.compactionID)
-    if (event.type !== "session.next.compaction.restored.1") continue
-    through = event.seq
-    const { compactionID } = event.data
-    const target = compactionID === undefined ? -1 : ended.indexOf(compactionID)
-    for (const id of ended.slice(target + 1)) ignored.add(id)
-    if (compactionID !== undefined) ignored.delete(compactionID)
-  }
-  return { ignored, through }
+const fold = (history: History, events: readonly LoggedEvent[]): void => {
+  history.transcript = foldTranscript(history.transcript, events)
 }

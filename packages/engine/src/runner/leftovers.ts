@@ -4,18 +4,18 @@
  */
 import { messageId, type DurableEvent } from "@meridian/protocol"
 
-import type { Transcript } from "../domain/transcript.ts"
+import { openStepOf, type Transcript } from "../domain/transcript/transcript.ts"
 import { INTERRUPTED } from "./tool-call.ts"
 
 /** Outcomes for everything that cannot go on, in the order of the calls, then the open step. */
 export const settleLeftovers = (transcript: Transcript): readonly DurableEvent[] => {
-  const lost = transcript.openCalls().filter(({ part }) => part.hosted || !part.restartable)
-  const step = transcript.openStep()
-  const compaction = transcript.openCompaction()
+  const lost = transcript.calls.open.filter(({ hosted, restartable }) => hosted || !restartable)
+  const step = openStepOf(transcript)
+  const compaction = transcript.compactions.open
   return [
-    ...lost.map(({ assistant, part }): DurableEvent => ({
+    ...lost.map(({ messageID, callID }): DurableEvent => ({
       type: "session.next.tool.failed.1",
-      data: { assistantMessageID: messageId(assistant.id), callID: part.callID, error: INTERRUPTED },
+      data: { assistantMessageID: messageId(messageID), callID, error: INTERRUPTED },
     })),
     ...(step === undefined
       ? []
@@ -47,30 +47,3 @@ export const settleLeftovers = (transcript: Transcript): readonly DurableEvent[]
         ]),
   ]
 }
-
-/**
- * Work a lost process had taken on and not begun, or not gone on with: a promoted prompt nobody answered, results nobody
- * has seen. Nothing of it is open, so it must be said.
- */
-export const hasUnfinishedWork = (transcript: Transcript): boolean => {
-  const last = transcript.items.findLast((item) => item.kind === "user" || item.kind === "assistant")
-  if (last === undefined || last.kind === "user") return last !== undefined
-  return (
-    last.kind === "assistant" &&
-    last.error === undefined &&
-    last.parts.some((part) => part.type === "tool" && !part.hosted)
-  )
-}
-
-/** Calls that wait for an answer, or have one that nobody was there to hear. */
-export const parkedCalls = (transcript: Transcript) =>
-  transcript.openCalls().filter(({ part }) => part.restartable && !part.hosted)
-
-/** Parked calls whose questions are all answered: a wake may go on with them. */
-export const hasAnsweredCall = (transcript: Transcript): boolean =>
-  parkedCalls(transcript).some(({ assistant, part }) =>
-    [...transcript.requests.values()].some(
-      (request) =>
-        request.messageID === assistant.id && request.callID === part.callID && request.reply !== undefined,
-    ),
-  )

@@ -5,6 +5,7 @@
 import { Failure, messageId, permissionRequestId, type PermissionReply } from "@meridian/protocol"
 
 import { decidePermission, literalPattern, type PermissionRule } from "../domain/permission.ts"
+import { findCall } from "../domain/transcript/calls.ts"
 import { ToolError, type PermissionQuestion } from "../port/tool.ts"
 import type { World } from "../port/world.ts"
 import type { Fence } from "../store/log.ts"
@@ -104,15 +105,13 @@ export const createPermissions = (options: {
 
   /** It has only asked so far, as far as the log knows. */
   const isRestartable = ({ sessionID, fence, messageID, callID }: CallOwner): boolean =>
-    histories
-      .current({ id: sessionID, key: fence.key })
-      .transcript.openCalls()
-      .some(({ assistant, part }) => assistant.id === messageID && part.callID === callID && part.restartable)
+    findCall(histories.current({ id: sessionID, key: fence.key }).transcript.calls, { messageID, callID })
+      ?.restartable === true
 
   /** A call that is started again after a restart finds the question it asked before, answered or not. */
   const earlierRequest = (asker: Asker, question: PermissionQuestion) => {
     const { transcript } = histories.current({ id: asker.sessionID, key: asker.fence.key })
-    return [...transcript.requests.values()].find(
+    return [...transcript.calls.requests.values()].find(
       (request) =>
         request.messageID === asker.messageID &&
         request.callID === asker.callID &&
@@ -171,7 +170,7 @@ export const createPermissions = (options: {
     })
 
   const requestOf = (requestID: string, asker: Asker) =>
-    histories.current({ id: asker.sessionID, key: asker.fence.key }).transcript.requests.get(requestID)
+    histories.current({ id: asker.sessionID, key: asker.fence.key }).transcript.calls.requests.get(requestID)
 
   const reply: Permissions["reply"] = (answer) => {
     const row = store.reader.openRequest(answer.requestID)

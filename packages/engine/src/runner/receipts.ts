@@ -2,10 +2,10 @@ import { Failure, type CompactionReceipt, type StoredEvent, type UnknownEvent } 
 /** Compactions as people see them: asked for, waited for, looked at. */
 import { Effect } from "effect"
 
+import { readRestoration } from "../domain/transcript/compactions.ts"
 import { attemptNow } from "./attempt.ts"
 import type { Runtime } from "./drain.ts"
 import type { Drains } from "./drains.ts"
-import { readRestoration } from "./histories.ts"
 
 /** Requests made before the boundary become one compaction. */
 export const requestCompaction = (
@@ -18,7 +18,7 @@ export const requestCompaction = (
     const { key, after } = yield* attemptNow(() =>
       store.log.write({ sessionID, durability: "FULL" }, ({ session, append }) => {
         const { transcript } = histories.current(session)
-        if (!transcript.compactionRequested())
+        if (!transcript.compactions.requested)
           append([{ type: "session.next.compaction.requested.1", data: {} }])
         return { key: session.key, after: session.seq }
       }),
@@ -39,7 +39,7 @@ const untilCompacted = (
   Effect.callback<void, Failure>((resume) => {
     const look = () => {
       const { transcript } = runtime.histories.current({ id: sessionID, key })
-      if (transcript.compactionRequested() || transcript.openCompaction() !== undefined) return
+      if (transcript.compactions.requested || transcript.compactions.open !== undefined) return
       unwatch()
       resume(Effect.void)
     }

@@ -1,7 +1,7 @@
 import type { Json } from "@meridian/protocol"
 
 import { LIMITS } from "../domain/limits.ts"
-import type { Transcript } from "../domain/transcript.ts"
+import type { Conversation } from "../domain/transcript/conversation.ts"
 
 export type Repetition =
   | { readonly kind: "none" }
@@ -18,7 +18,7 @@ export interface Made {
  * that came together with this one and are in no transcript yet.
  */
 export const noticeRepetition = (
-  transcript: Transcript,
+  { items }: Conversation,
   before: readonly Made[],
   { tool, input }: Made,
 ): Repetition => {
@@ -26,8 +26,8 @@ export const noticeRepetition = (
   const isSame = (call: Partial<Made>): boolean => call.tool === tool && JSON.stringify(call.input) === wanted
   const different = before.findLastIndex((call) => !isSame(call))
   let count = before.length - different
-  for (let index = different === -1 ? transcript.items.length - 1 : -1; index >= 0; index -= 1) {
-    const item = transcript.items[index]
+  for (let index = different === -1 ? items.length - 1 : -1; index >= 0; index -= 1) {
+    const item = items[index]
     if (item?.kind !== "assistant") break
     let same = true
     for (const part of item.parts.toReversed()) {

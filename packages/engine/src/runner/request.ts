@@ -25,10 +25,10 @@ export const buildRequest = (sessionID: string, history: History, cast: Cast): M
   return {
     prompt: [
       ...openingOf(history, cast).messages,
-      ...lowering.prompt(transcript, {
+      ...lowering.prompt(transcript.conversation, {
         model: model.id,
         systemInHistory: model.systemInHistory,
-        compactedSeq: transcript.compactedSeq(),
+        compactedSeq: transcript.compactions.seq,
       }),
     ],
     tools: advertisements,
@@ -41,7 +41,7 @@ const IDENTITY =
   "You are a coding agent. You work on the user's project with the tools you are given; paths are relative to the working directory. Go on until the task is done, then say briefly what you did."
 
 const openingOf = ({ preamble, transcript }: History, { agent }: Cast): Opening =>
-  preamble.opening(agent.prompt ?? IDENTITY, transcript.epoch()?.baseline ?? "")
+  preamble.opening(agent.prompt ?? IDENTITY, transcript.surroundings.epoch?.baseline ?? "")
 
 /** What a request begins with. It seldom changes, so it is made and weighed when it does, and is the same object till then. */
 export interface Preamble {

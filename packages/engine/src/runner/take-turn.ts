@@ -9,6 +9,7 @@ import { budgetOf } from "../domain/budget.ts"
 import { isFruitless } from "../domain/compaction.ts"
 import { choosePromotions } from "../domain/promotion.ts"
 import { planPrune } from "../domain/prune.ts"
+import { openStepOf } from "../domain/transcript/transcript.ts"
 import { attempt, attemptSoon } from "./attempt.ts"
 import { beginTurn, inputsToRun, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
 import type { Cast } from "./cast.ts"
@@ -53,7 +54,7 @@ const comingPrompt = (runtime: Runtime, place: Place, { boundary }: Occasion): s
 }
 
 const lastPrompt = (runtime: Runtime, place: Place): string =>
-  historyOf(runtime, place).transcript.userTexts().at(-1) ?? ""
+  historyOf(runtime, place).transcript.conversation.userTexts.at(-1) ?? ""
 
 const startStep = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<MessageId, Failure> => {
   const step = messageId(runtime.world.id("msg_"))
@@ -63,13 +64,13 @@ const startStep = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<Me
 /** An interrupt may come when the step was started and nothing of it is under way. */
 const stopOpenStep = (runtime: Runtime, place: Place): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {
-    const open = historyOf(runtime, place).transcript.openStep()
+    const open = openStepOf(historyOf(runtime, place).transcript)
     return open === undefined ? Effect.void : append(runtime, place, [stepStopped(messageId(open.id))])
   })
 
 /** A compaction somebody asked for, at this safe boundary. */
 export const compactOnRequest = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<void, Failure> =>
-  historyOf(runtime, place).transcript.compactionRequested()
+  historyOf(runtime, place).transcript.compactions.requested
     ? compactRequested(runtime, place, cast)
     : Effect.void
 
@@ -95,7 +96,7 @@ export const discoveries = (runtime: Runtime, place: Place, call: Call): readonl
     ([name]) => name === "path" || name === "filePath",
   )?.[1]
   if (typeof path !== "string") return []
-  const known = new Set(historyOf(runtime, place).transcript.discovered())
+  const known = new Set(historyOf(runtime, place).transcript.surroundings.discovered)
   return place.location
     .instructionsBeside(path)
     .filter((found) => !known.has(found))
@@ -116,7 +117,7 @@ const makeRoom = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<voi
     const tokens = weigh(runtime, place, cast).request
     if (!compaction.auto || tokens <= budget) return
     if (compaction.prune) {
-      const pruned = planPrune(historyOf(runtime, place).transcript.items, budget)
+      const pruned = planPrune(historyOf(runtime, place).transcript.conversation.items, budget)
       if (pruned !== undefined) {
         const calls = pruned.calls.map(({ messageID, callID }) => ({
           assistantMessageID: messageId(messageID),
@@ -128,7 +129,7 @@ const makeRoom = (runtime: Runtime, place: Place, cast: Cast): Effect.Effect<voi
         if (weigh(runtime, place, cast).request <= budget) return
       }
     }
-    if (isFruitless(historyOf(runtime, place).transcript.compactions(), tokens)) return
+    if (isFruitless(historyOf(runtime, place).transcript.compactions.completed, tokens)) return
     yield* compactNow(runtime, place, cast, "auto")
   })
 

@@ -1,0 +1,4 @@
+import type { StoredEvent, UnknownEvent } from "@meridian/protocol"
+
+/** What a log gives back: an event, or a row that this version cannot read. */
+export type LoggedEvent = StoredEvent | UnknownEvent

@@ -1,0 +1,124 @@
+/**
+ * Calls without an outcome, and the questions they asked. A call that had only asked can be started again after its process
+ * died: nothing of it happened. Any other open call may have acted, so it is reported and never repeated.
+ */
+import type { Json, PermissionReply } from "@meridian/protocol"
+
+import type { LoggedEvent } from "../logged-event.ts"
+
+export interface OpenCall {
+  readonly messageID: string
+  readonly callID: string
+  readonly tool: string
+  readonly input: Json | undefined
+  /** The provider runs it. */
+  readonly hosted: boolean
+  /** So far it has only asked. */
+  readonly restartable: boolean
+}
+
+export interface Request {
+  readonly requestID: string
+  readonly messageID: string
+  readonly callID: string
+  readonly action: string
+  readonly resources: readonly string[]
+  /** Whose approvals an "always" joins; older logs do not say. */
+  readonly project: string | undefined
+  /** What an "always" saves. */
+  readonly always: readonly string[]
+  readonly reply?: { readonly reply: PermissionReply; readonly message?: string; readonly parked: boolean }
+}
+
+export interface Calls {
+  /** Oldest first. */
+  readonly open: readonly OpenCall[]
+  /** Requests of open calls, answered or not, by id. */
+  readonly requests: ReadonlyMap<string, Request>
+}
+
+export const NO_CALLS: Calls = { open: [], requests: new Map() }
+
+export const foldCalls = (calls: Calls, events: readonly LoggedEvent[]): Calls =>
+  events.reduce(foldOne, calls)
+
+const foldOne = (calls: Calls, event: LoggedEvent): Calls => {
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest concerns no call
+  switch (event.type) {
+    case "session.next.tool.called.1": {
+      const { assistantMessageID: messageID, callID, tool, input, hosted } = event.data
+      const call = { messageID, callID, tool, input, hosted: hosted === true, restartable: false }
+      return { ...calls, open: [...calls.open, call] }
+    }
+    case "session.next.tool.success.1":
+    case "session.next.tool.failed.1":
+      return settle(calls, { messageID: event.data.assistantMessageID, callID: event.data.callID })
+    case "session.next.tool.resumed.1": {
+      const call = { messageID: event.data.assistantMessageID, callID: event.data.callID }
+      // While its question is open it has not acted, however often it was started again.
+      const asking = requestsOf(calls, call).some(({ reply }) => reply === undefined)
+      return setRestartable(calls, call, asking)
+    }
+    case "session.next.permission.asked.1": {
+      const {
+        requestID,
+        assistantMessageID: messageID,
+        callID,
+        action,
+        resources,
+        always,
+        project,
+      } = event.data
+      const request = { requestID, messageID, callID, action, resources, project, always: always ?? [] }
+      const requests = new Map(calls.requests).set(requestID, request)
+      return setRestartable({ ...calls, requests }, request, true)
+    }
+    case "session.next.permission.replied.1": {
+      const { requestID, reply, message, parked } = event.data
+      const request = calls.requests.get(requestID)
+      if (request === undefined) return calls
+      const answered = { reply, parked, ...(message === undefined ? {} : { message }) }
+      const requests = new Map(calls.requests).set(requestID, { ...request, reply: answered })
+      return setRestartable({ ...calls, requests }, request, parked)
+    }
+    default:
+      return calls
+  }
+}
+
+/** Names a call: a provider's call ids may repeat from turn to turn. */
+export interface CallName {
+  readonly messageID: string
+  readonly callID: string
+}
+
+const isSame = (left: CallName, right: CallName): boolean =>
+  left.callID === right.callID && left.messageID === right.messageID
+
+const settle = (calls: Calls, call: CallName): Calls => {
+  if (findCall(calls, call) === undefined) return calls
+  const requests = [...calls.requests].filter(([, request]) => !isSame(request, call))
+  return {
+    open: calls.open.filter((other) => !isSame(other, call)),
+    requests: requests.length === calls.requests.size ? calls.requests : new Map(requests),
+  }
+}
+
+const setRestartable = (calls: Calls, call: CallName, restartable: boolean): Calls => ({
+  ...calls,
+  open: calls.open.map((other) => (isSame(other, call) ? { ...other, restartable } : other)),
+})
+
+export const findCall = (calls: Calls, call: CallName): OpenCall | undefined =>
+  calls.open.find((other) => isSame(other, call))
+
+export const requestsOf = (calls: Calls, call: CallName): readonly Request[] =>
+  [...calls.requests.values()].filter((request) => isSame(request, call))
+
+/** Calls that wait for an answer, or have one that nobody was there to hear. */
+export const parkedCalls = (calls: Calls): readonly OpenCall[] =>
+  calls.open.filter(({ restartable, hosted }) => restartable && !hosted)
+
+/** A parked call has its answer, so a wake may start it again. */
+export const hasAnsweredCall = (calls: Calls): boolean =>
+  parkedCalls(calls).some((call) => requestsOf(calls, call).some(({ reply }) => reply !== undefined))

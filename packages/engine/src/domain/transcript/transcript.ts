@@ -1,0 +1,137 @@
+/**
+ * One session, folded from its events: what a drain must know without reading the log again. The log is the truth. A
+ * transcript is a value made of slices, one idea each; folding makes the next value, so whoever holds one can decide on it.
+ */
+import type { Location, TodoItem } from "@meridian/protocol"
+
+import { assert } from "../assert.ts"
+import type { LoggedEvent } from "../logged-event.ts"
+import { foldCalls, NO_CALLS, type Calls } from "./calls.ts"
+import {
+  foldCompactions,
+  noCompactions,
+  NOTHING_RESTORED,
+  type Compactions,
+  type Restoration,
+} from "./compactions.ts"
+import { foldConversation, NO_CONVERSATION, type Conversation } from "./conversation.ts"
+import { foldSurroundings, NO_SURROUNDINGS, type Surroundings } from "./epoch.ts"
+import { EMPTY_INBOX, foldInbox, type Inbox } from "./inbox.ts"
+import type { AssistantItem } from "./items.ts"
+import { EMPTY_LEDGER, foldLedger, type Ledger } from "./ledger.ts"
+
+export interface Transcript {
+  /** Sequence of the last event folded in; 0 when there is none. */
+  readonly seq: number
+  readonly choices: Choices
+  /** Sequence of the last interrupt that was asked for. */
+  readonly interruptSeq: number
+  readonly inbox: Inbox
+  readonly conversation: Conversation
+  readonly calls: Calls
+  readonly surroundings: Surroundings
+  readonly compactions: Compactions
+  readonly ledger: Ledger
+}
+
+/** What people have chosen for the session, and its list of work. */
+export interface Choices {
+  readonly location: Location | undefined
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly todo: readonly TodoItem[]
+}
+
+export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Transcript => ({
+  seq: 0,
+  choices: { location: undefined, agent: undefined, model: undefined, todo: [] },
+  interruptSeq: 0,
+  inbox: EMPTY_INBOX,
+  conversation: NO_CONVERSATION,
+  calls: NO_CALLS,
+  surroundings: NO_SURROUNDINGS,
+  compactions: noCompactions(restoration),
+  ledger: EMPTY_LEDGER,
+})
+
+/** The next value. Events must follow what was folded before, without a gap. */
+export const foldTranscript = (transcript: Transcript, events: readonly LoggedEvent[]): Transcript => {
+  for (const [index, event] of events.entries())
+    assert(event.seq === transcript.seq + index + 1, `event ${event.seq} follows ${transcript.seq + index}`)
+  return {
+    seq: transcript.seq + events.length,
+    choices: events.reduce(foldChoices, transcript.choices),
+    interruptSeq:
+      events.findLast((event) => event.type === "session.next.interrupt.requested.1")?.seq ??
+      transcript.interruptSeq,
+    inbox: foldInbox(transcript.inbox, events),
+    conversation: foldConversation(transcript.conversation, events, {
+      promptOf: (messageID) => promptOf(transcript.inbox, events, messageID),
+      ignored: transcript.compactions.restoration.ignored,
+    }),
+    calls: foldCalls(transcript.calls, events),
+    surroundings: foldSurroundings(transcript.surroundings, events),
+    compactions: foldCompactions(transcript.compactions, events),
+    ledger: foldLedger(transcript.ledger, events),
+  }
+}
+
+const foldChoices = (choices: Choices, event: LoggedEvent): Choices => {
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest is no choice
+  switch (event.type) {
+    case "session.next.created.1": {
+      const { location, agent, model } = event.data
+      return { ...choices, location, agent, model }
+    }
+    case "session.next.agent.switched.1":
+      return { ...choices, agent: event.data.agent }
+    case "session.next.model.switched.1":
+      return { ...choices, model: event.data.model }
+    case "session.next.moved.1":
+      return { ...choices, location: event.data.location }
+    case "session.next.todo.updated.1":
+      return { ...choices, todo: event.data.items }
+    default:
+      return choices
+  }
+}
+
+/** It waited before these events, or was admitted by one of them. */
+const promptOf = (inbox: Inbox, events: readonly LoggedEvent[], messageID: string) => {
+  const waiting = inbox.get(messageID)
+  if (waiting !== undefined) return waiting.prompt
+  const admitted = events.find(
+    (event) => event.type === "session.next.prompt.admitted.1" && event.data.messageID === messageID,
+  )
+  return admitted?.type === "session.next.prompt.admitted.1" ? admitted.data.prompt : undefined
+}
+
+export const locationOf = ({ choices }: Transcript): Location => {
+  assert(choices.location !== undefined, "a session begins with its creation")
+  return choices.location
+}
+
+export const openStepOf = ({ conversation }: Transcript): AssistantItem | undefined => {
+  const { openStep, items } = conversation
+  if (openStep === undefined) return undefined
+  const found = items.findLast((item) => item.kind === "assistant" && item.id === openStep)
+  return found?.kind === "assistant" ? found : undefined
+}
+
+/** A baseline is in force: there is one, and no compaction since has made it old. */
+export const hasBaseline = ({ surroundings, compactions }: Transcript): boolean =>
+  surroundings.epoch !== undefined && compactions.seq <= surroundings.epoch.seq
+
+/**
+ * Work that was taken on and is neither open nor done: a promoted prompt that nobody answered, results the model has not
+ * seen.
+ */
+export const hasUnfinishedWork = ({ conversation }: Transcript): boolean => {
+  const last = conversation.items.findLast((item) => item.kind === "user" || item.kind === "assistant")
+  if (last === undefined || last.kind === "user") return last !== undefined
+  return (
+    last.kind === "assistant" &&
+    last.error === undefined &&
+    last.parts.some((part) => part.type === "tool" && !part.hosted)
+  )
+}
