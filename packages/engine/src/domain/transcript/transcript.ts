@@ -106,11 +106,6 @@ const promptOf = (inbox: Inbox, events: readonly LoggedEvent[], messageID: strin
   return admitted?.type === "session.next.prompt.admitted.1" ? admitted.data.prompt : undefined
 }
 
-export const locationOf = ({ choices }: Transcript): Location => {
-  assert(choices.location !== undefined, "a session begins with its creation")
-  return choices.location
-}
-
 export const openStepOf = ({ conversation }: Transcript): AssistantItem | undefined => {
   const { openStep, items } = conversation
   if (openStep === undefined) return undefined
