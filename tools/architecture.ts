@@ -44,7 +44,7 @@ export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly st
 
 /** Code that must run anywhere -> the only outside modules it may import. */
 export const PURE: Readonly<Record<string, readonly string[]>> = {
-  "packages/protocol/src/": [],
+  "packages/protocol/src/": ["valibot", "@valibot/to-json-schema"],
   "packages/continuity/src/domain/": ["yaml"],
   "packages/engine/src/domain/": [],
   "packages/spaces/src/domain/": [],

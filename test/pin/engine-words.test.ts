@@ -1,7 +1,7 @@
 /** Names other programs are written against. If one goes red: decide, then change it here in the same commit. */
 import { DatabaseSync } from "node:sqlite"
 
-import { decodeEvent } from "@meridian/protocol"
+import { decodeEvent, DURABLE_EVENTS } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
 import { DEFAULT_LIMITS } from "../../packages/engine/src/domain/limits.ts"
@@ -9,6 +9,9 @@ import { DEFAULT_RETRY } from "../../packages/engine/src/domain/retry.ts"
 import { openEngineScene } from "../engine-scene.ts"
 
 test("events of every version ever written can still be read", () => {
+  const usage = { input: 1, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
+  const error = { code: "timeout", message: "" }
+  const snapshot = { git: { value: "main", removal: "" } }
   const written: readonly [string, object][] = [
     ["session.next.created.1", { sessionID: "s", location: { directory: "/" } }],
     ["session.next.agent.switched.1", { agent: "a" }],
@@ -23,24 +26,58 @@ test("events of every version ever written can still be read", () => {
     ["session.next.prompted.1", { messageID: "m", prompt: { text: "" } }],
     ["session.next.interrupt.requested.1", {}],
     ["session.next.step.started.1", { assistantMessageID: "m", agent: "a", model: "m" }],
-    ["session.next.step.ended.2", { assistantMessageID: "m", finish: "stop", usage: {}, cost: 0 }],
-    ["session.next.step.failed.2", { assistantMessageID: "m", error: {} }],
-    ["session.next.retried.1", { assistantMessageID: "m", attempt: 1, delayMs: 1, error: {} }],
+    ["session.next.step.ended.2", { assistantMessageID: "m", finish: "stop", usage, cost: 0 }],
+    ["session.next.step.failed.2", { assistantMessageID: "m", error }],
+    ["session.next.retried.1", { assistantMessageID: "m", attempt: 1, delayMs: 1, error }],
     ["session.next.text.ended.1", { assistantMessageID: "m", text: "" }],
     ["session.next.reasoning.ended.1", { assistantMessageID: "m", text: "" }],
     ["session.next.tool.called.1", { assistantMessageID: "m", callID: "c", tool: "t" }],
     ["session.next.tool.resumed.1", { assistantMessageID: "m", callID: "c" }],
     ["session.next.tool.success.1", { assistantMessageID: "m", callID: "c", content: [] }],
-    ["session.next.tool.failed.1", { assistantMessageID: "m", callID: "c", error: {} }],
+    ["session.next.tool.failed.1", { assistantMessageID: "m", callID: "c", error }],
     ["session.next.repetition.noticed.1", { assistantMessageID: "m", callID: "c", tool: "t", count: 3 }],
     ["session.next.todo.updated.1", { items: [] }],
     [
       "session.next.permission.asked.1",
-      { requestID: "p", assistantMessageID: "m", callID: "c", action: "a", resources: [] },
+      {
+        requestID: "p",
+        assistantMessageID: "m",
+        callID: "c",
+        action: "a",
+        resources: [],
+        title: "",
+        always: [],
+      },
     ],
     ["session.next.permission.replied.1", { requestID: "p", reply: "once", parked: false }],
-    ["session.next.execution.failed.1", { error: {} }],
+    ["session.next.epoch.started.1", { baseline: "", snapshot, cause: "first" }],
+    ["session.next.context.updated.1", { messageID: "m", text: "", changed: snapshot, removed: [] }],
+    ["session.next.instruction.discovered.1", { path: "/a" }],
+    ["session.next.tool.pruned.1", { calls: [{ assistantMessageID: "m", callID: "c" }], tokens: 1 }],
+    ["session.next.compaction.requested.1", {}],
+    ["session.next.compaction.started.1", { compactionID: "c", reason: "auto", model: "m", tokens: 1 }],
+    [
+      "session.next.compaction.ended.2",
+      {
+        compactionID: "c",
+        reason: "manual",
+        method: "model",
+        summary: "",
+        recent: "",
+        range: { from: 1, through: 2 },
+        kept: [],
+        messages: 2,
+        tokens: { before: 2, after: 1 },
+        usage,
+        cost: 0,
+        removedQuotes: [],
+      },
+    ],
+    ["session.next.compaction.failed.1", { compactionID: "c", error }],
+    ["session.next.compaction.restored.1", {}],
+    ["session.next.execution.failed.1", { error }],
   ]
+  expect(written.map(([type]) => type).toSorted()).toEqual(Object.keys(DURABLE_EVENTS).toSorted())
   for (const [type, data] of written) {
     const event = decodeEvent({ seq: 1, time: 2, type, data: JSON.stringify(data) })
     expect(event).toEqual({ seq: 1, time: 2, type, data })

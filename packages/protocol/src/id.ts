@@ -15,23 +15,29 @@ export type RunId = Id<"RunId">
 /** The conversation id the harness itself issued. */
 export type HarnessSessionId = Id<"HarnessSessionId">
 
+/** Callers may bring their own ids, so any printable word is one; ours start with a prefix. */
+export const WORD = /^[\p{L}\p{N}_.:@/+-]{1,200}$/u
+export const CHAT = /^c[0-9]{1,9}$/
+export const SPACE = /^s[0-9]{1,9}$/
+export const RUN = /^r[0-9]{1,9}$/
+export const PRINTABLE = /^[^\p{C}\s]{1,200}$/u
+
 const LONGEST_ID = 200
 
+/** Makes an id of text. Throws for text that is none. */
 const id =
-  <Kind extends string>(shape: RegExp) =>
-  (text: string): Id<Kind> => {
-    if (!shape.test(text)) throw new TypeError(`not a valid id: ${JSON.stringify(text.slice(0, LONGEST_ID))}`)
+  <Kind extends string>(pattern: RegExp) =>
+  (from: string): Id<Kind> => {
+    if (!pattern.test(from))
+      throw new TypeError(`not a valid id: ${JSON.stringify(from.slice(0, LONGEST_ID))}`)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only place an id is minted from text
-    return text as Id<Kind>
+    return from as Id<Kind>
   }
-
-/** Callers may bring their own ids, so any printable word is one; ours start with a prefix. */
-const WORD = /^[\p{L}\p{N}_.:@/+-]{1,200}$/u
 
 export const sessionId = id<"SessionId">(WORD)
 export const messageId = id<"MessageId">(WORD)
 export const permissionRequestId = id<"PermissionRequestId">(WORD)
-export const chatId = id<"ChatId">(/^c[0-9]{1,9}$/)
-export const spaceId = id<"SpaceId">(/^s[0-9]{1,9}$/)
-export const runId = id<"RunId">(/^r[0-9]{1,9}$/)
-export const harnessSessionId = id<"HarnessSessionId">(/^[^\p{C}\s]{1,200}$/u)
+export const chatId = id<"ChatId">(CHAT)
+export const spaceId = id<"SpaceId">(SPACE)
+export const runId = id<"RunId">(RUN)
+export const harnessSessionId = id<"HarnessSessionId">(PRINTABLE)

@@ -1,3 +1,4 @@
+export { decodeEvent, eventText, type EventRow } from "./event-codec.ts"
 export {
   Failure,
   FAILURES,
@@ -6,6 +7,15 @@ export {
   type FailureCode,
   type FailureEntry,
 } from "./failure.ts"
+export {
+  CHAT_ID,
+  HARNESS_SESSION_ID,
+  MESSAGE_ID,
+  PERMISSION_REQUEST_ID,
+  RUN_ID,
+  SESSION_ID,
+  SPACE_ID,
+} from "./id-shape.ts"
 export {
   chatId,
   harnessSessionId,
@@ -23,7 +33,9 @@ export {
   type SessionId,
   type SpaceId,
 } from "./id.ts"
-export type { Json, JsonObject } from "./json.ts"
+export { isJsonObject, type Json, type JsonObject } from "./json.ts"
+export { editDistance, nearest } from "./nearest.ts"
+export { oneLine, plainText } from "./plain-text.ts"
 export {
   asObject,
   countAt,
@@ -36,17 +48,21 @@ export {
   wordAt,
 } from "./json-fields.ts"
 export {
-  decodeEvent,
-  eventText,
+  COMPACTION_REASON,
+  CONTEXT_SNAPSHOT,
+  DELIVERY,
+  LOCATION,
+  PERMISSION_REPLY,
+  PROMPT,
+  PROMPT_FILE,
+  RECORDED_CONTENT,
+  RECORDED_ERROR,
+  RECORDED_FACT,
+  RECORDED_USAGE,
+  TODO_ITEM,
   type CompactionReason,
   type ContextSnapshot,
   type Delivery,
-  type DurableEvent,
-  type DurableEventData,
-  type DurableType,
-  type LiveEvent,
-  type LiveEventData,
-  type LiveType,
   type Location,
   type PermissionReply,
   type Prompt,
@@ -54,15 +70,64 @@ export {
   type RecordedContent,
   type RecordedError,
   type RecordedUsage,
+  type TodoItem,
+} from "./recorded.ts"
+export {
+  DURABLE_EVENTS,
+  type DurableEvent,
+  type DurableEventData,
+  type DurableType,
+  type LiveEvent,
+  type LiveEventData,
+  type LiveType,
   type StoredEvent,
   type SyncedMarker,
-  type TodoItem,
   type UnknownEvent,
 } from "./session-event.ts"
-export type {
-  AssistantPart,
-  CompactionReceipt,
-  Receipt,
-  SessionMessage,
-  ToolState,
+export {
+  ASSISTANT_PART,
+  COMPACTION_RECEIPT,
+  RECEIPT,
+  SEQ,
+  SESSION_MESSAGE,
+  TIME,
+  TOOL_STATE,
+  type AssistantPart,
+  type CompactionReceipt,
+  type Receipt,
+  type SessionMessage,
+  type ToolState,
 } from "./session-message.ts"
+export { decoder, reader, tester, type Decoded } from "./shape/decode.ts"
+export { encoder } from "./shape/encode.ts"
+export { jsonSchema } from "./shape/json-schema.ts"
+export { problemText, type Problem } from "./shape/problem.ts"
+export type { Reading } from "./shape/reading.ts"
+export {
+  alsoNamed,
+  ANY,
+  ANY_OBJECT,
+  anyOf,
+  BOOLEAN,
+  branded,
+  COUNT,
+  described,
+  INTEGER,
+  integer,
+  listOf,
+  mapOf,
+  named,
+  NUMBER,
+  number,
+  objectOf,
+  oneOf,
+  something,
+  STRING,
+  taggedBy,
+  text,
+  type ObjectOf,
+  type Shape,
+  type TypeOf,
+} from "./shape/shape.ts"
+export { upgrade, versionedDecoder, type Upgrade, type Versions } from "./shape/version.ts"
+export { snakeName } from "./shape/wire-name.ts"

@@ -1,5 +1,5 @@
 /** Reading foreign JSON: a value is what it claims to be or it is absent. Nothing here throws. */
-import type { Json, JsonObject } from "./json.ts"
+import { isJsonObject, type Json, type JsonObject } from "./json.ts"
 
 export const parseObject = (text: string): JsonObject | undefined => {
   try {
@@ -20,7 +20,7 @@ export const parseList = (text: string): readonly Json[] => {
   }
 }
 
-export const asObject = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined)
+export const asObject = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined)
 
 export const objectAt = (from: JsonObject | undefined, key: string): JsonObject | undefined =>
   asObject(from?.[key])
@@ -46,8 +46,5 @@ export const listAt = (from: JsonObject | undefined, key: string): readonly Json
   const value: unknown = from?.[key]
   return isList(value) ? value : []
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const isList = (value: unknown): value is readonly Json[] => Array.isArray(value)

@@ -1,120 +1,142 @@
 /** The projected messages of a session, as readers get them. One assistant message is one provider turn. */
-import type { Json, JsonObject } from "./json.ts"
-import type {
-  CompactionReason,
-  Delivery,
-  Prompt,
-  RecordedContent,
-  RecordedError,
-  RecordedUsage,
-} from "./session-event.ts"
+import {
+  COMPACTION_METHOD,
+  COMPACTION_REASON,
+  DELIVERY,
+  EVENT_RANGE,
+  PROMPT,
+  PROMPT_FILE,
+  RECORDED_CONTENT,
+  RECORDED_ERROR,
+  RECORDED_FACT,
+  RECORDED_USAGE,
+  TOKENS_AROUND,
+} from "./recorded.ts"
+import {
+  ANY,
+  ANY_OBJECT,
+  BOOLEAN,
+  COUNT,
+  described,
+  listOf,
+  named,
+  NUMBER,
+  objectOf,
+  oneOf,
+  STRING,
+  taggedBy,
+  type TypeOf,
+} from "./shape/shape.ts"
 
-export type ToolState =
-  | { readonly status: "running" }
+export const TIME = described(COUNT, "Milliseconds since 1970.")
+export const SEQ = described(COUNT, "Place in the session's log.")
+
+export const TOOL_STATE = taggedBy(
+  "status",
+  objectOf({ status: oneOf("running") }),
   /** Waits for an answer to a permission request. */
-  | { readonly status: "waiting"; readonly requestID: string }
-  | {
-      readonly status: "completed"
-      readonly content: readonly RecordedContent[]
-      readonly structured?: Json
-      readonly outputPath?: string
-      readonly result?: Json
-      readonly metadata?: JsonObject
-    }
-  | {
-      readonly status: "error"
-      readonly error: RecordedError
-      readonly result?: Json
-      readonly metadata?: JsonObject
-    }
+  objectOf({ status: oneOf("waiting"), requestID: STRING }),
+  objectOf(
+    { status: oneOf("completed"), content: listOf(RECORDED_CONTENT) },
+    { structured: ANY, outputPath: STRING, result: ANY, metadata: ANY_OBJECT },
+  ),
+  objectOf({ status: oneOf("error"), error: RECORDED_ERROR }, { result: ANY, metadata: ANY_OBJECT }),
+)
+export type ToolState = TypeOf<typeof TOOL_STATE>
 
-export type AssistantPart =
-  | {
-      readonly type: "text"
-      readonly text: string
-      readonly metadata?: JsonObject
-      readonly partial?: boolean
-    }
-  | {
-      readonly type: "reasoning"
-      readonly text: string
-      readonly metadata?: JsonObject
-      readonly partial?: boolean
-    }
-  | {
-      readonly type: "tool"
-      readonly callID: string
-      readonly tool: string
-      readonly input?: Json
-      readonly raw?: string
-      readonly hosted?: boolean
-      readonly metadata?: JsonObject
-      readonly state: ToolState
-    }
+export const ASSISTANT_PART = taggedBy(
+  "type",
+  objectOf({ type: oneOf("text"), text: STRING }, { metadata: ANY_OBJECT, partial: BOOLEAN }),
+  objectOf({ type: oneOf("reasoning"), text: STRING }, { metadata: ANY_OBJECT, partial: BOOLEAN }),
+  objectOf(
+    { type: oneOf("tool"), callID: STRING, tool: STRING, state: TOOL_STATE },
+    { input: ANY, raw: STRING, hosted: BOOLEAN, metadata: ANY_OBJECT },
+  ),
+)
+export type AssistantPart = TypeOf<typeof ASSISTANT_PART>
 
-interface MessageBase {
-  readonly id: string
+const EVERY_MESSAGE = {
+  id: STRING,
   /** Sequence of the event that made the message visible: the order of messages. */
-  readonly seq: number
-  readonly time: number
+  seq: SEQ,
+  time: TIME,
 }
 
-export type SessionMessage =
-  | (MessageBase & { readonly type: "user"; readonly text: string; readonly files?: Prompt["files"] })
-  | (MessageBase & {
-      readonly type: "assistant"
-      readonly agent: string
-      readonly model: string
-      readonly content: readonly AssistantPart[]
-      readonly finish?: string
-      readonly usage?: RecordedUsage
-      readonly cost?: number
-      readonly error?: RecordedError
-    })
-  /** Context that changed while the session ran. */
-  | (MessageBase & { readonly type: "system"; readonly text: string })
-  | (MessageBase & {
-      readonly type: "compaction"
-      readonly reason: CompactionReason
-      readonly summary: string
-      readonly recent: string
-    })
-  | (MessageBase & { readonly type: "agent-switched"; readonly agent: string })
-  | (MessageBase & { readonly type: "model-switched"; readonly model: string })
+export const SESSION_MESSAGE = named(
+  "Message",
+  taggedBy(
+    "type",
+    objectOf({ ...EVERY_MESSAGE, type: oneOf("user"), text: STRING }, { files: listOf(PROMPT_FILE) }),
+    objectOf(
+      {
+        ...EVERY_MESSAGE,
+        type: oneOf("assistant"),
+        agent: STRING,
+        model: STRING,
+        content: listOf(ASSISTANT_PART),
+      },
+      { finish: STRING, usage: RECORDED_USAGE, cost: NUMBER, error: RECORDED_ERROR },
+    ),
+    /** Context that changed while the session ran. */
+    objectOf({ ...EVERY_MESSAGE, type: oneOf("system"), text: STRING }),
+    objectOf({
+      ...EVERY_MESSAGE,
+      type: oneOf("compaction"),
+      reason: COMPACTION_REASON,
+      summary: STRING,
+      recent: STRING,
+    }),
+    objectOf({ ...EVERY_MESSAGE, type: oneOf("agent-switched"), agent: STRING }),
+    objectOf({ ...EVERY_MESSAGE, type: oneOf("model-switched"), model: STRING }),
+  ),
+)
+export type SessionMessage = TypeOf<typeof SESSION_MESSAGE>
 
 /** An admitted input, the answer to a prompt and to every exact retry of it. */
-export interface Receipt {
-  readonly id: string
-  readonly sessionID: string
-  readonly prompt: Prompt
-  readonly delivery: Delivery
-  readonly resume: boolean
-  readonly admittedSeq: number
-  readonly promotedSeq?: number
-  readonly cancelledSeq?: number
-  readonly time: number
-}
+export const RECEIPT = named(
+  "Receipt",
+  objectOf(
+    {
+      id: STRING,
+      sessionID: STRING,
+      prompt: PROMPT,
+      delivery: DELIVERY,
+      resume: BOOLEAN,
+      admittedSeq: SEQ,
+      time: TIME,
+    },
+    { promotedSeq: SEQ, cancelledSeq: SEQ },
+  ),
+)
+export type Receipt = TypeOf<typeof RECEIPT>
 
 /** What one compaction kept and dropped. */
-export interface CompactionReceipt {
-  readonly id: string
-  readonly reason: CompactionReason
-  readonly status: "started" | "ended" | "failed"
-  readonly seq: number
-  readonly time: number
-  /** Whether its checkpoint is the one the model sees now. */
-  readonly inForce: boolean
-  readonly method?: "model" | "extract"
-  readonly range?: { readonly from: number; readonly through: number }
-  readonly tokens?: { readonly before: number; readonly after: number }
-  /** Messages the summary stands for. */
-  readonly messages?: number
-  readonly kept?: readonly string[]
-  readonly summary?: string
-  readonly facts?: readonly { readonly kind: string; readonly text: string; readonly source: string }[]
-  readonly removedQuotes?: readonly string[]
-  readonly fallback?: string
-  readonly usage?: RecordedUsage
-  readonly cost?: number
-  readonly error?: RecordedError
-}
+export const COMPACTION_RECEIPT = named(
+  "CompactionReceipt",
+  objectOf(
+    {
+      id: STRING,
+      reason: COMPACTION_REASON,
+      status: oneOf("started", "ended", "failed"),
+      seq: SEQ,
+      time: TIME,
+      inForce: described(BOOLEAN, "Whether its checkpoint is the one the model sees now."),
+    },
+    {
+      method: COMPACTION_METHOD,
+      range: EVENT_RANGE,
+      tokens: TOKENS_AROUND,
+      /** Messages the summary stands for. */
+      messages: COUNT,
+      kept: listOf(STRING),
+      summary: STRING,
+      facts: listOf(RECORDED_FACT),
+      removedQuotes: listOf(STRING),
+      fallback: STRING,
+      usage: RECORDED_USAGE,
+      cost: NUMBER,
+      error: RECORDED_ERROR,
+    },
+  ),
+)
+export type CompactionReceipt = TypeOf<typeof COMPACTION_RECEIPT>

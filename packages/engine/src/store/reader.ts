@@ -61,9 +61,6 @@ export const createReader = (database: Database): Reader => {
   const selectEvents = raw.prepare(
     "select id, type, time, data from event where id > ? and id < ? order by id limit ?",
   )
-  const selectTexts = raw.prepare(
-    "select id, type, time, case when json_valid(data) then data end as data from event where id > ? and id < ? order by id limit ?",
-  )
   const selectCompactions = raw.prepare(
     "select id, type, time, data from event where id > ? and id < ? and type like 'session.next.compaction.%' order by id",
   )
@@ -229,7 +226,7 @@ export const createReader = (database: Database): Reader => {
       ),
     eventTexts: (key, after, limit) =>
       guarded(file, () =>
-        selectTexts.all(positionOf(key, after), (key + 1) * STRIDE, limit).map((row) => textOf(row)),
+        selectEvents.all(positionOf(key, after), (key + 1) * STRIDE, limit).map((row) => textOf(row)),
       ),
     compactions: (key) =>
       guarded(file, () =>
@@ -270,14 +267,13 @@ const eventOf = (row: Row): StoredEvent | UnknownEvent =>
 
 const textOf = (row: Row): EventText => {
   const seq = seqOf(Number(row["id"]))
-  const data = row["data"]
   return {
     seq,
     text: eventText({
       seq,
       type: String(row["type"]),
       time: Number(row["time"]),
-      data: typeof data === "string" ? data : undefined,
+      data: String(row["data"]),
     }),
   }
 }

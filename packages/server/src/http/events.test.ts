@@ -253,18 +253,18 @@ test("what this version cannot read is told as unknown, and no stored text break
   database.close()
   await using reader = await open(scene, "?after=1&follow=false")
   const frames = await reader.until(isSynced)
-  const unknown = (seq: number, storedType: string, reason: string) => ({
+  const unknown = (seq: number, storedType: string, reason: string, problem?: string) => ({
     seq,
     time: 7,
     type: "unknown",
-    data: { storedType, reason },
+    data: { storedType, reason, ...(problem === undefined ? {} : { problem }) },
   })
   expect(frames.flatMap((frame) => (frame.id === undefined ? [] : [JSON.parse(frame.data ?? "")]))).toEqual([
     unknown(2, "session.next.text.ended.9", "unknown-type"),
-    unknown(3, "session.next.text.ended.1", "unreadable"),
+    unknown(3, "session.next.text.ended.1", "unreadable", "`text` is missing"),
     unknown(4, "session.next.text.ended.1", "unreadable"),
     { seq: 5, time: 7, type: "session.next.text.ended.1", data: { assistantMessageID: "m", text: "a\nb" } },
-    unknown(6, "session.next.text.ended.1", "unreadable"),
+    unknown(6, "session.next.text.ended.1", "unreadable", "The data must be an object, not a list"),
   ])
 })
 

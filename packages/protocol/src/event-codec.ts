@@ -1,0 +1,70 @@
+/**
+ * The codec of stored events. Every row is checked against the shape of its type, all of it. A row that does not fit comes
+ * back as unknown, with its place and its problem, and is skipped; it is never half believed. Keys that a shape does not
+ * list are kept: a newer Meridian may have written them.
+ */
+import { DURABLE_EVENTS, type DurableType, type StoredEvent, type UnknownEvent } from "./session-event.ts"
+import { decoder, tester } from "./shape/decode.ts"
+import { problemText } from "./shape/problem.ts"
+
+/** A row as it is stored; `data` is JSON text, if it is anything. */
+export interface EventRow {
+  readonly seq: number
+  readonly time: number
+  readonly type: string
+  readonly data: string
+}
+
+/** Never throws. */
+export const decodeEvent = (row: EventRow): StoredEvent | UnknownEvent => {
+  const { seq, time, type } = row
+  const data = parse(row.data)
+  if (TESTS.get(type)?.(data) !== true) return unknownEvent(row, data)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test of this type looked at all of it
+  return { seq, time, type, data } as StoredEvent
+}
+
+/**
+ * What `JSON.stringify(decodeEvent(row))` says, for readers that only pass events on: the text of a row that fits is handed
+ * on as it is stored.
+ */
+export const eventText = (row: EventRow): string => {
+  const { seq, time, type, data } = row
+  // Nothing we write has a line break between its keys; a frame of server-sent events would end there.
+  return TESTS.get(type)?.(parse(data)) === true && !LINE_BREAK.test(data)
+    ? `{"seq":${seq},"time":${time},"type":"${type}","data":${data}}`
+    : JSON.stringify(decodeEvent(row))
+}
+
+const TESTS: ReadonlyMap<string, (data: unknown) => boolean> = new Map(
+  Object.entries(DURABLE_EVENTS).map(([type, shape]) => [type, tester(shape, "keep")]),
+)
+
+const LINE_BREAK = /[\r\n]/
+
+const parse = (text: string): unknown => {
+  try {
+    // oxlint-disable-next-line eslint/no-restricted-properties -- this is the codec
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Rare, so it may take its time: the fast test only says no. */
+const unknownEvent = ({ seq, time, type }: EventRow, data: unknown): UnknownEvent => {
+  const unknown = (told: Omit<UnknownEvent["data"], "storedType">): UnknownEvent => ({
+    seq,
+    time,
+    type: "unknown",
+    data: { storedType: type, ...told },
+  })
+  if (!isDurableType(type)) return unknown({ reason: "unknown-type" })
+  if (data === undefined) return unknown({ reason: "unreadable" })
+  const decoded = decoder(DURABLE_EVENTS[type], { unknown: "keep" })(data)
+  return decoded.tag === "value"
+    ? unknown({ reason: "unreadable" })
+    : unknown({ reason: "unreadable", problem: problemText(decoded.problem, "The data") })
+}
+
+const isDurableType = (type: string): type is DurableType => Object.hasOwn(DURABLE_EVENTS, type)

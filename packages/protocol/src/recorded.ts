@@ -1,0 +1,85 @@
+/** The values that events and messages are made of, as the log keeps them. */
+import {
+  ANY,
+  COUNT,
+  listOf,
+  mapOf,
+  NUMBER,
+  objectOf,
+  oneOf,
+  STRING,
+  taggedBy,
+  type TypeOf,
+} from "./shape/shape.ts"
+
+export const DELIVERY = oneOf("steer", "queue")
+export type Delivery = TypeOf<typeof DELIVERY>
+
+export const LOCATION = objectOf({
+  /** Absolute path. */
+  directory: STRING,
+})
+export type Location = TypeOf<typeof LOCATION>
+
+export const PROMPT_FILE = objectOf({ mediaType: STRING, base64: STRING }, { name: STRING })
+export type PromptFile = TypeOf<typeof PROMPT_FILE>
+
+export const PROMPT = objectOf({ text: STRING }, { files: listOf(PROMPT_FILE) })
+export type Prompt = TypeOf<typeof PROMPT>
+
+export const RECORDED_ERROR = objectOf(
+  {
+    /** A code of the failure catalogue, or the kind of a model or tool failure. */
+    code: STRING,
+    message: STRING,
+  },
+  {
+    /** Of the provider's answer, when a model failed with one. */
+    status: NUMBER,
+    /** How long the provider asks to stay away. */
+    retryAfterMs: NUMBER,
+  },
+)
+export type RecordedError = TypeOf<typeof RECORDED_ERROR>
+
+export const RECORDED_USAGE = objectOf({
+  input: COUNT,
+  output: COUNT,
+  reasoning: COUNT,
+  cacheRead: COUNT,
+  cacheWrite: COUNT,
+})
+export type RecordedUsage = TypeOf<typeof RECORDED_USAGE>
+
+export const RECORDED_CONTENT = taggedBy(
+  "type",
+  objectOf({ type: oneOf("text"), text: STRING }),
+  objectOf({ type: oneOf("media"), mediaType: STRING, base64: STRING }),
+)
+export type RecordedContent = TypeOf<typeof RECORDED_CONTENT>
+
+export const PERMISSION_REPLY = oneOf("once", "always", "reject")
+export type PermissionReply = TypeOf<typeof PERMISSION_REPLY>
+
+export const TODO_ITEM = objectOf({
+  content: STRING,
+  status: oneOf("pending", "in_progress", "completed", "cancelled"),
+})
+export type TodoItem = TypeOf<typeof TODO_ITEM>
+
+export const COMPACTION_REASON = oneOf("auto", "overflow", "manual")
+export type CompactionReason = TypeOf<typeof COMPACTION_REASON>
+
+export const COMPACTION_METHOD = oneOf("model", "extract")
+
+/** A range of events, both ends included. */
+export const EVENT_RANGE = objectOf({ from: COUNT, through: COUNT })
+
+/** Tokens of the request before a compaction and after it. */
+export const TOKENS_AROUND = objectOf({ before: NUMBER, after: NUMBER })
+
+export const RECORDED_FACT = objectOf({ kind: STRING, text: STRING, source: STRING })
+
+/** What each context source last told the model, and what will be said when it goes away. */
+export const CONTEXT_SNAPSHOT = mapOf(objectOf({ value: ANY, removal: STRING }))
+export type ContextSnapshot = TypeOf<typeof CONTEXT_SNAPSHOT>
