@@ -5,6 +5,7 @@ import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { rolldown, type RolldownOptions } from "rolldown"
 
 import { lazyBuiltins } from "./lazy-builtins.ts"
+import { thirdPartyNotices } from "./third-party.ts"
 
 interface Bundle {
   readonly input: Readonly<Record<string, string>>
@@ -25,7 +26,7 @@ interface Bundle {
 
 /** One row per thing we ship. */
 const BUNDLES: readonly Bundle[] = [
-  { input: { index: "packages/engine/src/index.ts" }, directory: "packages/engine/dist" },
+  { input: { index: "packages/engine/src/package.entry.ts" }, directory: "packages/engine/dist" },
   // Effect programs bring their own Effect: two copies of it in one program would not know each other.
   {
     input: { effect: "packages/engine/src/effect.ts" },
@@ -79,7 +80,7 @@ const build = async (bundle: Bundle): Promise<void> => {
     logLevel: "warn",
   }
   const graph = await rolldown(options)
-  await graph.write({
+  const { output } = await graph.write({
     dir: bundle.directory,
     format: "esm",
     entryFileNames: "[name].js",
@@ -99,6 +100,8 @@ const build = async (bundle: Bundle): Promise<void> => {
     ...(bundle.banner === undefined ? {} : { banner: bundle.banner }),
   })
   await graph.close()
+  const notices = thirdPartyNotices(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])))
+  if (notices !== "") writeFileSync(`${bundle.directory}/THIRD-PARTY-NOTICES.txt`, notices)
   if (bundle.executable === true)
     for (const name of Object.keys(bundle.input)) chmodSync(`${bundle.directory}/${name}.js`, 0o755)
 }

@@ -212,6 +212,10 @@ const VARIABLES: readonly (readonly [string, string])[] = [
     "the chat (`c2`); `MERIDIAN_SESSION_ID` says the same and is read when the other is not set",
   ],
   ["MERIDIAN_HARNESS_COMMAND", "the command the harness was started with"],
+  [
+    "MERIDIAN_COMMAND",
+    "the `meridian` of this launch: a script of the same version and Node, whose folder is first on the PATH",
+  ],
   ["MERIDIAN_STATE_ROOT", "where the state is"],
   ["MERIDIAN_REPO_ROOT", "the project"],
   ["MERIDIAN_PARENT_RUN_ID", "of a run: its own id, the parent of what it spawns"],

@@ -1,5 +1,6 @@
 /** The shipped command with the real harnesses: what seed 002 promises, seen from outside and by the provider. */
 import type { ScriptStep } from "@meridian/engine/script"
+import type { JsonObject } from "@meridian/protocol"
 import type { ScriptedProvider } from "@meridian/testkit"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
@@ -11,6 +12,15 @@ const MODELS: readonly (readonly [RealName, string])[] = [
   ["codex", "gpt-5.3-codex"],
   ["opencode", "fake/small"],
 ]
+
+/** How each of them is asked to run a command. */
+const SHELL: Readonly<
+  Record<RealName, (command: string) => { readonly name: string; readonly input: JsonObject }>
+> = {
+  claude: (command) => ({ name: "Bash", input: { command, description: "x" } }),
+  codex: (command) => ({ name: "exec_command", input: { cmd: command } }),
+  opencode: (command) => ({ name: "bash", input: { command, description: "x" } }),
+}
 
 interface RunDocument {
   readonly run_id: string
@@ -63,6 +73,22 @@ describe.each(MODELS)("%s", (name, model) => {
     })
     first = document
     meridian = meridianIn(scene, { MERIDIAN_SPACE_ID: "s1" })
+  })
+
+  test("an agent that runs meridian in its shell finds the one that launched it", async () => {
+    const tool = SHELL[name]("meridian --version; command -v meridian")
+    const { asked } = await asking(
+      [{ tools: [tool] }, { text: "Found." }],
+      "run",
+      "spawn",
+      "-m",
+      model,
+      "--permission",
+      "full-access",
+      "-p",
+      "Call meridian.",
+    )
+    expect(asked).toMatch(/0\.1\.0\\n\S*\/\.cache\/meridian\/bin\/[0-9a-f]{16}\/meridian/)
   })
 
   test("run continue goes on in the same harness session, which the provider sees", async () => {

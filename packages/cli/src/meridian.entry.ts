@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 /**
  * The `meridian` binary. This file is parsed by whatever Node a user has, so it keeps to what Node 20 can read, imports
- * nothing, and loads the rest behind the version check. The compile cache comes first: it is what makes the rest start
+ * only what is bundled into it, and loads the rest behind the version check. The compile cache comes first: it is what makes the rest start
  * fast. Builtins are asked for by function, since an import of one costs milliseconds.
  */
+import { nodeTooOld } from "@meridian/protocol/node-version"
+
 process.getBuiltinModule?.("node:module").enableCompileCache?.(cacheDirectory(process.env))
 
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+const refusal = nodeTooOld(process.versions.node)
 const words = process.argv.slice(2)
 
-if (major < 24 || (major === 24 && minor < 15)) {
-  process.stderr.write(
-    `ERROR [NODE_TOO_OLD]: Node ${process.versions.node} cannot run Meridian, which needs 24.15 or newer. Next: install a newer Node.\n`,
-  )
+if (refusal !== undefined) {
+  process.stderr.write(`${refusal}\n`)
   process.exitCode = 2
 } else if (words.length === 1 && words[0] === "--version") {
   // The number of version.ts, which cannot be imported here without all that is bundled with it; a test compares them.

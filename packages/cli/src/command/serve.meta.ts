@@ -1,4 +1,4 @@
-import { defineMeta, objectOf } from "@meridian/spaces"
+import { defineMeta, objectOf, STRING } from "@meridian/spaces"
 
 export const SERVE = defineMeta({
   name: "serve",
@@ -22,6 +22,13 @@ export const SERVE = defineMeta({
       default: "127.0.0.1",
       value: "ADDRESS",
     },
+    printConfig: {
+      type: "string",
+      description:
+        "Print the MCP configuration that starts this server, ready to be pasted, and do nothing else.",
+      choices: ["claude", "codex", "opencode", "json"],
+      value: "HOST",
+    },
     database: {
       type: "string",
       description: "Database of the engine instead of the one in the state folder.",
@@ -29,6 +36,13 @@ export const SERVE = defineMeta({
     },
   },
   format: "text",
-  output: objectOf({}),
-  examples: ["serve", "serve --http", "serve --http --port 8080", "serve --http --host 0.0.0.0"],
+  output: objectOf({}, { host: STRING, file: STRING, config: STRING }),
+  examples: [
+    "serve",
+    "serve --print-config claude > .mcp.json",
+    "serve --print-config codex >> ~/.codex/config.toml",
+    "serve --http",
+    "serve --http --port 8080",
+    "serve --http --host 0.0.0.0",
+  ],
 })

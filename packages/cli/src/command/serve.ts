@@ -1,4 +1,5 @@
 /** `meridian serve`: MCP over this process's stdin and stdout, or HTTP with `--http`. */
+import { Failure } from "@meridian/protocol"
 import { implement } from "@meridian/spaces"
 
 import { COMMANDS } from "../commands.ts"
@@ -7,6 +8,15 @@ import { SERVE } from "./serve.meta.ts"
 
 export const serve = implement(SERVE, {
   run: async (input, world) => {
+    if (input.printConfig !== undefined) {
+      if (input.http)
+        throw new Failure("USAGE", {
+          problem: "Cannot combine --print-config with --http: the configuration is that of the MCP server.",
+          next: "leave out --http.",
+        })
+      const { mcpConfiguration } = await import("./mcp-configuration.ts")
+      return { host: input.printConfig, ...mcpConfiguration(input.printConfig, world.program) }
+    }
     if (input.http) {
       await (await import("./serve-http.ts")).serveUntilStopped(input, world)
       return {}
@@ -22,5 +32,5 @@ export const serve = implement(SERVE, {
     })
     return {}
   },
-  text: () => "",
+  text: ({ config }) => config ?? "",
 })

@@ -80,6 +80,11 @@ export const WARNINGS = {
     cause: (f) => `Run ${f["run"]} is queued: ${f["limit"]} runs of space ${f["space"]} may work at once.`,
     next: () => "wait, or raise runs.max_parallel.",
   },
+  LAUNCHER_UNAVAILABLE: {
+    cause: () =>
+      "No folder of yours can hold the 'meridian' script that is put first on the PATH of a launched agent.",
+    next: () => "let ~/.cache (or XDG_CACHE_HOME) be written to, or install meridian on the PATH yourself.",
+  },
   HOST_OPEN: {
     cause: (f) =>
       `Other machines can reach ${f["host"]} port ${f["port"]}: whoever has the token can run commands here, and plain HTTP shows it to everybody on the way.`,

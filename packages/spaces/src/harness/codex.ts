@@ -62,6 +62,7 @@ const launch = (request: LaunchRequest): LaunchPlan => {
     ...(request.effort === undefined ? [] : setting("model_reasoning_effort", request.effort)),
     ...(asSetting ? setting("developer_instructions", standing) : []),
     ...mcpArgs(request),
+    ...pathArgs(request),
     ...fitted.args,
     ...(session.kind === "continue" ? ["resume", session.id] : []),
     ...(session.kind === "fork" ? ["fork", session.id] : []),
@@ -109,6 +110,17 @@ const mcpArgs = ({ mcpServers = [] }: LaunchRequest): readonly string[] =>
     // Nobody is there to approve: without this every call fails.
     ...setting(`mcp_servers.${name}.default_tools_approval_mode`, "approve"),
   ])
+
+/**
+ * Codex runs commands in a login shell, whose profile sets the PATH anew: the agent would not find `meridian`. A variable
+ * of its shell policy is set after the profile was read.
+ */
+const pathArgs = ({ environment }: LaunchRequest): readonly string[] => {
+  const { PATH: path, MERIDIAN_COMMAND: launcher } = environment
+  return path === undefined || launcher === undefined
+    ? []
+    : setting("shell_environment_policy.set.PATH", path)
+}
 
 const parser = (options: ParserOptions): StreamParser => {
   let lastText: string | undefined

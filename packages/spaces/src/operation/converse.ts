@@ -14,6 +14,7 @@ import type { Harness, LaunchPlan, QueryPlan } from "../port/harness.ts"
 import { readChats, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
 import type { SpacePlace } from "../store/place.ts"
 import { chatEnvironment, overlay } from "./child-environment.ts"
+import { launchEnvironment } from "./launcher.ts"
 import type { State } from "./state.ts"
 import type { SignalName, World } from "./world.ts"
 
@@ -62,7 +63,13 @@ const untilExit = async ({
   const child = spawn(plan.command, plan.args, {
     cwd: plan.cwd,
     env: {
-      ...chatEnvironment({ env: world.env, place: state.place, space: place, chat: chat.chatId, plan }),
+      ...chatEnvironment({
+        env: launchEnvironment(world),
+        place: state.place,
+        space: place,
+        chat: chat.chatId,
+        plan,
+      }),
       ...compactionEnvironment(harness, config),
     },
     // One document on stdout: when ours is JSON, the harness writes to the other stream.

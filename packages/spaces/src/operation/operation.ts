@@ -82,7 +82,7 @@ export const defineMeta = <const F extends Fields, Output extends Json>(
 /** Ties an implementation to its meta, so that input and output types follow from it. */
 export const implement = <F extends Fields, Output extends Json>(
   _meta: OperationMeta<F, Output>,
-  operation: Operation<F, Output>,
+  operation: Operation<F, NoInfer<Output>>,
 ): Operation<F, Output> => operation
 
 /** A row of a registry; the two must speak of the same operation. */

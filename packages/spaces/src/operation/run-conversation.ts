@@ -12,6 +12,7 @@ import { startChat, stopChat, updateChat, type OpenChat } from "../store/chat-st
 import { attemptLogs, type RunPlace, type SpacePlace } from "../store/place.ts"
 import { readRuns, updateRun, type OpenRun } from "../store/run-store.ts"
 import { runEnvironment } from "./child-environment.ts"
+import { launchEnvironment } from "./launcher.ts"
 import { runAttempt } from "./run-attempt.ts"
 import { addUsage, outcomeOf, stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan } from "./run-plan.ts"
@@ -81,7 +82,8 @@ interface Attempt {
 
 const attemptOnce = async (context: RunContext, { chat, attempt, session }: Attempt): Promise<Verdict> => {
   const { plan, world, state, space, harness, run, files, stopper } = context
-  const launch = planAttempt(context, session)
+  const env = launchEnvironment(world)
+  const launch = planAttempt(context, session, env)
   const before = await usageBefore(context)
   let known = run.start.harnessSessionId
   let writes: Promise<void> = Promise.resolve()
@@ -102,7 +104,7 @@ const attemptOnce = async (context: RunContext, { chat, attempt, session }: Atte
     plan: launch,
     harness: harness.name,
     environment: runEnvironment({
-      env: world.env,
+      env,
       place: state.place,
       space,
       chat: chat.chatId,
@@ -170,17 +172,20 @@ const sessionChooser = ({ plan, world, harness }: RunContext): (() => SessionCho
   }
 }
 
-const planAttempt = ({ plan, world, harness, files }: RunContext, session: SessionChoice): LaunchPlan => {
-  return harness.launch({
+const planAttempt = (
+  { plan, harness, files }: RunContext,
+  session: SessionChoice,
+  environment: World["env"],
+): LaunchPlan =>
+  harness.launch({
     ...plan.launch,
     mode: "headless",
     cwd: plan.cwd,
-    environment: world.env,
+    environment,
     session,
     prompt: plan.prompt,
     scratch: files.scratch,
   })
-}
 
 /** What the agent wrote itself is its report; otherwise the last thing it said. */
 const keepReport = (files: RunPlace, verdict: Verdict): void => {

@@ -25,6 +25,7 @@ import { converse } from "./converse.ts"
 import { requireEngineModel } from "./engine-models.ts"
 import type { InputOf } from "./field.ts"
 import { requireLaunchable } from "./find-binary.ts"
+import { launchEnvironment } from "./launcher.ts"
 import { implement, type Passthrough } from "./operation.ts"
 import { prepare, type Prepared } from "./prepare.ts"
 import { sparse } from "./run-document.ts"
@@ -224,7 +225,7 @@ const planLaunch = async (
   const request: LaunchRequest = {
     mode: "interactive",
     cwd,
-    environment: world.env,
+    environment: input.dryRun ? world.env : launchEnvironment(world),
     session:
       continuation === undefined
         ? { kind: "new", chosen: world.uuid() }
