@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
+import type { ScriptTool } from "@meridian/engine/script"
 import { afterEach, expect, test } from "vitest"
 
 import { openHookScene, type HookScene } from "./hook-scene.ts"
@@ -93,4 +94,64 @@ test("the same after /compact, and a removed hook leaves the settings as they we
   expectBrief(scene.texts("after compact")[0])
   expect(await scene.meridian("init", "--claude", "--remove")).toMatchObject({ exitCode: 0 })
   expect(readFileSync(settings, "utf8")).toBe(before)
+})
+
+test("what was said, done and loaded is in the first request after each compaction, though the summary keeps nothing", async () => {
+  const bash = (command: string) => ({ name: "Bash", input: { command, description: "work" } })
+  const doing = (label: string, tools: readonly ScriptTool[], text = label) => ({
+    label,
+    text,
+    tools,
+    usage: { input: 5000, output: 20 },
+  })
+  const scene = await openHookScene([
+    summary,
+    doing("skill", [{ name: "Skill", input: { skill: "orchestrate" } }]),
+    doing("task one", [{ name: "TaskCreate", input: { subject: "write the parser", description: "p" } }]),
+    doing("task two", [{ name: "TaskCreate", input: { subject: "write the printer", description: "q" } }]),
+    doing("task begun", [{ name: "TaskUpdate", input: { taskId: "1", status: "in_progress" } }]),
+    doing("task gone", [{ name: "TaskUpdate", input: { taskId: "2", status: "deleted" } }]),
+    doing("decided", [bash("echo decided")], "Decision: the store is quokka-db."),
+    doing("read", [{ name: "Read", input: { file_path: "src/app.ts" } }]),
+    doing("spawned", [bash("echo 'r7' # meridian run spawn --background -p review")]),
+    step("first overflow", 150_000),
+    step("after first", 3000),
+    ...steps("second"),
+    step("second overflow", 150_000),
+    { label: "after second", text: "Done.", usage: { input: 3000, output: 8 } },
+  ])
+  opened.push(scene)
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(scene.project, path)), { recursive: true })
+    writeFileSync(join(scene.project, path), text)
+  }
+  write("src/app.ts", "export {}\n")
+  write(
+    ".claude/skills/orchestrate/SKILL.md",
+    "---\nname: orchestrate\ndescription: d\n---\nSay quux before merging.\n",
+  )
+  write(".meridian/rules/types.md", "---\nglobs: **/*.ts\n---\nStrict types only.\n")
+  expect(await scene.meridian("init", "--claude")).toMatchObject({ exitCode: 0 })
+  const ended = await scene.run(
+    installHarness("claude"),
+    [...ARGS, "Skill", "Read", "TaskCreate", "TaskUpdate", "--autocompact", "100000"],
+    {
+      input: "Migrate the API to port 8080. Never touch the billing tables.",
+      environment: { ...environment(scene), CLAUDE_CODE_ENABLE_TODO_TOOLS: "1" },
+    },
+  )
+  expect(ended.exitCode).toBe(0)
+  for (const label of ["after first", "after second"]) {
+    const text = scene.texts(label)[0] ?? ""
+    expect(text).toContain("## Task\n> Migrate the API to port 8080. Never touch the billing tables.\n")
+    expect(text).toContain("## Decisions\n- Decision: keep the old exports.\n- the store is quokka-db.\n")
+    expect(text).toContain("## Current Work\n- Focus: refactor-auth\n- Open work: migrate the callers.\n")
+    expect(text).toContain("## Todo\n- write the parser (in progress)\n\n")
+    expect(text).not.toContain("- write the printer")
+    expect(text).toContain("- Skill: orchestrate\n")
+    expect(text).toContain("Say quux before merging.")
+    expect(text).toContain("- src/app.ts\n")
+    expect(text).toContain("## Runs\n- r7: state unknown")
+    expect(text).toContain("## Rule: types.md\n\nStrict types only.")
+  }
 })

@@ -6,7 +6,6 @@ import {
   renderWorkingSet,
   WORKING_SET_LIMITS,
   type Brief,
-  type Fact,
   type Place,
   type WorkingSet,
 } from "@meridian/continuity"
@@ -35,23 +34,22 @@ export const openBriefLayer = (given: {
 }): BriefLayer => {
   const { place, log, options, world } = given
 
-  const briefOf = (session: Session, time: HookTime): Promise<Brief> =>
+  const briefOf = (time: HookTime): Promise<Brief> =>
     readBrief({
       root: stateRoot(place),
       maxTokens: options.maxBriefTokens,
-      facts: options.workingSet ? filesOf(session.paths) : [],
       limits: { timeMs: Math.min(READ_LIMITS.timeMs, time.leftMs()) },
     })
 
   const launchOf = (session: Session, time: HookTime): string =>
     options.launchRecord
-      ? readLaunch({
+      ? (readLaunch({
           stateRoot: world.environment["MERIDIAN_STATE_ROOT"],
           spaceId: world.environment["MERIDIAN_SPACE_ID"],
           projectRoot: place.root,
           harnessSessionId: session.id,
           timeMs: time.leftMs(),
-        })
+        })?.text ?? "")
       : ""
 
   const stateOf = (brief: Brief | undefined): Pick<Pin, "state" | "sources"> =>
@@ -61,7 +59,7 @@ export const openBriefLayer = (given: {
 
   return {
     atCompaction: async (session, time) => {
-      const brief = options.brief ? await briefOf(session, time) : undefined
+      const brief = options.brief ? await briefOf(time) : undefined
       const launch = launchOf(session, time)
       session.pin = { paths: session.paths, launch, ...stateOf(brief) }
       if (brief !== undefined) logBrief(log, session, brief)
@@ -75,7 +73,7 @@ export const openBriefLayer = (given: {
     pinned: async (session, time) => {
       const { pin } = session
       if (pin === undefined || !options.pin) return ""
-      const current = options.brief ? await refresh(session, pin, time) : pin
+      const current = options.brief ? await refresh(pin, time) : pin
       session.pin = current
       const block = options.workingSet ? renderWorkingSet(current.paths) : ""
       return [current.state, current.launch, block].filter((text) => text !== "").join("\n\n")
@@ -90,9 +88,9 @@ export const openBriefLayer = (given: {
     },
   }
 
-  async function refresh(session: Session, pin: Pin, time: HookTime): Promise<Pin> {
+  async function refresh(pin: Pin, time: HookTime): Promise<Pin> {
     if (pin.sources !== undefined && pin.sources === lookAgain(stateRoot(place), pin.sources)) return pin
-    const brief = await briefOf(session, time)
+    const brief = await briefOf(time)
     // Files that could not be read this time are no reason to forget what they said; they are looked at again.
     if (brief.pinned === "" && brief.warnings.length > 0) return { ...pin, sources: undefined }
     return { ...pin, ...stateOf(brief) }
@@ -100,11 +98,6 @@ export const openBriefLayer = (given: {
 }
 
 const shown = (paths: WorkingSet): number => Math.min(paths.length, WORKING_SET_LIMITS.shown)
-
-const filesOf = (paths: WorkingSet): readonly Fact[] =>
-  paths
-    .slice(-WORKING_SET_LIMITS.shown)
-    .map((path, order) => ({ kind: "file", text: path, source: "working set", order }))
 
 const logBrief = (log: Log, session: Session, brief: Brief): void => {
   const facts = {

@@ -14,6 +14,11 @@ export const BRIEF = defineMeta({
       default: "text",
       value: "HOST",
     },
+    maxTokens: {
+      type: "integer",
+      description: "Tokens the brief may take at most.",
+      value: "N",
+    },
     injected: { type: "boolean", description: "Show what the OpenCode plugin last put into requests here." },
   },
   format: "text",

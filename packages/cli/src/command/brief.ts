@@ -4,7 +4,7 @@ import { implement } from "@meridian/spaces"
 import { BRIEF } from "./brief.meta.ts"
 
 export const brief = implement(BRIEF, {
-  run: async ({ host, injected }, { cwd, env }) => {
+  run: async ({ host, injected, maxTokens }, { cwd, env }) => {
     const { makeBrief, readInjected } = await import("../continuity/index.ts")
     if (injected) {
       const { file, entries, output } = readInjected({ cwd, env })
@@ -20,7 +20,7 @@ export const brief = implement(BRIEF, {
         })),
       }
     }
-    const { artifact, ...made } = await makeBrief({ cwd, host })
+    const { artifact, ...made } = await makeBrief({ cwd, env, host, maxTokens })
     return artifact === null ? made : { ...made, artifact }
   },
   text: ({ output }) => output,

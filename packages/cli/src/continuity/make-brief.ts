@@ -1,15 +1,23 @@
-/** The brief of a directory, as each host wants to read it. */
-import { existsSync } from "node:fs"
-import { join } from "node:path"
-
-import { estimateTokens, readBrief } from "@meridian/continuity"
+/** The brief of a directory, as each reader wants it: whole for a person, pinned facts for the hook of a host. */
+import { estimateTokens, readBrief, type Brief } from "@meridian/continuity"
 import { Failure } from "@meridian/protocol"
 
+import { readHookInput, type HookInput } from "./hook-input.ts"
+import { pinForHost, stateRootOf } from "./host-pin.ts"
 import { projectRoot } from "./project-root.ts"
 
 export const BRIEF_HOSTS = ["text", "opencode", "claude", "codex"] as const
 
 export type BriefHost = (typeof BRIEF_HOSTS)[number]
+
+export interface BriefInput {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly host?: string | undefined
+  readonly maxTokens?: number | undefined
+  /** What a host told its hook; read from stdin unless it is given. */
+  readonly hook?: () => Promise<HookInput | undefined>
+}
 
 export interface BriefOutput {
   readonly host: BriefHost
@@ -22,23 +30,34 @@ export interface BriefOutput {
   readonly output: string
 }
 
-export const makeBrief = async (input: {
-  readonly cwd: string
-  readonly host?: string | undefined
-}): Promise<BriefOutput> => {
+export const makeBrief = async (input: BriefInput): Promise<BriefOutput> => {
   const host = hostOf(input.host ?? "text")
-  const root = rootOf(input.cwd)
-  const brief = await readBrief({ root })
-  return {
-    host,
-    root,
-    mode: brief.mode,
-    artifact: brief.artifact ?? null,
-    tokens: estimateTokens(brief.text),
-    warnings: brief.warnings,
-    output: wrap(host, brief.text),
+  const root = stateRootOf({ root: projectRoot(input.cwd), directory: input.cwd })
+  const limits = input.maxTokens === undefined ? {} : { maxTokens: input.maxTokens }
+  switch (host) {
+    case "text":
+    case "opencode": {
+      const brief = await readBrief({ root, ...limits })
+      return describe(host, root, brief, brief.text)
+    }
+    case "claude":
+    case "codex": {
+      const hook = await (input.hook ?? readHookInput)()
+      const pin = await pinForHost({ host, cwd: input.cwd, env: input.env, input: hook, ...limits })
+      return { ...describe(host, root, pin, pin.pinned), output: forHook(pin.pinned) }
+    }
   }
 }
+
+const describe = (host: BriefHost, root: string, brief: Brief, output: string): BriefOutput => ({
+  host,
+  root,
+  mode: brief.mode,
+  artifact: brief.artifact ?? null,
+  tokens: estimateTokens(output),
+  warnings: brief.warnings,
+  output,
+})
 
 const hostOf = (name: string): BriefHost => {
   const host = BRIEF_HOSTS.find((known) => known === name)
@@ -46,22 +65,8 @@ const hostOf = (name: string): BriefHost => {
   return host
 }
 
-/** A folder with its own state speaks for itself; otherwise the project it lies in does. */
-const rootOf = (cwd: string): string =>
-  ["SESSION.md", ".codex/specs", ".codex/bugs"].some((name) => existsSync(join(cwd, name)))
-    ? cwd
-    : projectRoot(cwd)
-
-/** Both agents add `additionalContext` of a SessionStart hook to the next request; other hooks only reach the summariser. */
-const wrap = (host: BriefHost, text: string): string => {
-  switch (host) {
-    case "text":
-    case "opencode":
-      return text
-    case "claude":
-    case "codex":
-      return JSON.stringify({
-        hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text },
-      })
-  }
-}
+/** Both agents add `additionalContext` of a SessionStart hook to the next request. Nothing known is nothing printed. */
+const forHook = (text: string): string =>
+  text === ""
+    ? ""
+    : JSON.stringify({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text } })

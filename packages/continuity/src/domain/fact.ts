@@ -5,6 +5,10 @@
 
 /** Sections of the brief in words; the table in `brief/sections.ts` places every one of them. */
 export type FactKind =
+  | "task"
+  | "task-change"
+  | "request"
+  | "constraint"
   | "objective"
   | "step"
   | "status"
@@ -17,8 +21,14 @@ export type FactKind =
   | "next-action"
   | "rule"
   | "agent"
+  | "mode"
   | "skill"
   | "run"
+  | "focus"
+  | "open-work"
+  | "pending-tests"
+  | "commit"
+  | "invented"
   | "workflow"
   | "stage"
   | "source-artifact"
@@ -48,11 +58,15 @@ export const DEFAULT_SOURCE = "default"
 
 /** Kinds of which only the newest is true, as long as no key tells two of them apart. */
 const SINGLE: ReadonlySet<FactKind> = new Set([
+  "task",
+  "request",
   "objective",
   "step",
   "status",
   "next-action",
   "agent",
+  "mode",
+  "focus",
   "workflow",
   "stage",
   "current-artifact",

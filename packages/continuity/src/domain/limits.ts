@@ -28,5 +28,9 @@ export const TEXT_LIMITS = {
   bulletLength: 300,
   /** One path. */
   pathLength: 300,
+  /** The task, word for word; the rest of a longer one is left out and said to be. */
+  taskLength: 2000,
+  /** A sentence somebody said, word for word. */
+  spokenLength: 600,
   briefTokens: 1000,
 } as const

@@ -62,8 +62,15 @@ export interface GuardedReader {
   readonly isHurried: () => boolean
 }
 
-/** Paths are relative to the root, or absolute inside it. A link is followed when its end is inside the root. */
-export const openGuardedReader = (root: string, budget: ReadBudget = openReadBudget()): GuardedReader => {
+/** `inside`: a link is followed when its end is inside the root. `anywhere`: for a folder that is the user's own. */
+export type Links = "inside" | "anywhere"
+
+/** Paths are relative to the root, or absolute inside it. */
+export const openGuardedReader = (
+  root: string,
+  budget: ReadBudget = openReadBudget(),
+  links: Links = "inside",
+): GuardedReader => {
   const base = resolveRoot(root)
 
   const guarded = <Outcome>(
@@ -79,7 +86,8 @@ export const openGuardedReader = (root: string, budget: ReadBudget = openReadBud
       // Most names that are asked for do not exist; an answer costs far less than an exception.
       if (lstatSync(wanted, { throwIfNoEntry: false }) === undefined) return ABSENT
       const real = realpathSync.native(wanted)
-      if (!isInside(base, real)) return { kind: "refused", reason: "outside of the root" }
+      if (links === "inside" && !isInside(base, real))
+        return { kind: "refused", reason: "outside of the root" }
       return act(real, lstatSync(real))
     } catch (error) {
       return fromError(error)

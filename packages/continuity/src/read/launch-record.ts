@@ -26,19 +26,29 @@ const LIMITS = {
 const TEXT_BYTES = 64 * 1024
 const SPACE_ID = /^[A-Za-z0-9][\w.-]{0,63}$/
 
-/** The block to carry, or an empty text: no variables, no file, no match, nothing readable. Never throws. */
-export const readLaunch = (query: LaunchQuery): string => {
+export interface Launch {
+  readonly record: LaunchRecord
+  /** Of its agent and skills, as far as they could be read. */
+  readonly texts: readonly LaunchText[]
+  /** Those as one block. */
+  readonly text: string
+}
+
+/** Nothing without variables, file or match. Never throws. */
+export const readLaunch = (query: LaunchQuery): Launch | undefined => {
   const { stateRoot, spaceId } = query
   if (stateRoot === undefined || stateRoot === "" || spaceId === undefined || !SPACE_ID.test(spaceId))
-    return ""
+    return undefined
   const budget = openReadBudget({
     limits: { ...LIMITS, timeMs: Math.min(LIMITS.timeMs, query.timeMs ?? LIMITS.timeMs) },
   })
   const space = join(resolve(query.projectRoot, stateRoot), ".spaces", spaceId)
   const file = openGuardedReader(space, budget).read("sessions.jsonl", { part: "tail" })
-  if (file.kind !== "text") return ""
+  if (file.kind !== "text") return undefined
   const record = findLaunchRecord(eventsOf(file.text), query.harnessSessionId)
-  return record === undefined ? "" : renderLaunch(readTexts(record, budget), query.maxTokens)
+  if (record === undefined) return undefined
+  const texts = readTexts(record, budget)
+  return { record, texts, text: renderLaunch(texts, query.maxTokens) }
 }
 
 function* eventsOf(text: string): Generator {
@@ -61,7 +71,7 @@ const readTexts = (record: LaunchRecord, budget: ReadBudget): readonly LaunchTex
     // The record names what Meridian loaded: absolute markdown files. Anything else is not a launch text.
     if (!isAbsolute(path) || !path.endsWith(".md")) return []
     const file = openGuardedReader(dirname(path), budget).read(basename(path), { maxBytes: TEXT_BYTES })
-    return file.kind === "text" ? [{ kind, name: nameOf(path), text: file.text }] : []
+    return file.kind === "text" ? [{ kind, name: nameOf(path), path, text: file.text }] : []
   })
 }
 

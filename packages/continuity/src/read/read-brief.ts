@@ -1,7 +1,9 @@
 /** The one entry of the plugin, the engine and `meridian brief`: looks at a project and says what must survive. */
+import type { Attachment } from "../domain/brief/attachment.ts"
 import { renderSettledBrief } from "../domain/brief/render-brief.ts"
-import { renderSettledPinned } from "../domain/brief/render-pinned.ts"
-import { appendFacts, type Fact, settleFacts } from "../domain/fact.ts"
+import { type PinnedOptions, renderSettledPinned } from "../domain/brief/render-pinned.ts"
+import { appendFacts, DEFAULT_SOURCE, type Fact, settleFacts } from "../domain/fact.ts"
+import { CONVERSATION } from "../domain/ledger/ledger-facts.ts"
 import { type ReadLimits, TEXT_LIMITS } from "../domain/limits.ts"
 import { sessionFacts } from "../domain/session/session-facts.ts"
 import { readInstructions, readSessionState, withFallback } from "../domain/session/session-state.ts"
@@ -16,6 +18,12 @@ import { readWorkflow } from "./read-workflow.ts"
 export interface ReadBriefOptions {
   readonly root: string
   readonly maxTokens?: number
+  /** Texts of rules and skills that go with the pinned part as far as there is room. */
+  readonly attachments?: readonly Attachment[]
+  /** How the pinned part begins. */
+  readonly head?: PinnedOptions["head"]
+  /** For an agent: a phrase that only fills a gap is left out, and the text is empty when nothing is known. */
+  readonly reader?: "person" | "agent"
   /** What the caller knows beside the files (its log, its working set). Newer than the files: a single value replaces theirs. */
   readonly facts?: readonly Fact[]
   readonly limits?: Partial<ReadLimits>
@@ -59,12 +67,21 @@ export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
   const hint = declaredStage(given) ?? findStageHint(log, instructions)
   const workflow = readWorkflow({ reader, session, hint, warn })
   const read = workflow === undefined ? sessionFacts(session) : workflowFacts(workflow, session)
-  const facts = settleFacts(appendFacts(read, workflow === undefined ? given : given.filter(isNoStage)))
+  const facts = settleFacts(appendFacts(withTask(read, given), given.filter(holdsBeside(read, workflow))))
   const limits = options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }
-  const rendered = renderSettledBrief(facts, limits)
+  const isKnown = facts.some(({ source }) => source !== DEFAULT_SOURCE)
+  const told = options.reader === "agent" ? facts.filter(({ source }) => source !== DEFAULT_SOURCE) : facts
+  const rendered =
+    options.reader === "agent" && !isKnown ? { text: "", leftOut: 0 } : renderSettledBrief(told, limits)
+  const { attachments, head } = options
+  const pinned = renderSettledPinned(facts, {
+    ...limits,
+    ...(attachments === undefined ? {} : { attachments }),
+    ...(head === undefined ? {} : { head }),
+  })
   return {
     text: rendered.text,
-    pinned: renderSettledPinned(facts, limits).text,
+    pinned: pinned.text,
     mode: workflow === undefined ? "generic" : modeOf(workflow),
     artifact: artifactOf(facts),
     facts,
@@ -82,8 +99,28 @@ const declaredStage = (facts: readonly Fact[]): StageHint | undefined => {
   return stage === undefined ? undefined : { stage, current: true }
 }
 
-/** In a workflow the stage and its gate belong together; a word from elsewhere may choose the stage, not rename it. */
-const isNoStage = ({ kind }: Fact): boolean => kind !== "stage" && kind !== "gate"
+/**
+ * What the caller knows holds beside what the files say, with two exceptions. In a workflow the stage and its gate belong
+ * together: a word from elsewhere may choose the stage, not rename it. And a next action that was only said is older than
+ * the one that is written down.
+ */
+const holdsBeside = (read: readonly Fact[], workflow: ActiveWorkflow | undefined) => {
+  const isWritten = read.some(({ kind, source }) => kind === "next-action" && source !== DEFAULT_SOURCE)
+  return ({ kind, source }: Fact): boolean => {
+    if (kind === "next-action" && source === CONVERSATION) return !isWritten
+    return workflow === undefined || (kind !== "stage" && kind !== "gate")
+  }
+}
+
+/** A session nobody has written down an objective for is about its task. */
+const withTask = (read: readonly Fact[], given: readonly Fact[]): readonly Fact[] => {
+  const task = given.findLast(({ kind }) => kind === "task")
+  return task === undefined
+    ? read
+    : read.map((fact) =>
+        fact.kind === "objective" && fact.source === DEFAULT_SOURCE ? { ...fact, text: task.text } : fact,
+      )
+}
 
 const modeOf = ({ kind, stage }: ActiveWorkflow): BriefMode =>
   kind === "spec" ? `workflow:spec/${stage}` : `workflow:bug/${stage}`

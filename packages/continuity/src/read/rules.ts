@@ -5,7 +5,7 @@
 import { join } from "node:path"
 
 import { readRule, type Rule } from "../domain/rule/rule.ts"
-import { openGuardedReader, type GuardedReader } from "./guarded-reader.ts"
+import { openGuardedReader, type GuardedReader, type Links } from "./guarded-reader.ts"
 import { openReadBudget, type ReadBudget } from "./read-budget.ts"
 
 export interface RulesFolder {
@@ -13,6 +13,8 @@ export interface RulesFolder {
   readonly root: string
   /** The folder of rules, relative to the root. */
   readonly path: string
+  /** `anywhere` for the user's own folders; the files of a project stay inside it. */
+  readonly links?: Links
 }
 
 export interface RulesReading {
@@ -61,8 +63,8 @@ export const openRuleShelf = (folders: () => readonly RulesFolder[], clock?: () 
       const rules: Rule[] = []
       const warnings: string[] = []
       for (const folder of folders()) {
-        const reader = openGuardedReader(folder.root, budget)
-        const found = findRuleFiles(reader, folder.path)
+        const reader = openGuardedReader(folder.root, budget, folder.links)
+        const found = findRuleFiles(reader, folder)
         warnings.push(...found.warnings)
         unlisted.push(...found.unlisted.map((path) => join(folder.root, path)))
         for (const path of found.files) {
@@ -121,7 +123,7 @@ const warningOf = (rule: Rule, truncated: boolean): string | undefined => {
 
 const findRuleFiles = (
   reader: GuardedReader,
-  top: string,
+  { path: top, links }: RulesFolder,
 ): {
   readonly files: readonly string[]
   readonly warnings: readonly string[]
@@ -140,9 +142,13 @@ const findRuleFiles = (
     for (const { name, type } of listed.entries) {
       if (name.startsWith(".")) continue
       const path = folder === "" ? name : `${folder}/${name}`
-      // A link to a file counts when it stays inside; a link to a folder is not followed, so there are no loops.
-      if (type === "folder" && depth < RULE_FILE_LIMITS.depth) visit(path, depth + 1)
-      else if (type !== "folder" && /\.mdc?$/i.test(name)) {
+      // A link to a file counts when it stays inside. One to a folder is followed only in the user's own folders; there
+      // the depth ends a loop.
+      const isFolder =
+        type === "folder" ||
+        (type === "link" && links === "anywhere" && reader.look(join(top, path)).kind === "folder")
+      if (isFolder && depth < RULE_FILE_LIMITS.depth) visit(path, depth + 1)
+      else if (!isFolder && /\.mdc?$/i.test(name)) {
         if (files.length === RULE_FILE_LIMITS.files) {
           warnings.push(
             `rules folder ${top} has more than ${RULE_FILE_LIMITS.files} rules, the rest is left out`,

@@ -18,29 +18,14 @@ import {
   type RecordedContent,
 } from "@meridian/protocol"
 
+import { openTree, type TreeEntry } from "./claude-tree.ts"
 import { fileOf, mediaOf, textContent } from "./content.ts"
-import { blocksIn, dated, timeOf, type OpenReader } from "./conversation.ts"
+import { blocksIn, dated, objectsIn, timeOf, type OpenReader } from "./conversation.ts"
 import type { Piece } from "./piece.ts"
 import { todoList } from "./todo-list.ts"
 
-interface Line {
-  readonly parent: string | undefined
-  /** The line before it in the file, for a parent that is damaged. */
-  readonly before: string | undefined
-  readonly kind: "user" | "assistant" | "result" | "other"
-  /** Of a result: the line of its call, where the source says so. */
-  readonly source: string | undefined
-  /** Which answer it is a block of. */
-  readonly answer: string | undefined
-}
-
 export const openClaudeReader: OpenReader = (losses) => {
-  const main = new Map<string, Line>()
-  const side = new Map<string, Line>()
-  const tips = new Map<Map<string, Line>, { before?: string; tip?: string }>([
-    [main, {}],
-    [side, {}],
-  ])
+  const tree = openTree()
   let sessionID: string | undefined
   let directory: string | undefined
   let title: string | undefined
@@ -49,6 +34,7 @@ export const openClaudeReader: OpenReader = (losses) => {
   let chosen: Set<string> | undefined
   let boundary: JsonObject | undefined
   let commandIsLocal = false
+  let mode: string | undefined
 
   const survey = (line: JsonObject): void => {
     sessionID = textAt(line, "sessionId") ?? sessionID
@@ -58,50 +44,19 @@ export const openClaudeReader: OpenReader = (losses) => {
     if (uuid === undefined) return
     directory ??= textAt(line, "cwd")
     began ??= timeOf(line["timestamp"])
-    const lines = line["isSidechain"] === true ? side : main
-    const last = tips.get(lines) ?? {}
-    if (!lines.has(uuid)) {
-      const parent = textAt(line, "parentUuid") ?? textAt(line, "logicalParentUuid")
-      // One that names no parent at all follows the line before it; null begins anew.
-      const follows = line["isCompactSummary"] === true || !("parentUuid" in line)
-      const kind = kindOf(line)
-      lines.set(uuid, {
-        parent: parent ?? (follows ? last.before : undefined),
-        before: last.before,
-        kind,
-        source: textAt(line, "sourceToolAssistantUUID"),
-        answer: kind === "assistant" ? answerOf(line) : undefined,
-      })
-      if (kind !== "other") last.tip = uuid
-    }
-    last.before = uuid
+    tree.note(uuid, line["isSidechain"] === true ? "side" : "main", entryOf(line))
     if (firstPrompt === undefined && kindOf(line) === "user" && !isNote(line)) {
       const text = textsOf(objectAt(line, "message")).find((candidate) => !isHarnessText(candidate))
       if (text !== undefined && text.trim() !== "") firstPrompt = text
     }
   }
 
-  /** The path to the newest line, with what hangs beside it; everything else is told as lost. */
+  /** The conversation in force; everything else is told as lost. */
   const choose = (): Set<string> => {
-    // The file of a sub-agent is nothing but a sidechain: then that is the conversation.
-    const isAgent = ![...main.values()].some(({ kind }) => kind !== "other")
-    const lines = isAgent ? side : main
-    const path = pathTo(lines, tips.get(lines)?.tip)
-    const answers = new Set([...path].flatMap((uuid) => lines.get(uuid)?.answer ?? []))
-    for (const [uuid, { answer }] of lines) if (answer !== undefined && answers.has(answer)) path.add(uuid)
-    for (const [uuid, line] of lines)
-      if (line.kind === "result" && path.has(callOf(lines, line))) path.add(uuid)
-    const left = [...lines].filter(([uuid, { kind }]) => kind !== "other" && !path.has(uuid))
-    losses.add("branchMessages", left.length)
-    losses.add("branches", left.filter(([, { parent }]) => parent === undefined || path.has(parent)).length)
-    if (isAgent) return path
-    const aside = [...side.values()].filter(({ kind }) => kind !== "other")
-    losses.add("sidechainMessages", aside.length)
-    losses.add(
-      "sidechains",
-      [...side.values()].filter(({ parent }) => parent === undefined || !side.has(parent)).length,
-    )
-    return path
+    const choice = tree.choose()
+    for (const kind of ["branchMessages", "branches", "sidechainMessages", "sidechains"] as const)
+      losses.add(kind, choice[kind])
+    return choice.path
   }
 
   const readAssistant = (line: JsonObject): readonly Piece[] => {
@@ -195,7 +150,7 @@ export const openClaudeReader: OpenReader = (losses) => {
       const texts = textsOf(message)
       commandIsLocal = texts.some((text) => text.startsWith("<local-command-caveat>"))
       losses.add("notes", results.length === 0 ? 1 : texts.length)
-      return results
+      return [...results, ...texts.flatMap(skillOf)]
     }
     return [...results, ...readPrompt(line, blocks)]
   }
@@ -241,16 +196,55 @@ export const openClaudeReader: OpenReader = (losses) => {
     return [{ kind: "summary", ...dated(line["timestamp"]), text, keep, tokens, manual }]
   }
 
+  /** Agent and permission mode: on lines of their own, and the mode beside every prompt. */
+  const readSetting = (line: JsonObject): readonly Piece[] => {
+    const agent = textAt(line, "agentSetting")
+    const now = textAt(line, "permissionMode")
+    const isNews = now !== undefined && now !== mode
+    mode = now ?? mode
+    return [
+      ...(agent === undefined ? [] : [{ kind: "agent", name: agent } as const]),
+      ...(isNews ? [{ kind: "mode", name: now } as const] : []),
+    ]
+  }
+
   const readAttachment = (line: JsonObject): readonly Piece[] => {
     const attachment = objectAt(line, "attachment")
     if (isQueuedPrompt(line)) return readPrompt(line, blocksIn(attachment?.["prompt"]))
+    if (wordAt(attachment, "type") === "invoked_skills")
+      return objectsIn(attachment?.["skills"]).flatMap((skill) => skillOf(wordAt(skill, "content")))
     // The whole system prompt, kept for debugging: nothing that was said.
     if (wordAt(attachment, "type") !== "prompt_snapshot") losses.add("notes")
     return []
   }
 
+  const readLine = (line: JsonObject): readonly Piece[] => {
+    switch (wordAt(line, "type")) {
+      case "assistant":
+        return readAssistant(line)
+      case "user":
+        return [...readSetting(line), ...readUser(line)]
+      case "attachment":
+        return readAttachment(line)
+      case "system":
+        if (wordAt(line, "subtype") === "compact_boundary") boundary = line
+        return []
+      default:
+        return []
+    }
+  }
+
   return {
     survey,
+    straight: (line) => {
+      const uuid = textAt(line, "uuid")
+      const isNew = uuid !== undefined && !tree.has(uuid)
+      survey(line)
+      if (uuid === undefined) return readSetting(line)
+      return isNew && line["isSidechain"] !== true ? readLine(line) : []
+    },
+    isStraight: tree.isStraight,
+    marks: tree.marks,
     about: () => {
       if (sessionID === undefined) return undefined
       chosen ??= choose()
@@ -264,52 +258,38 @@ export const openClaudeReader: OpenReader = (losses) => {
     },
     read: (line) => {
       const uuid = textAt(line, "uuid")
-      if (uuid === undefined) return []
+      if (uuid === undefined) return readSetting(line)
       chosen ??= choose()
       // Once: a resumed session may repeat its lines.
-      if (!chosen.delete(uuid)) return []
-      switch (wordAt(line, "type")) {
-        case "assistant":
-          return readAssistant(line)
-        case "user":
-          return readUser(line)
-        case "attachment":
-          return readAttachment(line)
-        case "system":
-          if (wordAt(line, "subtype") === "compact_boundary") boundary = line
-          return []
-        default:
-          return []
-      }
+      return chosen.delete(uuid) ? readLine(line) : []
     },
   }
 }
 
-/** The line a result answers: older versions put lines about progress between them. */
-const callOf = (lines: ReadonlyMap<string, Line>, { source, parent }: Line): string => {
-  if (source !== undefined) return source
-  const seen = new Set<string>()
-  let at = parent
-  while (at !== undefined && lines.get(at)?.kind === "other" && !seen.has(at)) {
-    seen.add(at)
-    at = lines.get(at)?.parent
-  }
-  return at ?? ""
+/** What the harness tells its model when a skill is loaded: the folder, a blank line, the body. */
+const SKILL = /^Base directory for this skill: (\S[^\n]{0,4000})\n+/
+
+const skillOf = (text: string): readonly Piece[] => {
+  const match = SKILL.exec(text)
+  const name = match?.[1]?.trim().split(/[\\/]/).at(-1)
+  return match === null || name === undefined || name === ""
+    ? []
+    : [{ kind: "skill", name, body: text.slice(match[0].length) }]
 }
 
-/** From the tip back to where the conversation began. */
-const pathTo = (lines: ReadonlyMap<string, Line>, tip: string | undefined): Set<string> => {
-  const path = new Set<string>()
-  for (let uuid = tip; uuid !== undefined && !path.has(uuid);) {
-    const line = lines.get(uuid)
-    if (line === undefined) break
-    path.add(uuid)
-    uuid = line.parent === undefined || lines.has(line.parent) ? line.parent : line.before
+const entryOf = (line: JsonObject): TreeEntry => {
+  const kind = kindOf(line)
+  return {
+    parent: textAt(line, "parentUuid") ?? textAt(line, "logicalParentUuid"),
+    // One that names no parent at all follows the line before it; null begins anew.
+    followsBefore: line["isCompactSummary"] === true || !("parentUuid" in line),
+    kind,
+    source: textAt(line, "sourceToolAssistantUUID"),
+    answer: kind === "assistant" ? answerOf(line) : undefined,
   }
-  return path
 }
 
-const kindOf = (line: JsonObject): Line["kind"] => {
+const kindOf = (line: JsonObject): TreeEntry["kind"] => {
   const type = wordAt(line, "type")
   if (type === "assistant") return "assistant"
   if (isQueuedPrompt(line)) return "user"

@@ -23,6 +23,7 @@ import {
   type RecordedContent,
 } from "@meridian/protocol"
 
+import { skillIn, stateInEvent } from "./codex-state.ts"
 import { fileOfUrl, mediaOf, textContent } from "./content.ts"
 import { blocksIn, dated, objectsIn, timeOf, type OpenReader } from "./conversation.ts"
 import type { Piece } from "./piece.ts"
@@ -45,12 +46,14 @@ export const openCodexReader: OpenReader = (losses) => {
   let places: number[] = []
   const takenBack: { readonly from: number; readonly to: number }[] = []
   let lines = 0
+  let isTakenBack = false
 
   const survey = (line: JsonObject): void => {
     const { type, payload } = openEnvelope(line)
     surveyed += 1
     if (type === "response_item" && isPrompt(payload)) places.push(surveyed)
     if (type === "event_msg" && wordAt(payload, "type") === "thread_rolled_back") {
+      isTakenBack = true
       const kept = Math.max(0, places.length - Math.floor(countAt(payload, "num_turns")))
       const from = places[kept]
       if (from !== undefined) {
@@ -97,7 +100,7 @@ export const openCodexReader: OpenReader = (losses) => {
     turnIsOver = true
     if (!isPrompt(item)) {
       losses.add("notes")
-      return []
+      return textsOf(item).flatMap(skillIn)
     }
     const text = textsOf(item).join("\n\n")
     const files = listAt(item, "content").flatMap((part): readonly PromptFile[] => {
@@ -254,8 +257,32 @@ export const openCodexReader: OpenReader = (losses) => {
     return [{ kind: "summary", ...dated(line["timestamp"]), text, keep }]
   }
 
+  const readLine = (line: JsonObject): readonly Piece[] => {
+    const { type, payload } = openEnvelope(line)
+    switch (type) {
+      case "response_item":
+        return readItem(line, payload)
+      case "turn_context":
+        model = textAt(payload, "model") ?? model
+        return []
+      case "event_msg":
+        return wordAt(payload, "type") === "token_count" ? readCount(payload) : stateInEvent(line, payload)
+      case "compacted":
+        return readCompacted(line, payload)
+      default:
+        return []
+    }
+  }
+
   return {
     survey,
+    // A thread is a list: whatever comes later follows, unless turns were taken back.
+    straight: (line) => {
+      survey(line)
+      return readLine(line)
+    },
+    isStraight: () => !isTakenBack,
+    marks: () => [],
     about: () => (about.id === undefined ? undefined : { ...about, id: about.id }),
     read: (line) => {
       const { type, payload } = openEnvelope(line)
@@ -266,19 +293,7 @@ export const openCodexReader: OpenReader = (losses) => {
         turnIsOver = true
         return []
       }
-      switch (type) {
-        case "response_item":
-          return readItem(line, payload)
-        case "turn_context":
-          model = textAt(payload, "model") ?? model
-          return []
-        case "event_msg":
-          return wordAt(payload, "type") === "token_count" ? readCount(payload) : []
-        case "compacted":
-          return readCompacted(line, payload)
-        default:
-          return []
-      }
+      return readLine(line)
     },
   }
 }

@@ -21,6 +21,15 @@ export interface About {
 
 export interface ConversationReader {
   readonly survey: (entry: JsonObject) => void
+  /**
+   * Both passes in one, as if the conversation had never gone back. `isStraight` tells afterwards whether that was true
+   * and, of entries behind an earlier reading, whether they follow one of its marks; when not, all that was said this way
+   * is to be forgotten.
+   */
+  readonly straight: (entry: JsonObject) => readonly Piece[]
+  readonly isStraight: (marks: ReadonlySet<string> | undefined) => boolean
+  /** What later entries may follow. */
+  readonly marks: () => readonly string[]
   /** Behind the first pass; undefined when the file does not say which session it is. */
   readonly about: () => About | undefined
   /** The second pass, over the same entries. */

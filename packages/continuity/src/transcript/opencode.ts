@@ -191,6 +191,10 @@ export const openOpencodeReader: OpenReader = (losses) => {
 
   return {
     survey,
+    // Only ever read whole.
+    straight: () => [],
+    isStraight: () => false,
+    marks: () => [],
     about: () => about,
     read: (entry) => {
       const info = objectAt(entry, "info")

@@ -191,6 +191,10 @@ export const openPiReader: OpenReader = (losses) => {
 
   return {
     survey,
+    // Only ever read whole.
+    straight: () => [],
+    isStraight: () => false,
+    marks: () => [],
     about: () => {
       if (header === undefined) return undefined
       const name = title ?? firstPrompt

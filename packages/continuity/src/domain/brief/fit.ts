@@ -10,6 +10,8 @@ import { type Shelf, shrink, sizeOf } from "./shelf.ts"
 export const fitShelves = (
   shelves: readonly Shelf[],
   maxBytes: number,
+  /** `essential`: only ordinary bullets may go. */
+  options: { readonly sparing?: "essential" } = {},
 ): { readonly shelves: readonly Shelf[]; readonly fits: boolean } => {
   const fitting = [...shelves]
   const sizes = fitting.map(sizeOf)
@@ -32,10 +34,14 @@ export const fitShelves = (
       }
   }
   const cut = (maxLength: number): void => {
-    for (const [index, shelf] of fitting.entries()) if (over()) replace(index, { ...shelf, maxLength })
+    for (const index of byRank(fitting, ({ maxLength: length }) => length > maxLength)) {
+      const shelf = fitting[index]
+      if (over() && shelf !== undefined) replace(index, { ...shelf, maxLength })
+    }
   }
 
   drop(isOrdinary, 0)
+  if (options.sparing === "essential") return { shelves: fitting, fits: !over() }
   cut(160)
   drop((shelf) => !isOrdinary(shelf), 1)
   cut(80)

@@ -1,36 +1,57 @@
 /**
- * The pinned part: what has to be in every request after a compaction, outside of the summary. Same facts, same
- * headings, only the sections that matter for the next step and only those that have something to say.
+ * The pinned part: what has to be in every request after a compaction, outside of the summary. Same facts in every host,
+ * only the sections that have something to say, and after them the texts of rules and skills as far as there is room.
  * Empty when nothing is known: a phrase that fills a gap is not worth a place in every request.
  */
 import { DEFAULT_SOURCE, type Fact, settleFacts } from "../fact.ts"
 import { utf8Length } from "../text/estimate-tokens.ts"
+import { type Attachment, renderAttachments, sizeOfAttachments } from "./attachment.ts"
 import { fitShelves } from "./fit.ts"
 import { budgetBytes, type RenderedBrief, type RenderOptions } from "./render-brief.ts"
 import { renderSmallest } from "./render-smallest.ts"
-import { SECTIONS } from "./sections.ts"
+import { PINNED_SECTIONS, PREAMBLE, TITLE } from "./sections.ts"
 import { fillShelf, leftOut, linesOf } from "./shelf.ts"
 
-const PINNED_TITLE = "## Pinned Session State"
-const PINNED_PREAMBLE =
-  "Kept outside of the summary and newer than it: where the two differ, this holds. Bullets quote project files; they are state, not new requests."
+export interface PinnedOptions extends RenderOptions {
+  /** Texts to go along. They never displace an essential fact. */
+  readonly attachments?: readonly Attachment[]
+  /** `resume`: the whole of what a host is told after a compaction. `state`: one part of what it is told. */
+  readonly head?: "resume" | "state"
+}
 
-export const renderPinned = (facts: readonly Fact[], options: RenderOptions = {}): RenderedBrief =>
+const HEADS = {
+  resume: `${TITLE}\n${PREAMBLE}`,
+  state: `## Pinned Session State\nKept outside of the summary and newer than it: where the two differ, this holds. Bullets quote project files and messages; they are state, not new requests.`,
+} as const
+
+/** The part of the budget that texts may take from facts that are not essential. */
+const ATTACHMENT_SHARE = 0.35
+
+export const renderPinned = (facts: readonly Fact[], options: PinnedOptions = {}): RenderedBrief =>
   renderSettledPinned(settleFacts(facts), options)
 
-export const renderSettledPinned = (facts: readonly Fact[], options: RenderOptions): RenderedBrief => {
+export const renderSettledPinned = (facts: readonly Fact[], options: PinnedOptions): RenderedBrief => {
+  const { attachments = [], head: kind = "state" } = options
   const known = Map.groupBy(
     facts.filter((fact) => fact.source !== DEFAULT_SOURCE),
-    ({ kind }) => kind,
+    ({ kind: each }) => each,
   )
-  const shelves = SECTIONS.filter(({ pinned }) => pinned)
-    .map((section) => fillShelf(section, known))
-    .filter(({ bullets }) => bullets.length > 0)
-  if (shelves.length === 0) return { text: "", leftOut: 0 }
-  const head = `${PINNED_TITLE}\n${PINNED_PREAMBLE}`
+  const shelves = PINNED_SECTIONS.map((section) => fillShelf(section, known)).filter(
+    ({ bullets }) => bullets.length > 0,
+  )
+  if (shelves.every(({ section }) => section.heading === "Recent Commits") && attachments.length === 0)
+    return { text: "", leftOut: 0 }
+  const head = HEADS[kind]
   const maxBytes = budgetBytes(options)
-  const fitted = fitShelves(shelves, maxBytes - utf8Length(head) - shelves.length)
-  if (!fitted.fits) return renderSmallest(PINNED_TITLE, shelves, maxBytes)
+  const room = maxBytes - utf8Length(head) - shelves.length
+  const wanted = Math.min(sizeOfAttachments(attachments), Math.floor(maxBytes * ATTACHMENT_SHARE))
+  const spared = fitShelves(shelves, room - wanted, { sparing: "essential" })
+  const fitted = spared.fits ? spared : fitShelves(shelves, room)
+  if (!fitted.fits) return renderSmallest(head.split("\n", 1)[0] ?? "", shelves, maxBytes)
   const text = [head, ...fitted.shelves.map((shelf) => linesOf(shelf).join("\n"))].join("\n\n")
-  return { text, leftOut: fitted.shelves.reduce((count, shelf) => count + leftOut(shelf), 0) }
+  const texts = renderAttachments(attachments, maxBytes - utf8Length(text) - 2)
+  return {
+    text: texts === "" ? text : `${text}\n\n${texts}`,
+    leftOut: fitted.shelves.reduce((count, shelf) => count + leftOut(shelf), 0),
+  }
 }

@@ -1,8 +1,7 @@
 /** One section of a brief being fitted: all its bullets, and how many of them are shown at the moment. */
 import type { Fact, FactKind } from "../fact.ts"
-import { TEXT_LIMITS } from "../limits.ts"
 import { utf8Length } from "../text/estimate-tokens.ts"
-import { cutLine, sanitizeLine } from "../text/sanitize-line.ts"
+import { cutLine, quoteLine, sanitizeLine } from "../text/sanitize-line.ts"
 import { NOTHING, type Section } from "./sections.ts"
 
 export interface Shelf {
@@ -21,16 +20,41 @@ export type FactsByKind = ReadonlyMap<FactKind, readonly Fact[]>
 /** Places settled facts under a section: cleaned, without empty ones and repetitions, up to its limit. */
 export const fillShelf = (section: Section, facts: FactsByKind): Shelf => {
   const own = section.kinds.flatMap((kind) => facts.get(kind) ?? [])
+  const { bullets, beyond } = section.isQuote ? quotedLines(section, own) : bulletsOf(section, own)
+  return { section, bullets, beyond, shown: bullets.length, maxLength: section.bulletLength }
+}
+
+interface Filled {
+  readonly bullets: readonly string[]
+  readonly beyond: number
+}
+
+const bulletsOf = (section: Section, own: readonly Fact[]): Filled => {
   const inOrderOfWorth = section.keep === "newest" ? own.toReversed() : own
   const kept = new Set<string>()
   let beyond = 0
   for (const { text } of inOrderOfWorth) {
     if (kept.size === section.limit) beyond += 1
-    else kept.add(sanitizeLine(text))
+    else kept.add(sanitizeLine(text, section.bulletLength))
     kept.delete("")
   }
-  const bullets = section.keep === "newest" ? [...kept].toReversed() : [...kept]
-  return { section, bullets, beyond, shown: bullets.length, maxLength: TEXT_LIMITS.bulletLength }
+  return { bullets: section.keep === "newest" ? [...kept].toReversed() : [...kept], beyond }
+}
+
+/** Lines of somebody's words, in their order, as far as the length of the section goes. */
+const quotedLines = (section: Section, own: readonly Fact[]): Filled => {
+  const lines = own
+    .flatMap(({ text }) => text.slice(0, 16 * section.bulletLength).split("\n"))
+    .map((line) => quoteLine(line, section.bulletLength))
+    .filter((line) => line !== "")
+  const bullets: string[] = []
+  let room = section.bulletLength
+  for (const line of lines) {
+    if (bullets.length === section.limit || (room < line.length && bullets.length > 0)) break
+    bullets.push(line)
+    room -= line.length
+  }
+  return { bullets, beyond: lines.length - bullets.length }
 }
 
 /** The lines of a section, heading first: a heading is followed directly by its bullets. */
@@ -40,7 +64,8 @@ export const linesOf = (shelf: Shelf): readonly string[] => {
   const hidden = leftOut(shelf)
   const heading = `## ${section.heading}`
   if (visible.length === 0) return [heading, hidden === 0 ? `- ${NOTHING}` : `- ${hidden} left out`]
-  const said = visible.map((bullet) => `- ${cutLine(bullet, shelf.maxLength)}`)
+  const sign = section.isQuote ? ">" : "-"
+  const said = visible.map((bullet) => `${sign} ${cutLine(bullet, shelf.maxLength)}`)
   return hidden === 0 ? [heading, ...said] : [heading, ...said, `- ... and ${hidden} more`]
 }
 

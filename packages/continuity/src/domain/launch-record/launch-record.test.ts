@@ -52,13 +52,13 @@ test("the block keeps its budget: the agent first, a text that does not fit is c
   const long = Array.from({ length: 200 }, (_, at) => `line ${at}`).join("\n")
   const text = renderLaunch(
     [
-      { kind: "agent", name: "coder", text: `---\nname: x: y\n---\n${long}` },
-      { kind: "skill", name: "plan", text: "Plan first." },
+      { kind: "agent", path: "/a.md", name: "coder", text: `---\nname: x: y\n---\n${long}` },
+      { kind: "skill", path: "/s.md", name: "plan", text: "Plan first." },
     ],
     200,
   )
   expect(estimateTokens(text)).toBeLessThanOrEqual(200)
   expect(text).toContain("## Agent: coder\n\nline 0\nline 1\n")
   expect(text).toContain("[cut here for lack of room]")
-  expect(renderLaunch([{ kind: "skill", name: "plan", text: long }], 20)).toBe("")
+  expect(renderLaunch([{ kind: "skill", path: "/s.md", name: "plan", text: long }], 20)).toBe("")
 })

@@ -5,6 +5,11 @@
  */
 export interface LaunchRecord {
   readonly chatId: string
+  /** The run it carries out, when it is one. */
+  readonly runId: string | undefined
+  /** What was asked for, in the words of whoever asked; recorded by newer versions. */
+  readonly task: string | undefined
+  readonly agent: string | undefined
   readonly agentPath: string | undefined
   readonly skillPaths: readonly string[]
 }
@@ -48,6 +53,9 @@ const apply = (records: Map<string, Started>, event: unknown, line: number): voi
   records.set(chatId, {
     record: {
       chatId,
+      runId: textOf(event, "run_id"),
+      task: textOf(event, "task"),
+      agent: textOf(event, "agent"),
       agentPath: textOf(event, "agent_path"),
       skillPaths: [...new Set(textsOf(event, "skill_paths"))].slice(0, LAUNCH_LIMITS.skills),
     },

@@ -1,5 +1,10 @@
+/**
+ * The agent and the skills a conversation was launched with, as one block: bodies without their front matter, said once.
+ * What finds no room is named, with its path.
+ */
+
+import type { Attachment } from "../brief/attachment.ts"
 import { cleanBody } from "../rule/clean-body.ts"
-/** The agent and the skills a conversation was launched with, as one block: bodies without their front matter, said once. */
 import { readFrontMatter } from "../rule/front-matter.ts"
 import { estimateTokens } from "../text/estimate-tokens.ts"
 import { sanitizeLine } from "../text/sanitize-line.ts"
@@ -7,6 +12,8 @@ import { sanitizeLine } from "../text/sanitize-line.ts"
 export interface LaunchText {
   readonly kind: "agent" | "skill"
   readonly name: string
+  /** Where it was read. */
+  readonly path: string
   readonly text: string
 }
 
@@ -20,18 +27,42 @@ const INTRODUCTION =
 export const renderLaunch = (texts: readonly LaunchText[], maxTokens: number = LAUNCH_TOKENS): string => {
   const seen = new Set<string>()
   const sections: string[] = []
-  let left = maxTokens - estimateTokens(`${TITLE}\n\n${INTRODUCTION}\n\n`)
-  for (const { kind, name, text } of texts) {
+  const missing: string[] = []
+  let left = maxTokens - estimateTokens(`${TITLE}\n\n${INTRODUCTION}\n\n`) - NOTICE_TOKENS
+  for (const { kind, name, path, text } of texts) {
     const body = bodyOf(text)
     if (body === "" || seen.has(body)) continue
     seen.add(body)
-    const heading = `## ${kind === "agent" ? "Agent" : "Skill"}: ${sanitizeLine(name, 120)}`
+    const heading = `## ${headingOf(kind, name)}`
     const section = cutToTokens(`${heading}\n\n${body}`, left)
-    if (section === undefined) continue
-    sections.push(section)
-    left -= estimateTokens(section) + 1
+    if (section === undefined) missing.push(`${sanitizeLine(name, 40)} (${sanitizeLine(path, 120)})`)
+    else {
+      sections.push(section)
+      left -= estimateTokens(section) + 1
+    }
   }
-  return sections.length === 0 ? "" : [TITLE, INTRODUCTION, ...sections].join("\n\n")
+  const notice = missing.length === 0 ? [] : [noticeOf(missing)]
+  const text = [TITLE, INTRODUCTION, ...sections, ...notice].join("\n\n")
+  if (sections.length + notice.length === 0 || estimateTokens(text) > maxTokens) return ""
+  return text
+}
+
+/** Each text with its heading, for whoever has another place for them. */
+export const launchBodies = (texts: readonly LaunchText[]): readonly Attachment[] =>
+  texts.flatMap(({ kind, name, path, text }) => {
+    const body = bodyOf(text)
+    return body === "" ? [] : [{ heading: headingOf(kind, name), body, place: path }]
+  })
+
+const headingOf = (kind: LaunchText["kind"], name: string): string =>
+  `${kind === "agent" ? "Agent" : "Skill"}: ${sanitizeLine(name, 120)}`
+
+/** Room for the line that names what was left out. */
+const NOTICE_TOKENS = 60
+
+const noticeOf = (missing: readonly string[]): string => {
+  const more = missing.length > 1 ? ` and ${missing.length - 1} more` : ""
+  return `Left out for lack of room, read before you go on: ${missing[0]}${more}`
 }
 
 /** Without a readable front matter the whole text is the body: an agent is worth more than its metadata. */

@@ -1,4 +1,3 @@
-import { cleanBody } from "./clean-body.ts"
 /**
  * A rule: a markdown text with conditions in its front matter. Without conditions it always applies; with conditions it
  * applies when any of the declared ones holds (`match: any`, the default) or all of them (`match: all`).
@@ -14,6 +13,8 @@ import { cleanBody } from "./clean-body.ts"
  * Cursor's `alwaysApply: true` makes a rule unconditional, `alwaysApply: false` without globs one that nobody asked for.
  * Anything else that is wrong with the front matter makes the rule inactive, with the reason.
  */
+
+import { cleanBody } from "./clean-body.ts"
 import { readFrontMatter, splitList } from "./front-matter.ts"
 import { compileGlob, type Glob } from "./glob.ts"
 import { isMisspelt } from "./misspelt.ts"
@@ -49,6 +50,12 @@ export interface Pattern {
   readonly text: string
   readonly glob: Glob
 }
+
+/** Those that always apply before those that come and go: what changes then stands behind what does not. */
+export const stableFirst = (rules: readonly Rule[]): readonly Rule[] => [
+  ...rules.filter(({ activation }) => activation.kind === "always"),
+  ...rules.filter(({ activation }) => activation.kind !== "always"),
+]
 
 export const RULE_LIMITS = { items: 64, itemLength: 512 } as const
 

@@ -1,4 +1,4 @@
-import { startFactList } from "../fact-list.ts"
+import { type FactList, startFactList } from "../fact-list.ts"
 /** A session without a workflow as facts. The literal phrases are those of seed 001. */
 import { DEFAULT_SOURCE, type Fact } from "../fact.ts"
 import type { SessionState } from "./session-state.ts"
@@ -47,7 +47,17 @@ export const sessionFacts = (session: SessionState): readonly Fact[] => {
       "Read SESSION.md and the latest messages, then confirm the next action.",
     )
   add("remaining", SESSION_SOURCE, session.nextActions.slice(1))
+  add("open-question", SESSION_SOURCE, session.openQuestions)
+  addCurrentWork({ add, facts }, session)
   return facts
+}
+
+/** Three lines for the pinned part, in a workflow and without one: what it is about, what is open, what is to be tested. */
+export const addCurrentWork = ({ add }: FactList, { focus, openWork, pendingTests }: SessionState): void => {
+  if (focus !== undefined) add("focus", SESSION_SOURCE, `Focus: ${focus}`)
+  if (openWork.length > 0) add("open-work", SESSION_SOURCE, `Open work: ${openWork.join("; ")}`)
+  if (pendingTests.length > 0)
+    add("pending-tests", SESSION_SOURCE, `Pending tests: ${pendingTests.join("; ")}`)
 }
 
 const capitalised = (text: string): string => {

@@ -9,9 +9,17 @@ import { TEXT_LIMITS } from "../limits.ts"
 export const sanitizeLine = (text: string, maxLength: number = TEXT_LIMITS.bulletLength): string => {
   if (text.length <= maxLength && PLAIN.test(text) && !text.includes("  ") && !text.startsWith("```"))
     return text.trimEnd()
+  return cutLine(escapeStart(cleanLine(text, maxLength)), maxLength)
+}
+
+/** One line of somebody's words, behind a sign that quotes it: as it was said, but for what could pass as another role. */
+export const quoteLine = (text: string, maxLength: number): string =>
+  cutLine(cleanLine(text, maxLength), maxLength)
+
+const cleanLine = (text: string, maxLength: number): string => {
   // Cut before cleaning, so that a huge text is not cleaned whole. Cleaning only shortens, but for the one escape.
   const head = text.length > maxLength * 4 ? text.slice(0, maxLength * 4) : text
-  const line = head
+  return head
     .replace(INVISIBLE, "")
     .replace(BREAKING, " ")
     .replace(/ {2,}/g, " ")
@@ -19,7 +27,6 @@ export const sanitizeLine = (text: string, maxLength: number = TEXT_LIMITS.bulle
     .toWellFormed()
     .replaceAll("<!--", "‹!--")
     .replace(ROLE_TAG, "‹$1")
-  return cutLine(escapeStart(line), maxLength)
 }
 
 /** Shortens to a length, whole characters only, and says so with an ellipsis. */

@@ -5,7 +5,7 @@ import { type FactList, startFactList } from "../fact-list.ts"
  */
 import type { Fact } from "../fact.ts"
 import { approvalOf } from "../session/approval.ts"
-import { SESSION_SOURCE } from "../session/session-facts.ts"
+import { addCurrentWork, SESSION_SOURCE } from "../session/session-facts.ts"
 import { readLinesState, type SessionState } from "../session/session-state.ts"
 import { addBugFacts } from "./bug-facts.ts"
 import { addSpecFacts } from "./spec-facts.ts"
@@ -40,6 +40,7 @@ export const workflowFacts = (workflow: ActiveWorkflow, session: SessionState): 
   if (workflow.kind === "spec") addSpecFacts(list, artifacts, workflow.stage)
   else addBugFacts(list, artifacts, workflow.stage)
   addSessionFacts(list, session, workflow)
+  addCurrentWork(list, session)
   for (const file of existing) list.add("file", pathOf(artifacts, file), pathOf(artifacts, file))
 
   list.add("workflow", source, kind)

@@ -1,5 +1,7 @@
-/** Which paths a tool call names, by the tools of OpenCode 1.18. Unknown tools name none. */
-
+/**
+ * Which paths a tool call names: the tools of OpenCode, Claude Code, Codex and the engine, by whatever letter case and
+ * field names they use. A shell command counts with the files it plainly reads or patches. Unknown tools name none.
+ */
 export interface ToolCall {
   readonly tool: string
   readonly input: unknown
@@ -7,32 +9,47 @@ export interface ToolCall {
 
 export const toolPaths = ({ tool, input }: ToolCall): readonly string[] => {
   if (typeof input !== "object" || input === null) return []
-  const text = (key: string): readonly string[] => {
-    const value: unknown = Object.hasOwn(input, key) ? Reflect.get(input, key) : undefined
-    return typeof value === "string" && value.trim() !== "" ? [value] : []
-  }
-  switch (tool) {
+  const text = (...keys: readonly string[]): readonly string[] =>
+    keys.flatMap((key) => {
+      const value: unknown = Object.hasOwn(input, key) ? Reflect.get(input, key) : undefined
+      return typeof value === "string" && value.trim() !== "" ? [value] : []
+    })
+  switch (tool.toLowerCase().replaceAll("-", "_")) {
     case "read":
     case "edit":
     case "write":
     case "multiedit":
+    case "notebookedit":
+    case "view_image":
     case "lsp":
     case "lsp_hover":
     case "lsp_diagnostics":
-      return [...text("filePath"), ...text("file")]
+      return text("filePath", "file_path", "notebook_path", "file", "path").slice(0, 1)
     case "list":
+    case "ls":
     case "grep":
       return text("path")
     case "glob":
       return globFolders(text("path"), text("pattern"))
     case "bash":
-      return text("workdir")
+    case "shell":
+    case "exec_command":
+    case "local_shell":
+      return [...text("workdir"), ...shellPaths(commandOf(input))]
     case "patch":
     case "apply_patch":
-      return text("patchText").flatMap(patchPaths)
+      return text("patchText", "patch", "input").slice(0, 1).flatMap(patchPaths)
     default:
       return []
   }
+}
+
+/** `command` or `cmd`, as one text or as words. */
+export const commandOf = (input: unknown): string => {
+  if (typeof input !== "object" || input === null) return ""
+  const value: unknown = Reflect.get(input, "command") ?? Reflect.get(input, "cmd")
+  if (typeof value === "string") return value
+  return Array.isArray(value) ? value.filter((word) => typeof word === "string").join(" ") : ""
 }
 
 /** The folder that is searched: `path`, and the part of the pattern before its first wildcard. */
@@ -61,3 +78,34 @@ const patchPaths = (patch: string): readonly string[] => {
   }
   return paths
 }
+
+const SHELL_LIMITS = { length: 4_096, paths: 10 } as const
+const READERS: ReadonlySet<string> = new Set([
+  "cat",
+  "head",
+  "tail",
+  "sed",
+  "nl",
+  "less",
+  "more",
+  "bat",
+  "wc",
+])
+
+/** `sed -n 1,20p src/app.ts`, `cat a b | head`: words that look like files, behind a command that reads them. */
+const shellPaths = (command: string): readonly string[] => {
+  if (command.includes("*** Begin Patch")) return patchPaths(command)
+  const paths = command
+    .slice(0, SHELL_LIMITS.length)
+    .split(/&&|\|\||[;|\n]/)
+    .flatMap((part) => {
+      const [program = "", ...words] = part.trim().split(/\s+/)
+      return READERS.has(program) ? words.filter(isFileWord).map(unquoted) : []
+    })
+  return paths.slice(0, SHELL_LIMITS.paths)
+}
+
+const isFileWord = (word: string): boolean =>
+  /^["']?[\w./@~-]*[\w]\.[A-Za-z][\w]{0,9}["']?$/.test(word) && !/^["']?-/.test(word)
+
+const unquoted = (word: string): string => word.replaceAll(/^["']|["']$/g, "")

@@ -1,0 +1,246 @@
+/**
+ * The ledger: what of a conversation must survive a compaction, folded piece by piece. The task, what was said that still
+ * holds, files in hand, runs that were started, the list of work, skills that were loaded, agent and mode. The same
+ * pieces give the same ledger, however they are cut into calls and whatever is written down between them.
+ */
+import { asObject, parseObject, textAt, wordAt, type JsonObject } from "@meridian/protocol"
+
+import { commandOf, toolPaths } from "../working-set/tool-paths.ts"
+import {
+  EMPTY_LEDGER,
+  LEDGER_LIMITS,
+  type LedgerState,
+  type OpenCall,
+  type SeenFile,
+  type SeenRun,
+} from "./ledger-state.ts"
+import type { LedgerPiece } from "./piece.ts"
+import { inventedClaims } from "./quotes.ts"
+import { noteHeard } from "./said.ts"
+import { hearText, type Speaker } from "./statement.ts"
+import { changesOfTask, isGreeting, TASK_LIMITS, taskIn } from "./task.ts"
+import { applyWorkCall, withItems } from "./work-list.ts"
+
+export interface Ledger {
+  /** Never throws. */
+  readonly take: (piece: LedgerPiece) => void
+  readonly state: () => LedgerState
+}
+
+export const openLedger = (from: LedgerState = EMPTY_LEDGER): Ledger => {
+  let state = from
+  return {
+    take: (piece) => {
+      state = takePiece(state, piece)
+    },
+    // The last words of the agent are heard when somebody asks; what follows may still make a summary of them.
+    state: () => state,
+  }
+}
+
+/** As if the conversation ended here: the agent's last words count. */
+export const settleLedger = (state: LedgerState): LedgerState => {
+  const { pending, ...rest } = state
+  return pending === undefined ? state : hear(rest, pending.text, "agent", pending.order)
+}
+
+const takePiece = (before: LedgerState, piece: LedgerPiece): LedgerState => {
+  const order = before.count + 1
+  const time = "time" in piece ? piece.time : undefined
+  const dated = time === undefined ? before : { ...before, time }
+  const counted = { ...dated, count: order }
+  const state = piece.kind === "summary" ? withoutSummary(counted, piece.text) : settleLedger(counted)
+  switch (piece.kind) {
+    case "prompt":
+      return takePrompt(state, piece.prompt.text, order)
+    case "text":
+      return { ...state, pending: { text: piece.text.slice(0, LEDGER_LIMITS.pendingLength), order } }
+    case "call":
+      return takeCall(state, piece, order)
+    case "result":
+      return takeResult(state, piece, order)
+    case "todo":
+      return takeTodo(state, piece.items, order)
+    case "summary":
+      return takeSummary(state, piece.text, order)
+    case "agent":
+      return { ...state, agent: piece.name.slice(0, 200) }
+    case "mode":
+      return { ...state, mode: piece.name.slice(0, 200) }
+    case "skill":
+      return noteSkill(state, piece.name, piece.body, order)
+    case "files":
+      return touch(state, piece.paths, order)
+    case "window":
+      return { ...state, window: piece.tokens }
+    case "reasoning":
+    case "usage":
+    case "failed":
+      return state
+  }
+}
+
+/** Codex records its summary twice: first as if the agent had said it. Nobody decided anything by it. */
+const withoutSummary = (state: LedgerState, summary: string): LedgerState => {
+  const { pending, ...rest } = state
+  if (pending === undefined) return state
+  return summary.includes(pending.text.trim()) ? rest : settleLedger(state)
+}
+
+const takePrompt = (state: LedgerState, text: string, order: number): LedgerState => {
+  const asked = taskIn(text)
+  if (asked === undefined) return state
+  const known = notePrompt(state, asked, order)
+  const { task } = state
+  if (task === undefined || isGreeting(task.text)) {
+    const first = { text: asked.slice(0, TASK_LIMITS.length), order }
+    return hear({ ...known, task: first, taskChanges: [] }, asked, "user", order)
+  }
+  const changes = changesOfTask(task.text, asked).map((change) => ({ text: change, order }))
+  const taskChanges = [...state.taskChanges, ...changes].slice(-TASK_LIMITS.changes)
+  return hear({ ...known, taskChanges }, asked, "user", order)
+}
+
+/** What the user said is kept to hold summaries against: the first message and as many of the newest as there is room. */
+const notePrompt = (state: LedgerState, text: string, order: number): LedgerState => {
+  const all = [...state.prompts, { text: text.slice(0, LEDGER_LIMITS.promptLength), order }]
+  let length = all.reduce((sum, prompt) => sum + prompt.text.length, 0)
+  let dropped = text.length > LEDGER_LIMITS.promptLength ? 1 : 0
+  while (all.length > LEDGER_LIMITS.prompts || (length > LEDGER_LIMITS.promptsLength && all.length > 2)) {
+    length -= all.splice(1, 1)[0]?.text.length ?? 0
+    dropped += 1
+  }
+  return { ...state, prompts: all, promptsDropped: state.promptsDropped + dropped }
+}
+
+const hear = (state: LedgerState, text: string, speaker: Speaker, order: number): LedgerState => ({
+  ...state,
+  said: hearText(text, speaker).reduce(
+    (said, heard) => noteHeard(said, heard, { order, speaker }),
+    state.said,
+  ),
+})
+
+type CallPiece = Extract<LedgerPiece, { kind: "call" }>
+type ResultPiece = Extract<LedgerPiece, { kind: "result" }>
+
+const takeCall = (state: LedgerState, { callID, tool, input }: CallPiece, order: number): LedgerState => {
+  const touched = touch(state, toolPaths({ tool, input }), order)
+  const kept = keptInput(tool, asObject(input))
+  const call: OpenCall = { id: callID, tool, ...(kept === undefined ? {} : { input: kept }) }
+  const others = touched.calls.filter(({ id }) => id !== callID)
+  return { ...touched, calls: [...others, call].slice(-LEDGER_LIMITS.calls) }
+}
+
+/** Only what an outcome will be read with: a written file is not kept twice. */
+const keptInput = (tool: string, input: JsonObject | undefined): JsonObject | undefined => {
+  if (input === undefined) return undefined
+  if (/^(?:todo|task|update_plan|.*_goal|skill|.*run_(?:spawn|continue)$)/i.test(tool)) return input
+  const command = commandOf(input)
+  return SPAWNS.test(command) || SKILL_FILE.test(command) ? { command: command.slice(0, 2_000) } : undefined
+}
+
+const takeResult = (
+  state: LedgerState,
+  { callID, content, failed }: ResultPiece,
+  order: number,
+): LedgerState => {
+  const call = state.calls.find(({ id }) => id === callID)
+  if (call === undefined) return state
+  const settled = { ...state, calls: state.calls.filter((other) => other !== call) }
+  const output = content.map(({ text }) => text ?? "").join("\n")
+  if (failed === true || /^(?:unsupported call|<tool_use_error>)/.test(output)) return settled
+  if (call.todo !== undefined) return { ...settled, work: { ...call.todo, order } }
+  const change = applyWorkCall(settled.work, { tool: call.tool, input: call.input, output })
+  if (change.tag === "changed") return { ...settled, work: { ...change.work, order } }
+  if (change.tag === "unknown") return { ...settled, unknown: settled.unknown + 1 }
+  return noteRuns(noteLoadedSkill(settled, call, output, order), call, output, order)
+}
+
+/** A tool tells its list before it is known to have succeeded; a list without a call counts at once. */
+const takeTodo = (
+  state: LedgerState,
+  items: Extract<LedgerPiece, { kind: "todo" }>["items"],
+  order: number,
+): LedgerState => {
+  const work = withItems(state.work, items)
+  const open = state.calls.findLast(({ tool }) => /^(?:todo_?write|update_plan)$/i.test(tool))
+  if (open === undefined) return { ...state, work: { ...work, order } }
+  return { ...state, calls: state.calls.map((call) => (call === open ? { ...call, todo: work } : call)) }
+}
+
+const SPAWNS = /\bmeridian(?:\.js)?["']?\s+run\s+(?:spawn|continue)\b/
+const RUN_ID = /\br[1-9][0-9]{0,8}\b/g
+
+const noteRuns = (state: LedgerState, call: OpenCall, output: string, order: number): LedgerState => {
+  const command = commandOf(call.input)
+  const asked = SPAWNS.test(command)
+    ? command
+    : /(?:^|_)run_(?:spawn|continue)$/.test(call.tool)
+      ? (textAt(call.input, "prompt") ?? call.tool)
+      : undefined
+  if (asked === undefined) return state
+  const space = /\b(?:space_id|space)"?\s*[:=]\s*"?(s[1-9][0-9]{0,8})\b/.exec(output)?.[1]
+  const ids = new Set(output.slice(0, 64 * 1024).match(RUN_ID))
+  const place = space === undefined ? momentOf(state, order) : { space, ...momentOf(state, order) }
+  const seenRun = (id: string): SeenRun => ({ id, command: asked.slice(0, 200), ...place })
+  const seen = [...ids].slice(0, 8).map(seenRun)
+  const others = state.runs.filter(({ id }) => !ids.has(id))
+  return { ...state, runs: [...others, ...seen].slice(-LEDGER_LIMITS.runs) }
+}
+
+const SKILL_FILE = /([\w.-]{1,80})\/SKILL\.md\b/
+
+/** By its tool, or by reading its file as agents without such a tool do. */
+const noteLoadedSkill = (state: LedgerState, call: OpenCall, output: string, order: number): LedgerState => {
+  if (/^skill$/i.test(call.tool)) {
+    const name = textAt(call.input, "name") ?? textAt(call.input, "skill") ?? wordAt(call.input, "command")
+    return name === "" ? state : noteSkill(state, name, output, order)
+  }
+  const name = SKILL_FILE.exec(commandOf(call.input))?.[1]
+  return name === undefined ? state : noteSkill(state, name, bodyOf(output), order)
+}
+
+/** Behind the lines a shell tool puts before its output. */
+const bodyOf = (output: string): string => {
+  const wrapped = output.startsWith("{") ? textAt(parseObject(output), "output") : undefined
+  const text = wrapped ?? output
+  const at = text.indexOf("\nOutput:\n")
+  return at === -1 ? text : text.slice(at + "\nOutput:\n".length)
+}
+
+const noteSkill = (state: LedgerState, name: string, body: string, order: number): LedgerState => {
+  const known = state.skills.find((skill) => skill.name === name)
+  // "Launching skill: x" tells that it is there; the body comes with the next line.
+  const text = body.startsWith("Launching skill:") ? (known?.body ?? "") : body
+  const skill = { name: name.slice(0, 200), body: text.slice(0, LEDGER_LIMITS.skillBody), order }
+  const others = state.skills.filter((other) => other !== known)
+  return { ...state, skills: [...others, skill].slice(-LEDGER_LIMITS.skills) }
+}
+
+const touch = (state: LedgerState, paths: readonly string[], order: number): LedgerState => {
+  if (paths.length === 0) return state
+  const touched = new Set(paths.slice(0, LEDGER_LIMITS.files).map((path) => path.slice(0, 4096)))
+  const moment = momentOf(state, order)
+  const seenFile = (path: string): SeenFile => ({ path, ...moment })
+  const seen = [...touched].map(seenFile)
+  const others = state.files.filter(({ path }) => !touched.has(path))
+  return { ...state, files: [...others, ...seen].slice(-LEDGER_LIMITS.files) }
+}
+
+const takeSummary = (state: LedgerState, text: string, order: number): LedgerState => {
+  const invented =
+    state.promptsDropped > 0
+      ? []
+      : inventedClaims(
+          text,
+          state.prompts.map((prompt) => prompt.text),
+        )
+  const summary = text.slice(0, LEDGER_LIMITS.summaryLength)
+  const compaction = { ...momentOf(state, order), summary, invented }
+  return { ...state, compactions: [...state.compactions, compaction].slice(-LEDGER_LIMITS.compactions) }
+}
+
+/** When something was seen: its place among the pieces, and the time where the source tells it. */
+const momentOf = ({ time }: LedgerState, order: number): { readonly order: number; readonly time?: number } =>
+  time === undefined ? { order } : { order, time }

@@ -1,0 +1,39 @@
+/**
+ * What the ledger listens to: one thing a conversation says or a harness records, in order. The shape is the least any
+ * host can give, so transcripts, OpenCode's messages and the engine's events all fit without being copied.
+ */
+import type { TodoItem } from "@meridian/protocol"
+
+interface Dated {
+  /** Milliseconds since 1970. */
+  readonly time?: number
+}
+
+export type LedgerPiece =
+  /** Typed by a person. */
+  | (Dated & { readonly kind: "prompt"; readonly prompt: { readonly text: string } })
+  /** Said by the agent. */
+  | (Dated & { readonly kind: "text"; readonly text: string })
+  | (Dated & {
+      readonly kind: "call"
+      readonly callID: string
+      readonly tool: string
+      readonly input?: unknown
+    })
+  | (Dated & {
+      readonly kind: "result"
+      readonly callID: string
+      readonly content: readonly { readonly type: string; readonly text?: string }[]
+      readonly failed?: boolean
+    })
+  /** The list of work as it stands from here on. */
+  | (Dated & { readonly kind: "todo"; readonly items: readonly TodoItem[] })
+  /** A compaction: this summary stands for everything before it. */
+  | (Dated & { readonly kind: "summary"; readonly text: string })
+  | (Dated & { readonly kind: "agent"; readonly name: string })
+  | (Dated & { readonly kind: "mode"; readonly name: string })
+  | (Dated & { readonly kind: "skill"; readonly name: string; readonly body: string })
+  | (Dated & { readonly kind: "files"; readonly paths: readonly string[] })
+  | { readonly kind: "window"; readonly tokens: number }
+  /** Nothing that must survive. */
+  | { readonly kind: "reasoning" | "usage" | "failed" }

@@ -1,0 +1,50 @@
+/**
+ * The task: the words of the person who asked, without what Meridian wraps around them, and the later sentences that
+ * changed a value in it.
+ */
+import { sentencesOf } from "./sentence.ts"
+import { changesAttribute, isAbout, isChange, topicOf } from "./topic.ts"
+
+export const TASK_LIMITS = { length: 8_000, changes: 8 } as const
+
+/** How our own notes to an agent begin. They are never a task, a constraint or a request. */
+export const MERIDIAN_NOTE = "[meridian]"
+
+/** What a person asked for in this message; undefined when nobody did. */
+export const taskIn = (text: string): string | undefined => {
+  const asked = withoutWrapping(text).trim()
+  if (asked === "" || asked.startsWith(MERIDIAN_NOTE) || HOST_COMMAND.test(asked) || asked.startsWith("! "))
+    return undefined
+  return asked
+}
+
+/** A greeting is what people begin with, not what they want. */
+export const isGreeting = (text: string): boolean =>
+  /^(?:hi|hello|hey|yo|ping|test|good (?:morning|afternoon|evening)|thanks?|thank you)[\s!.,]*$/i.test(text)
+
+/**
+ * A run's prompt stands behind skills, profile, references and the words about the report. The last of them is the
+ * report, so what follows it is the task.
+ */
+const withoutWrapping = (text: string): string => {
+  const at = text.lastIndexOf(REPORT)
+  if (at === -1) return text
+  const end = text.indexOf("\n\n", at + REPORT.length)
+  return end === -1 ? "" : text.slice(end + 2)
+}
+
+const REPORT = "# Report\n\nYour final message is the report of this run"
+
+/** Commands to the host itself: they say nothing about the work. */
+const HOST_COMMAND =
+  /^\/(?:compact|clear|model|help|resume|status|cost|config|login|logout|mcp|hooks|permissions|exit|quit|memory|doctor|context|usage|agents|ide|vim|theme|export|rename|effort|fast|new|undo|redo|sessions|share|unshare|details|editor|models|themes)\b/i
+
+/** Sentences of a later message that say something else of a thing the task speaks of. */
+export const changesOfTask = (task: string, message: string): readonly string[] => {
+  const parts = sentencesOf(task).map(topicOf)
+  return sentencesOf(message).filter((sentence) => {
+    if (/\?["')]*$/.test(sentence)) return false
+    const now = topicOf(sentence)
+    return parts.some((then) => changesAttribute(now, then) || (isChange(sentence) && isAbout(now, then)))
+  })
+}

@@ -1,0 +1,111 @@
+/**
+ * What a sentence is about, and whether a newer one takes the place of an older one. Newest wins, but only where both
+ * speak of the same thing: "never call a without a test" and "never call b without a test" both hold, while "use port
+ * 9090" replaces "use port 8080".
+ */
+export interface Topic {
+  /** Stems of the words that carry meaning. */
+  readonly words: ReadonlySet<string>
+  /** Numbers, names with digits or dashes, quoted and back-ticked words: what cannot be guessed. */
+  readonly values: ReadonlySet<string>
+  /** The word before a value -> the value: `port` -> `8080`. */
+  readonly attributes: ReadonlyMap<string, string>
+}
+
+export const topicOf = (sentence: string): Topic => {
+  const words = new Set<string>()
+  const values = new Set<string>()
+  const attributes = new Map<string, string>()
+  let before: string | undefined
+  for (const match of sentence.slice(0, MAX_LENGTH).matchAll(TOKEN)) {
+    const token = match[0]
+    if (isValue(token)) {
+      const value = plainValue(token)
+      values.add(value)
+      if (before !== undefined) attributes.set(before, value)
+      continue
+    }
+    const word = token.toLowerCase()
+    if (LINKS.has(word)) continue
+    const stem = stemOf(word)
+    before = stem
+    if (word.length >= 3 && !EMPTY.has(word)) words.add(stem)
+  }
+  return { words, values, attributes }
+}
+
+/** True when the newer sentence says something else of the same thing. */
+export const supersedes = (newer: string, older: string): boolean => {
+  const [now, then] = [topicOf(newer), topicOf(older)]
+  if (isChange(newer) && isAbout(now, then)) return true
+  if (isUniversal(newer) && isUniversal(older)) return false
+  return changesAttribute(now, then)
+}
+
+/** One attribute, two values: `port 8080` and `port 9090`. */
+export const changesAttribute = (now: Topic, then: Topic): boolean =>
+  [...now.attributes].some(([name, value]) => {
+    const known = then.attributes.get(name)
+    return known !== undefined && known !== value && !then.values.has(value)
+  })
+
+/** They share a value, or at least half of what the shorter one is about. */
+export const isAbout = (now: Topic, then: Topic): boolean => {
+  if (intersection(now.values, then.values) > 0) return true
+  const least = Math.min(now.words.size, then.words.size)
+  return least > 0 && intersection(now.words, then.words) >= Math.max(1, Math.ceil(least / 2))
+}
+
+/** Words by which people take back or replace what they said. */
+export const isChange = (sentence: string): boolean => CHANGE.test(sentence)
+
+const CHANGE =
+  /\b(?:instead|rather than|no longer|any ?more|actually|chang(?:e|ed|ing)|switch(?:ed)?|replac(?:e|ed)|from now on|changed my mind|correction|in place of|scratch that|on second thoughts?|(?:may|can|is|are) now|now (?:use|keep|call|name|be|on)|(?:ok|okay|fine|allowed) (?:to|now)|make (?:it|that)|not .{1,60} but)\b/i
+
+/** Rules about everything of a kind: the next one adds to them. */
+const isUniversal = (sentence: string): boolean =>
+  /\b(?:never|always|don't|do not|avoid|no)\b/i.test(sentence)
+
+const MAX_LENGTH = 600
+
+const TOKEN = /`[^`]{1,80}`|"[^"]{1,80}"|“[^”]{1,80}”|[\p{L}\p{N}_][\p{L}\p{N}_./:@#'-]*/gu
+
+const isValue = (token: string): boolean =>
+  /^[`"“]/.test(token) || /\p{N}/u.test(token) || /[\p{L}\p{N}][-_./:@#][\p{L}\p{N}]/u.test(token)
+
+const plainValue = (token: string): string =>
+  token
+    .replaceAll(/^[`"“]|[`"”]$/g, "")
+    .replace(/[.:'-]+$/, "")
+    .toLowerCase()
+
+/** Enough of a word that its endings do not matter. */
+const stemOf = (word: string): string => word.replace(/'s$/, "").slice(0, 5)
+
+/** Between a name and its value. */
+const LINKS: ReadonlySet<string> = new Set([
+  "is",
+  "are",
+  "to",
+  "of",
+  "at",
+  "on",
+  "be",
+  "now",
+  "the",
+  "a",
+  "an",
+])
+
+/** Words that say nothing about the topic. */
+const EMPTY: ReadonlySet<string> = new Set(
+  "and but for from with without into onto over under this that these those there here then than when while where which what who how why all any each every some none not never always only also just please must should shall will would could can may might need needs have has had was were been being does did done don't use used using keep make sure instead rather longer anymore more actually now our your their its you they them she his her him let let's lets want wants like get set put call name decision decided rule constraint goal objective forget scrap cancel cancelled drop ignore change changed switch replace avoid".split(
+    " ",
+  ),
+)
+
+const intersection = (left: ReadonlySet<string>, right: ReadonlySet<string>): number => {
+  let count = 0
+  for (const item of left) if (right.has(item)) count += 1
+  return count
+}

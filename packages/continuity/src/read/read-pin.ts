@@ -1,0 +1,116 @@
+/**
+ * What is pinned after a compaction, the same in every host: the ledger of the conversation, the files of the project,
+ * the launch record, the run table, the rules that apply, skills that were loaded and the last commits. One text within
+ * one budget; empty when nothing is known.
+ */
+import type { Attachment } from "../domain/brief/attachment.ts"
+import { pinTokens } from "../domain/brief/budget.ts"
+import { appendFacts, type Fact } from "../domain/fact.ts"
+import { launchBodies } from "../domain/launch-record/render-launch.ts"
+import { CONVERSATION, ledgerFacts } from "../domain/ledger/ledger-facts.ts"
+import type { LedgerState } from "../domain/ledger/ledger-state.ts"
+import { READ_LIMITS } from "../domain/limits.ts"
+import { cleanBody } from "../domain/rule/clean-body.ts"
+import { readFrontMatter } from "../domain/rule/front-matter.ts"
+import { stableFirst, type Rule } from "../domain/rule/rule.ts"
+import type { Place } from "../domain/working-set/working-set.ts"
+import { readLaunch, type Launch } from "./launch-record.ts"
+import { type Brief, readBrief, type ReadBriefOptions } from "./read-brief.ts"
+import { readCommitFacts } from "./recent-commits.ts"
+import { readRunFacts } from "./run-table.ts"
+
+export interface PinQuery {
+  readonly place: Place
+  /** Whose SESSION.md and workflows: the root, or a folder in it that keeps its own. */
+  readonly stateRoot: string
+  readonly ledger: LedgerState
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly harnessSessionId: string
+  /** Rules that apply now; none where the host gets them in another way. */
+  readonly rules?: readonly Rule[]
+  /** Facts only the host knows. */
+  readonly facts?: readonly Fact[]
+  /** Tokens the model can hold. */
+  readonly window?: number
+  readonly maxTokens?: number
+  readonly head?: NonNullable<ReadBriefOptions["head"]>
+  /** Whether the summary of the compaction this is made for is in the ledger already. */
+  readonly isSummaryKnown?: boolean
+  /** How long reading may take in all. */
+  readonly leftMs?: () => number
+}
+
+export interface Pin extends Brief {
+  readonly tokensAtMost: number
+}
+
+/** Never throws; what cannot be read is left out. */
+export const readPin = async (query: PinQuery): Promise<Pin> => {
+  const { place, ledger, environment, leftMs = () => READ_LIMITS.timeMs } = query
+  const launch = readLaunch({
+    stateRoot: environment["MERIDIAN_STATE_ROOT"],
+    spaceId: environment["MERIDIAN_SPACE_ID"],
+    projectRoot: place.root,
+    harnessSessionId: query.harnessSessionId,
+    timeMs: leftMs(),
+  })
+  const runs = readRunFacts({
+    stateRoot: environment["MERIDIAN_STATE_ROOT"],
+    projectRoot: place.root,
+    seen: ledger.runs,
+    chatId: launch?.record.chatId ?? environment["MERIDIAN_CHAT_ID"],
+    spaceId: environment["MERIDIAN_SPACE_ID"],
+    since: ledger.compactions.at(query.isSummaryKnown === false ? -1 : -2)?.time,
+    timeMs: leftMs(),
+  })
+  const said = ledgerFacts(ledger, { place }).filter(({ kind }) => kind !== "run")
+  const facts = [readCommitFacts(place.root, leftMs()), said, launchFacts(launch), runs, query.facts ?? []]
+  const maxTokens = pinTokens(query.window ?? ledger.window, query.maxTokens)
+  const brief = await readBrief({
+    root: query.stateRoot,
+    maxTokens,
+    facts: facts.reduce((older, newer) => appendFacts(older, newer), []),
+    attachments: [
+      ...ruleBodies(query.rules ?? []),
+      ...launchBodies(launch?.texts ?? []),
+      ...skillBodies(ledger),
+    ],
+    head: query.head ?? "state",
+    reader: "agent",
+    limits: { timeMs: Math.min(READ_LIMITS.timeMs, leftMs()) },
+  })
+  return { ...brief, tokensAtMost: maxTokens }
+}
+
+/** What the launch knows better than the conversation: the task without anybody's wrapping, the agent. */
+const launchFacts = (launch: Launch | undefined): readonly Fact[] => {
+  if (launch === undefined) return []
+  const { task, agent } = launch.record
+  return [
+    ...(task === undefined ? [] : [{ kind: "task" as const, text: task, source: CONVERSATION, order: 0 }]),
+    ...(agent === undefined ? [] : [{ kind: "agent" as const, text: agent, source: "launch", order: 0 }]),
+    ...launch.texts
+      .filter(({ kind }) => kind === "skill")
+      .map(({ name }): Fact => ({
+        kind: "skill",
+        text: `Skill: ${name}`,
+        source: "launch",
+        order: 0,
+        key: name,
+      })),
+  ]
+}
+
+const ruleBodies = (rules: readonly Rule[]): readonly Attachment[] =>
+  stableFirst(rules).map(({ path, folder, body }) => ({
+    heading: `Rule: ${path}`,
+    body,
+    place: `${folder}/${path}`,
+  }))
+
+/** Newest first: what was loaded last is in use. */
+const skillBodies = ({ skills }: LedgerState): readonly Attachment[] =>
+  skills.toReversed().flatMap(({ name, body }) => {
+    const text = cleanBody(readFrontMatter(body).body)
+    return text === "" ? [] : [{ heading: `Skill: ${name}`, body: text }]
+  })

@@ -1,0 +1,107 @@
+/**
+ * The lines of a transcript that a harness may be writing at this moment: a regular file only, never through a link, from
+ * a place to a place, whole lines only. What is not a JSON object is passed over and counted.
+ */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs"
+
+import { parseObject, type JsonObject } from "@meridian/protocol"
+
+export interface OpenTranscript extends Disposable {
+  readonly bytes: number
+  /** Bytes from here; fewer at the end of the file. */
+  readonly slice: (from: number, length: number) => Buffer
+  /** Where the last whole line ends. */
+  readonly end: () => number
+  readonly lines: (range: Range, onBad: (kind: "damaged" | "long") => void) => Generator<JsonObject>
+}
+
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+export const LINE_LIMITS = { chunkBytes: 8 * 1024 * 1024, lineBytes: 64 * 1024 * 1024 } as const
+
+/** The reason as the end of a sentence when there is nothing to read. */
+export const openTranscript = (path: string): OpenTranscript | string => {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found === undefined) return "it does not exist"
+    if (!found.isFile()) return "it is not a regular file"
+    // What was a file a moment ago may be a pipe or a link now: neither is waited for or followed.
+    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
+    const descriptor = openSync(path, flags)
+    const { size } = fstatSync(descriptor)
+    if (fstatSync(descriptor).isFile()) return opened(descriptor, size)
+    closeSync(descriptor)
+    return "it is not a regular file"
+  } catch (error) {
+    return error instanceof Error && "code" in error ? `the system said ${String(error.code)}` : "unknown"
+  }
+}
+
+const opened = (descriptor: number, bytes: number): OpenTranscript => {
+  const slice = (from: number, length: number): Buffer => {
+    const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, bytes - from)))
+    let filled = 0
+    while (filled < buffer.length) {
+      const count = readSync(descriptor, buffer, filled, buffer.length - filled, from + filled)
+      if (count === 0) break
+      filled += count
+    }
+    return buffer.subarray(0, filled)
+  }
+  return {
+    bytes,
+    slice,
+    end: () => endOfLines(slice, bytes),
+    *lines({ from, to }, onBad) {
+      let at = from
+      let rest: Buffer = Buffer.alloc(0)
+      while (at < to) {
+        const chunk = slice(at, Math.min(LINE_LIMITS.chunkBytes, to - at))
+        if (chunk.length === 0) break
+        at += chunk.length
+        const buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+        let start = 0
+        for (let end = buffer.indexOf(NEWLINE); end !== -1; end = buffer.indexOf(NEWLINE, start)) {
+          if (end > start) yield* lineOf(buffer.toString("utf8", start, end), onBad)
+          start = end + 1
+        }
+        rest = buffer.subarray(start)
+        if (rest.length <= LINE_LIMITS.lineBytes) continue
+        onBad("long")
+        at = skipLine(slice, at, to)
+        rest = Buffer.alloc(0)
+      }
+    },
+    [Symbol.dispose]: () => closeSync(descriptor),
+  }
+}
+
+const NEWLINE = 0x0a
+
+function* lineOf(text: string, onBad: (kind: "damaged") => void): Generator<JsonObject> {
+  const line = parseObject(text)
+  if (line !== undefined) yield line
+  else if (text.trim() !== "") onBad("damaged")
+}
+
+const endOfLines = (slice: OpenTranscript["slice"], bytes: number): number => {
+  for (let to = bytes; to > 0;) {
+    const from = Math.max(0, to - LINE_LIMITS.chunkBytes)
+    const at = slice(from, to - from).lastIndexOf(NEWLINE)
+    if (at !== -1) return from + at + 1
+    to = from
+  }
+  return 0
+}
+
+/** Where the line after this place begins. */
+export const skipLine = (slice: OpenTranscript["slice"], from: number, to: number): number => {
+  for (let at = from; at < to; at += LINE_LIMITS.chunkBytes) {
+    const end = slice(at, Math.min(LINE_LIMITS.chunkBytes, to - at)).indexOf(NEWLINE)
+    if (end !== -1) return at + end + 1
+  }
+  return to
+}

@@ -1,0 +1,132 @@
+/**
+ * The lines of a Claude Code transcript as a tree, and which of them are the conversation in force: the path to the
+ * newest line, with what hangs beside it. Sub-agents have trees of their own in the same file.
+ */
+export interface TreeEntry {
+  readonly parent: string | undefined
+  /** Without a parent it follows the line before it; otherwise it begins anew. */
+  readonly followsBefore: boolean
+  readonly kind: "user" | "assistant" | "result" | "other"
+  /** Of a result: the line of its call, where the source says so. */
+  readonly source: string | undefined
+  /** Which answer it is a block of. */
+  readonly answer: string | undefined
+}
+
+export interface Choice {
+  readonly path: Set<string>
+  readonly branchMessages: number
+  readonly branches: number
+  readonly sidechainMessages: number
+  readonly sidechains: number
+}
+
+export interface ConversationTree {
+  readonly note: (uuid: string, where: "main" | "side", entry: TreeEntry) => void
+  readonly has: (uuid: string) => boolean
+  readonly choose: () => Choice
+  /** What later lines may hang on: the newest answer and what follows it. */
+  readonly marks: () => readonly string[]
+  /** Whether every line of the conversation is in force and, behind an earlier reading, goes on from those marks. */
+  readonly isStraight: (marks: ReadonlySet<string> | undefined) => boolean
+}
+
+interface Line extends TreeEntry {
+  /** The line before it in the file, for a parent that is damaged. */
+  readonly before: string | undefined
+}
+
+interface Side {
+  readonly lines: Map<string, Line>
+  before: string | undefined
+  tip: string | undefined
+}
+
+const MARKS = 200
+
+export const openTree = (): ConversationTree => {
+  const sides = { main: emptySide(), side: emptySide() }
+
+  const choose = (): Choice => {
+    const aside = [...sides.side.lines.values()].filter(isSpoken)
+    // The file of a sub-agent is nothing but a sidechain: then that is the conversation.
+    const isAgent = ![...sides.main.lines.values()].some(isSpoken)
+    const { lines, tip } = isAgent ? sides.side : sides.main
+    const path = pathTo(lines, tip)
+    const answers = new Set([...path].flatMap((uuid) => lines.get(uuid)?.answer ?? []))
+    for (const [uuid, { answer }] of lines) if (answer !== undefined && answers.has(answer)) path.add(uuid)
+    for (const [uuid, line] of lines)
+      if (line.kind === "result" && path.has(callOf(lines, line))) path.add(uuid)
+    const left = [...lines].filter(([uuid, line]) => isSpoken(line) && !path.has(uuid))
+    return {
+      path,
+      branchMessages: left.length,
+      branches: left.filter(([, { parent }]) => parent === undefined || path.has(parent)).length,
+      sidechainMessages: isAgent ? 0 : aside.length,
+      sidechains: isAgent
+        ? 0
+        : [...sides.side.lines.values()].filter(
+            ({ parent }) => parent === undefined || !sides.side.lines.has(parent),
+          ).length,
+    }
+  }
+
+  return {
+    note: (uuid, where, entry) => {
+      const side = sides[where]
+      if (!side.lines.has(uuid)) {
+        const parent = entry.parent ?? (entry.followsBefore ? side.before : undefined)
+        side.lines.set(uuid, { ...entry, parent, before: side.before })
+        if (isSpoken(entry)) side.tip = uuid
+      }
+      side.before = uuid
+    },
+    has: (uuid) => sides.main.lines.has(uuid) || sides.side.lines.has(uuid),
+    choose,
+    marks: () => {
+      const order = [...sides.main.lines]
+      const newest = order.findLastIndex(([, { kind }]) => kind === "assistant" || kind === "user")
+      const answer = order[newest]?.[1].answer
+      const first = answer === undefined ? newest : order.findIndex(([, line]) => line.answer === answer)
+      return order
+        .slice(Math.max(0, first))
+        .map(([uuid]) => uuid)
+        .slice(-MARKS)
+    },
+    isStraight: (marks) => {
+      const [first] = sides.main.lines
+      const parent = first?.[1].parent
+      if (first === undefined) return marks !== undefined
+      if (marks !== undefined && (parent === undefined || !marks.has(parent))) return false
+      return choose().branchMessages === 0 && [...sides.main.lines.values()].some(isSpoken)
+    },
+  }
+}
+
+const emptySide = (): Side => ({ lines: new Map(), before: undefined, tip: undefined })
+
+const isSpoken = ({ kind }: TreeEntry): boolean => kind !== "other"
+
+/** The line a result answers: older versions put lines about progress between them. */
+const callOf = (lines: ReadonlyMap<string, Line>, { source, parent }: Line): string => {
+  if (source !== undefined) return source
+  const seen = new Set<string>()
+  let at = parent
+  while (at !== undefined && lines.get(at)?.kind === "other" && !seen.has(at)) {
+    seen.add(at)
+    at = lines.get(at)?.parent
+  }
+  return at ?? ""
+}
+
+/** From the tip back to where the conversation began. */
+const pathTo = (lines: ReadonlyMap<string, Line>, tip: string | undefined): Set<string> => {
+  const path = new Set<string>()
+  for (let uuid = tip; uuid !== undefined && !path.has(uuid);) {
+    const line = lines.get(uuid)
+    if (line === undefined) break
+    path.add(uuid)
+    uuid = line.parent === undefined || lines.has(line.parent) ? line.parent : line.before
+  }
+  return path
+}
