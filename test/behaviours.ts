@@ -4,10 +4,11 @@ import { DIRECT_BEHAVIOURS } from "./behaviours/direct.ts"
 import { DOORS_BEHAVIOURS } from "./behaviours/doors.ts"
 import { ENGINE_BEHAVIOURS } from "./behaviours/engine.ts"
 import { SPACES_BEHAVIOURS } from "./behaviours/spaces.ts"
+import { TRUST_BEHAVIOURS } from "./behaviours/trust.ts"
 
 export interface Behaviour {
   /** Where it was promised: a seed, or the issue that asked for it. */
-  readonly seed: "000" | "001" | "002" | "003" | "004" | "issue 5" | "issue 12"
+  readonly seed: "000" | "001" | "002" | "003" | "004" | "issue 5" | "issue 12" | "issue 18"
   readonly says: string
   /** Why no test proves it yet. Removed by the change that brings the test. */
   readonly owed?: string
@@ -19,6 +20,7 @@ export const BEHAVIOURS = {
   ...DOORS_BEHAVIOURS,
   ...ENGINE_BEHAVIOURS,
   ...SPACES_BEHAVIOURS,
+  ...TRUST_BEHAVIOURS,
 } satisfies Record<string, Behaviour>
 
 export type BehaviourId = keyof typeof BEHAVIOURS

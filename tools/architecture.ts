@@ -9,7 +9,8 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   continuity: ["protocol"],
   engine: ["protocol", "continuity"],
-  spaces: ["protocol"],
+  // How files of a strange folder are opened, and nothing else of continuity.
+  spaces: ["protocol", "continuity/files"],
   "opencode-plugin": ["protocol", "continuity"],
   server: ["protocol", "engine", "spaces"],
   cli: ["protocol", "continuity", "engine", "spaces", "server"],

@@ -152,6 +152,7 @@ test("doctor finds a harness where the configuration says, and its version only 
     at(".meridian/config.toml"),
     `[harness]\nopencode = "${at("tools/opencode")}"\ncodex = "./nowhere/codex"\n[direct]\nmodel = "openai/gpt-5"\n`,
   )
+  expect((await meridian(["trust"], { cwd, env })).code).toBe(0)
   const ran = await meridian(["doctor", "--json"], { cwd, env: { ...env, ANTHROPIC_API_KEY: "sk-ant-x" } })
   expect(ran.code).toBe(0)
   expect(harnessesIn(ran)).toMatchObject([

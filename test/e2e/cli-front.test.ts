@@ -53,6 +53,9 @@ const FOR_PEOPLE = [
   "space list",
   "space show",
   "start",
+  "trust",
+  "trust list",
+  "untrust",
 ]
 
 verifies("cli.human-mode", async () => {

@@ -23,6 +23,13 @@ const project = (config = ""): string => {
   return cwd
 }
 
+/** The same, trusted by its user: providers of a project count only then. */
+const trustedProject = async (config: string): Promise<string> => {
+  const cwd = project(config)
+  expect((await meridian(["trust"], { cwd })).code).toBe(0)
+  return cwd
+}
+
 type Row = Readonly<Record<string, unknown>>
 
 const list = async (
@@ -216,7 +223,7 @@ describe("config.toml", () => {
   })
 
   test("config show shows the tables with their place, and hides credentials of the reader's own file", async () => {
-    const cwd = project('[providers.mine]\nbase_url = "https://me:word@llm.example/v1"\n')
+    const cwd = await trustedProject('[providers.mine]\nbase_url = "https://me:word@llm.example/v1"\n')
     const own = join(cwd, "own.toml")
     writeFileSync(own, `[providers.mine]\napi_key = "${KEY}"\n`)
     const text = await meridian(["config", "show", "--config", own], { cwd })
@@ -309,7 +316,9 @@ describe("config.toml", () => {
 
   test("the guide's example says what the guide says", async () => {
     const example = /```toml\n(.*?)```/s.exec(readFileSync("docs/guide/models.md", "utf8"))?.[1] ?? ""
-    const cwd = project(example)
+    const cwd = project()
+    mkdirSync(join(cwd, ".config/meridian"), { recursive: true })
+    writeFileSync(join(cwd, ".config/meridian/config.toml"), example)
     const ran = await meridian(["models", "list", "--json"], { cwd, env: { ...NOWHERE, LAB_KEY: KEY } })
     expect(ran.stderr).toBe("")
     const rows = await list(cwd, { LAB_KEY: KEY })
@@ -366,7 +375,7 @@ describe("models list --probe", () => {
     const { url: gone, [Symbol.asyncDispose]: leave } = await serve(() => {})
     await leave()
     const base = (url: string): string => url.replace("/api.json", "/v1")
-    const cwd = project(`[providers.lab]
+    const cwd = await trustedProject(`[providers.lab]
 base_url = "${base(server.url)}"
 api_key_env = "LAB_KEY"
 models = ["named"]
@@ -408,7 +417,7 @@ models = ["m"]
     expect(plain).toHaveLength(1)
     expect(await defaults(project(""), alive, "--probe")).toEqual(plain)
 
-    const silent = project(
+    const silent = await trustedProject(
       `[providers.gone]\nbase_url = "${gone.replace("/api.json", "/v1")}"\nmodels = ["m"]\n`,
     )
     expect(await defaults(silent, {})).toEqual(["direct/gone/m"])

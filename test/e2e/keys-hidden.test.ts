@@ -100,9 +100,9 @@ describe.each(WIRES)("a provider of kind $name", ({ model, path, variables: [key
       ...(RUNS["refuses it with its own words"] ?? []),
     ]
     const provider = await startScriptedProvider({ script: [...Object.values(RUNS).flat(), ...overHttp] })
-    mkdirSync(join(cwd, ".meridian"))
+    mkdirSync(join(cwd, ".config/meridian"), { recursive: true })
     writeFileSync(
-      join(cwd, ".meridian/config.toml"),
+      join(cwd, ".config/meridian/config.toml"),
       `[providers.mine]\nbase_url = "${provider.url}/v1"\napi_key_env = "MINE_API_KEY"\nmodels = ["m"]\n`,
     )
     const env = { [key]: KEY, [address]: `${provider.url}${path}`, MERIDIAN_MAX_RETRIES: "0" }
@@ -156,9 +156,9 @@ test("a model that says the key of another provider leaves it nowhere either", a
       { error: { status: 400, type: "invalid_request_error", message: `not ${KEY}` } },
     ],
   })
-  mkdirSync(join(cwd, ".meridian"))
+  mkdirSync(join(cwd, ".config/meridian"), { recursive: true })
   writeFileSync(
-    join(cwd, ".meridian/config.toml"),
+    join(cwd, ".config/meridian/config.toml"),
     `[providers.lab]\nbase_url = "${provider.url}/v1"\napi_key_env = "LAB_KEY"\nmodels = ["m"]\n`,
   )
   const env = { LAB_KEY: "lab-0123456789abcdef", ANTHROPIC_API_KEY: KEY, MERIDIAN_MAX_RETRIES: "0" }

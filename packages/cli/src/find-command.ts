@@ -14,8 +14,16 @@ export const findCommand = (words: readonly string[], commands: readonly Registr
   if (first === undefined) return { tag: "none", rest: words }
   const [verb = ""] = words.slice(first)
   const single = commands.find((command) => command.meta.name === verb)
-  if (single !== undefined) return { tag: "command", command: single, rest: without(words, [first]) }
   const members = commands.filter((command) => command.meta.name.startsWith(`${verb}.`))
+  if (single !== undefined) {
+    // `trust list` is a command of its own beside `trust DIR`.
+    const next = nextWord(words, first + 1)
+    const action = next === undefined ? undefined : words[next]
+    const member = members.find((candidate) => candidate.meta.name === `${verb}.${action}`)
+    return member === undefined || next === undefined
+      ? { tag: "command", command: single, rest: without(words, [first]) }
+      : { tag: "command", command: member, rest: without(words, [first, next]) }
+  }
   if (members.length === 0)
     return { tag: "unknown", words: verb, suggestion: suggest(verb, commands, undefined) }
   const second = nextWord(words, first + 1)

@@ -9,6 +9,10 @@ export const GLOBAL_FLAGS = {
     description: "Configuration file laid over config.toml (also MERIDIAN_CONFIG).",
     value: "FILE",
   },
+  allowForeign: {
+    type: "boolean",
+    description: "As root: work on state that belongs to another user.",
+  },
   yes: { type: "boolean", description: "Answer every question with yes.", short: "y" },
   human: { type: "boolean", description: "Full help and text output in agent mode.", hidden: true },
   help: { type: "boolean", description: "Show help.", short: "h" },

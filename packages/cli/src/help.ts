@@ -107,7 +107,7 @@ const SECTIONS: readonly { readonly title: string; readonly heads: readonly stri
   { title: "Runs", heads: ["run"] },
   { title: "Sessions of the engine", heads: ["session"] },
   { title: "Agents, skills and models", heads: ["skills", "models"] },
-  { title: "Set up and look after", heads: ["init", "config", "doctor", "brief"] },
+  { title: "Set up and look after", heads: ["init", "trust", "untrust", "config", "doctor", "brief"] },
   { title: "Connect", heads: ["serve", "completion"] },
 ]
 
@@ -129,7 +129,7 @@ const flagRow = ([key, field]: readonly [string, Field]): Row => [
 ]
 
 /** Global flags an agent has no use for: its configuration is its user's, and nobody asks it questions. */
-const FOR_PEOPLE: ReadonlySet<string> = new Set(["config", "yes"])
+const FOR_PEOPLE: ReadonlySet<string> = new Set(["config", "yes", "allowForeign"])
 
 const globalSection = (audience: Audience): string => {
   const shown = Object.entries<Field>(GLOBAL_FLAGS).filter(

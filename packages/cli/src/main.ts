@@ -48,7 +48,13 @@ const answer = async (words: readonly string[], output: Output): Promise<number>
     }
     if (plan.tag === "screen") {
       const { renderScreen } = await import("./screen.ts")
-      const { world } = openProcessWorld({ output, json: false, yes: false, configPath: undefined })
+      const { world } = openProcessWorld({
+        output,
+        json: false,
+        yes: false,
+        configPath: undefined,
+        allowForeign: plan.allowForeign,
+      })
       requireOverlay(world)
       await sweepAtStart(world)
       output.stdout(`${await renderScreen(COMMANDS, world)}\n`)
@@ -70,7 +76,10 @@ const report = (thrown: unknown, output: Output): Problem => {
   return problem
 }
 
-type Plan = { readonly tag: "print"; readonly text: string } | { readonly tag: "screen" } | RunPlan
+type Plan =
+  | { readonly tag: "print"; readonly text: string }
+  | { readonly tag: "screen"; readonly allowForeign: boolean }
+  | RunPlan
 
 interface RunPlan {
   readonly tag: "run"
@@ -98,7 +107,7 @@ const planOf = (typed: readonly string[]): Plan => {
   if (found.tag === "group") return { tag: "print", text: groupHelp(found.group, COMMANDS, audience) }
   return globals.help || audience === "agent" || globals.human
     ? { tag: "print", text: rootHelp(COMMANDS, audience) }
-    : { tag: "screen" }
+    : { tag: "screen", allowForeign: globals.allowForeign }
 }
 
 const planCommand = (command: Registration, rest: readonly string[]): Plan => {
@@ -121,6 +130,7 @@ const runCommand = async (plan: RunPlan, output: Output): Promise<number> => {
     json: plan.json,
     yes: plan.globals.yes,
     configPath: plan.globals.config,
+    allowForeign: plan.globals.allowForeign,
   })
   const head = meta.name.split(".")[0] ?? ""
   if (meta.hidden !== true && (SWEEPING.has(head) || REPAIRING.has(meta.name))) requireOverlay(world)

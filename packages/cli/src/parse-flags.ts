@@ -24,6 +24,7 @@ export interface Globals {
   readonly format: string | undefined
   readonly config: string | undefined
   readonly yes: boolean
+  readonly allowForeign: boolean
   readonly human: boolean
   readonly help: boolean
   readonly version: boolean
@@ -226,6 +227,7 @@ const globalsOf = (raw: Readonly<Record<string, unknown>>): Globals => ({
   format: typeof raw["format"] === "string" ? raw["format"] : undefined,
   config: typeof raw["config"] === "string" ? raw["config"] : undefined,
   yes: raw["yes"] === true,
+  allowForeign: raw["allowForeign"] === true,
   human: raw["human"] === true,
   help: raw["help"] === true,
   version: raw["version"] === true,

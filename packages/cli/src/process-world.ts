@@ -3,6 +3,7 @@ import { resolve as resolvePath } from "node:path"
 
 import {
   directEntry,
+  FOREIGN_VARIABLE,
   HARNESSES,
   Interrupted,
   renderWarning,
@@ -24,6 +25,8 @@ export interface WorldChoices {
   readonly json: boolean
   readonly yes: boolean
   readonly configPath: string | undefined
+  /** `--allow-foreign`. */
+  readonly allowForeign: boolean
 }
 
 export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
@@ -31,11 +34,12 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
   const listeners = new Set<(signal: SignalName) => void>()
   const warned = new Set<string>()
   const cwd = process.cwd()
-  // Exported, so that a background worker, a harness and what it starts read the same configuration.
-  const env: World["env"] =
-    choices.configPath === undefined
-      ? process.env
-      : { ...process.env, MERIDIAN_CONFIG: resolvePath(cwd, choices.configPath) }
+  // Exported, so that a background worker, a harness and what it starts read the same configuration and state.
+  const env: World["env"] = {
+    ...process.env,
+    ...(choices.configPath === undefined ? {} : { MERIDIAN_CONFIG: resolvePath(cwd, choices.configPath) }),
+    ...(choices.allowForeign ? { [FOREIGN_VARIABLE]: "1" } : {}),
+  }
   let first: SignalName | undefined
   const receive = (signal: SignalName): void => {
     // A second signal while nobody handles them: the reader means it.

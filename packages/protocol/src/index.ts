@@ -35,7 +35,7 @@ export {
 } from "./id.ts"
 export { isJsonObject, type Json, type JsonObject } from "./json.ts"
 export { editDistance, nearest } from "./nearest.ts"
-export { oneLine, plainText } from "./plain-text.ts"
+export { oneLine, plainJson, plainText } from "./plain-text.ts"
 export {
   asObject,
   countAt,

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
-import { oneLine, plainText } from "./plain-text.ts"
+import { oneLine, plainJson, plainText } from "./plain-text.ts"
 
 test.each([
   ["usual text, in any writing, stays as it is", "a\tb\nc ä 日本 שלום 👩‍👩‍👧", "a\tb\nc ä 日本 שלום 👩‍👩‍👧"],
@@ -45,3 +45,21 @@ test("nothing a terminal obeys is left, whatever comes in", () => {
     }),
   )
 })
+
+test("JSON with escapes is the same JSON, and nothing a terminal obeys is left in it", () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const json = plainJson(JSON.stringify({ text }))
+      expect(json).not.toMatch(/\p{Cc}|\p{Cs}/u)
+      // oxlint-disable-next-line eslint/no-restricted-properties -- the parser is what is asked
+      expect(JSON.parse(json)).toEqual({ text })
+    }),
+  )
+})
+
+test.each(["\u0090", "\u001b]", "\u009b", "\u001b["])(
+  "strings that begin again and again and never end (%j) are walked once",
+  (start) => {
+    expect(plainText(start.repeat(200_000))).not.toMatch(/(?!\n)\p{Cc}/u)
+  },
+)

@@ -20,6 +20,10 @@ export const oneLine = (text: string, most = Number.POSITIVE_INFINITY): string =
   return `${withoutHalf(line.slice(0, most - 1))}…`
 }
 
+/** JSON text with the same characters escaped: it stays the same JSON, and a terminal obeys nothing of it. */
+export const plainJson = (json: string): string =>
+  json.replaceAll(UNSEEN, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
 /** A cut must not leave the first half of a character. */
 const withoutHalf = (text: string): string => text.replace(/[\ud800-\udbff]$/, "")
 
@@ -32,7 +36,7 @@ const UNUSUAL = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u
  */
 const TERMINAL =
   // oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
-  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0090-\u009f]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g
 
 /** Controls but tab and newline, halves of characters, separators of lines, marks of the bidirectional algorithm. */
 const UNSEEN =

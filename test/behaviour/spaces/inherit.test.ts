@@ -76,25 +76,41 @@ test("the recorded files are read from where they were, also when the name means
   expect(claude.calls().length).toBe(3)
 })
 
-test("the rights a chat was started with are those of its continuation, unless others are asked for", async () => {
+test("a continuation has the rights of its chat only as far as its user gives them now", async () => {
   const claude = scene.harness("claude")
   const mode = (): string | undefined => {
     const argv = claude.calls().at(-1)?.argv ?? []
-    return argv[argv.indexOf("--permission-mode") + 1]
+    return argv.includes("--permission-mode") ? argv[argv.indexOf("--permission-mode") + 1] : undefined
   }
-  await scene.call("start", { permission: "workspace-write" })
-  const first = mode()
-  await scene.call("start", { continue: "c1", space: "s1" })
-  expect([mode(), records()[1]?.["permission"]]).toEqual([first, "workspace-write"])
-  await scene.call("start", { continue: "c1", space: "s1", permission: "danger" })
-  await scene.call("start", { continue: "c1", space: "s1" })
-  expect(records().map((record) => record["permission"])).toEqual([
-    "workspace-write",
-    "workspace-write",
-    "danger",
-    "danger",
+  const go = async (values: Readonly<Record<string, string>>, tier?: string) => {
+    const env = tier === undefined ? {} : { MERIDIAN_PRIMARY_PERMISSION_TIER: tier }
+    const { warnings } = await scene.call("start", values, { env })
+    return [mode(), warnings.filter((line) => line.includes("TIER_CAPPED")).length]
+  }
+  const again = { continue: "c1", space: "s1" }
+  expect([
+    await go({ permission: "workspace-write" }),
+    await go(again),
+    await go({ ...again, permission: "workspace-write" }),
+    await go(again, "full-access"),
+    await go({ ...again, permission: "danger" }),
+    await go(again, "read-only"),
+  ]).toEqual([
+    ["acceptEdits", 0],
+    [undefined, 1],
+    ["acceptEdits", 0],
+    ["acceptEdits", 0],
+    [undefined, 0],
+    ["default", 1],
   ])
-  expect(first).toBe("acceptEdits")
+  expect(records().map((record) => [record["permission"], record["tier"]])).toEqual([
+    ["workspace-write", "workspace-write"],
+    [undefined, undefined],
+    ["workspace-write", "workspace-write"],
+    ["workspace-write", "workspace-write"],
+    ["danger", "danger"],
+    [undefined, "read-only"],
+  ])
 })
 
 test("variables are filled in an agent's text, whichever way the harness takes it", async () => {

@@ -2,6 +2,7 @@
 import type { Effort } from "@meridian/engine"
 import { Failure, sessionId } from "@meridian/protocol"
 import {
+  enterFolder,
   implement,
   readDirectParams,
   renderWarning,
@@ -31,6 +32,7 @@ export const direct = implement(DIRECT, {
       })
       return { exit_code: exitCode }
     }
+    await enterFolder(world)
     const { startConversation } = await import("../direct/start-conversation.ts")
     return { exit_code: await startConversation(launch, world) }
   },

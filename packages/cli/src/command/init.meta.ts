@@ -1,22 +1,34 @@
-import { BOOLEAN, defineMeta, listOf, objectOf, oneOf, STRING } from "@meridian/spaces"
+import {
+  BOOLEAN,
+  CLAIM,
+  defineMeta,
+  FILE_TIERS,
+  listOf,
+  objectOf,
+  oneOf,
+  STRING,
+  TIER_FIELD,
+} from "@meridian/spaces"
 
 export const INIT = defineMeta({
   name: "init",
   audience: "human",
   summary: "Write .meridian/config.toml with every option explained, or connect a harness.",
   details:
-    "Without a flag: the configuration file, every option commented out; a file that is there is never overwritten. With --claude, --codex or --opencode: the hook or plugin that gives the harness the brief after a compaction; running it again changes nothing, --remove takes it out.",
+    "Without a flag: the configuration file, every option commented out; a file that is there is never overwritten. With --claude, --codex or --opencode: the hook or plugin that gives the harness the brief after a compaction; running it again changes nothing, --remove takes it out. In each case the folder is trusted from now on, as 'meridian trust' does it: what its files decide already is shown.",
   fields: {
     claude: { type: "boolean", description: "Connect Claude Code (a hook in .claude/settings.json)." },
     codex: { type: "boolean", description: "Connect Codex (a hook in .codex/hooks.json)." },
     opencode: { type: "boolean", description: "Connect OpenCode (.opencode/plugins/meridian.ts)." },
     remove: { type: "boolean", description: "Disconnect the named harnesses instead." },
+    tier: TIER_FIELD,
   },
   output: objectOf(
     {},
     {
       path: STRING,
       created: BOOLEAN,
+      trusted: objectOf({ path: STRING, tier: oneOf(...FILE_TIERS), decides: listOf(CLAIM) }),
       hosts: listOf(
         objectOf({
           host: oneOf("claude", "codex", "opencode"),

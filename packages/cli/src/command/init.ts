@@ -1,6 +1,6 @@
 /** `meridian init`: the configuration file, or the connection to a harness. */
 import { Failure } from "@meridian/protocol"
-import { implement, initConfig } from "@meridian/spaces"
+import { claimLines, implement, initConfig, trustHere, type World } from "@meridian/spaces"
 
 import { INIT } from "./init.meta.ts"
 
@@ -12,15 +12,29 @@ export const init = implement(INIT, {
         problem: "--remove needs --claude, --codex or --opencode.",
         next: "run 'meridian init --help'.",
       })
-    if (asked.length === 0) return initConfig(world)
-    const { installHost } = await import("../continuity/index.ts")
-    const { cwd, env, program } = world
-    const hosts = asked.map((host) => installHost({ cwd, env, program, host, remove: input.remove }))
-    return { hosts: hosts.map(({ host, path, action, notes }) => ({ host, path, action, notes })) }
+    const written = asked.length === 0 ? await initConfig(world) : await connect(asked, input.remove, world)
+    const trusted = await trustHere(world, input.tier)
+    return { ...written, ...(trusted === undefined ? {} : { trusted }) }
   },
   text: ({ path, created, hosts }) =>
     hosts === undefined
       ? `${created === true ? "created" : "exists"}: ${path}`
       : hosts.map((host) => `${host.action}: ${host.path}`).join("\n"),
-  notes: ({ hosts }) => (hosts ?? []).flatMap((host) => host.notes).join("\n"),
+  notes: ({ hosts, trusted }) =>
+    [
+      ...(hosts ?? []).flatMap((host) => host.notes),
+      ...(trusted === undefined
+        ? []
+        : [`trusted: ${trusted.path} (up to ${trusted.tier})`, claimLines(trusted.decides)]),
+    ]
+      .filter((line) => line !== "")
+      .join("\n"),
 })
+
+type Host = "claude" | "codex" | "opencode"
+
+const connect = async (asked: readonly Host[], remove: boolean, { cwd, env, program }: World) => {
+  const { installHost } = await import("../continuity/index.ts")
+  const hosts = asked.map((host) => installHost({ cwd, env, program, host, remove }))
+  return { hosts: hosts.map(({ host, path, action, notes }) => ({ host, path, action, notes })) }
+}

@@ -1,6 +1,6 @@
 /** `meridian serve`: MCP over this process's stdin and stdout, or HTTP with `--http`. */
 import { Failure } from "@meridian/protocol"
-import { implement } from "@meridian/spaces"
+import { enterFolder, implement } from "@meridian/spaces"
 
 import { COMMANDS } from "../commands.ts"
 import { VERSION } from "../version.ts"
@@ -17,6 +17,10 @@ export const serve = implement(SERVE, {
       const { mcpConfiguration } = await import("./mcp-configuration.ts")
       return { host: input.printConfig, ...mcpConfiguration(input.printConfig, world.program) }
     }
+    await enterFolder(world).catch((error: unknown) => {
+      // HTTP needs the configuration and says so itself; over MCP each call does.
+      if (!(error instanceof Failure)) throw error
+    })
     if (input.http) {
       await (await import("./serve-http.ts")).serveUntilStopped(input, world)
       return {}

@@ -4,11 +4,10 @@ import { isAbsolute, join, resolve } from "node:path"
 
 import { createLosses, cutText, type Losses } from "@meridian/continuity"
 import { openEngine, type ImportResult } from "@meridian/engine"
-import { Failure } from "@meridian/protocol"
+import { Failure, oneLine } from "@meridian/protocol"
 import { keepOutOfGit, makePrivate } from "@meridian/server"
 import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
 
-import { plainLine } from "../direct/conversation/plain-text.ts"
 import { readSessionFile, type SessionFile } from "../import/read-session-file.ts"
 import { nameOfSource, openSourceFile } from "../import/source-file.ts"
 import { SESSION_IMPORT } from "./session.meta.ts"
@@ -84,7 +83,7 @@ const SOURCE_ID_CHARACTERS = 200
 /** What a file says of itself, as a terminal may be shown it: one short line. */
 const shortLine = (text: string, most: number): string => {
   // Cut first, so that a huge text is not cleaned whole.
-  const line = plainLine(text.slice(0, most * 10)).replaceAll(/\s+/g, " ")
+  const line = oneLine(text.slice(0, most * 10))
   return line.length <= most ? line : `${cutText(line, most - 3)}...`
 }
 
@@ -129,7 +128,7 @@ const tell = (document: Document): string => {
   ].join(", ")
   return [
     `${document.imported ? "Imported" : "Already imported"} ${name} session ${document.source_id} as ${document.session_id}.`,
-    `${counted}. It works in ${plainLine(document.directory)}.`,
+    `${counted}. It works in ${oneLine(document.directory)}.`,
     ...(document.losses.length === 0
       ? ["Nothing was lost."]
       : ["Lost on the way:", ...document.losses.map(({ text }) => `  - ${text}`)]),

@@ -3,10 +3,9 @@ import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 
 import { openEngine, type Engine, type SessionInfo } from "@meridian/engine"
-import { Failure, type CompactionReceipt } from "@meridian/protocol"
+import { Failure, oneLine, type CompactionReceipt } from "@meridian/protocol"
 import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
 
-import { plainLine } from "../direct/conversation/plain-text.ts"
 import { SESSION_COMPACTIONS, SESSION_LIST, SESSION_RESTORE } from "./session.meta.ts"
 
 const withEngine = async <Result>(
@@ -50,7 +49,7 @@ export const sessionList = implement(SESSION_LIST, {
               status.padEnd(11),
               `${events} events`,
               directory,
-              ...(title === undefined ? [] : [plainLine(title)]),
+              ...(title === undefined ? [] : [oneLine(title)]),
             ].join("  "),
           )
           .join("\n"),

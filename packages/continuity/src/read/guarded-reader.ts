@@ -5,21 +5,19 @@
  * The calls are synchronous on purpose: each is one short system call whose size is capped, the budget is checked
  * between them, and no other work of the host can push them past the deadline of a hook.
  */
-import {
-  closeSync,
-  constants,
-  type Dirent,
-  fstatSync,
-  lstatSync,
-  opendirSync,
-  openSync,
-  readSync,
-  realpathSync,
-  type Stats,
-} from "node:fs"
-import { isAbsolute, join, relative, resolve, sep } from "node:path"
+import { closeSync, type Dirent, opendirSync, type Stats } from "node:fs"
 
 import { decodeText, type FilePart } from "./decode-text.ts"
+import {
+  findInside,
+  type Links,
+  NOT_REGULAR,
+  openRegular,
+  readPiece,
+  type Refusal,
+  refusalOf,
+  resolveRoot,
+} from "./open-inside.ts"
 import { openReadBudget, type ReadBudget } from "./read-budget.ts"
 
 export type ReadOutcome =
@@ -30,11 +28,11 @@ export type ReadOutcome =
       readonly truncated: boolean
       readonly modifiedMs: number
     }
-  | { readonly kind: "absent" | "refused"; readonly reason: string }
+  | Refusal
 
 export type ListOutcome =
   | { readonly kind: "entries"; readonly entries: readonly Entry[]; readonly truncated: boolean }
-  | { readonly kind: "absent" | "refused"; readonly reason: string }
+  | Refusal
 
 export interface Entry {
   readonly name: string
@@ -44,7 +42,7 @@ export interface Entry {
 
 export type LookOutcome =
   | { readonly kind: "file" | "folder"; readonly modifiedMs: number; readonly bytes: number }
-  | { readonly kind: "absent" | "refused"; readonly reason: string }
+  | Refusal
 
 export interface ReadOptions {
   /** Which part of a file that is larger than the cap: its head, its tail, or half of each (a log whose order is unknown). */
@@ -62,9 +60,6 @@ export interface GuardedReader {
   readonly isHurried: () => boolean
 }
 
-/** `inside`: a link is followed when its end is inside the root. `anywhere`: for a folder that is the user's own. */
-export type Links = "inside" | "anywhere"
-
 /** Paths are relative to the root, or absolute inside it. */
 export const openGuardedReader = (
   root: string,
@@ -76,21 +71,16 @@ export const openGuardedReader = (
   const guarded = <Outcome>(
     path: string,
     act: (real: string, stats: Stats) => Outcome,
-  ): Outcome | { readonly kind: "absent" | "refused"; readonly reason: string } => {
+  ): Outcome | Refusal => {
     if (base === undefined) return { kind: "absent", reason: "the root is not a folder" }
     const spent = budget.spendOperation()
     if (spent !== undefined) return { kind: "refused", reason: spent }
-    if (path.includes("\0")) return { kind: "refused", reason: "a name with a zero byte" }
+    const found = findInside(base, path, links)
+    if (found.kind !== "found") return found
     try {
-      const wanted = isAbsolute(path) ? path : join(base, path)
-      // Most names that are asked for do not exist; an answer costs far less than an exception.
-      if (lstatSync(wanted, { throwIfNoEntry: false }) === undefined) return ABSENT
-      const real = realpathSync.native(wanted)
-      if (links === "inside" && !isInside(base, real))
-        return { kind: "refused", reason: "outside of the root" }
-      return act(real, lstatSync(real))
+      return act(found.real, found.stats)
     } catch (error) {
-      return fromError(error)
+      return refusalOf(error)
     }
   }
 
@@ -100,9 +90,7 @@ export const openGuardedReader = (
     look: (path) => guarded<LookOutcome>(path, (_, stats) => describe(stats)),
     read: (path, options = {}) =>
       guarded<ReadOutcome>(path, (real, stats) =>
-        stats.isFile()
-          ? readRegular(real, options, budget)
-          : { kind: "refused", reason: "not a regular file" },
+        stats.isFile() ? readRegular(real, options, budget) : { kind: "refused", reason: NOT_REGULAR },
       ),
     list: (path) =>
       guarded<ListOutcome>(path, (real, stats) =>
@@ -113,20 +101,6 @@ export const openGuardedReader = (
   }
 }
 
-const resolveRoot = (root: string): string | undefined => {
-  try {
-    const real = realpathSync.native(resolve(root))
-    return lstatSync(real).isDirectory() ? real : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const isInside = (base: string, real: string): boolean => {
-  const path = relative(base, real)
-  return path === "" || (path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path))
-}
-
 const describe = (stats: Stats): LookOutcome => {
   if (stats.isFile()) return { kind: "file", modifiedMs: stats.mtimeMs, bytes: stats.size }
   if (stats.isDirectory()) return { kind: "folder", modifiedMs: stats.mtimeMs, bytes: 0 }
@@ -134,14 +108,10 @@ const describe = (stats: Stats): LookOutcome => {
 }
 
 const readRegular = (real: string, options: ReadOptions, budget: ReadBudget): ReadOutcome => {
-  // Non-blocking and without following: what was a file a moment ago may be a pipe or a link now.
-  const descriptor = openSync(
-    real,
-    constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
-  )
+  const opened = openRegular(real)
+  if (opened.kind !== "open") return opened
+  const { descriptor, stats } = opened
   try {
-    const stats = fstatSync(descriptor)
-    if (!stats.isFile()) return { kind: "refused", reason: "not a regular file" }
     const cap = Math.min(options.maxBytes ?? budget.limits.fileBytes, budget.limits.fileBytes)
     // A file of /proc says that it is empty and is not; one byte more tells whether there is a rest.
     const size = Math.max(stats.size, 1)
@@ -183,17 +153,6 @@ const choosePieces = (part: FilePart, size: number, granted: number): readonly P
   ]
 }
 
-const readPiece = (descriptor: number, from: number, length: number): Uint8Array => {
-  const bytes = new Uint8Array(length)
-  let filled = 0
-  while (filled < length) {
-    const count = readSync(descriptor, bytes, filled, length - filled, from + filled)
-    if (count === 0) break
-    filled += count
-  }
-  return bytes.subarray(0, filled)
-}
-
 /** A piece from the middle of a file begins with half a line. */
 const afterBreak = (text: string): string => {
   const at = text.indexOf("\n")
@@ -223,23 +182,4 @@ const typeOf = (entry: Dirent): Entry["type"] => {
   if (entry.isFile()) return "file"
   if (entry.isDirectory()) return "folder"
   return entry.isSymbolicLink() ? "link" : "other"
-}
-
-const fromError = (error: unknown): { readonly kind: "absent" | "refused"; readonly reason: string } => {
-  const code =
-    error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN"
-  return code === "ENOENT" || code === "ENOTDIR"
-    ? ABSENT
-    : { kind: "refused", reason: REASONS[code] ?? `the system said ${code}` }
-}
-
-const ABSENT = { kind: "absent", reason: "there is no such file" } as const
-
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "not readable for this user",
-  EPERM: "not readable for this user",
-  ELOOP: "a link that leads to itself",
-  EMFILE: "no file handle is free",
-  ENFILE: "no file handle is free",
-  ENAMETOOLONG: "a name that is too long",
 }

@@ -5,7 +5,8 @@
 import { join } from "node:path"
 
 import { readRule, type Rule } from "../domain/rule/rule.ts"
-import { openGuardedReader, type GuardedReader, type Links } from "./guarded-reader.ts"
+import { openGuardedReader, type GuardedReader } from "./guarded-reader.ts"
+import type { Links } from "./open-inside.ts"
 import { openReadBudget, type ReadBudget } from "./read-budget.ts"
 
 export interface RulesFolder {

@@ -64,6 +64,49 @@ export const SPACES_FAILURES = {
     cause: (f) => `Configuration file not found: ${f["path"]}.`,
     next: () => "correct --config or MERIDIAN_CONFIG.",
   },
+  CONFIG_UNREADABLE: {
+    exit: 1,
+    http: 400,
+    cause: (f) => `${f["path"]} cannot be read as configuration: ${f["problem"]}.`,
+    next: () => "put a plain text file of at most 1 MiB there, or remove it.",
+  },
+  /** State that another user could have written is not read, written or locked. */
+  STATE_FOREIGN: {
+    exit: 1,
+    http: 403,
+    cause: (f) => `${f["path"]} belongs to the user with the id ${f["owner"]}, not to you (${f["user"]}).`,
+    next: (f) =>
+      f["flag"] === undefined
+        ? "work in a folder of your own, or set MERIDIAN_REPO_ROOT to the project you mean."
+        : `give --allow-foreign if you mean to work on it as ${f["flag"]}, or use a folder of your own.`,
+  },
+  TRUST_UNUSABLE: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `${f["file"]} cannot be used as the trust store: ${f["why"]}.`,
+    next: () =>
+      "repair or remove it (folders are then trusted again with 'meridian trust'), or correct MERIDIAN_TRUST.",
+  },
+  TRUST_FULL: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `The trust store holds ${f["limit"]} trusted folders already.`,
+    next: () => "run 'meridian trust list', then 'meridian untrust DIR' for some of them.",
+  },
+  TRUST_TOO_MUCH: {
+    exit: 1,
+    http: 409,
+    cause: (f) =>
+      `${f["folder"]} decides ${f["count"]} things; a folder with more than ${f["limit"]} is not trusted.`,
+    next: () => "look at its .meridian/config.toml, and put what you need into your own configuration.",
+  },
+  TRUST_NEEDS_PERSON: {
+    exit: 1,
+    http: 403,
+    cause: (f) =>
+      `'meridian ${f["command"]}' was called from inside a chat or a run, and trust is a person's decision.`,
+    next: () => "run it in a terminal of your own (without MERIDIAN_SPACE_ID).",
+  },
   CONFIG_SYNTAX: {
     exit: 1,
     http: 400,

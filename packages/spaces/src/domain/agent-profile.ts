@@ -1,8 +1,6 @@
 /** An agent profile: who does the work, with which model, skills and rights. Front matter says so, the body is its text. */
 import { textList, textValue } from "./front-matter.ts"
-
-/** The tiers of the port that a profile may ask for. */
-export type ProfileTier = "read-only" | "workspace-write" | "full-access"
+import type { FileTier } from "./tier.ts"
 
 export interface AgentProfile {
   readonly name: string
@@ -14,7 +12,7 @@ export interface AgentProfile {
   readonly effort?: string
   readonly skills: readonly string[]
   readonly allowedTools?: readonly string[]
-  readonly permission?: ProfileTier
+  readonly permission?: FileTier
   /** Names only: no profile starts a program by itself. */
   readonly servers: readonly string[]
 }
@@ -60,7 +58,7 @@ export const readAgentProfile = (file: {
 }
 
 /** A profile cannot give itself `danger`: that takes a person's --permission. */
-const TIER_OF_SANDBOX: Readonly<Record<string, ProfileTier>> = {
+const TIER_OF_SANDBOX: Readonly<Record<string, FileTier>> = {
   "read-only": "read-only",
   "workspace-write": "workspace-write",
   "full-access": "full-access",

@@ -29,6 +29,8 @@ export interface ChatStart {
   readonly params: readonly string[]
   /** The rights that were asked for; those of a continuation, too. Undefined: profile and configuration decide. */
   readonly permission?: string | undefined
+  /** What the harness was really given, by whomever; what is started from the chat never gets more. */
+  readonly tier?: string | undefined
   readonly cwd?: string | undefined
   /** Set when the conversation belongs to a run, not to a person at a terminal. */
   readonly runId?: RunId | undefined
@@ -62,6 +64,7 @@ export const decodeChatEvent = (fields: Fields): ChatEvent | undefined => {
         skillPaths: texts(fields, "skill_paths"),
         params: texts(fields, "params"),
         permission: text(fields, "permission"),
+        tier: text(fields, "tier"),
         cwd: text(fields, "cwd"),
         runId: asRunId(text(fields, "run_id")),
         startedAt: text(fields, "started_at") ?? "",
@@ -89,6 +92,7 @@ export const encodeChatStart = (chat: ChatStart): Record<string, Json | undefine
   skill_paths: chat.skillPaths,
   params: chat.params,
   permission: chat.permission,
+  tier: chat.tier,
   cwd: chat.cwd,
   run_id: chat.runId,
   started_at: chat.startedAt,

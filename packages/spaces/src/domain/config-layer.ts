@@ -1,4 +1,4 @@
-/** Layers of configuration and what each says: defaults < config.toml < --config or MERIDIAN_CONFIG < variables. */
+/** Layers of configuration: defaults < the user's file < the project's < --config or MERIDIAN_CONFIG < variables. */
 import {
   isOptionKey,
   OPTION_KEYS,
@@ -10,8 +10,9 @@ import {
 import { checkOptionValue, readOptionText } from "./config-value.ts"
 import { nearest } from "./nearest.ts"
 
-/** The words of `config show`. */
-export type ConfigSource = "builtin" | "file" | "user-config" | "env var"
+/** The words of `config show`: `user` is the user's own file, `file` the project's, `user-config` that of --config. */
+export const CONFIG_SOURCES = ["builtin", "user", "file", "user-config", "env var"] as const
+export type ConfigSource = (typeof CONFIG_SOURCES)[number]
 
 export interface Setting {
   readonly value: OptionValue | undefined
@@ -26,7 +27,7 @@ export type Settings = ReadonlyMap<OptionKey, Setting>
 
 export interface ConfigFile {
   readonly path: string
-  readonly source: "file" | "user-config"
+  readonly source: Extract<ConfigSource, "user" | "file" | "user-config">
   /** What TOML made of it. */
   readonly tree: unknown
   /** `section.name` -> 1-based line. */

@@ -2,6 +2,9 @@
  * Every option of `config.toml`, in the order `meridian init` writes them. The key is `section.name`; the table gives the
  * typed configuration, the template, `config show` and the reference page.
  */
+import type { ClaimKind } from "./claim.ts"
+import { FILE_TIERS } from "./tier.ts"
+
 export type OptionType = "boolean" | "integer" | "number" | "string" | "strings"
 
 export interface Option {
@@ -15,9 +18,9 @@ export interface Option {
   readonly choices?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
+  /** What the option decides when a project's file sets it: counts only where the user trusts the folder. */
+  readonly claims?: Extract<ClaimKind, "program" | "folder" | "rights">
 }
-
-const TIERS = ["read-only", "workspace-write", "full-access"] as const
 
 export const OPTIONS = {
   "start.auto_resume": {
@@ -39,18 +42,21 @@ export const OPTIONS = {
     default: "claude",
     description: "Command of Claude Code: a name on PATH or a path.",
     variable: "MERIDIAN_CLAUDE_COMMAND",
+    claims: "program",
   },
   "harness.codex": {
     type: "string",
     default: "codex",
     description: "Command of Codex: a name on PATH or a path.",
     variable: "MERIDIAN_CODEX_COMMAND",
+    claims: "program",
   },
   "harness.opencode": {
     type: "string",
     default: "opencode",
     description: "Command of OpenCode: a name on PATH or a path.",
     variable: "MERIDIAN_OPENCODE_COMMAND",
+    claims: "program",
   },
   "direct.model": {
     type: "string",
@@ -132,7 +138,8 @@ export const OPTIONS = {
     description:
       "What a run may touch when neither --permission nor its agent says so. 'danger' is refused here.",
     variable: "MERIDIAN_DEFAULT_PERMISSION_TIER",
-    choices: TIERS,
+    choices: FILE_TIERS,
+    claims: "rights",
   },
   "primary.permission_tier": {
     type: "string",
@@ -140,7 +147,8 @@ export const OPTIONS = {
     description:
       "What 'meridian start' may touch. Unset: the harness asks as it always does. 'danger' is refused here.",
     variable: "MERIDIAN_PRIMARY_PERMISSION_TIER",
-    choices: TIERS,
+    choices: FILE_TIERS,
+    claims: "rights",
   },
   "primary.autocompact_pct": {
     type: "integer",
@@ -155,21 +163,25 @@ export const OPTIONS = {
     type: "strings",
     default: [".meridian/agents", ".agents/agents", ".claude/agents", ".opencode/agents"],
     description: "Folders of agent profiles, relative to the project. The first that has a name wins.",
+    claims: "folder",
   },
   "search_paths.skills": {
     type: "strings",
     default: [".meridian/skills", ".agents/skills", ".claude/skills", ".opencode/skills"],
     description: "Folders of skills, relative to the project. The first that has a name wins.",
+    claims: "folder",
   },
   "search_paths.global_agents": {
     type: "strings",
     default: ["~/.claude/agents", "~/.opencode/agents"],
     description: "Folders of agent profiles looked at after those of the project.",
+    claims: "folder",
   },
   "search_paths.global_skills": {
     type: "strings",
     default: ["~/.claude/skills", "~/.opencode/skills"],
     description: "Folders of skills looked at after those of the project.",
+    claims: "folder",
   },
 } as const satisfies Record<string, Option>
 

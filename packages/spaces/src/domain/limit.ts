@@ -14,6 +14,9 @@ export const LIMIT = {
   appendWaitMs: 30_000,
   /** How long a liveness lock may be blocked by somebody who only looks. */
   livenessWaitMs: 2_000,
+  /** How long the trust store may be held by another command, and how often one looks. */
+  exclusiveWaitMs: 10_000,
+  exclusiveStepMs: 20,
   /** Lock files handed to one probing process. */
   probeBatch: 512,
   /** All raw output of one attempt that is kept on disk. */
@@ -24,6 +27,15 @@ export const LIMIT = {
   reportBytes: 4_194_304,
   /** Last part of stderr used to explain and classify a failure. */
   stderrTailBytes: 16_384,
+  /** Front matter of one profile or skill, and of all that one command reads. */
+  frontMatterBytes: 32_768,
+  frontMatterScanBytes: 1_048_576,
+  /** All profiles or skills that one command reads. */
+  profileScanBytes: 33_554_432,
+  /** Entries looked at in one folder of profiles or skills; folders looked into; how deep. */
+  folderEntries: 1_000,
+  profileFolders: 1_000,
+  profileDepth: 8,
   promptBytes: 10_485_760,
   nameCharacters: 200,
   /** How often a queued run, or a waiting command, looks again. */

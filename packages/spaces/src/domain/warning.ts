@@ -64,6 +64,20 @@ export const WARNINGS = {
         ? "run 'meridian config show' to see the known keys."
         : `did you mean '${f["suggestion"]}'?`,
   },
+  FOLDER_UNTRUSTED: {
+    cause: (f) => `${f["folder"]} is not trusted, so its files do not decide ${f["values"]}.`,
+    next: (f) =>
+      `run 'meridian trust --dry-run' to see what they say and 'meridian trust' to let them, or set it in ${f["file"]}.`,
+  },
+  FOLDER_CHANGED: {
+    cause: (f) => `${f["values"]} changed since you trusted ${f["folder"]}, and is ignored.`,
+    next: (f) =>
+      `run 'meridian trust --dry-run' to see it and 'meridian trust' to allow it, or set it in ${f["file"]}.`,
+  },
+  TIER_CAPPED: {
+    cause: (f) => `${f["who"]} asks for ${f["wished"]} and gets ${f["got"]}: ${f["why"]}.`,
+    next: (f) => `${f["next"]}`,
+  },
   LOG_DAMAGED: {
     cause: (f) => `${f["file"]}:${f["line"]} is damaged and was skipped.`,
     next: () => "look at the line; what it said is not counted.",

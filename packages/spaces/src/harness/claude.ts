@@ -4,6 +4,7 @@ import { join } from "node:path"
 
 import type { HarnessSessionId, JsonObject } from "@meridian/protocol"
 
+import type { PermissionTier } from "../domain/tier.ts"
 import type {
   Harness,
   HarnessEvent,
@@ -11,7 +12,6 @@ import type {
   LaunchPlan,
   LaunchRequest,
   ParserOptions,
-  PermissionTier,
   PlannedFile,
   SessionSearch,
   StreamParser,

@@ -1,6 +1,7 @@
 /** Codex (0.166): `codex exec --json … [resume ID | fork ID] -`, prompt on stdin; every flag stands before the subcommand. */
 import type { JsonObject } from "@meridian/protocol"
 
+import type { PermissionTier } from "../domain/tier.ts"
 import type {
   Harness,
   HarnessEvent,
@@ -8,7 +9,6 @@ import type {
   LaunchPlan,
   LaunchRequest,
   ParserOptions,
-  PermissionTier,
   StreamParser,
   Usage,
 } from "../port/harness.ts"

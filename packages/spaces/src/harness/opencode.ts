@@ -3,6 +3,7 @@ import { basename, join } from "node:path"
 
 import type { JsonObject } from "@meridian/protocol"
 
+import type { PermissionTier } from "../domain/tier.ts"
 import type {
   Environment,
   Harness,
@@ -10,7 +11,6 @@ import type {
   HarnessFailure,
   LaunchPlan,
   LaunchRequest,
-  PermissionTier,
   PlannedFile,
   StreamParser,
   Usage,

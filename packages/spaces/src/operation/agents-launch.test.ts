@@ -22,7 +22,12 @@ const scene = async (
   }
   const env = { MERIDIAN_REPO_ROOT: project, HOME: join(project, "home"), ...more }
   const place = openPlace(env, project)
-  const { config } = await loadConfig({ root: place.root, cwd: project, env, configPath: undefined })
+  const { config, ceilings } = await loadConfig({
+    root: place.root,
+    cwd: project,
+    env,
+    configPath: undefined,
+  })
   const warned: string[] = []
   const said: string[] = []
   return {
@@ -35,6 +40,7 @@ const scene = async (
         {
           place,
           config,
+          ceilings,
           world: {
             env,
             warn: (code, facts) => {
@@ -90,8 +96,10 @@ test("nothing asked for is the default harness with its model, read-only", async
   expect(warned).toEqual([])
 })
 
-test("an agent decides model, effort, skills and rights; its unknown skills are warned about", async () => {
-  const { resolve, warned, project } = await scene(FILES)
+test("an agent decides model, effort and skills; its unknown skills are warned about", async () => {
+  const { resolve, warned, project } = await scene(FILES, {
+    MERIDIAN_DEFAULT_PERMISSION_TIER: "full-access",
+  })
   const launch = await resolve({ agent: "coder", skills: ["review"] })
   expect([launch.harness, launch.model, launch.effort, launch.permission]).toEqual([
     "codex",
@@ -101,8 +109,24 @@ test("an agent decides model, effort, skills and rights; its unknown skills are 
   ])
   expect(launch.skills.map(({ name }) => name)).toEqual(["review", "plan"])
   expect(launch.agent?.path).toBe(join(project, ".agents/agents/coder.md"))
-  expect(launch.agent?.allowedTools).toEqual(["Read", "Edit"])
+  expect(launch.allowedTools).toEqual(["Read", "Edit"])
   expect(warned).toEqual(["SKILLS_SKIPPED"])
+})
+
+test("a profile of the project lowers rights and never raises them", async () => {
+  const { resolve, said, project } = await scene(FILES)
+  const rights = async (wish: Partial<LaunchWish>) => {
+    const { permission, allowedTools } = await resolve({ skills: [], ...wish })
+    return [permission, allowedTools]
+  }
+  expect(await rights({ agent: "coder" })).toEqual(["read-only", ["Read"]])
+  expect(await rights({ agent: "coder", permission: "workspace-write" })).toEqual([
+    "workspace-write",
+    undefined,
+  ])
+  expect(said.filter((line) => line.includes("TIER_CAPPED"))).toEqual([
+    `WARNING [TIER_CAPPED]: Agent 'coder' (${project}/.agents/agents/coder.md) asks for workspace-write and gets read-only: files of a folder only lower what you gave. Next: give --permission workspace-write, or run 'meridian trust --tier workspace-write'.`,
+  ])
 })
 
 test("explicit flags go before the profile, and the harness follows the model that won", async () => {
@@ -144,6 +168,7 @@ test("a continued chat keeps its agent, skills and model from their recorded pat
     "old/plan/SKILL.md": "Old plan.",
   })
   const recorded = {
+    name: "Chat c1",
     harness: "claude",
     model: "claude-haiku-4-5",
     agent: "coder",

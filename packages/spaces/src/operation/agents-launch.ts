@@ -1,29 +1,28 @@
+import { isInside } from "@meridian/continuity/files"
 /**
  * Everything a launch needs to know before a harness is asked: model and harness, agent, skills and rights. Reads only;
  * `start`, `run spawn`, `run continue` and every dry run share it.
  *
  * Who decides: an explicit flag, then what a continued chat recorded, then the agent's profile, then the configuration. The
- * harness always follows the model that won.
+ * harness always follows the model that won. Rights have rules of their own: `domain/rights.ts`.
  */
 import { Failure } from "@meridian/protocol"
 
 import type { AgentProfile } from "../domain/agent-profile.ts"
+import { toolsWithin } from "../domain/allowed-tools.ts"
+import type { Ceilings } from "../domain/config-claims.ts"
 import type { Config } from "../domain/config-option.ts"
 import type { Model } from "../domain/model-catalogue.ts"
 import { defaultModel, routeModel, type Route } from "../domain/model-route.ts"
 import { nearest } from "../domain/nearest.ts"
+import { decideRights } from "../domain/rights.ts"
 import type { Skill } from "../domain/skill-file.ts"
-import type { HarnessId, PermissionTier } from "../port/harness.ts"
+import type { PermissionTier } from "../domain/tier.ts"
+import type { HarnessId } from "../port/harness.ts"
 import { loadCatalogue } from "../store/catalogue.ts"
 import type { Place } from "../store/place.ts"
-import {
-  findAgent,
-  listAgents,
-  listSkills,
-  readAgentFile,
-  readSkillFile,
-  type ProfileRequest,
-} from "../store/profiles.ts"
+import { readAgentFile, readSkillFile, type ProfilePath } from "../store/profile-file.ts"
+import { findAgent, listAgents, listSkills, recordedPath, type ProfileRequest } from "../store/profiles.ts"
 import type { World } from "./world.ts"
 
 export interface LaunchWish {
@@ -37,6 +36,8 @@ export interface LaunchWish {
   readonly skills: readonly string[]
   /** `--permission`. */
   readonly permission?: PermissionTier | undefined
+  /** Of the run or chat this is started from. */
+  readonly parentTier?: PermissionTier | undefined
   /** `run` uses `defaults.agent` and the read-only tier, `primary` (start) uses `defaults.primary_agent`. */
   readonly kind: "run" | "primary"
   /** What the continued chat recorded: used unless a flag says otherwise, and read from the recorded paths. */
@@ -44,12 +45,15 @@ export interface LaunchWish {
 }
 
 export interface RecordedLaunch {
+  /** As messages name it: `Chat c1`. */
+  readonly name: string
   readonly harness: string
   readonly model: string
   readonly agent?: string | undefined
   readonly agentPath?: string | undefined
   readonly skills: readonly string[]
   readonly skillPaths: readonly string[]
+  readonly permission?: PermissionTier | undefined
 }
 
 export interface ResolvedLaunch {
@@ -63,11 +67,14 @@ export interface ResolvedLaunch {
   readonly skills: readonly Skill[]
   /** Undefined only for `primary`: the harness asks as it always does. */
   readonly permission?: PermissionTier
+  /** Of the profile, as far as the tier allows them; they replace what the tier would allow. */
+  readonly allowedTools?: readonly string[]
 }
 
 export interface LaunchScene {
   readonly place: Place
   readonly config: Config
+  readonly ceilings: Ceilings
   readonly world: Pick<World, "env" | "warn">
 }
 
@@ -78,8 +85,8 @@ export const resolveLaunch = async (wish: LaunchWish, scene: LaunchScene): Promi
   const route = await resolveRoute(wish, agent, scene)
   if (route.harness === "direct" && agent !== undefined && agent.servers.length > 0)
     scene.world.warn("PROFILE_SERVERS_UNUSED", { agent: agent.name, servers: agent.servers.join(", ") })
-  const tier = wish.kind === "run" ? "permissions.default_tier" : "primary.permission_tier"
-  const permission = wish.permission ?? agent?.permission ?? scene.config[tier]
+  const permission = resolveTier(wish, agent, scene)
+  const allowedTools = resolveTools(wish, agent, { permission, scene })
   const effort = agent?.effort ?? route.effort
   return {
     harness: route.harness,
@@ -89,10 +96,79 @@ export const resolveLaunch = async (wish: LaunchWish, scene: LaunchScene): Promi
     ...(effort === undefined ? {} : { effort }),
     ...(agent === undefined ? {} : { agent }),
     ...(permission === undefined ? {} : { permission }),
+    ...(allowedTools === undefined ? {} : { allowedTools }),
   }
 }
 
-export const profileRequest = (scene: LaunchScene): ProfileRequest => ({
+const resolveTier = (
+  wish: LaunchWish,
+  agent: AgentProfile | undefined,
+  scene: LaunchScene,
+): PermissionTier | undefined => {
+  const { config, ceilings } = scene
+  const ceiling = wish.kind === "run" ? ceilings.run : ceilings.primary
+  const { tier, denied } = decideRights(
+    {
+      flag: wish.permission,
+      recorded: wish.recorded?.permission,
+      agent:
+        agent?.permission === undefined
+          ? undefined
+          : { tier: agent.permission, isOwn: isOwnProfile(agent, scene) },
+      configured: config[wish.kind === "run" ? "permissions.default_tier" : "primary.permission_tier"],
+    },
+    { ceiling, parent: wish.parentTier },
+  )
+  if (denied !== undefined) {
+    const { by, wished, because } = denied
+    const who = {
+      flag: "--permission",
+      record: wish.recorded?.name ?? "The record",
+      agent: `Agent '${agent?.name ?? ""}' (${agent?.path ?? ""})`,
+      configuration: "permissions.default_tier",
+    }[by]
+    scene.world.warn("TIER_CAPPED", {
+      who,
+      wished,
+      got: tier ?? "what you answer when the harness asks",
+      ...(because === "parent" ? PARENT_ADVICE : ceilingAdvice(wished)),
+    })
+  }
+  return tier
+}
+
+const PARENT_ADVICE = {
+  why: "nothing gets more rights than what it was started from",
+  next: "start it yourself, or from a run that may do as much.",
+}
+
+const ceilingAdvice = (wished: PermissionTier) => ({
+  why: "files of a folder only lower what you gave",
+  next:
+    wished === "danger"
+      ? "give --permission danger if you mean it."
+      : `give --permission ${wished}, or run 'meridian trust --tier ${wished}'.`,
+})
+
+/** The user's own profiles lie in the user's home; whatever lies in the project is the project's. */
+const isOwnProfile = ({ path }: AgentProfile, { place, world }: LaunchScene): boolean => {
+  const home = world.env["HOME"] ?? ""
+  return (
+    home !== "" && isInside(home, path) && ![place.project, place.root].some((root) => isInside(root, path))
+  )
+}
+
+/** The rights that were asked for go before the profile's own list. */
+const resolveTools = (
+  wish: LaunchWish,
+  agent: AgentProfile | undefined,
+  { permission, scene }: { readonly permission: PermissionTier | undefined; readonly scene: LaunchScene },
+): readonly string[] | undefined => {
+  if (wish.permission !== undefined || agent?.allowedTools === undefined) return undefined
+  return isOwnProfile(agent, scene) ? agent.allowedTools : toolsWithin(agent.allowedTools, permission)
+}
+
+export const profileRequest = (scene: Omit<LaunchScene, "ceilings">): ProfileRequest => ({
   project: scene.place.project,
   root: scene.place.root,
   home: scene.world.env["HOME"],
@@ -121,8 +197,7 @@ const resolveAgent = async (
   const { recorded } = wish
   if (recorded !== undefined) {
     if (recorded.agent === undefined || recorded.agent === "") return undefined
-    const again =
-      recorded.agentPath === undefined ? undefined : await readIfThere(recorded.agentPath, readAgentFile)
+    const again = await readRecorded(recorded.agentPath, profiles, readAgentFile)
     const agent = again ?? (await findAgent(profiles, recorded.agent))
     if (agent === undefined)
       scene.world.warn("AGENT_GONE", {
@@ -148,7 +223,7 @@ const resolveSkills = async (
   const wanted = [...new Set([...asked, ...named])]
   if (wanted.length === 0) return []
   const recordedSkills = await Promise.all(
-    (inherited?.skillPaths ?? []).map((path) => readIfThere(path, readSkillFile)),
+    (inherited?.skillPaths ?? []).map((path) => readRecorded(path, profiles, readSkillFile)),
   )
   const byName = new Map<string, Skill>()
   const { found, warnings } = await listSkills(profiles)
@@ -261,11 +336,12 @@ const harnessOf = (text: string): HarnessId | undefined =>
 
 const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
-const readIfThere = async <T>(path: string, read: (path: string) => Promise<T>): Promise<T | undefined> => {
-  try {
-    return await read(path)
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
-    throw error
-  }
+/** A record lies in the folder: it cannot send us to read a file anywhere else. */
+const readRecorded = <T>(
+  path: string | undefined,
+  profiles: ProfileRequest,
+  read: (place: ProfilePath) => Promise<T | undefined>,
+): Promise<T | undefined> => {
+  const place = path === undefined ? undefined : recordedPath(path, profiles)
+  return place === undefined ? Promise.resolve(undefined) : read(place)
 }

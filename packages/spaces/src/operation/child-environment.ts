@@ -1,9 +1,11 @@
 /** The variables a harness finds. Everything of ours is inherited; what described the launcher itself is replaced. */
 import type { ChatId, RunId } from "@meridian/protocol"
 
+import type { PermissionTier } from "../domain/tier.ts"
 import type { LaunchPlan } from "../port/harness.ts"
 import type { Place, SpacePlace } from "../store/place.ts"
 import { RUN_MARK } from "../store/run-liveness.ts"
+import { TIER_VARIABLE } from "./parent.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -13,6 +15,7 @@ export const chatEnvironment = (options: {
   readonly space: SpacePlace
   readonly chat: ChatId
   readonly plan: Pick<LaunchPlan, "command" | "environment">
+  readonly tier: PermissionTier | undefined
 }): Record<string, string> =>
   overlay(
     options.env,
@@ -25,6 +28,7 @@ export const chatEnvironment = (options: {
       MERIDIAN_STATE_ROOT: options.place.root,
       MERIDIAN_REPO_ROOT: options.place.project,
       MERIDIAN_PARENT_RUN_ID: undefined,
+      [TIER_VARIABLE]: options.tier,
       [RUN_MARK]: undefined,
     },
     options.plan.environment,

@@ -40,7 +40,7 @@ export interface TableEdit {
 export const setTableKey = async (
   before: string,
   { key, section, name, field }: TableKey,
-  given: { readonly text: string; readonly path: string },
+  given: { readonly text: string; readonly path: string; readonly source: "user" | "file" },
 ): Promise<TableEdit> => {
   const rule = TABLE_RULES[section][field]
   const shown = rule?.secret === true ? "<hidden>" : JSON.stringify(given.text)
@@ -52,12 +52,12 @@ export const setTableKey = async (
       next: `write it in ${given.path} by hand.`,
     })
   const value = rule.fromText(given.text)
-  const expected = rule.problem(value, "file")
+  const expected = rule.problem(value, given.source)
   if (expected !== undefined) throw refuse(`'${key}' must be ${expected}, got ${shown}.`)
   const header = `[${section}.${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)}]`
   const after = setKey(before, key, toTomlValue(value), header)
   const tree = await parseToml(given.path, after)
-  const { wrong } = readProviderTables([{ path: given.path, source: "file", tree, lines: new Map() }])
+  const { wrong } = readProviderTables([{ path: given.path, source: given.source, tree, lines: new Map() }])
   const problem = wrong.find((one) => one.key.startsWith(`${section}.${name}`))
   if (problem !== undefined) throw refuse(`'${problem.key}' must be ${problem.expected}, got ${problem.got}.`)
   return { after, value }

@@ -1,3 +1,5 @@
+import { CONFIG_SOURCES } from "../domain/config-layer.ts"
+import { FILE_TIERS } from "../domain/tier.ts"
 import { defineMeta } from "./operation.ts"
 import { ANY, BOOLEAN, INTEGER, listOf, objectOf, oneOf, STRING } from "./schema.ts"
 
@@ -10,8 +12,13 @@ const KEY = {
   value: "KEY",
 } as const
 
+const USER_FIELD = {
+  type: "boolean",
+  description: "In your own configuration, which holds for every project.",
+} as const
+
 const SETTING = objectOf(
-  { key: STRING, source: oneOf("builtin", "file", "user-config", "env var") },
+  { key: STRING, source: oneOf(...CONFIG_SOURCES) },
   { value: ANY, path: STRING, line: INTEGER, env_var: STRING },
 )
 
@@ -20,9 +27,17 @@ export const CONFIG_SHOW = defineMeta({
   audience: "human",
   summary: "Show every option with its value and where it comes from.",
   fields: {},
-  output: objectOf({ path: STRING, values: listOf(SETTING) }, { overlay: STRING }),
+  output: objectOf(
+    { path: STRING, trusted: BOOLEAN, values: listOf(SETTING) },
+    {
+      tier: oneOf(...FILE_TIERS),
+      user_path: STRING,
+      overlay: STRING,
+      ignored: listOf(objectOf({ key: STRING, value: STRING, where: STRING, why: STRING })),
+    },
+  ),
   details:
-    "Later layers win: built-in defaults, config.toml, the file of --config or MERIDIAN_CONFIG, environment variables.",
+    "Later layers win: built-in defaults ('builtin'), your own ~/.config/meridian/config.toml ('user'), config.toml of the project ('file'), the file of --config or MERIDIAN_CONFIG ('user-config'), environment variables ('env var'). What the project's file says about programs, providers and folders elsewhere counts only when you trust the folder, and rights it only lowers; what does not count is listed as ignored, with the reason.",
 })
 
 export const CONFIG_GET = defineMeta({
@@ -47,10 +62,14 @@ export const CONFIG_SET = defineMeta({
       required: true,
       value: "VALUE",
     },
+    user: USER_FIELD,
   },
   output: objectOf({ key: STRING, path: STRING, value: ANY }),
+  details:
+    "A program or a provider that you set for a folder is trusted with it; rights are not raised this way. --user is the place for what holds in every folder.",
   examples: [
     "config set start.auto_resume false",
+    "config set --user harness.claude /opt/claude/bin/claude",
     "config set search_paths.skills .meridian/skills,skills",
     "config set providers.ollama.base_url http://127.0.0.1:11434",
   ],
@@ -60,7 +79,7 @@ export const CONFIG_RESET = defineMeta({
   name: "config.reset",
   audience: "human",
   summary: "Remove one option from config.toml, so that its default holds again.",
-  fields: { key: KEY },
+  fields: { key: KEY, user: USER_FIELD },
   output: objectOf({ key: STRING, path: STRING, removed: BOOLEAN }),
   examples: ["config reset start.auto_resume"],
 })

@@ -10,6 +10,7 @@ import { dirname } from "node:path"
 import { Failure } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
+import type { PermissionTier } from "../domain/tier.ts"
 import type { Harness, LaunchPlan, QueryPlan } from "../port/harness.ts"
 import { readChats, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
 import type { SpacePlace } from "../store/place.ts"
@@ -21,6 +22,8 @@ import type { SignalName, World } from "./world.ts"
 export interface Conversation {
   readonly harness: Harness
   readonly plan: LaunchPlan
+  /** What the harness may do unasked. */
+  readonly tier: PermissionTier | undefined
   readonly chat: OpenChat
   readonly place: SpacePlace
   readonly state: State
@@ -54,6 +57,7 @@ export const converse = async (
 const untilExit = async ({
   harness,
   plan,
+  tier,
   chat,
   place,
   state,
@@ -69,6 +73,7 @@ const untilExit = async ({
         space: place,
         chat: chat.chatId,
         plan,
+        tier,
       }),
       ...compactionEnvironment(harness, config),
     },

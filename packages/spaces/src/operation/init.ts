@@ -1,9 +1,14 @@
-/** The configuration file of `meridian init`, once. */
+/** What `meridian init` does in a folder: the configuration file, once, and the user's trust. */
 import { mkdir } from "node:fs/promises"
 
 import { configTemplate } from "../domain/config-template.ts"
+import type { FileTier } from "../domain/tier.ts"
 import { configPath, createConfigFile } from "../store/config-file.ts"
 import { openPlace } from "../store/place.ts"
+import { trustFile } from "../store/user-place.ts"
+import { folderOf } from "./folder-trust.ts"
+import { surveyFolder } from "./survey-folder.ts"
+import { claimDocument, defaultTier, trustFolder } from "./trust.ts"
 import type { World } from "./world.ts"
 
 /** `created` is false when the file was there: it is never overwritten. */
@@ -14,4 +19,18 @@ export const initConfig = async (
   const path = configPath(root)
   await mkdir(root, { recursive: true })
   return { path, created: await createConfigFile(path, configTemplate()) }
+}
+
+/**
+ * A person who sets a folder up trusts it, as it is now. Undefined where that says nothing new: the folder decides nothing
+ * and no tier was named. An agent trusts nothing, and a user without a home has nowhere to write it down.
+ */
+export const trustHere = async (world: World, asked: FileTier | undefined) => {
+  if (world.mode === "agent" || trustFile(world.env) === undefined) return undefined
+  const survey = await surveyFolder(world)
+  const tier = asked ?? survey.entry?.tier ?? defaultTier(survey)
+  await trustFolder(survey, { tier, world })
+  return survey.claims.length === 0 && asked === undefined
+    ? undefined
+    : { path: folderOf(survey.place).path, tier, decides: survey.claims.map(claimDocument) }
 }

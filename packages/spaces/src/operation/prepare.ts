@@ -4,10 +4,11 @@
  */
 import { Failure } from "@meridian/protocol"
 
-import type { Config } from "../domain/config-option.ts"
 import { ECHO_MODEL } from "../domain/provider-preset.ts"
+import type { PermissionTier } from "../domain/tier.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
-import type { Harness, HarnessId, NativeAgent, PermissionTier } from "../port/harness.ts"
+import type { Harness, HarnessId, NativeAgent } from "../port/harness.ts"
+import type { LoadedConfig } from "../store/config-file.ts"
 import { openPlace } from "../store/place.ts"
 import { resolveLaunch, type RecordedLaunch, type ResolvedLaunch } from "./agents-launch.ts"
 import { composeLaunch } from "./agents-prompt.ts"
@@ -26,6 +27,7 @@ export interface PrepareRequest {
   readonly variables: readonly string[]
   readonly prompt?: string | undefined
   readonly permission?: PermissionTier | undefined
+  readonly parentTier?: PermissionTier | undefined
   /** `fs/` of the space, for `-f @name`. */
   readonly spaceFs?: string | undefined
   /** A continuation: what the newest record of the conversation says, used wherever the user wrote nothing. */
@@ -53,12 +55,16 @@ export interface Prepared {
   readonly effort?: string | undefined
 }
 
-export const prepare = async (request: PrepareRequest, config: Config, world: World): Promise<Prepared> => {
+export const prepare = async (
+  request: PrepareRequest,
+  { config, ceilings }: Pick<LoadedConfig, "config" | "ceilings">,
+  world: World,
+): Promise<Prepared> => {
   const place = openPlace(world.env, world.cwd)
   const { recorded } = request
   const launch = await resolveLaunch(
     { ...request, kind: request.mode === "headless" ? "run" : "primary", recorded },
-    { place, config, world },
+    { place, config, ceilings, world },
   )
   const { model, harnessModel } = leavesModelToEngine(request, launch) ? await engineModel(world) : launch
   const entry = harnessesOf(world).find((candidate) => candidate.id === launch.harness)
@@ -89,8 +95,7 @@ export const prepare = async (request: PrepareRequest, config: Config, world: Wo
     instructionsChanged: recorded !== undefined && (request.agent !== undefined || request.skills.length > 0),
     prompt: composed.prompt,
     permission: launch.permission,
-    // The rights that were asked for go before the profile's own list of tools.
-    allowedTools: request.permission === undefined ? launch.agent?.allowedTools : undefined,
+    allowedTools: launch.allowedTools,
     effort: launch.effort,
   }
 }

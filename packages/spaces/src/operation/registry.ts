@@ -18,6 +18,7 @@ import { SKILLS_LIST, SKILLS_SHOW } from "./skills.meta.ts"
 import { givenSpace } from "./space-context.ts"
 import { SPACE_CLOSE, SPACE_LIST, SPACE_SHOW } from "./space.meta.ts"
 import { START } from "./start.meta.ts"
+import { TRUST, TRUST_LIST, UNTRUST } from "./trust.meta.ts"
 import type { World } from "./world.ts"
 
 export const OPERATIONS: readonly Registration[] = [
@@ -40,6 +41,9 @@ export const OPERATIONS: readonly Registration[] = [
   register(MODELS_SHOW, async () => (await import("./models.ts")).modelsShow),
   register(MODELS_UPDATE, async () => (await import("./models-update.ts")).modelsUpdate),
   register(DOCTOR, async () => (await import("./doctor.ts")).doctor),
+  register(TRUST, async () => (await import("./trust.ts")).trust),
+  register(TRUST_LIST, async () => (await import("./trust.ts")).trustList),
+  register(UNTRUST, async () => (await import("./trust.ts")).untrust),
   register(CONFIG_SHOW, async () => (await import("./config.ts")).configShow),
   register(CONFIG_GET, async () => (await import("./config.ts")).configGet),
   register(CONFIG_SET, async () => (await import("./config.ts")).configSet),

@@ -2,8 +2,8 @@ import { Failure, harnessSessionId } from "@meridian/protocol"
 
 import { findChat, type ChatRecord } from "../domain/chat.ts"
 import { isEnded, type Run } from "../domain/run.ts"
+import { asTier } from "../domain/tier.ts"
 import { mergeParams } from "../harness/params.ts"
-import { PERMISSION_TIERS } from "../port/harness.ts"
 import { liveChats, readChats } from "../store/chat-store.ts"
 import type { SpacePlace } from "../store/place.ts"
 import { settleRuns } from "../store/run-liveness.ts"
@@ -11,6 +11,7 @@ import { readRuns } from "../store/run-store.ts"
 import { readConfig } from "./config.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
+import { parentTier } from "./parent.ts"
 import { prepare } from "./prepare.ts"
 import { spawnNotes, spawnText } from "./run-spawn.ts"
 import { RUN_CONTINUE } from "./run.meta.ts"
@@ -22,7 +23,8 @@ export const runContinue = implement(RUN_CONTINUE, {
   run: async (input, world) => {
     const state = openState(world)
     const space = spaceHere(input.space, state, world)
-    const { config } = await readConfig(world)
+    const loaded = await readConfig(world)
+    const { config } = loaded
     if ((input.prompt ?? "").trim() === "") throw new Failure("PROMPT_REQUIRED")
     const source =
       input.runId === undefined
@@ -45,9 +47,12 @@ export const runContinue = implement(RUN_CONTINUE, {
         files: input.files,
         variables: input.templateVars,
         prompt: input.prompt,
-        permission: input.permission ?? PERMISSION_TIERS.find((tier) => tier === source.permission),
+        permission: input.permission,
+        parentTier: parentTier(space.id, state, world),
         spaceFs: space.fs,
         recorded: {
+          name: `Run ${source.id}`,
+          permission: asTier(source.permission),
           harness: source.harness,
           model: record?.model ?? source.model,
           agent: record?.agent ?? source.agent,
@@ -56,7 +61,7 @@ export const runContinue = implement(RUN_CONTINUE, {
           skillPaths: record?.skillPaths ?? source.skillPaths,
         },
       },
-      config,
+      loaded,
       world,
     )
     if (prepared.entry.id !== source.harness)

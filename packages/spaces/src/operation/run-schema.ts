@@ -1,6 +1,7 @@
 import { RUN_STATUSES } from "../domain/run.ts"
 /** How a run is told, by every operation that tells of one: absent values are left out, the prompt is never in it. */
-import { HARNESS_IDS, PERMISSION_TIERS } from "../port/harness.ts"
+import { PERMISSION_TIERS } from "../domain/tier.ts"
+import { HARNESS_IDS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
 import { BOOLEAN, INTEGER, listOf, NUMBER, objectOf, oneOf, STRING, type DocumentOf } from "./schema.ts"
 

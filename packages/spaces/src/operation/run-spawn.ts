@@ -8,6 +8,7 @@ import { createSpace, findSpace } from "../store/space-store.ts"
 import { readConfig } from "./config.ts"
 import { runWorker } from "./launch-worker.ts"
 import { implement } from "./operation.ts"
+import { parentTier } from "./parent.ts"
 import { prepare } from "./prepare.ts"
 import { seconds } from "./run-document.ts"
 import type { SpawnDocument } from "./run-schema.ts"
@@ -20,7 +21,8 @@ import { openState } from "./state.ts"
 export const runSpawn = implement(RUN_SPAWN, {
   run: async (input, world) => {
     const state = openState(world)
-    const { config } = await readConfig(world)
+    const loaded = await readConfig(world)
+    const { config } = loaded
     if ((input.prompt ?? "").trim() === "") throw new Failure("PROMPT_REQUIRED")
     const given = givenSpace(input.space, world)
     const space = given === undefined ? undefined : findSpace(state.place, given)
@@ -37,9 +39,10 @@ export const runSpawn = implement(RUN_SPAWN, {
         variables: input.templateVars,
         prompt: input.prompt,
         permission: input.permission,
+        parentTier: parentTier(space?.id, state, world),
         spaceFs: space === undefined ? undefined : spacePlace(state.place, space.id).fs,
       },
-      config,
+      loaded,
       world,
     )
     const checked = await checkRun(

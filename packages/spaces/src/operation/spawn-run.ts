@@ -4,8 +4,7 @@ import { resolve } from "node:path"
 import { Failure, type ChatId, type HarnessSessionId, type RunId, type SpaceId } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
-import { depthOf } from "../domain/depth.ts"
-import { asChatId, asRunId, asSpaceId } from "../domain/identifier.ts"
+import { asChatId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
 import { isEnded, type Run } from "../domain/run.ts"
@@ -16,6 +15,7 @@ import { executeRun } from "./execute-run.ts"
 import { requireLaunchable } from "./find-binary.ts"
 import { findRun } from "./find-run.ts"
 import { launchWorker } from "./launch-worker.ts"
+import { depthHere, parentRun } from "./parent.ts"
 import type { Prepared } from "./prepare.ts"
 import { cancelRun } from "./run-cancel.ts"
 import { readReport, runDocument, sparse } from "./run-document.ts"
@@ -97,7 +97,7 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
       launch,
       chat: chatHere(space, world),
       ownChat: request.ownChat,
-      parent: parentHere(world),
+      parent: parentRun(world),
       continuedFrom: request.continuedFrom,
       depth,
       timeoutSecs: request.timeoutSecs,
@@ -176,20 +176,6 @@ export const chatHere = (space: SpaceId, world: Pick<World, "env">): ChatId | un
   world.env["MERIDIAN_SPACE_ID"] === space
     ? (asChatId(world.env["MERIDIAN_CHAT_ID"]) ?? asChatId(world.env["MERIDIAN_SESSION_ID"]))
     : undefined
-
-const parentHere = (world: Pick<World, "env">): RunId | undefined =>
-  asRunId(world.env["MERIDIAN_PARENT_RUN_ID"])
-
-/** The parent's row is in the space we run in or, when the variable is gone, in the one the new run goes to. */
-const depthHere = (target: SpaceId | undefined, state: State, world: Pick<World, "env">): number => {
-  const run = parentHere(world)
-  const rowIn = (space: SpaceId | undefined): Run | undefined =>
-    run === undefined || space === undefined
-      ? undefined
-      : readRun(spacePlace(state.place, space), run, () => undefined)
-  const parent = rowIn(asSpaceId(world.env["MERIDIAN_SPACE_ID"])) ?? rowIn(target)
-  return depthOf({ variable: world.env["MERIDIAN_DEPTH"], parentDepth: parent?.depth })
-}
 
 export const binaryOf = (config: Config, { entry }: Pick<Prepared, "entry">): string | undefined =>
   entry.id === "direct" ? undefined : config[`harness.${entry.id}`]

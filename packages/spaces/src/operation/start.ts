@@ -7,15 +7,11 @@ import { Failure, harnessSessionId } from "@meridian/protocol"
 import type { Config } from "../domain/config-option.ts"
 import { LIMIT } from "../domain/limit.ts"
 import type { Space } from "../domain/space.ts"
+import { asTier, type PermissionTier } from "../domain/tier.ts"
 import { fitParams, mergeParams } from "../harness/params.ts"
-import {
-  PERMISSION_TIERS,
-  type Harness,
-  type LaunchPlan,
-  type LaunchRequest,
-  type PermissionTier,
-} from "../port/harness.ts"
+import type { Harness, LaunchPlan, LaunchRequest } from "../port/harness.ts"
 import { startChat } from "../store/chat-store.ts"
+import type { LoadedConfig } from "../store/config-file.ts"
 import { spacePlace } from "../store/place.ts"
 import { changeSpace, createSpace, findSpace, keepGitignore } from "../store/space-store.ts"
 import { lastActiveSpace } from "./active-space.ts"
@@ -27,6 +23,7 @@ import type { InputOf } from "./field.ts"
 import { requireLaunchable } from "./find-binary.ts"
 import { launchEnvironment } from "./launcher.ts"
 import { implement, type Passthrough } from "./operation.ts"
+import { parentTier } from "./parent.ts"
 import { prepare, type Prepared } from "./prepare.ts"
 import { sparse } from "./run-document.ts"
 import { shellLine } from "./shell-words.ts"
@@ -34,6 +31,7 @@ import { binaryOf } from "./spawn-run.ts"
 import { START } from "./start.meta.ts"
 import { harnessesOf, openState, ownMark, type State } from "./state.ts"
 import { sweepSpace } from "./sweep.ts"
+import { enterFolder } from "./trust-question.ts"
 import type { World } from "./world.ts"
 
 type Input = InputOf<typeof START.fields> & Passthrough
@@ -42,7 +40,9 @@ export const start = implement(START, {
   run: async (input, world) => {
     checkFlags(input)
     const state = openState(world)
-    const { config } = await readConfig(world)
+    // A dry run shows what would be; it asks nothing and writes nothing down.
+    const loaded = await (input.dryRun ? readConfig(world) : enterFolder(world))
+    const { config } = loaded
     const continuation =
       input.continue === undefined
         ? undefined
@@ -54,7 +54,7 @@ export const start = implement(START, {
             world,
           })
     const existing = continuation?.space ?? existingSpace(input, config, state)
-    const prepared = await prepareChat(input, { config, continuation, existing, state, world })
+    const prepared = await prepareChat(input, { loaded, continuation, existing, state, world })
     const fork = input.fork && prepared.harness.capabilities.fork
     if (input.fork && !fork) world.warn("FORK_UNSUPPORTED", { harness: prepared.harness.name })
     // What a fork is started from stays as it is: the new conversation is a chat of its own.
@@ -91,12 +91,14 @@ export const start = implement(START, {
       skills: prepared.skills.map((skill) => skill.name),
       skillPaths: prepared.skills.map((skill) => skill.path),
       params,
-      permission: askedPermission(input, continuation),
+      permission: askedPermission(input, continuation, prepared),
+      tier: prepared.permission,
       cwd: plan.cwd,
       startedAt: state.now(),
       holder: ownMark(),
     })
-    const ended = await converse({ harness, plan, chat, place, state, world, config })
+    const tier = prepared.permission
+    const ended = await converse({ harness, plan, tier, chat, place, state, world, config })
     return sparse({
       space_id: space.id,
       chat_id: chat.chatId,
@@ -165,7 +167,6 @@ const existingSpace = (input: Input, config: Config, state: State): Space | unde
 }
 
 interface Chosen {
-  readonly config: Config
   readonly continuation: Continuation | undefined
   readonly state: State
   readonly world: World
@@ -173,7 +174,13 @@ interface Chosen {
 
 const prepareChat = async (
   input: Input,
-  { config, continuation, existing, state, world }: Chosen & { readonly existing: Space | undefined },
+  {
+    loaded,
+    continuation,
+    existing,
+    state,
+    world,
+  }: Chosen & { readonly loaded: LoadedConfig; readonly existing: Space | undefined },
 ): Promise<Prepared> => {
   const record = continuation?.record
   const prepared = await prepare(
@@ -186,11 +193,15 @@ const prepareChat = async (
       files: [],
       variables: [],
       prompt: input.prompt,
-      permission: askedPermission(input, continuation),
+      permission: input.permission,
+      parentTier: parentTier(existing?.id, state, world),
       spaceFs: existing === undefined ? undefined : spacePlace(state.place, existing.id).fs,
-      recorded: record,
+      recorded:
+        record === undefined
+          ? undefined
+          : { ...record, name: `Chat ${record.chatId}`, permission: asTier(record.permission) },
     },
-    config,
+    loaded,
     world,
   )
   if (record !== undefined && prepared.entry.id !== record.harness)
@@ -202,8 +213,13 @@ const prepareChat = async (
   return prepared
 }
 
-const askedPermission = (input: Input, continuation: Continuation | undefined): PermissionTier | undefined =>
-  input.permission ?? PERMISSION_TIERS.find((tier) => tier === continuation?.record.permission)
+/** What a continuation starts from: the flag, or what an earlier one asked for and still gets. */
+const askedPermission = (
+  input: Input,
+  continuation: Continuation | undefined,
+  { permission }: Prepared,
+): PermissionTier | undefined =>
+  input.permission ?? (continuation?.record.permission === permission ? permission : undefined)
 
 const planLaunch = async (
   input: Input,
@@ -214,7 +230,7 @@ const planLaunch = async (
     continuation,
     state,
     world,
-  }: Chosen & { readonly prepared: Prepared; readonly fork: boolean },
+  }: Chosen & { readonly prepared: Prepared; readonly config: Config; readonly fork: boolean },
 ): Promise<{ readonly harness: Harness; readonly plan: LaunchPlan; readonly params: readonly string[] }> => {
   const { harness } = prepared
   const asked = [...input.passthrough, ...input.args]

@@ -12,14 +12,11 @@
  */
 import type { Facts, HarnessSessionId, Json } from "@meridian/protocol"
 
+import type { PermissionTier } from "../domain/tier.ts"
 import type { WarningCode } from "../domain/warning.ts"
 
 export const HARNESS_IDS = ["claude", "codex", "opencode", "direct"] as const
 export type HarnessId = (typeof HARNESS_IDS)[number]
-
-/** What a run may touch, from least to most. */
-export const PERMISSION_TIERS = ["read-only", "workspace-write", "full-access", "danger"] as const
-export type PermissionTier = (typeof PERMISSION_TIERS)[number]
 
 export interface Harness {
   readonly id: HarnessId

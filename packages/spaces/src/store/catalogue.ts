@@ -14,7 +14,7 @@ export interface Catalogue {
 
 export const loadCatalogue = async (root: string): Promise<Catalogue> => {
   const path = join(root, "models.toml")
-  const text = await readConfigText(path)
+  const text = readConfigText(path, root)
   const tree: unknown = text === undefined ? {} : await parseToml(path, text)
   const found: unknown = typeof tree === "object" && tree !== null && "models" in tree ? tree.models : []
   const rows: readonly (readonly [string | undefined, unknown])[] = Array.isArray(found)

@@ -2,11 +2,21 @@
  * `config.toml` on disk. A file in which nothing is set (as `meridian init` leaves it) is understood without loading a
  * TOML parser; an edit is written beside the file and renamed over it, and only if it parses to what was meant.
  */
-import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises"
-import { join, resolve } from "node:path"
+import { realpath, rename, rm, stat, writeFile } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
 
+import { isInside, readWhole } from "@meridian/continuity/files"
 import { Failure } from "@meridian/protocol"
 
+import type { ConfigClaim } from "../domain/claim.ts"
+import {
+  ceilingsOf,
+  claimsOf,
+  judgeClaims,
+  withoutClaims,
+  type Ceilings,
+  type IgnoredClaim,
+} from "../domain/config-claims.ts"
 import {
   configOf,
   layerConfig,
@@ -16,8 +26,12 @@ import {
 } from "../domain/config-layer.ts"
 import type { Config } from "../domain/config-option.ts"
 import { keyLines } from "../domain/config-text.ts"
+import { LIMIT } from "../domain/limit.ts"
 import type { ProviderTables, ReadTables, TableSetting } from "../domain/provider-table.ts"
+import { asFileTier, type FileTier } from "../domain/tier.ts"
+import type { TrustEntry } from "../domain/trust.ts"
 import { warning, type Warning } from "../domain/warning.ts"
+import { userConfigFile } from "./user-place.ts"
 
 export interface ConfigRequest {
   /** `Place.root`: where `config.toml` is. */
@@ -26,6 +40,8 @@ export interface ConfigRequest {
   readonly env: Readonly<Record<string, string | undefined>>
   /** `--config`, before MERIDIAN_CONFIG. */
   readonly configPath: string | undefined
+  /** What the user's trust book says of the project; undefined: nothing. */
+  readonly trust?: TrustEntry | undefined
 }
 
 export interface LoadedConfig {
@@ -35,35 +51,48 @@ export interface LoadedConfig {
   readonly tables: ProviderTables | undefined
   /** The same key by key, without credentials. */
   readonly tableSettings: readonly TableSetting[]
+  /** The user's own file, there or not. */
+  readonly userFile?: string
   /** The file of --config or MERIDIAN_CONFIG. */
   readonly overlay?: string
   readonly warnings: readonly Warning[]
+  /** Everything the project's file would decide for the user, and which of it does not count. */
+  readonly claims: readonly ConfigClaim[]
+  readonly ignored: readonly IgnoredClaim[]
+  readonly ceilings: Ceilings
+  /** What a run may touch when the project says nothing: the user's own default. */
+  readonly ownTier: FileTier
 }
 
 export const configPath = (root: string): string => join(root, "config.toml")
 
 /** Throws CONFIG_INVALID (file, line, key) and CONFIG_NOT_FOUND (an overlay that does not exist). */
 export const loadConfig = async (request: ConfigRequest): Promise<LoadedConfig> => {
-  const overlay = given(request.configPath) ?? given(request.env["MERIDIAN_CONFIG"])
-  const base = await readConfigText(configPath(request.root))
-  const files: ConfigFile[] = []
-  if (base !== undefined) files.push(await parseConfig(configPath(request.root), base, "file"))
-  if (overlay !== undefined) {
-    const path = resolve(request.cwd, overlay)
-    const text = await readConfigText(path)
-    if (text === undefined) throw new Failure("CONFIG_NOT_FOUND", { path })
-    files.push(await parseConfig(path, text, "user-config"))
-  }
+  const { user, project, overlay } = await readFiles(request)
+  const own = layerConfig([...user, ...overlay], request.env)
+  const ceilings = ceilingsOf(own.settings, request.trust)
+  const claims = project.flatMap(claimsOf)
+  const ignored = judgeClaims(claims, { entry: request.trust, ceilings })
+  const counted = project.map((file) =>
+    withoutClaims(
+      file,
+      ignored.map(({ claim }) => claim),
+    ),
+  )
+  const files = [...user, ...counted, ...overlay]
   const layered = layerConfig(files, request.env)
   const read = await readTables(files)
   const [wrong] = [...layered.wrong, ...(read?.wrong ?? [])]
   if (wrong !== undefined) throw new Failure("CONFIG_INVALID", { ...wrong })
+  const userFile = userConfigFile(request.env)
+  const [overlaid] = overlay
   return {
     config: configOf(layered.settings),
     settings: layered.settings,
     tables: read?.tables,
     tableSettings: read?.shown ?? [],
-    ...(overlay === undefined ? {} : { overlay: resolve(request.cwd, overlay) }),
+    ...(userFile === undefined ? {} : { userFile }),
+    ...(overlaid === undefined ? {} : { overlay: overlaid.path }),
     warnings: [...layered.unknown, ...(read?.unknown ?? [])].map(({ path, line, key, suggestion }) =>
       warning("CONFIG_KEY_UNKNOWN", {
         file: path,
@@ -72,20 +101,48 @@ export const loadConfig = async (request: ConfigRequest): Promise<LoadedConfig> 
         ...(suggestion === undefined ? {} : { suggestion }),
       }),
     ),
+    claims,
+    ignored,
+    ceilings,
+    ownTier: asFileTier(own.settings.get("permissions.default_tier")?.value) ?? "read-only",
   }
 }
 
-/** Undefined when there is no such file. */
-export const readConfigText = async (path: string): Promise<string | undefined> => {
-  try {
-    const { size } = await stat(path)
-    if (size > LARGEST_BYTES)
-      throw new Failure("CONFIG_SYNTAX", { where: path, problem: "larger than 1 MiB" })
-    return await readFile(path, "utf8")
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
+/** Each a list of one file or none, in the order of the layers. */
+const readFiles = async ({ root, cwd, env, configPath: given }: ConfigRequest) => {
+  const read = async (
+    path: string | undefined,
+    source: ConfigFile["source"],
+    within?: string,
+  ): Promise<readonly ConfigFile[]> => {
+    const text = path === undefined ? undefined : readConfigText(path, within)
+    return path === undefined || text === undefined ? [] : [await parseConfig(path, text, source)]
   }
+  const userFile = userConfigFile(env)
+  const asked = filled(given) ?? filled(env["MERIDIAN_CONFIG"])
+  const overlay = asked === undefined ? undefined : resolve(cwd, asked)
+  const files = {
+    user: userFile === undefined ? [] : await read(userFile, "user", userRoot(userFile, env["HOME"])),
+    project: await read(configPath(root), "file", root),
+    overlay: await read(overlay, "user-config"),
+  }
+  if (overlay !== undefined && files.overlay.length === 0)
+    throw new Failure("CONFIG_NOT_FOUND", { path: overlay })
+  return files
+}
+
+/** A user's own file may be a link, as long as it stays in the user's home. */
+export const userRoot = (file: string, home: string | undefined): string =>
+  home !== undefined && home !== "" && isInside(home, file) ? home : dirname(file)
+
+/**
+ * Undefined when there is no such file. Throws CONFIG_UNREADABLE for what is no regular file, too large, or a link that
+ * leads out of `within` (for a file the user named: leads nowhere special).
+ */
+export const readConfigText = (path: string, within = "/"): string | undefined => {
+  const found = readWhole(within, path, LIMIT.documentBytes)
+  if (found.kind === "refused") throw new Failure("CONFIG_UNREADABLE", { path, problem: found.reason })
+  return found.kind === "absent" ? undefined : found.text
 }
 
 /** Creates the file. False when it is already there; what is there is never touched. */
@@ -135,9 +192,7 @@ const readTables = async (files: readonly ConfigFile[]): Promise<ReadTables | un
   return named ? (await import("../domain/provider-table.ts")).readProviderTables(files) : undefined
 }
 
-const LARGEST_BYTES = 1_048_576
-
-const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
+const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
 const parseConfig = async (
   path: string,
@@ -203,6 +258,3 @@ const byName = (left: readonly [string, unknown], right: readonly [string, unkno
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")

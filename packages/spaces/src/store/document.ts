@@ -10,7 +10,7 @@ export const replaceFile = (path: string, content: string | Uint8Array): void =>
   // The name only has to differ from that of another writer; it means nothing and is gone in a moment.
   const fresh = `${path}.${randomUUID()}.new`
   try {
-    writeFileSync(fresh, content, { flush: true, mode: 0o644 })
+    writeFileSync(fresh, content, { flush: true, mode: 0o600 })
     renameSync(fresh, path)
   } catch (error) {
     rmSync(fresh, { force: true })

@@ -3,18 +3,15 @@
  * user in `$XDG_DATA_HOME/meridian/models.txt` (`~/.local/share` without it).
  */
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
 
 import { mergeLimits, parseLimits, type LimitsCatalogue } from "../domain/model-limits.ts"
+import { userDataFile } from "./user-place.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Undefined when this user has no home. */
-export const limitsPath = (env: Environment): string | undefined => {
-  const [data = "", home = ""] = [env["XDG_DATA_HOME"], env["HOME"]]
-  const base = data === "" ? (home === "" ? undefined : join(home, ".local", "share")) : data
-  return base === undefined ? undefined : join(base, "meridian", "models.txt")
-}
+export const limitsPath = (env: Environment): string | undefined => userDataFile(env, "models.txt")
 
 export const loadLimits = async (env: Environment): Promise<LimitsCatalogue> => {
   const [{ MODEL_SNAPSHOT }, kept] = await Promise.all([

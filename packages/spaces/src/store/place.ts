@@ -10,10 +10,10 @@
  *                          runs/<rN>/          what a run read and wrote; run.lock is held while it lives
  *                          fs/                 the agents' own files, the only part under version control
  */
-import { existsSync } from "node:fs"
+import { existsSync, lstatSync, statSync } from "node:fs"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 
-import type { ChatId, RunId, SpaceId } from "@meridian/protocol"
+import { Failure, type ChatId, type RunId, type SpaceId } from "@meridian/protocol"
 
 export interface Place {
   /** The project the state belongs to: where a harness starts. */
@@ -52,12 +52,14 @@ export interface RunPlace {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** Throws STATE_FOREIGN for state that belongs to another user, also that of a folder above. */
 export const openPlace = (env: Environment, cwd: string): Place => {
   const project = findProject(env, cwd)
   const told = env["MERIDIAN_STATE_ROOT"] ?? ""
   const root =
     told === "" ? join(project, ".meridian") : isAbsolute(told) ? resolve(told) : resolve(project, told)
   const spaces = join(root, ".spaces")
+  requireOwn([root, spaces], env)
   return { project, root, gitignore: join(root, ".gitignore"), spaces, spacesLock: join(spaces, ".lock") }
 }
 
@@ -116,5 +118,43 @@ const findProject = (env: Environment, cwd: string): string => {
     if (dirname(directory) === directory) return cwd
   }
 }
+
+/** Set by --allow-foreign; a worker and a harness that we start inherit it. */
+export const FOREIGN_VARIABLE = "MERIDIAN_ALLOW_FOREIGN"
+
+const ROOT = 0
+
+/**
+ * Another user's state could name programs, forge records and hold our locks. Root owns nothing by nature and may be told
+ * to go on, and so may a user whose state root belongs to root; both only by the flag.
+ */
+const requireOwn = (paths: readonly string[], env: Environment): void => {
+  const user = process.getuid?.()
+  if (user === undefined) return
+  for (const path of paths) {
+    const owner = ownerOf(path, user)
+    const excepted = user === ROOT ? "root" : owner === ROOT ? "a guest of root" : undefined
+    if (owner === undefined || (excepted !== undefined && env[FOREIGN_VARIABLE] === "1")) continue
+    throw new Failure("STATE_FOREIGN", {
+      path,
+      owner,
+      user,
+      ...(excepted === undefined ? {} : { flag: excepted }),
+    })
+  }
+}
+
+/** Another than this user: of the link, when it is one, or of what it leads to. */
+const ownerOf = (path: string, user: number): number | undefined => {
+  try {
+    const [link, end] = [lstatSync(path, ABSENT), statSync(path, ABSENT)]
+    return [link, end].find((stats) => stats !== undefined && stats.uid !== user)?.uid
+  } catch {
+    // A file where a folder should be, or a link that leads nowhere: whoever uses it next is told.
+    return undefined
+  }
+}
+
+const ABSENT = { throwIfNoEntry: false } as const
 
 const PROJECT_SIGNS = [".meridian", ".git", ".agents/skills"] as const

@@ -1,17 +1,26 @@
 /**
  * Agent profiles and skills on disk. Folders are scanned every time (no index to go stale), in the order of
- * `search_paths`, and the first file of a name wins. Symbolic links are followed, once each.
+ * `search_paths`, and the first file of a name wins. A symbolic link is followed, once, when it stays inside its root: the
+ * project for the project's folders, the user's home for the user's own.
  */
-import { readdir, readFile, realpath, stat } from "node:fs/promises"
-import { basename, dirname, isAbsolute, join } from "node:path"
+import { opendirSync } from "node:fs"
+import { basename, isAbsolute, join } from "node:path"
 
+import { findInside, isInside, resolveRoot } from "@meridian/continuity/files"
 import { Failure } from "@meridian/protocol"
 
-import { readAgentProfile, type AgentProfile } from "../domain/agent-profile.ts"
+import type { AgentProfile } from "../domain/agent-profile.ts"
 import type { Config } from "../domain/config-option.ts"
-import { splitFrontMatter } from "../domain/front-matter.ts"
-import { readSkill, type Skill } from "../domain/skill-file.ts"
+import { LIMIT } from "../domain/limit.ts"
+import type { Skill } from "../domain/skill-file.ts"
 import { warning, type Warning } from "../domain/warning.ts"
+import {
+  openReadingBudget,
+  readAgentFile,
+  readSkillFile,
+  type ProfilePath,
+  type ReadingBudget,
+} from "./profile-file.ts"
 
 export interface ProfileRequest {
   readonly project: string
@@ -27,169 +36,171 @@ export interface Scan<T> {
   readonly warnings: readonly Warning[]
 }
 
-export const agentFolders = (request: ProfileRequest): readonly string[] =>
-  foldersOf(request, [
-    ...request.config["search_paths.agents"],
-    ...request.config["search_paths.global_agents"],
-  ])
-
-export const skillFolders = (request: ProfileRequest): readonly string[] =>
-  foldersOf(request, [
-    ...request.config["search_paths.skills"],
-    ...request.config["search_paths.global_skills"],
-  ])
-
 /** By the name in its front matter or by its file name. A file that is found but damaged is a failure, not a miss. */
 export const findAgent = async (request: ProfileRequest, name: string): Promise<AgentProfile | undefined> => {
+  const budget = openReadingBudget()
   for (const folder of agentFolders(request)) {
-    const files = (await listFolder(folder)).filter((file) => file.endsWith(".md"))
-    const exact = files.filter((file) => basename(file, ".md") === name)
+    const { files } = listAgentFiles(folder)
+    const exact = files.filter(({ path }) => basename(path, ".md") === name)
     for (const file of [...exact, ...files.filter((other) => !exact.includes(other))]) {
-      const path = join(folder, file)
-      const read = await tryRead(path, () => readAgentFile(path))
+      const read = await tryRead(file, budget, readAgentFile)
       if (read.tag === "damaged") {
         if (exact.includes(file)) throw read.failure
         continue
       }
-      if (read.value.name === name || exact.includes(file)) return read.value
+      if (read.value?.name === name || exact.includes(file)) return read.value
     }
   }
   return undefined
 }
 
-export const listAgents = async (request: ProfileRequest): Promise<Scan<AgentProfile>> => {
-  const paths: string[] = []
-  for (const folder of agentFolders(request))
-    paths.push(
-      ...(await listFolder(folder)).filter((file) => file.endsWith(".md")).map((file) => join(folder, file)),
-    )
-  return scan(paths, readAgentFile)
+export const listAgents = (request: ProfileRequest): Promise<Scan<AgentProfile>> => {
+  const listed = agentFolders(request).map(listAgentFiles)
+  return scan(
+    listed.flatMap(({ files }) => files),
+    { read: readAgentFile, warnings: listed.flatMap(({ warnings }) => warnings) },
+  )
 }
 
-export const listSkills = async (request: ProfileRequest): Promise<Scan<Skill>> => {
-  const seen = new Set<string>()
-  const paths: string[] = []
-  for (const folder of skillFolders(request)) await collectSkills(folder, 0, seen, paths)
-  return scan(paths, readSkillFile)
+export const listSkills = (request: ProfileRequest): Promise<Scan<Skill>> => {
+  const walk: Walk = { seen: new Set(), files: [], left: LIMIT.profileFolders }
+  for (const folder of skillFolders(request)) collectSkills(folder, 0, walk)
+  return scan(walk.files, { read: readSkillFile, warnings: [] })
 }
 
-/** Front matter is read with a YAML parser that is loaded by the first file that has one. */
-export const readProfileFile = async (
-  path: string,
-): Promise<{
-  readonly content: string
-  readonly body: string
-  readonly fields: Readonly<Record<string, unknown>>
-}> => {
-  const { size } = await stat(path)
-  if (size > LARGEST_BYTES) throw new Failure("PROFILE_INVALID", { path, problem: "larger than 1 MiB" })
-  const content = await readFile(path, "utf8")
-  const { yaml, body } = splitFrontMatter(content)
-  return { content, body, fields: yaml === undefined ? {} : await parseYaml(path, yaml) }
+/** Where a recorded path may lie: in the project, in its state, or in a folder that is searched anyway. */
+export const recordedPath = (path: string, request: ProfileRequest): ProfilePath | undefined => {
+  if (!isAbsolute(path)) return undefined
+  const own = [request.project, request.root].find((root) => isInside(root, path))
+  if (own !== undefined) return { path, root: own }
+  const searched = [...agentFolders(request), ...skillFolders(request)]
+  const found = searched.find(({ folder }) => isInside(folder, path))
+  return found === undefined ? undefined : { path, root: found.root }
 }
 
-export const readAgentFile = async (path: string): Promise<AgentProfile> => {
-  const { body, fields } = await readProfileFile(path)
-  const read = readAgentProfile({ path, stem: basename(path, ".md"), fields, body })
-  if (read.tag === "wrong") throw new Failure("PROFILE_INVALID", { path, problem: read.problem })
-  return read.profile
+interface Folder {
+  readonly folder: string
+  readonly root: string
 }
 
-export const readSkillFile = async (path: string): Promise<Skill> => {
-  const { content, body, fields } = await readProfileFile(path)
-  return readSkill({ path, folder: basename(dirname(path)), fields, content, body })
+const agentFolders = (request: ProfileRequest): readonly Folder[] =>
+  foldersOf(request, [
+    ...request.config["search_paths.agents"],
+    ...request.config["search_paths.global_agents"],
+  ])
+
+const skillFolders = (request: ProfileRequest): readonly Folder[] =>
+  foldersOf(request, [
+    ...request.config["search_paths.skills"],
+    ...request.config["search_paths.global_skills"],
+  ])
+
+const foldersOf = (request: ProfileRequest, entries: readonly string[]): readonly Folder[] => {
+  const folders = entries.flatMap((entry) => {
+    if (entry === "~" || entry.startsWith("~/"))
+      return request.home === undefined ? [] : [join(request.home, entry.slice(1))]
+    if (entry === ".meridian" || entry.startsWith(".meridian/"))
+      return [join(request.root, entry.slice(9)), join(request.project, entry)]
+    return [isAbsolute(entry) ? entry : join(request.project, entry)]
+  })
+  const roots = [request.project, request.root, request.home ?? ""].filter((root) => root !== "")
+  return [...new Set(folders)].map((folder) => ({
+    folder,
+    // A folder elsewhere that the configuration names is a root of its own.
+    root: roots.find((root) => isInside(root, folder)) ?? folder,
+  }))
 }
 
-const LARGEST_BYTES = 1_048_576
-const DEEPEST = 8
-const MOST_FOLDERS = 10_000
-
-const foldersOf = (request: ProfileRequest, entries: readonly string[]): readonly string[] => [
-  ...new Set(
-    entries.flatMap((entry) => {
-      if (entry === "~" || entry.startsWith("~/"))
-        return request.home === undefined ? [] : [join(request.home, entry.slice(1))]
-      if (entry === ".meridian" || entry.startsWith(".meridian/"))
-        return [join(request.root, entry.slice(9)), join(request.project, entry)]
-      return [isAbsolute(entry) ? entry : join(request.project, entry)]
-    }),
-  ),
-]
-
-const collectSkills = async (
-  folder: string,
-  depth: number,
-  seen: Set<string>,
-  paths: string[],
-): Promise<void> => {
-  if (depth > DEEPEST || seen.size >= MOST_FOLDERS) return
-  const real = await realpath(folder).catch(() => undefined)
-  if (real === undefined || seen.has(real)) return
-  seen.add(real)
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const sorted = entries.toSorted((left, right) => (left.name < right.name ? -1 : 1))
-  if (sorted.some((entry) => entry.name === "SKILL.md" && !entry.isDirectory()))
-    paths.push(join(folder, "SKILL.md"))
-  for (const entry of sorted)
-    if (
-      (entry.isDirectory() || entry.isSymbolicLink()) &&
-      entry.name !== "node_modules" &&
-      entry.name !== ".git"
-    )
-      await collectSkills(join(folder, entry.name), depth + 1, seen, paths)
+const listAgentFiles = (
+  folder: Folder,
+): { readonly files: readonly ProfilePath[]; readonly warnings: readonly Warning[] } => {
+  const { entries, cut } = entriesIn(folder)
+  const files = entries
+    .filter(({ name, kind }) => kind !== "folder" && name.endsWith(".md"))
+    .map(({ name }) => ({ path: join(folder.folder, name), root: folder.root }))
+  const problem = `it holds more than ${LIMIT.folderEntries} files; the rest is not looked at`
+  return { files, warnings: cut ? [warning("PROFILE_SKIPPED", { path: folder.folder, problem })] : [] }
 }
 
-const listFolder = async (folder: string): Promise<readonly string[]> => {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  return entries
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => entry.name)
-    .toSorted()
+interface Walk {
+  readonly seen: Set<string>
+  readonly files: ProfilePath[]
+  left: number
 }
+
+const collectSkills = (place: Folder, depth: number, walk: Walk): void => {
+  if (depth > LIMIT.profileDepth || walk.left <= 0) return
+  const base = resolveRoot(place.root)
+  const found = base === undefined ? undefined : findInside(base, place.folder)
+  if (found?.kind !== "found" || walk.seen.has(found.real)) return
+  walk.seen.add(found.real)
+  walk.left -= 1
+  const { entries } = entriesIn(place)
+  if (entries.some(({ name, kind }) => name === "SKILL.md" && kind !== "folder"))
+    walk.files.push({ path: join(place.folder, "SKILL.md"), root: place.root })
+  for (const { name, kind } of entries)
+    if (kind !== "file" && name !== "node_modules" && name !== ".git")
+      collectSkills({ ...place, folder: join(place.folder, name) }, depth + 1, walk)
+}
+
+interface Entry {
+  readonly name: string
+  readonly kind: "file" | "folder" | "link"
+}
+
+/** By name. Empty for what is no folder, or leads out of its root. */
+const entriesIn = ({
+  folder,
+  root,
+}: Folder): { readonly entries: readonly Entry[]; readonly cut: boolean } => {
+  const base = resolveRoot(root)
+  const found = base === undefined ? undefined : findInside(base, folder)
+  if (found?.kind !== "found" || !found.stats.isDirectory()) return { entries: [], cut: false }
+  const entries: Entry[] = []
+  try {
+    using open = opendirSync(found.real)
+    for (let entry = open.readSync(); entry !== null; entry = open.readSync()) {
+      if (entries.length === LIMIT.folderEntries) return { entries: inOrder(entries), cut: true }
+      const kind = entry.isDirectory() ? "folder" : entry.isSymbolicLink() ? "link" : "file"
+      entries.push({ name: entry.name, kind })
+    }
+  } catch {
+    // Not ours to read: to us it is empty.
+    return { entries: [], cut: false }
+  }
+  return { entries: inOrder(entries), cut: false }
+}
+
+const inOrder = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.toSorted((left, right) => (left.name < right.name ? -1 : 1))
+
+type Reader<T> = (place: ProfilePath, budget: ReadingBudget) => Promise<T | undefined>
 
 const scan = async <T extends { readonly name: string }>(
-  paths: readonly string[],
-  read: (path: string) => Promise<T>,
+  files: readonly ProfilePath[],
+  options: { readonly read: Reader<T>; readonly warnings: readonly Warning[] },
 ): Promise<Scan<T>> => {
   const found = new Map<string, T>()
-  const warnings: Warning[] = []
-  for (const path of paths) {
-    const attempt = await tryRead(path, () => read(path))
+  const warnings = [...options.warnings]
+  const budget = openReadingBudget()
+  for (const file of files) {
+    const attempt = await tryRead(file, budget, options.read)
     if (attempt.tag === "damaged") warnings.push(warning("PROFILE_SKIPPED", attempt.failure.facts))
-    else if (!found.has(attempt.value.name)) found.set(attempt.value.name, attempt.value)
+    else if (attempt.value !== undefined && !found.has(attempt.value.name))
+      found.set(attempt.value.name, attempt.value)
   }
   return { found: [...found.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1)), warnings }
 }
 
 type Attempt<T> =
-  | { readonly tag: "read"; readonly value: T }
+  | { readonly tag: "read"; readonly value: T | undefined }
   | { readonly tag: "damaged"; readonly failure: Failure }
 
-const tryRead = async <T>(path: string, read: () => Promise<T>): Promise<Attempt<T>> => {
+const tryRead = async <T>(file: ProfilePath, budget: ReadingBudget, read: Reader<T>): Promise<Attempt<T>> => {
   try {
-    return { tag: "read", value: await read() }
+    return { tag: "read", value: await read(file, budget) }
   } catch (error) {
     if (error instanceof Failure) return { tag: "damaged", failure: error }
-    if (error instanceof Error && "syscall" in error) {
-      const failure = new Failure("PROFILE_INVALID", { path, problem: error.message }, { cause: error })
-      return { tag: "damaged", failure }
-    }
     throw error
   }
 }
-
-const parseYaml = async (path: string, source: string): Promise<Readonly<Record<string, unknown>>> => {
-  const { parse, YAMLParseError } = await import("yaml")
-  try {
-    const value: unknown = parse(source, { maxAliasCount: 100, logLevel: "error" })
-    return isFields(value) ? value : {}
-  } catch (error) {
-    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined
-    const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)
-    const problem = `front matter is not valid YAML${line === undefined ? "" : ` (line ${line + 1})`}: ${message.replace(/ at line \d+, column \d+:?$/, "")}`
-    throw new Failure("PROFILE_INVALID", { path, problem }, { cause: error })
-  }
-}
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,8 +1,8 @@
 /** What a call that is asked about would do, as lines a person can judge: the command, the text, the change. Pure. */
-import type { Json } from "@meridian/protocol"
+import { oneLine, type Json } from "@meridian/protocol"
 
 import { several, textAt } from "./describe.ts"
-import { plainLine, plainText } from "./plain-text.ts"
+import { plainText } from "./plain-text.ts"
 
 const MOST_CHARACTERS = 200_000
 
@@ -34,7 +34,7 @@ const everyField = (input: Json): string => {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return JSON.stringify(input)
   const fields = Object.entries(input).map(([name, value]) => {
     const text = plainText(typeof value === "string" ? value : JSON.stringify(value))
-    const label = plainLine(name)
+    const label = oneLine(name)
     return text.includes("\n") ? `${label}:\n${text.replaceAll(/^/gm, "  ")}` : `${label}: ${text}`
   })
   return fields.length === 0 ? "(no input)" : fields.join("\n")

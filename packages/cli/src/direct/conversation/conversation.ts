@@ -3,7 +3,7 @@
  * started; what a key does to a line and how an event looks is decided elsewhere.
  */
 import type { LiveItem } from "@meridian/engine"
-import { Failure, renderFailure, type PermissionReply } from "@meridian/protocol"
+import { Failure, oneLine, renderFailure, type PermissionReply } from "@meridian/protocol"
 import type { World } from "@meridian/spaces"
 
 import { followEvents } from "../follow.ts"
@@ -13,7 +13,6 @@ import { cutTo, wrapText } from "./columns.ts"
 import { decideInterrupt, decideKey, type Deed, type Situation } from "./decide.ts"
 import { clear, EMPTY_EDITOR, type Editor } from "./editor.ts"
 import { historyRows, inputOf, readHistory, waitingRows } from "./history.ts"
-import { plainLine } from "./plain-text.ts"
 import { ANSWERS, questionRows } from "./question.ts"
 import { layOut, usable, type Live } from "./screen.ts"
 import { HELP, sessionCommands } from "./session-command.ts"
@@ -166,14 +165,14 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   const submit = (text: string): void => {
     const typed = readTyped(text)
     if (typed.tag !== "say" && typed.tag !== "queue")
-      tell(...gap, style.dim(cutTo(`> ${plainLine(text)}`, width())))
+      tell(...gap, style.dim(cutTo(`> ${oneLine(text)}`, width())))
     switch (typed.tag) {
       case "say":
         return send(typed.text, "steer")
       case "queue":
         return send(typed.text, "queue")
       case "wrong":
-        return say(plainLine(typed.problem), style.notice)
+        return say(oneLine(typed.problem), style.notice)
       case "leave":
         return leave(0)
       case "help":
@@ -273,7 +272,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
 
   try {
     tell(
-      ...wrapText(`Meridian direct: ${plainLine(model)}, agent ${plainLine(agent)}`, width()).map(style.bold),
+      ...wrapText(`Meridian direct: ${oneLine(model)}, agent ${oneLine(agent)}`, width()).map(style.bold),
       ...wrapText("/help shows the commands; Ctrl-C leaves.", width()).map(style.dim),
       ...opened.notices.flatMap((notice) => wrapText(notice, width())).map(style.notice),
     )

@@ -1,8 +1,6 @@
 /** Calls, figures and questions in words, each on one line. Pure. */
 import type { ModelConfig } from "@meridian/engine"
-import type { Json, RecordedUsage } from "@meridian/protocol"
-
-import { plainLine } from "./plain-text.ts"
+import { oneLine, type Json, type RecordedUsage } from "@meridian/protocol"
 
 const MOST = 500
 
@@ -14,7 +12,7 @@ export const describeCall = (tool: string, input: Json | undefined): string => {
       : FIELDS.map((field) => textAt(input, field)).find((text) => text !== undefined)
   // A list of things to do is shown itself.
   const said = about ?? (input === undefined || tool === "todo" ? "" : JSON.stringify(input))
-  return `${plainLine(tool.slice(0, MOST))} ${plainLine(said.slice(0, MOST))}`.trim()
+  return `${oneLine(tool.slice(0, MOST))} ${oneLine(said.slice(0, MOST))}`.trim()
 }
 
 const FIELDS = ["command", "path", "filePath", "file_path", "pattern", "query", "name", "url"] as const
@@ -74,7 +72,7 @@ const dollars = (cost: number): string => `$${cost.toFixed(cost > 0 && cost < 0.
 
 /** Marked with a star where the conversation is now; a reason where it can only be looked at. */
 export const listChoices = (names: readonly string[], current: string): readonly string[] =>
-  names.map((name) => `${name === current ? "*" : " "} ${plainLine(name)}`)
+  names.map((name) => `${name === current ? "*" : " "} ${oneLine(name)}`)
 
 export const isPriced = (models: readonly ModelConfig[], id: string): boolean => {
   const model = models.find((candidate) => candidate.id === id)

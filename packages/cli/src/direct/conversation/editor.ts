@@ -2,6 +2,7 @@
  * The line a person is writing: what each key does to it. Pure. It may have several lines: Alt-Enter makes one, a paste keeps its
  * own. The cursor stands between graphemes, never inside one.
  */
+
 import { graphemesOf } from "./columns.ts"
 import { plainText } from "./plain-text.ts"
 

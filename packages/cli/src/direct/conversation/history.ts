@@ -1,10 +1,10 @@
 /** What was said before, for whoever comes back to a conversation: the last messages, each within bounds. */
 import type { Engine } from "@meridian/engine"
-import type { AssistantPart, Json, Receipt, SessionMessage } from "@meridian/protocol"
+import { oneLine, type AssistantPart, type Json, type Receipt, type SessionMessage } from "@meridian/protocol"
 
 import { cutTo, widthOf, wrapText } from "./columns.ts"
 import { count, describeCall, several } from "./describe.ts"
-import { plainLine, plainText } from "./plain-text.ts"
+import { plainText } from "./plain-text.ts"
 import type { Style } from "./style.ts"
 import { userRows } from "./view.ts"
 
@@ -68,7 +68,7 @@ export const waitingRows = (
     ...wrapText(says, width).map(style.notice),
     ...inputs
       .slice(0, SHOWN_WAITING)
-      .map(({ prompt }) => style.dim(cutTo(`  > ${plainLine(prompt.text)}`, width))),
+      .map(({ prompt }) => style.dim(cutTo(`  > ${oneLine(prompt.text)}`, width))),
     ...(more > 0 ? [style.dim(`  … and ${count(more)} more`)] : []),
   ]
 }
@@ -82,14 +82,14 @@ const messageRows = (message: SessionMessage, width: number, style: Style): read
         ...message.content.flatMap((part) => partRows(part, width, style)),
         ...(message.error === undefined
           ? []
-          : [style.bad(cutTo(`${message.error.code}: ${plainLine(message.error.message)}`, width))]),
+          : [style.bad(cutTo(`${message.error.code}: ${oneLine(message.error.message)}`, width))]),
       ]
     case "compaction":
       return [style.notice("The turns before this were compacted.")]
     case "agent-switched":
-      return [style.dim(`Agent: ${plainLine(message.agent)}`)]
+      return [style.dim(`Agent: ${oneLine(message.agent)}`)]
     case "model-switched":
-      return [style.dim(`Model: ${plainLine(message.model)}`)]
+      return [style.dim(`Model: ${oneLine(message.model)}`)]
     case "system":
       return []
   }
@@ -112,7 +112,7 @@ const partRows = (part: AssistantPart, width: number, style: Style): readonly st
 
 /** A long call leaves half the row to the reason. */
 const withReason = (title: string, reason: string, width: number): string => {
-  const why = `: ${plainLine(reason)}`
+  const why = `: ${oneLine(reason)}`
   return cutTo(title, Math.max(Math.floor(width / 2), width - widthOf(why))) + why
 }
 

@@ -1,10 +1,10 @@
 /** A permission question as rows, and what an answer key means. Pure. */
-import type { PermissionReply } from "@meridian/protocol"
+import { oneLine, type PermissionReply } from "@meridian/protocol"
 
 import { callContent, isUnnamed } from "./call-content.ts"
 import { cutTo, wrapLine, wrapText } from "./columns.ts"
 import { several } from "./describe.ts"
-import { plainLine, plainText } from "./plain-text.ts"
+import { plainText } from "./plain-text.ts"
 import { usable, type Size } from "./screen.ts"
 import type { Style } from "./style.ts"
 import type { Question } from "./view.ts"
@@ -51,11 +51,11 @@ export const questionRows = (
   const all = [...resources.map((row) => `  ${row}`), ...content.map((row) => `    ${row}`)]
   const shown = all.slice(0, most)
   const cut = all.length - shown.length
-  const title = plainLine(question.title)
-  const broader = unnamed ? `every call of ${plainLine(question.action)}` : broaderThan(question)
+  const title = oneLine(question.title)
+  const broader = unnamed ? `every call of ${oneLine(question.action)}` : broaderThan(question)
   const isNew = title !== "" && !resources.join(" ").includes(title)
   return [
-    style.notice(cutTo(`Allow ${plainLine(question.action)}?${isNew ? ` ${title}` : ""}`, width)),
+    style.notice(cutTo(`Allow ${oneLine(question.action)}?${isNew ? ` ${title}` : ""}`, width)),
     ...shown,
     broader === ""
       ? style.dim(cutTo("  always: exactly this, in this project", width))
@@ -78,7 +78,7 @@ export const questionRows = (
 const broaderThan = ({ always, resources }: Question): string => {
   // A backslash in a pattern takes the meaning from the character behind it.
   const patterns = always.map((pattern) => pattern.replaceAll(/\\([*?\\])/g, "$1"))
-  return patterns.join("\n") === resources.join("\n") ? "" : plainLine(patterns.join(", "))
+  return patterns.join("\n") === resources.join("\n") ? "" : oneLine(patterns.join(", "))
 }
 
 const hintRows = (hint: string, width: number): readonly string[] => {

@@ -1,7 +1,7 @@
 /** What the model is saying, from its fragments and from the durable texts that follow them. A fold: no I/O. */
 import { openFlow } from "./flow.ts"
-import { openTextStream } from "./plain-text.ts"
 import type { Style } from "./style.ts"
+import { openTextStream } from "./text-stream.ts"
 
 export type Kind = "text" | "reasoning"
 

@@ -6,6 +6,7 @@
 import type { LiveItem, SessionEvent } from "@meridian/engine"
 import {
   Failure,
+  oneLine,
   renderFailure,
   type Json,
   type RecordedContent,
@@ -14,7 +15,7 @@ import {
 
 import { cutTo, wrapText } from "./columns.ts"
 import { count, describeCall, NOTHING_SPENT, sentence, several, spend, type Spent } from "./describe.ts"
-import { plainLine, plainText } from "./plain-text.ts"
+import { plainText } from "./plain-text.ts"
 import { openSpeaking } from "./speaking.ts"
 import type { Style } from "./style.ts"
 
@@ -95,7 +96,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
   const error = ({ code }: RecordedError, text: string, width: number): readonly string[] => {
     if (code === "INTERRUPTED") return [style.notice("Interrupted.")]
     failed = true
-    return wrapText(plainLine(text), width).map(style.bad)
+    return wrapText(oneLine(text), width).map(style.bad)
   }
 
   const told = (event: SessionEvent, width: number): readonly string[] => {
@@ -143,7 +144,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         ]
       }
       case "session.next.tool.failed.1": {
-        const note = `: ${plainLine(event.data.error.message)}`
+        const note = `: ${oneLine(event.data.error.message)}`
         return [endCall(event.data.callID, style.bad("✗"), note, width)]
       }
       case "session.next.permission.asked.1": {
@@ -172,7 +173,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       }
       case "session.next.retried.1": {
         const { attempt, error: why, delayMs } = event.data
-        const text = `Attempt ${attempt} failed (${plainLine(why.code)}): ${sentence(plainLine(why.message))} Trying again in ${(delayMs / 1000).toFixed(1)} s.`
+        const text = `Attempt ${attempt} failed (${oneLine(why.code)}): ${sentence(oneLine(why.message))} Trying again in ${(delayMs / 1000).toFixed(1)} s.`
         return [...speaking.pause(), ...wrapText(text, width).map(style.notice)]
       }
       case "session.next.compaction.started.1":
@@ -192,7 +193,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         compacting = false
         if (event.data.error.code === "NOTHING_TO_COMPACT")
           return [style.notice("There is nothing to compact yet.")]
-        return [style.bad(cutTo(`Compaction failed: ${plainLine(event.data.error.message)}`, width))]
+        return [style.bad(cutTo(`Compaction failed: ${oneLine(event.data.error.message)}`, width))]
       case "session.next.compaction.restored.1":
         return [style.notice("An older state of the history is in force again.")]
       case "session.next.step.ended.2": {
@@ -217,14 +218,14 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         return error(event.data.error, `ERROR [${event.data.error.code}]: ${event.data.error.message}`, width)
       case "session.next.todo.updated.1":
         return event.data.items.map((item) =>
-          style.dim(cutTo(`${BOXES[item.status]} ${plainLine(item.content)}`, width)),
+          style.dim(cutTo(`${BOXES[item.status]} ${oneLine(item.content)}`, width)),
         )
       case "session.next.model.switched.1":
-        return [style.dim(`Model: ${plainLine(event.data.model)}`)]
+        return [style.dim(`Model: ${oneLine(event.data.model)}`)]
       case "session.next.agent.switched.1":
-        return [style.dim(`Agent: ${plainLine(event.data.agent)}`)]
+        return [style.dim(`Agent: ${oneLine(event.data.agent)}`)]
       case "session.next.moved.1":
-        return [style.dim(cutTo(`Moved to ${plainLine(event.data.location.directory)}`, width))]
+        return [style.dim(cutTo(`Moved to ${oneLine(event.data.location.directory)}`, width))]
       // Bookkeeping, and what the model is told beside the conversation.
       case "session.next.created.1":
       case "session.next.interrupt.requested.1":

@@ -1,28 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
-import { openTextStream, plainLine, plainText } from "./plain-text.ts"
-
-test.each([
-  ["\u001B[31mred\u001B[0m", "red"],
-  ["\u001B]0;title\u0007text", "text"],
-  ["\u001B]8;;http://example.org\u001B\\link\u001B]8;;\u001B\\", "link"],
-  ["a\u001Bcb", "ab"],
-  ["a\u001B", "a␛"],
-  ["bell\u0007, back\u0008, null\u0000", "bell␇, back␈, null␀"],
-  ["delete\u007F and next line\u0085", "delete␡ and next line�"],
-  ["one\r\ntwo\rthree", "one\ntwo\nthree"],
-  ["a\tb", "a    b"],
-  ["safe\u202Eevil", "safe�evil"],
-  ["half \uD83D", "half �"],
-  ["häuser 家 👩‍👩‍👧 e\u0301", "häuser 家 👩‍👩‍👧 e\u0301"],
-])("%j is shown as %j", (text, shown) => {
-  expect(plainText(text)).toBe(shown)
-})
-
-test("one line of several", () => {
-  expect(plainLine("  first \r\n\t second\n")).toBe("first second")
-})
+import { openTextStream } from "./text-stream.ts"
 
 /** Escape, control characters and their parts, so that random texts come close to real sequences. */
 const hostile = fc
@@ -49,14 +28,6 @@ const hostile = fc
     { maxLength: 30 },
   )
   .map((parts) => parts.join(""))
-
-test("nothing a terminal obeys is left, whatever comes in", () => {
-  fc.assert(
-    fc.property(hostile, (text) => {
-      expect(plainText(text)).not.toMatch(/(?!\n)\p{Cc}/u)
-    }),
-  )
-})
 
 test("in pieces nothing a terminal obeys is left either", () => {
   fc.assert(

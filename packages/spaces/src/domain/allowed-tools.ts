@@ -1,0 +1,32 @@
+/**
+ * Lists of tools as agent profiles write them (`Read`, `Edit(src/**)`, `Bash(npm test:*)`). A profile of the project may
+ * choose among the tools its tier allows; what the tier does not allow, it cannot give itself.
+ */
+import type { PermissionTier } from "./tier.ts"
+
+export const toolsWithin = (tools: readonly string[], tier: PermissionTier | undefined): readonly string[] =>
+  tier === "full-access" || tier === "danger" ? tools : tools.filter((tool) => isWithin(tool, tier))
+
+const LOOKING: ReadonlySet<string> = new Set([
+  "Read",
+  "Glob",
+  "Grep",
+  "LS",
+  "NotebookRead",
+  "TodoRead",
+  "TodoWrite",
+  "Skill",
+  "Task",
+  "Agent",
+  "ExitPlanMode",
+])
+const EDITING: ReadonlySet<string> = new Set(["Edit", "Write", "MultiEdit", "NotebookEdit", "ApplyPatch"])
+/** Word for word: a pattern would allow more than looking. */
+const LOOKING_COMMANDS: ReadonlySet<string> = new Set(["git status", "git log", "git diff"])
+
+const isWithin = (tool: string, tier: "read-only" | "workspace-write" | undefined): boolean => {
+  const [, name = "", pattern] = /^([\w-]+)(?:\((.*)\))?$/s.exec(tool) ?? []
+  const known = [...LOOKING, ...(tier === "workspace-write" ? EDITING : [])]
+  if (name.toLowerCase() === "bash") return pattern !== undefined && LOOKING_COMMANDS.has(pattern)
+  return known.some((candidate) => candidate.toLowerCase() === name.toLowerCase())
+}

@@ -1,0 +1,140 @@
+/**
+ * What a project's `config.toml` would decide for the person who works in the folder: programs, addresses, variables,
+ * folders outside of it, and rights. Everything else in the file is the project's own business and simply counts.
+ */
+import type { ClaimKind, ConfigClaim } from "./claim.ts"
+import type { ConfigFile, Settings } from "./config-layer.ts"
+import { OPTION_KEYS, optionOf, type OptionKey } from "./config-option.ts"
+import { publicAddress } from "./provider-address.ts"
+import { PROVIDER_PRESETS } from "./provider-preset.ts"
+import { asFileTier, highestTier, isAbove, type FileTier } from "./tier.ts"
+import { isCovered, type TrustEntry } from "./trust.ts"
+
+export interface IgnoredClaim {
+  readonly claim: ConfigClaim
+  readonly why: "untrusted" | "changed" | "tier"
+}
+
+/** The tiers the user gave: what a folder's files may wish for at most. */
+export interface Ceilings {
+  readonly run: FileTier
+  /** Undefined: none was given for conversations, where the harness asks. */
+  readonly primary: FileTier | undefined
+}
+
+export const claimsOf = (file: ConfigFile): readonly ConfigClaim[] => [
+  ...OPTION_KEYS.flatMap((key) => optionClaim(file, key) ?? []),
+  ...providerClaims(file),
+]
+
+/** `own` are the settings without the project's file. */
+export const ceilingsOf = (own: Settings, entry: TrustEntry | undefined): Ceilings => ({
+  run: highestTier(asFileTier(own.get("permissions.default_tier")?.value), entry?.tier) ?? "read-only",
+  primary: highestTier(asFileTier(own.get("primary.permission_tier")?.value), entry?.tier),
+})
+
+export const judgeClaims = (
+  claims: readonly ConfigClaim[],
+  { entry, ceilings }: { readonly entry: TrustEntry | undefined; readonly ceilings: Ceilings },
+): readonly IgnoredClaim[] =>
+  claims.flatMap((claim): readonly IgnoredClaim[] => {
+    const trusted = entry?.tier !== undefined
+    if (claim.kind === "rights")
+      return staysBelow(claim, ceilings) ? [] : [{ claim, why: trusted ? "tier" : "untrusted" }]
+    return isCovered(claim, entry) ? [] : [{ claim, why: trusted ? "changed" : "untrusted" }]
+  })
+
+/** The file as if it did not set these keys. */
+export const withoutClaims = (file: ConfigFile, claims: readonly ConfigClaim[]): ConfigFile => ({
+  ...file,
+  tree: claims.reduce<unknown>((tree, { parts }) => without(tree, parts), file.tree),
+})
+
+/** What is not a tier is no wish either; the layer refuses it with its place. */
+const staysBelow = ({ key, value }: ConfigClaim, ceilings: Ceilings): boolean => {
+  const wished = asFileTier(value.slice(1, -1))
+  const ceiling = key === "permissions.default_tier" ? ceilings.run : (ceilings.primary ?? "read-only")
+  return wished === undefined || !isAbove(wished, ceiling)
+}
+
+const optionClaim = (file: ConfigFile, key: OptionKey): ConfigClaim | undefined => {
+  const { claims: kind } = optionOf(key)
+  const parts = key.split(".")
+  const value = kind === undefined ? undefined : at(file.tree, parts)
+  if (kind === undefined || value === undefined) return undefined
+  if (kind === "folder" && !key.startsWith("search_paths.global_") && staysInside(value)) return undefined
+  return claim(file, { kind, key, parts, value, shown: show(value) })
+}
+
+/** Relative, and never upwards: the project's own folders. */
+const staysInside = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.every(
+    (entry) => typeof entry === "string" && !/^[/~]/.test(entry) && !entry.split(/[/\\]/).includes(".."),
+  )
+
+const PROVIDER_CLAIMS: Readonly<Record<string, ClaimKind>> = {
+  base_url: "address",
+  api_key_env: "variable",
+  headers: "header",
+}
+
+const providerClaims = (file: ConfigFile): readonly ConfigClaim[] => {
+  const tables = at(file.tree, ["providers"])
+  if (!isTable(tables)) return []
+  return Object.entries(tables).flatMap(([name, row]) =>
+    isTable(row) ? rowClaims(file, name, row).concat(presetClaim(file, name, row)) : [],
+  )
+}
+
+const rowClaims = (
+  file: ConfigFile,
+  name: string,
+  row: Readonly<Record<string, unknown>>,
+): readonly ConfigClaim[] =>
+  Object.entries(PROVIDER_CLAIMS).flatMap(([field, kind]) => {
+    const value = row[field]
+    if (value === undefined) return []
+    const parts = ["providers", name, field]
+    const shown = typeof value === "string" ? publicAddress(value) : show(value)
+    return [claim(file, { kind, key: parts.join("."), parts, value, shown })]
+  })
+
+/** The table of a local preset alone opens its address on this machine. */
+const presetClaim = (
+  file: ConfigFile,
+  name: string,
+  row: Readonly<Record<string, unknown>>,
+): readonly ConfigClaim[] => {
+  const preset = Object.hasOwn(PROVIDER_PRESETS, name) ? PROVIDER_PRESETS[name] : undefined
+  if (preset?.local !== true || row["base_url"] !== undefined) return []
+  const parts = ["providers", name]
+  const value = preset.address ?? name
+  return [claim(file, { kind: "address", key: parts.join("."), parts, value, shown: value })]
+}
+
+const claim = (
+  file: ConfigFile,
+  given: Pick<ConfigClaim, "kind" | "key" | "parts" | "shown"> & { readonly value: unknown },
+): ConfigClaim => {
+  const line = file.lines.get(given.key) ?? [...file.lines].find(([name]) => name.startsWith(given.key))?.[1]
+  const where = line === undefined ? file.path : `${file.path}:${line}`
+  return { ...given, value: JSON.stringify(given.value) ?? "null", where }
+}
+
+const at = (tree: unknown, parts: readonly string[]): unknown =>
+  parts.reduce<unknown>(
+    (inner, part) => (isTable(inner) && Object.hasOwn(inner, part) ? inner[part] : undefined),
+    tree,
+  )
+
+const without = (tree: unknown, [head = "", ...rest]: readonly string[]): unknown => {
+  if (!isTable(tree) || !Object.hasOwn(tree, head)) return tree
+  const { [head]: inner, ...others } = tree
+  return rest.length === 0 ? others : { ...others, [head]: without(inner, rest) }
+}
+
+const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const show = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""))

@@ -1,0 +1,96 @@
+/**
+ * The trust book: which folders this user trusts, with which values and up to which tier. One JSON document that lies with
+ * the user, never in a folder it speaks of (`store/trust-store.ts`):
+ *
+ *   {"version":1,"folders":[{"path":"/home/me/app","owner":1000,"id":"<random>","tier":"read-only",
+ *     "values":{"harness.claude":"\"./bin/claude\""},"at":"2026-11-16T08:00:00.000Z"}]}
+ *
+ * `path` is the canonical path of the project, `owner` the user id it belonged to. `id` is random; the engine database of
+ * the folder carries it too, so that a database somebody else put there is not taken for ours. An entry without `tier` is
+ * known and not trusted; `refused` is what a person said no to.
+ */
+import { MOST_CLAIMS, type Claim } from "./claim.ts"
+import { decodeJson, isFields, number, text, type Fields } from "./json-line.ts"
+import { asFileTier, type FileTier } from "./tier.ts"
+
+export interface TrustEntry {
+  readonly path: string
+  readonly owner: number
+  readonly id: string
+  readonly tier?: FileTier
+  /** Key of a claim -> JSON text of the value that was shown. */
+  readonly values: Readonly<Record<string, string>>
+  readonly refused?: string
+  /** ISO time. */
+  readonly at: string
+}
+
+export interface TrustBook {
+  readonly entries: readonly TrustEntry[]
+}
+
+export const EMPTY_BOOK: TrustBook = { entries: [] }
+
+/** Oldest entries that trust nothing make room first. */
+export const MOST_FOLDERS = 2_000
+
+export const findEntry = (
+  { entries }: TrustBook,
+  folder: { readonly path: string; readonly owner: number },
+): TrustEntry | undefined =>
+  // A folder that changed hands is another folder.
+  entries.find(({ path, owner }) => path === folder.path && owner === folder.owner)
+
+/** Undefined when the book is full of folders that are trusted. */
+export const putEntry = (book: TrustBook, entry: TrustEntry): TrustBook | undefined => {
+  const others = book.entries.filter(({ path }) => path !== entry.path)
+  if (others.length < MOST_FOLDERS) return { entries: [...others, entry] }
+  const idle = others.findIndex(({ tier }) => tier === undefined)
+  return idle === -1 ? undefined : { entries: [...others.toSpliced(idle, 1), entry] }
+}
+
+export const withoutEntry = (book: TrustBook, path: string): TrustBook => ({
+  entries: book.entries.filter((entry) => entry.path !== path),
+})
+
+/** Whether the user trusted the folder with exactly this value. */
+export const isCovered = (claim: Claim, entry: TrustEntry | undefined): boolean =>
+  entry?.tier !== undefined &&
+  Object.hasOwn(entry.values, claim.key) &&
+  entry.values[claim.key] === claim.value
+
+export const valuesOf = (claims: readonly Claim[]): TrustEntry["values"] =>
+  Object.fromEntries(claims.slice(0, MOST_CLAIMS).map(({ key, value }) => [key, value]))
+
+export const encodeBook = ({ entries }: TrustBook): string =>
+  `${JSON.stringify({ version: 1, folders: entries }, undefined, 1)}\n`
+
+/** The reason when it is no trust book. An entry that cannot be read is left out: it trusts nothing. */
+export const decodeBook = (content: string): TrustBook | string => {
+  const fields = decodeJson(content)
+  if (!isFields(fields)) return "it is not a JSON object"
+  if (fields["version"] !== 1) return `its version is ${JSON.stringify(fields["version"])}, not 1`
+  const folders = fields["folders"]
+  if (!Array.isArray(folders)) return "it has no list of folders"
+  return { entries: folders.flatMap((entry: unknown) => (isFields(entry) ? (readEntry(entry) ?? []) : [])) }
+}
+
+const readEntry = (fields: Fields): TrustEntry | undefined => {
+  const [path, id] = [text(fields, "path"), text(fields, "id")]
+  const owner = number(fields, "owner")
+  if (path === undefined || id === undefined || owner === undefined) return undefined
+  const tier = asFileTier(fields["tier"])
+  const refused = text(fields, "refused")
+  const values = Object.entries(isFields(fields["values"]) ? fields["values"] : {}).flatMap(([key, value]) =>
+    typeof value === "string" ? [[key, value] as const] : [],
+  )
+  return {
+    path,
+    owner,
+    id,
+    values: Object.fromEntries(values),
+    at: text(fields, "at") ?? "",
+    ...(tier === undefined ? {} : { tier }),
+    ...(refused === undefined ? {} : { refused }),
+  }
+}

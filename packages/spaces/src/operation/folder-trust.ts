@@ -1,0 +1,32 @@
+/** What this user's trust book says of the folder at hand. */
+import { lstatSync, realpathSync } from "node:fs"
+
+import { findEntry, type TrustEntry } from "../domain/trust.ts"
+import type { Place } from "../store/place.ts"
+import { readTrustBook } from "../store/trust-store.ts"
+import type { World } from "./world.ts"
+
+export interface Folder {
+  /** Canonical: however a folder is reached, it is the same one. */
+  readonly path: string
+  readonly owner: number
+}
+
+export const folderOf = ({ project }: Pick<Place, "project">): Folder => {
+  const path = canonical(project)
+  return { path, owner: lstatSync(path, { throwIfNoEntry: false })?.uid ?? NOBODY }
+}
+
+export const trustOf = (place: Pick<Place, "project">, env: World["env"]): TrustEntry | undefined =>
+  findEntry(readTrustBook(env), folderOf(place))
+
+/** No user has this id. */
+const NOBODY = -1
+
+const canonical = (path: string): string => {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
+}

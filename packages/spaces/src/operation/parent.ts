@@ -1,0 +1,70 @@
+/**
+ * The run or chat this command was started from. Variables can be lost or forged by whoever runs the command; rows of the
+ * state cannot, so both are asked and the stricter answer counts.
+ */
+import type { RunId, SpaceId } from "@meridian/protocol"
+
+import { findChat } from "../domain/chat.ts"
+import { depthOf } from "../domain/depth.ts"
+import { asChatId, asRunId, asSpaceId } from "../domain/identifier.ts"
+import type { Run } from "../domain/run.ts"
+import { asTier, lowerTier, type PermissionTier } from "../domain/tier.ts"
+import { readChats } from "../store/chat-store.ts"
+import { spacePlace } from "../store/place.ts"
+import { readRun } from "../store/run-store.ts"
+import type { State } from "./state.ts"
+import type { World } from "./world.ts"
+
+/** Set for every harness that is started with a tier. */
+export const TIER_VARIABLE = "MERIDIAN_TIER"
+
+type Child = Pick<World, "env">
+
+export const parentRun = ({ env }: Child): RunId | undefined => asRunId(env["MERIDIAN_PARENT_RUN_ID"])
+
+/** How deep a run spawned from here would stand. */
+export const depthHere = (target: SpaceId | undefined, state: State, world: Child): number =>
+  depthOf({
+    variable: world.env["MERIDIAN_DEPTH"],
+    parentDepth: rowOfParent(target, state, world)?.depth,
+  })
+
+/** The most that something started from here may do; undefined for a person's own command. */
+export const parentTier = (
+  target: SpaceId | undefined,
+  state: State,
+  world: Child,
+): PermissionTier | undefined => {
+  const told = asTier(world.env[TIER_VARIABLE])
+  const known = [told, tierOfRun(target, state, world), tierOfChat(state, world)]
+  return known
+    .filter((tier) => tier !== undefined)
+    .reduce<PermissionTier | undefined>(
+      (least, tier) => (least === undefined ? tier : lowerTier(least, tier)),
+      undefined,
+    )
+}
+
+/** A parent whose row is lost could have been anything: the least there is. */
+const tierOfRun = (target: SpaceId | undefined, state: State, world: Child): PermissionTier | undefined =>
+  parentRun(world) === undefined
+    ? undefined
+    : (asTier(rowOfParent(target, state, world)?.permission) ?? "read-only")
+
+const tierOfChat = (state: State, { env }: Child): PermissionTier | undefined => {
+  const space = asSpaceId(env["MERIDIAN_SPACE_ID"])
+  const chat = asChatId(env["MERIDIAN_CHAT_ID"])
+  if (space === undefined || chat === undefined) return undefined
+  const records = readChats(spacePlace(state.place, space), () => undefined)
+  return asTier(findChat(records, chat)?.tier)
+}
+
+/** In the space we run in or, when that variable is gone, in the one the new run goes to. */
+const rowOfParent = (target: SpaceId | undefined, state: State, world: Child): Run | undefined => {
+  const run = parentRun(world)
+  const rowIn = (space: SpaceId | undefined): Run | undefined =>
+    run === undefined || space === undefined
+      ? undefined
+      : readRun(spacePlace(state.place, space), run, () => undefined)
+  return rowIn(asSpaceId(world.env["MERIDIAN_SPACE_ID"])) ?? rowIn(target)
+}

@@ -1,0 +1,61 @@
+/**
+ * One writer at a time, for a file that is changed seldom and in a moment: a lock file that only one process can make, and
+ * that says which. Unlike the locks of chats and runs it needs no helper program, so a trust can be recorded on every
+ * machine. A holder that died is recognised by its process.
+ */
+import { randomUUID } from "node:crypto"
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+
+import { Failure } from "@meridian/protocol"
+
+import { decodeLine, encodeLine } from "../domain/json-line.ts"
+import { LIMIT } from "../domain/limit.ts"
+import { readMark, writeMark } from "../domain/process-mark.ts"
+import { isMissing } from "./log-lines.ts"
+import { isAlive, markOf } from "./process-table.ts"
+
+export const withExclusive = async <T>(path: string, body: () => T): Promise<T> => {
+  const own = `${path}.${randomUUID()}`
+  const name = encodeLine({ own, ...writeMark("holder", markOf(process.pid)) })
+  // Whole before it has its name: whoever finds the lock can read who holds it.
+  writeFileSync(own, name, { mode: 0o600 })
+  try {
+    for (let waited = 0; waited < LIMIT.exclusiveWaitMs; waited += LIMIT.exclusiveStepMs) {
+      if (!take(own, path)) {
+        await sleep(LIMIT.exclusiveStepMs)
+        continue
+      }
+      try {
+        return body()
+      } finally {
+        // Somebody who took us for dead may hold it by now.
+        if (contentOf(path) === name) rmSync(path, { force: true })
+      }
+    }
+  } finally {
+    rmSync(own, { force: true })
+  }
+  throw new Failure("LOCK_TIMEOUT", { file: path, seconds: LIMIT.exclusiveWaitMs / 1000 })
+}
+
+const take = (own: string, path: string): boolean => {
+  try {
+    linkSync(own, path)
+    return true
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
+  }
+  const holder = readMark(decodeLine(contentOf(path) ?? "") ?? {}, "holder")
+  if (holder !== undefined && !isAlive(holder)) rmSync(path, { force: true })
+  return false
+}
+
+const contentOf = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
