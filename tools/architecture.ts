@@ -14,7 +14,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "opencode-plugin": ["protocol", "continuity"],
   server: ["protocol", "engine", "spaces"],
   cli: ["protocol", "continuity", "engine", "spaces", "server"],
-  web: ["protocol", "server/client"],
+  web: ["protocol", "server/client", "server/contract"],
   testkit: ["protocol", "engine", "spaces"],
 }
 
@@ -41,6 +41,17 @@ export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly st
     harness: ["domain", "port"],
     operation: ["domain", "port", "store", "harness"],
   },
+  server: {
+    contract: [],
+    client: ["contract"],
+    mcp: [],
+    http: ["contract", "mcp"],
+  },
+  web: {
+    domain: [],
+    state: ["domain"],
+    view: ["domain", "state"],
+  },
 }
 
 /** Code that must run anywhere -> the only outside modules it may import. */
@@ -51,7 +62,7 @@ export const PURE: Readonly<Record<string, readonly string[]>> = {
   "packages/spaces/src/domain/": [],
   // The page imports these two.
   "packages/server/src/client/": [],
-  "packages/server/src/http/contract": [],
+  "packages/server/src/contract/": [],
 }
 
 export interface Source {

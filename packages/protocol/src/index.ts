@@ -7,6 +7,8 @@ export {
   type FailureCode,
   type FailureEntry,
 } from "./failure.ts"
+export { expandBraces } from "./glob/expand-braces.ts"
+export { globSegment, matchesSegments, type Effort, type GlobSegment } from "./glob/match-path.ts"
 export {
   CHAT_ID,
   HARNESS_SESSION_ID,

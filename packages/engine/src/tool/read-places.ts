@@ -4,8 +4,9 @@
  */
 import { resolve } from "node:path"
 
+import { nearest } from "@meridian/protocol"
+
 import { ToolError } from "../port/tool.ts"
-import { nearest } from "./nearest.ts"
 import { resolveInside, type Place, type ResolvedPath } from "./resolve-path.ts"
 import { KEPT_NAME } from "./spool.ts"
 

@@ -1,13 +1,14 @@
 /** `read`: a page of a text file, a small binary file, or a page of a directory, only where read-places.ts allows. */
 import { basename, dirname } from "node:path"
 
+import { nearest } from "@meridian/protocol"
+
 import { ToolError, type ToolOutput } from "../port/tool.ts"
 import type { SelfBoundedTool } from "./bound-output.ts"
 import { fileError, throwIfAborted } from "./describe-error.ts"
 import { inputShape, integer, optional, text } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { mediaTypeOf } from "./media-type.ts"
-import { nearest } from "./nearest.ts"
 import { openVerified, type OpenedFile } from "./open-verified.ts"
 import { readAtMost } from "./read-at-most.ts"
 import { listDirectory, listNames } from "./read-directory.ts"

@@ -4,7 +4,7 @@
  * came from; when that one has been replaced or closed since, a call through it is refused, because the model was
  * promised another tool.
  */
-import type { Json } from "@meridian/protocol"
+import { nearest, type Json } from "@meridian/protocol"
 
 import type { ToolAdvertisement } from "../port/model.ts"
 import { ToolError, type Tool, type ToolOutput, type ToolScene } from "../port/tool.ts"
@@ -13,7 +13,6 @@ import { oneLine } from "./describe-error.ts"
 import { isContent } from "./embedder-tool.ts"
 import { isJsonObject } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
-import { nearest } from "./nearest.ts"
 
 export interface Contribution {
   /** Closing twice does nothing. */

@@ -103,10 +103,10 @@ describe("a problem says where it is and what was expected", () => {
       { ...GOOD, target: { path: "", depth: "" } },
     ],
     ["`onEnd` must be a function, not text", { ...GOOD, onEnd: "later" }],
-    ["`sttaus` is not known here; did you mean `status`?", { runId: "r1", sttaus: "queued" }],
+    ["`sttaus` is not known here (did you mean `status`?)", { runId: "r1", sttaus: "queued" }],
     ["`retries` is not known here", { ...GOOD, retries: 1 }],
     [
-      "`files.0.mediatype` is not known here; did you mean `mediaType`?",
+      "`files.0.mediatype` is not known here (did you mean `mediaType`?)",
       { ...GOOD, files: [{ mediatype: "" }] },
     ],
     ["`a␇b` is not known here", { ...GOOD, "a\u0007b": 1 }],
@@ -166,7 +166,7 @@ describe("names in snake case", () => {
   })
   test.each([
     ["`run_id` is missing", { status: "ended" }],
-    ["`runId` is not known here; did you mean `run_id`?", { runId: "r1", status: "ended" }],
+    ["`runId` is not known here (did you mean `run_id`?)", { runId: "r1", status: "ended" }],
     [
       "`files.0.media_type` must be text, not a number",
       { run_id: "r1", status: "ended", files: [{ media_type: 1 }] },
@@ -201,7 +201,7 @@ describe("a loose reading", () => {
     [{ path: "a", limit: "seven" }, "`limit` must be a whole number from 1 to 100, not text"],
     [{ path: "a", limit: "700" }, "`limit` must be a whole number from 1 to 100, not 700"],
     [{ path: null }, "`path` is missing"],
-    [{ pth: "a" }, "`pth` is not known here; did you mean `path`?"],
+    [{ pth: "a" }, "`pth` is not known here (did you mean `path`?)"],
     ["a", "The run must be an object, not text"],
   ])("reads %o", (value, expected) => {
     expect(said(decode(value))).toEqual(expected)

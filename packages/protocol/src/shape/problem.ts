@@ -19,7 +19,7 @@ export const problemText = (problem: Problem, what: string): string => {
     case "missing":
       return `${where} is missing`
     case "unknown":
-      return `${where} is not known here${problem.meant === undefined ? "" : `; did you mean \`${problem.meant}\`?`}`
+      return `${where} is not known here${problem.meant === undefined ? "" : ` (did you mean \`${problem.meant}\`?)`}`
     case "wrong":
       return `${where} must be ${problem.expected}, not ${problem.got}`
     case "version":

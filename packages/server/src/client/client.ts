@@ -1,23 +1,26 @@
 /**
- * The Promise client, derived from the contract. Runs in browsers and in Node: it needs nothing but `fetch`.
+ * The Promise client, derived from the contract. It runs in browsers and in Node and needs nothing but `fetch`. The page uses
+ * it, so it loads no shapes: types come from the contract, addresses from `ADDRESSES`.
  *
  *   const client = createClient({ url: "http://127.0.0.1:4747", token })
  *   const session = await client.sessions.create({ location: { directory: "/project" } })
  */
-import type { SessionChanges } from "@meridian/engine"
-
-import { CONTRACT, type AnswerOf, type Contract, type InputOf, type Route } from "../http/contract.ts"
+import { ADDRESSES, type Address } from "../contract/addresses.ts"
+import type { AnswerOf, Contract, InputOf } from "../contract/contract.ts"
+import type { SessionChanges } from "../contract/documents.ts"
+import { fillPath, queryOf } from "./address.ts"
 import {
   followChanges,
   followEvents,
   type EventFrame,
   type FollowOptions,
   type StreamOptions,
-} from "./follow-events.ts"
-import { failureOf } from "./http-failure.ts"
+} from "./follow.ts"
+import { offline } from "./http-failure.ts"
+import { send, type Connection } from "./send.ts"
 
 export interface ClientOptions {
-  /** `http://127.0.0.1:4747`; "" in the page the server itself gave out. */
+  /** `http://127.0.0.1:4747`; "" in the page, which asks the server it came from. */
   readonly url: string
   readonly token: string
   readonly fetch?: typeof globalThis.fetch
@@ -32,6 +35,7 @@ type Call<R> =
     ? (input?: InputOf<R>, options?: CallOptions) => Promise<AnswerOf<R>>
     : (input: InputOf<R>, options?: CallOptions) => Promise<AnswerOf<R>>
 
+/** Every call rejects with an HttpFailure when it has no answer. */
 export type Client = {
   readonly [Group in keyof Contract]: {
     readonly [Name in keyof Contract[Group]]: Call<Contract[Group][Name]>
@@ -39,60 +43,45 @@ export type Client = {
 } & {
   /** Every durable event behind the cursor once and in order; reconnects by itself. */
   readonly events: (input: FollowOptions) => AsyncIterable<EventFrame>
+  /** The same, as many at a time as came together. */
+  readonly eventBatches: (input: FollowOptions) => AsyncIterable<readonly EventFrame[]>
   /** Which sessions have new events; reconnects by itself. */
   readonly changes: (options?: StreamOptions) => AsyncIterable<SessionChanges>
 }
 
 export const createClient = (options: ClientOptions): Client => {
-  const { url, token, fetch = globalThis.fetch } = options
-  const call = async (route: Route, input: Readonly<Record<string, unknown>>, { signal }: CallOptions) => {
-    const { path, rest } = fillPath(route.path, input)
-    const isBody = route.method === "POST"
-    const response = await fetch(`${url}${path}${isBody ? "" : queryOf(rest)}`, {
-      method: route.method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(isBody ? { "content-type": "application/json" } : {}),
-      },
-      ...(isBody ? { body: JSON.stringify(rest) } : {}),
-      ...(signal === undefined ? {} : { signal }),
-    })
-    if (!response.ok) throw await failureOf(response)
-    if (response.status === 204) return undefined
-    const answer: unknown = await response.json()
-    return answer
-  }
+  // Called without `options` before it: a browser's fetch insists on its own `this`.
+  const { url, token, fetch = (input, init) => globalThis.fetch(input, init) } = options
+  const connection: Connection = { url, token, fetch }
   const groups = Object.fromEntries(
-    Object.entries(CONTRACT).map(([group, routes]) => [
+    Object.entries(ADDRESSES).map(([group, addresses]) => [
       group,
       Object.fromEntries(
-        Object.entries<Route>(routes).map(([name, route]) => [
-          name,
-          (input: Readonly<Record<string, unknown>> = {}, callOptions: CallOptions = {}) =>
-            call(route, input, callOptions),
-        ]),
+        Object.entries(addresses).map(([name, address]) => [name, makeCall(connection, address)]),
       ),
     ]),
   )
-  const events = (input: FollowOptions) => followEvents({ url, token, fetch }, input)
-  const changes = (input: StreamOptions = {}) => followChanges({ url, token, fetch }, input)
+  const eventBatches = (input: FollowOptions) => followEvents(connection, input)
+  const events = async function* (input: FollowOptions): AsyncGenerator<EventFrame, void, void> {
+    for await (const batch of eventBatches(input)) yield* batch
+  }
+  const changes = (input: StreamOptions = {}) => followChanges(connection, input)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one function per row of the table the type is made from
-  return { ...groups, events, changes } as unknown as Client
+  return { ...groups, events, eventBatches, changes } as unknown as Client
 }
 
-/** The names in the path are taken out of the input; what is left is query or body. */
-const fillPath = (template: string, input: Readonly<Record<string, unknown>>) => {
-  const rest = { ...input }
-  const path = template.replaceAll(/:(\w+)/g, (_match, name: string) => {
-    const value = rest[name]
-    delete rest[name]
-    return encodeURIComponent(String(value))
-  })
-  return { path, rest }
-}
-
-const queryOf = (values: Readonly<Record<string, unknown>>): string => {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined)
-  if (given.length === 0) return ""
-  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`
-}
+const makeCall =
+  (connection: Connection, { method, path: template }: Address) =>
+  async (input: Readonly<Record<string, unknown>> = {}, { signal }: CallOptions = {}): Promise<unknown> => {
+    const { path, rest } = fillPath(template, input)
+    const isBody = method === "POST"
+    const response = await send(connection, `${path}${isBody ? "" : queryOf(rest)}`, {
+      method,
+      ...(isBody ? { body: JSON.stringify(rest), headers: { "content-type": "application/json" } } : {}),
+      ...(signal === undefined ? {} : { signal }),
+    })
+    if (response.status === 204) return undefined
+    return response.json().catch((cause: unknown) => {
+      throw signal?.aborted === true ? cause : offline(cause)
+    })
+  }

@@ -1,4 +1,6 @@
-/** What the server answered instead: a failure of its catalogue. */
+import { isJsonObject } from "@meridian/protocol"
+
+/** Why a call has no answer: a failure of the server's catalogue, or no server at all (`OFFLINE`, status 0). */
 export class HttpFailure extends Error {
   override readonly name = "HttpFailure"
   readonly code: string
@@ -6,38 +8,48 @@ export class HttpFailure extends Error {
   readonly next: string
   readonly status: number
 
-  constructor(failure: {
-    readonly code: string
-    readonly message: string
-    readonly next: string
-    readonly status: number
-  }) {
-    super(failure.message)
+  constructor(
+    failure: {
+      readonly code: string
+      readonly message: string
+      readonly next: string
+      readonly status: number
+    },
+    options?: ErrorOptions,
+  ) {
+    super(failure.message, options)
     this.code = failure.code
     this.next = failure.next
     this.status = failure.status
   }
 }
 
-/** Never throws: what is no failure of ours (a proxy's page) is told by its status. */
+/** The server understood and refused: asking again gets the same answer. */
+export const isFinal = ({ status }: HttpFailure): boolean => status >= 400 && status < 500
+
+export const offline = (cause: unknown): HttpFailure =>
+  new HttpFailure(
+    {
+      code: "OFFLINE",
+      message: `The server does not answer (${cause instanceof Error ? cause.message : String(cause)}).`,
+      next: "check that 'meridian serve --http' is still running.",
+      status: 0,
+    },
+    { cause },
+  )
+
+/** Never throws: an answer that is not one of our failures (a proxy's page) is told by its status. */
 export const failureOf = async (response: Response): Promise<HttpFailure> => {
   const { status } = response
-  try {
-    const document: unknown = await response.json()
-    const error = field(document, "error")
-    const [code, message, next] = [field(error, "code"), field(error, "message"), field(error, "next")]
-    if (typeof code === "string" && typeof message === "string" && typeof next === "string")
-      return new HttpFailure({ code, message, next, status })
-  } catch {
-    // Not JSON: told below.
-  }
+  const document: unknown = await response.json().catch(() => undefined)
+  const error = isJsonObject(document) ? document["error"] : undefined
+  const { code, message, next } = isJsonObject(error) ? error : {}
+  if (typeof code === "string" && typeof message === "string" && typeof next === "string")
+    return new HttpFailure({ code, message, next, status })
   return new HttpFailure({
-    code: "UNKNOWN",
+    code: `HTTP_${status}`,
     message: `The server answered ${status}.`,
     next: "check the address.",
     status,
   })
 }
-
-const field = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined

@@ -1,6 +1,17 @@
 export { createClient, type CallOptions, type Client, type ClientOptions } from "./client.ts"
-export type { EventFrame, FollowOptions, StreamOptions } from "./follow-events.ts"
+export type { EventFrame, FollowOptions, StreamOptions } from "./follow.ts"
 export { HttpFailure } from "./http-failure.ts"
-export type { ModelDocument } from "../http/contract-documents.ts"
-export type { ChatDocument, RunDocument, RunRow, SpaceDocument, SpaceRow } from "../http/contract-spaces.ts"
-export type { OpenPermissionRequest, SessionChanges, SessionInfo, SessionStatus } from "@meridian/engine"
+export type {
+  AgentDocument,
+  ChatDocument,
+  ModelDocument,
+  OpenPermissionRequest,
+  RunDocument,
+  RunRow,
+  RunStatus,
+  SessionChanges,
+  SessionInfo,
+  SessionStatus,
+  SpaceDocument,
+  SpaceRow,
+} from "../contract/index.ts"

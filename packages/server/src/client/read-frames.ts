@@ -1,56 +1,86 @@
-/** Bytes -> frames of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/**
+ * Server-sent events from pieces of text that break anywhere
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation).
+ */
 export interface Frame {
+  /** Only frames that have an id move a cursor. */
   readonly id: string | undefined
   /** "message" when the frame has no name. */
   readonly name: string
   readonly data: string
 }
 
-/** A frame that was cut off by the end of the connection is no frame. `alive` is called for every piece. */
-export async function* readFrames(
-  body: ReadableStream<Uint8Array>,
-  alive: () => void,
-): AsyncGenerator<Frame, void, void> {
-  const reader = body.getReader()
-  const decoder = new TextDecoder()
-  // Pieces of a frame whose end has not come: looked through once each, however long the frame is.
+export interface FrameReader {
+  /** The frames that this piece completed. Throws a RangeError when a frame has no end. */
+  readonly push: (piece: string) => readonly Frame[]
+}
+
+/** No frame of ours comes near it: one that grows beyond is not ours. */
+const MOST_FRAME_CHARACTERS = 64 * 1024 * 1024
+
+export const createFrameReader = (most = MOST_FRAME_CHARACTERS): FrameReader => {
+  // Pieces of a line whose end has not come: each is looked through once, however long the line is.
   let begun: string[] = []
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      alive()
-      const piece = decoder.decode(value, { stream: true })
-      const isEnd =
-        piece.includes("\n\n") || (piece.startsWith("\n") && begun.at(-1)?.endsWith("\n") === true)
-      if (piece !== "") begun.push(piece)
-      if (!isEnd) continue
-      const text = begun.join("")
-      const whole = text.lastIndexOf("\n\n")
-      const blocks = text.slice(0, whole).split("\n\n")
-      const rest = text.slice(whole + 2)
-      begun = rest === "" ? [] : [rest]
-      for (const block of blocks) {
-        const frame = parseFrame(block)
-        if (frame !== undefined) yield frame
+  let lines: string[] = []
+  let size = 0
+  return {
+    push: (piece) => {
+      const frames: Frame[] = []
+      begun.push(piece)
+      size += piece.length
+      if (size > most) throw new RangeError("a frame of the event stream has no end")
+      if (!piece.includes("\n")) return frames
+      const parts = begun.join("").split("\n")
+      const rest = parts.pop() ?? ""
+      begun = [rest]
+      for (const part of parts) {
+        const line = part.endsWith("\r") ? part.slice(0, -1) : part
+        if (line === "") {
+          const frame = readFrame(lines)
+          if (frame !== undefined) frames.push(frame)
+          lines = []
+        } else lines.push(line)
       }
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined)
+      size = lines.reduce((sum, line) => sum + line.length, rest.length)
+      return frames
+    },
   }
 }
 
-const parseFrame = (block: string): Frame | undefined => {
-  let id: string | undefined
-  let name = "message"
+/** The frames of a body, as many at a time as came together. One cut off by the end of the connection is none. */
+export async function* readFrames(
+  body: ReadableStream<Uint8Array>,
+  /** Called for every piece, also for one that completes no frame. */
+  alive: () => void,
+): AsyncGenerator<readonly Frame[], void, void> {
+  const pieces = body.getReader()
+  const decoder = new TextDecoder()
+  const reader = createFrameReader()
+  try {
+    for (;;) {
+      const { done, value } = await pieces.read()
+      if (done) return
+      alive()
+      const frames = reader.push(decoder.decode(value, { stream: true }))
+      if (frames.length > 0) yield frames
+    }
+  } finally {
+    await pieces.cancel().catch(() => undefined)
+  }
+}
+
+const readFrame = (lines: readonly string[]): Frame | undefined => {
   const data: string[] = []
-  for (const line of block.split("\n")) {
+  let name = "message"
+  let id: string | undefined
+  for (const line of lines) {
     const colon = line.indexOf(":")
+    if (colon === 0) continue
     const field = colon === -1 ? line : line.slice(0, colon)
     const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1)
+    if (field === "data") data.push(value)
+    if (field === "event") name = value
     if (field === "id") id = value
-    else if (field === "event") name = value
-    else if (field === "data") data.push(value)
   }
   return data.length === 0 ? undefined : { id, name, data: data.join("\n") }
 }

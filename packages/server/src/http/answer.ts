@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import type { ServerResponse } from "node:http"
 import { basename } from "node:path"
 
-import { Failure, FAILURES, type Facts } from "@meridian/protocol"
+import { Failure, FAILURES, oneLine, type Facts } from "@meridian/protocol"
 
 export type Headers = Readonly<Record<string, string | number>>
 
@@ -63,20 +63,12 @@ const publicFacts = (facts: Facts): Facts =>
   Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => [
       name,
-      typeof fact === "number" ? fact : shorten(FILES.has(name) ? basename(fact) : fact),
+      typeof fact === "number" ? fact : oneLine(FILES.has(name) ? basename(fact) : fact, MOST_CHARACTERS),
     ]),
   )
 
 const FILES: ReadonlySet<string> = new Set(["file", "path", "where"])
 const MOST_CHARACTERS = 1_000
-
-const shorten = (text: string): string => {
-  const line = text.slice(0, MOST_CHARACTERS).replaceAll(/\s+/g, " ").replaceAll(UNSEEN, "\uFFFD")
-  return text.length > MOST_CHARACTERS ? `${line}…` : line
-}
-
-/** Controls, and marks that turn the direction of writing: a terminal or a page would obey them. */
-const UNSEEN = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 const statusOf = (failure: Failure): number => FAILURES[failure.code].http
 

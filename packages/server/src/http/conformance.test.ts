@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { Validator } from "@cfworker/json-schema"
-import type { Json, JsonObject } from "@meridian/protocol"
+import { isJsonObject, type Json, type JsonObject } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
 import { openHttpScene, type HttpScene } from "../../../../test/http-scene.ts"
@@ -113,10 +113,7 @@ const queriesOf = (operation: Operation, path: string): readonly Asked[] => {
   )
 }
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-const object = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+const object = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
 const words = (value: Json | undefined): string => (typeof value === "string" ? value : "")
 
 test("every answer of every operation has a status and a shape that the OpenAPI document tells", async () => {

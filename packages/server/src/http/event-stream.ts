@@ -2,7 +2,7 @@
 import type { Engine } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 
-import type { EventsInput } from "./contract.ts"
+import type { EventsInput } from "../contract/contract.ts"
 import type { EventFeeds, NewEvents } from "./event-feeds.ts"
 import type { FrameWriter } from "./frame-writer.ts"
 import { eventFrames, liveFrame, syncedFrame } from "./frames.ts"

@@ -1,10 +1,11 @@
+import { objectOf } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
-import type { Route } from "./contract.ts"
+import type { Route } from "../contract/contract.ts"
 import { makeRouteTable } from "./find-route.ts"
 
 const route = (method: Route["method"], path: string) => ({
-  route: { method, path, summary: "", input: { json: {} } },
+  route: { method, path, summary: "", input: objectOf({}) },
   handle: `${method} ${path}`,
 })
 

@@ -1,5 +1,5 @@
 /** Address -> route. Segments are split before they are decoded, so an id with a slash in it stays one segment. */
-import type { Route } from "./contract.ts"
+import type { Route } from "../contract/contract.ts"
 
 export interface Entry<Handler> {
   readonly route: Route

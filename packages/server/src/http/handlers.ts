@@ -2,9 +2,9 @@
 import type { Engine } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 
-import type { ModelDocument } from "./contract-documents.ts"
-import type { ChatDocument, RunDocument, RunRow, SpaceDocument, SpaceRow } from "./contract-spaces.ts"
-import { LONGEST_WAIT_SECS, type AnswerOf, type Contract, type InputOf } from "./contract.ts"
+import { LONGEST_WAIT_SECS, type AnswerOf, type Contract, type InputOf } from "../contract/contract.ts"
+import type { ModelDocument } from "../contract/documents.ts"
+import type { ChatDocument, RunDocument, RunRow, SpaceDocument, SpaceRow } from "../contract/spaces.ts"
 import type { SpacesReader } from "./spaces-reader.ts"
 
 export interface Desk {

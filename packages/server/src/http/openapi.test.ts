@@ -1,7 +1,7 @@
-import { FAILURES, type Json } from "@meridian/protocol"
+import { FAILURES, jsonSchema, type Json } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
-import { CHANGES, CONTRACT, EVENTS, type Route } from "./contract.ts"
+import { CHANGES, CONTRACT, EVENTS, type Route } from "../contract/contract.ts"
 import { openApiDocument } from "./openapi.ts"
 
 const text = JSON.stringify(openApiDocument("1.2.3"))
@@ -53,7 +53,7 @@ test("a route tells its own failures by their status, and whether it needs a tok
 test("every name in a path is an input of its route, and every failure has a status", () => {
   for (const route of routes) {
     const names = [...route.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? "")
-    const required: Json = route.input.json["required"] ?? []
+    const required: Json = jsonSchema(route.input)["required"] ?? []
     expect(required).toEqual(expect.arrayContaining(names))
     for (const code of route.failures ?? []) expect(FAILURES[code].http).toBeGreaterThanOrEqual(400)
   }

@@ -1,7 +1,14 @@
 /** The contract as an OpenAPI 3.1 document. Shapes with a title become components. */
-import { FAILURES, type FailureCode, type Json, type JsonObject } from "@meridian/protocol"
+import {
+  FAILURES,
+  isJsonObject,
+  jsonSchema,
+  type FailureCode,
+  type Json,
+  type JsonObject,
+} from "@meridian/protocol"
 
-import { CHANGES, CONTRACT, EVENTS, type Route } from "./contract.ts"
+import { CHANGES, CONTRACT, EVENTS, type Route } from "../contract/contract.ts"
 
 /** What any route can answer before it does anything. */
 const EVERYWHERE: readonly FailureCode[] = [
@@ -71,7 +78,7 @@ const jsonAnswer = (route: Route): JsonObject =>
     : {
         "200": {
           description: "The answer.",
-          content: { "application/json": { schema: route.answer.json } },
+          content: { "application/json": { schema: jsonSchema(route.answer) } },
         },
       }
 
@@ -145,9 +152,9 @@ const failureAnswers = (route: Route): JsonObject => {
 }
 
 const splitInput = (route: Route) => {
-  const { properties, required } = route.input.json
+  const { properties, required } = jsonSchema(route.input)
   return {
-    properties: isObject(properties) ? properties : {},
+    properties: isJsonObject(properties) ? properties : {},
     required: Array.isArray(required) ? required.map(String) : [],
   }
 }
@@ -155,7 +162,7 @@ const splitInput = (route: Route) => {
 /** Replaces every shape that has a title by a reference to the component of that name. */
 const extract = (value: Json, components: Record<string, Json>): Json => {
   if (Array.isArray(value)) return value.map((item: Json) => extract(item, components))
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   const { title, ...rest } = value
   // A property may be called title, too: only a text is the name of a shape.
   if (typeof title !== "string") return extractAll(value, components)
@@ -165,6 +172,3 @@ const extract = (value: Json, components: Record<string, Json>): Json => {
 
 const extractAll = (values: JsonObject, components: Record<string, Json>): JsonObject =>
   Object.fromEntries(Object.entries(values).map(([key, item]) => [key, extract(item, components)]))
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,34 +1,44 @@
 /** Path, query and body -> the input of a route, checked against its shape. */
 import type { IncomingMessage } from "node:http"
 
-import { Validator } from "@cfworker/json-schema"
-import { Failure, type Json, type JsonObject } from "@meridian/protocol"
+import {
+  decoder,
+  Failure,
+  isJsonObject,
+  problemText,
+  type Json,
+  type JsonObject,
+  type Shape,
+} from "@meridian/protocol"
 
-import type { Route } from "./contract.ts"
+import type { Route } from "../contract/contract.ts"
 import type { HttpLimits } from "./limits.ts"
 
-export type InputReader = (
+export type InputReader<Input> = (
   request: IncomingMessage,
   address: { readonly parameters: Readonly<Record<string, string>>; readonly query: string },
-) => Promise<JsonObject>
+) => Promise<Input>
 
-/** Made once per route: compiling a shape costs more than checking with it. */
-export const makeInputReader = (route: Route, limits: HttpLimits): InputReader => {
-  const validator = new Validator(clone(route.input.json), "2020-12")
-  const types = queryTypes(route)
+/** Made once for each route. */
+export const makeInputReader = <Input>(
+  route: Route & { readonly input: Shape<Input> },
+  limits: HttpLimits,
+): InputReader<Input> => {
+  const hasBody = route.method === "POST"
+  // Everything in a query is text.
+  const decode = decoder(route.input, { loose: !hasBody })
   const limit = route.large === true ? limits.largeBodyBytes : limits.bodyBytes
   return async (request, { parameters, query }) => {
-    const rest = route.method === "POST" ? await readBody(request, limit) : readQuery(query, types)
+    const rest = hasBody ? await readBody(request, limit) : readQuery(query)
     const twice = Object.keys(parameters).find((name) => Object.hasOwn(rest, name))
-    if (twice !== undefined) throw invalid(`\`${twice}\` belongs into the address only`)
-    const input = { ...rest, ...parameters }
-    const { valid, errors } = validator.validate(input)
-    if (!valid) throw invalid(describe(errors))
-    return input
+    if (twice !== undefined) throw invalid(`\`${twice}\` is part of the address, not of the input`)
+    const decoded = decode({ ...rest, ...parameters })
+    if (decoded.tag === "problem") throw invalid(problemText(decoded.problem, "The input"))
+    return decoded.value
   }
 }
 
-/** Reads JSON of at most so many bytes; an empty body is an empty object. */
+/** JSON of at most so many bytes; an empty body is an empty object. */
 const readBody = async (request: IncomingMessage, limit: number): Promise<JsonObject> => {
   const bytes = await collect(request, limit)
   if (bytes.length === 0) return {}
@@ -37,7 +47,7 @@ const readBody = async (request: IncomingMessage, limit: number): Promise<JsonOb
   if (!/^application\/json\s*(;|$)/i.test(type) || encoding !== "identity")
     throw new Failure("MEDIA_TYPE_REFUSED")
   const value = parse(bytes)
-  if (!isObject(value)) throw invalid("The body is a JSON object")
+  if (!isJsonObject(value)) throw invalid("The body must be a JSON object")
   return value
 }
 
@@ -50,7 +60,7 @@ const collect = (request: IncomingMessage, limit: number): Promise<Buffer> =>
     let size = 0
     request.on("data", (piece: Buffer) => {
       size += piece.length
-      // The rest is thrown away as it comes, not refused: the client has to hear why.
+      // The rest is dropped as it comes, not refused: the client has to hear why.
       if (size <= limit) pieces.push(piece)
       else {
         pieces.length = 0
@@ -75,55 +85,13 @@ const parse = (bytes: Buffer): Json => {
   }
 }
 
-const readQuery = (query: string, types: ReadonlyMap<string, string>): JsonObject => {
-  const values: Record<string, Json> = {}
-  for (const [name, text] of new URLSearchParams(query)) {
-    if (Object.hasOwn(values, name)) throw invalid(`\`${name}\` is given twice`)
-    Object.defineProperty(values, name, { value: typed(text, types.get(name)), enumerable: true })
+const readQuery = (query: string): JsonObject => {
+  const values = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (values.has(name)) throw invalid(`\`${name}\` is given twice`)
+    values.set(name, value)
   }
-  return values
-}
-
-/** Text that is no such value stays text: the shape then says what is wrong. */
-const typed = (text: string, type: string | undefined): Json => {
-  if (type === "integer" && /^-?\d{1,16}$/.test(text)) return Number(text)
-  if (type === "boolean" && (text === "true" || text === "false")) return text === "true"
-  return text
-}
-
-const queryTypes = (route: Route): ReadonlyMap<string, string> => {
-  const { properties } = route.input.json
-  if (!isObject(properties)) return new Map()
-  return new Map(
-    Object.entries(properties).flatMap(([name, shape]) =>
-      isObject(shape) && typeof shape["type"] === "string" ? [[name, shape["type"]]] : [],
-    ),
-  )
-}
-
-type Problem = {
-  readonly keyword: string
-  readonly instanceLocation: string
-  readonly error: string
-}
-
-/** The last problem is the innermost one. */
-const describe = (errors: readonly Problem[]): string => {
-  const problem = errors.at(-1)
-  if (problem === undefined) return "The input is not as described"
-  const where = problem.instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".")
-  const what = problem.error
-    .replace(/\.$/, "")
-    .replace(/^Instance/, "the value")
-    .slice(0, 300)
-  if (problem.keyword === "false") return `\`${where}\` is not known here`
-  return where === "" ? what.replace("the value", "The input") : `\`${where}\`: ${what}`
+  return Object.fromEntries(values)
 }
 
 const invalid = (what: string): Failure => new Failure("INVALID_INPUT", { what })
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-/** The library adds marks to the schema it is given. */
-const clone = (schema: JsonObject): Record<string, Json> => structuredClone({ ...schema })

@@ -4,10 +4,10 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Engine } from "@meridian/engine"
 import { Failure, type FailureCode, type JsonObject } from "@meridian/protocol"
 
+import { CHANGES, CONTRACT, EVENTS, type Route } from "../contract/contract.ts"
 import { checkSource, checkToken, type Admission, type Gate } from "./admit-request.ts"
 import { answerFailure, answerJson, publicFailure } from "./answer.ts"
 import { changeSource } from "./change-stream.ts"
-import { CHANGES, CONTRACT, EVENTS, type EventsInput, type Route } from "./contract.ts"
 import type { EventFeeds } from "./event-feeds.ts"
 import { eventSource } from "./event-stream.ts"
 import { makeRouteTable, type Entry } from "./find-route.ts"
@@ -40,7 +40,7 @@ export const makeResponder = (options: {
   readonly handlers: Handlers
   readonly streaming: Streaming
   readonly page: PageFiles
-  readonly openApi: JsonObject
+  readonly openApi: () => JsonObject
   readonly limits: HttpLimits
   readonly log: (line: string) => void
   /** Aborts when the server stops. */
@@ -96,7 +96,7 @@ export const makeResponder = (options: {
     const isKnown = path === "/openapi.json" || path === "/" || page.has(path)
     if (!isKnown) throw new Failure("ROUTE_NOT_FOUND", { method })
     if (method !== "GET" && method !== "HEAD") return refuseMethod(response, method, ["GET"])
-    if (path === "/openapi.json") return answerJson(response, openApi)
+    if (path === "/openapi.json") return answerJson(response, openApi())
     if (!page.answer(request, response, path)) throw new Failure("PAGE_NOT_BUILT")
   }
 
@@ -141,8 +141,7 @@ const makeEntries = (
   const events: Entry<Act> = {
     route: EVENTS,
     handle: async ({ request, response, parameters, query }) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked against the shape of this very type
-      const asked = (await readAsked(request, { parameters, query })) as unknown as EventsInput
+      const asked = await readAsked(request, { parameters, query })
       const lastEventId = request.headers["last-event-id"]?.toString()
       await streams.open(response, eventSource({ engine, feeds, asked, lastEventId }))
     },
@@ -158,7 +157,7 @@ const makeEntries = (
   return [...entries, events, changes]
 }
 
-type ErasedHandler = (input: JsonObject, signal: AbortSignal) => Promise<unknown>
+type ErasedHandler = (input: unknown, signal: AbortSignal) => Promise<unknown>
 
 /** The types of `Handlers` say that there is one for every route; the table is walked by name. */
 const handlerOf = (handlers: Handlers, group: string, name: string): ErasedHandler => {

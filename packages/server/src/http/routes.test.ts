@@ -2,12 +2,13 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { Validator } from "@cfworker/json-schema"
+import { jsonSchema } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
 import { gate } from "../../../../test/engine-scene.ts"
 import { failureIn, openHttpScene, type HttpScene } from "../../../../test/http-scene.ts"
 import { verifies } from "../../../../test/verifies.ts"
-import { CONTRACT, type Route } from "./contract.ts"
+import { CONTRACT, type Route } from "../contract/contract.ts"
 
 const openSession = async (scene: HttpScene, id = "ses_1"): Promise<string> => {
   await scene.client.sessions.create({ id, location: { directory: scene.directory } })
@@ -234,14 +235,30 @@ test("models and agents are told without their keys", async () => {
 })
 
 test.each([
-  ["nothing", {}, 'The input does not have required property "location"'],
+  ["nothing", {}, "`location` is missing."],
   ["a relative directory", { location: { directory: "here" } }, "A location is an absolute directory"],
-  ["no directory", { location: {} }, '`location`: the value does not have required property "directory"'],
-  ["a misspelt field", { location: { directory: "/" }, titel: "x" }, "`titel` is not known here"],
-  ["a number for a text", { location: { directory: 1 } }, "`location.directory`: "],
-  ["a list", [], "The body is a JSON object"],
-  ["an id that no address can hold", { id: "..", location: { directory: "/" } }, "`id`: "],
-  ["a title without end", { title: "x".repeat(301), location: { directory: "/" } }, "`title`: "],
+  ["no directory", { location: {} }, "`location.directory` is missing."],
+  [
+    "a misspelt field",
+    { location: { directory: "/" }, titel: "x" },
+    "`titel` is not known here (did you mean `title`?).",
+  ],
+  [
+    "a number for a text",
+    { location: { directory: 1 } },
+    "`location.directory` must be text of at most 4096 characters, not a number.",
+  ],
+  ["a list", [], "The body must be a JSON object."],
+  [
+    "an id that no address can hold",
+    { id: "..", location: { directory: "/" } },
+    '`id` must be an id other than `.` and `..`, not "..".',
+  ],
+  [
+    "a title without end",
+    { title: "x".repeat(301), location: { directory: "/" } },
+    "`title` must be text of at most 300 characters, not text of 301 characters.",
+  ],
   ["a directory with a zero byte", { location: { directory: "/\0" } }, "A location is an absolute directory"],
 ])("a session is not created from %s", async (_name, body, says) => {
   await using scene = await openHttpScene()
@@ -262,10 +279,10 @@ test.each([
 })
 
 test.each([
-  ["/api/session?limit=0", "`limit`"],
-  ["/api/session?limit=201", "`limit`"],
-  ["/api/session?limit=many", "`limit`"],
-  ["/api/session?order=up", "`order`"],
+  ["/api/session?limit=0", "`limit` must be a whole number from 1 to 200, not 0"],
+  ["/api/session?limit=201", "`limit` must be a whole number from 1 to 200, not 201"],
+  ["/api/session?limit=many", "`limit` must be a whole number from 1 to 200, not text"],
+  ["/api/session?order=up", "`order` must be one of asc, desc"],
   ["/api/session?limit=1&limit=2", "`limit` is given twice"],
   ["/api/session?__proto__=1", "`__proto__` is not known here"],
 ])("%s is refused by name", async (path, says) => {
@@ -306,12 +323,12 @@ test("what a client sent is repeated in one short line", async () => {
   await openSession(scene)
   const model = `\u001b[31m\u202e\r\nset-cookie: x ${"y".repeat(100)}`
   await expect(scene.client.sessions.switchModel({ sessionID: "ses_1", model })).rejects.toMatchObject({
-    message: `Model \uFFFD[31m\uFFFD set-cookie: x ${"y".repeat(100)} is not configured.`,
+    message: `Model ⟨U+202E⟩ set-cookie: x ${"y".repeat(100)} is not configured.`,
   })
   const long = await scene.client.sessions
     .get({ sessionID: "z".repeat(7_000) })
     .catch((cause: unknown) => cause)
-  expect(long).toMatchObject({ message: `Session ${"z".repeat(1_000)}… does not exist.` })
+  expect(long).toMatchObject({ message: `Session ${"z".repeat(999)}… does not exist.` })
 })
 
 test("an address that knows another method says which", async () => {
@@ -353,7 +370,7 @@ test("every answer of the contract fits the shape it is described with", async (
         each.method === method && new RegExp(`^${each.path.replaceAll(/:\w+/g, "[^/]+")}$`).test(path),
     )
     if (route?.answer === undefined || !response.ok) return response
-    const { errors } = new Validator(structuredClone({ ...route.answer.json }), "2020-12").validate(
+    const { errors } = new Validator({ ...jsonSchema(route.answer) }, "2020-12").validate(
       await response.clone().json(),
     )
     seen.add(route.path)

@@ -95,7 +95,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
     }),
     streaming: { engine, streams, feeds: makeEventFeeds(engine) },
     page: readPageFiles(options.pageDirectory),
-    openApi: openApiDocument(options.version),
+    openApi: () => openApiDocument(options.version),
     limits,
     log,
     stopping: stopping.signal,

@@ -1,5 +1,5 @@
 /** Reads spaces, chats and runs through the operations of spaces; answers in camelCase and without directories. */
-import type { Json, JsonObject } from "@meridian/protocol"
+import { isJsonObject, type Json, type JsonObject } from "@meridian/protocol"
 import { decodeInput, OPERATIONS, type World } from "@meridian/spaces"
 
 import type { ServeWorld } from "../mcp/tool-call.ts"
@@ -23,7 +23,7 @@ export const makeSpacesReader = (base: ServeWorld): SpacesReader => ({
     const operation = await registration.load()
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decodeInput checked the input against this very meta
     const document = camelCased(await operation.run(input as never, worldOf(base, signal)))
-    if (!isObject(document)) throw new TypeError(`${name} did not answer with an object`)
+    if (!isJsonObject(document)) throw new TypeError(`${name} did not answer with an object`)
     return document
   },
 })
@@ -44,7 +44,7 @@ const worldOf = (base: ServeWorld, signal: AbortSignal): World => ({
 
 const camelCased = (value: Json): Json => {
   if (Array.isArray(value)) return value.map((item: Json) => camelCased(item))
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => !DIRECTORIES.has(key))
@@ -55,6 +55,3 @@ const camelCased = (value: Json): Json => {
 /** `run_id` -> `runId`. */
 export const camelName = (key: string): string =>
   key.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

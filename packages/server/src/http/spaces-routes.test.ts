@@ -1,30 +1,27 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import type { Json, JsonObject } from "@meridian/protocol"
+import { isJsonObject, jsonSchema, type Json } from "@meridian/protocol"
 import { OPERATIONS } from "@meridian/spaces"
 import { expect, test } from "vitest"
 
 import { openHttpScene } from "../../../../test/http-scene.ts"
-import { CHAT, RUN, RUN_ROW, SPACE, SPACE_ROW } from "./contract-spaces.ts"
+import { CHAT, RUN, RUN_ROW, SPACE, SPACE_ROW } from "../contract/spaces.ts"
 import { camelName, DIRECTORIES } from "./spaces-reader.ts"
 
 /** A schema as lines: where, what, and `?` for what may be missing. Names as HTTP says them, without directories. */
 const lines = (schema: Json | undefined, where = ""): readonly string[] => {
-  if (!isObject(schema)) return []
+  if (!isJsonObject(schema)) return []
   const { type, enum: values, items, properties, required } = schema
   const own = `${where} ${JSON.stringify(values ?? type)}`
-  if (isObject(items)) return [own, ...lines(items, `${where}[]`)]
-  if (!isObject(properties)) return [own]
+  if (isJsonObject(items)) return [own, ...lines(items, `${where}[]`)]
+  if (!isJsonObject(properties)) return [own]
   const needed = Array.isArray(required) ? required : []
   return Object.entries(properties)
     .filter(([key]) => !DIRECTORIES.has(key))
     .flatMap(([key, value]) => lines(value, `${where}.${camelName(key)}${needed.includes(key) ? "" : "?"}`))
     .toSorted((left, right) => left.localeCompare(right))
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const linesOf = (name: string): readonly string[] =>
   lines(OPERATIONS.find(({ meta }) => meta.name === name)?.meta.output.json)
@@ -39,7 +36,7 @@ test.each([
   ["run.list", RUN_ROW, linesWithin("run.list", "runs")],
   ["run.show", RUN, linesOf("run.show")],
 ])("HTTP tells of %s what the operation tells, but no directory", (_name, shape, told) => {
-  expect(lines(shape.json)).toEqual(told)
+  expect(lines(jsonSchema(shape))).toEqual(told)
   expect(told.length).toBeGreaterThan(3)
 })
 

@@ -1,5 +1,5 @@
 /** One call of a tool: input decoded, operation run in a world of its own, answer or failure as MCP content. */
-import { Failure, renderFailure, type Json, type JsonObject } from "@meridian/protocol"
+import { Failure, isJsonObject, oneLine, renderFailure, type Json, type JsonObject } from "@meridian/protocol"
 import {
   decodeInput,
   Interrupted,
@@ -72,7 +72,7 @@ export const callTool = async (call: ToolCall, base: ServeWorld): Promise<ToolAn
 
 /** Flat: `warning` stands beside the fields of the answer, and is not there when there is none. */
 const withWarnings = (output: Json, warnings: ReadonlySet<string>): JsonObject => {
-  const document = isObject(output) ? output : { result: output }
+  const document = isJsonObject(output) ? output : { result: output }
   return warnings.size === 0 ? document : { ...document, warning: [...warnings].join("\n") }
 }
 
@@ -81,9 +81,6 @@ const describe = (thrown: unknown): string => {
   if (thrown instanceof Interrupted)
     return renderFailure(new Failure("INTERRUPTED", { signal: thrown.signal }))
   const cause = thrown instanceof Error ? thrown : new Error(String(thrown))
-  const facts = { cause: cause.message.replaceAll(/\s*\n\s*/g, " ").replace(/\.$/, "") }
+  const facts = { cause: oneLine(cause.message, 2_000).replace(/\.$/, "") }
   return renderFailure(new Failure("syscall" in cause ? "SYSTEM_ERROR" : "INTERNAL", facts))
 }
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,7 +1,7 @@
 /** Events that are a line of their own in the timeline, and what the line says. */
 import type { StoredEvent, UnknownEvent } from "@meridian/protocol"
+import { plainText } from "@meridian/protocol"
 
-import { plainText } from "./plain-text.ts"
 import { clip, type NoticeRow } from "./row.ts"
 
 type Told = Pick<NoticeRow, "what" | "text" | "detail" | "restores" | "isBaseline">

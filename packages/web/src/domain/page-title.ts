@@ -1,10 +1,11 @@
-import type { SessionDocument } from "./documents.ts"
+import type { SessionInfo } from "@meridian/server/contract"
+
 import type { Route } from "./route.ts"
 
 /** What a tab is called: a question that waits comes first, so that it is seen from another tab. */
 export const pageTitle = (options: {
   readonly route: Route
-  readonly sessions: readonly Pick<SessionDocument, "id" | "title">[]
+  readonly sessions: readonly Pick<SessionInfo, "id" | "title">[]
   readonly questions: number
 }): string => {
   const { route, sessions, questions } = options
@@ -13,10 +14,7 @@ export const pageTitle = (options: {
   return `${mark}${name === undefined ? "" : `${name} · `}Meridian`
 }
 
-const nameOf = (
-  route: Route,
-  sessions: readonly Pick<SessionDocument, "id" | "title">[],
-): string | undefined => {
+const nameOf = (route: Route, sessions: readonly Pick<SessionInfo, "id" | "title">[]): string | undefined => {
   switch (route.place) {
     case "sessions":
       return undefined

@@ -6,8 +6,7 @@ import type {
   RecordedError,
   RecordedUsage,
 } from "@meridian/protocol"
-
-import { plainText } from "./plain-text.ts"
+import { plainText } from "@meridian/protocol"
 
 /** Text as the page keeps it: the log has the rest. */
 export interface Clip {

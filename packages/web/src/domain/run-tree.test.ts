@@ -1,9 +1,9 @@
+import type { RunRow } from "@meridian/server/contract"
 import { expect, test } from "vitest"
 
-import type { RunRowDocument } from "./documents.ts"
 import { runTree, totalCost } from "./run-tree.ts"
 
-const run = (runId: string, costUsd?: number, parentRunId?: string): RunRowDocument => ({
+const run = (runId: string, costUsd?: number, parentRunId?: string): RunRow => ({
   runId,
   status: "succeeded",
   model: "m",
@@ -11,7 +11,7 @@ const run = (runId: string, costUsd?: number, parentRunId?: string): RunRowDocum
   ...(costUsd === undefined ? {} : { costUsd }),
   ...(parentRunId === undefined ? {} : { parentRunId }),
 })
-const shown = (runs: readonly RunRowDocument[]) =>
+const shown = (runs: readonly RunRow[]) =>
   runTree(runs).map(({ run: { runId }, level, children, cost }) => [runId, level, children, cost])
 
 test("a run stands before those it spawned, and its branch costs what all of them cost", () => {

@@ -1,8 +1,8 @@
 /** Runs as the tree they were spawned in, with what each branch has cost. */
-import type { RunRowDocument } from "./documents.ts"
+import type { RunRow } from "@meridian/server/contract"
 
 export interface RunNode {
-  readonly run: RunRowDocument
+  readonly run: RunRow
   /** 1 for a run no other run of this list has spawned. */
   readonly level: number
   /** Runs spawned by it, directly. */
@@ -12,12 +12,12 @@ export interface RunNode {
 }
 
 /** In the order of a tree view: each run before those it spawned, older ones first. Every run appears once. */
-export const runTree = (runs: readonly RunRowDocument[]): readonly RunNode[] => {
+export const runTree = (runs: readonly RunRow[]): readonly RunNode[] => {
   const known = new Map(runs.map((run) => [run.runId, run]))
   const below = Map.groupBy(known.values(), (run) => parentOf(run, known) ?? "")
   const nodes: RunNode[] = []
   const seen = new Set<string>()
-  const visit = (run: RunRowDocument, level: number): number => {
+  const visit = (run: RunRow, level: number): number => {
     if (seen.has(run.runId)) return 0
     seen.add(run.runId)
     const place = nodes.length
@@ -34,15 +34,15 @@ export const runTree = (runs: readonly RunRowDocument[]): readonly RunNode[] => 
   return nodes
 }
 
-export const totalCost = (runs: readonly RunRowDocument[]): number =>
+export const totalCost = (runs: readonly RunRow[]): number =>
   runs.reduce((sum, run) => sum + (run.costUsd ?? 0), 0)
 
-const parentOf = (run: RunRowDocument, known: ReadonlyMap<string, unknown>): string | undefined =>
+const parentOf = (run: RunRow, known: ReadonlyMap<string, unknown>): string | undefined =>
   run.parentRunId !== undefined && run.parentRunId !== run.runId && known.has(run.parentRunId)
     ? run.parentRunId
     : undefined
 
-const inOrder = (runs: readonly RunRowDocument[]): readonly RunRowDocument[] =>
+const inOrder = (runs: readonly RunRow[]): readonly RunRow[] =>
   runs.toSorted((left, right) => numberOf(left.runId) - numberOf(right.runId))
 
 const numberOf = (runId: string): number => Number(/\d+/.exec(runId)?.[0] ?? 0)

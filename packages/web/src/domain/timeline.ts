@@ -11,10 +11,10 @@ import type {
   TodoItem,
   UnknownEvent,
 } from "@meridian/protocol"
+import { plainText } from "@meridian/protocol"
 
 import { advanceProse } from "./live-prose.ts"
 import { describeEvent } from "./notice.ts"
-import { plainText } from "./plain-text.ts"
 import { createRowList } from "./row-list.ts"
 import {
   clip,

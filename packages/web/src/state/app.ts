@@ -1,17 +1,19 @@
 /** What the whole page shares: who we are, where we are, and the lists that are kept current. */
+import {
+  createClient,
+  HttpFailure,
+  type Client,
+  type ModelDocument,
+  type OpenPermissionRequest,
+  type SessionInfo,
+  type SpaceRow,
+} from "@meridian/server/client"
 import { signal, type ReadonlySignal, type Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 
-import type {
-  ModelDocument,
-  PermissionDocument,
-  SessionDocument,
-  SpaceRowDocument,
-} from "../domain/documents.ts"
 import { fragmentOf, readFragment, type Route } from "../domain/route.ts"
-import { createApi, HttpFailure, type Api, type Connection } from "../http/api.ts"
-import { followChanges } from "../http/follow-changes.ts"
+import { whileVisible } from "./while-visible.ts"
 
 /** Spaces are files of other programs: nobody tells when they change. */
 const SPACES_MS = 2_000
@@ -26,17 +28,16 @@ const THEME_KEY = "meridian.theme"
 export type Theme = "auto" | "light" | "dark"
 
 export interface App {
-  readonly connection: Connection
-  readonly api: Api
+  readonly client: Client
   readonly route: ReadonlySignal<Route>
-  readonly sessions: ReadonlySignal<readonly SessionDocument[] | undefined>
+  readonly sessions: ReadonlySignal<readonly SessionInfo[] | undefined>
   /** Whether there are older sessions than those listed. */
   readonly hasMore: ReadonlySignal<boolean>
   readonly showMore: () => void
   /** Takes over what an open session knows of itself, which may be newer than the list. */
-  readonly note: (session: SessionDocument) => void
-  readonly permissions: ReadonlySignal<readonly PermissionDocument[]>
-  readonly spaces: ReadonlySignal<readonly SpaceRowDocument[] | undefined>
+  readonly note: (session: SessionInfo) => void
+  readonly permissions: ReadonlySignal<readonly OpenPermissionRequest[]>
+  readonly spaces: ReadonlySignal<readonly SpaceRow[] | undefined>
   readonly models: ReadonlySignal<readonly ModelDocument[]>
   readonly agents: ReadonlySignal<readonly string[]>
   readonly failure: Signal<HttpFailure | undefined>
@@ -58,12 +59,11 @@ export const takeToken = (): string | undefined => {
 }
 
 export const createApp = (token: string): App => {
-  const connection: Connection = { token, fetch: (input, init) => fetch(input, init) }
-  const api = createApi(connection)
+  const client = createClient({ url: "", token })
   const route = signal<Route>(readFragment(location.hash).route)
-  const sessions = signal<readonly SessionDocument[] | undefined>(undefined)
-  const permissions = signal<readonly PermissionDocument[]>([])
-  const spaces = signal<readonly SpaceRowDocument[] | undefined>(undefined)
+  const sessions = signal<readonly SessionInfo[] | undefined>(undefined)
+  const permissions = signal<readonly OpenPermissionRequest[]>([])
+  const spaces = signal<readonly SpaceRow[] | undefined>(undefined)
   const models = signal<readonly ModelDocument[]>([])
   const agents = signal<readonly string[]>([])
   const failure = signal<HttpFailure | undefined>(undefined)
@@ -73,11 +73,15 @@ export const createApp = (token: string): App => {
   let isAsking = false
   let stale: "none" | "all" | ReadonlySet<string> = "none"
 
-  const listSessions = async (): Promise<readonly SessionDocument[]> => {
-    const list: SessionDocument[] = []
+  const listSessions = async (): Promise<readonly SessionInfo[]> => {
+    const list: SessionInfo[] = []
     let cursor: string | undefined
     for (let page = 0; page < pages && (page === 0 || cursor !== undefined); page += 1) {
-      const answer = await api.sessions(cursor)
+      const answer = await client.sessions.list({
+        limit: 100,
+        order: "desc",
+        ...(cursor === undefined ? {} : { cursor }),
+      })
       list.push(...answer.items)
       cursor = answer.next
     }
@@ -85,7 +89,7 @@ export const createApp = (token: string): App => {
     return list
   }
 
-  const note = (session: SessionDocument): void => {
+  const note = (session: SessionInfo): void => {
     const list = sessions.value
     const known = list?.find(({ id }) => id === session.id)
     if (known === undefined || known.seq > session.seq) return
@@ -97,8 +101,11 @@ export const createApp = (token: string): App => {
     const known = new Set(sessions.value?.map(({ id }) => id))
     if (ids === undefined || ids.size > FEW_SESSIONS || [...ids].some((id) => !known.has(id)))
       sessions.value = await listSessions()
-    else for (const session of await Promise.all([...ids].map(api.session))) note(session)
-    permissions.value = await api.permissions()
+    else {
+      const changed = [...ids].map((sessionID) => client.sessions.get({ sessionID }))
+      for (const session of await Promise.all(changed)) note(session)
+    }
+    permissions.value = (await client.permissions.list()).items
   }
 
   const ask = async (): Promise<void> => {
@@ -110,8 +117,8 @@ export const createApp = (token: string): App => {
       try {
         await lookAtSessions(ids)
         if (models.value.length === 0) {
-          models.value = await api.models()
-          agents.value = (await api.agents()).map(({ name }) => name)
+          models.value = (await client.server.models()).items
+          agents.value = (await client.server.agents()).items.map(({ name }) => name)
         }
         failure.value = undefined
       } catch (cause) {
@@ -133,7 +140,11 @@ export const createApp = (token: string): App => {
   const lookAtSpaces = async (): Promise<void> => {
     const isShown = route.value.place !== "session" && route.value.place !== "sessions"
     if (document.hidden || !(isShown || spaces.value === undefined)) return
-    spaces.value = await api.spaces().catch(() => spaces.value ?? [])
+    const asked = client.spaces.list({ limit: 200 })
+    spaces.value = await asked.then(
+      ({ items }) => items,
+      () => spaces.value ?? [],
+    )
   }
 
   window.addEventListener("hashchange", () => {
@@ -152,23 +163,26 @@ export const createApp = (token: string): App => {
   // A tab nobody looks at follows nothing; its title still says that a question waits.
   setInterval(() => {
     if (document.hidden)
-      void api.permissions().then(
-        (open) => (permissions.value = open),
+      void client.permissions.list().then(
+        ({ items }) => (permissions.value = items),
         () => undefined,
       )
   }, HIDDEN_MS)
-  void followChanges({
-    connection,
-    tell: ({ sessions: ids, elsewhere }) => changed(elsewhere ? undefined : ids),
-    lost: (cause) => {
-      failure.value = cause
-    },
+  const lost = (cause: HttpFailure): void => {
+    failure.value = cause
+  }
+  const follow = async (until: AbortSignal): Promise<void> => {
+    for await (const { sessions: ids, elsewhere } of client.changes({ signal: until, lost }))
+      changed(elsewhere ? undefined : ids)
+  }
+  whileVisible(follow, new AbortController().signal).catch((cause: unknown) => {
+    if (!(cause instanceof HttpFailure)) throw cause
+    lost(cause)
   })
   applyTheme(theme.value)
 
   return {
-    connection,
-    api,
+    client,
     route,
     sessions,
     hasMore,

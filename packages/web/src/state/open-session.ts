@@ -1,10 +1,9 @@
 /** One session while it is looked at: its timeline, kept current, and a number that changes when there is something to draw. */
+import { HttpFailure, type Client, type EventFrame, type SessionInfo } from "@meridian/server/client"
 import { signal, type ReadonlySignal } from "@preact/signals"
 
-import type { SessionDocument } from "../domain/documents.ts"
 import { createTimeline, type Timeline } from "../domain/timeline.ts"
-import type { Api, Connection, HttpFailure } from "../http/api.ts"
-import { follow, type Told } from "../http/follow.ts"
+import { whileVisible } from "./while-visible.ts"
 
 export type StreamState =
   | { readonly kind: "replaying" }
@@ -17,24 +16,23 @@ export interface OpenSession {
   readonly timeline: Timeline
   readonly version: ReadonlySignal<number>
   readonly stream: ReadonlySignal<StreamState>
-  readonly info: ReadonlySignal<SessionDocument | undefined>
+  readonly info: ReadonlySignal<SessionInfo | undefined>
   readonly close: () => void
 }
 
 /** Drawn once per frame however many events came. */
 export const openSession = (options: {
   readonly id: string
-  readonly api: Api
-  readonly connection: Connection
+  readonly client: Client
   /** Told whenever the server said something new of it. */
-  readonly note: (session: SessionDocument) => void
+  readonly note: (session: SessionInfo) => void
 }): OpenSession => {
-  const { id, api, connection, note } = options
+  const { id, client, note } = options
   const controller = new AbortController()
   const timeline = createTimeline()
   const version = signal(0)
   const stream = signal<StreamState>({ kind: "replaying" })
-  const info = signal<SessionDocument | undefined>(undefined)
+  const info = signal<SessionInfo | undefined>(undefined)
   let isDrawing = false
   let isAsking = false
   let isStale = false
@@ -58,7 +56,7 @@ export const openSession = (options: {
     isAsking = true
     while ((isStale || isSettling()) && !controller.signal.aborted) {
       isStale = false
-      const answer = await api.session(id).catch(() => undefined)
+      const answer = await client.sessions.get({ sessionID: id }).catch(() => undefined)
       if (answer !== undefined) {
         info.value = answer
         note(answer)
@@ -68,30 +66,50 @@ export const openSession = (options: {
     isAsking = false
   }
 
-  const tell = (told: readonly Told[]): void => {
-    for (const item of told) {
-      switch (item.kind) {
-        case "event":
-          timeline.apply(item.event)
-          if (stream.value.kind === "lost") stream.value = { kind: "replaying" }
-          break
-        case "live":
-          timeline.applyLive(item.event)
-          break
-        case "synced":
-          stream.value = { kind: "live" }
-          break
-        case "lost":
-        case "refused":
-          stream.value = item
-          break
-      }
+  const tell = (frame: EventFrame): void => {
+    if ("seq" in frame) {
+      timeline.apply(frame)
+      if (stream.value.kind === "lost") stream.value = { kind: "replaying" }
+      return
     }
-    draw()
-    if (stream.value.kind === "live" && told.some((item) => item.kind !== "live")) void refresh()
+    switch (frame.type) {
+      case "synced":
+        stream.value = { kind: "live" }
+        break
+      case "text.delta":
+      case "reasoning.delta":
+      case "tool.input.delta":
+      case "compaction.delta":
+        timeline.applyLive(frame)
+        break
+      // Fragments that are missing are in the events to come.
+      case "dropped":
+      case "reconnecting":
+        break
+    }
+  }
+
+  const lost = (failure: HttpFailure): void => {
+    stream.value = { kind: "lost", failure }
+  }
+
+  const follow = async (until: AbortSignal): Promise<void> => {
+    const asked = { sessionID: id, after: timeline.seq(), live: true, signal: until, lost }
+    for await (const frames of client.eventBatches(asked)) {
+      for (const frame of frames) tell(frame)
+      draw()
+      if (stream.value.kind === "live" && frames.some((frame) => !isFragment(frame))) void refresh()
+    }
   }
 
   void refresh()
-  void follow({ connection, sessionID: id, cursor: timeline.seq, tell, signal: controller.signal })
+  whileVisible(follow, controller.signal).catch((cause: unknown) => {
+    if (!(cause instanceof HttpFailure)) throw cause
+    // It makes no sense to ask again: not ours to see, not there, or a cursor of another log.
+    stream.value = { kind: "refused", failure: cause }
+    draw()
+  })
   return { id, timeline, version, stream, info, close: () => controller.abort() }
 }
+
+const isFragment = ({ type }: EventFrame): boolean => type.endsWith(".delta")

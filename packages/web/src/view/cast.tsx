@@ -1,4 +1,5 @@
-import type { SessionDocument } from "../domain/documents.ts"
+import type { SessionInfo } from "@meridian/server/client"
+
 import { useApp } from "../state/app.ts"
 import { useAct } from "./use-act.ts"
 
@@ -7,7 +8,7 @@ export const Cast = ({
   info,
   lastModel,
 }: {
-  readonly info: SessionDocument
+  readonly info: SessionInfo
   readonly lastModel: string | undefined
 }) => {
   const app = useApp()
@@ -21,14 +22,14 @@ export const Cast = ({
         value={model}
         values={models}
         isDisabled={isActing}
-        onPick={(next) => act(() => app.api.switchModel(info.id, next))}
+        onPick={(next) => act(() => app.client.sessions.switchModel({ sessionID: info.id, model: next }))}
       />
       <Pick
         label="Agent"
         value={info.agent}
         values={app.agents.value}
         isDisabled={isActing}
-        onPick={(next) => act(() => app.api.switchAgent(info.id, next))}
+        onPick={(next) => act(() => app.client.sessions.switchAgent({ sessionID: info.id, agent: next }))}
       />
       {problem === undefined ? null : <span role="alert">{problem}</span>}
     </>

@@ -7,7 +7,8 @@ import { useAct } from "./use-act.ts"
 
 /** Sends prompts, takes back those that wait, stops and compacts. `version` says when to draw again. */
 export const Composer = ({ session }: { readonly session: OpenSession; readonly version: number }) => {
-  const { api } = useApp()
+  const { sessions } = useApp().client
+  const sessionID = session.id
   const [text, setText] = useState("")
   const [delivery, setDelivery] = useState<Delivery>("steer")
   const [note, setNote] = useState<string>()
@@ -25,7 +26,7 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
     sending.act(async () => {
       setNote(undefined)
       draft.current ??= `msg_${crypto.randomUUID().replaceAll("-", "")}`
-      await api.prompt({ sessionID: session.id, id: draft.current, text, delivery })
+      await sessions.prompt({ sessionID, id: draft.current, prompt: { text }, delivery })
       draft.current = undefined
       setText("")
     })
@@ -33,7 +34,10 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
 
   return (
     <section class="composer" aria-label="Prompt">
-      <Pending session={session} cancel={(id) => other.act(() => api.cancel(session.id, id))} />
+      <Pending
+        session={session}
+        cancel={(id) => other.act(() => sessions.cancel({ sessionID, inputID: id }))}
+      />
       {problem === undefined ? null : <p role="alert">{problem}</p>}
       {note === undefined ? null : <p role="status">{note}</p>}
       <textarea
@@ -75,7 +79,7 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
             type="button"
             title="Ask the model once more, without a new prompt"
             disabled={other.isActing}
-            onClick={() => other.act(() => api.proceed(session.id))}
+            onClick={() => other.act(() => sessions.run({ sessionID, timeoutSecs: SOON_SECS }))}
           >
             Continue
           </button>
@@ -86,11 +90,11 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
           onClick={() =>
             compacting.act(async () => {
               setNote("Compacting at the next safe boundary…")
-              const isCompacted = await api.compact(session.id).catch((cause: unknown) => {
+              const { receipt } = await sessions.compact({ sessionID }).catch((cause: unknown) => {
                 setNote(undefined)
                 throw cause
               })
-              setNote(isCompacted ? undefined : "There was nothing to compact.")
+              setNote(receipt === undefined ? "There was nothing to compact." : undefined)
             })
           }
         >
@@ -100,7 +104,7 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
           type="button"
           class="danger"
           disabled={!isBusy || other.isActing}
-          onClick={() => other.act(() => api.interrupt(session.id))}
+          onClick={() => other.act(() => sessions.interrupt({ sessionID }))}
         >
           Interrupt
         </button>
@@ -108,6 +112,9 @@ export const Composer = ({ session }: { readonly session: OpenSession; readonly 
     </section>
   )
 }
+
+/** The answer comes soon; the work goes on by itself. */
+const SOON_SECS = 1
 
 const DELIVERIES = [
   { value: "steer", label: "Steer", title: "Joins the work at the next safe boundary" },

@@ -29,7 +29,7 @@ export const LongText = (props: {
   readonly whole?: Whole
 }) => {
   const { whole } = props
-  const { api } = useApp()
+  const { sessions } = useApp().client
   const [isLong, setIsLong] = useState(false)
   const [fetched, setFetched] = useState<Clip>()
   const { act, isActing, problem } = useAct()
@@ -40,7 +40,8 @@ export const LongText = (props: {
     setIsLong(true)
     if (props.clip.cut > 0 && whole !== undefined)
       act(async () => {
-        const all = findText(await api.message(whole.sessionID, whole.messageID), whole)
+        const { sessionID, messageID } = whole
+        const all = findText(await sessions.message({ sessionID, messageID }), whole)
         setFetched(all === undefined ? undefined : clip(all, MOST_SHOWN))
       })
   }

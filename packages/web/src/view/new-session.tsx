@@ -26,7 +26,7 @@ const Form = ({ onDone }: { readonly onDone: () => void }) => {
   const create = (event: Event): void => {
     event.preventDefault()
     act(async () => {
-      const { id } = await app.api.create({
+      const { id } = await app.client.sessions.create({
         location: { directory: directory.trim() },
         ...(title.trim() === "" ? {} : { title: title.trim() }),
         ...(model === "" ? {} : { model }),

@@ -1,5 +1,6 @@
-import type { SessionDocument } from "../domain/documents.ts"
-import { plainText } from "../domain/plain-text.ts"
+import { plainText } from "@meridian/protocol"
+import type { SessionInfo } from "@meridian/server/client"
+
 import { fragmentOf } from "../domain/route.ts"
 import { costText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
@@ -11,7 +12,7 @@ export const Overview = () => {
   if (list === undefined || list.length === 0) return <p class="empty">Choose a session, or make one.</p>
   const count = (...statuses: readonly string[]): number =>
     list.filter(({ status }) => statuses.includes(status)).length
-  const sum = (of: (session: SessionDocument) => number): number =>
+  const sum = (of: (session: SessionInfo) => number): number =>
     list.reduce((total, session) => total + of(session), 0)
   return (
     <div class="overview">

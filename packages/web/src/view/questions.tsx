@@ -26,7 +26,7 @@ const Question = ({ question }: { readonly question: OpenQuestion }) => {
   const reply = (answer: PermissionReply): void =>
     act(async () => {
       const message = why.trim()
-      await app.api.reply({
+      await app.client.permissions.reply({
         requestID: question.id,
         reply: answer,
         ...(answer === "reject" && message !== "" ? { message } : {}),

@@ -1,4 +1,6 @@
-import { plainText } from "../domain/plain-text.ts"
+import { plainText } from "@meridian/protocol"
+
+import { failureText } from "../domain/failure-text.ts"
 import { fragmentOf } from "../domain/route.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
@@ -7,12 +9,14 @@ import { Status } from "./session-list.tsx"
 import { usePolled } from "./use-polled.ts"
 
 export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id: string }) => {
-  const { api } = useApp()
-  const { value: run, failure } = usePolled(`${spaceID}/${id}`, () => api.run(spaceID, id))
+  const { spaces } = useApp().client
+  const { value: run, failure } = usePolled(`${spaceID}/${id}`, () =>
+    spaces.run({ spaceID, runID: id, report: true }),
+  )
   if (failure !== undefined && run === undefined)
     return (
       <p class="empty" role="alert">
-        {failure.message} {failure.next}
+        {failureText(failure)}
       </p>
     )
   if (run === undefined) return <p class="empty">Loading…</p>

@@ -1,5 +1,6 @@
-import type { SessionDocument } from "../domain/documents.ts"
-import { plainText } from "../domain/plain-text.ts"
+import { plainText } from "@meridian/protocol"
+import type { SessionInfo } from "@meridian/server/client"
+
 import { fragmentOf } from "../domain/route.ts"
 import { agoText, costText, placeText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
@@ -38,7 +39,7 @@ export const SessionList = () => {
   )
 }
 
-const Card = ({ session, isOpen }: { readonly session: SessionDocument; readonly isOpen: boolean }) => (
+const Card = ({ session, isOpen }: { readonly session: SessionInfo; readonly isOpen: boolean }) => (
   <a
     class="card"
     href={fragmentOf({ place: "session", id: session.id })}
@@ -56,7 +57,7 @@ const Card = ({ session, isOpen }: { readonly session: SessionDocument; readonly
   </a>
 )
 
-export const titleOf = (session: Pick<SessionDocument, "id" | "title">): string =>
+export const titleOf = (session: Pick<SessionInfo, "id" | "title">): string =>
   plainText(session.title === undefined || session.title.trim() === "" ? session.id : session.title)
 
 export const Status = ({ status }: { readonly status: string }) => (

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks"
 
+import { failureText } from "../domain/failure-text.ts"
 import { costText, placeText, tokensText } from "../domain/text.ts"
 import { tokenSeries } from "../domain/token-series.ts"
 import { useApp } from "../state/app.ts"
@@ -16,7 +17,7 @@ export const SessionPage = ({ id }: { readonly id: string }) => {
   const app = useApp()
   const [session, setSession] = useState<OpenSession>()
   useEffect(() => {
-    const opened = openSession({ id, api: app.api, connection: app.connection, note: app.note })
+    const opened = openSession({ id, client: app.client, note: app.note })
     setSession(opened)
     return opened.close
   }, [id])
@@ -40,7 +41,7 @@ const Opened = ({ session }: { readonly session: OpenSession }) => {
   if (stream.kind === "refused")
     return (
       <p class="empty" role="alert">
-        {stream.failure.message} {stream.failure.next}
+        {failureText(stream.failure)}
       </p>
     )
   return (

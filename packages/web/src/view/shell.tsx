@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks"
 
+import { failureText } from "../domain/failure-text.ts"
 import { pageTitle } from "../domain/page-title.ts"
 import { fragmentOf, type Route } from "../domain/route.ts"
 import { useApp, type Theme } from "../state/app.ts"
@@ -47,7 +48,7 @@ export const Shell = () => {
       </header>
       {failure === undefined ? null : (
         <p class="banner" role="alert">
-          {failure.message} {failure.next}
+          {failureText(failure)}
         </p>
       )}
       <aside class="side" aria-label={isSessions(route) ? "Sessions" : "Spaces"}>

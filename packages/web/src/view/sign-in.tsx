@@ -1,6 +1,7 @@
+import type { HttpFailure } from "@meridian/server/client"
 import { useState } from "preact/hooks"
 
-import type { HttpFailure } from "../http/api.ts"
+import { failureText } from "../domain/failure-text.ts"
 
 /** Without a token nothing can be shown; the address that `meridian serve --http` prints has it. */
 export const SignIn = ({ failure }: { readonly failure?: HttpFailure }) => {
@@ -13,9 +14,7 @@ export const SignIn = ({ failure }: { readonly failure?: HttpFailure }) => {
           Open the address that <code>meridian serve --http</code> printed, or paste its token.
         </p>
       ) : (
-        <p role="alert">
-          {failure.message} {failure.next}
-        </p>
+        <p role="alert">{failureText(failure)}</p>
       )}
       <form
         onSubmit={(event) => {

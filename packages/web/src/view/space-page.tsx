@@ -1,4 +1,6 @@
-import type { ChatDocument, RunRowDocument } from "../domain/documents.ts"
+import type { ChatDocument, RunRow } from "@meridian/server/client"
+
+import { failureText } from "../domain/failure-text.ts"
 import { fragmentOf } from "../domain/route.ts"
 import { runTree, totalCost, type RunNode } from "../domain/run-tree.ts"
 import { agoText, costText, durationText } from "../domain/text.ts"
@@ -9,15 +11,18 @@ import { usePolled } from "./use-polled.ts"
 
 /** A space to look at: its chats and its runs. Nothing here changes them. */
 export const SpacePage = ({ id }: { readonly id: string }) => {
-  const { api } = useApp()
+  const { spaces } = useApp().client
   const { value, failure } = usePolled(id, async () => {
-    const [space, runs] = await Promise.all([api.space(id), api.runs(id)])
-    return { space, runs }
+    const [space, { items }] = await Promise.all([
+      spaces.get({ spaceID: id }),
+      spaces.runs({ spaceID: id, limit: MOST_RUNS }),
+    ])
+    return { space, runs: items }
   })
   if (failure !== undefined && value === undefined)
     return (
       <p class="empty" role="alert">
-        {failure.message} {failure.next}
+        {failureText(failure)}
       </p>
     )
   if (value === undefined) return <p class="empty">Loading…</p>
@@ -67,7 +72,7 @@ const Chats = ({ chats }: { readonly chats: readonly ChatDocument[] }) => (
   </section>
 )
 
-const Runs = ({ runs }: { readonly runs: readonly RunRowDocument[] }) => (
+const Runs = ({ runs }: { readonly runs: readonly RunRow[] }) => (
   <section>
     <h2>Runs</h2>
     {runs.length === 0 ? (

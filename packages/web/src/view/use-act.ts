@@ -1,12 +1,13 @@
+import { HttpFailure } from "@meridian/server/client"
 import { useState } from "preact/hooks"
 
-import { HttpFailure } from "../http/api.ts"
+import { failureText } from "../domain/failure-text.ts"
 
 /** Something a person asked for: once at a time, and when it fails they are told why and what to do. */
 export const useAct = () => {
   const [isActing, setIsActing] = useState(false)
   const [problem, setProblem] = useState<string>()
-  const act = (work: () => Promise<void>): void => {
+  const act = (work: () => Promise<unknown>): void => {
     if (isActing) return
     setIsActing(true)
     setProblem(undefined)
@@ -18,4 +19,4 @@ export const useAct = () => {
 }
 
 const describe = (cause: unknown): string =>
-  cause instanceof HttpFailure ? `${cause.message} ${cause.next}` : String(cause)
+  cause instanceof HttpFailure ? failureText(cause) : String(cause)

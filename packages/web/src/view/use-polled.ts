@@ -1,6 +1,5 @@
+import { HttpFailure } from "@meridian/server/client"
 import { useEffect, useState } from "preact/hooks"
-
-import { HttpFailure } from "../http/api.ts"
 
 const POLL_MS = 2_000
 

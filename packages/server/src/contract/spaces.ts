@@ -1,6 +1,6 @@
 /**
- * Spaces, chats and runs as HTTP tells them: what `space list`, `space show`, `run list` and `run show` answer, in
- * camelCase and without the fields that name directories of the server. A test compares them with the operations.
+ * Spaces, chats and runs as HTTP tells them: the answers of `space list`, `space show`, `run list` and `run show` in camelCase,
+ * without the fields that name directories of the server. A test compares them with the operations.
  */
 import {
   BOOLEAN,
@@ -11,11 +11,11 @@ import {
   objectOf,
   oneOf,
   STRING,
-  type DocumentOf,
-} from "./contract-shape.ts"
+  type TypeOf,
+} from "@meridian/protocol"
 
 const SPACE_STATUS = oneOf("active", "closed", "damaged")
-const RUN_STATUS = oneOf("queued", "running", "succeeded", "failed", "cancelled")
+export const RUN_STATUS = oneOf("queued", "running", "succeeded", "failed", "cancelled")
 
 export const SPACE_ROW = named(
   "SpaceRow",
@@ -92,8 +92,9 @@ export const RUN = named(
   ),
 )
 
-export type SpaceRow = DocumentOf<typeof SPACE_ROW>
-export type SpaceDocument = DocumentOf<typeof SPACE>
-export type ChatDocument = DocumentOf<typeof CHAT>
-export type RunRow = DocumentOf<typeof RUN_ROW>
-export type RunDocument = DocumentOf<typeof RUN>
+export type RunStatus = TypeOf<typeof RUN_STATUS>
+export type SpaceRow = TypeOf<typeof SPACE_ROW>
+export type SpaceDocument = TypeOf<typeof SPACE>
+export type ChatDocument = TypeOf<typeof CHAT>
+export type RunRow = TypeOf<typeof RUN_ROW>
+export type RunDocument = TypeOf<typeof RUN>

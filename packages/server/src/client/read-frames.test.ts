@@ -1,13 +1,13 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
-import { createFrameReader } from "./event-stream.ts"
+import { createFrameReader } from "./read-frames.ts"
 
 const TEXT =
   'retry: 1000\n\n: heartbeat\n\nid: 7\ndata: {"a":1}\n\nevent: synced\r\ndata: x\r\ndata:y\r\n\r\n'
 const FRAMES = [
-  { id: "7", event: "message", data: '{"a":1}' },
-  { event: "synced", data: "x\ny" },
+  { id: "7", name: "message", data: '{"a":1}' },
+  { id: undefined, name: "synced", data: "x\ny" },
 ]
 
 test("frames are the same however the stream is broken into pieces", () => {

@@ -1,50 +1,43 @@
 /**
- * The HTTP contract: one table, from which the server takes its routes, the OpenAPI document its paths and the client its
- * types and addresses. It runs anywhere, so the page can use it.
+ * The HTTP contract: one table. The server takes its routes from it, the OpenAPI document its paths, the client its types.
  *
- * An input is one flat object: the names in the path are taken from there, the rest is the query of a GET or DELETE and
- * the JSON body of a POST. An answer is JSON; a route without one answers 204. Every failure is
- * `{ error: { code, message, next } }` with the status the catalogue gives its code.
+ * An input is one flat object: names in the path are taken from it, the rest is the query of a GET or DELETE and the JSON
+ * body of a POST. An answer is JSON; a route without one answers 204. Every failure is `{ error: { code, message, next } }`
+ * with the status that the catalogue gives its code.
  */
-import type { FailureCode } from "@meridian/protocol"
-
-import {
-  COMPACTION,
-  DELIVERY,
-  LOCATION,
-  MESSAGE,
-  MODEL,
-  PERMISSION_REQUEST,
-  PROMPT,
-  RECEIPT,
-  SESSION,
-} from "./contract-documents.ts"
 import {
   BOOLEAN,
+  COMPACTION_RECEIPT,
   COUNT,
+  DELIVERY,
   described,
   integer,
   listOf,
   objectOf,
   oneOf,
+  PERMISSION_REPLY,
+  PROMPT,
+  RECEIPT,
+  SESSION_MESSAGE,
   STRING,
   text,
-  type DocumentOf,
+  type FailureCode,
   type Shape,
-} from "./contract-shape.ts"
-import { CHAT, RUN, RUN_ROW, SPACE, SPACE_ROW } from "./contract-spaces.ts"
+  type TypeOf,
+} from "@meridian/protocol"
 
-export interface Route<Input = unknown, Answer = unknown> {
-  readonly method: "GET" | "POST" | "DELETE"
-  /** `:name` stands for one segment. */
-  readonly path: string
+import { ADDRESSES, CHANGES_ADDRESS, EVENTS_ADDRESS, type Address } from "./addresses.ts"
+import { AGENT, LOCATION, MODEL, PERMISSION_REQUEST, SESSION } from "./documents.ts"
+import { CHAT, RUN, RUN_ROW, RUN_STATUS, SPACE, SPACE_ROW } from "./spaces.ts"
+
+export interface Route<Input = unknown, Answer = unknown> extends Address {
   readonly summary: string
   readonly input: Shape<Input>
-  /** Absent: the answer is 204. */
+  /** Left out: the answer is 204. */
   readonly answer?: Shape<Answer>
-  /** Codes of its own, beside those every route can give. */
+  /** Codes of its own, beside those that every route can give. */
   readonly failures?: readonly FailureCode[]
-  /** Most bytes of a body; the rest have a small limit. */
+  /** Its body may be large. */
   readonly large?: true
   /** Needs no token. */
   readonly open?: true
@@ -56,20 +49,17 @@ export type AnswerOf<R> = R extends { readonly answer: Shape<infer Answer> } ? A
 /** An aborted `wait` or `run` costs the session nothing; Node's fetch gives up after 300 s without an answer. */
 export const LONGEST_WAIT_SECS = 240
 
-/** Programs that ask take `.` and `..` out of an address before they send it. */
-const NEW_ID: Shape<string> = {
-  json: {
-    type: "string",
-    pattern: "^(?!\\.{1,2}$)",
-    description: "Not `.` or `..`: no address can hold them.",
-  },
-}
+/** Clients take `.` and `..` out of an address before they send it. */
+const NEW_ID = described(
+  text({ pattern: /^(?!\.{1,2}$)/, like: "an id other than `.` and `..`" }),
+  "Not `.` or `..`: no address can hold them.",
+)
 /** Of an agent, a model, a compaction. */
-const NAME = text(200)
+const NAME = text({ most: 200 })
 /** Lists show it whole. */
-const TITLE = text(300)
+const TITLE = text({ most: 300 })
 /** Reaches the model. */
-const REASON = text(20_000)
+const REASON = text({ most: 20_000 })
 const SESSION_ID = { sessionID: STRING }
 const NOT_FOUND = ["SESSION_NOT_FOUND"] as const
 const PAGE = {
@@ -95,6 +85,10 @@ const WORK = [
   "FENCED",
   "CONTEXT_UNAVAILABLE",
 ] as const
+const HOW = described(
+  DELIVERY,
+  "steer joins the work at the next safe boundary, queue waits until it has settled.",
+)
 const SETTLED = objectOf({ settled: BOOLEAN, session: SESSION })
 
 const pageOf = <T>(item: Shape<T>) => objectOf({ items: listOf(item) }, { next: STRING, previous: STRING })
@@ -103,77 +97,68 @@ const itemsOf = <T>(item: Shape<T>) => objectOf({ items: listOf(item) })
 export const CONTRACT = {
   server: {
     health: {
-      method: "GET",
-      path: "/api/health",
+      ...ADDRESSES.server.health,
       summary: "Says that the server answers.",
       input: objectOf({}),
       answer: objectOf({ healthy: BOOLEAN, version: STRING }),
       open: true,
     },
     models: {
-      method: "GET",
-      path: "/api/model",
+      ...ADDRESSES.server.models,
       summary: "The models sessions can use.",
       input: objectOf({}),
       answer: itemsOf(MODEL),
     },
     agents: {
-      method: "GET",
-      path: "/api/agent",
+      ...ADDRESSES.server.agents,
       summary: "The agents sessions can use.",
       input: objectOf({}),
-      answer: itemsOf(objectOf({ name: STRING }, { model: STRING })),
+      answer: itemsOf(AGENT),
     },
   },
   sessions: {
     create: {
-      method: "POST",
-      path: "/api/session",
+      ...ADDRESSES.sessions.create,
       summary: "Makes a session, or returns the one that has this id already.",
       input: objectOf({ location: LOCATION }, { id: NEW_ID, agent: NAME, model: NAME, title: TITLE }),
       answer: SESSION,
       failures: ["LOCATION_NOT_FOUND", "MODEL_NOT_FOUND", "AGENT_NOT_FOUND"],
     },
     list: {
-      method: "GET",
-      path: "/api/session",
+      ...ADDRESSES.sessions.list,
       summary: "A page of the sessions.",
       input: objectOf({}, PAGE),
       answer: pageOf(SESSION),
       failures: ["INVALID_CURSOR"],
     },
     get: {
-      method: "GET",
-      path: "/api/session/:sessionID",
+      ...ADDRESSES.sessions.get,
       summary: "One session.",
       input: objectOf(SESSION_ID),
       answer: SESSION,
       failures: NOT_FOUND,
     },
     fork: {
-      method: "POST",
-      path: "/api/session/:sessionID/fork",
+      ...ADDRESSES.sessions.fork,
       summary: "Makes a session with the same history; asking again with the same id returns the first fork.",
       input: objectOf(SESSION_ID, { id: NEW_ID }),
       answer: SESSION,
       failures: ["SESSION_NOT_FOUND", "SESSION_EXISTS"],
     },
     prompt: {
-      method: "POST",
-      path: "/api/session/:sessionID/prompt",
+      ...ADDRESSES.sessions.prompt,
       summary:
         "Admits an input durably and starts work. An exact retry with the same id gets the first receipt.",
       input: objectOf(
         { ...SESSION_ID, prompt: PROMPT },
-        { id: NEW_ID, delivery: DELIVERY, resume: described(BOOLEAN, "False admits only.") },
+        { id: NEW_ID, delivery: HOW, resume: described(BOOLEAN, "False admits only.") },
       ),
       answer: RECEIPT,
       failures: ["SESSION_NOT_FOUND", "PROMPT_CONFLICT", "INBOX_FULL"],
       large: true,
     },
     run: {
-      method: "POST",
-      path: "/api/session/:sessionID/run",
+      ...ADDRESSES.sessions.run,
       summary:
         "Makes at least one provider attempt and answers when the session has settled, or with its failure.",
       input: objectOf(SESSION_ID, WAIT),
@@ -181,105 +166,91 @@ export const CONTRACT = {
       failures: WORK,
     },
     wait: {
-      method: "POST",
-      path: "/api/session/:sessionID/wait",
+      ...ADDRESSES.sessions.wait,
       summary: "Answers when the session has settled; fails with the work it waited for.",
       input: objectOf(SESSION_ID, WAIT),
       answer: SETTLED,
       failures: WORK,
     },
     wake: {
-      method: "POST",
-      path: "/api/session/:sessionID/wake",
+      ...ADDRESSES.sessions.wake,
       summary: "Says that there may be work.",
       input: objectOf(SESSION_ID),
       failures: NOT_FOUND,
     },
     interrupt: {
-      method: "POST",
-      path: "/api/session/:sessionID/interrupt",
+      ...ADDRESSES.sessions.interrupt,
       summary: "Stops the current work and answers when it has settled. Nothing to stop is fine.",
       input: objectOf(SESSION_ID),
     },
     compact: {
-      method: "POST",
-      path: "/api/session/:sessionID/compact",
+      ...ADDRESSES.sessions.compact,
       summary: "Compacts at the next safe boundary. Without a receipt there was nothing to compact.",
       input: objectOf(SESSION_ID),
-      answer: objectOf({}, { receipt: COMPACTION }),
+      answer: objectOf({}, { receipt: COMPACTION_RECEIPT }),
       failures: WORK,
     },
     move: {
-      method: "POST",
-      path: "/api/session/:sessionID/move",
+      ...ADDRESSES.sessions.move,
       summary: "Moves the session to another directory.",
       input: objectOf({ ...SESSION_ID, location: LOCATION }),
       failures: ["SESSION_NOT_FOUND", "LOCATION_NOT_FOUND"],
     },
     switchAgent: {
-      method: "POST",
-      path: "/api/session/:sessionID/agent",
+      ...ADDRESSES.sessions.switchAgent,
       summary: "Another agent from the next turn on.",
       input: objectOf({ ...SESSION_ID, agent: NAME }),
       failures: ["SESSION_NOT_FOUND", "AGENT_NOT_FOUND"],
     },
     switchModel: {
-      method: "POST",
-      path: "/api/session/:sessionID/model",
+      ...ADDRESSES.sessions.switchModel,
       summary: "Another model from the next turn on.",
       input: objectOf({ ...SESSION_ID, model: NAME }),
       failures: ["SESSION_NOT_FOUND", "MODEL_NOT_FOUND"],
     },
     messages: {
-      method: "GET",
-      path: "/api/session/:sessionID/message",
+      ...ADDRESSES.sessions.messages,
       summary: "A page of the visible messages.",
       input: objectOf(SESSION_ID, PAGE),
-      answer: pageOf(MESSAGE),
+      answer: pageOf(SESSION_MESSAGE),
       failures: ["SESSION_NOT_FOUND", "INVALID_CURSOR"],
     },
     message: {
-      method: "GET",
-      path: "/api/session/:sessionID/message/:messageID",
+      ...ADDRESSES.sessions.message,
       summary: "One visible message.",
       input: objectOf({ ...SESSION_ID, messageID: STRING }),
-      answer: MESSAGE,
+      answer: SESSION_MESSAGE,
       failures: ["SESSION_NOT_FOUND", "MESSAGE_NOT_FOUND"],
     },
     inputs: {
-      method: "GET",
-      path: "/api/session/:sessionID/input",
+      ...ADDRESSES.sessions.inputs,
       summary: "The inputs that wait, oldest first.",
       input: objectOf(SESSION_ID),
       answer: itemsOf(RECEIPT),
       failures: NOT_FOUND,
     },
     cancel: {
-      method: "DELETE",
-      path: "/api/session/:sessionID/input/:inputID",
+      ...ADDRESSES.sessions.cancel,
       summary: "Takes back an input that still waits.",
       input: objectOf({ ...SESSION_ID, inputID: STRING }),
       answer: RECEIPT,
       failures: ["SESSION_NOT_FOUND", "INPUT_NOT_FOUND"],
     },
     receipts: {
-      method: "GET",
-      path: "/api/session/:sessionID/receipt",
+      ...ADDRESSES.sessions.receipts,
       summary: "What each compaction kept and dropped, oldest first.",
       input: objectOf(SESSION_ID),
-      answer: itemsOf(COMPACTION),
+      answer: itemsOf(COMPACTION_RECEIPT),
       failures: NOT_FOUND,
     },
     restore: {
-      method: "POST",
-      path: "/api/session/:sessionID/restore",
+      ...ADDRESSES.sessions.restore,
       summary: "Goes back to an older checkpoint; without one, to the whole history.",
       input: objectOf(SESSION_ID, { compactionID: NAME }),
       failures: ["SESSION_NOT_FOUND", "CHECKPOINT_NOT_FOUND"],
     },
     permissions: {
-      method: "GET",
-      path: "/api/session/:sessionID/permission",
+      ...ADDRESSES.sessions.permissions,
       summary: "The open permission requests of one session.",
       input: objectOf(SESSION_ID),
       answer: itemsOf(PERMISSION_REQUEST),
@@ -288,65 +259,59 @@ export const CONTRACT = {
   },
   permissions: {
     list: {
-      method: "GET",
-      path: "/api/permission",
+      ...ADDRESSES.permissions.list,
       summary: "The open permission requests of all sessions.",
       input: objectOf({}),
       answer: itemsOf(PERMISSION_REQUEST),
     },
     reply: {
-      method: "POST",
-      path: "/api/permission/:requestID/reply",
+      ...ADDRESSES.permissions.reply,
       summary: "Answers a permission request. The message of a rejection reaches the model.",
-      input: objectOf({ requestID: STRING, reply: oneOf("once", "always", "reject") }, { message: REASON }),
+      input: objectOf({ requestID: STRING, reply: PERMISSION_REPLY }, { message: REASON }),
       failures: ["REQUEST_NOT_FOUND"],
     },
   },
   spaces: {
     list: {
-      method: "GET",
-      path: "/api/space",
+      ...ADDRESSES.spaces.list,
       summary: "The spaces, the one worked in last first.",
       input: objectOf({}, { limit: integer(1, 200) }),
       answer: itemsOf(SPACE_ROW),
     },
     get: {
-      method: "GET",
-      path: "/api/space/:spaceID",
+      ...ADDRESSES.spaces.get,
       summary: "A space with its chats and the ids of its runs.",
       input: objectOf({ spaceID: STRING }),
       answer: SPACE,
       failures: ["SPACE_NOT_FOUND", "SPACE_DAMAGED"],
     },
     chats: {
-      method: "GET",
-      path: "/api/space/:spaceID/chat",
+      ...ADDRESSES.spaces.chats,
       summary: "The chats of a space.",
       input: objectOf({ spaceID: STRING }),
       answer: itemsOf(CHAT),
       failures: ["SPACE_NOT_FOUND", "SPACE_DAMAGED"],
     },
     runs: {
-      method: "GET",
-      path: "/api/space/:spaceID/run",
+      ...ADDRESSES.spaces.runs,
       summary: "The runs of a space, newest first.",
-      input: objectOf(
-        { spaceID: STRING },
-        { limit: integer(1, 1000), status: oneOf("queued", "running", "succeeded", "failed", "cancelled") },
-      ),
+      input: objectOf({ spaceID: STRING }, { limit: integer(1, 1000), status: RUN_STATUS }),
       answer: itemsOf(RUN_ROW),
       failures: ["SPACE_NOT_FOUND", "SPACE_DAMAGED"],
     },
     run: {
-      method: "GET",
-      path: "/api/space/:spaceID/run/:runID",
+      ...ADDRESSES.spaces.run,
       summary: "One run; with its whole report when that is asked for.",
       input: objectOf({ spaceID: STRING, runID: STRING }, { report: BOOLEAN }),
       answer: RUN,
       failures: ["SPACE_NOT_FOUND", "RUN_NOT_FOUND", "SPACE_DAMAGED"],
     },
   },
-} as const satisfies Record<string, Record<string, Route>>
+} as const satisfies {
+  readonly [Group in keyof typeof ADDRESSES]: {
+    readonly [Name in keyof (typeof ADDRESSES)[Group]]: Route
+  }
+}
 
 export type Contract = typeof CONTRACT
 
@@ -356,8 +321,7 @@ export type Contract = typeof CONTRACT
  * output, `dropped` for fragments a slow reader missed, `closed` when the server ends the stream and says why.
  */
 export const EVENTS = {
-  method: "GET",
-  path: "/api/session/:sessionID/event",
+  ...EVENTS_ADDRESS,
   summary: "The durable events behind a cursor, then those to come, as server-sent events.",
   input: objectOf(SESSION_ID, {
     after: described(COUNT, "Only events behind this sequence; `Last-Event-ID` goes before it."),
@@ -372,11 +336,10 @@ export const EVENTS = {
  * have new events, with `{ sessions, elsewhere }`; `elsewhere` says that another process wrote, so any may have changed.
  */
 export const CHANGES = {
-  method: "GET",
-  path: "/api/event",
+  ...CHANGES_ADDRESS,
   summary: "Says which sessions changed, as server-sent events; for lists that are kept current.",
   input: objectOf({}),
   failures: ["STREAMS_FULL"],
 } as const satisfies Route
 
-export type EventsInput = DocumentOf<typeof EVENTS.input>
+export type EventsInput = TypeOf<typeof EVENTS.input>

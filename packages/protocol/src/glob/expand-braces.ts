@@ -1,13 +1,21 @@
-/** `{a,b}`, `{1..3}`, `@(a|b)` and `?(a|b)` become the patterns they stand for, within a bound. */
+/** Patterns with alternatives become the patterns they stand for, within a bound. Unbalanced signs mean themselves. */
 
-/** All alternatives of a pattern with braces, or nothing when there are too many. */
-export const expandBraces = (pattern: string, limit: number): readonly string[] | undefined => {
+export interface BraceOptions {
+  /** Most alternatives. */
+  readonly limit: number
+  /** Also `{1..3}`, `@(a|b)` and `?(a|b)`, not only `{a,b}`. */
+  readonly extended: boolean
+}
+
+/** Undefined when there are too many. */
+export const expandBraces = (pattern: string, options: BraceOptions): readonly string[] | undefined => {
+  const { limit } = options
   const done: string[] = []
   let open = [pattern]
   while (open.length > 0) {
     const next: string[] = []
     for (const candidate of open) {
-      const pieces = splitAlternative(candidate, limit)
+      const pieces = splitAlternative(candidate, options)
       if (pieces === undefined) done.push(candidate)
       else next.push(...pieces)
       if (done.length + next.length > limit) return undefined
@@ -18,14 +26,15 @@ export const expandBraces = (pattern: string, limit: number): readonly string[] 
 }
 
 /** Replaces the first group that has alternatives by each of them. */
-const splitAlternative = (pattern: string, limit: number): readonly string[] | undefined => {
+const splitAlternative = (pattern: string, options: BraceOptions): readonly string[] | undefined => {
   for (let index = 0; index < pattern.length; index += 1) {
     const sign = pattern[index]
     if (sign === "\\") {
       index += 1
       continue
     }
-    const group = sign === "{" ? braces(pattern, index, limit) : groupOf(pattern, index)
+    const group =
+      sign === "{" ? braces(pattern, index, options) : options.extended ? groupOf(pattern, index) : undefined
     if (group === undefined) continue
     const before = pattern.slice(0, index)
     const after = pattern.slice(group.end)
@@ -39,10 +48,11 @@ interface Group {
   readonly end: number
 }
 
-const braces = (pattern: string, start: number, limit: number): Group | undefined => {
+const braces = (pattern: string, start: number, { limit, extended }: BraceOptions): Group | undefined => {
   const inside = balanced(pattern, start, "{", "}", ",")
   if (inside === undefined) return undefined
   if (inside.options.length > 1) return inside
+  if (!extended) return undefined
   const range = /^(\d{1,4})\.\.(\d{1,4})$/.exec(inside.options[0] ?? "")
   if (range === null) return undefined
   const [low, high] = [Number(range[1]), Number(range[2])]
@@ -73,6 +83,10 @@ const balanced = (
   let from = start + 1
   for (let index = start; index < pattern.length; index += 1) {
     const sign = pattern[index]
+    if (sign === "\\") {
+      index += 1
+      continue
+    }
     if (sign === open) depth += 1
     if (sign === close) depth -= 1
     if ((sign === separator && depth === 1) || depth === 0) {

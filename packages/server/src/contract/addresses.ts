@@ -1,0 +1,58 @@
+/**
+ * Where each route is. Apart from the contract, because a client needs no more of it at run time: the page does not load the
+ * shapes. A name is the same in both tables; the compiler compares them.
+ */
+
+/** `:name` in a path stands for one segment. */
+export interface Address {
+  readonly method: "GET" | "POST" | "DELETE"
+  readonly path: string
+}
+
+export const ADDRESSES = {
+  server: {
+    health: { method: "GET", path: "/api/health" },
+    models: { method: "GET", path: "/api/model" },
+    agents: { method: "GET", path: "/api/agent" },
+  },
+  sessions: {
+    create: { method: "POST", path: "/api/session" },
+    list: { method: "GET", path: "/api/session" },
+    get: { method: "GET", path: "/api/session/:sessionID" },
+    fork: { method: "POST", path: "/api/session/:sessionID/fork" },
+    prompt: { method: "POST", path: "/api/session/:sessionID/prompt" },
+    run: { method: "POST", path: "/api/session/:sessionID/run" },
+    wait: { method: "POST", path: "/api/session/:sessionID/wait" },
+    wake: { method: "POST", path: "/api/session/:sessionID/wake" },
+    interrupt: { method: "POST", path: "/api/session/:sessionID/interrupt" },
+    compact: { method: "POST", path: "/api/session/:sessionID/compact" },
+    move: { method: "POST", path: "/api/session/:sessionID/move" },
+    switchAgent: { method: "POST", path: "/api/session/:sessionID/agent" },
+    switchModel: { method: "POST", path: "/api/session/:sessionID/model" },
+    messages: { method: "GET", path: "/api/session/:sessionID/message" },
+    message: { method: "GET", path: "/api/session/:sessionID/message/:messageID" },
+    inputs: { method: "GET", path: "/api/session/:sessionID/input" },
+    cancel: { method: "DELETE", path: "/api/session/:sessionID/input/:inputID" },
+    receipts: { method: "GET", path: "/api/session/:sessionID/receipt" },
+    restore: { method: "POST", path: "/api/session/:sessionID/restore" },
+    permissions: { method: "GET", path: "/api/session/:sessionID/permission" },
+  },
+  permissions: {
+    list: { method: "GET", path: "/api/permission" },
+    reply: { method: "POST", path: "/api/permission/:requestID/reply" },
+  },
+  spaces: {
+    list: { method: "GET", path: "/api/space" },
+    get: { method: "GET", path: "/api/space/:spaceID" },
+    chats: { method: "GET", path: "/api/space/:spaceID/chat" },
+    runs: { method: "GET", path: "/api/space/:spaceID/run" },
+    run: { method: "GET", path: "/api/space/:spaceID/run/:runID" },
+  },
+} as const satisfies Record<string, Record<string, Address>>
+
+/** The two streams of server-sent events; they have no answer in JSON. */
+export const EVENTS_ADDRESS = {
+  method: "GET",
+  path: "/api/session/:sessionID/event",
+} as const satisfies Address
+export const CHANGES_ADDRESS = { method: "GET", path: "/api/event" } as const satisfies Address

@@ -1,0 +1,72 @@
+/** The documents of the engine's sessions as HTTP carries them. Events, messages and receipts have their shape in protocol. */
+import {
+  BOOLEAN,
+  COUNT,
+  described,
+  listOf,
+  named,
+  NUMBER,
+  objectOf,
+  oneOf,
+  RECORDED_USAGE,
+  STRING,
+  text,
+  TIME,
+  type TypeOf,
+} from "@meridian/protocol"
+
+/** Where a session works, as a caller says it. */
+export const LOCATION = objectOf({
+  directory: described(text({ most: 4_096 }), "An absolute path. There is no default."),
+})
+
+const SESSION_STATUS = oneOf("idle", "running", "waiting", "interrupted", "failed")
+export type SessionStatus = TypeOf<typeof SESSION_STATUS>
+
+export const SESSION = named(
+  "Session",
+  objectOf(
+    {
+      id: STRING,
+      location: LOCATION,
+      agent: STRING,
+      seq: described(COUNT, "Sequence of the last event."),
+      status: SESSION_STATUS,
+      usage: RECORDED_USAGE,
+      cost: NUMBER,
+      time: objectOf({ created: TIME, updated: TIME }),
+    },
+    { model: STRING, title: STRING },
+  ),
+)
+export type SessionDocument = TypeOf<typeof SESSION>
+
+export const PERMISSION_REQUEST = named(
+  "PermissionRequest",
+  objectOf({
+    id: STRING,
+    sessionID: STRING,
+    messageID: STRING,
+    callID: STRING,
+    action: STRING,
+    /** The first of `resources`; most questions have one. */
+    resource: STRING,
+    resources: listOf(STRING),
+    title: STRING,
+    time: TIME,
+  }),
+)
+export type PermissionRequestDocument = TypeOf<typeof PERMISSION_REQUEST>
+
+export const MODEL = named(
+  "Model",
+  objectOf({ id: STRING, provider: STRING, contextWindow: COUNT, maxOutput: COUNT, isDefault: BOOLEAN }),
+)
+export type ModelDocument = TypeOf<typeof MODEL>
+
+export const AGENT = named("Agent", objectOf({ name: STRING }, { model: STRING }))
+export type AgentDocument = TypeOf<typeof AGENT>
+
+/** Which sessions have new events. `elsewhere`: another process wrote, so any of them may have. */
+export const CHANGED = objectOf({ sessions: listOf(STRING), elsewhere: BOOLEAN })
+export type SessionChanges = TypeOf<typeof CHANGED>

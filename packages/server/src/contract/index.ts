@@ -1,0 +1,10 @@
+/** The documents that HTTP carries, as types: what the page's pure code knows of the server. */
+export type {
+  AgentDocument,
+  ModelDocument,
+  PermissionRequestDocument as OpenPermissionRequest,
+  SessionChanges,
+  SessionDocument as SessionInfo,
+  SessionStatus,
+} from "./documents.ts"
+export type { ChatDocument, RunDocument, RunRow, RunStatus, SpaceDocument, SpaceRow } from "./spaces.ts"

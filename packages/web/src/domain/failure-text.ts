@@ -1,0 +1,11 @@
+/** A failure of the server for a person: what happened and what to do, as two sentences. */
+export const failureText = (failure: {
+  readonly code: string
+  readonly message: string
+  readonly next: string
+}): string => {
+  // The catalogue speaks to programs here; a person has no header to send.
+  if (failure.code === "UNAUTHORIZED")
+    return "This token is not valid. Open the address that 'meridian serve --http' printed, or paste its token."
+  return `${failure.message} ${failure.next.charAt(0).toUpperCase()}${failure.next.slice(1)}`
+}
