@@ -1,7 +1,7 @@
 /** Every static check, one after the other; all of them run, the exit code says whether any failed. */
 import { spawnSync } from "node:child_process"
 
-import { readSources, findViolations } from "./architecture.ts"
+import { findCircles, findViolations, readSources } from "./architecture.ts"
 
 const COMMANDS: readonly (readonly [name: string, ...command: readonly string[]])[] = [
   ["format", "oxfmt", "--check", "."],
@@ -27,11 +27,15 @@ for (const [name, command = "", ...rest] of COMMANDS) {
   process.stdout.write(`${stdout ?? ""}${stderr ?? ""}\n`)
 }
 
-const violations = findViolations(readSources(process.cwd()))
-process.stdout.write(`${violations.length === 0 ? "ok  " : "FAIL"} import direction\n`)
-if (violations.length > 0) {
-  failed.push("import direction")
-  process.stdout.write(`${violations.join("\n")}\n`)
+const sources = readSources(process.cwd())
+for (const [name, problems] of [
+  ["import direction", findViolations(sources)],
+  ["import circles", findCircles(sources)],
+] as const) {
+  process.stdout.write(`${problems.length === 0 ? "ok  " : "FAIL"} ${name}\n`)
+  if (problems.length === 0) continue
+  failed.push(name)
+  process.stdout.write(`${problems.join("\n")}\n`)
 }
 
 if (failed.length > 0) {
