@@ -209,10 +209,10 @@ test("says what is wrong with a file, and calls stdin by one name", async () => 
     return stderr
   }
   expect(await refusal(whole.slice(0, -200))).toContain(
-    "stdin is no session that can be imported: it is an OpenCode export that is cut short.",
+    "stdin is not a session that can be imported: it is an OpenCode export that is cut short.",
   )
-  expect(await refusal("")).toContain("stdin is no session that can be imported: it is empty.")
-  expect(await refusal("notes\n")).toContain("stdin is no session that can be imported.")
+  expect(await refusal("")).toContain("stdin is not a session that can be imported: it is empty.")
+  expect(await refusal("notes\n")).toContain("stdin is not a session that can be imported.")
   const nowhere = await meridian(["session", "import", sessionFile("pi"), "--directory", ""], { cwd })
   expect([nowhere.code, nowhere.stdout]).toEqual([2, ""])
   expect(nowhere.stderr).toContain("--directory is empty.")

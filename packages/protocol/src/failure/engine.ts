@@ -53,26 +53,26 @@ export const ENGINE_FAILURES = {
   SESSION_EXISTS: {
     exit: 1,
     http: 409,
-    cause: (f) => `Session ${f["session"]} exists already and is another one.`,
+    cause: (f) => `Session ${f["session"]} already exists and is not the same one.`,
     next: () => "use another id, or none.",
   },
   IMPORT_CHANGED: {
     exit: 1,
     http: 409,
     cause: (f) => `Session ${f["session"]} was imported from an earlier state of this conversation.`,
-    next: () => "go on with that session, or import this state beside it under another id (--session).",
+    next: () => "continue that session, or import this state under another id (--session).",
   },
   IMPORT_UNREADABLE: {
     exit: 1,
     http: 400,
     cause: (f) => `${f["file"]} cannot be read: ${f["why"]}.`,
-    next: () => "name the session file itself.",
+    next: () => "give the path of the session file itself.",
   },
   IMPORT_FORMAT_UNKNOWN: {
     exit: 1,
     http: 400,
     cause: (f) =>
-      `${f["file"]} is no session that can be imported${f["why"] === undefined ? "" : `: ${f["why"]}`}.`,
+      `${f["file"]} is not a session that can be imported${f["why"] === undefined ? "" : `: ${f["why"]}`}.`,
     next: () =>
       "name the JSONL of a Claude Code session, a Codex rollout, the JSON of 'opencode export' or a session of pi.",
   },
@@ -111,24 +111,24 @@ export const ENGINE_FAILURES = {
     http: 409,
     cause: (f) =>
       `Session ${f["session"]} made ${f["limit"]} provider turns in one activity and is not done.`,
-    next: () => "look at what it did, then run it again to go on.",
+    next: () => "look at what it did, then run it again to continue.",
   },
   MODEL_FAILED: {
     exit: 1,
     http: 502,
     cause: (f) => `The model failed (${f["kind"]}): ${f["message"]}`,
-    next: () => "mend the cause if it is yours, then run the session again.",
+    next: () => "fix the cause if it is on your side, then run the session again.",
   },
   CONTEXT_UNAVAILABLE: {
     exit: 1,
     http: 503,
     cause: (f) => `The first context of session ${f["session"]} is unavailable: ${f["keys"]}.`,
-    next: () => "make the source available; the prompt is kept and tried again.",
+    next: () => "make the source available; the prompt is kept and retried.",
   },
   FENCED: {
     exit: 1,
     http: 409,
-    cause: (f) => `Another process took over session ${f["session"]}; this one may not write to it any more.`,
+    cause: (f) => `Another process took over session ${f["session"]}; this one can no longer write to it.`,
     next: () => "follow the session there, or wait until it is idle.",
   },
   ENGINE_CLOSED: {

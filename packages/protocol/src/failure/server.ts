@@ -1,6 +1,6 @@
 import type { FailureEntry } from "./entry.ts"
 
-/** Failures of the HTTP server. What a client did wrong never names a file or directory of the server. */
+/** Failures of the HTTP server. None of them names a file or a directory of the server. */
 export const SERVER_FAILURES = {
   UNAUTHORIZED: {
     exit: 1,
@@ -17,44 +17,44 @@ export const SERVER_FAILURES = {
   ORIGIN_REFUSED: {
     exit: 1,
     http: 403,
-    cause: () => "Requests of other web pages are not answered.",
-    next: () => "open the page of this server, or send no Origin.",
+    cause: () => "This server does not answer requests from other web pages.",
+    next: () => "open the page this server serves, or send no Origin header.",
   },
   ROUTE_NOT_FOUND: {
     exit: 1,
     http: 404,
     cause: (f) => `There is no ${f["method"]} route here.`,
-    next: () => "see /openapi.json for the routes there are.",
+    next: () => "see /openapi.json for the list of routes.",
   },
   METHOD_NOT_ALLOWED: {
     exit: 1,
     http: 405,
-    cause: (f) => `This address does not answer ${f["method"]}.`,
+    cause: (f) => `This address does not support ${f["method"]}.`,
     next: (f) => `use ${f["allowed"]}.`,
   },
   MESSAGE_NOT_FOUND: {
     exit: 1,
     http: 404,
     cause: (f) => `Session ${f["session"]} has no visible message ${f["message"]}.`,
-    next: () => "list the messages; an input that was not promoted yet is not one of them.",
+    next: () => "list the messages; an input becomes one when it is promoted.",
   },
   REQUEST_MALFORMED: {
     exit: 1,
     http: 400,
     cause: () => "The request is not valid HTTP.",
-    next: () => "correct the client.",
+    next: () => "fix the client.",
   },
   REQUEST_TIMEOUT: {
     exit: 1,
     http: 408,
     cause: () => "The request did not arrive in time.",
-    next: () => "send it again, faster.",
+    next: () => "send it again over a faster connection.",
   },
   BODY_TOO_LARGE: {
     exit: 1,
     http: 413,
     cause: (f) => `The body is larger than ${f["limit"]} bytes.`,
-    next: () => "send less at once.",
+    next: () => "send a smaller body.",
   },
   ADDRESS_TOO_LONG: {
     exit: 1,
@@ -90,7 +90,7 @@ export const SERVER_FAILURES = {
     exit: 1,
     http: 500,
     cause: (f) => `The server failed (reference ${f["reference"]}).`,
-    next: () => "look for the reference in the server's log: this is a bug in Meridian, or its disk has one.",
+    next: () => "find the reference in the server's log: this is a bug in Meridian or a broken disk.",
   },
   PAGE_NOT_BUILT: {
     exit: 1,

@@ -1,6 +1,6 @@
 /**
- * Who may ask. Decided before a byte of the body is read. Host and Origin keep web pages out that only pretend to be on
- * this machine (DNS rebinding, cross-site requests); the token keeps out everybody who cannot read its file.
+ * Who may ask, decided before a byte of the body is read. The Host and Origin checks keep out web pages that pretend to be on
+ * this machine (DNS rebinding, cross-site requests). The token keeps out everybody who cannot read its file.
  */
 import { timingSafeEqual } from "node:crypto"
 import type { IncomingMessage } from "node:http"
@@ -42,7 +42,7 @@ export const checkToken = ({ headers }: Pick<Head, "headers">, gate: Gate): Admi
   return isSame(Buffer.from(given), Buffer.from(gate.token)) ? ADMITTED : refused("UNAUTHORIZED")
 }
 
-/** The names a server on this address may be called by; `own` are those of this machine, for one that listens on all. */
+/** The names by which clients may call a server on this address. A server that listens everywhere also answers to `own`. */
 export const hostsOf = (host: string, port: number, own: readonly string[] = []): ReadonlySet<string> => {
   const names = [
     host,
@@ -50,7 +50,7 @@ export const hostsOf = (host: string, port: number, own: readonly string[] = [])
     ...(isEverywhere(host) ? own : []),
   ]
   const written = names.map((name) => (name.includes(":") ? `[${name}]` : name).toLowerCase())
-  // A browser leaves the port of http out.
+  // Browsers leave out the default port.
   return new Set(written.flatMap((each) => (port === 80 ? [each, `${each}:80`] : [`${each}:${port}`])))
 }
 
@@ -59,7 +59,7 @@ const LOOPBACK = ["localhost", "127.0.0.1", "::1"] as const
 /** Every address of this machine. */
 export const isEverywhere = (host: string): boolean => host === "0.0.0.0" || host === "::"
 
-/** Names and values take turns. */
+/** `rawHeaders` alternates names and values. */
 const countHeader = (rawHeaders: readonly string[], name: string): number => {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -69,6 +69,6 @@ const countHeader = (rawHeaders: readonly string[], name: string): number => {
   return count
 }
 
-/** Every token is of one length, so that is no secret; how many of its letters are right is one. */
+/** All tokens have the same length, so the length is no secret; how much of one is right must stay one. */
 const isSame = (given: Buffer, token: Buffer): boolean =>
   given.length === token.length && timingSafeEqual(given, token)

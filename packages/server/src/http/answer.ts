@@ -46,8 +46,8 @@ export const rawFailure = (failure: Failure): string => {
 }
 
 /**
- * What a client may hear of anything that was thrown: failures of the catalogue, files by their name only. The rest is a
- * bug or a broken disk; its text may name files, so it goes to the log, and the client gets the reference to it.
+ * What a client may hear about an error. A failure of the catalogue is told, with files by their name only. Anything else is a bug
+ * or a broken disk: its text may name files, so it goes to the log, and the client gets a reference to it.
  */
 export const publicFailure = (thrown: unknown, log: (line: string) => void): Failure => {
   if (thrown instanceof Failure && thrown.code !== "INTERNAL" && thrown.code !== "SYSTEM_ERROR")
@@ -58,7 +58,7 @@ export const publicFailure = (thrown: unknown, log: (line: string) => void): Fai
   return new Failure("SERVER_FAILED", { reference })
 }
 
-/** Files by their name only; what the client itself has sent is repeated in one short line. */
+/** Files by their name only. What the client itself sent comes back as one short, plain line. */
 const publicFacts = (facts: Facts): Facts =>
   Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => [

@@ -1,4 +1,4 @@
-/** Which sessions changed, to one reader: for lists that are kept current without being asked for again and again. */
+/** Tells one reader which sessions changed, so that lists stay current without polling. */
 import { setTimeout as pause } from "node:timers/promises"
 
 import type { Engine } from "@meridian/engine"
@@ -15,7 +15,7 @@ export const changeSource = (engine: Engine): StreamSource => ({
   send: async (writer) => {
     const changes = engine.sessions.changes({ signal: writer.ended })[Symbol.asyncIterator]()
     let next = changes.next()
-    // Whatever changed before anybody listened: look once.
+    // Anything may have changed before this reader listened.
     writer.write(namedFrame("changed", { type: "changed", data: { sessions: [], elsewhere: true } }))
     for (;;) {
       const { done, value } = await next

@@ -1,6 +1,6 @@
 /**
- * What is new in a session, for all who have read the rest: the log is read once and the frames are made once, however
- * many readers there are. A reader that cannot keep up leaves, reads the log by itself, and comes back.
+ * New events of a session, for all readers that are up to date: the log is read once and the frames are made once, however many
+ * readers there are. A reader that cannot keep up leaves, reads the log itself, and comes back.
  */
 import type { Engine, EventText } from "@meridian/engine"
 
@@ -73,7 +73,7 @@ export const makeEventFeeds = (engine: Engine): EventFeeds => {
     follow: (sessionID, member) =>
       new Promise((resolve, reject) => {
         const feed = feeds.get(sessionID) ?? open(sessionID, member.after())
-        // What was handed on since it last looked is in the log.
+        // The feed is already ahead of this reader; the log has what is missing.
         if (feed.cursor > member.after() || member.signal.aborted) {
           if (feed.members.size === 0) close(sessionID, feed)
           resolve()

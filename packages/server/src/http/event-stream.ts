@@ -1,4 +1,4 @@
-/** One session's events to one reader: replay behind the cursor, a marker, then what is new, with live fragments if asked for. */
+/** Sends one session to one reader: the log from the cursor on, a marker, then new events, and live fragments if asked for. */
 import type { Engine } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 
@@ -29,7 +29,7 @@ export const eventSource = (options: {
 
   const take = (writer: FrameWriter, news: NewEvents): boolean => {
     if (news.last <= after) return true
-    // Some of them are missing, or there already: the log has exactly those that are not.
+    // They do not continue where this reader is. It reads the log itself and comes back.
     if (news.first !== after + 1) return false
     after = news.last
     return writer.write(news.frames)
@@ -68,7 +68,7 @@ const sendLive = async (engine: Engine, sessionID: string, writer: FrameWriter):
   }
 }
 
-/** `Last-Event-ID` goes first: a browser that reconnects sends it with the address it began with. */
+/** `Last-Event-ID` wins: a browser that reconnects sends it together with the address it started with. */
 const startOf = async (
   engine: Engine,
   { sessionID, after = 0 }: EventsInput,
@@ -77,7 +77,7 @@ const startOf = async (
   const given = lastEventId === undefined || lastEventId === "" ? String(after) : lastEventId
   const { seq } = await engine.sessions.get(sessionID)
   const start = /^\d{1,15}$/.test(given) ? Number(given) : undefined
-  // Behind the end of the log: from another database, and whoever waited there would miss what comes before it.
+  // A cursor beyond the end of the log belongs to another database. Waiting there would miss events.
   if (start === undefined || start > seq) throw new Failure("INVALID_CURSOR")
   return start
 }

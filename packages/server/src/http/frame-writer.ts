@@ -12,18 +12,18 @@ export interface FrameWriter {
   readonly ended: AbortSignal
   /** Whether there is room for more; if not, `room` says when. */
   readonly write: (frames: string | Buffer) => boolean
-  /** As `write`, together with the others of this moment: for small frames that come in crowds. */
+  /** Like `write`, but batched with others of the same moment: for many small frames. */
   readonly gather: (frame: string) => void
   /** Resolves when there is room for more, or nobody reads any more. */
   readonly room: () => Promise<void>
-  /** Sends what waits and this frame, then ends. */
+  /** Sends what is waiting and this frame, then ends. */
   readonly end: (lastFrame: string) => void
 }
 
 export const makeFrameWriter = (options: {
   readonly response: ServerResponse
   readonly limits: Pick<HttpLimits, "slowReaderMs" | "farewellMs">
-  /** The last frame of a reader that is left for being slow. */
+  /** The last frame for a reader that is dropped for being slow. */
   readonly slowFrame: () => string
 }): FrameWriter => {
   const { response, limits, slowFrame } = options

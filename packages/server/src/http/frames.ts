@@ -5,7 +5,7 @@ import type { Json } from "@meridian/protocol"
 export const RETRY = "retry: 1000\n\n"
 export const HEARTBEAT = ": heartbeat\n\n"
 
-/** Events have an id, so they move the cursor of whoever reads them. */
+/** Events have an id, so they move the reader's cursor. */
 export const eventFrames = (events: readonly EventText[]): string => {
   let frames = ""
   for (const { seq, text } of events) frames += `id: ${seq}\ndata: ${text}\n\n`

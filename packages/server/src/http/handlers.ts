@@ -1,4 +1,4 @@
-/** Route -> what it does. A route without a handler, or a handler that answers otherwise than its route says, does not compile. */
+/** What each route does. A route without a handler does not compile, nor does a handler whose answer is not the route's. */
 import type { Engine } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 

@@ -1,10 +1,10 @@
-/** What lies in the state folder must never be committed with the project, and no other user may read sessions. */
+/** The state folder must never be committed with the project, and no other user may read its sessions. */
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 const LINES = ["/http-token*", "/engine.sqlite*"] as const
 
-/** Adds the lines that are missing to `.gitignore` of the state root, behind what it says already. */
+/** Appends the missing lines to the `.gitignore` of the state root. */
 export const keepOutOfGit = (stateRoot: string): void => {
   const file = join(stateRoot, ".gitignore")
   const content = existsSync(file) ? readFileSync(file, "utf8") : ""
@@ -15,7 +15,7 @@ export const keepOutOfGit = (stateRoot: string): void => {
   appendFileSync(file, `${content === "" || content.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`)
 }
 
-/** SQLite gives its other files the mode of the first; one that exists keeps what its owner chose. */
+/** SQLite gives its other files the mode of the first. A file that exists keeps the mode its owner chose. */
 export const makePrivate = (database: string): void => {
   mkdirSync(dirname(database), { recursive: true })
   closeSync(openSync(database, "a", 0o600))

@@ -20,7 +20,7 @@ export interface HttpLimits {
   readonly slowReaderMs: number
   /** How long it may take to fetch what was already sent to it. */
   readonly farewellMs: number
-  /** What is running gets this long when the server stops. */
+  /** When the server stops, running requests get this long to finish. */
   readonly stopMs: number
 }
 

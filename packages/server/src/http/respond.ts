@@ -1,4 +1,4 @@
-/** One request: may it ask, which route is it, what does the route answer. Never throws. */
+/** Answers one request: checks who asks, finds the route, runs it. Never throws. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 
 import type { Engine } from "@meridian/engine"
@@ -74,9 +74,9 @@ export const makeResponder = (options: {
     const path = mark === -1 ? url : url.slice(0, mark)
     const query = mark === -1 ? "" : url.slice(mark + 1)
     if (!path.startsWith("/api/")) return answerOpen(request, response, path)
-    // What answers GET answers HEAD: Node sends the head of the answer only.
+    // HEAD is answered like GET; Node leaves out the body.
     const found = table.find(method === "HEAD" ? "GET" : method, path)
-    // Without a token nobody learns which addresses there are.
+    // Without a token, nobody learns which addresses exist.
     if (found.tag !== "found" || found.entry.route.open !== true) admit(checkToken(request, gate))
     switch (found.tag) {
       case "none":
@@ -90,7 +90,7 @@ export const makeResponder = (options: {
     }
   }
 
-  /** The page and the description of the API hold nothing that is anybody's. */
+  /** The page and the API document hold no private data, so they need no token. */
   const answerOpen = (request: IncomingMessage, response: ServerResponse, path: string): void => {
     const { method = "" } = request
     const isKnown = path === "/openapi.json" || path === "/" || page.has(path)

@@ -39,7 +39,7 @@ export interface ServeHttpOptions {
   readonly pageDirectory?: string
   /** Stops the server. */
   readonly signal?: AbortSignal
-  /** Lines for whoever runs the server; never holds a token. */
+  /** Lines for the person who runs the server. They never hold a token. */
   readonly log?: (line: string) => void
   readonly limits?: Partial<HttpLimits>
 }
@@ -52,7 +52,7 @@ export interface HttpServer {
   readonly port: number
   readonly token: string
   readonly stop: () => Promise<void>
-  /** Resolves when it has stopped, whatever stopped it. */
+  /** Resolves when the server has stopped, for whatever reason. */
   readonly stopped: Promise<void>
 }
 
@@ -66,7 +66,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   const wanted = options.port ?? DEFAULT_PORT
   if (!Number.isInteger(wanted) || wanted < 0 || wanted > HIGHEST_PORT)
     throw new Failure("INVALID_INPUT", { what: `A port is 0 to ${HIGHEST_PORT}, not ${wanted}` })
-  // Node would take it for every address there is.
+  // Node would listen on every address.
   if (host === "") throw new Failure("INVALID_INPUT", { what: "A host is not empty" })
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits }
   const token = readOrMakeToken(options.tokenFile ?? join(stateRoot, "http-token"))
@@ -120,7 +120,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   return { url, pageUrl: `${url}/#token=${token}`, port, token, stop, stopped: stopped.promise }
 }
 
-/** As it is written in an address; one that listens everywhere is reached from here by loopback. */
+/** The host as part of an address. A server that listens everywhere is reached by loopback. */
 const nameOf = (host: string): string => {
   if (isEverywhere(host)) return host === "::" ? "[::1]" : "127.0.0.1"
   return host.includes(":") ? `[${host}]` : host
@@ -153,7 +153,7 @@ const makeServer = (limits: HttpLimits): Server => {
     keepAliveTimeout: limits.keepAliveMs,
     maxHeaderSize: limits.headerBytes,
     insecureHTTPParser: false,
-    // Looked at with the rest of the request, which gives a reason; Node would give none.
+    // We check it ourselves and give a reason; Node would give none.
     requireHostHeader: false,
   })
   server.maxConnections = limits.connections
@@ -164,7 +164,7 @@ const makeServer = (limits: HttpLimits): Server => {
   return server
 }
 
-/** What never became a request still gets a reason. */
+/** A connection that never became a request still gets a reason. */
 const refuseConnection = (error: Error & { readonly code?: string }, socket: Duplex): void => {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
@@ -201,11 +201,11 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ENOTFOUND: "nobody knows that name (ENOTFOUND)",
 }
 
-/** Lets answers finish for so long, then ends what is still connected. */
+/** Gives open answers this long to finish, then closes every connection. */
 const closeServer = (server: Server, patienceMs: number): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), patienceMs)
-    // A connection whose last answer is out stays open for the next request unless it is closed.
+    // A kept-alive connection stays open after its last answer unless we close it.
     const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
     server.close(() => {
       clearTimeout(timer)

@@ -12,7 +12,7 @@ export interface SpacesReader {
   ) => Promise<JsonObject>
 }
 
-/** Where something lies on the server is nobody's business who asks over the network. */
+/** A client on the network has no business knowing the server's directories. */
 export const DIRECTORIES: ReadonlySet<string> = new Set(["fs_path", "cwd", "report_path", "files_touched"])
 
 export const makeSpacesReader = (base: ServeWorld): SpacesReader => ({

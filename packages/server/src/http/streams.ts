@@ -1,4 +1,4 @@
-/** Open streams of server-sent events: how many, their sign of life, and the last word when one ends. */
+/** Open streams of server-sent events: how many there are, their heartbeat, and the last frame when one ends. */
 import type { ServerResponse } from "node:http"
 
 import { Failure, type Json } from "@meridian/protocol"
@@ -13,7 +13,7 @@ export interface StreamSource {
   readonly begin: () => Promise<void>
   /** Sends until the source or the reader ends. */
   readonly send: (writer: FrameWriter) => Promise<"complete" | "server-stopping">
-  /** Where a reader can go on, for the last frame. */
+  /** Where the reader can continue, for the last frame. */
   readonly place: () => Readonly<Record<string, Json>>
 }
 

@@ -1,6 +1,6 @@
 /**
  * The token of the server: one line in a file only its owner can read, made at the first start and kept, so that an open
- * page survives a restart. A file that others can read, or that holds no token, is replaced: what leaked is worth nothing.
+ * page survives a restart. A file that others can read, or that holds no token, is replaced, so a leaked token is worth nothing.
  */
 import { randomBytes } from "node:crypto"
 import {
@@ -47,7 +47,7 @@ const readToken = (file: string): string | undefined => {
   }
 }
 
-/** Whole or not at all: written beside and moved, so that a server that starts at the same time reads no half of it. */
+/** Written to a temporary file and renamed, so a server that starts at the same moment never reads half a token. */
 const makeToken = (file: string): string => {
   const token = randomBytes(32).toString("base64url")
   const fresh = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`

@@ -31,7 +31,7 @@ export interface ToolAnswer {
   readonly document?: JsonObject
 }
 
-/** Never throws for what a caller did; a bug becomes an error answer as well, since the server must live on. */
+/** Never throws. Even a bug becomes an error answer, because the server must keep running. */
 export const callTool = async (call: ToolCall, base: ServeWorld): Promise<ToolAnswer> => {
   const warnings = new Set<string>()
   const stop = new AbortController()

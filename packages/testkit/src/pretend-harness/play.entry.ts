@@ -30,7 +30,7 @@ const note = (fields: object): void => {
   appendFileSync(`${launcher}.calls.jsonl`, `${JSON.stringify({ pid: process.pid, ...fields })}\n`)
 }
 
-/** Written at once and whole: what comes after may be the death of this process. */
+/** Written synchronously and whole: this process may die right after. */
 const print = (text: string, to: 1 | 2 = 1): void => {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.byteLength;) {
@@ -157,5 +157,5 @@ if (behaviour.grandchildSeconds !== undefined) leaveGrandchild(behaviour.grandch
 if (mode === "query") print(listSessions(env))
 process.exitCode =
   mode === "query" ? 0 : mode === "headless" ? await workHeadless(speak(as, session)) : await workOnTerminal()
-// Nothing that is still open may keep a harness alive that has finished.
+// Open handles must not keep a finished harness alive.
 process.exit()

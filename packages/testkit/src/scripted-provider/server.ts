@@ -140,7 +140,7 @@ export const startScriptedProvider = async (
       { n: entry.n, format: FORMATS[api], facts, response, gone: gone.signal, released, ending },
       reply,
     )
-    // Only now, so that who waits for the arrival of a held reply can release it.
+    // Only now, so that a test that waits for a held request can release it.
     arrivals.reach(known.n, known)
     return playing
   }

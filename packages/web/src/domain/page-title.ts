@@ -2,7 +2,7 @@ import type { SessionInfo } from "@meridian/server/contract"
 
 import type { Route } from "./route.ts"
 
-/** What a tab is called: a question that waits comes first, so that it is seen from another tab. */
+/** The title of the tab. An open question comes first, so that it can be seen from another tab. */
 export const pageTitle = (options: {
   readonly route: Route
   readonly sessions: readonly Pick<SessionInfo, "id" | "title">[]

@@ -1,4 +1,4 @@
-/** What a row is called by those who hear the page instead of seeing it. */
+/** The name of a row for people who use a screen reader. */
 import type { Row, ToolOutcome, TurnOutcome } from "./row.ts"
 
 /** How a turn or a call stands, in words. A crash and a server that was stopped leave the same record. */

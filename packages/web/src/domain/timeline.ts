@@ -78,7 +78,7 @@ export const createTimeline = (): Timeline => {
   let isSettlingCrash = false
   let live: ProseRow | undefined
 
-  /** Work that ended as interrupted although nobody asked for that since it began: its process ended. */
+  /** Work that ended as interrupted although nobody interrupted it: its process died. */
   const wasLost = (begun: number, error: RecordedError): boolean =>
     error.code.toUpperCase() === "INTERRUPTED" && interruptSeq < begun
 
@@ -355,7 +355,7 @@ export const createTimeline = (): Timeline => {
     isBusy: () => openTurn !== undefined || openCalls.size > 0,
     seq: () => seq,
     apply: (event) => {
-      // A reconnect may repeat what is known already.
+      // A reconnect may repeat events we already have.
       if (event.seq <= seq) return
       seq = event.seq
       if (event.type === "unknown") return push(describeEvent(event))
@@ -363,7 +363,7 @@ export const createTimeline = (): Timeline => {
       applyKnown(event)
     },
     applyLive: (event) => {
-      // A fragment of a turn that has ended came late: the log has its text already.
+      // A late fragment of a turn that has ended: the log already has its text.
       if ("assistantMessageID" in event.data && event.data.assistantMessageID === openTurn)
         live = advanceProse(live, event)
     },

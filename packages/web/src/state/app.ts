@@ -15,12 +15,12 @@ import { useContext } from "preact/hooks"
 import { fragmentOf, readFragment, type Route } from "../domain/route.ts"
 import { whileVisible } from "./while-visible.ts"
 
-/** Spaces are files of other programs: nobody tells when they change. */
+/** Other programs write the files of spaces, and nothing tells us when they change. */
 const SPACES_MS = 2_000
 const HIDDEN_MS = 10_000
-/** A session at work changes many times a second; a list is read by people. The first change is shown at once. */
+/** A session at work changes many times a second, faster than people read. Only the first change is shown at once. */
 const REST_MS = { few: 250, all: 1_000 } as const
-/** More than these, and the whole list is cheaper. */
+/** Above this number it is cheaper to fetch the whole list. */
 const FEW_SESSIONS = 8
 const TOKEN_KEY = "meridian.token"
 const THEME_KEY = "meridian.theme"
@@ -34,7 +34,7 @@ export interface App {
   /** Whether there are older sessions than those listed. */
   readonly hasMore: ReadonlySignal<boolean>
   readonly showMore: () => void
-  /** Takes over what an open session knows of itself, which may be newer than the list. */
+  /** Updates the list with what an open session knows about itself, which may be newer. */
   readonly note: (session: SessionInfo) => void
   readonly permissions: ReadonlySignal<readonly OpenPermissionRequest[]>
   readonly spaces: ReadonlySignal<readonly SpaceRow[] | undefined>
@@ -160,7 +160,7 @@ export const createApp = (token: string): App => {
   })
   setInterval(() => void lookAtSpaces(), SPACES_MS)
   void lookAtSpaces()
-  // A tab nobody looks at follows nothing; its title still says that a question waits.
+  // A hidden tab follows no stream, but its title still shows open questions.
   setInterval(() => {
     if (document.hidden)
       void client.permissions.list().then(

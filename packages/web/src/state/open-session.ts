@@ -24,7 +24,7 @@ export interface OpenSession {
 export const openSession = (options: {
   readonly id: string
   readonly client: Client
-  /** Told whenever the server said something new of it. */
+  /** Called whenever the server sends newer information about the session. */
   readonly note: (session: SessionInfo) => void
 }): OpenSession => {
   const { id, client, note } = options
@@ -46,10 +46,10 @@ export const openSession = (options: {
     })
   }
 
-  /** Work that has settled for us has not quite for the server: it says so a moment later. */
+  /** The log shows that work has settled a moment before the server says so. */
   const isSettling = (): boolean => info.value?.status === "running" && !timeline.isBusy()
 
-  /** Status, sums and title come from the server; asked again while events came in between. */
+  /** Fetches status, totals and title, and again if events arrived in between. */
   const refresh = async (): Promise<void> => {
     isStale = true
     if (isAsking) return

@@ -3,7 +3,7 @@ import type { SessionInfo } from "@meridian/server/client"
 import { useApp } from "../state/app.ts"
 import { useAct } from "./use-act.ts"
 
-/** Who takes part from the next turn on: model and agent, to be changed. */
+/** Shows and changes the model and the agent from the next turn on. */
 export const Cast = ({
   info,
   lastModel,
@@ -36,7 +36,7 @@ export const Cast = ({
   )
 }
 
-/** What the server does not offer (any more) is still said. */
+/** A value that the server no longer offers is still shown. */
 const Pick = (props: {
   readonly label: string
   readonly value: string

@@ -8,7 +8,7 @@ import { isAtEnd, visibleRows, type Viewport } from "../domain/visible-rows.ts"
 import { RowView } from "./row-view.tsx"
 
 const GUESSED_HEIGHT = 56
-/** A scroll so soon after a wheel, a finger or the scroll bar was moved is the reader's. */
+/** A scroll this soon after a wheel, touch or scroll-bar event comes from the reader. */
 const TOUCH_MS = 500
 
 /**
@@ -51,7 +51,7 @@ export const Feed = (props: {
     if (element === null) return
     const next = { scrollTop: element.scrollTop, height: element.clientHeight }
     const { scrollHeight } = element
-    // Rows that turn out other than guessed move the end, and the browser moves with it: only a reader leaves it.
+    // A row whose height was guessed wrong moves the end, and the browser moves with it. Only the reader may leave the end.
     const isReader = scrollHeight === lastHeight.current || performance.now() - touched.current < TOUCH_MS
     if (isAtEnd(next, scrollHeight)) sticks.current = true
     else if (isReader && next.scrollTop < lastTop.current) sticks.current = false
@@ -89,7 +89,7 @@ export const Feed = (props: {
     const top = heights.offsetOf(index)
     const change = heights.measure(index, height)
     if (change === 0 || element === null) return
-    // What grows above the reader must not push away what they read.
+    // Rows that grow above the viewport must not push away what the reader sees.
     if (!sticks.current && top < element.scrollTop) {
       element.scrollTop += change
       lastTop.current = element.scrollTop
@@ -167,7 +167,7 @@ export const Feed = (props: {
   )
 }
 
-/** Keys that were meant for a control inside a row are left to it. */
+/** A key meant for a control inside a row is left to that control. */
 const isMove = (event: KeyboardEvent): boolean =>
   !event.ctrlKey &&
   !event.metaKey &&

@@ -22,7 +22,7 @@ const MOST_SHOWN = 400_000
 const SHORT_CHARACTERS = 1_200
 const SHORT_LINES = 16
 
-/** A beginning first, then all of it in a box that scrolls by itself: no row becomes endless. */
+/** Shows the beginning first, then all of it in its own scroll box, so that no row becomes endless. */
 export const LongText = (props: {
   readonly clip: Clip
   readonly isCode?: boolean

@@ -5,7 +5,7 @@ import { fragmentOf } from "../domain/route.ts"
 import { costText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
 
-/** Beside the list, while nothing is chosen from it: what is going on, and what waits for somebody. */
+/** Shown beside the list while nothing is selected: what is running, and what waits for a person. */
 export const Overview = () => {
   const { sessions, permissions, hasMore } = useApp()
   const list = sessions.value

@@ -12,7 +12,7 @@ import { SignIn } from "./sign-in.tsx"
 import { SpaceList } from "./space-list.tsx"
 import { SpacePage } from "./space-page.tsx"
 
-/** A list beside what was chosen from it; on a phone one after the other. */
+/** The list beside the selected item; on a phone, one at a time. */
 export const Shell = () => {
   const app = useApp()
   const failure = app.failure.value
@@ -85,7 +85,7 @@ const Tab = (props: { readonly to: Route; readonly current: boolean; readonly ch
   </a>
 )
 
-/** Questions of other sessions must not wait unseen. */
+/** Questions of other sessions, so that they are not missed. */
 const OpenQuestions = () => {
   const app = useApp()
   const [first] = app.permissions.value
@@ -115,7 +115,7 @@ const useTitle = (title: string): void =>
     document.title = title
   }, [title])
 
-/** Whoever chose a place is there: the keyboard and a screen reader go on in it. */
+/** Moves the focus to the chosen place, for the keyboard and for screen readers. */
 const useFocusOnArrival = (place: string): void => {
   const before = useRef(place)
   useEffect(() => {

@@ -221,7 +221,7 @@ test("a failed turn is told with what to do; what kept it from beginning is told
   const failed = (error: { readonly code: string; readonly message: string }) =>
     view.event(event({ type: "session.next.step.failed.2", data: { assistantMessageID, error } }), 200)
   expect(failed({ code: "authentication", message: "invalid x-api-key" })).toEqual([
-    "ERROR [MODEL_FAILED]: The model failed (authentication): invalid x-api-key. Next: mend the cause if it is yours, then run the session again.",
+    "ERROR [MODEL_FAILED]: The model failed (authentication): invalid x-api-key. Next: fix the cause if it is on your side, then run the session again.",
   ])
   expect([view.takeError(), view.takeError()]).toEqual([true, false])
   expect(failed({ code: "INTERRUPTED", message: "The turn was interrupted." })).toEqual(["Interrupted."])
