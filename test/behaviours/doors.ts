@@ -26,4 +26,47 @@ export const DOORS_BEHAVIOURS = {
     seed: "issue 12",
     says: "serve --print-config prints MCP configuration with full paths that works as pasted",
   },
+  "acp.turn": {
+    seed: "issue 12",
+    says: "an editor sees text, thoughts, tool calls with diffs and locations, the plan and usage of a turn in their order, and answers its questions",
+  },
+  "acp.same-sessions": {
+    seed: "issue 12",
+    says: "a session begun in an editor continues in the terminal and back, and is listed",
+  },
+  "acp.replay": {
+    seed: "issue 12",
+    says: "session/load replays every event once and in order, the same each time",
+  },
+  "acp.question-again": {
+    seed: "issue 12",
+    says: "a question that was open when the agent was killed is asked again, and its answer goes on with the call",
+  },
+  "acp.cancel": { seed: "issue 12", says: "session/cancel ends the turn with 'cancelled', settled" },
+  "acp.choices": { seed: "issue 12", says: "modes are the agents, and a client can choose agent and model" },
+  "acp.content": {
+    seed: "issue 12",
+    says: "images and resources of a prompt reach the model; what is embedded is an attachment, not the person's words",
+  },
+  "acp.client-servers": {
+    seed: "issue 12",
+    says: "MCP servers given by the client are offered to the model",
+  },
+  "acp.terminal-output": {
+    seed: "issue 12",
+    says: "a client that shows terminals gets a command's output there, with its exit code",
+  },
+  "acp.one-writer": {
+    seed: "issue 12",
+    says: "two clients on one session: one works, the other is told and sees what happens",
+  },
+  "acp.client-gone": {
+    seed: "issue 12",
+    says: "when the client disappears the agent ends, and what ran is settled",
+  },
+  "acp.rubbish": { seed: "issue 12", says: "rubbish from a client is answered with an error and bounded" },
+  "acp.kills": {
+    seed: "issue 12",
+    says: "killed at any moment: every event is replayed once and in order, open questions come again, no tool runs twice",
+  },
 } as const satisfies Record<string, Behaviour>

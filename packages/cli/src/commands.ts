@@ -1,6 +1,7 @@
 /** Every command, in the order help shows them: the operations of spaces and what only a binary can do. */
 import { OPERATIONS, register, type Registration } from "@meridian/spaces"
 
+import { ACP } from "./command/acp.meta.ts"
 import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
 import { DIRECT } from "./command/direct.meta.ts"
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Registration[] = [
   register(SESSION_RESTORE, async () => (await import("./command/session.ts")).sessionRestore),
   register(SESSION_IMPORT, async () => (await import("./command/session-import.ts")).sessionImport),
   register(SERVE, async () => (await import("./command/serve.ts")).serve),
+  register(ACP, async () => (await import("./command/acp.ts")).acp),
   register(DIRECT, async () => (await import("./command/direct.ts")).direct),
   register(COMPLETION, async () => (await import("./command/completion.ts")).completion),
 ]

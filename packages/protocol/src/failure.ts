@@ -5,6 +5,7 @@
  */
 import { CONTINUITY_FAILURES } from "./failure/continuity.ts"
 import { DIRECT_FAILURES } from "./failure/direct.ts"
+import { DOORS_FAILURES } from "./failure/doors.ts"
 import { ENGINE_FAILURES } from "./failure/engine.ts"
 import type { Facts, FailureEntry } from "./failure/entry.ts"
 import { SERVER_FAILURES } from "./failure/server.ts"
@@ -18,6 +19,7 @@ export const FAILURES = {
   ...SPACES_FAILURES,
   ...CONTINUITY_FAILURES,
   ...SERVER_FAILURES,
+  ...DOORS_FAILURES,
 }
 
 export type FailureCode = keyof typeof FAILURES

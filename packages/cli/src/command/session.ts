@@ -1,27 +1,10 @@
-/** Opens the engine only to look, or to record a restore: nothing is run from here. */
-import { existsSync } from "node:fs"
-import { join, resolve } from "node:path"
+/** `meridian session list`, `compactions` and `restore`: sessions are looked at, nothing is run from here. */
+import type { SessionInfo } from "@meridian/engine"
+import { oneLine, type CompactionReceipt } from "@meridian/protocol"
+import { implement, type DocumentOf } from "@meridian/spaces"
 
-import { openEngine, type Engine, type SessionInfo } from "@meridian/engine"
-import { Failure, oneLine, type CompactionReceipt } from "@meridian/protocol"
-import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
-
+import { lookWithEngine } from "./look-with-engine.ts"
 import { SESSION_COMPACTIONS, SESSION_LIST, SESSION_RESTORE } from "./session.meta.ts"
-
-const withEngine = async <Result>(
-  file: string | undefined,
-  { cwd, env }: World,
-  look: (engine: Engine) => Promise<Result>,
-): Promise<Result> => {
-  const database = file === undefined ? join(openPlace(env, cwd).root, "engine.sqlite") : resolve(cwd, file)
-  if (!existsSync(database)) throw new Failure("ENGINE_DATABASE_NOT_FOUND", { file: database })
-  const engine = await openEngine({ database, models: [], recover: false })
-  try {
-    return await look(engine)
-  } finally {
-    await engine.close()
-  }
-}
 
 const PAGE = 200
 
@@ -35,7 +18,7 @@ const sessionDocument = ({ id, status, location, seq, title }: SessionInfo) => (
 
 export const sessionList = implement(SESSION_LIST, {
   run: ({ database }, world) =>
-    withEngine(database, world, async (engine) => {
+    lookWithEngine(database, world, async (engine) => {
       const { items } = await engine.sessions.list({ limit: PAGE, order: "desc" })
       return { sessions: items.map(sessionDocument) }
     }),
@@ -57,7 +40,7 @@ export const sessionList = implement(SESSION_LIST, {
 
 export const sessionCompactions = implement(SESSION_COMPACTIONS, {
   run: ({ session, database }, world) =>
-    withEngine(database, world, async (engine) => ({
+    lookWithEngine(database, world, async (engine) => ({
       compactions: (await engine.sessions.receipts(session)).map(toDocument),
     })),
   text: ({ compactions }) =>
@@ -102,7 +85,7 @@ const tell = (compaction: Document): string =>
 
 export const sessionRestore = implement(SESSION_RESTORE, {
   run: ({ session, to, database }, world) =>
-    withEngine(database, world, async (engine) => {
+    lookWithEngine(database, world, async (engine) => {
       const target = to === undefined ? {} : { compactionID: to }
       await engine.sessions.restore({ sessionID: session, ...target })
       return { session_id: session, ...(to === undefined ? {} : { compaction_id: to }) }

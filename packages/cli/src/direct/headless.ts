@@ -5,12 +5,11 @@
  */
 import type { Engine } from "@meridian/engine"
 import { Failure, harnessSessionId, renderFailure } from "@meridian/protocol"
+import { followEvents, settled } from "@meridian/server"
 import { encodeDirectLine, Interrupted, type DirectEvent, type World } from "@meridian/spaces"
 
 import { classOfFailure } from "./failure-class.ts"
-import { followEvents } from "./follow.ts"
 import { openSession, type DirectLaunch, type OpenSession } from "./open-session.ts"
-import { settled } from "./settled.ts"
 import { openTranslator, type Ending } from "./translate.ts"
 
 export interface HeadlessRun {

@@ -1,25 +1,10 @@
-/**
- * The engine on the state of this project, with one session of it in hand. Many processes share the database: this one
- * takes over nothing but its own session, so that no run ever works on the prompts of another.
- */
-import { join } from "node:path"
-
-import {
-  openEngine,
-  type AgentConfig,
-  type Effort,
-  type Engine,
-  type ModelConfig,
-  type SessionInfo,
-} from "@meridian/engine"
+/** One session of the engine on the state of this project, in hand. */
+import type { Effort, Engine, ModelConfig, SessionInfo } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
-import { keepOutOfGit, makePrivate } from "@meridian/server"
-import { engineModelId, openPlace, type PermissionTier, type World } from "@meridian/spaces"
+import type { PermissionTier, World } from "@meridian/spaces"
 
-import { loadEngineModels } from "../models/load-engine-models.ts"
-import { loadEngineAgents } from "./engine-agents.ts"
 import type { LaunchFile } from "./launch-file.ts"
-import { permissionRules } from "./permission-rules.ts"
+import { openEngineHere, type EngineWish } from "./open-engine-here.ts"
 
 export interface DirectLaunch {
   readonly session:
@@ -47,61 +32,19 @@ export interface OpenSession {
   readonly notices: readonly string[]
 }
 
-/** Turns in a row before the engine gives up: others of its kind have no such bound at all. */
-const MOST_TURNS = 500
-
 /** Throws a Failure for everything that can be said in a sentence; nothing is left open then. */
 export const openSession = async (launch: DirectLaunch, world: World): Promise<OpenSession> => {
-  const {
-    models,
-    unusable,
-    defaultModel = models[0]?.id ?? "",
-  } = await loadEngineModels(world, {
-    // A model nobody listed is one all the same, and one that cannot be used says why.
-    wanted: launch.model?.includes("/") === true ? [launch.model] : [],
-  })
-  const model = launch.model === undefined ? undefined : engineModelId(idsOf(models), launch.model)
-  const { root } = openPlace(world.env, world.cwd)
-  keepOutOfGit(root)
-  makePrivate(join(root, "engine.sqlite"))
-  const { file } = launch
-  const { instructions } = file
-  const agents = await agentsOf(file, world)
-  const engine = await openEngine({
-    database: join(root, "engine.sqlite"),
-    models: withEffort(models, launch.effort),
-    ...(defaultModel === "" ? {} : { model: defaultModel }),
-    permissions: permissionRules({
-      servers: file.mcpServers.map((server) => server.name),
-      ...(launch.permission === undefined ? {} : { permission: launch.permission }),
-      ...(file.allowedTools === undefined ? {} : { allowedTools: file.allowedTools }),
-    }),
-    agents,
-    mcp: file.mcpServers,
-    // Always there, so that a continued session is told when its standing text changed or went away.
-    context: [
-      {
-        key: "meridian/instructions",
-        observe: () => instructions ?? null,
-        baseline: (text: string) => text,
-        update: (_before: string, text: string) =>
-          `Your standing instructions changed. They are now:\n\n${text}`,
-        removed: "The standing instructions given before no longer apply.",
-      },
-    ],
-    limits: { turnsPerActivity: launch.maxTurns ?? MOST_TURNS },
-    recover: [launch.session.id],
-  })
+  const here = await openEngineHere(wishOf(launch), world)
+  const { engine, models, unusable, defaultModel, agents } = here
   try {
-    const names = [...new Set([...BUILT_IN, ...agents.map(({ name }) => name)])]
-    const { session, notices } = await enter(engine, launch, { model, agents: names, world })
+    const { session, notices } = await enter(engine, launch, { model: here.model, agents, world })
     return {
       engine,
       session,
       models,
       unusable,
       defaultModel,
-      agents: names,
+      agents,
       notices: [
         ...launch.notices,
         ...notices,
@@ -114,20 +57,18 @@ export const openSession = async (launch: DirectLaunch, world: World): Promise<O
   }
 }
 
-const BUILT_IN = ["build", "plan"]
-
-/** The profile of the launch as the launcher made it ready, then those a person may change to. */
-const agentsOf = async ({ agent }: LaunchFile, world: World): Promise<readonly AgentConfig[]> => {
-  const profiles = await loadEngineAgents(world)
-  if (agent === undefined) return profiles
-  return [{ name: agent.name, prompt: agent.body }, ...profiles.filter(({ name }) => name !== agent.name)]
-}
-
-export const idsOf = (models: readonly ModelConfig[]): readonly string[] => models.map(({ id }) => id)
-
-/** A model that cannot be told how long to think does not mind. */
-const withEffort = (models: readonly ModelConfig[], effort: Effort | undefined): readonly ModelConfig[] =>
-  effort === undefined ? models : models.map((model) => ({ ...model, effort }))
+const wishOf = ({ model, effort, permission, maxTurns, session, file }: DirectLaunch): EngineWish => ({
+  ...(model === undefined ? {} : { model }),
+  ...(effort === undefined ? {} : { effort }),
+  ...(permission === undefined ? {} : { permission }),
+  ...(maxTurns === undefined ? {} : { maxTurns }),
+  ...(file.allowedTools === undefined ? {} : { allowedTools: file.allowedTools }),
+  ...(file.agent === undefined ? {} : { agent: { name: file.agent.name, prompt: file.agent.body } }),
+  ...(file.instructions === undefined ? {} : { instructions: file.instructions }),
+  mcp: file.mcpServers,
+  trustedServers: file.mcpServers.map((server) => server.name),
+  recover: [session.id],
+})
 
 const echoes = (model: string): readonly string[] =>
   model === "meridian/echo"

@@ -4,9 +4,9 @@
  */
 import type { LiveItem } from "@meridian/engine"
 import { Failure, oneLine, renderFailure, type PermissionReply } from "@meridian/protocol"
+import { followEvents } from "@meridian/server"
 import type { World } from "@meridian/spaces"
 
-import { followEvents } from "../follow.ts"
 import type { OpenSession } from "../open-session.ts"
 import { wholeCall } from "./call-content.ts"
 import { cutTo, wrapText } from "./columns.ts"

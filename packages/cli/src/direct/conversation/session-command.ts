@@ -1,7 +1,8 @@
 /** What slash commands do to a session, and what they show of it. What was typed is read elsewhere. */
 import { engineModelId } from "@meridian/spaces"
 
-import { idsOf, type OpenSession } from "../open-session.ts"
+import { idsOf } from "../open-engine-here.ts"
+import type { OpenSession } from "../open-session.ts"
 import { listChoices } from "./describe.ts"
 import { SLASH_COMMANDS } from "./slash-command.ts"
 import type { Style } from "./style.ts"

@@ -4,8 +4,7 @@
  */
 import type { Engine } from "@meridian/engine"
 import type { Failure } from "@meridian/protocol"
-
-import { settled } from "../settled.ts"
+import { settled } from "@meridian/server"
 
 export interface Work {
   readonly isWorking: () => boolean

@@ -1,0 +1,116 @@
+/**
+ * An engine on the state of the project a command works in: its models, its agents, its database. Many processes share the
+ * database: each takes over nothing but the sessions it names, so that no run ever works on the prompts of another.
+ */
+import { join } from "node:path"
+
+import {
+  openEngine,
+  type AgentConfig,
+  type Effort,
+  type Engine,
+  type EngineOptions,
+  type ModelConfig,
+} from "@meridian/engine"
+import { keepOutOfGit, makePrivate } from "@meridian/server"
+import { engineModelId, openPlace, type PermissionTier, type World } from "@meridian/spaces"
+
+import { loadEngineModels } from "../models/load-engine-models.ts"
+import { loadEngineAgents } from "./engine-agents.ts"
+import { permissionRules } from "./permission-rules.ts"
+
+export interface EngineWish {
+  readonly model?: string
+  readonly effort?: Effort
+  readonly permission?: PermissionTier
+  /** As Claude writes them; they replace what the tier allows. */
+  readonly allowedTools?: readonly string[]
+  readonly maxTurns?: number
+  /** The agent of the launch, made ready by the launcher. */
+  readonly agent?: AgentConfig
+  readonly instructions?: string
+  readonly mcp?: EngineOptions["mcp"]
+  /** Names of servers whose tools are meant to be used without asking. */
+  readonly trustedServers?: readonly string[]
+  /** What a lost process left in these sessions is settled; nothing is gone on with before it is asked for. */
+  readonly recover: readonly string[]
+}
+
+export interface EngineHere {
+  readonly engine: Engine
+  /** The wished one as the engine names it. */
+  readonly model: string | undefined
+  readonly models: readonly ModelConfig[]
+  readonly defaultModel: string
+  /** Models that are known and cannot be used now. */
+  readonly unusable: readonly { readonly id: string; readonly why: string }[]
+  readonly agents: readonly string[]
+}
+
+/** Throws a Failure for everything that can be said in a sentence; nothing is left open then. */
+export const openEngineHere = async (wish: EngineWish, world: World): Promise<EngineHere> => {
+  const {
+    models,
+    unusable,
+    defaultModel = models[0]?.id ?? "",
+  } = await loadEngineModels(world, {
+    // A model nobody listed is one all the same, and one that cannot be used says why.
+    wanted: wish.model?.includes("/") === true ? [wish.model] : [],
+  })
+  const model = wish.model === undefined ? undefined : engineModelId(idsOf(models), wish.model)
+  const agents = await agentsOf(wish, world)
+  const { instructions } = wish
+  const engine = await openEngine({
+    database: databaseHere(world),
+    models: withEffort(models, wish.effort),
+    ...(defaultModel === "" ? {} : { model: defaultModel }),
+    permissions: permissionRules({
+      servers: wish.trustedServers ?? [],
+      ...(wish.permission === undefined ? {} : { permission: wish.permission }),
+      ...(wish.allowedTools === undefined ? {} : { allowedTools: wish.allowedTools }),
+    }),
+    agents,
+    mcp: wish.mcp ?? [],
+    // Always there, so that a continued session is told when its standing text changed or went away.
+    context: [
+      {
+        key: "meridian/instructions",
+        observe: () => instructions ?? null,
+        baseline: (text: string) => text,
+        update: (_before: string, text: string) =>
+          `Your standing instructions changed. They are now:\n\n${text}`,
+        removed: "The standing instructions given before no longer apply.",
+      },
+    ],
+    limits: { turnsPerActivity: wish.maxTurns ?? MOST_TURNS },
+    recover: wish.recover,
+  })
+  const names = [...new Set([...BUILT_IN, ...agents.map(({ name }) => name)])]
+  return { engine, model, models, unusable, defaultModel, agents: names }
+}
+
+/** Turns in a row before the engine gives up: others of its kind have no such bound at all. */
+const MOST_TURNS = 500
+
+const BUILT_IN = ["build", "plan"]
+
+/** The database of the project, private to its owner from the first moment. */
+const databaseHere = (world: Pick<World, "env" | "cwd">): string => {
+  const { root } = openPlace(world.env, world.cwd)
+  const database = join(root, "engine.sqlite")
+  keepOutOfGit(root)
+  makePrivate(database)
+  return database
+}
+
+/** The profile of the launch as the launcher made it ready, then those a person may change to. */
+const agentsOf = async ({ agent }: EngineWish, world: World): Promise<readonly AgentConfig[]> => {
+  const profiles = await loadEngineAgents(world)
+  return agent === undefined ? profiles : [agent, ...profiles.filter(({ name }) => name !== agent.name)]
+}
+
+export const idsOf = (models: readonly ModelConfig[]): readonly string[] => models.map(({ id }) => id)
+
+/** A model that cannot be told how long to think does not mind. */
+const withEffort = (models: readonly ModelConfig[], effort: Effort | undefined): readonly ModelConfig[] =>
+  effort === undefined ? models : models.map((model) => ({ ...model, effort }))

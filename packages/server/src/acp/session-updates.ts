@@ -1,0 +1,339 @@
+/**
+ * What a client is told of a session. A fold: durable events and live fragments go in, ACP updates come out, no I/O. A
+ * replay and the moment itself go through the same fold, so both show the same.
+ */
+import type { ContentBlock, SessionUpdate, ToolCallUpdate } from "@agentclientprotocol/sdk"
+import type { LiveItem, SessionEvent } from "@meridian/engine"
+import {
+  asObject,
+  numberAt,
+  textAt,
+  type DurableEventData,
+  type Json,
+  type Prompt,
+  type RecordedContent,
+} from "@meridian/protocol"
+
+import { configOptionsOf, type Choices } from "./choices.ts"
+import { openSpoken } from "./spoken.ts"
+import { resultContent, showsDifference, toolFace, type ToolFace } from "./tool-face.ts"
+
+export interface ClientFeatures {
+  /** Shows output in terminals of its own (`_meta.terminal_output`). */
+  readonly terminalOutput: boolean
+  readonly compactions: boolean
+  readonly notices: boolean
+}
+
+/** A question as the log has it, with the call it is about. */
+export type Question = DurableEventData["session.next.permission.asked.1"] & {
+  readonly toolCall: ToolCallUpdate
+}
+
+export interface SessionUpdates {
+  readonly event: (event: SessionEvent) => readonly SessionUpdate[]
+  readonly live: (item: LiveItem) => readonly SessionUpdate[]
+  readonly choices: () => Choices
+  readonly question: (requestID: string) => Question | undefined
+  /** How the last turn ended. */
+  readonly ending: () => Ending
+}
+
+export type Ending =
+  | { readonly tag: "finished"; readonly finish: string }
+  | { readonly tag: "interrupted" }
+  | { readonly tag: "failed" }
+
+export interface UpdatesOptions {
+  readonly directory: string
+  readonly features: ClientFeatures
+  readonly choices: Choices
+  /** Sent by this client: it shows them itself. */
+  readonly isOwnPrompt: (messageID: string) => boolean
+}
+
+interface Call {
+  readonly tool: string
+  readonly input?: Json
+  readonly face: ToolFace
+}
+
+export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
+  const { directory, features } = options
+  const spoken = openSpoken()
+  const admitted = new Map<string, Prompt>()
+  const calls = new Map<string, Call>()
+  const questions = new Map<string, Question>()
+  let choices = options.choices
+  let ending: Ending = { tag: "finished", finish: "" }
+  let contextWindow: number | undefined
+  let cost = 0
+
+  const say = (
+    kind: "agent_message_chunk" | "agent_thought_chunk",
+    messageId: string,
+    text: string,
+  ): readonly SessionUpdate[] =>
+    text === "" ? [] : [{ sessionUpdate: kind, content: { type: "text", text }, messageId }]
+
+  const userChunks = (messageId: string, prompt: Prompt | undefined): readonly SessionUpdate[] =>
+    prompt === undefined || options.isOwnPrompt(messageId)
+      ? []
+      : promptBlocks(prompt).map((content) => ({ sessionUpdate: "user_message_chunk", content, messageId }))
+
+  const update = (id: string, more: Omit<ToolCallUpdate, "toolCallId">): readonly SessionUpdate[] => [
+    { sessionUpdate: "tool_call_update", toolCallId: id, ...more },
+  ]
+
+  const notice = (
+    severity: "info" | "warning" | "error",
+    title: string,
+    description: string,
+  ): readonly SessionUpdate[] =>
+    features.notices ? [{ sessionUpdate: "notice", severity, title, description }] : []
+
+  const chosen = (next: Partial<Choices>): readonly SessionUpdate[] => {
+    choices = { ...choices, ...next }
+    return [{ sessionUpdate: "config_option_update", configOptions: configOptionsOf(choices) }]
+  }
+
+  const begin = (data: DurableEventData["session.next.tool.called.1"]): readonly SessionUpdate[] => {
+    const { tool, input, raw } = data
+    const id = callId(data)
+    const face = toolFace({ tool, ...(input === undefined ? {} : { input }) }, directory)
+    calls.set(id, { tool, face, ...(input === undefined ? {} : { input }) })
+    const inTerminal = features.terminalOutput && tool === "bash"
+    return [
+      {
+        sessionUpdate: "tool_call",
+        toolCallId: id,
+        name: tool,
+        title: face.title,
+        kind: face.kind,
+        status: "in_progress",
+        locations: face.locations,
+        content: inTerminal ? [{ type: "terminal", terminalId: id }] : face.content,
+        rawInput: input ?? raw ?? "",
+        ...(inTerminal ? { _meta: { terminal_info: { terminal_id: id, cwd: directory } } } : {}),
+      },
+    ]
+  }
+
+  const succeed = (data: DurableEventData["session.next.tool.success.1"]): readonly SessionUpdate[] => {
+    const id = callId(data)
+    const tool = calls.get(id)?.tool ?? ""
+    calls.delete(id)
+    const { content, structured } = data
+    const inTerminal = features.terminalOutput && tool === "bash"
+    return update(id, {
+      status: "completed",
+      // Left out, what was shown before stays: the change an edit makes, the terminal of a command.
+      ...(inTerminal || showsDifference(tool) ? {} : { content: resultContent(tool, content) }),
+      rawOutput: structured ?? textOf(content),
+      ...(inTerminal ? { _meta: terminalEnd(id, textOf(content), structured) } : {}),
+    })
+  }
+
+  const fail = (data: DurableEventData["session.next.tool.failed.1"]): readonly SessionUpdate[] => {
+    const id = callId(data)
+    const tool = calls.get(id)?.tool ?? ""
+    calls.delete(id)
+    const { message } = data.error
+    const inTerminal = features.terminalOutput && tool === "bash"
+    return update(id, {
+      status: "failed",
+      ...(inTerminal ? {} : { content: resultContent("", [{ type: "text", text: message }]) }),
+      rawOutput: { error: message },
+      ...(inTerminal ? { _meta: terminalEnd(id, message, undefined) } : {}),
+    })
+  }
+
+  const compaction = (compactionId: string, status: string, more: object = {}): readonly SessionUpdate[] =>
+    features.compactions ? [{ sessionUpdate: "compaction_update", compactionId, status, ...more }] : []
+
+  const event = (read: SessionEvent): readonly SessionUpdate[] => {
+    switch (read.type) {
+      case "session.next.prompt.admitted.1":
+        admitted.set(read.data.messageID, read.data.prompt)
+        return []
+      case "session.next.prompt.cancelled.1":
+        admitted.delete(read.data.messageID)
+        return []
+      case "session.next.prompt.promoted.1": {
+        const { messageID } = read.data
+        const prompt = admitted.get(messageID)
+        admitted.delete(messageID)
+        return userChunks(messageID, prompt)
+      }
+      case "session.next.prompted.1":
+        return userChunks(read.data.messageID, read.data.prompt)
+      case "session.next.step.started.1":
+        contextWindow = read.data.contextWindow
+        return []
+      case "session.next.text.ended.1": {
+        const { assistantMessageID, text } = read.data
+        return say("agent_message_chunk", assistantMessageID, spoken.whole("text", assistantMessageID, text))
+      }
+      case "session.next.reasoning.ended.1": {
+        const { assistantMessageID, text } = read.data
+        const rest = spoken.whole("reasoning", assistantMessageID, text)
+        return say("agent_thought_chunk", assistantMessageID, rest)
+      }
+      case "session.next.tool.called.1":
+        return begin(read.data)
+      case "session.next.tool.success.1":
+        return succeed(read.data)
+      case "session.next.tool.failed.1":
+        return fail(read.data)
+      case "session.next.tool.resumed.1":
+        return update(callId(read.data), { status: "in_progress" })
+      case "session.next.permission.asked.1":
+        questions.set(read.data.requestID, { ...read.data, toolCall: asked(callId(read.data), calls) })
+        return update(callId(read.data), { status: "pending" })
+      case "session.next.permission.replied.1": {
+        const question = questions.get(read.data.requestID)
+        questions.delete(read.data.requestID)
+        return question === undefined || read.data.reply === "reject"
+          ? []
+          : update(callId(question), { status: "in_progress" })
+      }
+      case "session.next.todo.updated.1":
+        return [
+          {
+            sessionUpdate: "plan",
+            entries: read.data.items.flatMap(({ content, status }) =>
+              // A plan has no word for what was given up.
+              status === "cancelled" ? [] : [{ content, status, priority: "medium" as const }],
+            ),
+          },
+        ]
+      case "session.next.step.ended.2": {
+        const { usage, finish, assistantMessageID } = read.data
+        spoken.end(assistantMessageID)
+        ending = { tag: "finished", finish }
+        cost += read.data.cost
+        if (contextWindow === undefined) return []
+        const used = usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
+        return [
+          {
+            sessionUpdate: "usage_update",
+            used,
+            size: contextWindow,
+            cost: { amount: cost, currency: "USD" },
+          },
+        ]
+      }
+      case "session.next.step.failed.2":
+        spoken.end(read.data.assistantMessageID)
+        ending = isInterruption(read.data.error.code) ? { tag: "interrupted" } : { tag: "failed" }
+        return ending.tag === "failed" ? notice("error", "The turn failed", read.data.error.message) : []
+      case "session.next.execution.failed.1":
+        ending = isInterruption(read.data.error.code) ? { tag: "interrupted" } : { tag: "failed" }
+        return ending.tag === "failed" ? notice("error", "The work failed", read.data.error.message) : []
+      case "session.next.interrupt.requested.1":
+        ending = { tag: "interrupted" }
+        return []
+      case "session.next.retried.1":
+        return notice("warning", "The provider failed and is asked again", read.data.error.message)
+      case "session.next.repetition.noticed.1":
+        return notice("warning", `${read.data.tool} was called ${read.data.count} times alike`, "")
+      case "session.next.agent.switched.1":
+        return [
+          { sessionUpdate: "current_mode_update", currentModeId: read.data.agent },
+          ...chosen({ agent: read.data.agent }),
+        ]
+      case "session.next.model.switched.1":
+        return chosen({ model: read.data.model })
+      case "session.next.compaction.started.1":
+        return compaction(read.data.compactionID, "in_progress")
+      case "session.next.compaction.ended.2":
+        cost += read.data.cost
+        return compaction(read.data.compactionID, "completed", {
+          summary: [{ type: "text", text: read.data.summary }],
+        })
+      case "session.next.compaction.failed.1":
+        return compaction(read.data.compactionID, "failed", { error: read.data.error.message })
+      // What the model is told beside the conversation, and what only the engine is concerned with.
+      case "session.next.created.1":
+      case "session.next.moved.1":
+      case "session.next.epoch.started.1":
+      case "session.next.context.updated.1":
+      case "session.next.instruction.discovered.1":
+      case "session.next.tool.pruned.1":
+      case "session.next.compaction.requested.1":
+      case "session.next.compaction.restored.1":
+      case "unknown":
+      case "synced":
+        return []
+    }
+  }
+
+  const live = (item: LiveItem): readonly SessionUpdate[] => {
+    switch (item.type) {
+      case "text.delta": {
+        const { assistantMessageID: id, delta } = item.data
+        return say("agent_message_chunk", id, spoken.fragment("text", id, delta))
+      }
+      case "reasoning.delta": {
+        const { assistantMessageID: id, delta } = item.data
+        return say("agent_thought_chunk", id, spoken.fragment("reasoning", id, delta))
+      }
+      case "dropped":
+        spoken.miss()
+        return []
+      case "tool.input.delta":
+      case "compaction.delta":
+        return []
+    }
+  }
+
+  return {
+    event,
+    live,
+    choices: () => choices,
+    question: (requestID) => questions.get(requestID),
+    ending: () => ending,
+  }
+}
+
+/** Providers number calls anew in every turn; in a session each needs a name of its own. */
+const callId = (call: { readonly assistantMessageID: string; readonly callID: string }): string =>
+  `${call.assistantMessageID}/${call.callID}`
+
+const asked = (id: string, calls: ReadonlyMap<string, Call>): ToolCallUpdate => {
+  const call = calls.get(id)
+  return {
+    toolCallId: id,
+    status: "pending",
+    ...(call === undefined ? {} : { name: call.tool, ...withoutEmpty(call.face) }),
+    ...(call?.input === undefined ? {} : { rawInput: call.input }),
+  }
+}
+
+/** An empty list would take away what is shown already. */
+const withoutEmpty = ({ content, ...face }: ToolFace): Omit<ToolFace, "content"> & Partial<ToolFace> =>
+  content.length === 0 ? face : { ...face, content }
+
+const isInterruption = (code: string): boolean => code.toUpperCase() === "INTERRUPTED"
+
+const promptBlocks = ({ text, files = [] }: Prompt): readonly ContentBlock[] => [
+  ...(text === "" ? [] : [{ type: "text" as const, text }]),
+  ...files.map(({ mediaType, base64, name }): ContentBlock => {
+    if (mediaType.startsWith("image/")) return { type: "image", mimeType: mediaType, data: base64 }
+    const uri = `attachment:${encodeURIComponent(name ?? mediaType)}`
+    return { type: "resource_link", name: name ?? mediaType, uri, mimeType: mediaType }
+  }),
+]
+
+const textOf = (content: readonly RecordedContent[]): string =>
+  content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n")
+
+/** As clients with terminals of their own know it: what was written, and how it ended. */
+const terminalEnd = (id: string, data: string, structured: Json | undefined): Record<string, unknown> => ({
+  terminal_output: { terminal_id: id, data },
+  terminal_exit: {
+    terminal_id: id,
+    exit_code: numberAt(asObject(structured), "exit") ?? null,
+    signal: textAt(asObject(structured), "signal") ?? null,
+  },
+})

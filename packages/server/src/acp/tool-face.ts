@@ -1,0 +1,117 @@
+/**
+ * A tool call as an editor shows it: what kind it is, a title, the places it touches and the change it makes. Pure. Made
+ * from the call's input alone, so that a replay shows the same as the moment itself did.
+ */
+import { resolve } from "node:path"
+
+import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk"
+import { numberAt, oneLine, textAt, asObject, type Json, type RecordedContent } from "@meridian/protocol"
+
+import { ACP_LIMITS } from "./limits.ts"
+import { patchDifferences } from "./patch-differences.ts"
+
+export interface ToolFace {
+  readonly kind: ToolKind
+  readonly title: string
+  readonly locations: ToolCallLocation[]
+  /** What it is about to change. */
+  readonly content: ToolCallContent[]
+}
+
+/** `directory`: paths of the call are relative to it. */
+export const toolFace = (
+  call: { readonly tool: string; readonly input?: Json },
+  directory: string,
+): ToolFace => {
+  const { tool, input } = call
+  const content = differencesOf(tool, input, directory)
+  const path = pathOf(input)
+  const touched = new Set(content.flatMap((part) => (part.type === "diff" ? [part.path] : [])))
+  if (path !== undefined && tool !== "bash") touched.add(resolve(directory, path))
+  const line = tool === "read" ? numberAt(asObject(input), "offset") : undefined
+  return {
+    kind: KINDS[tool] ?? "other",
+    title: titleOf(tool, input),
+    locations: [...touched].map((place) => (line === undefined ? { path: place } : { path: place, line })),
+    content,
+  }
+}
+
+/** Whether the change says more than the result's text. */
+export const showsDifference = (tool: string): boolean => KINDS[tool] === "edit"
+
+/** What a call answered. Output of our own tools is no Markdown, so it stands in a fence. */
+export const resultContent = (tool: string, content: readonly RecordedContent[]): ToolCallContent[] =>
+  content.map((part): ToolCallContent => {
+    if (part.type === "text") {
+      const text = cut(part.text)
+      return { type: "content", content: { type: "text", text: tool in KINDS ? fenced(text) : text } }
+    }
+    return part.mediaType.startsWith("image/")
+      ? { type: "content", content: { type: "image", mimeType: part.mediaType, data: part.base64 } }
+      : { type: "content", content: { type: "text", text: `[${part.mediaType}]` } }
+  })
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  read: "read",
+  skill: "read",
+  glob: "search",
+  grep: "search",
+  recall: "search",
+  expand: "search",
+  write: "edit",
+  edit: "edit",
+  apply_patch: "edit",
+  bash: "execute",
+  todo: "think",
+}
+
+const titleOf = (tool: string, input: Json | undefined): string => {
+  const about = TITLED.map((field) => textAt(asObject(input), field)).find((text) => text !== undefined)
+  const title = tool === "bash" ? (about ?? tool) : `${tool}${about === undefined ? "" : ` ${about}`}`
+  return oneLine(title, ACP_LIMITS.titleCharacters)
+}
+
+const TITLED = ["command", "path", "pattern", "query", "name", "url"] as const
+
+const pathOf = (input: Json | undefined): string | undefined => first(input, "path", "filePath", "file_path")
+
+const first = (input: Json | undefined, ...names: readonly string[]): string | undefined =>
+  names.map((name) => textAt(asObject(input), name)).find((text) => text !== undefined)
+
+const differencesOf = (tool: string, input: Json | undefined, directory: string): ToolCallContent[] => {
+  if (!showsDifference(tool)) return []
+  if (tool === "apply_patch")
+    return patchDifferences(first(input, "patchText", "patch", "patch_text") ?? "")
+      .slice(0, ACP_LIMITS.differences)
+      .map(({ path, before, after }) => ({
+        type: "diff",
+        path: resolve(directory, path),
+        oldText: before === undefined ? null : cut(before),
+        newText: cut(after),
+      }))
+  const path = pathOf(input)
+  if (path === undefined) return []
+  const before = first(input, "oldString", "old_string", "oldText")
+  const after = first(input, "newString", "new_string", "newText", "content", "contents")
+  return [
+    {
+      type: "diff",
+      path: resolve(directory, path),
+      oldText: before === undefined ? null : cut(before),
+      newText: cut(after ?? ""),
+    },
+  ]
+}
+
+const cut = (text: string): string => {
+  const more = text.length - ACP_LIMITS.contentCharacters
+  return more <= 0 ? text : `${text.slice(0, ACP_LIMITS.contentCharacters)}\n[${more} characters more]`
+}
+
+/** Longer than every fence inside. */
+const fenced = (text: string): string => {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length))
+  const fence = "`".repeat(longest + 1)
+  return `${fence}\n${text.replace(/\n$/, "")}\n${fence}`
+}
