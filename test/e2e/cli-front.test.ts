@@ -36,6 +36,7 @@ const FOR_AGENTS = [
 ]
 
 const FOR_PEOPLE = [
+  "acp",
   "brief",
   "completion",
   "config get",
