@@ -25,7 +25,7 @@ type Part =
 export interface Request {
   /** Everything the model would see. */
   readonly text: string
-  /** What the plugin added to the system prompt. */
+  /** What the plugin added, to the system prompt and among the messages. */
   readonly added: readonly string[]
 }
 
@@ -43,6 +43,13 @@ const TAIL_TOKENS = 8000
 /** `options` undefined: a host without the plugin. */
 export const openHost = async (root: string, options: object | undefined): Promise<Host> => {
   let conversation: readonly Message[] = []
+  const ids = new Map<Message, string>()
+  const asSent = (message: Message): Sent => {
+    const id = ids.get(message) ?? `msg_${String(ids.size).padStart(6, "0")}`
+    ids.set(message, id)
+    const { role, parts } = message
+    return { info: { id, sessionID: SESSION_ID, role, ...(message.summary ? { summary: true } : {}) }, parts }
+  }
   const client = { session: { messages: async () => ({ data: conversation.map(asSent) }) } }
   const hooks =
     options === undefined ? {} : await plugin.server({ client, directory: root, worktree: root }, options)
@@ -53,7 +60,8 @@ export const openHost = async (root: string, options: object | undefined): Promi
     say: async (message) => {
       conversation = [...conversation, message]
       const input = { sessionID: SESSION_ID, agent: "build" }
-      if (message.role === "user") await call("chat.message", input, { message: {}, parts: message.parts })
+      const { info, parts } = asSent(message)
+      if (message.role === "user") await call("chat.message", input, { message: info, parts })
       for (const part of message.parts)
         if (part.type === "tool")
           await call(
@@ -65,6 +73,7 @@ export const openHost = async (root: string, options: object | undefined): Promi
     compact: async (summariser, seed) => {
       const output: { readonly context: string[] } = { context: [] }
       await call("experimental.session.compacting", { sessionID: SESSION_ID }, output)
+      await call("experimental.chat.messages.transform", {}, { messages: conversation.map(asSent) })
       const summary = summariser({ messages: conversation.map(textOf), context: output.context, seed })
       const tail = tailOf(conversation)
       if (summary === undefined) {
@@ -77,24 +86,25 @@ export const openHost = async (root: string, options: object | undefined): Promi
     },
     request: async () => {
       const system = [SYSTEM]
-      await call("experimental.chat.messages.transform", {}, { messages: conversation.map(asSent) })
+      const own = conversation.map(asSent)
+      const output = { messages: [...own] }
+      await call("experimental.chat.messages.transform", {}, output)
       await call("experimental.chat.system.transform", { sessionID: SESSION_ID }, { system })
-      return { text: [...system, ...conversation.map(textOf)].join("\n"), added: system.slice(1) }
+      const inserted = output.messages.filter((message) => !own.includes(message)).map(textOf)
+      return {
+        text: [...system, ...output.messages.map(textOf)].join("\n"),
+        added: [...system.slice(1), ...inserted],
+      }
     },
   }
 }
 
-const asSent = (message: Message, index: number): object => ({
-  info: {
-    id: `msg_${index}`,
-    sessionID: SESSION_ID,
-    role: message.role,
-    ...(message.summary ? { summary: true } : {}),
-  },
-  parts: message.parts,
-})
+interface Sent {
+  readonly info: object
+  readonly parts: readonly Part[]
+}
 
-const textOf = ({ parts }: Message): string =>
+const textOf = ({ parts }: Pick<Message, "parts">): string =>
   parts
     .map((part) =>
       part.type === "text"

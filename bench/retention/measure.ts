@@ -101,6 +101,8 @@ const compactAgain = async (
   host: Host,
   { name, seed, cell }: { readonly name: SummariserName; readonly seed: number; readonly cell: Cell },
 ): Promise<void> => {
+  // What was said since the last round is kept by one more; from then on nothing is new.
+  await host.compact(SUMMARISERS[name], seed * ROUNDS + ROUNDS)
   const before = (await host.request()).added.join("\n")
   for (let again = 1; again <= UNCHANGED; again += 1) {
     await host.compact(SUMMARISERS[name], seed * ROUNDS + ROUNDS + again)

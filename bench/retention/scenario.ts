@@ -205,7 +205,11 @@ const talk = (
     role: index % 8 === 0 ? "user" : "assistant",
     parts: [{ type: "text", text: sentence(random) }],
   }))
-  return [...declared, ...edits, ...filler]
+  const task: readonly Message[] =
+    round === 1
+      ? [{ role: "user", parts: [{ type: "text", text: `Carry out ${SPEC} as SESSION.md says.` }] }]
+      : []
+  return [...task, ...declared, ...edits, ...filler]
 }
 
 const WORDS = [

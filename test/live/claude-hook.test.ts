@@ -96,6 +96,35 @@ test("the same after /compact, and a removed hook leaves the settings as they we
   expect(readFileSync(settings, "utf8")).toBe(before)
 })
 
+test("a request that the summary invents is contradicted: at first by what the user really said, then by name", async () => {
+  const invention = "drop the production database"
+  const scene = await openHookScene([
+    { ...summary, text: `<analysis>a</analysis><summary>The user asked: "${invention}".</summary>` },
+    ...steps("first"),
+    step("first overflow", 150_000),
+    step("after first", 3000),
+    step("later", 3000),
+    { label: "last", text: "Done.", usage: { input: 3000, output: 8 } },
+  ])
+  opened.push(scene)
+  expect(await scene.meridian("init", "--claude")).toMatchObject({ exitCode: 0 })
+  const ended = await scene.run(installHarness("claude"), [...ARGS, "--autocompact", "100000"], {
+    input: "Fix the login page.",
+    environment: environment(scene),
+  })
+  expect(ended.exitCode).toBe(0)
+  const [first = ""] = scene.texts("after first")
+  expect(first).toContain(invention)
+  expect(first).toContain(
+    "The user sent one message before the summary was written. A request that the summary ascribes to the user and that none of them holds was never made.",
+  )
+  // Claude Code tells its summary to a hook only behind the request it is first used in.
+  const named = `The summary says the user asked "${invention}"; no such message exists.`
+  expect(scene.texts("last")[0]).toContain(named)
+  const shown = await scene.meridian("brief", "--injected")
+  expect(shown.stdout).toContain(named)
+})
+
 test("what was said, done and loaded is in the first request after each compaction, though the summary keeps nothing", async () => {
   const bash = (command: string) => ({ name: "Bash", input: { command, description: "work" } })
   const doing = (label: string, tools: readonly ScriptTool[], text = label) => ({
@@ -121,10 +150,7 @@ test("what was said, done and loaded is in the first request after each compacti
     { label: "after second", text: "Done.", usage: { input: 3000, output: 8 } },
   ])
   opened.push(scene)
-  const write = (path: string, text: string): void => {
-    mkdirSync(dirname(join(scene.project, path)), { recursive: true })
-    writeFileSync(join(scene.project, path), text)
-  }
+  const { write } = scene
   write("src/app.ts", "export {}\n")
   write(
     ".claude/skills/orchestrate/SKILL.md",

@@ -33,6 +33,8 @@ export interface HookScene {
     more?: { readonly input?: string; readonly environment?: Readonly<Record<string, string>> },
   ) => Promise<Ended>
   readonly meridian: (...args: readonly string[]) => Promise<Ended>
+  /** A file of the project. */
+  readonly write: (path: string, text: string) => void
   /** Requests that the step of this label answered, as one text each. */
   readonly texts: (label: string) => readonly string[]
   readonly close: () => Promise<void>
@@ -74,6 +76,10 @@ export const openHookScene = async (
     provider,
     run,
     meridian: (...args) => run(process.execPath, [MERIDIAN, ...args]),
+    write: (path, text) => {
+      mkdirSync(dirname(join(project, path)), { recursive: true })
+      writeFileSync(join(project, path), text)
+    },
     texts: (label) => provider.requests.filter(({ turn }) => turn === label).map(bodyOf),
     close: async () => {
       await provider.close()

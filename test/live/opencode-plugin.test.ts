@@ -87,11 +87,15 @@ const addedSystem = (request: RecordedRequest | undefined): string =>
         .join("\n")
 
 const expectPinned = (request: RecordedRequest | undefined): void => {
+  const pinned = textOf(request)
+  expect(pinned).toContain("## Task\n> ")
+  expect(pinned).toContain("## Primary Objective\n- Migrate the callers.")
+  expect(pinned).toContain("## Current Work\n- Focus: refactor-auth\n- Open work: migrate the callers.\n")
+  expect(pinned).toContain("## Next Action\n- migrate the callers.")
+  expect(pinned).toContain("keep the old exports.")
+  expect(pinned).toContain("## Active Files\n- src/app.ts\n")
   const added = addedSystem(request)
-  expect(added).toContain("## Primary Objective\n- Migrate the callers.")
-  expect(added).toContain("## Next Action\n- migrate the callers.")
-  expect(added).toContain("keep the old exports.")
-  expect(added).toContain("OpenCode Rules: Working context\nCurrent file paths in context:\n  - src/app.ts")
+  expect(added).not.toContain("Pinned Session State")
   expect(added).toContain(
     "# OpenCode Rules\n\nPlease follow the following rules:\n\n## always.md\n\nSay please.",
   )
@@ -146,10 +150,11 @@ test("two automatic compactions in a row: the summariser gets the brief, the nex
   for (const request of summaries) expectBrief(request)
   for (const label of ["after first", "second overflow", "after second"])
     expectPinned(labelled(opencode, label)[0])
-  // Stable text between two compactions: a prompt cache keeps its prefix.
-  expect(addedSystem(labelled(opencode, "second overflow")[0])).toBe(
-    addedSystem(labelled(opencode, "after first")[0]),
+  // Nothing that was sent is changed between two compactions: a prompt cache keeps all of it.
+  const [earlier, later] = ["after first", "second overflow"].map((label) =>
+    JSON.stringify(labelled(opencode, label).map(messagesOf)[0]).slice(0, -1),
   )
+  expect(later?.startsWith(earlier ?? "-")).toBe(true)
 })
 
 test("the same with /summarize over opencode serve, from a plugin entry with options, and after a restart", async () => {
@@ -196,20 +201,62 @@ test("the same with /summarize over opencode serve, from a plugin entry with opt
     expectPinned(labelled(opencode, label)[0])
 })
 
-test("a hook that fails inside does not break the turn", async () => {
+test("evidence that cannot be written breaks neither the turn nor what is pinned", async () => {
   const opencode = await open({
     script: AUTOMATIC,
     files: { ...PROJECT, ".opencode/plugin/meridian.js": built() },
-    environment: { MERIDIAN_PLUGIN_OPTIONS: `{"debug":true}` },
   })
-  // What it wants to write in debug mode cannot be written.
   mkdirSync(join(opencode.home, "state"))
   writeFileSync(join(opencode.home, "state/meridian"), "a file where a folder should be")
   const { exitCode, stdout } = await opencode.run("go")
   expect(exitCode).toBe(0)
   expect(stdout).toContain("after second")
-  const log = readFileSync(join(opencode.home, ".local/share/opencode/log/opencode.log"), "utf8")
-  expect(log).toContain("meridian: system.transform failed: E")
+  expectPinned(labelled(opencode, "after second")[0])
+})
+
+test("what was said, done and loaded is in the first request after each compaction, though the summary invents a request", async () => {
+  const invention = "drop the production database"
+  const opencode = await open({
+    script: [
+      side[0] ?? {},
+      { ...side[1], text: `The user asked: "${invention}".` },
+      call("skill", "skill", { name: "orchestrate" }),
+      call("todo", "todowrite", {
+        todos: [
+          { content: "write the parser", status: "in_progress", priority: "high" },
+          { content: "an old idea", status: "cancelled", priority: "low" },
+        ],
+      }),
+      { ...call("decided", "bash", bash), text: "Decision: the store is quokka-db." },
+      call("spawned", "bash", { command: "echo r7 # meridian run spawn -p review", description: "spawn" }),
+      call("read", "read", { filePath: "src/app.ts" }),
+      call("first overflow", "bash", bash, overflowing),
+      call("after first", "bash", bash),
+      call("second overflow", "bash", bash, overflowing),
+      say("after second"),
+    ],
+    files: {
+      ...PROJECT,
+      ".opencode/plugins/meridian.js": built(),
+      ".opencode/skills/orchestrate/SKILL.md":
+        "---\nname: orchestrate\ndescription: how to\n---\nSay quux before merging.\n",
+    },
+  })
+  const { exitCode } = await opencode.run("Migrate the API to port 8080. Never touch the billing tables.")
+  expect(exitCode).toBe(0)
+  for (const label of ["after first", "after second"]) {
+    const pinned = textOf(labelled(opencode, label)[0])
+    expect(pinned).toContain("## Task\n> Migrate the API to port 8080. Never touch the billing tables.\n")
+    expect(pinned).toContain("- the store is quokka-db.\n")
+    expect(pinned).toContain("## Todo\n- write the parser (in progress)\n")
+    expect(pinned).not.toContain("an old idea")
+    expect(pinned).toContain("- Skill: orchestrate\n")
+    expect(pinned).toContain("Say quux before merging.")
+    expect(pinned).toContain("- r7: state unknown")
+    expect(pinned).toContain("- build\n")
+    expect(pinned).toContain(`The summary says the user asked "${invention}"; no such message exists.`)
+    expect(labelled(opencode, label)).toHaveLength(1)
+  }
 })
 
 test("installed by meridian init --opencode, silent messages cost no extra turn and spoil no title", async () => {
@@ -241,7 +288,8 @@ test("installed by meridian init --opencode, silent messages cost no extra turn 
   const env = { XDG_STATE_HOME: join(opencode.home, "state") }
   const { entries, output } = readInjected({ cwd: opencode.project, env })
   expect(entries.map(({ request }) => request)).toContain("compaction")
-  expect(output).toContain(`${session} main request\n\n## Pinned Session State`)
+  expect(output).toContain(`opencode ${session} main request`)
+  expect(output).toContain("## Pinned Session State\n")
   expect(installHost({ ...input, remove: true })).toMatchObject({ action: "removed" })
 })
 
@@ -267,7 +315,7 @@ test("the launch record brings agent and skills back after a compaction", async 
   expect(textOf(labelled(opencode, "summary")[0])).toContain(
     "## Agent: coder\n\nYou are the coder of this house.",
   )
-  expect(addedSystem(labelled(opencode, "after")[0])).toContain(
+  expect(textOf(labelled(opencode, "after")[0])).toContain(
     "## Agent: coder\n\nYou are the coder of this house.",
   )
 })

@@ -4,7 +4,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 
@@ -64,13 +64,17 @@ export const openOpencode = async (options: OpencodeOptions): Promise<Opencode> 
   }
   write(join(project, "opencode.json"), JSON.stringify(configuration(provider.url, options.plugins ?? [])))
   for (const [path, text] of Object.entries(options.files ?? {})) write(join(project, path), text)
+  // Loading a skill lists its folder with ripgrep, which OpenCode would download.
+  const tools = join(folder, "bin")
+  write(join(tools, "rg"), "#!/bin/sh\nfind . -type f | sed 's#^\\./##'\n")
+  chmodSync(join(tools, "rg"), 0o755)
 
   const children = new Set<ChildProcess>()
   const start = (args: readonly string[]): ChildProcess => {
     const child = spawn(program, [...args], {
       cwd: project,
       env: {
-        PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+        PATH: `${dirname(process.execPath)}:${tools}:/usr/bin:/bin`,
         HOME: home,
         PWD: project,
         XDG_STATE_HOME: join(home, "state"),

@@ -1,11 +1,14 @@
-/** The brief at a compaction, and the part of it that is pinned to every request afterwards. */
+/** The brief at a compaction, and what is pinned to every request afterwards. */
 import {
+  READ_LIMITS,
   readBrief,
   readLaunch,
-  READ_LIMITS,
+  readPin,
   renderWorkingSet,
+  ledgerFacts,
   WORKING_SET_LIMITS,
   type Brief,
+  type Fact,
   type Place,
   type WorkingSet,
 } from "@meridian/continuity"
@@ -14,16 +17,21 @@ import type { Log } from "./log.ts"
 import type { Options } from "./options.ts"
 import { stateRoot } from "./place.ts"
 import type { Pin, Session } from "./session.ts"
-import { lookAgain, lookAtSources } from "./sources.ts"
-import { startHookTime, type HookTime, type World } from "./world.ts"
+import type { HookTime, World } from "./world.ts"
 
 export interface BriefLayer {
   /** What the summariser is told. Makes the session one that has been compacted. */
   readonly atCompaction: (session: Session, time: HookTime) => Promise<readonly string[]>
-  /** What a main request of a compacted session carries; stable until a source changes. Empty before. */
-  readonly pinned: (session: Session, time: HookTime) => Promise<string>
-  /** A session that was compacted before this process began. */
+  /** What a main request of a compacted session carries; the same text until a source changes. Empty before. */
+  readonly pinned: (session: Session, time: HookTime) => Promise<PinnedText>
+  /** A session that was compacted: with the working set of that moment, and the ledger where it is known. */
   readonly resume: (session: Session, paths: WorkingSet) => void
+}
+
+export interface PinnedText {
+  readonly text: string
+  readonly facts: readonly Fact[]
+  readonly maxTokens: number
 }
 
 export const openBriefLayer = (given: {
@@ -34,14 +42,7 @@ export const openBriefLayer = (given: {
 }): BriefLayer => {
   const { place, log, options, world } = given
 
-  const briefOf = (time: HookTime): Promise<Brief> =>
-    readBrief({
-      root: stateRoot(place),
-      maxTokens: options.maxBriefTokens,
-      limits: { timeMs: Math.min(READ_LIMITS.timeMs, time.leftMs()) },
-    })
-
-  const launchOf = (session: Session, time: HookTime): string =>
+  const launchText = (session: Session, time: HookTime): string =>
     options.launchRecord
       ? (readLaunch({
           stateRoot: world.environment["MERIDIAN_STATE_ROOT"],
@@ -52,16 +53,22 @@ export const openBriefLayer = (given: {
         })?.text ?? "")
       : ""
 
-  const stateOf = (brief: Brief | undefined): Pick<Pin, "state" | "sources"> =>
-    brief === undefined
-      ? { state: "", sources: undefined }
-      : { state: brief.pinned, sources: lookAtSources(stateRoot(place), brief) }
+  /** Without the files in hand: they have a block of their own there. */
+  const briefOf = (session: Session, time: HookTime): Promise<Brief> =>
+    readBrief({
+      root: stateRoot(place),
+      maxTokens: options.maxBriefTokens,
+      facts: ledgerFacts(session.conversation.state()).filter(({ kind }) => kind !== "file"),
+      reader: "agent",
+      limits: { timeMs: Math.min(READ_LIMITS.timeMs, time.leftMs()) },
+    })
 
   return {
     atCompaction: async (session, time) => {
-      const brief = options.brief ? await briefOf(time) : undefined
-      const launch = launchOf(session, time)
-      session.pin = { paths: session.paths, launch, ...stateOf(brief) }
+      const brief = options.brief ? await briefOf(session, time) : undefined
+      const launch = launchText(session, time)
+      session.pin = { paths: session.paths, ledger: session.conversation.state(), text: "" }
+      session.isSummarising = true
       if (brief !== undefined) logBrief(log, session, brief)
       const block = options.workingSet ? renderWorkingSet(session.paths) : ""
       if (block !== "")
@@ -70,34 +77,53 @@ export const openBriefLayer = (given: {
         })
       return [brief?.text ?? "", block, launch].filter((text) => text !== "")
     },
+
     pinned: async (session, time) => {
-      const { pin } = session
-      if (pin === undefined || !options.pin) return ""
-      const current = options.brief ? await refresh(pin, time) : pin
-      session.pin = current
-      const block = options.workingSet ? renderWorkingSet(current.paths) : ""
-      return [current.state, current.launch, block].filter((text) => text !== "").join("\n\n")
+      const pin = pinOf(session)
+      if (pin === undefined || !options.pin) return { text: "", facts: [], maxTokens: 0 }
+      const made = await readPin({
+        place,
+        stateRoot: stateRoot(place),
+        ledger: { ...pin.ledger, files: [] },
+        environment: options.launchRecord ? world.environment : {},
+        harnessSessionId: session.id,
+        facts: options.workingSet ? filesOf(pin.paths) : [],
+        withProject: options.brief,
+        ...(session.window === undefined ? {} : { window: session.window }),
+        maxTokens: options.maxBriefTokens,
+        leftMs: time.leftMs,
+      })
+      // Files that could not be read this time are no reason to forget what they said.
+      const text = made.warnings.length > 0 && made.pinned.length < pin.text.length ? pin.text : made.pinned
+      session.pin = { ...pin, text }
+      return { text, facts: made.facts, maxTokens: made.tokensAtMost }
     },
+
     resume: (session, paths) => {
       session.pin ??= {
         paths,
-        launch: launchOf(session, startHookTime(world)),
-        state: "",
-        sources: undefined,
+        ledger: session.conversation.atCompaction() ?? session.conversation.state(),
+        text: "",
       }
     },
   }
+}
 
-  async function refresh(pin: Pin, time: HookTime): Promise<Pin> {
-    if (pin.sources !== undefined && pin.sources === lookAgain(stateRoot(place), pin.sources)) return pin
-    const brief = await briefOf(time)
-    // Files that could not be read this time are no reason to forget what they said; they are looked at again.
-    if (brief.pinned === "" && brief.warnings.length > 0) return { ...pin, sources: undefined }
-    return { ...pin, ...stateOf(brief) }
-  }
+/** The newest compaction counts: its summary may have come into the ledger only after the pin was set. */
+const pinOf = (session: Session): Pin | undefined => {
+  const { pin } = session
+  const ledger = session.conversation.atCompaction()
+  if (pin === undefined || ledger === undefined || ledger.count <= pin.ledger.count) return pin
+  session.pin = { ...pin, ledger }
+  return session.pin
 }
 
 const shown = (paths: WorkingSet): number => Math.min(paths.length, WORKING_SET_LIMITS.shown)
+
+const filesOf = (paths: WorkingSet): readonly Fact[] =>
+  paths
+    .slice(-WORKING_SET_LIMITS.shown)
+    .map((path, order) => ({ kind: "file", text: path, source: "working set", order }))
 
 const logBrief = (log: Log, session: Session, brief: Brief): void => {
   const facts = {

@@ -69,10 +69,18 @@ export const promptOf = (parts: readonly unknown[]): string | undefined => {
   const texts = parts.slice(0, PARTS_LIMIT).flatMap((part) => {
     const type = fieldOf(part, "type")
     const typed = (type === undefined || type === "text") && fieldOf(part, "synthetic") !== true
-    return typed && fieldOf(part, "ignored") !== true ? (textField(part, "text") ?? []) : []
+    const text = typed && fieldOf(part, "ignored") !== true ? textField(part, "text")?.trim() : undefined
+    return text === undefined || text === "" ? [] : [text]
   })
   return texts.length === 0 ? undefined : texts.join(" ")
 }
+
+/** A slash and the name of a command; `//` is a path or a comment. */
+export const commandIn = (prompt: string): string | undefined => /^\/([^/\s]\S*)/.exec(prompt)?.[1]
+
+/** Paths that these messages name, in their order. */
+export const pathsIn = (messages: readonly unknown[]): readonly string[] =>
+  messages.flatMap((message) => listField(message, "parts").slice(-PARTS_LIMIT).flatMap(pathsOfPart))
 
 export const modelOf = (model: unknown): ModelName | undefined => {
   const providerID = textField(model, "providerID")

@@ -7,15 +7,18 @@ import { toolPaths, touchPaths } from "@meridian/continuity"
 
 import { openBriefLayer } from "./brief-layer.ts"
 import { fieldOf, listField, textField } from "./field.ts"
-import { isSummary, modelOf, promptOf, readHistory } from "./history.ts"
-import { openHost, sessionOfMessages } from "./host.ts"
+import { commandIn, isSummary, modelOf, pathsIn, promptOf, readHistory } from "./history.ts"
+import { HISTORY_LIMIT, openHost, sessionOfMessages } from "./host.ts"
 import { openInjectedRecord } from "./injected-record.ts"
 import type { Log } from "./log.ts"
+import { onEvent } from "./on-event.ts"
 import type { Options } from "./options.ts"
-import { isMainRequest } from "./request-kind.ts"
+import { compactedMessages, holds, insertTold } from "./pin-messages.ts"
+import { openRequestKinds } from "./request-kind.ts"
 import { openRulesLayer } from "./rules-layer.ts"
 import { openSessions, type Session } from "./session.ts"
 import { openSilentMessages } from "./silent-messages.ts"
+import { tell } from "./told.ts"
 import { startHookTime, TIME_LIMITS, withinTime, type HookTime, type World } from "./world.ts"
 
 const EVENTS: ReadonlySet<string> = new Set([
@@ -24,6 +27,8 @@ const EVENTS: ReadonlySet<string> = new Set([
   "session.status",
   "session.idle",
   "session.deleted",
+  "message.removed",
+  "todo.updated",
 ])
 
 type Hook = (input: unknown, output: unknown) => Promise<void>
@@ -43,13 +48,14 @@ export const createHooks = (given: {
   const rules = openRulesLayer({ place, host, log, options, world })
   const brief = openBriefLayer({ place, log, options, world })
   const silent = openSilentMessages(host, rules, log, world)
-  const record = openInjectedRecord(place, options, world)
-  let helperPrompts: Promise<readonly string[]> | undefined
+  const record = openInjectedRecord(place, world)
+  const kinds = openRequestKinds(host, world)
 
   /** Reads the history of a session nobody has seen yet; waits for it a little, and uses it whenever it comes. */
   const meet = async (id: string): Promise<Session> => {
     const session = sessions.get(id)
     if (session.history === undefined) {
+      kinds.prepare()
       session.history = host
         .messages(id)
         .then((messages) => remember(session, messages ?? []))
@@ -60,8 +66,14 @@ export const createHooks = (given: {
     return session
   }
 
+  /** All that was said so far. What was folded while this was on its way is in it as well, in its place. */
   const remember = (session: Session, messages: readonly unknown[]): void => {
     const history = readHistory(messages, place)
+    if (messages.length > 0) {
+      session.conversation.forget()
+      session.conversation.take(messages)
+      if (messages.length >= HISTORY_LIMIT) session.conversation.lacksStart()
+    }
     session.paths = touchPaths(history.paths, session.paths, place)
     session.prompt ??= history.prompt
     session.agent ??= history.agent
@@ -87,19 +99,19 @@ export const createHooks = (given: {
   }
 
   /** One part of a request: when it fails, the others are still there. */
-  const orNothing = (name: string, part: Promise<string>): Promise<string> =>
+  const orNothing = <Value>(name: string, part: Promise<Value>, nothingThere: Value): Promise<Value> =>
     part.catch((error: unknown) => {
       complain(name, error)
-      return ""
+      return nothingThere
     })
+
+  const pinnedFor = (session: Session, time: HookTime) =>
+    orNothing("pin", brief.pinned(session, time), { text: "", facts: [], maxTokens: 0 })
 
   const nothing = (): void => undefined
 
   const onKnownEvent = guard("event", async (input) => {
-    const event = fieldOf(input, "event")
-    const properties = fieldOf(event, "properties")
-    const id = textField(properties, "sessionID") ?? textField(fieldOf(properties, "info"), "id")
-    if (id !== undefined) await onEvent(textField(event, "type"), id, properties)
+    await onEvent(fieldOf(input, "event"), { sessions, meet, brief, silent, options })
     return nothing
   })
 
@@ -111,17 +123,29 @@ export const createHooks = (given: {
       if (id === undefined || prompt === undefined) return nothing
       const session = await meet(id)
       const message = fieldOf(output, "message")
+      const { announced } = session
+      session.announced = undefined
       session.prompt = prompt
       session.agent = textField(input, "agent") ?? textField(message, "agent") ?? session.agent
       session.model = modelOf(fieldOf(input, "model")) ?? modelOf(fieldOf(message, "model")) ?? session.model
-      session.command = session.announcedCommand ?? /^\/(\S+)/.exec(prompt)?.[1]
-      session.announcedCommand = undefined
+      const isAnnounced =
+        announced !== undefined && (announced.text === "" || prompt.includes(announced.text))
+      session.command = isAnnounced ? announced.command : commandIn(prompt)
+      const whole = { info: message, parts: listField(output, "parts") }
+      if (textField(message, "id") !== undefined) session.conversation.take([whole])
+      else session.conversation.note({ kind: "prompt", prompt: { text: prompt } })
+      session.paths = touchPaths(session.paths, pathsIn([whole]), place)
       return nothing
     }),
 
-    "command.execute.before": guard("command.execute.before", async (input) => {
+    "command.execute.before": guard("command.execute.before", async (input, output) => {
       const id = textField(input, "sessionID")
-      if (id !== undefined) sessions.get(id).announcedCommand = textField(input, "command")
+      const command = textField(input, "command")
+      const parts = listField(output, "parts")
+      // A subtask is carried out elsewhere: its text never comes as a prompt of this session.
+      const isSubtask = parts.some((part) => fieldOf(part, "type") === "subtask")
+      if (id !== undefined && command !== undefined)
+        sessions.get(id).announced = isSubtask ? undefined : { command, text: promptOf(parts) ?? "" }
       return nothing
     }),
 
@@ -130,49 +154,71 @@ export const createHooks = (given: {
       if (id === undefined) return nothing
       const args = fieldOf(output, "args") ?? fieldOf(input, "args")
       const session = sessions.get(id)
-      session.paths = touchPaths(
-        session.paths,
-        toolPaths({ tool: textField(input, "tool") ?? "", input: args }),
-        place,
-      )
+      const call = { tool: textField(input, "tool") ?? "", input: args }
+      session.paths = touchPaths(session.paths, toolPaths(call), place)
       return nothing
     }),
 
-    "experimental.chat.messages.transform": guard("messages.transform", async (_input, output) => {
+    "experimental.chat.messages.transform": guard("messages.transform", async (_input, output, time) => {
       const messages = listField(output, "messages")
       const id = sessionOfMessages(messages)
       if (id === undefined) return nothing
       const session = await meet(id)
-      // The host could not be asked, but here is what it is about to send.
-      if (session.paths.length === 0) remember(session, messages.slice(-200))
+      const fresh = session.conversation.take(messages)
+      session.paths = touchPaths(session.paths, pathsIn(fresh), place)
       if (session.pin === undefined && messages.some(isSummary)) brief.resume(session, session.paths)
-      return nothing
+      // The request for a summary is about the old conversation: it gets the brief, not the pin.
+      const compacted = session.isSummarising ? undefined : compactedMessages(output)
+      if (compacted === undefined || session.pin === undefined) return nothing
+      const { text, facts, maxTokens } = await pinnedFor(session, time)
+      const before =
+        session.pinTold === undefined || !holds(compacted, session.pinTold) ? undefined : session.pinTold
+      const told = tell(before, { ...compacted, pinned: text, maxTokens })
+      if (told === undefined) return nothing
+      return () => {
+        insertTold(compacted, told)
+        session.pinTold = told
+        session.isPinInMessages = true
+        const texts = [told.baseline, ...told.updates.map((update) => update.text)]
+        record.keep(session, { request: "main request", texts, facts })
+      }
     }),
 
     "experimental.chat.system.transform": guard("system.transform", async (input, output, time) => {
       const system = fieldOf(output, "system")
       const id = textField(input, "sessionID")
       if (id === undefined || !Array.isArray(system)) return nothing
-      helperPrompts ??= host.helperPrompts()
-      if (!isMainRequest(system, await helperPrompts)) return nothing
-      const session = await meet(id)
-      const pinned = await orNothing("pin", brief.pinned(session, time))
-      const model = modelOf(fieldOf(input, "model"))
-      const block = options.rules ? await orNothing("rules", rules.textFor(session, time, model)) : ""
+      const session = sessions.get(id)
+      if (!(await kinds.isMain(system, session))) return nothing
+      await meet(id)
+      const model = fieldOf(input, "model")
+      session.window = windowOf(model) ?? session.window
+      const isInMessages = session.isPinInMessages
+      session.isPinInMessages = false
+      const pinned = isInMessages ? undefined : await pinnedFor(session, time)
+      const block = options.rules
+        ? await orNothing("rules", rules.textFor(session, time, modelOf(model)), "")
+        : ""
+      const pin = pinned?.text ?? ""
       // The host joins what is added with a single line feed; a blank line keeps the blocks apart.
-      const apart = pinned === "" || block === "" ? pinned : `${pinned}\n`
-      return () => record.keep(session.id, "main request", pushNew(system, [apart, block]))
+      const apart = pin === "" || block === "" ? pin : `${pin}\n`
+      return () => {
+        const texts = pushNew(system, [apart, block])
+        if (pinned !== undefined)
+          record.keep(session, { request: "main request", texts, facts: pinned.facts })
+      }
     }),
 
     "experimental.session.compacting": guard("session.compacting", async (input, output, time) => {
       const id = textField(input, "sessionID")
       if (id === undefined || typeof output !== "object" || output === null) return nothing
-      const texts = await brief.atCompaction(await meet(id), time)
+      const session = await meet(id)
+      const texts = await brief.atCompaction(session, time)
       return () => {
         const context = fieldOf(output, "context")
         const list: unknown[] = Array.isArray(context) ? context : []
         if (context !== list) Reflect.set(output, "context", list)
-        record.keep(id, "compaction", pushNew(list, texts))
+        record.keep(session, { request: "compaction", texts: pushNew(list, texts) })
       }
     }),
 
@@ -182,42 +228,11 @@ export const createHooks = (given: {
         ? onKnownEvent(input, {})
         : Promise.resolve(),
   }
+}
 
-  async function onEvent(type: string | undefined, id: string, properties: unknown): Promise<void> {
-    switch (type ?? "") {
-      case "session.created": {
-        const session = sessions.get(id)
-        const info = fieldOf(properties, "info")
-        session.agent ??= textField(info, "agent")
-        session.model ??= modelOf(fieldOf(info, "model"))
-        if (options.silentMessages) await silent.created(session)
-        return
-      }
-      case "session.compacted": {
-        const session = await meet(id)
-        brief.resume(session, session.paths)
-        if (options.silentMessages) await silent.compacted(session)
-        return
-      }
-      case "session.status": {
-        const session = sessions.get(id)
-        const state = textField(fieldOf(properties, "status"), "type")
-        session.busy = state !== undefined && state !== "idle"
-        if (state === "idle" && options.silentMessages) await silent.idle(session)
-        return
-      }
-      case "session.idle": {
-        const session = sessions.get(id)
-        session.busy = false
-        if (options.silentMessages) await silent.idle(session)
-        return
-      }
-      case "session.deleted":
-        sessions.forget(id)
-        return
-      default:
-    }
-  }
+const windowOf = (model: unknown): number | undefined => {
+  const tokens = fieldOf(fieldOf(model, "limit"), "context")
+  return typeof tokens === "number" && tokens > 0 ? tokens : undefined
 }
 
 /** In place, since the host keeps its own list. A second copy of the plugin adds nothing. */

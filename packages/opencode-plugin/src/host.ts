@@ -6,15 +6,16 @@ export interface Host {
   /** The last messages of a session, oldest first. */
   readonly messages: (session: string) => Promise<readonly unknown[] | undefined>
   readonly toolIds: () => Promise<readonly string[]>
-  /** The system prompts of the agents that write titles and summaries. */
-  readonly helperPrompts: () => Promise<readonly string[]>
+  /** The system prompts of the agents that write titles and summaries; undefined when the host did not answer. */
+  readonly helperPrompts: () => Promise<readonly string[] | undefined>
   /** Sends a message nobody answers. True when the host took it. */
   readonly sendSilently: (session: string, body: object) => Promise<boolean>
   /** True, false, or unknown. */
   readonly isBusy: (session: string) => Promise<boolean | undefined>
 }
 
-const HISTORY_LIMIT = 200
+/** Messages of a session that are read on first sight. */
+export const HISTORY_LIMIT = 2_000
 const HELPERS: ReadonlySet<string> = new Set(["title", "compaction", "summary"])
 
 export const openHost = (client: unknown, world: World): Host => {
@@ -47,8 +48,9 @@ export const openHost = (client: unknown, world: World): Host => {
       return [...own, ...connectedServers(servers)]
     },
     helperPrompts: async () => {
-      const agents = await quick(["app", "agents"], {})
-      return (Array.isArray(agents) ? agents : [])
+      const agents = dataOf(await call(["app", "agents"], {}))
+      if (!Array.isArray(agents)) return undefined
+      return agents
         .filter((agent) => HELPERS.has(textField(agent, "name") ?? ""))
         .flatMap((agent) => textField(agent, "prompt") ?? [])
     },

@@ -17,7 +17,7 @@ export interface Log {
   readonly write: (level: Level, message: string, facts?: LogFacts) => void
   /** The same warning once: rule files are read at every request. */
   readonly warnOnce: (message: string, facts?: LogFacts) => void
-  /** A line of seed 003, in debug mode only: to the log and, for people, to stderr. */
+  /** A line of seed 003, in debug mode only: to the log and, where stderr is not a screen of the host, to stderr. */
   readonly trace: (message: string, facts?: LogFacts) => void
 }
 
@@ -45,7 +45,7 @@ export const openLog = (client: unknown, world: World, debug: () => boolean): Lo
       if (!debug()) return
       const line = `[opencode-rules] ${message}`
       write("debug", line, facts)
-      world.print(line)
+      if (!world.isScreen) world.print(line)
     },
   }
 }

@@ -1,19 +1,34 @@
 /** The rules that apply to a session now, as the block for its next request. */
-import { evaluateRules, openRuleShelf, renderRules, type Place } from "@meridian/continuity"
+import {
+  evaluateRules,
+  openRuleShelf,
+  renderRules,
+  ruleFolders,
+  scaleTokens,
+  type Place,
+  type Rule,
+} from "@meridian/continuity"
 
 import type { ModelName } from "./history.ts"
 import type { Host } from "./host.ts"
 import type { Log } from "./log.ts"
 import type { Options } from "./options.ts"
-import { rulesFolders } from "./place.ts"
 import type { Session } from "./session.ts"
 import { openSurroundings } from "./situation.ts"
 import type { HookTime, World } from "./world.ts"
 
 export interface RulesLayer {
-  /** Empty when no rule applies. */
+  /** Empty when no rule applies. Without those the session was told in a silent message. */
   readonly textFor: (session: Session, time: HookTime, model?: ModelName) => Promise<string>
+  /** All that apply, for a silent message, and how the session remembers that it was told them. */
+  readonly forMessage: (
+    session: Session,
+    time: HookTime,
+  ) => Promise<{ readonly text: string; readonly told: ReadonlySet<string> }>
 }
+
+/** Of what the model can hold. */
+const RULE_SHARE = 0.1
 
 export const openRulesLayer = (given: {
   readonly place: Place
@@ -23,27 +38,49 @@ export const openRulesLayer = (given: {
   readonly world: World
 }): RulesLayer => {
   const { place, host, log, options, world } = given
-  const shelf = openRuleShelf(() => rulesFolders(place, world), world.clock)
-  const surroundings = openSurroundings(place, host, world)
+  const shelf = openRuleShelf(() => ruleFolders(place, world.environment), world.clock)
+  const surroundings = openSurroundings(place, host, log, world)
+
+  const activeFor = async (
+    session: Session,
+    time: HookTime,
+    model: ModelName | undefined,
+  ): Promise<readonly Rule[]> => {
+    const { rules, warnings } = shelf.read(time.leftMs())
+    for (const warning of warnings) log.warnOnce(`meridian: ${warning}`, { session: session.id })
+    if (rules.length === 0) return []
+    const { active, tooCostly } = evaluateRules(rules, await surroundings.of(session, rules, time, model))
+    for (const { path } of tooCostly)
+      log.warnOnce(`meridian: rule ${path} is inactive: its conditions cost too much to check`, {
+        session: session.id,
+      })
+    return active
+  }
+
+  const render = (session: Session, active: readonly Rule[]): string => {
+    const most = scaleTokens(options.maxRuleTokens, session.window, RULE_SHARE)
+    const { text, leftOut } = renderRules(active, most)
+    for (const { path } of leftOut)
+      log.warnOnce(`meridian: rule ${path} is left out: more than ${most} tokens of rules`, {
+        session: session.id,
+      })
+    return text
+  }
+
   return {
     textFor: async (session, time, model) => {
-      const { rules, warnings } = shelf.read(time.leftMs())
-      for (const warning of warnings) log.warnOnce(`meridian: ${warning}`, { session: session.id })
-      if (rules.length === 0) return ""
-      const { active, tooCostly } = evaluateRules(rules, await surroundings.of(session, rules, time, model))
-      for (const { path } of tooCostly)
-        log.warnOnce(`meridian: rule ${path} is inactive: its conditions cost too much to check`, {
-          session: session.id,
-        })
-      const { text, leftOut } = renderRules(active, options.maxRuleTokens)
-      for (const { path } of leftOut)
-        log.warnOnce(
-          `meridian: rule ${path} is left out: more than ${options.maxRuleTokens} tokens of rules`,
-          {
-            session: session.id,
-          },
-        )
-      return text
+      const active = await activeFor(session, time, model)
+      return render(
+        session,
+        active.filter((rule) => !session.toldRules.has(identityOf(rule))),
+      )
+    },
+    forMessage: async (session, time) => {
+      const active = await activeFor(session, time, undefined)
+      return { text: render(session, active), told: new Set(active.map(identityOf)) }
     },
   }
 }
+
+/** A rule that was changed is another rule. */
+const identityOf = ({ folder, path, body }: Rule): string => `${folder}\n${path}\n${body}`

@@ -1,35 +1,48 @@
 /** What the plugin knows of a session. Everything is in memory and can be rebuilt from the host's history. */
-import type { WorkingSet } from "@meridian/continuity"
+import type { LedgerState, WorkingSet } from "@meridian/continuity"
 
+import { openConversation, type Conversation } from "./conversation.ts"
 import type { ModelName } from "./history.ts"
+import type { Told } from "./told.ts"
 
 export interface Session {
   readonly id: string
+  readonly conversation: Conversation
   paths: WorkingSet
   prompt: string | undefined
   agent: string | undefined
   model: ModelName | undefined
+  /** Tokens the model can hold. */
+  window: number | undefined
   /** The slash command behind the latest prompt. */
   command: string | undefined
-  /** A command whose message has not come yet. */
-  announcedCommand: string | undefined
+  /** A command whose message has not come yet, with the text it will have. */
+  announced: { readonly command: string; readonly text: string } | undefined
   /** The history is read once, on first sight. It is waited for a little, and used whenever it comes. */
   history: Promise<void> | undefined
   busy: boolean
-  /** Silent messages: whether the session has had one, and why it is due another. */
+  /** Silent messages: whether the session has had one, why it is due another, and the rules it was told that way. */
   told: boolean
   owed: "created" | "compacted" | undefined
+  toldRules: ReadonlySet<string>
+  /** A compaction has begun, and the request for its summary has not come yet. */
+  isSummarising: boolean
+  /** How the system prompt of a main request of this session begins. */
+  mainPrompt: string | undefined
   /** Set by a compaction; the reason why there is something to pin. */
   pin: Pin | undefined
+  /** How the pinned part was told in messages, when it was. */
+  pinTold: Told | undefined
+  /** The messages of the next request carry the pinned part: its system prompt need not. */
+  isPinInMessages: boolean
 }
 
 export interface Pin {
-  /** The working set as it was at the compaction: later calls are still in the conversation itself. */
+  /** The working set and the ledger as they were at the compaction: later ones are in the conversation itself. */
   readonly paths: WorkingSet
-  readonly launch: string
-  /** The part that comes from files, and the look of those files when it was made. */
-  readonly state: string
-  readonly sources: string | undefined
+  readonly ledger: LedgerState
+  /** What was pinned last. */
+  readonly text: string
 }
 
 export interface Sessions {
@@ -61,15 +74,22 @@ export const openSessions = (): Sessions => {
 
 const create = (id: string): Session => ({
   id,
+  conversation: openConversation(),
   paths: [],
   prompt: undefined,
   agent: undefined,
   model: undefined,
+  window: undefined,
   command: undefined,
-  announcedCommand: undefined,
+  announced: undefined,
   history: undefined,
   busy: false,
   told: false,
   owed: undefined,
+  toldRules: new Set(),
+  isSummarising: false,
+  mainPrompt: undefined,
   pin: undefined,
+  pinTold: undefined,
+  isPinInMessages: false,
 })

@@ -25,7 +25,7 @@ export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log, worl
       session.owed ??= reason
       return
     }
-    const text = await rules.textFor(session, startHookTime(world))
+    const { text, told } = await rules.forMessage(session, startHookTime(world))
     if (text === "") return
     const sent = await host.sendSilently(session.id, {
       noReply: true,
@@ -39,6 +39,7 @@ export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log, worl
       })
       return
     }
+    session.toldRules = told
     log.trace(
       reason === "created"
         ? `Sent rules to session ${session.id}`
@@ -56,6 +57,8 @@ export const openSilentMessages = (host: Host, rules: RulesLayer, log: Log, worl
     },
     compacted: async (session) => {
       session.told = true
+      // The message that told them is in the summary now.
+      session.toldRules = new Set()
       session.owed = "compacted"
       await deliver(session)
     },

@@ -1,10 +1,19 @@
 /** What rules may ask, gathered only as far as the rules at hand do ask. */
 import { relative } from "node:path"
 
-import { readBranch, readProjects, type Place, type Rule, type Situation } from "@meridian/continuity"
+import {
+  promptPaths,
+  readBranch,
+  readProjects,
+  touchPaths,
+  type Place,
+  type Rule,
+  type Situation,
+} from "@meridian/continuity"
 
 import type { ModelName } from "./history.ts"
 import type { Host } from "./host.ts"
+import type { Log } from "./log.ts"
 import type { Session } from "./session.ts"
 import type { HookTime, World } from "./world.ts"
 
@@ -19,14 +28,17 @@ export interface Surroundings {
   ) => Promise<Situation>
 }
 
-export const openSurroundings = (place: Place, host: Host, world: World): Surroundings => {
+export const openSurroundings = (place: Place, host: Host, log: Log, world: World): Surroundings => {
   let tools: readonly string[] = []
   let toolsUntil = Number.NEGATIVE_INFINITY
   const toolIds = async (): Promise<readonly string[]> => {
     if (world.clock() < toolsUntil) return tools
     const answer = await host.toolIds()
     // An empty answer came too late or not at all; it is asked again at the next request.
-    if (answer.length === 0) return tools
+    if (answer.length === 0) {
+      log.warnOnce("meridian: the host did not list its tools; rules that ask for a tool go by the last list")
+      return tools
+    }
     tools = answer
     toolsUntil = world.clock() + TOOLS_AGE_MS
     return tools
@@ -37,7 +49,7 @@ export const openSurroundings = (place: Place, host: Host, world: World): Surrou
         rules.some(({ activation }) => activation.kind === "when" && name in activation.conditions)
       const model = latestModel ?? session.model
       return {
-        paths: withNearPaths(session.paths, place),
+        paths: withNearPaths(pathsOf(session, place), place),
         prompt: session.prompt,
         tools: asks("tools") ? await toolIds() : [],
         models: model === undefined ? [] : [model.modelID, `${model.providerID}/${model.modelID}`],
@@ -51,6 +63,10 @@ export const openSurroundings = (place: Place, host: Host, world: World): Surrou
     },
   }
 }
+
+/** Those the tools touched, and those the latest prompt names: a rule for a new file is needed before it is written. */
+const pathsOf = ({ paths, prompt }: Session, place: Place): readonly string[] =>
+  touchPaths(paths, promptPaths(prompt ?? ""), place)
 
 /** Started in a sub-folder, a rule there may speak of paths from that folder. */
 const withNearPaths = (paths: readonly string[], { root, directory }: Place): readonly string[] => {

@@ -7,6 +7,8 @@ export interface World {
   /** Resolves after so many milliseconds, unless cancelled; does not keep the process alive. */
   readonly wait: (ms: number) => { readonly over: Promise<void>; readonly cancel: () => void }
   readonly print: (line: string) => void
+  /** Stderr is a terminal: the host may be drawing on it. */
+  readonly isScreen: boolean
 }
 
 /** A hook may take 250 ms in all. What follows fits into it, with room for work that cannot be interrupted. */

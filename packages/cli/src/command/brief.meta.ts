@@ -1,4 +1,4 @@
-import { ANY, defineMeta, INTEGER, listOf, objectOf, STRING } from "@meridian/spaces"
+import { defineMeta, INTEGER, listOf, objectOf, STRING } from "@meridian/spaces"
 
 export const BRIEF = defineMeta({
   name: "brief",
@@ -19,7 +19,10 @@ export const BRIEF = defineMeta({
       description: "Tokens the brief may take at most.",
       value: "N",
     },
-    injected: { type: "boolean", description: "Show what the OpenCode plugin last put into requests here." },
+    injected: {
+      type: "boolean",
+      description: "Show what hooks and plugin last put into requests of this project, in every harness.",
+    },
   },
   format: "text",
   output: objectOf(
@@ -31,8 +34,13 @@ export const BRIEF = defineMeta({
       artifact: STRING,
       tokens: INTEGER,
       warnings: listOf(STRING),
-      file: STRING,
-      entries: listOf(ANY),
+      folder: STRING,
+      entries: listOf(
+        objectOf(
+          { at: STRING, host: STRING, session: STRING, directory: STRING, request: STRING, tokens: INTEGER },
+          { texts: listOf(STRING), ms: INTEGER, invented: listOf(STRING), warnings: listOf(STRING) },
+        ),
+      ),
     },
   ),
 })

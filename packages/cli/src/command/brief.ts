@@ -1,24 +1,15 @@
 /** `meridian brief`. */
 import { implement } from "@meridian/spaces"
 
+import { injectionDocument } from "../continuity/injection-document.ts"
 import { BRIEF } from "./brief.meta.ts"
 
 export const brief = implement(BRIEF, {
   run: async ({ host, injected, maxTokens }, { cwd, env }) => {
     const { makeBrief, readInjected } = await import("../continuity/index.ts")
     if (injected) {
-      const { file, entries, output } = readInjected({ cwd, env })
-      return {
-        output,
-        file,
-        entries: entries.map(({ at, directory, session, request, texts }) => ({
-          at,
-          directory,
-          session,
-          request,
-          texts,
-        })),
-      }
+      const { folder, entries, output } = readInjected({ cwd, env })
+      return { output, folder, entries: entries.map(injectionDocument) }
     }
     const { artifact, ...made } = await makeBrief({ cwd, env, host, maxTokens })
     return artifact === null ? made : { ...made, artifact }

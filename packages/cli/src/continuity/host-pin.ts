@@ -39,9 +39,8 @@ export interface HostPin extends Pin {
 
 export const pinForHost = async (query: HostPinQuery): Promise<HostPin> => {
   const { env, host, input } = query
-  const directory = resolve(input?.cwd ?? query.cwd)
-  const place: Place = { root: projectRoot(directory), directory }
-  const transcript = ledgerOf(query, place)
+  const place = placeOf(query)
+  const transcript = ledgerForHost(query)
   const rules = rulesFor(place, env, transcript.ledger)
   const pin = await readPin({
     place,
@@ -65,10 +64,16 @@ export const stateRootOf = ({ root, directory }: Place): string =>
     ? directory
     : root
 
-const ledgerOf = (
-  { env, input }: HostPinQuery,
-  place: Place,
+const placeOf = ({ cwd, input }: HostPinQuery): Place => {
+  const directory = resolve(input?.cwd ?? cwd)
+  return { root: projectRoot(directory), directory }
+}
+
+/** What the host's own transcript says. */
+export const ledgerForHost = (
+  query: HostPinQuery,
 ): { readonly ledger: LedgerState; readonly warnings: readonly string[] } => {
+  const { env, input } = query
   if (input?.transcript === undefined) return { ledger: EMPTY_LEDGER, warnings: [] }
   const folder = stateFolder(env)
   const read = readTranscript({
@@ -80,7 +85,7 @@ const ledgerOf = (
   const isOurs =
     read.about.id === input.session ||
     basename(input.transcript).includes(input.session) ||
-    (read.about.directory !== undefined && isInside(place.root, read.about.directory))
+    (read.about.directory !== undefined && isInside(placeOf(query).root, read.about.directory))
   return isOurs
     ? { ledger: read.ledger, warnings: read.warnings }
     : { ledger: EMPTY_LEDGER, warnings: ["the transcript belongs to another session and is not used"] }

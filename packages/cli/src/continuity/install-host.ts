@@ -4,9 +4,9 @@ import { delimiter, join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
 
+import { addHooks, removeHooks } from "./host-hooks.ts"
 import { installPlugin, removePlugin } from "./plugin-file.ts"
 import { projectRoot } from "./project-root.ts"
-import { addHook, removeHook } from "./session-start-hook.ts"
 import { editSettings } from "./settings-file.ts"
 
 export type InstallHost = "claude" | "codex" | "opencode"
@@ -47,9 +47,8 @@ export const installHost = (input: InstallInput): InstallOutput => {
     case "claude":
     case "codex": {
       const path = join(root, SETTINGS[host])
-      const command = `${programOf(input)} brief --host ${host}`
       const action = editSettings(path, (text) =>
-        input.remove ? removeHook(text, host) : addHook(text, host, command),
+        input.remove ? removeHooks(text, host) : addHooks(text, host, programOf(input)),
       )
       return { host, path, action, notes: action === "installed" ? NOTES[host] : [] }
     }

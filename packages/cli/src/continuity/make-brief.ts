@@ -2,8 +2,9 @@
 import { estimateTokens, readBrief, type Brief } from "@meridian/continuity"
 import { Failure } from "@meridian/protocol"
 
+import { answerHook } from "./answer-hook.ts"
 import { readHookInput, type HookInput } from "./hook-input.ts"
-import { pinForHost, stateRootOf } from "./host-pin.ts"
+import { stateRootOf } from "./host-pin.ts"
 import { projectRoot } from "./project-root.ts"
 
 export const BRIEF_HOSTS = ["text", "opencode", "claude", "codex"] as const
@@ -43,13 +44,26 @@ export const makeBrief = async (input: BriefInput): Promise<BriefOutput> => {
     case "claude":
     case "codex": {
       const hook = await (input.hook ?? readHookInput)()
-      const pin = await pinForHost({ host, cwd: input.cwd, env: input.env, input: hook, ...limits })
-      return { ...describe(host, root, pin, pin.pinned), output: forHook(pin.pinned) }
+      const answer = await answerHook({
+        host,
+        cwd: input.cwd,
+        env: input.env,
+        input: hook,
+        now: () => new Date(),
+        clock: () => performance.now(),
+        ...limits,
+      })
+      return { ...describe(host, root, answer, answer.text), output: answer.output }
     }
   }
 }
 
-const describe = (host: BriefHost, root: string, brief: Brief, output: string): BriefOutput => ({
+const describe = (
+  host: BriefHost,
+  root: string,
+  brief: Pick<Brief, "mode" | "artifact" | "warnings">,
+  output: string,
+): BriefOutput => ({
   host,
   root,
   mode: brief.mode,
@@ -64,9 +78,3 @@ const hostOf = (name: string): BriefHost => {
   if (host === undefined) throw new Failure("HOST_UNKNOWN", { host: name, known: BRIEF_HOSTS.join(", ") })
   return host
 }
-
-/** Both agents add `additionalContext` of a SessionStart hook to the next request. Nothing known is nothing printed. */
-const forHook = (text: string): string =>
-  text === ""
-    ? ""
-    : JSON.stringify({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text } })

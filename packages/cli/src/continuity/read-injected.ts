@@ -1,68 +1,46 @@
-/** What the OpenCode plugin last put into requests of this directory. The plugin keeps it in debug mode. */
-import { readFileSync } from "node:fs"
+/** What was put into requests of this directory, in every host: the newest ones, with what they contradicted. */
 import { join } from "node:path"
 
-import { projectRoot } from "./project-root.ts"
+import { contradiction, readInjections, type Injection } from "@meridian/continuity"
 
-export interface InjectedEntry {
-  readonly at: string
-  readonly directory: string
-  readonly session: string
-  readonly request: string
-  readonly texts: readonly string[]
-}
+import { plainText } from "../direct/conversation/plain-text.ts"
+import { projectRoot } from "./project-root.ts"
+import { stateFolder } from "./state-folder.ts"
 
 export interface InjectedOutput {
-  readonly file: string
-  readonly entries: readonly InjectedEntry[]
+  /** Where it is written down. */
+  readonly folder: string
+  readonly entries: readonly Injection[]
   readonly output: string
 }
+
+const SHOWN = 20
 
 export const readInjected = (input: {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
 }): InjectedOutput => {
-  const state = input.env["XDG_STATE_HOME"] || join(input.env["HOME"] ?? "", ".local/state")
-  const file = join(state, "meridian", "opencode-injected.json")
+  const folder = injectionFolder(input.env)
   const root = projectRoot(input.cwd)
-  const entries = readEntries(file).filter(({ directory }) => projectRoot(directory) === root)
-  return { file, entries, output: render(file, entries) }
+  const entries = readInjections(folder, ({ directory }) => projectRoot(directory) === root).slice(-SHOWN)
+  return { folder, entries, output: entries.length === 0 ? nothing(folder) : entries.map(tell).join("\n\n") }
 }
 
-const render = (file: string, entries: readonly InjectedEntry[]): string =>
-  entries.length === 0
-    ? `Nothing is recorded for this directory in ${file}. Set MERIDIAN_PLUGIN_OPTIONS='{"debug":true}' and run OpenCode here.`
-    : entries
-        .map(({ at, session, request, texts }) => [`=== ${at} ${session} ${request}`, ...texts].join("\n\n"))
-        .join("\n\n")
+export const injectionFolder = (env: Readonly<Record<string, string | undefined>>): string =>
+  join(stateFolder(env) ?? "", "injections")
 
-const readEntries = (file: string): readonly InjectedEntry[] => {
-  try {
-    const document: unknown = JSON.parse(readFileSync(file, "utf8"))
-    const entries: unknown = fieldOf(document, "entries")
-    return Array.isArray(entries) ? entries.flatMap(entryOf) : []
-  } catch {
-    return []
-  }
-}
+const nothing = (folder: string): string =>
+  `Nothing was put into a request of this directory yet (looked in ${folder}). It happens after a compaction, in a harness that 'meridian init' has connected.`
 
-const entryOf = (value: unknown): readonly InjectedEntry[] => {
-  const text = (key: string): string => {
-    const field = fieldOf(value, key)
-    return typeof field === "string" ? field : ""
-  }
-  const texts = fieldOf(value, "texts")
-  if (!Array.isArray(texts) || text("directory") === "") return []
-  return [
-    {
-      at: text("at"),
-      directory: text("directory"),
-      session: text("session"),
-      request: text("request"),
-      texts: texts.filter((item) => typeof item === "string"),
-    },
-  ]
-}
-
-const fieldOf = (value: unknown, key: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
+const tell = ({ at, host, session, request, tokens, ms, texts, invented = [] }: Injection): string =>
+  plainText(
+    [
+      `=== ${at} ${host} ${session} ${request}`,
+      `${tokens} tokens${ms === undefined ? "" : `, made in ${ms} ms`}`,
+      ...texts,
+      ...invented
+        .map(contradiction)
+        .filter((line) => !texts.some((text) => text.includes(line)))
+        .map((line) => `(not told yet) ${line}`),
+    ].join("\n\n"),
+  )

@@ -8,6 +8,7 @@ export type FactKind =
   | "task"
   | "task-change"
   | "request"
+  | "user-message"
   | "constraint"
   | "objective"
   | "step"

@@ -22,7 +22,7 @@ export interface ReadBriefOptions {
   readonly attachments?: readonly Attachment[]
   /** How the pinned part begins. */
   readonly head?: PinnedOptions["head"]
-  /** For an agent: a phrase that only fills a gap is left out, and the text is empty when nothing is known. */
+  /** For an agent a phrase that only fills a gap is left out: nobody said it. */
   readonly reader?: "person" | "agent"
   /** What the caller knows beside the files (its log, its working set). Newer than the files: a single value replaces theirs. */
   readonly facts?: readonly Fact[]
@@ -69,10 +69,8 @@ export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
   const read = workflow === undefined ? sessionFacts(session) : workflowFacts(workflow, session)
   const facts = settleFacts(appendFacts(withTask(read, given), given.filter(holdsBeside(read, workflow))))
   const limits = options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }
-  const isKnown = facts.some(({ source }) => source !== DEFAULT_SOURCE)
   const told = options.reader === "agent" ? facts.filter(({ source }) => source !== DEFAULT_SOURCE) : facts
-  const rendered =
-    options.reader === "agent" && !isKnown ? { text: "", leftOut: 0 } : renderSettledBrief(told, limits)
+  const rendered = renderSettledBrief(told, limits)
   const { attachments, head } = options
   const pinned = renderSettledPinned(facts, {
     ...limits,

@@ -5,9 +5,10 @@
  */
 import type { Attachment } from "../domain/brief/attachment.ts"
 import { pinTokens } from "../domain/brief/budget.ts"
+import { type PinnedOptions, renderPinned } from "../domain/brief/render-pinned.ts"
 import { appendFacts, type Fact } from "../domain/fact.ts"
 import { launchBodies } from "../domain/launch-record/render-launch.ts"
-import { CONVERSATION, ledgerFacts } from "../domain/ledger/ledger-facts.ts"
+import { CONVERSATION, ledgerFacts, unseenSummaryFacts } from "../domain/ledger/ledger-facts.ts"
 import type { LedgerState } from "../domain/ledger/ledger-state.ts"
 import { READ_LIMITS } from "../domain/limits.ts"
 import { cleanBody } from "../domain/rule/clean-body.ts"
@@ -26,6 +27,8 @@ export interface PinQuery {
   readonly ledger: LedgerState
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly harnessSessionId: string
+  /** False: nothing of what the project's own files say. */
+  readonly withProject?: boolean
   /** Rules that apply now; none where the host gets them in another way. */
   readonly rules?: readonly Rule[]
   /** Facts only the host knows. */
@@ -64,22 +67,40 @@ export const readPin = async (query: PinQuery): Promise<Pin> => {
     timeMs: leftMs(),
   })
   const said = ledgerFacts(ledger, { place }).filter(({ kind }) => kind !== "run")
-  const facts = [readCommitFacts(place.root, leftMs()), said, launchFacts(launch), runs, query.facts ?? []]
+  const unseen = query.isSummaryKnown === false ? unseenSummaryFacts(ledger) : []
+  const facts = [
+    readCommitFacts(place.root, leftMs()),
+    said,
+    unseen,
+    launchFacts(launch),
+    runs,
+    query.facts ?? [],
+  ]
   const maxTokens = pinTokens(query.window ?? ledger.window, query.maxTokens)
-  const brief = await readBrief({
-    root: query.stateRoot,
+  const known = facts.reduce((older, newer) => appendFacts(older, newer), [])
+  const options = {
     maxTokens,
-    facts: facts.reduce((older, newer) => appendFacts(older, newer), []),
-    attachments: [
+    attachments: onceEach([
       ...ruleBodies(query.rules ?? []),
       ...launchBodies(launch?.texts ?? []),
       ...skillBodies(ledger),
-    ],
+    ]),
     head: query.head ?? "state",
+  } as const
+  if (query.withProject === false) return { ...fromFacts(known, options), tokensAtMost: maxTokens }
+  const brief = await readBrief({
+    ...options,
+    root: query.stateRoot,
+    facts: known,
     reader: "agent",
     limits: { timeMs: Math.min(READ_LIMITS.timeMs, leftMs()) },
   })
   return { ...brief, tokensAtMost: maxTokens }
+}
+
+const fromFacts = (facts: readonly Fact[], options: PinnedOptions): Brief => {
+  const { text, leftOut } = renderPinned(facts, options)
+  return { text: "", pinned: text, mode: "generic", artifact: undefined, facts, leftOut, warnings: [] }
 }
 
 /** What the launch knows better than the conversation: the task without anybody's wrapping, the agent. */
@@ -100,6 +121,10 @@ const launchFacts = (launch: Launch | undefined): readonly Fact[] => {
       })),
   ]
 }
+
+/** The same text under two names is said once. */
+const onceEach = (attachments: readonly Attachment[]): readonly Attachment[] =>
+  attachments.filter(({ body }, index) => attachments.findIndex((other) => other.body === body) === index)
 
 const ruleBodies = (rules: readonly Rule[]): readonly Attachment[] =>
   stableFirst(rules).map(({ path, folder, body }) => ({

@@ -27,6 +27,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
   let isReverted = false
   const order: string[] = []
   let compaction: JsonObject | undefined
+  let agentNow: string | undefined
 
   const survey = (entry: JsonObject): void => {
     const message = objectAt(entry, "info")
@@ -78,9 +79,22 @@ export const openOpencodeReader: OpenReader = (losses) => {
           losses.add("unknown")
       }
     const text = texts.filter((said) => said !== "").join("\n\n")
-    if (text === "" && files.length === 0) return []
+    const state = stateOf(info, parts)
+    if (text === "" && files.length === 0) return state
     const prompt = files.length === 0 ? { text } : { text, files }
-    return [{ kind: "prompt", ...timeIn(info), key: wordAt(info, "id"), prompt }]
+    return [...state, { kind: "prompt", ...timeIn(info), key: wordAt(info, "id"), prompt }]
+  }
+
+  /** The agent the person chose, and files that were attached by name. */
+  const stateOf = (info: JsonObject, parts: readonly JsonObject[]): readonly Piece[] => {
+    const chosen = textAt(info, "agent")
+    const isNews = chosen !== undefined && chosen !== agentNow
+    agentNow = chosen ?? agentNow
+    const paths = parts.flatMap(attachedPath)
+    return [
+      ...(isNews ? [{ kind: "agent", name: chosen } as const] : []),
+      ...(paths.length === 0 ? [] : [{ kind: "files", ...timeIn(info), paths } as const]),
+    ]
   }
 
   const readTool = (
@@ -212,6 +226,20 @@ export const openOpencodeReader: OpenReader = (losses) => {
       losses.add("unknown")
       return []
     },
+  }
+}
+
+/** Of a file the person attached: `source.path`, or a `file:` address. */
+export const attachedPath = (part: JsonObject): readonly string[] => {
+  if (wordAt(part, "type") !== "file") return []
+  const path = textAt(objectAt(part, "source"), "path")
+  if (path !== undefined) return [path]
+  const url = wordAt(part, "url")
+  if (!url.startsWith("file://") || url.length > 4096) return []
+  try {
+    return [decodeURIComponent(new URL(url).pathname)]
+  } catch {
+    return []
   }
 }
 

@@ -9,6 +9,14 @@ export const pinTokens = (window?: number, most: number = TEXT_LIMITS.briefToken
   return Math.min(most, Math.floor(shareOf(window) * Math.max(1, most / TEXT_LIMITS.briefTokens)))
 }
 
+/** For other texts: as many tokens as asked for, but not more than such a share of what the model can hold. */
+export const scaleTokens = (most: number, window: number | undefined, share: number): number =>
+  window === undefined || !Number.isFinite(window) || window <= 0
+    ? most
+    : Math.min(most, Math.max(LEAST, Math.floor(window * share)))
+
+const LEAST = 100
+
 const SMALL = { window: 8_000, tokens: 400 } as const
 const LARGE = { window: 32_000, tokens: TEXT_LIMITS.briefTokens } as const
 

@@ -127,8 +127,9 @@ export const PINNED_SECTIONS: readonly Section[] = [
   request,
   section("extra", "Todo", ["todo"], { rank: 76, limit: 10 }),
   section("extra", "Runs", ["run"], { rank: 78, ...newest(8) }),
-  section("extra", "Active Files", ["file"], { rank: 40, ...newest(12) }),
+  section("extra", "Active Files", ["file"], { rank: 40, ...newest(20) }),
   commits,
   section("extra", "Next Action", ["next-action"], { rank: 108 }),
+  section("extra", "Messages of the User", ["user-message"], { rank: 50, ...newest(8), bulletLength: 160 }),
   invented,
 ]

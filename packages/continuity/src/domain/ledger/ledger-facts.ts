@@ -3,6 +3,7 @@ import type { Fact, FactKind } from "../fact.ts"
 import { type Place, projectPath } from "../working-set/working-set.ts"
 import type { LedgerState } from "./ledger-state.ts"
 import { settleLedger } from "./ledger.ts"
+import { isGreeting } from "./task.ts"
 import type { WorkItem } from "./work-list.ts"
 
 /** Where such facts come from: the conversation itself. */
@@ -23,7 +24,7 @@ export const ledgerFacts = (before: LedgerState, options: LedgerFactsOptions = {
   const { task } = state
   if (task !== undefined) add("task", task.text, task.order)
   for (const { text, order } of state.taskChanges) add("task-change", text, order)
-  const latest = state.prompts.at(-1)
+  const latest = state.prompts.findLast(({ text }) => !isGreeting(text))
   if (latest !== undefined && latest.order !== task?.order) add("request", latest.text, latest.order)
 
   for (const { kind, text, order } of state.said) {
@@ -43,6 +44,26 @@ export const ledgerFacts = (before: LedgerState, options: LedgerFactsOptions = {
   for (const { invented, order } of state.compactions)
     for (const claim of invented) add("invented", contradiction(claim), order)
   return facts.toSorted((left, right) => left.order - right.order)
+}
+
+/**
+ * For a host whose summary is not known yet: what the user really said, so that whatever the summary puts into the user's
+ * mouth can be told from it. Nothing when some messages are not known.
+ */
+export const unseenSummaryFacts = ({ prompts, promptsDropped, task }: LedgerState): readonly Fact[] => {
+  if (promptsDropped > 0 || prompts.length === 0) return []
+  const others = prompts.slice(0, -1).filter(({ order }) => order !== task?.order)
+  const count = prompts.length === 1 ? "one message" : `${prompts.length} messages`
+  return [
+    ...others.map(({ text, order }): Fact => ({ kind: "user-message", text, source: CONVERSATION, order })),
+    {
+      kind: "invented",
+      text: `The user sent ${count} before the summary was written. A request that the summary ascribes to the user and that none of them holds was never made.`,
+      source: CONVERSATION,
+      order: Number.MAX_SAFE_INTEGER,
+      key: "unseen summary",
+    },
+  ]
 }
 
 /** Files in hand as the project sees them, most recent last. */

@@ -185,18 +185,29 @@ test("a skill is known by its tool or by the file that was read, with its body",
     does("Skill", { skill: "orchestrate" }, "Launching skill: orchestrate"),
     { kind: "skill", name: "orchestrate", body: "Say quux." },
     does("exec_command", { cmd: "cat .agents/skills/plan/SKILL.md" }, "Chunk ID: 1\nOutput:\nPlan first.\n"),
-    does("skill", { name: "review" }, "Read twice."),
+    does(
+      "skill",
+      { name: "review" },
+      '<skill_content name="review">\n# Skill: review\n\nRead twice.\n\nBase directory for this skill: /x\n<skill_files>\n</skill_files>\n</skill_content>',
+    ),
+    does("Read", { file_path: "/p/skills/ship/SKILL.md" }, "1\tShip it.\n2\tTwice."),
   )
   expect(state.skills.map(({ name, body }) => [name, body])).toEqual([
     ["orchestrate", "Say quux."],
     ["plan", "Plan first.\n"],
     ["review", "Read twice."],
+    ["ship", "Ship it.\nTwice."],
   ])
 })
 
 test("a summary that quotes what nobody said is contradicted, and decides nothing", () => {
   const summary = 'Decision: drop everything.\nThe user asked: "drop the production database".'
-  const state = fold(prompt("Fix the login page."), says(summary), { kind: "summary", text: summary })
+  const state = fold(
+    prompt("Fix the login page."),
+    says(summary),
+    { kind: "usage" },
+    { kind: "summary", text: summary },
+  )
   expect(told(state, "decision")).toEqual([])
   expect(told(state, "invented")).toEqual([
     'The summary says the user asked "drop the production database"; no such message exists.',

@@ -3,7 +3,7 @@
  * holds, files in hand, runs that were started, the list of work, skills that were loaded, agent and mode. The same
  * pieces give the same ledger, however they are cut into calls and whatever is written down between them.
  */
-import { asObject, parseObject, textAt, wordAt, type JsonObject } from "@meridian/protocol"
+import { asObject, textAt, type JsonObject } from "@meridian/protocol"
 
 import { commandOf, toolPaths } from "../working-set/tool-paths.ts"
 import {
@@ -14,6 +14,7 @@ import {
   type SeenFile,
   type SeenRun,
 } from "./ledger-state.ts"
+import { loadedSkill, mayLoadSkill } from "./loaded-skill.ts"
 import type { LedgerPiece } from "./piece.ts"
 import { inventedClaims } from "./quotes.ts"
 import { noteHeard } from "./said.ts"
@@ -44,12 +45,22 @@ export const settleLedger = (state: LedgerState): LedgerState => {
   return pending === undefined ? state : hear(rest, pending.text, "agent", pending.order)
 }
 
+/** Told beside the conversation, and perhaps again by a reader that has only begun: they take no place in it. */
+const SILENT: ReadonlySet<LedgerPiece["kind"]> = new Set([
+  "agent",
+  "mode",
+  "window",
+  "reasoning",
+  "usage",
+  "failed",
+])
+
 const takePiece = (before: LedgerState, piece: LedgerPiece): LedgerState => {
-  const order = before.count + 1
+  const order = before.count + (SILENT.has(piece.kind) ? 0 : 1)
   const time = "time" in piece ? piece.time : undefined
   const dated = time === undefined ? before : { ...before, time }
   const counted = { ...dated, count: order }
-  const state = piece.kind === "summary" ? withoutSummary(counted, piece.text) : settleLedger(counted)
+  const state = afterWords(counted, piece)
   switch (piece.kind) {
     case "prompt":
       return takePrompt(state, piece.prompt.text, order)
@@ -80,6 +91,29 @@ const takePiece = (before: LedgerState, piece: LedgerPiece): LedgerState => {
   }
 }
 
+/** The agent's last words are heard when something else is said or done; what is only recorded beside them waits. */
+const afterWords = (state: LedgerState, piece: LedgerPiece): LedgerState => {
+  switch (piece.kind) {
+    case "summary":
+      return withoutSummary(state, piece.text)
+    case "prompt":
+    case "text":
+    case "call":
+    case "result":
+      return settleLedger(state)
+    case "todo":
+    case "agent":
+    case "mode":
+    case "skill":
+    case "files":
+    case "window":
+    case "reasoning":
+    case "usage":
+    case "failed":
+      return state
+  }
+}
+
 /** Codex records its summary twice: first as if the agent had said it. Nobody decided anything by it. */
 const withoutSummary = (state: LedgerState, summary: string): LedgerState => {
   const { pending, ...rest } = state
@@ -92,9 +126,10 @@ const takePrompt = (state: LedgerState, text: string, order: number): LedgerStat
   if (asked === undefined) return state
   const known = notePrompt(state, asked, order)
   const { task } = state
-  if (task === undefined || isGreeting(task.text)) {
+  if (isGreeting(asked)) return known
+  if (task === undefined) {
     const first = { text: asked.slice(0, TASK_LIMITS.length), order }
-    return hear({ ...known, task: first, taskChanges: [] }, asked, "user", order)
+    return hear({ ...known, task: first }, asked, "user", order)
   }
   const changes = changesOfTask(task.text, asked).map((change) => ({ text: change, order }))
   const taskChanges = [...state.taskChanges, ...changes].slice(-TASK_LIMITS.changes)
@@ -136,8 +171,9 @@ const takeCall = (state: LedgerState, { callID, tool, input }: CallPiece, order:
 const keptInput = (tool: string, input: JsonObject | undefined): JsonObject | undefined => {
   if (input === undefined) return undefined
   if (/^(?:todo|task|update_plan|.*_goal|skill|.*run_(?:spawn|continue)$)/i.test(tool)) return input
+  if (mayLoadSkill(tool, input)) return input
   const command = commandOf(input)
-  return SPAWNS.test(command) || SKILL_FILE.test(command) ? { command: command.slice(0, 2_000) } : undefined
+  return SPAWNS.test(command) ? { command: command.slice(0, 2_000) } : undefined
 }
 
 const takeResult = (
@@ -154,7 +190,9 @@ const takeResult = (
   const change = applyWorkCall(settled.work, { tool: call.tool, input: call.input, output })
   if (change.tag === "changed") return { ...settled, work: { ...change.work, order } }
   if (change.tag === "unknown") return { ...settled, unknown: settled.unknown + 1 }
-  return noteRuns(noteLoadedSkill(settled, call, output, order), call, output, order)
+  const skill = loadedSkill(call.tool, call.input, output)
+  if (skill !== undefined) return noteSkill(settled, skill.name, skill.body, order)
+  return noteRuns(settled, call, output, order)
 }
 
 /** A tool tells its list before it is known to have succeeded; a list without a call counts at once. */
@@ -189,30 +227,9 @@ const noteRuns = (state: LedgerState, call: OpenCall, output: string, order: num
   return { ...state, runs: [...others, ...seen].slice(-LEDGER_LIMITS.runs) }
 }
 
-const SKILL_FILE = /([\w.-]{1,80})\/SKILL\.md\b/
-
-/** By its tool, or by reading its file as agents without such a tool do. */
-const noteLoadedSkill = (state: LedgerState, call: OpenCall, output: string, order: number): LedgerState => {
-  if (/^skill$/i.test(call.tool)) {
-    const name = textAt(call.input, "name") ?? textAt(call.input, "skill") ?? wordAt(call.input, "command")
-    return name === "" ? state : noteSkill(state, name, output, order)
-  }
-  const name = SKILL_FILE.exec(commandOf(call.input))?.[1]
-  return name === undefined ? state : noteSkill(state, name, bodyOf(output), order)
-}
-
-/** Behind the lines a shell tool puts before its output. */
-const bodyOf = (output: string): string => {
-  const wrapped = output.startsWith("{") ? textAt(parseObject(output), "output") : undefined
-  const text = wrapped ?? output
-  const at = text.indexOf("\nOutput:\n")
-  return at === -1 ? text : text.slice(at + "\nOutput:\n".length)
-}
-
 const noteSkill = (state: LedgerState, name: string, body: string, order: number): LedgerState => {
   const known = state.skills.find((skill) => skill.name === name)
-  // "Launching skill: x" tells that it is there; the body comes with the next line.
-  const text = body.startsWith("Launching skill:") ? (known?.body ?? "") : body
+  const text = body === "" ? (known?.body ?? "") : body
   const skill = { name: name.slice(0, 200), body: text.slice(0, LEDGER_LIMITS.skillBody), order }
   const others = state.skills.filter((other) => other !== known)
   return { ...state, skills: [...others, skill].slice(-LEDGER_LIMITS.skills) }

@@ -20,7 +20,7 @@ export const QUOTE_LIMITS = {
 
 /** What the summary says the user asked, and no message of the user holds. */
 export const inventedClaims = (summary: string, userTexts: readonly string[]): readonly string[] =>
-  [...new Set(checkQuotes(summary.slice(0, QUOTE_LIMITS.summaryLength), userTexts).removed)]
+  [...new Set(checkQuotes(withoutFrame(summary).slice(0, QUOTE_LIMITS.summaryLength), userTexts).removed)]
     .slice(0, QUOTE_LIMITS.claims)
     .map((claim) => claim.slice(0, QUOTE_LIMITS.claimLength))
 
@@ -42,7 +42,7 @@ export const checkQuotes = (summary: string, userTexts: readonly string[]): Chec
       aboutUser = USER.test(line)
       return line
     }
-    if (!aboutUser && !USER.test(line)) return line
+    if (!aboutUser && !isOfUser(line)) return line
     const quotes = [...line.matchAll(QUOTED)].map((match) => match[0])
     const invented = quotes.filter((quote) => !isQuoted(quote.slice(1, -1)))
     if (invented.length > 0)
@@ -60,6 +60,23 @@ export const checkQuotes = (summary: string, userTexts: readonly string[]): Chec
   })
   return removed.length === 0 ? { summary, removed } : { summary: `${MARK}\n${lines.join("\n")}`, removed }
 }
+
+/** What Claude Code writes around a summary is its own: a lead, reminders, and how to go on. */
+const withoutFrame = (summary: string): string => {
+  const end = summary.search(FRAME_END)
+  return (end === -1 ? summary : summary.slice(0, end))
+    .replace(/^This session is being continued from a previous conversation[^\n]*\n/, "")
+    .replaceAll(/<system-reminder>[^]{0,20000}?<\/system-reminder>/g, "")
+}
+
+const FRAME_END =
+  /^(?:If you need specific details from before compaction|(?:Please )?[Cc]ontinue the conversation from where|The messages after this summary are)/m
+
+/** The user is who says it; a line on what the user was told is not about the user's words. */
+const isOfUser = (line: string): boolean => USER.test(line.replaceAll(TOLD_THE_USER, ""))
+
+const TOLD_THE_USER =
+  /\b(?:to|told|tell(?:ing)?|ask(?:ed|ing)?|inform(?:ed|ing)?|show(?:ed|n|ing)?|for|with|remind(?:ed|ing)?|notif(?:y|ied)|warn(?:ed|ing)?|answer(?:ed|ing)?|suggest(?:ed|ing)?|let|gave|give|giving|offer(?:ed|ing)?|without asking) (?:the |our )?(?:users?|human)\b/gi
 
 /** Word for word, or in pieces where the summary left something out ("fix the … in app.ts"). */
 const isSaid = (quote: string, said: readonly string[]): boolean => {

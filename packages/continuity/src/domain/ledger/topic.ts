@@ -17,15 +17,19 @@ export const topicOf = (sentence: string): Topic => {
   const values = new Set<string>()
   const attributes = new Map<string, string>()
   let before: string | undefined
+  let isNamed = false
   for (const match of sentence.slice(0, MAX_LENGTH).matchAll(TOKEN)) {
     const token = match[0]
-    if (isValue(token)) {
+    // What follows a colon is a value, whatever it looks like: `colour: green`.
+    const isTold: boolean = isNamed && !LINKS.has(token.toLowerCase())
+    isNamed = token.endsWith(":") || (isNamed && !isTold)
+    if (isTold || isValue(token)) {
       const value = plainValue(token)
       values.add(value)
       if (before !== undefined) attributes.set(before, value)
       continue
     }
-    const word = token.toLowerCase()
+    const word = token.toLowerCase().replace(/:$/, "")
     if (LINKS.has(word)) continue
     const stem = stemOf(word)
     before = stem

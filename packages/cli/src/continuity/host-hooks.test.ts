@@ -1,25 +1,37 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
-import { addHook, removeHook } from "./session-start-hook.ts"
+import { addHooks, removeHooks } from "./host-hooks.ts"
 
 const COMMAND = "meridian brief --host claude"
+const PROGRAM = "meridian"
 
-const textOf = (edit: ReturnType<typeof addHook>): string => {
+const textOf = (edit: ReturnType<typeof addHooks>): string => {
   if (edit.kind !== "write") throw new Error(`expected a change, got ${edit.kind}`)
   return edit.text
 }
 
 test("without a file the hook is the whole document", () => {
-  expect(JSON.parse(textOf(addHook(undefined, "claude", COMMAND)))).toEqual({
+  expect(JSON.parse(textOf(addHooks(undefined, "claude", PROGRAM)))).toEqual({
     hooks: {
       SessionStart: [{ matcher: "compact", hooks: [{ type: "command", command: COMMAND, timeout: 10 }] }],
+      PostCompact: [{ hooks: [{ type: "command", command: COMMAND, async: true, timeout: 10 }] }],
+    },
+  })
+  expect(JSON.parse(textOf(addHooks(undefined, "codex", PROGRAM)))).toEqual({
+    hooks: {
+      SessionStart: [
+        {
+          matcher: "compact",
+          hooks: [{ type: "command", command: "meridian brief --host codex", timeout: 10 }],
+        },
+      ],
     },
   })
 })
 
 test("an empty file counts as no file", () => {
-  expect(addHook(" \n", "claude", COMMAND)).toEqual(addHook(undefined, "claude", COMMAND))
+  expect(addHooks(" \n", "claude", PROGRAM)).toEqual(addHooks(undefined, "claude", PROGRAM))
 })
 
 test("comments, order, spacing and odd numbers of the others stay as they are", () => {
@@ -35,7 +47,7 @@ test("comments, order, spacing and odd numbers of the others stay as they are", 
     "zeta": 12345678901234567890
 }
 `
-  const after = textOf(addHook(before, "claude", COMMAND))
+  const after = textOf(addHooks(before, "claude", PROGRAM))
   for (const piece of [
     "// ours since 2024",
     `"model": "opus",   "cost": 1.50,`,
@@ -46,19 +58,32 @@ test("comments, order, spacing and odd numbers of the others stay as they are", 
     `"matcher": "compact"`,
   ])
     expect(after).toContain(piece)
-  expect(removeHook(after, "claude")).toEqual({ kind: "write", action: "removed", text: before })
+  expect(removeHooks(after, "claude")).toEqual({ kind: "write", action: "removed", text: before })
 })
 
 test("installing twice changes nothing", () => {
-  const once = textOf(addHook(undefined, "claude", COMMAND))
-  expect(addHook(once, "claude", COMMAND)).toEqual({ kind: "keep", action: "unchanged" })
+  const once = textOf(addHooks(undefined, "claude", PROGRAM))
+  expect(addHooks(once, "claude", PROGRAM)).toEqual({ kind: "keep", action: "unchanged" })
 })
 
 test("another way to start the same program replaces the old one", () => {
-  const old = textOf(addHook(undefined, "claude", `"/old/node" "/old/meridian.js" brief --host claude`))
-  const edit = addHook(old, "claude", COMMAND)
+  const old = textOf(addHooks(undefined, "claude", `"/old/node" "/old/meridian.js"`))
+  const edit = addHooks(old, "claude", PROGRAM)
   expect(edit).toMatchObject({ kind: "write", action: "updated" })
-  expect(textOf(edit)).toBe(textOf(addHook(undefined, "claude", COMMAND)))
+  expect(textOf(edit)).toBe(textOf(addHooks(undefined, "claude", PROGRAM)))
+})
+
+test("what an older version installed gets what it lacks, and a flag that a person added stays", () => {
+  const old = JSON.stringify({
+    hooks: {
+      SessionStart: [
+        { matcher: "compact", hooks: [{ type: "command", command: `${COMMAND} --max-tokens 600` }] },
+      ],
+    },
+  })
+  const updated = textOf(addHooks(old, "claude", PROGRAM))
+  expect(updated.match(/meridian brief --host claude --max-tokens 600/g)).toHaveLength(2)
+  expect(addHooks(updated, "claude", PROGRAM)).toEqual({ kind: "keep", action: "unchanged" })
 })
 
 test("removing takes out only ours, also from a group that holds more", () => {
@@ -75,20 +100,20 @@ test("removing takes out only ours, also from a group that holds more", () => {
       ],
     },
   })
-  const edit = removeHook(before, "claude")
+  const edit = removeHooks(before, "claude")
   expect(JSON.parse(textOf(edit))).toEqual({
     hooks: { SessionStart: [{ matcher: "compact", hooks: [{ type: "command", command: "date" }] }] },
   })
 })
 
 test("the hook of the other agent is not ours to remove", () => {
-  const codex = textOf(addHook(undefined, "codex", "meridian brief --host codex"))
-  expect(removeHook(codex, "claude")).toEqual({ kind: "keep", action: "absent" })
+  const codex = textOf(addHooks(undefined, "codex", PROGRAM))
+  expect(removeHooks(codex, "claude")).toEqual({ kind: "keep", action: "absent" })
 })
 
 test("removing what stood alone removes the file", () => {
-  const alone = textOf(addHook(undefined, "claude", COMMAND))
-  expect(removeHook(alone, "claude")).toEqual({ kind: "delete", action: "removed" })
+  const alone = textOf(addHooks(undefined, "claude", PROGRAM))
+  expect(removeHooks(alone, "claude")).toEqual({ kind: "delete", action: "removed" })
 })
 
 test.each([
@@ -98,8 +123,8 @@ test.each([
   [`{"hooks": []}`, `"hooks" is not an object`],
   [`{"hooks": {"SessionStart": {}}}`, `"hooks.SessionStart" is not a list`],
 ])("%s is refused and not written over", (text, problem) => {
-  expect(addHook(text, "claude", COMMAND)).toEqual({ kind: "invalid", problem })
-  expect(removeHook(text, "claude")).toEqual({ kind: "invalid", problem })
+  expect(addHooks(text, "claude", PROGRAM)).toEqual({ kind: "invalid", problem })
+  expect(removeHooks(text, "claude")).toEqual({ kind: "invalid", problem })
 })
 
 test.each([
@@ -110,9 +135,9 @@ test.each([
   `{\n  // only this\n  "a": 1 // and that\n}`,
   `{\n  "hooks": { "SessionStart": [{ "matcher": "startup", "hooks": [] }] }\n}`,
 ])("%s comes back byte for byte", (before) => {
-  const installed = textOf(addHook(before, "claude", COMMAND))
+  const installed = textOf(addHooks(before, "claude", PROGRAM))
   expect(installed).not.toBe(before)
-  expect(removeHook(installed, "claude")).toEqual({ kind: "write", action: "removed", text: before })
+  expect(removeHooks(installed, "claude")).toEqual({ kind: "write", action: "removed", text: before })
 })
 
 test("whatever JSON object there was is there again, byte for byte, after installing and removing", () => {
@@ -122,8 +147,8 @@ test("whatever JSON object there was is there again, byte for byte, after instal
       fc.constantFrom(undefined, 2, 4, "\t"),
       (object, indent) => {
         const before = JSON.stringify(object, undefined, indent)
-        const installed = textOf(addHook(before, "codex", "meridian brief --host codex"))
-        const edit = removeHook(installed, "codex")
+        const installed = textOf(addHooks(before, "codex", PROGRAM))
+        const edit = removeHooks(installed, "codex")
         expect(edit.kind === "delete" ? "{}" : textOf(edit)).toBe(before)
       },
     ),

@@ -1,0 +1,102 @@
+/**
+ * One call of a hook: what is printed for the host, and what is written down about it. A hook never fails its host's turn:
+ * whatever goes wrong is a warning, and the answer is empty.
+ */
+import { join } from "node:path"
+
+import {
+  contradiction,
+  estimateTokens,
+  inventedClaims,
+  recordInjection,
+  sanitizeLine,
+  type BriefMode,
+  type Injection,
+} from "@meridian/continuity"
+
+import type { HookInput } from "./hook-input.ts"
+import { ledgerForHost, pinForHost, type HostPinQuery } from "./host-pin.ts"
+import { stateFolder } from "./state-folder.ts"
+
+export interface HookAnswer {
+  /** What stdout shows; empty when there is nothing to say. */
+  readonly output: string
+  /** What of it the model will read. */
+  readonly text: string
+  readonly mode: BriefMode
+  readonly artifact: string | undefined
+  readonly warnings: readonly string[]
+}
+
+export interface HookCall extends HostPinQuery {
+  readonly now: () => Date
+  /** Milliseconds that only go forward. */
+  readonly clock: () => number
+}
+
+export const answerHook = async (call: HookCall): Promise<HookAnswer> => {
+  try {
+    return call.input?.event === "PostCompact" ? afterSummary(call, call.input) : await atStart(call)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { ...NOTHING, warnings: [sanitizeLine(`the hook failed: ${reason}`)] }
+  }
+}
+
+const NOTHING: HookAnswer = { output: "", text: "", mode: "generic", artifact: undefined, warnings: [] }
+
+const atStart = async (call: HookCall): Promise<HookAnswer> => {
+  const begun = call.clock()
+  const pin = await pinForHost(call)
+  const { pinned: text, warnings, mode, artifact, facts } = pin
+  record(call, {
+    request: "main request",
+    texts: text === "" ? [] : [text],
+    tokens: estimateTokens(text),
+    ms: Math.round(call.clock() - begun),
+    facts: facts.filter(({ source }) => source !== "default"),
+    invented: pin.ledger.compactions.at(-1)?.invented ?? [],
+    warnings,
+    ...(call.host === "codex" ? summaryOf(pin.ledger.compactions.at(-1)?.summary) : {}),
+  })
+  return { output: asContext("SessionStart", text), text, mode, artifact, warnings }
+}
+
+const summaryOf = (summary: string | undefined): { readonly summary?: string } =>
+  summary === undefined ? {} : { summary }
+
+/** The summary is known now: what it puts into the user's mouth is named. */
+const afterSummary = (call: HookCall, input: HookInput): HookAnswer => {
+  const { summary = "" } = input
+  const { ledger, warnings } = ledgerForHost(call)
+  const said = ledger.prompts.map(({ text }) => text)
+  const invented = ledger.promptsDropped > 0 || said.length === 0 ? [] : inventedClaims(summary, said)
+  const text = invented.map((claim) => sanitizeLine(contradiction(claim), 600)).join("\n")
+  record(call, {
+    request: "summary",
+    texts: text === "" ? [] : [text],
+    tokens: estimateTokens(text),
+    summary,
+    invented,
+  })
+  return { ...NOTHING, output: asContext("PostCompact", text), text, warnings }
+}
+
+/** Both agents add `additionalContext` to a request. Nothing to say is nothing printed. */
+const asContext = (event: string, text: string): string =>
+  text === "" ? "" : JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } })
+
+const record = (
+  call: HookCall,
+  injection: Omit<Injection, "at" | "host" | "session" | "directory">,
+): void => {
+  const folder = stateFolder(call.env)
+  if (folder === undefined || call.input === undefined) return
+  recordInjection(join(folder, "injections"), {
+    at: call.now().toISOString(),
+    host: call.host,
+    session: call.input.session,
+    directory: call.input.cwd ?? call.cwd,
+    ...injection,
+  })
+}

@@ -1,0 +1,71 @@
+/**
+ * A skill an agent has loaded: by the tool its host has for it, or by reading its file as agents without such a tool do.
+ * The body is what the author wrote, without what the tool put around it.
+ */
+import { parseObject, textAt, wordAt, type JsonObject } from "@meridian/protocol"
+
+import { commandOf, toolPaths } from "../working-set/tool-paths.ts"
+
+export interface LoadedSkill {
+  readonly name: string
+  /** Empty when the tool only says that it is there. */
+  readonly body: string
+}
+
+/** Whether the outcome of this call will say something about a skill. */
+export const mayLoadSkill = (tool: string, input: JsonObject | undefined): boolean =>
+  SKILL_TOOL.test(tool) || fileOf(tool, input) !== undefined
+
+export const loadedSkill = (
+  tool: string,
+  input: JsonObject | undefined,
+  output: string,
+): LoadedSkill | undefined => {
+  if (SKILL_TOOL.test(tool)) {
+    const name = textAt(input, "name") ?? textAt(input, "skill") ?? wordAt(input, "command")
+    return name === "" ? undefined : { name, body: bodyOf(output) }
+  }
+  const name = fileOf(tool, input)
+  return name === undefined ? undefined : { name, body: bodyOf(output) }
+}
+
+const SKILL_TOOL = /^skill$/i
+const SKILL_FILE = /([\w.-]{1,80})[\\/]SKILL\.md\b/
+
+const fileOf = (tool: string, input: JsonObject | undefined): string | undefined => {
+  const command = commandOf(input)
+  if (command !== "") return SKILL_FILE.exec(command)?.[1]
+  return /^(?:read|view)$/i.test(tool)
+    ? toolPaths({ tool, input }).flatMap((path) => SKILL_FILE.exec(path)?.[1] ?? [])[0]
+    : undefined
+}
+
+const bodyOf = (output: string): string => {
+  // "Launching skill: x" tells that it is there; the body comes with the next line.
+  if (output.startsWith("Launching skill:")) return ""
+  return withoutNumbers(withoutShell(withoutWrapper(output)))
+}
+
+/** OpenCode: `<skill_content name="x">`, a heading, the body, then where its files are. */
+const withoutWrapper = (output: string): string => {
+  const start = /^<skill_content[^>]*>\n(?:# Skill: [^\n]*\n+)?/.exec(output)?.[0]
+  if (start === undefined) return output
+  const end = output.indexOf("\n\nBase directory for this skill:")
+  return output.slice(start.length, end === -1 ? output.lastIndexOf("</skill_content>") : end)
+}
+
+/** Codex: some lines about the process, then `Output:`; older versions wrap it in JSON. */
+const withoutShell = (output: string): string => {
+  const text = (output.startsWith("{") ? textAt(parseObject(output), "output") : undefined) ?? output
+  const at = text.indexOf("\nOutput:\n")
+  return at === -1 ? text : text.slice(at + "\nOutput:\n".length)
+}
+
+/** Tools that read a file number its lines: `1\ttext`, `    1→text`, `00001| text`, `1: text`. */
+const withoutNumbers = (text: string): string => {
+  const lines = text.replaceAll(/^<(?:file|content)>\n|\n<\/(?:file|content)>[^]*$/g, "").split("\n")
+  const numbered = lines.filter((line) => NUMBER.test(line))
+  return numbered.length * 2 > lines.length ? lines.map((line) => line.replace(NUMBER, "")).join("\n") : text
+}
+
+const NUMBER = /^\s*\d{1,6}(?:[→\t]|\| |: )/
