@@ -86,6 +86,12 @@ export const SERVER_FAILURES = {
     cause: (f) => `${f["limit"]} event streams are open already.`,
     next: () => "close one, or try again later.",
   },
+  SERVER_BUSY: {
+    exit: 1,
+    http: 503,
+    cause: () => "More is on its way to this server than it can hold.",
+    next: () => "send it again in a moment.",
+  },
   SERVER_FAILED: {
     exit: 1,
     http: 500,

@@ -5,6 +5,9 @@ import { basename } from "node:path"
 
 import { Failure, FAILURES, oneLine, type Facts } from "@meridian/protocol"
 
+import type { Outgoing } from "./outgoing.ts"
+import { makeOutlet } from "./outlet.ts"
+
 export type Headers = Readonly<Record<string, string | number>>
 
 /** On every answer. */
@@ -14,13 +17,18 @@ export const SAFE_HEADERS: Headers = {
   "cross-origin-resource-policy": "same-origin",
 }
 
-export const answerJson = (response: ServerResponse, document: unknown): void => {
+/** Above this size an answer may wait for its reader; smaller ones are gone at once. */
+const LARGE_CHARACTERS = 64 * 1024
+
+export const answerJson = (response: ServerResponse, document: unknown, outgoing: Outgoing): void => {
   if (document === undefined) {
     response.writeHead(204, { ...SAFE_HEADERS, "cache-control": "no-store" }).end()
     return
   }
   const body = JSON.stringify(document)
-  response.writeHead(200, { ...SAFE_HEADERS, ...jsonHeaders(body) }).end(body)
+  response.writeHead(200, { ...SAFE_HEADERS, ...jsonHeaders(body) })
+  if (body.length <= LARGE_CHARACTERS) response.end(body)
+  else makeOutlet({ response, outgoing, drop: () => response.destroy() }).end(body)
 }
 
 export const answerFailure = (response: ServerResponse, failure: Failure, more: Headers = {}): void => {

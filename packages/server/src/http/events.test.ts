@@ -189,9 +189,10 @@ test("a follower that stops reading is left with the cursor it got to, while the
   await using fast = await open(scene)
   await fast.until(isSynced)
   const last = 41
+  const reading = fast.until((frame) => frame.id === String(last))
   for (let seq = 2; seq <= last; seq += 1)
     await scene.client.sessions.prompt({ sessionID, prompt: { text: "x".repeat(400_000) }, resume: false })
-  const seen = ids(await fast.until((frame) => frame.id === String(last)))
+  const seen = ids(await reading)
   expect(seen).toEqual(Array.from({ length: last - 1 }, (_, index) => String(index + 2)))
   // Its place is free when it has been left.
   while ((await scene.ask(`/api/session/${sessionID}/event?after=${last}&follow=false`)).status === 503);

@@ -1,11 +1,13 @@
 /**
- * Frames for one reader of server-sent events. While the reader's connection is full nothing more is read for it, so what
- * waits in this process is bounded; a reader that takes nothing for too long is told in the last frame and left.
+ * Frames for one reader of server-sent events. While the reader's connection is full, nothing more is read for it, so that
+ * what waits in this process stays bounded. A reader that takes nothing for too long is told in the last frame and dropped.
  */
 import type { ServerResponse } from "node:http"
 import { setImmediate as nextRound } from "node:timers/promises"
 
 import type { HttpLimits } from "./limits.ts"
+import type { Outgoing } from "./outgoing.ts"
+import { makeOutlet } from "./outlet.ts"
 
 export interface FrameWriter {
   /** Aborts when nothing more can be sent. */
@@ -22,52 +24,47 @@ export interface FrameWriter {
 
 export const makeFrameWriter = (options: {
   readonly response: ServerResponse
-  readonly limits: Pick<HttpLimits, "slowReaderMs" | "farewellMs">
+  readonly outgoing: Outgoing
+  readonly limits: Pick<HttpLimits, "farewellMs">
   /** The last frame for a reader that is dropped for being slow. */
   readonly slowFrame: () => string
 }): FrameWriter => {
-  const { response, limits, slowFrame } = options
+  const { response, outgoing, limits, slowFrame } = options
   const ended = new AbortController()
   let gathered: string[] = []
-  let full: { readonly drained: Promise<void>; readonly release: () => void } | undefined
-  let patience: NodeJS.Timeout | undefined
+  let farewell: NodeJS.Timeout | undefined
+  /** Lets go of whoever waits for room. */
+  let wake = (): void => undefined
 
-  const put = (frames: string | Buffer): void => {
-    if (response.write(frames) || full !== undefined) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    full = { drained: promise, release: resolve }
-    patience = setTimeout(() => {
+  const outlet = makeOutlet({
+    response,
+    outgoing,
+    drop: (why) => {
       end(slowFrame())
-      patience = setTimeout(() => response.destroy(), limits.farewellMs)
-    }, limits.slowReaderMs)
-  }
+      if (why === "pressure") response.destroy()
+      else farewell = setTimeout(() => response.destroy(), limits.farewellMs)
+    },
+  })
 
   const flush = (): void => {
     if (gathered.length === 0 || ended.signal.aborted) return
     const frames = gathered.join("")
     gathered = []
-    put(frames)
-  }
-
-  const release = (): void => {
-    if (!ended.signal.aborted) clearTimeout(patience)
-    full?.release()
-    full = undefined
+    outlet.put(frames)
   }
 
   const end = (lastFrame: string): void => {
     if (ended.signal.aborted) return
     flush()
     ended.abort()
-    response.end(lastFrame)
-    release()
+    outlet.end(lastFrame)
+    wake()
   }
 
-  response.on("drain", release)
   response.once("close", () => {
     ended.abort()
-    release()
-    clearTimeout(patience)
+    clearTimeout(farewell)
+    wake()
   })
 
   return {
@@ -75,8 +72,8 @@ export const makeFrameWriter = (options: {
     write: (frames) => {
       if (ended.signal.aborted) return false
       flush()
-      put(frames)
-      return full === undefined
+      outlet.put(frames)
+      return outlet.taken() === undefined
     },
     gather: (frame) => {
       if (ended.signal.aborted) return
@@ -84,9 +81,15 @@ export const makeFrameWriter = (options: {
       gathered.push(frame)
     },
     room: async () => {
+      const taken = outlet.taken()
       // A long replay to a fast reader must not keep the others waiting.
-      if (full === undefined) await nextRound()
-      else await full.drained
+      if (taken === undefined) await nextRound()
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          void taken.then(resolve)
+        })
+      if (!ended.signal.aborted && !outgoing.hasRoom(response.socket)) await outgoing.room(response)
     },
     end,
   }

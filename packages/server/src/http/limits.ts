@@ -14,11 +14,16 @@ export interface HttpLimits {
   /** Of a prompt: what the engine takes, and room for JSON around it. */
   readonly largeBodyBytes: number
   readonly heartbeatMs: number
-  /** What may wait for a reader inside this process before the log is read on. */
-  readonly streamBytes: number
-  /** A reader that takes nothing for so long is told and left. */
+  /** What may wait in this process for one connection before more is made for it. The largest event fits. */
+  readonly clientBytes: number
+  /** The same for all connections. When it is used up, readers that have waited for `stallMs` are dropped. */
+  readonly outgoingBytes: number
+  readonly stallMs: number
+  /** What all bodies that are arriving may take together. */
+  readonly incomingBytes: number
+  /** A reader that takes nothing for this long is told and dropped. */
   readonly slowReaderMs: number
-  /** How long it may take to fetch what was already sent to it. */
+  /** How long it then has to fetch what was already sent. */
   readonly farewellMs: number
   /** When the server stops, running requests get this long to finish. */
   readonly stopMs: number
@@ -38,7 +43,10 @@ export const HTTP_LIMITS: HttpLimits = {
   bodyBytes: MEBIBYTE,
   largeBodyBytes: 24 * MEBIBYTE,
   heartbeatMs: 15_000,
-  streamBytes: 64 * 1024,
+  clientBytes: 32 * MEBIBYTE,
+  outgoingBytes: 64 * MEBIBYTE,
+  stallMs: 1_000,
+  incomingBytes: 128 * MEBIBYTE,
   slowReaderMs: 30_000,
   farewellMs: 30_000,
   stopMs: 5_000,

@@ -1,5 +1,5 @@
 /** Path, query and body -> the input of a route, checked against its shape. */
-import type { IncomingMessage } from "node:http"
+import type { ServerResponse } from "node:http"
 
 import {
   decoder,
@@ -12,10 +12,12 @@ import {
 } from "@meridian/protocol"
 
 import type { Route } from "../contract/contract.ts"
+import type { Incoming } from "./incoming.ts"
 import type { HttpLimits } from "./limits.ts"
 
+/** Takes the answer that is to be given: its request is what is read, and its end is when the body is forgotten. */
 export type InputReader<Input> = (
-  request: IncomingMessage,
+  response: ServerResponse,
   address: { readonly parameters: Readonly<Record<string, string>>; readonly query: string },
 ) => Promise<Input>
 
@@ -23,13 +25,14 @@ export type InputReader<Input> = (
 export const makeInputReader = <Input>(
   route: Route & { readonly input: Shape<Input> },
   limits: HttpLimits,
+  incoming: Incoming,
 ): InputReader<Input> => {
   const hasBody = route.method === "POST"
   // Everything in a query is text.
   const decode = decoder(route.input, { loose: !hasBody })
   const limit = route.large === true ? limits.largeBodyBytes : limits.bodyBytes
-  return async (request, { parameters, query }) => {
-    const rest = hasBody ? await readBody(request, limit) : readQuery(query)
+  return async (response, { parameters, query }) => {
+    const rest = hasBody ? await readBody(response, limit, incoming) : readQuery(query)
     const twice = Object.keys(parameters).find((name) => Object.hasOwn(rest, name))
     if (twice !== undefined) throw invalid(`\`${twice}\` is part of the address, not of the input`)
     const decoded = decode({ ...rest, ...parameters })
@@ -39,9 +42,10 @@ export const makeInputReader = <Input>(
 }
 
 /** JSON of at most so many bytes; an empty body is an empty object. */
-const readBody = async (request: IncomingMessage, limit: number): Promise<JsonObject> => {
-  const bytes = await collect(request, limit)
+const readBody = async (response: ServerResponse, limit: number, incoming: Incoming): Promise<JsonObject> => {
+  const bytes = await collect(response, limit, incoming)
   if (bytes.length === 0) return {}
+  const { req: request } = response
   const type = request.headers["content-type"] ?? ""
   const encoding = request.headers["content-encoding"] ?? "identity"
   if (!/^application\/json\s*(;|$)/i.test(type) || encoding !== "identity")
@@ -52,26 +56,36 @@ const readBody = async (request: IncomingMessage, limit: number): Promise<JsonOb
 }
 
 /** Listens instead of iterating: half the cost of a small request. */
-const collect = (request: IncomingMessage, limit: number): Promise<Buffer> =>
+const collect = (response: ServerResponse, limit: number, incoming: Incoming): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const tooLarge = (): void => reject(new Failure("BODY_TOO_LARGE", { limit }))
-    if (Number(request.headers["content-length"] ?? 0) > limit) return tooLarge()
-    const pieces: Buffer[] = []
+    const { req: request } = response
+    let pieces: Buffer[] | undefined = []
     let size = 0
+    // What still comes is dropped, not cut off: the client has to hear why.
+    const refuse = (failure: Failure): void => {
+      pieces = undefined
+      reject(failure)
+    }
+    if (Number(request.headers["content-length"] ?? 0) > limit)
+      return refuse(new Failure("BODY_TOO_LARGE", { limit }))
     request.on("data", (piece: Buffer) => {
+      if (pieces === undefined) return
+      if (size + piece.length > limit) return refuse(new Failure("BODY_TOO_LARGE", { limit }))
+      if (!incoming.take(piece.length)) return refuse(new Failure("SERVER_BUSY"))
       size += piece.length
-      // The rest is dropped as it comes, not refused: the client has to hear why.
-      if (size <= limit) pieces.push(piece)
-      else {
-        pieces.length = 0
-        tooLarge()
-      }
+      pieces.push(piece)
     })
-    request.once("end", () =>
-      resolve(pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)),
-    )
+    request.once("end", () => {
+      if (pieces === undefined) return
+      const [first] = pieces
+      resolve(pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces))
+      pieces = undefined
+    })
     request.once("error", reject)
-    request.once("close", () => reject(new Failure("REQUEST_MALFORMED")))
+    response.once("close", () => incoming.give(size))
+    request.once("close", () => {
+      if (pieces !== undefined) refuse(new Failure("REQUEST_MALFORMED"))
+    })
   })
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true })

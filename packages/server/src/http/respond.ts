@@ -12,7 +12,9 @@ import type { EventFeeds } from "./event-feeds.ts"
 import { eventSource } from "./event-stream.ts"
 import { makeRouteTable, type Entry } from "./find-route.ts"
 import type { Handlers } from "./handlers.ts"
+import { makeIncoming } from "./incoming.ts"
 import type { HttpLimits } from "./limits.ts"
+import type { Outgoing } from "./outgoing.ts"
 import type { PageFiles } from "./page-files.ts"
 import { makeInputReader } from "./read-input.ts"
 import type { Streams } from "./streams.ts"
@@ -42,12 +44,13 @@ export const makeResponder = (options: {
   readonly page: PageFiles
   readonly openApi: () => JsonObject
   readonly limits: HttpLimits
+  readonly outgoing: Outgoing
   readonly log: (line: string) => void
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal
 }): Responder => {
-  const { gate, handlers, streaming, page, openApi, limits, log, stopping } = options
-  const table = makeRouteTable(makeEntries(handlers, streaming, limits))
+  const { gate, handlers, streaming, page, openApi, limits, outgoing, log, stopping } = options
+  const table = makeRouteTable(makeEntries(handlers, streaming, { limits, outgoing }))
   const calls = new Set<AbortController>()
   stopping.addEventListener("abort", () => {
     for (const call of calls) call.abort(stopping.reason)
@@ -96,7 +99,7 @@ export const makeResponder = (options: {
     const isKnown = path === "/openapi.json" || path === "/" || page.has(path)
     if (!isKnown) throw new Failure("ROUTE_NOT_FOUND", { method })
     if (method !== "GET" && method !== "HEAD") return refuseMethod(response, method, ["GET"])
-    if (path === "/openapi.json") return answerJson(response, openApi())
+    if (path === "/openapi.json") return answerJson(response, openApi(), outgoing)
     if (!page.answer(request, response, path)) throw new Failure("PAGE_NOT_BUILT")
   }
 
@@ -122,35 +125,37 @@ const refuseMethod = (response: ServerResponse, method: string, methods: readonl
 const makeEntries = (
   handlers: Handlers,
   { engine, streams, feeds }: Streaming,
-  limits: HttpLimits,
+  { limits, outgoing }: { readonly limits: HttpLimits; readonly outgoing: Outgoing },
 ): readonly Entry<Act>[] => {
+  const incoming = makeIncoming(limits.incomingBytes)
   const entries = Object.entries(CONTRACT).flatMap(([group, routes]) =>
     Object.entries<Route>(routes).map(([name, route]): Entry<Act> => {
-      const read = makeInputReader(route, limits)
+      const read = makeInputReader(route, limits, incoming)
       const handler = handlerOf(handlers, group, name)
       return {
         route,
-        handle: async ({ request, response, parameters, query, signal }) => {
-          const input = await read(request, { parameters, query })
-          answerJson(response, await handler(input, signal))
+        handle: async ({ response, parameters, query, signal }) => {
+          const input = await read(response, { parameters, query })
+          if (!outgoing.hasRoom(response.socket)) await outgoing.room(response)
+          answerJson(response, await handler(input, signal), outgoing)
         },
       }
     }),
   )
-  const readAsked = makeInputReader(EVENTS, limits)
+  const readAsked = makeInputReader(EVENTS, limits, incoming)
   const events: Entry<Act> = {
     route: EVENTS,
     handle: async ({ request, response, parameters, query }) => {
-      const asked = await readAsked(request, { parameters, query })
+      const asked = await readAsked(response, { parameters, query })
       const lastEventId = request.headers["last-event-id"]?.toString()
       await streams.open(response, eventSource({ engine, feeds, asked, lastEventId }))
     },
   }
-  const readNothing = makeInputReader(CHANGES, limits)
+  const readNothing = makeInputReader(CHANGES, limits, incoming)
   const changes: Entry<Act> = {
     route: CHANGES,
-    handle: async ({ request, response, parameters, query }) => {
-      await readNothing(request, { parameters, query })
+    handle: async ({ response, parameters, query }) => {
+      await readNothing(response, { parameters, query })
       await streams.open(response, changeSource(engine))
     },
   }

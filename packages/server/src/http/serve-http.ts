@@ -16,6 +16,7 @@ import { makeHandlers } from "./handlers.ts"
 import { keepOutOfGit, makePrivate } from "./keep-out-of-git.ts"
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts"
 import { openApiDocument } from "./openapi.ts"
+import { makeOutgoing } from "./outgoing.ts"
 import { readPageFiles } from "./page-files.ts"
 import { makeResponder } from "./respond.ts"
 import { makeSpacesReader } from "./spaces-reader.ts"
@@ -82,7 +83,8 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
     await closeServer(server, 0)
     throw cause
   })
-  const streams = makeStreams({ limits, log })
+  const outgoing = makeOutgoing(limits)
+  const streams = makeStreams({ limits, outgoing, log })
   const stopping = new AbortController()
   const { respond } = makeResponder({
     gate: { hosts: hostsOf(host, port, ownNames()), token },
@@ -97,6 +99,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
     page: readPageFiles(options.pageDirectory),
     openApi: () => openApiDocument(options.version),
     limits,
+    outgoing,
     log,
     stopping: stopping.signal,
   })

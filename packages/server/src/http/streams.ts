@@ -7,6 +7,7 @@ import { answerFailure, publicFailure, SAFE_HEADERS } from "./answer.ts"
 import { makeFrameWriter, type FrameWriter } from "./frame-writer.ts"
 import { closedFrame, HEARTBEAT, RETRY } from "./frames.ts"
 import type { HttpLimits } from "./limits.ts"
+import type { Outgoing } from "./outgoing.ts"
 
 export interface StreamSource {
   /** Fails while the answer can still say so. */
@@ -26,15 +27,21 @@ export interface Streams {
 
 export const makeStreams = (options: {
   readonly limits: HttpLimits
+  readonly outgoing: Outgoing
   readonly log: (line: string) => void
 }): Streams => {
-  const { limits, log } = options
+  const { limits, outgoing, log } = options
   const writers = new Set<() => void>()
   let count = 0
 
   const run = async (response: ServerResponse, source: StreamSource): Promise<void> => {
     const last = (data: Readonly<Record<string, Json>>): string => closedFrame({ ...data, ...source.place() })
-    const writer = makeFrameWriter({ response, limits, slowFrame: () => last({ reason: "slow-reader" }) })
+    const writer = makeFrameWriter({
+      response,
+      outgoing,
+      limits,
+      slowFrame: () => last({ reason: "slow-reader" }),
+    })
     const stop = (): void => writer.end(last({ reason: "server-stopping" }))
     const heartbeat = setInterval(() => writer.gather(HEARTBEAT), limits.heartbeatMs)
     writers.add(stop)
@@ -61,6 +68,7 @@ export const makeStreams = (options: {
       count += 1
       try {
         await source.begin()
+        await outgoing.room(response)
         if (response.req.method === "HEAD") response.writeHead(200, STREAM_HEADERS).end()
         else if (!response.destroyed) await run(response, source)
       } catch (thrown) {

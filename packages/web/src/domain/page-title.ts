@@ -1,3 +1,4 @@
+import { oneLine } from "@meridian/protocol"
 import type { SessionInfo } from "@meridian/server/contract"
 
 import type { Route } from "./route.ts"
@@ -11,8 +12,11 @@ export const pageTitle = (options: {
   const { route, sessions, questions } = options
   const mark = questions === 0 ? "" : `(${questions}) `
   const name = nameOf(route, sessions)
-  return `${mark}${name === undefined ? "" : `${name} · `}Meridian`
+  return oneLine(`${mark}${name === undefined ? "" : `${name} · `}Meridian`, MOST_CHARACTERS)
 }
+
+/** Longer than any browser shows. */
+const MOST_CHARACTERS = 300
 
 const nameOf = (route: Route, sessions: readonly Pick<SessionInfo, "id" | "title">[]): string | undefined => {
   switch (route.place) {

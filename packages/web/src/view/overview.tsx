@@ -1,4 +1,3 @@
-import { plainText } from "@meridian/protocol"
 import type { SessionInfo } from "@meridian/server/client"
 
 import { fragmentOf } from "../domain/route.ts"
@@ -32,7 +31,7 @@ export const Overview = () => {
             {permissions.value.map((request) => (
               <li key={request.id}>
                 <a href={fragmentOf({ place: "session", id: request.sessionID })}>
-                  {request.action}: {plainText(request.resources[0] ?? request.title)}
+                  {request.action}: {request.resources[0] ?? request.title}
                 </a>
               </li>
             ))}

@@ -1,5 +1,3 @@
-import { plainText } from "@meridian/protocol"
-
 import { failureText } from "../domain/failure-text.ts"
 import { fragmentOf } from "../domain/route.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
@@ -48,16 +46,12 @@ export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id
       {run.failureReason === undefined ? null : (
         <p class="problem">
           {run.failureReason}
-          {run.message === undefined ? "" : `: ${plainText(run.message)}`}
+          {run.message === undefined ? "" : `: ${run.message}`}
         </p>
       )}
       <section>
         <h2>Report</h2>
-        {run.report === undefined ? (
-          <p class="faint">None.</p>
-        ) : (
-          <p class="words report">{plainText(run.report)}</p>
-        )}
+        {run.report === undefined ? <p class="faint">None.</p> : <p class="words report">{run.report}</p>}
       </section>
     </div>
   )

@@ -1,4 +1,3 @@
-import { plainText } from "@meridian/protocol"
 import type { SessionInfo } from "@meridian/server/client"
 
 import { fragmentOf } from "../domain/route.ts"
@@ -58,7 +57,7 @@ const Card = ({ session, isOpen }: { readonly session: SessionInfo; readonly isO
 )
 
 export const titleOf = (session: Pick<SessionInfo, "id" | "title">): string =>
-  plainText(session.title === undefined || session.title.trim() === "" ? session.id : session.title)
+  session.title === undefined || session.title.trim() === "" ? session.id : session.title
 
 export const Status = ({ status }: { readonly status: string }) => (
   <span class={`status is-${status}`}>{status}</span>

@@ -1,0 +1,78 @@
+/** What waits for readers is bounded, for one and for all; a reader that does not read is dropped, and loses nothing. */
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+
+import { expect, onTestFinished, test } from "vitest"
+
+import { failureIn, openHttpScene, type HttpScene } from "../../../../test/http-scene.ts"
+
+const sessionID = "ses_1"
+
+const fill = async (scene: HttpScene, prompts: number, characters: number): Promise<void> => {
+  await scene.client.sessions.create({ id: sessionID, location: { directory: scene.directory } })
+  const text = "x".repeat(characters)
+  for (let count = 0; count < prompts; count += 1)
+    await scene.client.sessions.prompt({ sessionID, prompt: { text }, resume: false })
+}
+
+/** Asks and never reads. `closed` resolves when the server has ended the connection. */
+const askDeaf = (
+  scene: HttpScene,
+  path: string,
+): { readonly socket: Socket; readonly closed: Promise<void> } => {
+  const { port, token } = scene.server
+  const socket = connect(port, "127.0.0.1")
+  onTestFinished(() => void socket.destroy())
+  const closed = Promise.withResolvers<void>()
+  socket.on("error", () => undefined)
+  socket.on("close", () => closed.resolve())
+  socket.pause()
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  return { socket, closed: closed.promise }
+}
+
+test("when readers that do not read hold all the room, they are dropped and the others get everything", async () => {
+  const limits = { outgoingBytes: 1_000_000, stallMs: 500, slowReaderMs: 600_000 }
+  await using scene = await openHttpScene([], { limits })
+  await fill(scene, 30, 400_000)
+  const path = `/api/session/${sessionID}/event`
+  const first = askDeaf(scene, path)
+  await once(first.socket, "readable")
+  const deaf = [first, ...Array.from({ length: 9 }, () => askDeaf(scene, path))]
+  const seen: number[] = []
+  for await (const event of scene.client.events({ sessionID, follow: false, reconnectMs: 1 }))
+    if ("seq" in event) seen.push(event.seq)
+  expect(seen).toEqual(Array.from({ length: 31 }, (_, index) => index + 1))
+  // A connection that was dropped ends once it is read: the system's own buffers come first.
+  for (const { socket } of deaf) socket.resume()
+  await first.closed
+})
+
+test("an answer that nobody takes is given up, and until then it holds its room", async () => {
+  const limits = { outgoingBytes: 1_000_000, stallMs: 600_000, slowReaderMs: 3_000 }
+  await using scene = await openHttpScene([], { limits })
+  await fill(scene, 8, 2_000_000)
+  const { socket, closed } = askDeaf(scene, `/api/session/${sessionID}/input`)
+  await once(socket, "readable")
+  // Waits for the room that the answer above holds.
+  expect(await scene.client.server.health()).toMatchObject({ healthy: true })
+  let bytes = 0
+  socket.on("data", (piece: Buffer) => (bytes += piece.length))
+  socket.resume()
+  await closed
+  expect(bytes).toBeLessThan(16_000_000)
+})
+
+test("bodies that arrive together have a bound, and what fits is taken", async () => {
+  await using scene = await openHttpScene([], { limits: { incomingBytes: 300_000 } })
+  await fill(scene, 1, 10)
+  const post = (characters: number) =>
+    scene.ask(`/api/session/${sessionID}/prompt`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ prompt: { text: "x".repeat(characters) }, resume: false }),
+    })
+  expect(await failureIn(post(400_000))).toEqual([503, "SERVER_BUSY"])
+  expect((await post(200_000)).status).toBe(200)
+  expect((await post(200_000)).status).toBe(200)
+})

@@ -1,0 +1,93 @@
+/**
+ * Bytes that wait in this process for readers that have not taken them yet. What one connection and all together may have
+ * waiting is bounded. When all of it is used up, readers that have taken nothing for a while are dropped: they come back with
+ * their cursor and lose nothing, and everybody else goes on.
+ */
+import type { ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { setTimeout as pause } from "node:timers/promises"
+
+import type { HttpLimits } from "./limits.ts"
+
+/** `slow`: it took nothing for too long. `pressure`: others need the room. */
+export type DropReason = "slow" | "pressure"
+
+export interface Waiting {
+  readonly socket: Socket | null
+  readonly bytes: () => number
+  readonly drop: (why: DropReason) => void
+}
+
+export interface Outgoing {
+  /** Whether more may be made for the reader at this connection now. */
+  readonly hasRoom: (socket: Socket | null) => boolean
+  /** Resolves when more may be made for it, or when it is gone. */
+  readonly room: (response: ServerResponse) => Promise<void>
+  /** The reader has bytes to take, and took something just now if it had some before. */
+  readonly wait: (reader: Waiting) => void
+  /** The reader has taken everything, or is gone. */
+  readonly done: (reader: Waiting) => void
+}
+
+export const makeOutgoing = (
+  limits: Pick<HttpLimits, "clientBytes" | "outgoingBytes" | "slowReaderMs" | "stallMs">,
+): Outgoing => {
+  /** Reader -> when it last took something. The one that has waited longest comes first. */
+  const waiting = new Map<Waiting, number>()
+  /** Those that were dropped for being slow and may still fetch what was sent to them: their bytes count on. */
+  const leaving = new WeakSet<Waiting>()
+  let sweep: NodeJS.Timeout | undefined
+
+  const bytesOf = (fits: (reader: Waiting) => boolean): number => {
+    let sum = 0
+    for (const reader of waiting.keys()) if (fits(reader)) sum += reader.bytes()
+    return sum
+  }
+
+  const dropSlow = (): void => {
+    for (const [reader, since] of waiting) {
+      if (performance.now() - since < limits.slowReaderMs) return
+      if (leaving.has(reader)) continue
+      leaving.add(reader)
+      reader.drop("slow")
+    }
+  }
+
+  const makeRoom = (): void => {
+    for (const [reader, since] of waiting) {
+      if (performance.now() - since < limits.stallMs || !isFull()) return
+      waiting.delete(reader)
+      reader.drop("pressure")
+    }
+  }
+
+  const isOwnFull = (socket: Socket | null): boolean =>
+    bytesOf((reader) => reader.socket === socket) > limits.clientBytes
+  const isFull = (): boolean => bytesOf(() => true) > limits.outgoingBytes
+  const hasRoom = (socket: Socket | null): boolean => waiting.size === 0 || (!isOwnFull(socket) && !isFull())
+
+  const look = (): void => {
+    dropSlow()
+    if (waiting.size > 0) return
+    clearInterval(sweep)
+    sweep = undefined
+  }
+
+  return {
+    hasRoom,
+    wait: (reader) => {
+      waiting.delete(reader)
+      waiting.set(reader, performance.now())
+      sweep ??= setInterval(look, Math.min(1_000, limits.slowReaderMs / 4)).unref()
+    },
+    done: (reader) => void waiting.delete(reader),
+    room: async (response) => {
+      while (!response.destroyed && !hasRoom(response.socket)) {
+        makeRoom()
+        if (!hasRoom(response.socket)) await pause(LOOK_MS)
+      }
+    },
+  }
+}
+
+const LOOK_MS = 20

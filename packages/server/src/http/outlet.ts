@@ -1,0 +1,89 @@
+/**
+ * One response, written in pieces. The next piece is handed to the connection when the reader has taken the last one, so a
+ * reader that takes nothing is told from one that takes a large answer slowly.
+ */
+import type { ServerResponse } from "node:http"
+
+import type { DropReason, Outgoing, Waiting } from "./outgoing.ts"
+
+export interface Outlet {
+  readonly put: (content: string | Buffer) => void
+  /** Ends the response when everything before is sent. */
+  readonly end: (content?: string | Buffer) => void
+  /** Undefined when nothing waits; otherwise resolves when the reader has taken all of it, or is gone. */
+  readonly taken: () => Promise<void> | undefined
+}
+
+/** Larger contents are cut. */
+const PIECE_BYTES = 256 * 1024
+
+export const makeOutlet = (options: {
+  readonly response: ServerResponse
+  readonly outgoing: Outgoing
+  readonly drop: (why: DropReason) => void
+}): Outlet => {
+  const { response, outgoing, drop } = options
+  const pieces: (string | Buffer)[] = []
+  let queued = 0
+  let isEnding = false
+  let full: { readonly taken: Promise<void>; readonly release: () => void } | undefined
+  const reader: Waiting = {
+    socket: response.socket,
+    bytes: () => queued + response.writableLength,
+    drop,
+  }
+
+  const release = (): void => {
+    outgoing.done(reader)
+    full?.release()
+    full = undefined
+  }
+
+  /** Until the connection is full, or nothing is left. */
+  const pump = (): void => {
+    for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+      queued -= piece.length
+      if (response.write(piece)) continue
+      if (full === undefined) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        full = { taken: promise, release: resolve }
+      }
+      outgoing.wait(reader)
+      return
+    }
+    release()
+    if (isEnding) response.end()
+  }
+
+  const add = (content: string | Buffer): void => {
+    if (content.length <= PIECE_BYTES) pieces.push(content)
+    else {
+      const bytes = typeof content === "string" ? Buffer.from(content) : content
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) pieces.push(bytes.subarray(at, at + PIECE_BYTES))
+    }
+    queued = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  }
+
+  response.on("drain", pump)
+  response.once("finish", release)
+  response.once("close", () => {
+    pieces.length = 0
+    queued = 0
+    release()
+  })
+
+  const put = (content: string | Buffer): void => {
+    add(content)
+    if (full === undefined) pump()
+  }
+
+  return {
+    put,
+    end: (content) => {
+      isEnding = true
+      if (content !== undefined) add(content)
+      if (full === undefined) pump()
+    },
+    taken: () => full?.taken,
+  }
+}
