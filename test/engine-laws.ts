@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from "node:util"
 
 import type { SessionEvent } from "@meridian/engine"
 
-import { openStore } from "../packages/engine/src/store/store.ts"
-import { realWorld } from "../packages/engine/src/world.ts"
+import { openDatabase } from "../packages/engine/src/store/sqlite/database.ts"
+import { rebuildProjections } from "../packages/engine/src/store/sqlite/rebuild.ts"
 
 /** What a tool really did, written down by the tool itself. */
 export interface Act {
@@ -160,9 +160,9 @@ export const readProjections = (file: string): Projections => {
 /** Derives the projections again and says which tables came out different. */
 export const rebuiltDifferently = (file: string): readonly string[] => {
   const before = readProjections(file)
-  const store = openStore({ file, world: realWorld(), leaseMs: 1_000 })
-  store.rebuild()
-  store.close()
+  const database = openDatabase({ file })
+  rebuildProjections(database)
+  database.close()
   const after = readProjections(file)
   return Object.keys(before).filter((table) => !isDeepStrictEqual(before[table], after[table]))
 }

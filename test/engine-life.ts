@@ -1,18 +1,27 @@
 /**
- * Processes that can die inside this one. A machine starts lives; each life is what one engine takes for its process:
- * its own identity, clock and chance, and a tap on every commit. A life that dies loses its connection at once, as the
- * system would take it; one that is frozen keeps it and may come back late.
+ * Processes that can die inside this one, on a clock that only moves when it is told to. A machine starts lives; each life
+ * is what one engine takes for its process: its identity, its clock, its chance, its names, and a tap on every commit. A
+ * life that dies loses its connection at once, as the system would take it; one that is frozen keeps it and may come back
+ * late; one that is silent runs, but no timer of it goes off.
  */
+import { fdatasyncSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
 
-import type { World } from "../packages/engine/src/port/world.ts"
-import type { Tap } from "../packages/engine/src/store/database.ts"
+import type { Engine, EngineOptions } from "@meridian/engine"
+import { Clock, Context, Effect, Layer, Random, Scope } from "effect"
+import { TestClock } from "effect/testing"
+
+import type { EngineInternals } from "../packages/engine/src/engine.ts"
+import { openEngineWith } from "../packages/engine/src/open-engine.ts"
+import { Background } from "../packages/engine/src/port/time.ts"
 
 export class Death extends Error {}
 
 export interface Life {
-  readonly world: World
-  readonly tap: Tap
+  readonly internals: EngineInternals
+  /** Effect's own: the clock of this life, its chance. */
+  readonly references: Context.Context<never>
+  readonly open: (options: EngineOptions) => Promise<Engine>
   readonly isDead: () => boolean
   readonly died: Promise<void>
   /** Points passed so far. */
@@ -23,42 +32,72 @@ export interface Life {
   /** Others take it for gone, yet it goes on. From now on every event it writes is counted. */
   readonly freeze: () => void
   readonly writtenAfterFreeze: () => number
+  /** From now on none of its timers goes off. */
+  readonly fallSilent: () => void
   /** For code that a dead process would not have reached: never settles once dead. */
   readonly reach: () => Promise<void>
-  /** Runs what the engine does from time to time. */
-  readonly tick: () => void
 }
 
-export interface Machine {
+/** Until it is disposed of, its time passes by itself, unless it stands still. */
+export interface Machine extends Disposable {
   readonly start: (dieAt?: number) => Life
   /** How many were started so far. */
   readonly lives: () => number
-  /** Moves the wall clock, also backwards. */
+  /** Moves the wall clock, also backwards; no timer goes off. */
   readonly setClock: (now: number) => void
-  readonly advance: (ms: number) => void
+  /** Lets time pass, for all lives, with room for what it wakes. */
+  readonly advance: (ms: number) => Promise<void>
+  /** Lets time pass until this is over. */
+  readonly until: <A>(work: Promise<A>) => Promise<A>
 }
 
-export const createMachine = (chance: () => number = () => 0.5): Machine => {
+export const createMachine = (
+  how: { readonly chance?: () => number; readonly standsStill?: boolean } = {},
+): Machine => {
+  const { chance = () => 0.5, standsStill = false } = how
   const gone = new Set<number>()
   let pids = 0
   let names = 0
-  let now = 1_700_000_000_000
-  let monotonic = 0
+  let wallOffset = 1_700_000_000_000
+  const clocks = Effect.runSync(
+    Layer.buildWithScope(TestClock.layer({ warningDelay: "1 day" }), Scope.makeUnsafe()),
+  )
+  const run = Effect.runPromiseWith(clocks)
+  const testClock = Effect.runSyncWith(clocks)(TestClock.testClockWith(Effect.succeed))
+
+  const advance: Machine["advance"] = async (ms) => {
+    await turns(4)
+    await run(TestClock.adjust(ms))
+    await turns(4)
+  }
+
+  const until: Machine["until"] = async (work) => {
+    const state = { over: false }
+    void Promise.allSettled([work]).then(() => (state.over = true))
+    await turns(4)
+    while (!state.over) await advance(STEP_MS)
+    return work
+  }
+
+  const time = { flows: !standsStill }
+  const flow = async (): Promise<void> => {
+    while (time.flows) await advance(STEP_MS)
+  }
+  void flow()
 
   const start: Machine["start"] = (dieAt = Number.POSITIVE_INFINITY) => {
     const pid = ++pids
-    const ticks = new Set<() => void>()
     let points = 0
     let dead = false
-    let connection: DatabaseSync | undefined
+    let silent = false
     let frozen = false
+    let connection: DatabaseSync | undefined
     const died = Promise.withResolvers<void>()
 
     const die = (): void => {
       if (dead) return
       dead = true
       gone.add(pid)
-      ticks.clear()
       died.resolve()
       if (connection?.isOpen === true) connection.close()
     }
@@ -69,24 +108,45 @@ export const createMachine = (chance: () => number = () => 0.5): Machine => {
       die()
       throw new Death("dies here")
     }
+    const wall = (): number => testClock.currentTimeMillisUnsafe() + wallOffset
+    const clock: Clock.Clock = {
+      ...testClock,
+      currentTimeMillisUnsafe: wall,
+      currentTimeMillis: Effect.sync(wall),
+      sleep: (duration) =>
+        Effect.andThen(
+          testClock.sleep(duration),
+          Effect.suspend(() => (dead || silent ? Effect.never : Effect.void)),
+        ),
+    }
+    const references = clocks.pipe(
+      Context.add(Clock.Clock, clock),
+      Context.add(Background, (same) => same),
+      Context.add(Random.Random, {
+        nextDoubleUnsafe: chance,
+        nextIntUnsafe: () => Math.floor(chance() * Number.MAX_SAFE_INTEGER),
+      }),
+    )
+    const internals: EngineInternals = {
+      ids: { next: (prefix) => `${prefix}${String(++names).padStart(8, "0")}` },
+      sqlite: {
+        processes: {
+          me: { pid, started: "life", boot: "machine" },
+          isGone: (identity) => gone.has(identity.pid),
+        },
+        // In place, so that no thread of the system decides the order of things.
+        flushFile: { beside: async (descriptor) => fdatasyncSync(descriptor), inPlace: fdatasyncSync },
+        tap: (_point, raw) => {
+          connection = raw
+          point()
+        },
+      },
+    }
 
     return {
-      world: {
-        now: () => now,
-        monotonic: () => monotonic,
-        chance,
-        id: (prefix) => `${prefix}${String(++names).padStart(8, "0")}`,
-        every: (_ms, tick) => {
-          ticks.add(tick)
-          return () => ticks.delete(tick)
-        },
-        identity: () => ({ pid, started: "life", boot: "machine" }),
-        isGone: (identity) => gone.has(identity.pid),
-      },
-      tap: (_point, raw) => {
-        connection = raw
-        point()
-      },
+      internals,
+      references,
+      open: (options) => openEngineWith(options, internals, references),
       isDead: () => dead,
       died: died.promise,
       points: () => points,
@@ -104,14 +164,10 @@ export const createMachine = (chance: () => number = () => 0.5): Machine => {
         if (!frozen || connection?.isOpen !== true) return 0
         return Number(connection.prepare("select count(*) as count from temp.late").get()?.["count"])
       },
-      reach: () => (dead ? new Promise<never>(() => undefined) : Promise.resolve()),
-      tick: () => {
-        try {
-          for (const tick of ticks) tick()
-        } catch (cause) {
-          if (!dead) throw cause
-        }
+      fallSilent: () => {
+        silent = true
       },
+      reach: () => (dead ? new Promise<never>(() => undefined) : Promise.resolve()),
     }
   }
 
@@ -119,11 +175,19 @@ export const createMachine = (chance: () => number = () => 0.5): Machine => {
     start,
     lives: () => pids,
     setClock: (to) => {
-      now = to
+      wallOffset = to - testClock.currentTimeMillisUnsafe()
     },
-    advance: (ms) => {
-      now += ms
-      monotonic += ms
+    advance,
+    until,
+    [Symbol.dispose]: () => {
+      time.flows = false
     },
   }
+}
+
+const STEP_MS = 10
+
+/** Everything that is due has happened after a few turns of the event loop. */
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

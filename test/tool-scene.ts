@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
+import type { TodoItem } from "@meridian/protocol"
+
 import type { PermissionQuestion, ToolOutput, ToolScene } from "../packages/engine/src/port/tool.ts"
 
 export interface Workspace extends AsyncDisposable {
@@ -38,6 +40,7 @@ export const openScene = (
   } = {},
 ): RecordedScene => {
   const questions: PermissionQuestion[] = []
+  let todo: readonly TodoItem[] = []
   return {
     sessionID: "ses_1",
     agent: "build",
@@ -48,6 +51,12 @@ export const openScene = (
     ask: async (question) => {
       questions.push(question)
       await options.ask?.(question)
+    },
+    todo: {
+      read: async () => todo,
+      replace: async (items) => {
+        todo = items
+      },
     },
   }
 }

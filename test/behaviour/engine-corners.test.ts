@@ -7,7 +7,6 @@ import { openEngine } from "@meridian/engine"
 import { startScriptedProvider } from "@meridian/testkit"
 import { expect, test } from "vitest"
 
-import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import { createMachine } from "../engine-life.ts"
 import {
   allEvents,
@@ -109,7 +108,7 @@ test("an approval for always belongs to the place it was asked in, wherever the 
 test("work that was taken on and not gone on with when its process died shows as interrupted, until it is run", async () => {
   await using scene = await openEngineScene()
   await scene.engine.close()
-  const machine = createMachine()
+  using machine = createMachine()
   const life = machine.start()
   const died = Promise.withResolvers<void>()
   let acted = false
@@ -126,10 +125,10 @@ test("work that was taken on and not gone on with when its process died shows as
     tools: [tool("act", () => (acted = true))],
     context: [{ key: "place", observe, baseline: (value: string) => value }],
   }
-  const engine = await openEngineWith(options, life)
+  const engine = await life.open(options)
   await engine.sessions.prompt(go)
   await died.promise
-  const next = await openEngineWith(options, { world: machine.start().world })
+  const next = await machine.start().open(options)
   expect((await next.sessions.get(sessionID)).status).toBe("interrupted")
   expect((await eventTypes(next)).at(-1)).toBe("execution.failed")
   await next.sessions.run(sessionID)

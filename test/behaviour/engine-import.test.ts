@@ -6,7 +6,6 @@ import type { Json } from "@meridian/protocol"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 
-import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import { brokenLaws, rebuiltDifferently } from "../engine-laws.ts"
 import { createMachine } from "../engine-life.ts"
 import {
@@ -409,7 +408,7 @@ test("bad requests are typed failures", async () => {
 test("a process that dies anywhere in an import leaves all of it or nothing", async () => {
   await using scene = await openEngineScene()
   await scene.engine.close()
-  const machine = createMachine()
+  using machine = createMachine()
   const history: readonly ImportPiece[] = Array.from({ length: 1_200 }, (_, n) => ({
     kind: "prompt",
     prompt: { text: `prompt ${n}` },
@@ -418,7 +417,8 @@ test("a process that dies anywhere in an import leaves all of it or nothing", as
   for (let dieAt = 1; dieAt < 40; dieAt += 1) {
     const id = `ses_${dieAt}`
     const life = machine.start(dieAt)
-    await openEngineWith(scene.options, life)
+    await life
+      .open(scene.options)
       .then((engine) =>
         engine.sessions.import({ id, location: { directory: scene.directory }, source: SOURCE, history }),
       )
@@ -426,7 +426,7 @@ test("a process that dies anywhere in an import leaves all of it or nothing", as
         if (!life.isDead()) throw cause
       })
     life.die()
-    const next = await openEngineWith(scene.options, { world: machine.start().world })
+    const next = await machine.start().open(scene.options)
     const found = (await next.sessions.list({ limit: 200 })).items.find((session) => session.id === id)
     seen.add(found?.seq ?? 0)
     await next.close()

@@ -435,9 +435,11 @@ describe("tool calls", () => {
     })
     const lengths: number[] = []
     const engine = await openEngineWith(scene.options, {
-      tap: (point, raw) => {
-        if (point === "committed")
-          lengths.push(Number(raw.prepare("select count(*) as length from event").get()?.["length"]))
+      sqlite: {
+        tap: (point, raw) => {
+          if (point === "committed")
+            lengths.push(Number(raw.prepare("select count(*) as length from event").get()?.["length"]))
+        },
       },
     })
     await engine.sessions.prompt(go)

@@ -36,7 +36,7 @@ const open = (file: string, requests: string[], tap?: (point: string) => void) =
       compaction: { keepTokens: 1 },
       limits: { leaseMs: 200 },
     },
-    tap === undefined ? {} : { tap },
+    tap === undefined ? {} : { sqlite: { tap } },
   )
 
 /** Runs until the tap says that the process is dead; says whether it ever did. */

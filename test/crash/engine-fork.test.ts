@@ -5,7 +5,6 @@ import { DatabaseSync } from "node:sqlite"
 
 import { afterAll, beforeAll, expect, test } from "vitest"
 
-import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import { brokenLaws, integrityOf, rebuiltDifferently } from "../engine-laws.ts"
 import { createMachine, Death } from "../engine-life.ts"
 import { allEvents, makeDirectory, scriptedModel } from "../engine-scene.ts"
@@ -33,7 +32,7 @@ const count = (database: string, table: string): number => {
 }
 
 test("dies before and after every commit of a fork", async () => {
-  const machine = createMachine()
+  using machine = createMachine()
   let died = 0
   let finished = false
   for (let dieAt = 1; !finished; dieAt += 1) {
@@ -43,7 +42,7 @@ test("dies before and after every commit of a fork", async () => {
       database: join(directory, "engine.sqlite"),
       models: [scriptedModel([])],
     }
-    const first = await openEngineWith(options, { world: machine.start().world })
+    const first = await machine.start().open(options)
     await first.sessions.create({ id: sessionID, location: { directory } })
     for (let n = 0; n < PROMPTS; n += 1)
       await first.sessions.prompt({ sessionID, prompt: { text: `prompt ${n}` } })
@@ -52,10 +51,10 @@ test("dies before and after every commit of a fork", async () => {
     await first.close()
 
     const opening = machine.start()
-    await (await openEngineWith(options, opening)).close()
+    await (await opening.open(options)).close()
     // Opening commits, closing does too: the first death lies just behind the opening.
     const dying = machine.start(opening.points() - CLOSING + dieAt)
-    const victim = await openEngineWith(options, dying)
+    const victim = await dying.open(options)
     const outcome = await victim.sessions.fork({ sessionID, id: "ses_fork" }).then(
       () => "forked",
       (cause: unknown) => (cause instanceof Death || dying.isDead() ? "died" : Promise.reject(cause)),
@@ -66,7 +65,7 @@ test("dies before and after every commit of a fork", async () => {
       if (!dying.isDead()) throw cause
     })
 
-    const next = await openEngineWith(options, { world: machine.start().world })
+    const next = await machine.start().open(options)
     const there = (await next.sessions.list()).items.map(({ id }) => id)
     expect([[sessionID], [sessionID, "ses_fork"]]).toContainEqual(there)
     expect(count(options.database, "event")).toBe(source.seq * there.length)

@@ -6,7 +6,6 @@ import { DatabaseSync } from "node:sqlite"
 import type { Engine, EngineOptions } from "@meridian/engine"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
-import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import { brokenLaws, integrityOf, rebuiltDifferently, type Act } from "../engine-laws.ts"
 import { createMachine, type Life, type Machine } from "../engine-life.ts"
 import { allEvents, makeDirectory, scriptedModel, short, shown } from "../engine-scene.ts"
@@ -91,7 +90,7 @@ const answering = async (engine: Engine, signal: AbortSignal): Promise<void> => 
 /** The whole session, from its first event to its last; stops where its life does. */
 const play = async (attempt: Attempt, life: Life): Promise<void> => {
   const { confirmed } = attempt
-  const engine = await openEngineWith(optionsOf(attempt, life, { count: 0 }), life)
+  const engine = await life.open(optionsOf(attempt, life, { count: 0 }))
   const { sessions } = engine
   const controller = new AbortController()
   const step = async (name: string, work: Promise<unknown>): Promise<void> => {
@@ -138,7 +137,7 @@ const goOn = async (attempt: Attempt, life: Life): Promise<readonly string[]> =>
   const asked = { count: 0 }
   const options = optionsOf(attempt, life, asked)
   const nothingToWake = !hasWork(options.database)
-  const engine = await openEngineWith(options, life)
+  const engine = await life.open(options)
   const location = { directory: attempt.directory }
   if (!attempt.confirmed.includes("created")) await engine.sessions.create({ id: sessionID, location })
   if (nothingToWake) {
@@ -208,12 +207,16 @@ const enumerate = async (name: string, dieAt: number, dieAgainAt?: number): Prom
     const second = attempt.machine.start(dieAgainAt)
     const played = goOn(attempt, second).catch(unlessDead(second))
     await Promise.race([played, second.died])
-    if (!second.isDead()) return []
+    if (!second.isDead()) {
+      attempt.machine[Symbol.dispose]()
+      return []
+    }
   }
   const file = join(attempt.directory, "engine.sqlite")
   const broken = [...(await goOn(attempt, attempt.machine.start()))]
   if (integrityOf(file) !== "ok") broken.push("the database is damaged")
   for (const table of rebuiltDifferently(file)) broken.push(`${table} is rebuilt differently`)
+  attempt.machine[Symbol.dispose]()
   rmSync(attempt.directory, { recursive: true, force: true })
   return broken.map((sentence) => `${name}: ${sentence}`)
 }
@@ -222,6 +225,7 @@ const countPoints = async (): Promise<number> => {
   const attempt = begin("whole")
   const life = attempt.machine.start()
   await play(attempt, life)
+  attempt.machine[Symbol.dispose]()
   rmSync(attempt.directory, { recursive: true, force: true })
   return life.points()
 }

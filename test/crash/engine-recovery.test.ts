@@ -5,7 +5,6 @@ import { join } from "node:path"
 import type { Engine, EngineOptions } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
 
-import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import { brokenLaws, rebuiltDifferently } from "../engine-laws.ts"
 import { createMachine, type Life, type Machine } from "../engine-life.ts"
 import {
@@ -41,9 +40,9 @@ interface House extends AsyncDisposable {
   }>
 }
 
-const openHouse = (): House => {
+const openHouse = (time: { readonly standsStill?: boolean } = {}): House => {
   const base = makeDirectory()
-  const machine = createMachine()
+  const machine = createMachine(time)
   const directory = join(base, "project")
   const file = join(base, "engine.sqlite")
   mkdirSync(directory)
@@ -61,7 +60,7 @@ const openHouse = (): House => {
         limits: { leaseMs: 1_000 },
         ...changes,
       }
-      const engine = await openEngineWith(options, life)
+      const engine = await life.open(options)
       await engine.sessions.create({ id: sessionID, location: { directory } })
       closers.push(async () => {
         if (!life.isDead()) await engine.close()
@@ -69,7 +68,8 @@ const openHouse = (): House => {
       return { engine, life, requests }
     },
     [Symbol.asyncDispose]: async () => {
-      for (const close of closers.toReversed()) await close()
+      for (const close of closers.toReversed()) await machine.until(close())
+      machine[Symbol.dispose]()
       rmSync(base, { recursive: true, force: true })
     },
   }
@@ -114,7 +114,6 @@ describe("after a death", () => {
       await turn.reached
       await busy.engine.sessions.prompt({ sessionID, prompt: { text: "waits" } })
       busy.life.die()
-      other.life.tick()
       await untilEvent(other.engine, "step.ended")
       await other.engine.sessions.wait(sessionID)
       expect(await conversation(other.engine)).toEqual(["user: go", "user: waits", "assistant: done"])
@@ -241,10 +240,7 @@ describe("a frozen process", () => {
     const [request] = await second.engine.permissions.list()
     await second.engine.permissions.reply({ requestID: request?.id ?? "", reply: "once" })
     await second.engine.sessions.wait(sessionID)
-    second.life.tick()
-    const idle = codeOf(frozen.engine.sessions.wait(sessionID))
-    frozen.life.tick()
-    await idle
+    await codeOf(frozen.engine.sessions.wait(sessionID))
     expect(acts).toBe(1)
     expect(await frozen.engine.sessions.active()).toEqual([])
     expect(frozen.life.writtenAfterFreeze()).toBe(0)
@@ -272,7 +268,6 @@ describe("a frozen process", () => {
       () => "settled",
       () => "failed",
     )
-    frozen.life.tick()
     await outcome
     expect(told).toBe("stop")
     expect(await frozen.engine.sessions.active()).toEqual([])
@@ -281,26 +276,25 @@ describe("a frozen process", () => {
   })
 
   test("is given up after the lease time of silence, and not before", async () => {
-    await using house = openHouse()
+    await using house = openHouse({ standsStill: true })
     const turn = gate()
     const silent = await house.open([() => turn.pass().then(() => ({ text: "late" }))])
     await silent.engine.sessions.prompt(go)
     await turn.reached
+    silent.life.fallSilent()
     const second = await house.open()
-    second.life.tick()
-    house.machine.advance(999)
-    second.life.tick()
+    // Its silence counts from the first look at it.
     expect((await second.engine.sessions.get(sessionID)).status).toBe("running")
-    house.machine.advance(1)
-    const failed = untilEvent(second.engine, "step.failed")
-    second.life.tick()
-    await failed
+    await house.machine.advance(999)
+    expect((await second.engine.sessions.get(sessionID)).status).toBe("running")
+    expect((await eventTypes(second.engine)).at(-1)).toBe("step.started")
+    await house.machine.until(untilEvent(second.engine, "step.failed"))
     turn.open()
     expect(await codeOf(silent.engine.sessions.wait(sessionID))).toBe("FENCED")
   })
 
   test("a sign of life keeps its session, whatever the wall clock does", async () => {
-    await using house = openHouse()
+    await using house = openHouse({ standsStill: true })
     const turn = gate()
     const owner = await house.open([() => turn.pass().then(() => ({ text: "in time" }))])
     await owner.engine.sessions.prompt(go)
@@ -308,10 +302,7 @@ describe("a frozen process", () => {
     const second = await house.open()
     for (const clock of [0, 4_000_000_000_000, -1, 1_600_000_000_000]) {
       house.machine.setClock(clock)
-      second.life.tick()
-      house.machine.advance(900)
-      owner.life.tick()
-      second.life.tick()
+      await house.machine.advance(900)
     }
     turn.open()
     await owner.engine.sessions.wait(sessionID)

@@ -9,7 +9,6 @@ import { describe, expect, test } from "vitest"
 
 import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import { brokenLaws, integrityOf } from "../engine-laws.ts"
-import { createMachine } from "../engine-life.ts"
 import {
   ALLOW_ALL,
   allEvents,
@@ -147,8 +146,10 @@ describe("a database that is not ours to touch", () => {
     // Permissions mean nothing to root, so there the connection itself is told.
     let connection: DatabaseSync | undefined
     const engine = await openEngineWith(place.options, {
-      tap: (_point, raw) => {
-        connection = raw
+      sqlite: {
+        tap: (_point, raw) => {
+          connection = raw
+        },
       },
     })
     connection?.exec("pragma query_only = on")
@@ -164,7 +165,6 @@ describe("a full disk", () => {
   /** SQLite refuses to grow the file, as it does when the disk is full. */
   const openFull = async () => {
     const place = openPlace()
-    const life = createMachine().start()
     let raw: DatabaseSync | undefined
     let ran = 0
     const engine = await openEngineWith(
@@ -176,9 +176,10 @@ describe("a full disk", () => {
         tools: [tool("act", () => (ran += 1))],
       },
       {
-        world: life.world,
-        tap: (_point, connection) => {
-          raw = connection
+        sqlite: {
+          tap: (_point, connection) => {
+            raw = connection
+          },
         },
       },
     )
@@ -186,7 +187,6 @@ describe("a full disk", () => {
     return {
       place,
       engine,
-      life,
       ran: () => ran,
       fill: (room: number) => {
         const pages = Number(raw?.prepare("pragma page_count").get()?.["page_count"])
@@ -211,13 +211,11 @@ describe("a full disk", () => {
   })
 
   test("fails the drain that hits it, keeps what was recorded, and goes on when told to", async () => {
-    const { place, engine, life, fill, makeRoom, ran } = await openFull()
+    const { place, engine, fill, makeRoom, ran } = await openFull()
     await engine.sessions.prompt({ sessionID, prompt: { text: "go" }, resume: false })
     fill(20)
     const outcome = codeOf(engine.sessions.run(sessionID))
     expect(await outcome).toBe("DATABASE_UNWRITABLE")
-    // Timers that cannot write have nobody to tell and must not end the process.
-    life.tick()
     makeRoom()
     await engine.sessions.run(sessionID)
     expect(ran()).toBe(1)
@@ -232,9 +230,11 @@ describe("a full disk", () => {
     using place = openPlace()
     let full = false
     const engine = await openEngineWith(place.options, {
-      tap: (point) => {
-        if (full && point === "commit")
-          throw new Failure("DATABASE_UNWRITABLE", { file: place.database, why: "full" })
+      sqlite: {
+        tap: (point) => {
+          if (full && point === "commit")
+            throw new Failure("DATABASE_UNWRITABLE", { file: place.database, why: "full" })
+        },
       },
     })
     full = true
@@ -255,8 +255,10 @@ describe("a disk that does not take what was written", () => {
         tools: [tool("act", () => (ran += 1))],
       },
       {
-        tap: (point) => {
-          if (failing && point === "flush") throw Object.assign(new Error("i/o error"), { code: "EIO" })
+        sqlite: {
+          tap: (point) => {
+            if (failing && point === "flush") throw Object.assign(new Error("i/o error"), { code: "EIO" })
+          },
         },
       },
     )

@@ -1,5 +1,6 @@
 /** Reads one long answer piece by piece, as a runner does, and says what came. Run with a small heap. */
 import { openModel } from "../../packages/engine/src/model/open-model.ts"
+import { realTime } from "../real-time.ts"
 
 const [, , provider, url] = process.argv
 if (provider !== "openai-compatible" && provider !== "openai" && provider !== "anthropic")
@@ -14,7 +15,7 @@ const model = openModel(
     contextWindow: 1_000_000,
     maxOutput: 100_000,
   },
-  { now: () => 0 },
+  { ...realTime, now: () => 0 },
 )
 const request = {
   sessionID: "ses_1",

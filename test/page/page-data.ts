@@ -2,11 +2,13 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import { messageId } from "@meridian/protocol"
+import { messageId, type DurableEvent } from "@meridian/protocol"
+import { Effect } from "effect"
 import type { Page } from "playwright-core"
 
-import { openStore } from "../../packages/engine/src/store/store.ts"
-import { realWorld } from "../../packages/engine/src/world.ts"
+import { createAppend } from "../../packages/engine/src/store/sqlite/append.ts"
+import { openDatabase } from "../../packages/engine/src/store/sqlite/database.ts"
+import { createProjector } from "../../packages/engine/src/store/sqlite/projector.ts"
 import type { HttpScene } from "../http-scene.ts"
 
 /** Markup in a title, in what a tool wrote and in what the model said. */
@@ -42,35 +44,47 @@ export const row = (page: Page, label: RegExp | string) =>
 export const isLive = (page: Page) => page.locator(".stream.is-live").waitFor()
 
 export const writeMessages = (file: string, count: number): void => {
-  const store = openStore({ file, world: realWorld(), leaseMs: 8_000 })
-  store.log.write({ sessionID: "ses_1", durability: "FULL" }, ({ append }) => {
-    for (let number = 1; number <= count / 2; number += 1)
-      append([
-        {
-          type: "session.next.prompted.1",
-          data: { messageID: messageId(`msg_u${number}`), prompt: { text: `question ${number}` } },
-        },
-        {
-          type: "session.next.step.started.1",
-          data: { assistantMessageID: messageId(`msg_a${number}`), agent: "build", model: "fake/one" },
-        },
-        {
-          type: "session.next.text.ended.1",
-          data: { assistantMessageID: messageId(`msg_a${number}`), text: `answer ${number}` },
-        },
-        {
-          type: "session.next.step.ended.2",
-          data: {
-            assistantMessageID: messageId(`msg_a${number}`),
-            finish: "stop",
-            usage: { input: 10 * number, output: 5, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
-            cost: 0,
-          },
-        },
-      ])
+  const events = Array.from({ length: count / 2 }, (_, index) => turn(index + 1)).flat()
+  const database = openDatabase({ file })
+  const append = createAppend({
+    database,
+    projector: createProjector(database.raw),
+    isAlone: () => true,
   })
-  store.close()
+  const written = append({
+    session: "ses_1",
+    after: 1,
+    time: Date.now(),
+    events,
+    durability: "acknowledged",
+  })
+  if (Effect.runSync(written).kind !== "committed") throw new Error("the session is not as it was made")
+  database.close()
 }
+
+const turn = (number: number): readonly DurableEvent[] => [
+  {
+    type: "session.next.prompted.1",
+    data: { messageID: messageId(`msg_u${number}`), prompt: { text: `question ${number}` } },
+  },
+  {
+    type: "session.next.step.started.1",
+    data: { assistantMessageID: messageId(`msg_a${number}`), agent: "build", model: "fake/one" },
+  },
+  {
+    type: "session.next.text.ended.1",
+    data: { assistantMessageID: messageId(`msg_a${number}`), text: `answer ${number}` },
+  },
+  {
+    type: "session.next.step.ended.2",
+    data: {
+      assistantMessageID: messageId(`msg_a${number}`),
+      finish: "stop",
+      usage: { input: 10 * number, output: 5, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
+      cost: 0,
+    },
+  },
+]
 
 /** As `meridian` leaves it on disk. */
 export const writeSpace = async ({ stateRoot }: HttpScene): Promise<void> => {

@@ -102,7 +102,7 @@ const walk = async (seed: number): Promise<void> => {
   }
   const open = async (): Promise<Engine> => {
     dead = false
-    const opened = await openEngineWith(options, { tap })
+    const opened = await openEngineWith(options, { sqlite: { tap } })
     await opened.sessions.create({ id: SESSION, location: { directory: folder } })
     return opened
   }

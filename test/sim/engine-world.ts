@@ -8,7 +8,6 @@ import { join } from "node:path"
 import type { Engine, EngineOptions, Reply } from "@meridian/engine"
 import type { Receipt } from "@meridian/protocol"
 
-import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import { brokenLaws, integrityOf, rebuiltDifferently, type Act } from "../engine-laws.ts"
 import { createMachine, type Life } from "../engine-life.ts"
 import { allEvents, allMessages, codeOf, makeDirectory } from "../engine-scene.ts"
@@ -46,7 +45,7 @@ export const walkWorld = async (
   const places = ["one", "two"].map((name) => join(base, name))
   for (const place of places) mkdirSync(place)
   const file = join(base, "engine.sqlite")
-  const machine = createMachine(random.next)
+  const machine = createMachine({ chance: random.next, standsStill: true })
   const acts: (Act & { readonly sessionID: string })[] = []
   const broken: string[] = []
   const say = (sentence: string): void => {
@@ -114,7 +113,7 @@ export const walkWorld = async (
     for (;;) {
       const life = machine.start(calm || random.chance(0.5) ? undefined : 20 + random.below(160))
       try {
-        const engine = await openEngineWith(optionsOf(life), life)
+        const engine = await machine.until(life.open(optionsOf(life)))
         const location = { directory: places[0] ?? base }
         for (const { id } of walkers) await engine.sessions.create({ id, location })
         const running = { engine, life }
@@ -159,14 +158,11 @@ export const walkWorld = async (
       step.catch(() => undefined)
       await Promise.race([step, chosen.life.died])
     })
-    // A step may wait for what the other process does from time to time.
-    const stepped = Promise.all(steps).then(() => true)
-    do for (const running of together) running.life.tick()
-    while (!(await Promise.race([stepped, pause(50).then(() => false)])))
+    await machine.until(Promise.all(steps))
     if (partner === undefined) partner = random.chance(0.06) ? await start() : undefined
     else if (partner.life.isDead() || random.chance(0.3)) {
       if (random.chance(0.5)) partner.life.die()
-      else await close(partner)
+      else await machine.until(close(partner))
       partner = undefined
     }
     const fate = random.next()
@@ -175,7 +171,7 @@ export const walkWorld = async (
       deaths += 1
       now = await start()
     } else if (fate < 0.12) {
-      await close(now)
+      await machine.until(close(now))
       now = await start()
     } else if (fate < 0.16) {
       life.freeze()
@@ -194,10 +190,10 @@ export const walkWorld = async (
     now.life.die()
     now = await start()
   } else {
-    await close(now)
+    await machine.until(close(now))
     now = await start()
   }
-  await Promise.all(walkers.map((walker) => finish(now.engine, walker)))
+  await machine.until(Promise.all(walkers.map((walker) => finish(now.engine, walker))))
   for (const walker of walkers) {
     const events = await allEvents(now.engine, walker.id)
     const own = acts.filter(({ sessionID }) => sessionID === walker.id)
@@ -205,7 +201,7 @@ export const walkWorld = async (
     for (const sentence of await compare(now.engine, walker, events)) say(`${walker.id}: ${sentence}`)
   }
   for (const sentence of await compareForks(now.engine, walkers)) say(sentence)
-  await now.engine.close()
+  await machine.until(now.engine.close())
   if (integrityOf(file) !== "ok") say("the database is damaged")
   for (const table of rebuiltDifferently(file)) say(`${table} is rebuilt differently`)
   rmSync(base, { recursive: true, force: true })

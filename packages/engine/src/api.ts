@@ -3,7 +3,6 @@ import type {
   CompactionReceipt,
   Delivery,
   Location,
-  PermissionReply,
   Prompt,
   Receipt,
   SessionMessage,
@@ -14,17 +13,16 @@ import type {
 
 import type { EmbedderSource } from "./context/embedder-source.ts"
 import type { Reference } from "./context/references.ts"
+import type { ImportSource } from "./copy/index.ts"
 import type { ImportCounts, ImportPiece } from "./domain/import.ts"
 import type { EngineLimits } from "./domain/limits.ts"
 import type { PermissionRule } from "./domain/permission.ts"
 import type { RetryPolicy } from "./domain/retry.ts"
 import type { ModelConfig } from "./model/config.ts"
-import type { SessionChanges } from "./runner/changes.ts"
-import type { ImportSource } from "./runner/import.ts"
-import type { LiveItem } from "./runner/live.ts"
-import type { OpenPermissionRequest } from "./runner/permissions.ts"
-import type { EventText } from "./store/reader.ts"
+import type { EventText } from "./port/store.ts"
+import type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
 import type { EmbedderTool } from "./tool/embedder-tool.ts"
+import type { OpenPermissionRequest, PermissionAnswer } from "./turn/index.ts"
 
 export interface AgentConfig {
   readonly name: string
@@ -156,12 +154,6 @@ export interface PageInput {
   readonly order?: "asc" | "desc"
 }
 
-export interface Page<Item> {
-  readonly items: readonly Item[]
-  readonly next?: string
-  readonly previous?: string
-}
-
 export interface WaitOptions {
   readonly signal?: AbortSignal
 }
@@ -169,9 +161,8 @@ export interface WaitOptions {
 export type SessionEvent = StoredEvent | UnknownEvent | SyncedMarker
 
 /** Live fragments carry no sequence; a slow reader is told how many it missed. */
-export type { LiveItem } from "./runner/live.ts"
-export type { SessionChanges } from "./runner/changes.ts"
-export type { EventText } from "./store/reader.ts"
+export type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
+export type { EventText } from "./port/store.ts"
 
 export interface SessionsApi {
   /** Makes the session, or returns the one that has this id already. */
@@ -224,12 +215,7 @@ export interface SessionsApi {
 export interface PermissionsApi {
   /** Open requests, of one session or of all. */
   readonly list: (input?: { readonly sessionID?: string }) => Promise<readonly OpenPermissionRequest[]>
-  readonly reply: (input: {
-    readonly requestID: string
-    readonly reply: PermissionReply
-    /** With "reject": reaches the model. */
-    readonly message?: string
-  }) => Promise<void>
+  readonly reply: (answer: PermissionAnswer) => Promise<void>
 }
 
 export interface Engine {

@@ -1,3 +1,4 @@
 /** The Effect face, for programs that are written in Effect themselves: the same verbs as services. */
-export { engineLayer, Permissions } from "./engine.ts"
+export { engineLayer } from "./engine.ts"
+export { Permissions } from "./permissions.ts"
 export { Sessions } from "./sessions.ts"

@@ -24,10 +24,10 @@ import { rulesSource } from "./context/rules.ts"
 import { openSkillShelf, skillsSource, skillTool, type SkillShelf } from "./context/skills.ts"
 import { createUrlReader } from "./context/url-reader.ts"
 import { openHide, openHidePieces, secretsOf } from "./model/secrets.ts"
+import { fromThrowing } from "./port/from-throwing.ts"
+import type { LocationServices } from "./port/location.ts"
+import type { Time } from "./port/time.ts"
 import type { Tool } from "./port/tool.ts"
-import type { World } from "./port/world.ts"
-import { attempt, attemptNow } from "./runner/attempt.ts"
-import type { LocationServices } from "./runner/locations.ts"
 import { builtinTools } from "./tool/builtins.ts"
 import { embedderTool } from "./tool/embedder-tool.ts"
 import type { FileLocks } from "./tool/file-locks.ts"
@@ -35,18 +35,16 @@ import { readMcpServers } from "./tool/mcp-servers.ts"
 import { openMcp, type McpSource } from "./tool/mcp.ts"
 import type { ProcessGuard } from "./tool/process-guard.ts"
 import { openToolRegistry, type ToolRegistry } from "./tool/registry.ts"
-import type { TodoStore } from "./tool/todo.ts"
 
 export interface LocationOptions {
   readonly directory: string
   readonly options: EngineOptions
-  readonly world: World
+  readonly time: Time
   readonly guard: ProcessGuard
   readonly locks: FileLocks
   readonly outputDirectory: string
   /** Names the store in the environment of processes. */
   readonly scope: string
-  readonly todos: TodoStore
   /** Tools of the engine itself that need its store. */
   readonly ownTools: readonly Tool[]
   readonly environment: { readonly [name: string]: string | undefined }
@@ -59,7 +57,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     const { directory, options, guard, environment } = place
     if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
       return yield* Effect.fail(new Failure("LOCATION_NOT_FOUND", { directory }))
-    const { lookUp, together } = createLookUp(place.world.now)
+    const { lookUp, together } = createLookUp(place.time.now)
     const files = createFileCache(lookUp, place.onRead)
     const skills = openSkillShelf({ directory, files, lookUp })
     const secrets = options.models.flatMap(secretsOf)
@@ -74,18 +72,18 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       ...place.ownTools,
       skillTool(skills),
     ])
-    yield* attemptNow(() => contributeOwn(registry, options))
-    const servers = yield* attemptNow(() => readMcpServers(options.mcp ?? []))
+    yield* fromThrowing(() => contributeOwn(registry, options))
+    const servers = yield* fromThrowing(() => readMcpServers(options.mcp ?? []))
     const mcp = yield* Effect.acquireRelease(
-      attempt(() => openMcp({ servers, guard, environment, directory })),
+      fromThrowing(() => openMcp({ servers, guard, environment, directory })),
       (opened) => Effect.promise(opened.close),
     )
     const root = projectRoot(directory)
     const context = openContext({ ...place, root, files, skills, lookUp, together })
     return {
       directory,
-      context,
-      tools: servers.length === 0 ? registry.materialize : materializer(registry, mcp),
+      observe: context.observe,
+      tools: servers.length === 0 ? Effect.sync(registry.materialize) : materializer(registry, mcp),
       instructionsBeside: (path) => instructionsBeside(path, { directory, root, files }),
     }
   })
@@ -106,8 +104,7 @@ const contributeOwn = (registry: ToolRegistry, options: EngineOptions): void => 
 const materializer = (registry: ToolRegistry, mcp: McpSource): LocationServices["tools"] => {
   let offered = "[]"
   let contribution: { readonly close: () => void } | undefined
-  return async () => {
-    const tools = await mcp.tools()
+  return Effect.map(Effect.promise(mcp.tools), (tools) => {
     const now = JSON.stringify(tools.map((tool) => tool.advertisement))
     if (now !== offered) {
       offered = now
@@ -115,7 +112,7 @@ const materializer = (registry: ToolRegistry, mcp: McpSource): LocationServices[
       contribution = registry.contribute(tools)
     }
     return registry.materialize()
-  }
+  })
 }
 
 /** The nearest folder upward that is a git repository; without one, the place itself. */
@@ -135,17 +132,17 @@ const openContext = (
     readonly together: LookUps["together"]
   },
 ): ContextRegistry => {
-  const { directory, root, files, skills, lookUp, together, options, world, environment } = place
+  const { directory, root, files, skills, lookUp, together, options, time, environment } = place
   const { platform } = process
   const configuration = environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config")
   const registry = createContextRegistry(together)
   const urls = createUrlReader({
     allowPrivate: options.allowPrivateAddresses === true,
-    monotonic: world.monotonic,
+    monotonic: time.monotonic,
   })
   registry.contribute(RANK.environment, [
     environmentSource({ directory, root, git: existsSync(join(root, ".git")), platform }),
-    dateSource(() => new Date(world.now())),
+    dateSource(() => new Date(time.now())),
   ])
   registry.contribute(RANK.instructions, [
     ambientInstructions({

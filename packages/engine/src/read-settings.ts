@@ -1,21 +1,19 @@
-/** Checks and completes what an engine is opened with. */
+/** Completes what an engine is opened with. Its options were looked at before. */
 import { Failure } from "@meridian/protocol"
 
 import type { EngineOptions } from "./api.ts"
-import { checkOptions } from "./check-options.ts"
 import { DEFAULT_LIMITS, LIMITS, type EngineLimits } from "./domain/limits.ts"
 import { DEFAULT_RETRY } from "./domain/retry.ts"
 import { openModel } from "./model/open-model.ts"
 import { secretsOf } from "./model/secrets.ts"
-import type { World } from "./port/world.ts"
-import { BUILT_IN_AGENTS, type Agent, type Settings } from "./runner/settings.ts"
+import type { Time } from "./port/time.ts"
+import { BUILT_IN_AGENTS, type Agent, type SettingsValue } from "./session/index.ts"
 
-export const readSettings = (options: EngineOptions, world: World): Settings => {
-  checkOptions(options)
+export const readSettings = (options: EngineOptions, time: Time): SettingsValue => {
   // One model may have read the key of another: in a file, or in the output of a command.
   const secrets = options.models.flatMap(secretsOf)
   const models = new Map(
-    options.models.map((config) => [config.id, openModel(config, { now: world.now, secrets })] as const),
+    options.models.map((config) => [config.id, openModel(config, { ...time, secrets })] as const),
   )
   const agents = new Map<string, Agent>(BUILT_IN_AGENTS.map((agent) => [agent.name, agent]))
   for (const { name, prompt, permissions, model } of options.agents ?? [])

@@ -1,442 +1,300 @@
-/** The sessions of one engine as an Effect service: admission, execution, reading. Every verb, nothing else. */
-import { statSync } from "node:fs"
-import { isAbsolute, resolve } from "node:path"
+/** The verbs of sessions: admission, execution, reading. Each checks what it was given and asks the part that knows. */
+import { Failure, sessionId, type DurableEvent, type SessionId } from "@meridian/protocol"
+import { Context, Effect, Layer, Stream } from "effect"
 
+import type { CreateInput, EventsInput, PromptInput, SessionInfo, SessionsApi, SessionStatus } from "./api.ts"
 import {
-  Failure,
-  sessionId,
-  type CompactionReceipt,
-  type DurableEvent,
-  type Location,
-  type Prompt,
-  type Receipt,
-  type SessionMessage,
-} from "@meridian/protocol"
-import { Context, Effect, Stream } from "effect"
-
-import type {
-  CreateInput,
-  EventsInput,
-  EventText,
-  ForkInput,
-  ImportInput,
-  ImportResult,
-  LiveItem,
-  Page,
-  PageInput,
-  PromptInput,
-  SessionChanges,
-  SessionEvent,
-  SessionInfo,
-  SessionStatus,
-} from "./api.ts"
-import { cutText, LATEST_TIME } from "./domain/import-values.ts"
+  checkDelivery,
+  checkId,
+  checkImport,
+  checkLocation,
+  checkPage,
+  checkPrompt,
+  checkSequence,
+} from "./check-input.ts"
+import { aboutSession, fieldsOf, sessionOf } from "./check-options.ts"
+import { forkSession, importSession } from "./copy/index.ts"
 import { LIMITS } from "./domain/limits.ts"
-import { attempt, attemptNow, attemptSoon } from "./runner/attempt.ts"
-import { changedSessions } from "./runner/changes.ts"
-import type { Runtime } from "./runner/drain.ts"
-import type { Drains } from "./runner/drains.ts"
-import { forkSession } from "./runner/fork.ts"
-import { importSession, type ImportRequest } from "./runner/import.ts"
-import { liveItems } from "./runner/live.ts"
-import { checkCheckpoint, receiptsOf, requestCompaction } from "./runner/receipts.ts"
-import { DEFAULT_AGENT } from "./runner/settings.ts"
-import { tailEvents, tailTexts } from "./runner/tail.ts"
-import type { SessionRow } from "./store/log.ts"
+import { effectFace, SESSION_CALLS, type EffectFace, type VerbsOf } from "./faces.ts"
+import { fromThrowing } from "./port/from-throwing.ts"
+import { Ids } from "./port/ids.ts"
+import { Store, type SessionSummary } from "./port/store.ts"
+import {
+  changedSessions,
+  liveItems,
+  readPage,
+  readReceipts,
+  requestCompaction,
+  restoreCheckpoint,
+  tailEvents,
+  tailTexts,
+  untilCompacted,
+} from "./reading/index.ts"
+import { Scheduler } from "./schedule/index.ts"
+import {
+  admitPrompt,
+  cancelInput,
+  DEFAULT_AGENT,
+  FoldedSessions,
+  Settings,
+  type SettingsValue,
+  type Signals,
+} from "./session/index.ts"
 
-export class Sessions extends Context.Service<
-  Sessions,
-  {
-    readonly create: (input: CreateInput) => Effect.Effect<SessionInfo, Failure>
-    readonly fork: (input: ForkInput) => Effect.Effect<SessionInfo, Failure>
-    readonly import: (input: ImportInput) => Effect.Effect<ImportResult, Failure>
-    readonly get: (sessionID: string) => Effect.Effect<SessionInfo, Failure>
-    readonly list: (input?: PageInput) => Effect.Effect<Page<SessionInfo>, Failure>
-    readonly prompt: (input: PromptInput) => Effect.Effect<Receipt, Failure>
-    readonly run: (sessionID: string) => Effect.Effect<void, Failure>
-    readonly wake: (sessionID: string) => Effect.Effect<void, Failure>
-    readonly interrupt: (sessionID: string) => Effect.Effect<void, Failure>
-    readonly wait: (sessionID: string) => Effect.Effect<void, Failure>
-    readonly active: Effect.Effect<readonly string[]>
-    readonly events: (input: EventsInput) => Stream.Stream<SessionEvent, Failure>
-    readonly live: (sessionID: string) => Stream.Stream<LiveItem, Failure>
-    readonly messages: (
-      input: PageInput & { readonly sessionID: string },
-    ) => Effect.Effect<Page<SessionMessage>, Failure>
-    readonly message: (input: {
-      readonly sessionID: string
-      readonly id: string
-    }) => Effect.Effect<SessionMessage | undefined, Failure>
-    readonly inputs: (sessionID: string) => Effect.Effect<readonly Receipt[], Failure>
-    readonly cancel: (input: {
-      readonly sessionID: string
-      readonly id: string
-    }) => Effect.Effect<Receipt, Failure>
-    readonly switchModel: (input: {
-      readonly sessionID: string
-      readonly model: string
-    }) => Effect.Effect<void, Failure>
-    readonly switchAgent: (input: {
-      readonly sessionID: string
-      readonly agent: string
-    }) => Effect.Effect<void, Failure>
-    readonly compact: (sessionID: string) => Effect.Effect<CompactionReceipt | undefined, Failure>
-    readonly receipts: (sessionID: string) => Effect.Effect<readonly CompactionReceipt[], Failure>
-    readonly restore: (input: {
-      readonly sessionID: string
-      readonly compactionID?: string
-    }) => Effect.Effect<void, Failure>
-    readonly move: (input: {
-      readonly sessionID: string
-      readonly location: Location
-    }) => Effect.Effect<void, Failure>
-  }
->()("meridian/Sessions") {}
+export type SessionVerbs = VerbsOf<SessionsApi>
 
-export const makeSessions = (runtime: Runtime, drains: Drains): Sessions["Service"] => {
-  const { store, settings, world } = runtime
+/** The verbs as both faces are made from them. */
+export class SessionsTable extends Context.Service<SessionsTable, SessionVerbs>()("meridian/SessionsTable") {
+  static readonly layer: Layer.Layer<SessionsTable, never, Parts | Scheduler | Ids> = Layer.effect(
+    SessionsTable,
+    Effect.suspend(() => makeSessions),
+  )
+}
 
-  const info = (row: SessionRow): SessionInfo => ({
-    id: row.id,
-    location: { directory: row.directory },
-    agent: row.agent ?? DEFAULT_AGENT,
-    ...(row.model === undefined ? {} : { model: row.model }),
-    ...(row.title === undefined ? {} : { title: row.title }),
-    seq: row.seq,
-    status: statusOf(row),
-    usage: row.usage,
-    cost: row.cost,
-    time: { created: row.created, updated: row.updated },
+/** The sessions of one engine as an Effect service. */
+export class Sessions extends Context.Service<Sessions, EffectFace<SessionsApi>>()("meridian/Sessions") {
+  static readonly layer: Layer.Layer<Sessions, never, SessionsTable> = Layer.effect(
+    Sessions,
+    Effect.map(SessionsTable, (verbs) => effectFace<SessionsApi>(verbs, SESSION_CALLS)),
+  )
+}
+
+type Parts = Store | FoldedSessions | Signals | Settings
+
+const makeSessions = Effect.gen(function* () {
+  const store = yield* Store
+  const sessions = yield* FoldedSessions
+  const scheduler = yield* Scheduler
+  const settings = yield* Settings
+  const ids = yield* Ids
+  const parts = yield* Effect.context<Parts>()
+
+  /** Verbs of the parts need what this engine is made of. */
+  const within = <A, E>(effect: Effect.Effect<A, E, Parts>): Effect.Effect<A, E> =>
+    Effect.provideContext(effect, parts)
+
+  const info = (summary: SessionSummary): SessionInfo => ({
+    id: summary.id,
+    location: summary.location,
+    agent: summary.agent ?? DEFAULT_AGENT,
+    ...(summary.model === undefined ? {} : { model: summary.model }),
+    ...(summary.title === undefined ? {} : { title: summary.title }),
+    seq: summary.seq,
+    status: statusOf(summary),
+    usage: summary.usage,
+    cost: summary.cost,
+    time: { created: summary.created, updated: summary.updated },
   })
 
-  const statusOf = (row: SessionRow): SessionStatus => {
-    if (store.reader.openRequests(row.key).length > 0) return "waiting"
-    if (drains.isActive(row.id) || store.leases.isHeldElsewhere(row.key)) return "running"
-    if (row.failedSeq === undefined) return "idle"
-    const [failed] = store.reader.events(row.key, row.failedSeq - 1, 1)
-    const wasInterrupted =
-      ((failed?.type === "session.next.step.failed.2" ||
-        failed?.type === "session.next.execution.failed.1") &&
-        failed.data.error.code === "INTERRUPTED") ||
-      (failed?.type === "session.next.tool.failed.1" && failed.data.error.code === "interrupted")
-    return wasInterrupted ? "interrupted" : "failed"
+  const statusOf = ({ id, isAsking, isHeldElsewhere, trouble }: SessionSummary): SessionStatus => {
+    if (isAsking) return "waiting"
+    if (scheduler.isActive(id) || isHeldElsewhere) return "running"
+    return trouble ?? "idle"
   }
 
-  const create = (input: CreateInput) =>
-    attempt(() => {
-      const id = sessionId(checkId(input.id) ?? world.id("ses_"))
-      const existing = store.log.find(id)
-      if (existing !== undefined) return info(existing)
-      const location = checkLocation(input.location)
-      if (input.agent !== undefined) checkAgent(input.agent)
-      if (input.model !== undefined) checkModel(input.model)
-      const { agent, model, title } = input
-      const { row } = store.log.create(id, {
-        type: "session.next.created.1",
-        data: {
-          sessionID: id,
-          location,
-          ...(agent === undefined ? {} : { agent }),
-          ...(model === undefined ? {} : { model }),
-          ...(title === undefined ? {} : { title }),
-        },
-      })
-      return info(row)
-    })
-
-  const fork = (input: ForkInput) =>
-    attempt(() => sessionId(checkId(input.id) ?? world.id("ses_"))).pipe(
-      Effect.flatMap((id) => forkSession(runtime, { sessionID: input.sessionID, id })),
-      Effect.map(info),
+  const get = (id: string): Effect.Effect<SessionInfo, Failure> =>
+    Effect.flatMap(store.session(id), (summary) =>
+      summary === undefined ? Effect.fail(notFound(id)) : Effect.succeed(info(summary)),
     )
 
-  const admit = (input: PromptInput): Receipt => {
-    const { sessionID, prompt: text, delivery = "steer", resume = true } = input
-    checkPrompt(text)
-    if (delivery !== "steer" && delivery !== "queue")
-      throw invalid(`Delivery is "steer" or "queue", not ${JSON.stringify(delivery)}`)
-    const given = checkId(input.id)
-    return store.inbox.admit({
-      id: given ?? world.id("msg_"),
-      isFresh: given === undefined,
-      sessionID,
-      prompt: text,
-      delivery,
-      resume,
-      limit: settings.limits.pendingInputs,
-      // Where no work begins there is nothing to do beside the disk's.
-      durability: resume ? "NORMAL" : "FULL",
+  const requireSession = (id: unknown): Effect.Effect<string, Failure> =>
+    Effect.gen(function* () {
+      const session = yield* fromThrowing(() => sessionOf(id))
+      yield* sessions.known(session)
+      return session
     })
-  }
 
-  /** The work begins while the disk is still at it; what is acknowledged is on the disk. */
+  const create = (input: CreateInput): Effect.Effect<SessionInfo, Failure> =>
+    Effect.gen(function* () {
+      const id = yield* fromThrowing(() => {
+        fieldsOf(input, "The request")
+        return sessionId(checkId(input.id) ?? ids.next("ses_"))
+      })
+      if ((yield* store.session(id)) !== undefined) return yield* get(id)
+      const event = yield* fromThrowing(() => creation(input, settings, id))
+      yield* sessions.create({ session: id, durability: "acknowledged" }, ({ seq }) => ({
+        kind: "append",
+        events: seq === 0 ? [event] : [],
+        answer: () => undefined,
+      }))
+      return yield* get(id)
+    })
+
   const prompt = (input: PromptInput) =>
-    Effect.uninterruptible(
-      Effect.gen(function* () {
-        const receipt = yield* attemptNow(() => admit(input))
-        const synced = store.database.synced()
-        if (input.resume !== false) {
-          release(
-            input.sessionID,
-            input.id === undefined ? receipt.admittedSeq : store.log.head(input.sessionID).seq,
-          )
-          drains.wake(input.sessionID, synced)
-        }
-        if (synced !== undefined) yield* attemptSoon(() => synced)
-        return receipt
-      }),
-    )
-
-  /** Inputs that were admitted only now have the demand they waited for. */
-  const release = (sessionID: string, seq: number): void => {
-    runtime.releases.set(sessionID, Math.max(seq, runtime.releases.get(sessionID) ?? 0))
-  }
-
-  const interrupt = (sessionID: string) =>
     Effect.gen(function* () {
-      const boundary = attempt(() => {
-        store.log.write({ sessionID, durability: "FULL" }, ({ append }) =>
-          append([{ type: "session.next.interrupt.requested.1", data: {} }]),
-        )
+      const admission = yield* fromThrowing(() => {
+        const { sessionID, prompt: words, delivery = "steer", resume = true } = aboutSession(input)
+        checkPrompt(words)
+        checkDelivery(delivery)
+        const given = checkId(input.id)
+        const id = given ?? ids.next("msg_")
+        return { id, isFresh: given === undefined, sessionID, prompt: words, delivery, resume }
       })
-      if (drains.isActive(sessionID)) return yield* drains.interrupt(sessionID, boundary)
-      const row = store.log.find(sessionID)
-      if (row === undefined || !store.leases.isHeldElsewhere(row.key)) return
-      yield* boundary
-      yield* untilFree(row.key)
-    })
+      const { sessionID, isFresh, resume } = admission
+      const receipt = yield* within(admitPrompt(admission))
+      if (!resume) return receipt
+      // A retry is a demand too, for everything that was admitted by now.
+      const { transcript } = yield* sessions.known(sessionID)
+      yield* scheduler.wake(sessionID, isFresh ? receipt.admittedSeq : transcript.seq)
+      return receipt
+    }).pipe(Effect.uninterruptible)
 
-  /** Another process is at work here: it sees our commits, we see its lease go. */
-  const untilFree = (key: number): Effect.Effect<void, Failure> =>
+  /** What people ask for, from any process: one event, whatever the session does meanwhile. */
+  const record = (session: string, event: DurableEvent): Effect.Effect<void, Failure> =>
+    sessions.write({ session, durability: "acknowledged" }, () => ({
+      kind: "append",
+      events: [event],
+      answer: () => undefined,
+    }))
+
+  const tailRequest = (input: EventsInput) =>
     Effect.gen(function* () {
-      while (yield* attemptNow(() => store.leases.isHeldElsewhere(key)))
-        yield* Effect.sleep(LIMITS.foreignPollMs)
+      const { sessionID, after = 0, follow = false } = yield* about(input)
+      yield* fromThrowing(() => checkSequence(after))
+      return { session: yield* requireSession(sessionID), after, follow }
     })
 
-  const wait = (sessionID: string) =>
+  const compact = (sessionID: string) =>
     Effect.gen(function* () {
-      const { key } = yield* attemptNow(() => store.log.head(sessionID))
-      if (drains.isActive(sessionID)) yield* drains.awaitIdle(sessionID)
-      yield* untilFree(key)
+      const session = yield* requireSession(sessionID)
+      const after = yield* requestCompaction(session)
+      yield* scheduler.wake(session)
+      yield* Effect.raceFirst(untilCompacted(session), scheduler.wait(session))
+      const last = (yield* readReceipts(session)).at(-1)
+      return last !== undefined && last.seq > after && last.status === "ended" ? last : undefined
     })
 
-  const append = (sessionID: string, event: DurableEvent) =>
-    attempt(() => {
-      store.log.write({ sessionID, durability: "FULL" }, (writing) => writing.append([event]))
-    })
-
-  const checkAgent = (agent: string): void => {
-    if (!settings.agents.has(agent))
-      throw new Failure("AGENT_NOT_FOUND", { agent, known: [...settings.agents.keys()].join(", ") })
-  }
-  const checkModel = (model: string): void => {
-    if (!settings.models.has(model))
-      throw new Failure("MODEL_NOT_FOUND", { model, known: [...settings.models.keys()].join(", ") })
-  }
-
-  return {
+  return SessionsTable.of({
     create,
-    fork,
+    fork: (input) =>
+      Effect.gen(function* () {
+        const id = yield* fromThrowing(() => sessionId(checkId(aboutSession(input).id) ?? ids.next("ses_")))
+        yield* within(forkSession({ sessionID: input.sessionID, id }))
+        return yield* get(id)
+      }),
     import: (input) =>
-      attempt(() => checkImport(input)).pipe(
-        Effect.flatMap((request) => importSession(runtime, request)),
-        Effect.map(({ row, created, counts }) => ({ session: info(row), created, counts })),
+      Effect.gen(function* () {
+        const request = yield* fromThrowing(() => {
+          fieldsOf(input, "The request")
+          return checkImport(input)
+        })
+        const { id, created, counts } = yield* within(importSession(request))
+        return { session: yield* get(id), created, counts }
+      }),
+    get: (id) =>
+      Effect.flatMap(
+        fromThrowing(() => sessionOf(id)),
+        get,
       ),
-    get: (sessionID) => attempt(() => info(store.log.get(sessionID))),
     list: (input = {}) =>
-      attempt(() => {
-        const page = store.reader.sessions(checkPage(input, LIMITS.sessionsPerPage))
+      Effect.gen(function* () {
+        const request = yield* fromThrowing(() => checkPage(input, LIMITS.sessionsPerPage))
+        const page = yield* readPage("sessions", request, store.sessions)
         return { ...page, items: page.items.map(info) }
       }),
     prompt,
-    run: (sessionID) =>
-      attempt(() => release(sessionID, store.log.head(sessionID).seq)).pipe(
-        Effect.andThen(drains.run(sessionID)),
+    run: (id) =>
+      Effect.flatMap(
+        fromThrowing(() => sessionOf(id)),
+        scheduler.run,
       ),
-    wake: (sessionID) =>
-      attempt(() => {
-        release(sessionID, store.log.head(sessionID).seq)
-        drains.wake(sessionID)
+    wake: (id) =>
+      Effect.gen(function* () {
+        const session = yield* fromThrowing(() => sessionOf(id))
+        const { transcript } = yield* sessions.current(session)
+        yield* scheduler.wake(session, transcript.seq)
       }),
-    interrupt,
-    wait,
-    active: Effect.sync(drains.active),
-    events: (input) => streamOf((signal) => readEvents(runtime, input, signal)),
-    live: (sessionID) => streamOf((signal) => readLive(runtime, sessionID, signal)),
+    interrupt: (id) =>
+      Effect.flatMap(
+        fromThrowing(() => sessionOf(id)),
+        scheduler.interrupt,
+      ),
+    wait: (id) => Effect.flatMap(requireSession(id), scheduler.wait),
+    active: () => scheduler.active,
+    events: (input) =>
+      Effect.map(tailRequest(input), (request) => Stream.provideContext(tailEvents(request), parts)),
+    eventTexts: (input) =>
+      Effect.map(tailRequest(input), (request) => Stream.provideContext(tailTexts(request), parts)),
+    changes: () => Effect.succeed(Stream.provideContext(changedSessions, parts)),
+    live: (id) =>
+      Effect.map(requireSession(id), (session) => Stream.provideContext(liveItems(session), parts)),
     messages: (input) =>
-      attempt(() =>
-        store.reader.messages(store.log.get(input.sessionID), checkPage(input, LIMITS.messagesPerPage)),
-      ),
-    message: ({ sessionID, id }) => attempt(() => store.reader.message(store.log.head(sessionID).key, id)),
-    inputs: (sessionID) => attempt(() => store.inbox.receipts(store.log.head(sessionID).key)),
-    cancel: ({ sessionID, id }) => attempt(() => store.inbox.cancel(sessionID, id)),
-    switchModel: ({ sessionID, model }) =>
-      attempt(() => checkModel(model)).pipe(
-        Effect.andThen(append(sessionID, { type: "session.next.model.switched.1", data: { model } })),
-      ),
-    switchAgent: ({ sessionID, agent }) =>
-      attempt(() => checkAgent(agent)).pipe(
-        Effect.andThen(append(sessionID, { type: "session.next.agent.switched.1", data: { agent } })),
-      ),
-    compact: (sessionID) => requestCompaction(runtime, drains, sessionID),
-    receipts: (sessionID) =>
-      attempt(() => {
-        const session = store.log.get(sessionID)
-        return receiptsOf(store.reader.compactions(session.key))
+      Effect.gen(function* () {
+        const session = yield* requireSession((yield* about(input)).sessionID)
+        const request = yield* fromThrowing(() => checkPage(input, LIMITS.messagesPerPage))
+        const page = yield* readPage(`messages:${session}`, request, (stretch) =>
+          store.messages(session, stretch),
+        )
+        return { ...page, items: page.items.filter((message) => message !== undefined) }
       }),
-    restore: ({ sessionID, compactionID }) =>
-      attempt(() => {
-        store.log.write({ sessionID, durability: "FULL" }, ({ session, append: write }) => {
-          checkCheckpoint(receiptsOf(store.reader.compactions(session.key)), compactionID)
-          write([
-            {
-              type: "session.next.compaction.restored.1",
-              data: compactionID === undefined ? {} : { compactionID },
-            },
-          ])
-        })
+    message: (input) =>
+      Effect.gen(function* () {
+        const { sessionID, id } = yield* about(input, "id")
+        return yield* store.message(yield* requireSession(sessionID), id)
       }),
-    move: ({ sessionID, location }) =>
-      attempt(() => checkLocation(location)).pipe(
-        Effect.flatMap((to) => append(sessionID, { type: "session.next.moved.1", data: { location: to } })),
-      ),
-  }
-}
+    inputs: (id) => Effect.flatMap(requireSession(id), store.inputs),
+    cancel: (input) =>
+      Effect.flatMap(about(input, "id"), ({ sessionID, id }) => within(cancelInput(sessionID, id))),
+    switchModel: (input) =>
+      Effect.gen(function* () {
+        const { sessionID, model } = yield* about(input, "model")
+        yield* fromThrowing(() => checkModel(settings, model))
+        yield* record(sessionID, { type: "session.next.model.switched.1", data: { model } })
+      }),
+    switchAgent: (input) =>
+      Effect.gen(function* () {
+        const { sessionID, agent } = yield* about(input, "agent")
+        yield* fromThrowing(() => checkAgent(settings, agent))
+        yield* record(sessionID, { type: "session.next.agent.switched.1", data: { agent } })
+      }),
+    compact: (id) => within(compact(id)),
+    receipts: (id) => Effect.flatMap(requireSession(id), (session) => within(readReceipts(session))),
+    restore: (input) =>
+      Effect.gen(function* () {
+        const { sessionID, compactionID } = yield* about(input)
+        yield* within(restoreCheckpoint(yield* requireSession(sessionID), compactionID))
+      }),
+    move: (input) =>
+      Effect.gen(function* () {
+        const location = yield* fromThrowing(() => checkLocation(aboutSession(input).location))
+        yield* record(input.sessionID, { type: "session.next.moved.1", data: { location } })
+      }),
+  })
+})
 
-/** Checks before the first event is asked for, so that a bad request fails at once. */
-export const readEvents = (
-  runtime: Pick<Runtime, "store" | "signals" | "world">,
-  input: EventsInput,
-  signal: AbortSignal,
-): AsyncIterable<SessionEvent> => tailEvents({ ...runtime, ...placeOf(runtime, input), signal })
+const about = <Input extends { readonly sessionID: string }>(
+  input: Input,
+  ...texts: readonly string[]
+): Effect.Effect<Input, Failure> => fromThrowing(() => aboutSession(input, ...texts))
 
-export const readEventTexts = (
-  runtime: Pick<Runtime, "store" | "signals">,
-  input: EventsInput,
-  signal: AbortSignal,
-): AsyncIterable<readonly EventText[]> => tailTexts({ ...runtime, ...placeOf(runtime, input), signal })
+const notFound = (session: string): Failure => new Failure("SESSION_NOT_FOUND", { session })
 
-const placeOf = (
-  { store }: Pick<Runtime, "store">,
-  { sessionID, after = 0, follow = false }: EventsInput,
-) => {
-  if (!Number.isSafeInteger(after) || after < 0) throw invalid("`after` is a sequence number, 0 or more")
-  return { sessionID, after, follow, key: store.log.head(sessionID).key }
-}
-
-/** Which sessions changed, until nobody asks any more. */
-export const readChanges = (
-  { signals }: Pick<Runtime, "signals">,
-  signal: AbortSignal,
-): AsyncIterable<SessionChanges> => changedSessions(signals, signal)
-
-export const readLive = (
-  { store, signals }: Pick<Runtime, "store" | "signals">,
-  sessionID: string,
-  signal: AbortSignal,
-): AsyncIterable<LiveItem> => {
-  store.log.head(sessionID)
-  return liveItems((receive) => signals.watchLive(sessionID, receive), signal)
-}
-
-const streamOf = <Item>(open: (signal: AbortSignal) => AsyncIterable<Item>): Stream.Stream<Item, Failure> =>
-  Stream.unwrap(
-    Effect.gen(function* () {
-      const controller = yield* Effect.acquireRelease(
-        Effect.sync(() => new AbortController()),
-        (opened) => Effect.sync(() => opened.abort()),
-      )
-      const items = yield* attemptNow(() => open(controller.signal))
-      return Stream.fromAsyncIterable(items, asFailure)
-    }),
-  )
-
-const invalid = (what: string): Failure => new Failure("INVALID_INPUT", { what })
-
-const asFailure = (cause: unknown): Failure => {
-  if (cause instanceof Failure) return cause
-  throw cause
-}
-
-const checkId = (id: string | undefined): string | undefined => {
-  if (id === undefined) return undefined
-  if (typeof id !== "string" || !/^[\p{L}\p{N}_.:@/+-]{1,200}$/u.test(id))
-    throw invalid("An id is 1 to 200 letters, digits or _ . : @ / + -")
-  return id
-}
-
-const checkImport = ({ id, location, title, source, began, history }: ImportInput): ImportRequest => {
-  const { format, id: name, digest }: Readonly<Record<string, unknown>> = Object(source)
-  if (typeof format !== "string" || !/^[a-z]{1,20}$/.test(format))
-    throw invalid("The `source` has a `format` of 1 to 20 small letters")
-  if (typeof name !== "string" || typeof digest !== "string" || name === "" || digest === "")
-    throw invalid("The `source` has an `id` and a `digest`")
-  if (title !== undefined && typeof title !== "string") throw invalid("A title is a text")
-  if (began !== undefined && (!Number.isSafeInteger(began) || began < 0 || began > LATEST_TIME))
-    throw invalid("`began` is a time in milliseconds since 1970, before the year 10000")
-  const given: unknown = history
-  if (
-    typeof given !== "object" ||
-    given === null ||
-    !(Symbol.iterator in given || Symbol.asyncIterator in given)
-  )
-    throw invalid("`history` is a list of pieces, or reads them one by one")
+const creation = (
+  { location, agent, model, title }: CreateInput,
+  settings: SettingsValue,
+  id: SessionId,
+): DurableEvent => {
+  const place = checkLocation(location)
+  if (agent !== undefined) checkAgent(settings, agent)
+  if (model !== undefined) checkModel(settings, model)
   return {
-    id: checkId(id),
-    location: checkLocation(location),
-    title,
-    source: { format, id: cutText(name, 500), digest: cutText(digest, 500) },
-    began,
-    history,
+    type: "session.next.created.1",
+    data: {
+      sessionID: id,
+      location: place,
+      ...(agent === undefined ? {} : { agent }),
+      ...(model === undefined ? {} : { model }),
+      ...(title === undefined ? {} : { title }),
+    },
   }
 }
 
-const checkPrompt = (prompt: Prompt): void => {
-  const text: unknown = prompt?.text
-  if (typeof text !== "string") throw invalid("A prompt has a `text`")
-  const files = checkFiles(prompt.files ?? [])
-  if (text === "" && files.length === 0) throw invalid("A prompt is not empty")
-  if (files.length > LIMITS.promptFiles) throw invalid(`A prompt has at most ${LIMITS.promptFiles} files`)
-  const bytes = Buffer.byteLength(text) + files.reduce((sum, file) => sum + file.base64.length, 0)
-  if (bytes > LIMITS.promptBytes)
-    throw invalid(`A prompt is at most ${LIMITS.promptBytes} bytes, this one is ${bytes}`)
+const checkAgent = ({ agents }: SettingsValue, agent: string): void => {
+  if (!agents.has(agent))
+    throw new Failure("AGENT_NOT_FOUND", { agent, known: [...agents.keys()].join(", ") })
 }
 
-const checkFiles = (files: unknown): NonNullable<Prompt["files"]> => {
-  if (!Array.isArray(files)) throw invalid("`files` is a list")
-  for (const file of files) {
-    const { mediaType, base64, name }: Readonly<Record<string, unknown>> = Object(file)
-    if (
-      typeof mediaType !== "string" ||
-      typeof base64 !== "string" ||
-      (name !== undefined && typeof name !== "string")
-    )
-      throw invalid("A file has a `mediaType`, its content as `base64` and maybe a `name`")
-    // A provider would refuse it only when it has become part of the history.
-    if (!MEDIA_TYPE.test(mediaType)) throw invalid("A `mediaType` is like image/png")
-    if (!BASE64.test(base64)) throw invalid("The content of a file is `base64`")
-  }
-  return files
-}
-
-const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
-
-const checkLocation = (location: Location): Location => {
-  const directory: unknown = location?.directory
-  if (typeof directory !== "string" || !isAbsolute(directory) || directory.includes("\0"))
-    throw invalid("A location is an absolute directory")
-  const resolved = resolve(directory)
-  if (statSync(resolved, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new Failure("LOCATION_NOT_FOUND", { directory: resolved })
-  return { directory: resolved }
-}
-
-const checkPage = (input: PageInput, most: number) => {
-  const { cursor, limit = LIMITS.messagesPerPageByDefault, order = "asc" } = input
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
-    throw invalid(`A page has 1 to ${most} items`)
-  if (order !== "asc" && order !== "desc") throw invalid('Order is "asc" or "desc"')
-  if (cursor !== undefined && typeof cursor !== "string") throw new Failure("INVALID_CURSOR")
-  return { limit, order, ...(cursor === undefined ? {} : { cursor }) }
+const checkModel = ({ models }: SettingsValue, model: string): void => {
+  if (!models.has(model))
+    throw new Failure("MODEL_NOT_FOUND", { model, known: [...models.keys()].join(", ") })
 }

@@ -2,6 +2,8 @@
  * The context sources of one Location. Producers bring them in order and in a scope of their own: closing it removes them,
  * and the next boundary says so to the model.
  */
+import { Effect } from "effect"
+
 import type { Observation, Observed } from "../domain/context.ts"
 import type { ContextSource, ObservationScene } from "../port/context-source.ts"
 import type { LookUps } from "./look-up.ts"
@@ -9,8 +11,8 @@ import type { LookUps } from "./look-up.ts"
 export interface ContextRegistry {
   /** Told in order of `rank`, then of contribution. A key in use is replaced until the newer one is closed. */
   readonly contribute: (rank: number, sources: readonly ContextSource[]) => { readonly close: () => void }
-  /** At once when no source has to wait: this is asked every turn. */
-  readonly observe: (scene: ObservationScene) => Observation | Promise<Observation>
+  /** Without a turn of the event loop when no source has to wait: this is asked every turn. */
+  readonly observe: (scene: ObservationScene) => Effect.Effect<Observation>
 }
 
 /** Where the built-in sources stand; embedders come last unless they say otherwise. */
@@ -56,12 +58,17 @@ export const createContextRegistry = (
         },
       }
     },
-    observe: (scene) => {
-      const sources = (current ??= sortOut())
-      const looks = together(() => sources.map((source) => ({ source, observed: observeOne(source, scene) })))
-      if (looks.every(hasSeen)) return looks
-      return Promise.all(looks.map(async ({ source, observed }) => ({ source, observed: await observed })))
-    },
+    observe: (scene) =>
+      Effect.suspend(() => {
+        const sources = (current ??= sortOut())
+        const looks = together(() =>
+          sources.map((source) => ({ source, observed: observeOne(source, scene) })),
+        )
+        if (looks.every(hasSeen)) return Effect.succeed(looks)
+        return Effect.promise(() =>
+          Promise.all(looks.map(async ({ source, observed }) => ({ source, observed: await observed }))),
+        )
+      }),
   }
 }
 

@@ -4,6 +4,7 @@ import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
+import { Effect } from "effect"
 import { expect, test } from "vitest"
 
 import { verifies } from "../../../../test/verifies.ts"
@@ -240,7 +241,8 @@ test("closing a contribution removes its source, a newer one with the same key w
     facts: () => [],
     atCompaction: false,
   }
-  const observed = async () => (await registry.observe(scene)).map(({ observed: seen }) => seen)
+  const observed = async () =>
+    (await Effect.runPromise(registry.observe(scene))).map(({ observed: seen }) => seen)
   registry.contribute(1, [source("old")])
   const newer = registry.contribute(1, [source("new")])
   expect(await observed()).toEqual([{ kind: "value", value: "new" }])

@@ -26,6 +26,7 @@ export const LIMITS = {
   messagesPerPageByDefault: 50,
   sessionsPerPage: 200,
   eventsPerPage: 500,
+  recallHits: 20,
   toolCallsPerTurn: 64,
   toolCallsAtOnce: 8,
   /** Identical calls in a row: from the first number on the model is told, from the second they are not run. */
@@ -37,6 +38,8 @@ export const LIMITS = {
   /** Live fragments a slow reader may fall behind before the oldest are dropped. */
   liveBacklog: 1_024,
   foreignPollMs: 100,
+  /** Hints that something changed may be lost; after so long whoever waits for one looks anyway. */
+  lookAgainMs: 2_000,
   leasePollMs: 25,
   /** Sessions whose folded history stays in memory after they went idle, and their weight together. */
   idleHistories: 256,

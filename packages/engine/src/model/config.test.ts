@@ -1,6 +1,7 @@
 import { Failure } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
+import { realTime } from "../../../../test/real-time.ts"
 import { wireName, type ModelConfig } from "./config.ts"
 import { openModel } from "./open-model.ts"
 
@@ -14,7 +15,7 @@ const GOOD: ModelConfig = {
 
 const problemOf = (change: object): string => {
   try {
-    openModel({ ...GOOD, ...change }, { now: () => 0 })
+    openModel({ ...GOOD, ...change }, { ...realTime, now: () => 0 })
   } catch (error) {
     if (error instanceof Failure && error.code === "INVALID_INPUT") return error.message
     throw error
@@ -24,7 +25,7 @@ const problemOf = (change: object): string => {
 
 test("a model is opened without touching the network", () => {
   const price = { input: 1, output: 2 }
-  expect(openModel({ ...GOOD, price }, { now: () => 0 })).toEqual({
+  expect(openModel({ ...GOOD, price }, { ...realTime, now: () => 0 })).toEqual({
     id: "local/one",
     systemInHistory: true,
     contextWindow: 1_000,

@@ -2,6 +2,7 @@
 import { startScriptedProvider, type ScriptedProvider } from "@meridian/testkit"
 import { afterEach, describe, expect, test } from "vitest"
 
+import { realTime } from "../../../../test/real-time.ts"
 import { ModelFailure, type Model, type ModelEvent, type ModelRequest } from "../port/model.ts"
 import { PROVIDERS, type ProviderName } from "./config.ts"
 import { openModel } from "./open-model.ts"
@@ -17,11 +18,12 @@ afterEach(async () => {
 
 const open = async (name: ProviderName, script: readonly ScriptStep[]): Promise<Model> => {
   const config = { id: "fake/claude-one", contextWindow: 200_000, maxOutput: 8_000 }
-  if (name === "scripted") return openModel({ ...config, provider: name, script }, { now: () => NOW })
+  if (name === "scripted")
+    return openModel({ ...config, provider: name, script }, { ...realTime, now: () => NOW })
   const provider = await startScriptedProvider({ script })
   running.push(provider)
   const address = { baseURL: `${provider.url}/v1`, apiKey: KEY }
-  return openModel({ ...config, ...address, provider: name }, { now: () => NOW })
+  return openModel({ ...config, ...address, provider: name }, { ...realTime, now: () => NOW })
 }
 
 const REQUEST: ModelRequest = {

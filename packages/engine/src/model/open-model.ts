@@ -1,15 +1,12 @@
 /** From a model's configuration to a model. Opening touches neither the network nor a provider's code. */
 import type { Model } from "../port/model.ts"
+import type { Time } from "../port/time.ts"
 import { checkModelConfig, type ModelConfig } from "./config.ts"
 import { openHttpFetch, type Fetch } from "./http-fetch.ts"
 import { openProviderModel } from "./provider-model.ts"
 import { openScriptedModel } from "./scripted.ts"
-import { sleepFor, type Sleep } from "./sleep.ts"
 
-export interface OpenModelOptions {
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
-  readonly sleep?: Sleep
+export interface OpenModelOptions extends Pick<Time, "now" | "sleep"> {
   readonly fetch?: Fetch
   /** Credentials of the other models, kept out of what this one says. */
   readonly secrets?: readonly string[]
@@ -30,7 +27,7 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
 
 const openStream = (config: ModelConfig, options: OpenModelOptions): Model["stream"] => {
   const { provider, idleMs } = config
-  const { now, sleep = sleepFor, secrets = [] } = options
+  const { now, sleep, secrets = [] } = options
   const fetch = options.fetch ?? openHttpFetch(idleMs === undefined ? {} : { idleMs })
   if (provider === "scripted") return openScriptedModel(config, { sleep, now })
   return openProviderModel({ ...config, provider }, { fetch, now, sleep, secrets })

@@ -14,6 +14,7 @@ import {
   type PromptMessage,
   type ToolAdvertisement,
 } from "../port/model.ts"
+import type { Sleep } from "../port/time.ts"
 import type { PartReader, StreamingModel } from "./compatible-model.ts"
 import type { ModelConfig } from "./config.ts"
 import { isBrokenOff, openTranslator } from "./events.ts"
@@ -22,7 +23,6 @@ import type { Fetch } from "./http-fetch.ts"
 import { PROVIDER_TABLE, type WireProvider } from "./providers.ts"
 import { openReadableFiles } from "./readable-files.ts"
 import { openHideEvents, secretsOf, type HideEvents } from "./secrets.ts"
-import type { Sleep } from "./sleep.ts"
 
 export interface ProviderModelOptions {
   readonly fetch: Fetch

@@ -1,6 +1,7 @@
 import { startScriptedProvider } from "@meridian/testkit"
 import { expect, test } from "vitest"
 
+import { realTime } from "../../../../test/real-time.ts"
 import type { FilePart, PromptMessage } from "../domain/prompt.ts"
 import type { ModelRequest } from "../port/model.ts"
 import { PROVIDERS } from "./config.ts"
@@ -82,7 +83,7 @@ test.each(PROVIDERS.filter((name) => name !== "scripted"))(
         contextWindow: 100_000,
         maxOutput: 1_000,
       },
-      { now: () => 0 },
+      { ...realTime, now: () => 0 },
     )
     const kinds = [
       "image/bmp",

@@ -1,6 +1,7 @@
 /** What only the scripted model inside the process does; what it shares with the others is in `model-contract.test.ts`. */
 import { expect, test } from "vitest"
 
+import { realTime } from "../../../../test/real-time.ts"
 import type { ModelEvent, ModelRequest } from "../port/model.ts"
 import { openModel, type OpenModelOptions } from "./open-model.ts"
 import type { ScriptRequest, ScriptStep, Respond } from "./script.ts"
@@ -8,7 +9,7 @@ import type { ScriptRequest, ScriptStep, Respond } from "./script.ts"
 const open = (script: readonly ScriptStep[] | Respond, options: Partial<OpenModelOptions> = {}) =>
   openModel(
     { id: "scripted/one", provider: "scripted", contextWindow: 1_000, maxOutput: 100, script },
-    { now: () => 0, ...options },
+    { ...realTime, now: () => 0, ...options },
   )
 
 const REQUEST: ModelRequest = {

@@ -7,6 +7,7 @@ import {
   type ProviderMetadata,
   type Usage,
 } from "../port/model.ts"
+import type { Sleep } from "../port/time.ts"
 import { wireName, type ModelConfig } from "./config.ts"
 import { toModelFailure } from "./failure.ts"
 import {
@@ -23,7 +24,6 @@ import {
   type ReplyPart,
   type ScriptRequest,
 } from "./script.ts"
-import type { Sleep } from "./sleep.ts"
 
 export interface ScriptedModelOptions {
   readonly sleep: Sleep

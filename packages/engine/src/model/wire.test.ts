@@ -3,6 +3,7 @@ import type { JsonObject } from "@meridian/protocol"
 import { startScriptedProvider, type ScriptedProvider } from "@meridian/testkit"
 import { afterEach, describe, expect, test } from "vitest"
 
+import { realTime } from "../../../../test/real-time.ts"
 import { verifies } from "../../../../test/verifies.ts"
 import type { Model, ModelEvent, ModelRequest, PromptMessage, ProviderMetadata } from "../port/model.ts"
 import type { ProviderName } from "./config.ts"
@@ -30,7 +31,10 @@ const open = async (
   running.push(provider)
   const config = { id: "fake/one", model, contextWindow: 200_000, maxOutput: 8_000 }
   const address = { baseURL: `${provider.url}/v1`, apiKey: "sk-test-0123456789abcdef" }
-  return { provider, model: openModel({ ...config, ...address, provider: name }, { now: () => 0 }) }
+  return {
+    provider,
+    model: openModel({ ...config, ...address, provider: name }, { ...realTime, now: () => 0 }),
+  }
 }
 
 const request = (prompt: readonly PromptMessage[]): ModelRequest => ({
@@ -645,7 +649,7 @@ test("a provider that stays silent beyond idleMs counts as a broken connection",
       maxOutput: 100,
       idleMs: 20,
     },
-    { now: () => 0 },
+    { ...realTime, now: () => 0 },
   )
   await expect(ask(model, HELLO)).rejects.toMatchObject({
     facts: { kind: "transport", message: "silent for 20 ms (ETIMEDOUT)" },

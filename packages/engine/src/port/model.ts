@@ -1,8 +1,10 @@
 /** What a model is to the engine: one request in, one stream of events out, one kind of failure. */
 import type { Json, JsonObject } from "@meridian/protocol"
 
+import type { ModelPrice } from "../domain/cost.ts"
 import type { PromptMessage, ProviderMetadata } from "../domain/prompt.ts"
 
+export type { ModelPrice } from "../domain/cost.ts"
 export type { PromptMessage, ProviderMetadata } from "../domain/prompt.ts"
 
 export interface ToolAdvertisement {
@@ -102,14 +104,6 @@ export class ModelFailure extends Error {
     super(facts.message, options)
     this.facts = facts
   }
-}
-
-/** Dollars per million tokens. */
-export interface ModelPrice {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead?: number
-  readonly cacheWrite?: number
 }
 
 /** The events of one call. Most come several at a time, and a promise for each would cost more than the event. */

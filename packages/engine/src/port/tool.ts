@@ -2,7 +2,7 @@
  * What a tool is to the engine. A tool is plain async code: it decodes its own input, asks before it acts, gives up when
  * its signal aborts, and answers with content for the model or throws a ToolError.
  */
-import type { Json, JsonObject } from "@meridian/protocol"
+import type { Json, JsonObject, TodoItem } from "@meridian/protocol"
 
 import type { ToolAdvertisement } from "./model.ts"
 
@@ -40,12 +40,23 @@ export interface ToolScene {
   readonly signal: AbortSignal
   /** Resolves when allowed; rejects with a ToolError that carries the rule or the person's words. */
   readonly ask: (question: PermissionQuestion) => Promise<void>
+  /** The session's list of work. */
+  readonly todo: {
+    readonly read: () => Promise<readonly TodoItem[]>
+    readonly replace: (items: readonly TodoItem[]) => Promise<void>
+  }
 }
 
 export interface Tool {
   readonly advertisement: ToolAdvertisement
   /** `input` is the parsed JSON the model sent; the tool checks its shape and throws ToolError when it does not fit. */
   readonly execute: (input: Json, scene: ToolScene) => Promise<ToolOutput>
+}
+
+/** The tools of a Location as they are at one moment; a call through an older list is refused. */
+export interface ToolSet {
+  readonly advertisements: readonly ToolAdvertisement[]
+  readonly call: (name: string, input: Json, scene: ToolScene) => Promise<ToolOutput>
 }
 
 /** A failure the model should read and react to. Its message is shown to the model as it is. */

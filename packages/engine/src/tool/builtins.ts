@@ -13,7 +13,7 @@ import { readTool } from "./read.ts"
 import type { Place } from "./resolve-path.ts"
 import { openSlots } from "./slots.ts"
 import type { PieceFilter } from "./spool.ts"
-import { todoTool, type TodoStore } from "./todo.ts"
+import { todoTool } from "./todo.ts"
 import { writeTool } from "./write.ts"
 
 export interface BuiltinOptions extends Place {
@@ -25,7 +25,6 @@ export interface BuiltinOptions extends Place {
   readonly environment: { readonly [name: string]: string | undefined }
   /** Names the store, for `endLeftovers` of the next engine. */
   readonly scope?: string
-  readonly todos: TodoStore
   /** Takes credentials out of what commands print. */
   readonly hidePieces?: (() => PieceFilter) | undefined
   /** Places outside the project that `read` may look at by name. */
@@ -42,6 +41,6 @@ export const builtinTools = (options: BuiltinOptions): readonly Tool[] => {
     writeTool(options),
     applyPatchTool(options),
     bashTool(options),
-    todoTool(options.todos),
+    todoTool(),
   ]
 }

@@ -2,28 +2,21 @@ import { expect, test } from "vitest"
 
 import { openScene, textOf } from "../../../../test/tool-scene.ts"
 import { TOOL_LIMITS } from "./limits.ts"
-import { todoTool, type TodoItem, type TodoStore } from "./todo.ts"
-
-const memory = (): TodoStore => {
-  const lists = new Map<string, readonly TodoItem[]>()
-  return {
-    load: async (sessionID) => lists.get(sessionID) ?? [],
-    save: async (sessionID, items) => void lists.set(sessionID, items),
-  }
-}
+import { todoTool } from "./todo.ts"
 
 test("a list is replaced as a whole and read back", async () => {
-  const todo = todoTool(memory())
-  expect(textOf(await todo.execute({}, openScene()))).toBe("The list is empty.")
+  const todo = todoTool()
+  const scene = openScene()
+  expect(textOf(await todo.execute({}, scene))).toBe("The list is empty.")
   const todos = [
     { content: "one", status: "completed" },
     { content: "two", status: "in_progress" },
     { content: "three", status: "pending" },
     { content: "four", status: "cancelled" },
   ]
-  const written = await todo.execute({ todos }, openScene())
+  const written = await todo.execute({ todos }, scene)
   expect(textOf(written)).toBe("[x] one\n[>] two\n[ ] three\n[-] four")
-  expect(await todo.execute({}, openScene())).toEqual(written)
+  expect(await todo.execute({}, scene)).toEqual(written)
   expect(written.structured).toEqual({ todos })
 })
 
@@ -36,14 +29,14 @@ test.each([
     /at most 100/,
   ],
 ])("a wrong list is refused and the old one kept (%#)", async (input, message) => {
-  const store = memory()
-  await store.save("ses_1", [{ content: "kept", status: "pending" }])
-  await expect(todoTool(store).execute(input, openScene())).rejects.toThrow(message)
-  expect(await store.load("ses_1")).toHaveLength(1)
+  const scene = openScene()
+  await scene.todo.replace([{ content: "kept", status: "pending" }])
+  await expect(todoTool().execute(input, scene)).rejects.toThrow(message)
+  expect(await scene.todo.read()).toEqual([{ content: "kept", status: "pending" }])
 })
 
 test("as many items as the bound are kept", async () => {
   const todos = Array.from({ length: TOOL_LIMITS.todoItems }, () => ({ content: "a", status: "pending" }))
-  const output = await todoTool(memory()).execute({ todos }, openScene())
+  const output = await todoTool().execute({ todos }, openScene())
   expect(textOf(output).split("\n")).toHaveLength(TOOL_LIMITS.todoItems)
 })

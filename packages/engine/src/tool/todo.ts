@@ -1,23 +1,12 @@
 /** `todo`: the session's list of work, read and replaced as a whole. */
-import type { Json } from "@meridian/protocol"
+import type { Json, TodoItem } from "@meridian/protocol"
 
 import type { Tool } from "../port/tool.ts"
 import { inputShape, invalid, isJsonObject, kindOf, optional, type Field } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 
 export const TODO_STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const
-export type TodoStatus = (typeof TODO_STATUSES)[number]
-
-export interface TodoItem {
-  readonly content: string
-  readonly status: TodoStatus
-}
-
-/** Where the list is kept: durable with the session. */
-export interface TodoStore {
-  readonly load: (sessionID: string) => Promise<readonly TodoItem[]>
-  readonly save: (sessionID: string, items: readonly TodoItem[]) => Promise<void>
-}
+type TodoStatus = (typeof TODO_STATUSES)[number]
 
 const decodeItem = (value: Json, at: number): TodoItem => {
   const where = `\`todos\` item ${at + 1}`
@@ -57,7 +46,7 @@ const items: Field<readonly TodoItem[]> = {
 
 const SHAPE = inputShape({ todos: optional(items) })
 
-export const todoTool = (store: TodoStore): Tool => ({
+export const todoTool = (): Tool => ({
   advertisement: {
     name: "todo",
     description:
@@ -72,8 +61,8 @@ export const todoTool = (store: TodoStore): Tool => ({
       resources: ["*"],
       title: todos === undefined ? "Read the list of work" : "Replace the list of work",
     })
-    if (todos !== undefined) await store.save(scene.sessionID, todos)
-    const list = todos ?? (await store.load(scene.sessionID))
+    if (todos !== undefined) await scene.todo.replace(todos)
+    const list = todos ?? (await scene.todo.read())
     return {
       content: [{ type: "text", text: list.length === 0 ? "The list is empty." : list.map(line).join("\n") }],
       structured: { todos: list.map(({ content, status }) => ({ content, status })) },

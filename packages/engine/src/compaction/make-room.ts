@@ -1,0 +1,53 @@
+/** When a session is compacted: before a request that may not fit, and when somebody asks for it. */
+import { messageId, type Failure } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { budgetOf } from "../domain/budget.ts"
+import { isFruitless } from "../domain/compaction.ts"
+import { planPrune } from "../domain/prune.ts"
+import { Settings, weighRequest, type TurnScene } from "../session/index.ts"
+import { compact } from "./compact.ts"
+
+/** Before a step is started: old results go first, then one compaction. */
+export const makeRoom = (scene: TurnScene): Effect.Effect<void, Failure, Settings> =>
+  Effect.gen(function* () {
+    const { session, cast } = scene
+    const { compaction } = yield* Settings
+    const budget = budgetOf(cast.model, compaction)
+    const tokens = weighRequest(session.history(), cast).request
+    if (!compaction.auto || tokens <= budget) return
+    if (compaction.prune && (yield* prune(scene, budget))) return
+    if (isFruitless(session.transcript().compactions.completed, tokens)) return
+    yield* compact(scene, "auto")
+  })
+
+/** True when that was enough. */
+const prune = ({ session, cast }: TurnScene, budget: number): Effect.Effect<boolean, Failure> =>
+  Effect.gen(function* () {
+    const plan = planPrune(session.transcript().conversation.items, budget)
+    if (plan === undefined) return false
+    const calls = plan.calls.map(({ messageID, callID }) => ({
+      assistantMessageID: messageId(messageID),
+      callID,
+    }))
+    yield* session.append([{ type: "session.next.tool.pruned.1", data: { calls, tokens: plan.tokens } }])
+    return weighRequest(session.history(), cast).request <= budget
+  })
+
+/** A compaction somebody asked for, at this safe boundary. */
+export const compactOnRequest = (scene: TurnScene): Effect.Effect<void, Failure, Settings> =>
+  Effect.gen(function* () {
+    const { session } = scene
+    if (!session.transcript().compactions.requested) return
+    if ((yield* compact(scene, "manual")) === "compacted") return
+    const error = {
+      code: "NOTHING_TO_COMPACT",
+      message: "There is no older turn that could be compacted.",
+    }
+    yield* session.append([
+      {
+        type: "session.next.compaction.failed.1",
+        data: { compactionID: session.newCompaction(), error },
+      },
+    ])
+  })

@@ -1,0 +1,120 @@
+/** The summary of a compaction, asked of a model piece by piece. What no model can do is extracted from the log instead. */
+import type { RecordedUsage } from "@meridian/protocol"
+import { Effect, Result } from "effect"
+
+import { piecesOf, type CompactionPlan } from "../domain/compaction.ts"
+import { extractSummary, judgeSummary, SUMMARY_PROMPT, summaryRequest } from "../domain/summary.ts"
+import { estimateText } from "../domain/tokens.ts"
+import { isRetryable, ModelFailure, type Model, type ModelRequest } from "../port/model.ts"
+import type { SettingsValue } from "../session/index.ts"
+
+export interface Summary {
+  readonly summary: string
+  readonly usage: RecordedUsage
+  /** Why the model's answer was not used. */
+  readonly fallback?: string
+}
+
+export interface SummaryScene {
+  readonly sessionID: string
+  readonly model: Model
+  readonly plan: CompactionPlan
+  readonly settings: SettingsValue["compaction"]
+  /** Pieces of the summary, as they come. */
+  readonly onDelta: (delta: string) => void
+}
+
+const LEAST_PIECE_TOKENS = 200
+
+const NO_USAGE: RecordedUsage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
+
+/** Each answer is the previous checkpoint of the next piece. Never fails. */
+export const summarise = (scene: SummaryScene): Effect.Effect<Summary> =>
+  Effect.gen(function* () {
+    const { model, plan, settings } = scene
+    let usage = NO_USAGE
+    let summary = plan.previous?.summary ?? ""
+    const extract = (why: string): Summary => ({
+      summary: extractSummary({
+        previous: plan.previous?.summary ?? "",
+        items: plan.summarized,
+        mostTokens: plan.summaryTokens,
+      }),
+      usage,
+      fallback: why,
+    })
+    const most = allowanceOf(scene)
+    const instructions = estimateText(settings.prompt ?? SUMMARY_PROMPT)
+    const room = model.contextWindow - most - Math.max(most, estimateText(summary)) - instructions - 200
+    if (room < LEAST_PIECE_TOKENS) return extract("the window of the summarising model is too small")
+    for (const piece of piecesOf(plan.summarized, plan.previous?.recent ?? "", Math.floor(room * 0.8))) {
+      const answered = yield* Effect.result(ask(scene, summaryRequest(piece, summary)))
+      if (Result.isFailure(answered)) return extract(answered.failure.message)
+      usage = addUsage(usage, answered.success.usage)
+      const verdict = judgeSummary(answered.success.text, most)
+      if (verdict.kind === "refused") return extract(verdict.why)
+      summary = verdict.summary
+    }
+    return { summary, usage }
+  })
+
+/** What the summary may have: what the session has room for, and what the summarising model can write and still read. */
+const allowanceOf = ({ model, plan }: SummaryScene): number =>
+  Math.min(plan.summaryTokens, model.maxOutput, Math.floor(model.contextWindow / 6))
+
+interface Answer {
+  readonly text: string
+  readonly usage: RecordedUsage
+}
+
+const ask = (scene: SummaryScene, text: string): Effect.Effect<Answer, ModelFailure> =>
+  Effect.tryPromise({
+    try: (signal) => readAnswer(scene, text, signal),
+    catch: asModelFailure,
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: scene.settings.timeoutMs,
+      orElse: () =>
+        Effect.fail(new ModelFailure({ kind: "transport", message: "the summary took too long" })),
+    }),
+    Effect.retry({ times: 1, while: (failure: ModelFailure) => isRetryable(failure.facts.kind) }),
+  )
+
+const readAnswer = async (scene: SummaryScene, text: string, signal: AbortSignal): Promise<Answer> => {
+  const { sessionID, model, settings, onDelta } = scene
+  const chunks: string[] = []
+  let usage = NO_USAGE
+  const request: ModelRequest = {
+    prompt: [
+      { role: "system", content: settings.prompt ?? SUMMARY_PROMPT },
+      { role: "user", content: [{ type: "text", text }] },
+    ],
+    tools: [],
+    maxOutputTokens: allowanceOf(scene),
+    sessionID,
+  }
+  for await (const event of model.stream(request, signal)) {
+    if (event.type === "text-delta") {
+      chunks.push(event.delta)
+      onDelta(event.delta)
+    }
+    if (event.type === "finish") usage = event.usage
+  }
+  return { text: chunks.join(""), usage }
+}
+
+const asModelFailure = (cause: unknown): ModelFailure => {
+  if (cause instanceof ModelFailure) return cause
+  return new ModelFailure({
+    kind: "unknown",
+    message: cause instanceof Error ? cause.message : String(cause),
+  })
+}
+
+const addUsage = (left: RecordedUsage, right: RecordedUsage): RecordedUsage => ({
+  input: left.input + right.input,
+  output: left.output + right.output,
+  reasoning: left.reasoning + right.reasoning,
+  cacheRead: left.cacheRead + right.cacheRead,
+  cacheWrite: left.cacheWrite + right.cacheWrite,
+})

@@ -1,0 +1,114 @@
+/**
+ * A second session with the same past. The source is only read, page by page, so it may be at work here or in another
+ * process; what it has open, and what still waits, is its own.
+ */
+import { createHash } from "node:crypto"
+
+import { Failure, sessionId, type SessionId } from "@meridian/protocol"
+import { Clock, Effect } from "effect"
+
+import { assert } from "../domain/assert.ts"
+import { rewriteEvent, surveySource, type ForkPlan } from "../domain/fork.ts"
+import { LIMITS } from "../domain/limits.ts"
+import type { LoggedEvent } from "../domain/logged-event.ts"
+import { Store, type Creation, type Draft } from "../port/store.ts"
+import type { Signals } from "../session/index.ts"
+import { writeDraft } from "./write-draft.ts"
+
+export interface ForkRequest {
+  /** The source. */
+  readonly sessionID: string
+  /** Of the fork. */
+  readonly id: SessionId
+}
+
+/** Done when the fork is there, made now or by an earlier request with the same id. */
+export const forkSession = (request: ForkRequest): Effect.Effect<void, Failure, Store | Signals> =>
+  Effect.gen(function* () {
+    const { sessionID, id } = request
+    const first = yield* firstEvent(sessionID)
+    if (first === undefined)
+      return yield* Effect.fail(new Failure("SESSION_NOT_FOUND", { session: sessionID }))
+    if (yield* isForked(request)) return
+    const survey = surveySource()
+    yield* eachPage(sessionID, Number.MAX_SAFE_INTEGER, (events) =>
+      Effect.sync(() => events.forEach(survey.look)),
+    )
+    const plan = survey.plan()
+    const time = yield* Clock.currentTimeMillis
+    const parent = { sessionID: sessionId(sessionID), through: plan.through, time }
+    const { created } = yield* writeDraft(creationOf(first, id, parent), (draft) =>
+      copyEvents(sessionID, plan, draft),
+    )
+    // Somebody else has forked it under this id in the same moment, or taken the id for something else.
+    if (!created) yield* isForked(request)
+  })
+
+const copyEvents = (session: string, plan: ForkPlan, draft: Draft) => {
+  const rename = renamer(draft.name)
+  return eachPage(session, plan.through, (events) =>
+    draft.append(events.flatMap((event) => rewriteEvent(event, plan, rename) ?? [])),
+  )
+}
+
+/** Page after page, with room for others between. */
+const eachPage = (
+  session: string,
+  through: number,
+  take: (events: readonly LoggedEvent[]) => Effect.Effect<void, Failure>,
+): Effect.Effect<void, Failure, Store> =>
+  Effect.gen(function* () {
+    const store = yield* Store
+    for (let after = 0; after < through;) {
+      const page = yield* store.events({ session, after, limit: LIMITS.eventsPerPage })
+      yield* take(page)
+      if (page.length < LIMITS.eventsPerPage) return
+      after = page.at(-1)?.seq ?? through
+      yield* Effect.yieldNow
+    }
+  })
+
+const firstEvent = (session: string): Effect.Effect<LoggedEvent | undefined, Failure, Store> =>
+  Effect.map(
+    Store.use((store) => store.events({ session, after: 0, limit: 1 })),
+    ([first]) => first,
+  )
+
+/** A retry gets the first answer; any other session under the id is in the way. */
+const isForked = ({ sessionID, id }: ForkRequest): Effect.Effect<boolean, Failure, Store> =>
+  Effect.flatMap(firstEvent(id), (first) => {
+    if (first === undefined) return Effect.succeed(false)
+    if (first.type === "session.next.created.1" && first.data.parent?.sessionID === sessionID)
+      return Effect.succeed(true)
+    return Effect.fail(new Failure("SESSION_EXISTS", { session: id }))
+  })
+
+/** The conversation began when it began: the times of a fork are those of its source. */
+const creationOf = (
+  first: LoggedEvent,
+  id: SessionId,
+  parent: NonNullable<Creation["data"]["parent"]>,
+): Creation => {
+  assert(first.type === "session.next.created.1", "a session begins with its creation")
+  const { location, agent, model, title } = first.data
+  return {
+    type: first.type,
+    time: first.time,
+    data: {
+      sessionID: id,
+      location,
+      ...(agent === undefined ? {} : { agent }),
+      ...(model === undefined ? {} : { model }),
+      ...(title === undefined ? {} : { title }),
+      parent,
+    },
+  }
+}
+
+/** Ids of messages are unique in a store: the copy's are made from its name and the old one. */
+const renamer =
+  (name: string) =>
+  (id: string): string => {
+    const prefix = /^[a-z]{3}_/.exec(id)?.[0] ?? "msg_"
+    return `${prefix}${createHash("sha256").update(`${name} ${id}`).digest("hex").slice(0, 32)}`
+  }

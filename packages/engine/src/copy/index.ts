@@ -1,0 +1,3 @@
+/** Sessions made from another one, or from a conversation held elsewhere. */
+export { forkSession } from "./fork.ts"
+export { importSession, type ImportRequest, type ImportSource } from "./import.ts"

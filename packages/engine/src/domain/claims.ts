@@ -1,0 +1,15 @@
+/** Names that events bring into the world. Each may stand for one thing only, over all sessions of a store. */
+import type { DurableEvent } from "@meridian/protocol"
+
+export type Claim =
+  | { readonly kind: "input"; readonly id: string }
+  | { readonly kind: "request"; readonly id: string }
+
+/** A session claims its own id by being the first to append to it. */
+export const claimsOf = (events: readonly DurableEvent[]): readonly Claim[] =>
+  events.flatMap((event): readonly Claim[] => {
+    if (event.type === "session.next.prompt.admitted.1") return [{ kind: "input", id: event.data.messageID }]
+    if (event.type === "session.next.permission.asked.1")
+      return [{ kind: "request", id: event.data.requestID }]
+    return []
+  })

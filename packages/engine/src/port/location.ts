@@ -1,0 +1,16 @@
+/** What belongs to a place rather than to a session: its tools and its context. Shared by every session there. */
+import type { Effect } from "effect"
+
+import type { Observation } from "../domain/context.ts"
+import type { ObservationScene } from "./context-source.ts"
+import type { ToolSet } from "./tool.ts"
+
+export interface LocationServices {
+  readonly directory: string
+  /** The same object while nothing changed: whoever remembers something about it remembers the right thing. */
+  readonly tools: Effect.Effect<ToolSet>
+  /** One look at every context source. */
+  readonly observe: (scene: ObservationScene) => Effect.Effect<Observation>
+  /** Instruction files that stand beside a file of this place, relative to its root. */
+  readonly instructionsBeside: (path: string) => readonly string[]
+}

@@ -1,0 +1,214 @@
+/**
+ * Durable state: everything the engine may ask of it, in the words of CONTEXT.md. A store keeps the logs of many
+ * sessions for many processes. Decisions are made by whoever asks, on the folded session; a store only compares and appends.
+ *
+ * Every verb is lazy and may be answered later. A verb that fails has either done nothing or done all of it: whoever must
+ * know which asks again. `Failure` is the store's trouble (full, unreachable, damaged), never a decision.
+ */
+import type {
+  DurableEvent,
+  DurableEventData,
+  Failure,
+  Location,
+  Receipt,
+  RecordedUsage,
+  SessionMessage,
+  StoredEvent,
+} from "@meridian/protocol"
+import { Context, type Effect, type Scope, type Stream } from "effect"
+
+import type { Claim } from "../domain/claims.ts"
+import type { DatedEvent } from "../domain/fork.ts"
+import type { LoggedEvent } from "../domain/logged-event.ts"
+import type { SavedApproval } from "../domain/permission.ts"
+
+export class Store extends Context.Service<Store, StoreVerbs>()("meridian/Store") {}
+
+export interface StoreVerbs {
+  /** The same for every process that opens this store, and of no other store on this machine. */
+  readonly name: string
+  /** All of the events or none of them. */
+  readonly append: (append: Append) => Effect.Effect<Appended, Failure>
+
+  readonly session: (id: string) => Effect.Effect<SessionSummary | undefined, Failure>
+  /** Events behind a place, oldest first; none for a session that does not exist. */
+  readonly events: (range: EventRange) => Effect.Effect<readonly LoggedEvent[], Failure>
+  /** The same as JSON, for those who pass them on. */
+  readonly eventTexts: (range: EventRange) => Effect.Effect<readonly EventText[], Failure>
+  /** Every compaction event of a session, oldest first. */
+  readonly compactions: (session: string) => Effect.Effect<readonly LoggedEvent[], Failure>
+  readonly messages: (
+    session: string,
+    stretch: Stretch,
+  ) => Effect.Effect<readonly Placed<SessionMessage | undefined>[], Failure>
+  readonly message: (session: string, id: string) => Effect.Effect<SessionMessage | undefined, Failure>
+  /** Inputs of a session that wait, oldest first. */
+  readonly inputs: (session: string) => Effect.Effect<readonly Receipt[], Failure>
+  /** What was admitted under an id, in whichever session. */
+  readonly input: (id: string) => Effect.Effect<Receipt | undefined, Failure>
+  /** The best places for some words: those with all of them, or with any when none has all. */
+  readonly search: (session: string, words: string) => Effect.Effect<readonly Hit[], Failure>
+
+  /** In the order in which they were made. */
+  readonly sessions: (stretch: Stretch) => Effect.Effect<readonly Placed<SessionSummary>[], Failure>
+  /** Questions nobody has answered, of one session or of all, oldest first. */
+  readonly requests: (session?: string) => Effect.Effect<readonly OpenRequest[], Failure>
+  readonly request: (id: string) => Effect.Effect<OpenRequest | undefined, Failure>
+  /** What people have approved for good, for one project. */
+  readonly approvals: (project: string) => Effect.Effect<readonly SavedApproval[], Failure>
+  /** Sessions to run without being asked: those with an input that wants it and that no interrupt has parked. */
+  readonly runnable: Effect.Effect<readonly string[], Failure>
+
+  /** A session nobody sees until it is published. Without that it is gone with its scope, or with its process. */
+  readonly draft: (creation: Creation) => Effect.Effect<Draft, Failure, Scope.Scope>
+  readonly leases: Leases
+  /**
+   * Hints that another process has appended. Several may become one, and one may be lost: nothing depends on them. Own
+   * appends are not told.
+   */
+  readonly changes: Stream.Stream<Change>
+  readonly outputs: KeptOutputs
+}
+
+export interface Append {
+  readonly session: string
+  /** What a drain appends carries its fence. What people ask for carries none: it may come from any process. */
+  readonly fence?: Fence
+  /** The last event the writer knows. 0: there is no session yet, and the first event makes it. */
+  readonly after: number
+  /** Written down with each event, never compared. */
+  readonly time: number
+  /** None: proves fence and place, and that everything before is as durable as asked for. */
+  readonly events: readonly DurableEvent[]
+  readonly durability: Durability
+}
+
+/**
+ * What must survive a power cut when the append is answered. `acknowledged`: we are about to say that it is done. `act`: we
+ * are about to do it. `progress`: the newest of it may be lost; a resumed session repeats or reports it.
+ */
+export type Durability = "acknowledged" | "act" | "progress"
+
+export type Appended =
+  /** The events have the numbers behind `after`. */
+  | { readonly kind: "committed" }
+  /** `after` is not the last event, or there is no such session. Read on, decide again. */
+  | { readonly kind: "moved" }
+  /** A newer lease was given: this writer's time is over. */
+  | { readonly kind: "fenced" }
+  /** An event brings a name that stands for something else already. */
+  | { readonly kind: "taken"; readonly claim: Claim }
+
+/** The right to write a session's own progress. The number only grows, over every process and every restart. */
+export interface Fence {
+  readonly session: string
+  readonly number: number
+}
+
+export interface Leases {
+  readonly acquire: (session: string) => Effect.Effect<Acquisition, Failure>
+  /** A sign of life; "lost" when somebody else has the session now. */
+  readonly renew: (fence: Fence) => Effect.Effect<"kept" | "lost", Failure>
+  /** For work that ended well: soon taken up again by this process, or else free for everybody within a moment. */
+  readonly rest: (fence: Fence) => Effect.Effect<void>
+  /** When that cannot be done now it is done later: a session is never kept by a process that is done with it. */
+  readonly release: (fence: Fence) => Effect.Effect<void>
+  /** Somebody else has the session and is, as far as we know, alive. */
+  readonly isHeldElsewhere: (session: string) => Effect.Effect<boolean, Failure>
+  /** Sessions whose owner is lost: its process is gone, or it has been silent for too long. */
+  readonly abandoned: Effect.Effect<readonly string[], Failure>
+  /** Says that an owner was lost, again and again until its sessions are taken over. */
+  readonly lost: Stream.Stream<void>
+}
+
+export type Acquisition =
+  /** `abandoned`: the previous owner never gave it back, so its work must be settled first. */
+  | { readonly kind: "acquired"; readonly fence: Fence; readonly abandoned: boolean }
+  /** By another process, or by somebody else in this one: a lease is given once. */
+  | { readonly kind: "held" }
+
+export interface EventRange {
+  readonly session: string
+  readonly after: number
+  readonly limit: number
+}
+
+/** One event as `JSON.stringify` would write it. */
+export interface EventText {
+  readonly seq: number
+  readonly text: string
+}
+
+/** A part of a list: at most so many items behind a place (`up`) or before it (`down`), in that direction. */
+export interface Stretch {
+  readonly direction: "up" | "down"
+  /** Without one, from the first item, or from the last. */
+  readonly from?: number
+  readonly limit: number
+}
+
+export interface Placed<Item> {
+  readonly place: number
+  readonly item: Item
+}
+
+/** A session as lists show it. */
+export interface SessionSummary {
+  readonly id: string
+  /** Sequence of its last event. */
+  readonly seq: number
+  readonly location: Location
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly title: string | undefined
+  readonly created: number
+  readonly updated: number
+  readonly usage: RecordedUsage
+  readonly cost: number
+  /** A question of it is open. */
+  readonly isAsking: boolean
+  /** Another process is at work on it. */
+  readonly isHeldElsewhere: boolean
+  /** How its last work ended, unless it ended well. */
+  readonly trouble: "failed" | "interrupted" | undefined
+}
+
+export interface OpenRequest {
+  readonly session: string
+  readonly event: Extract<StoredEvent, { readonly type: "session.next.permission.asked.1" }>
+}
+
+export interface Hit {
+  readonly seq: number
+  readonly text: string
+}
+
+/** The first event of a draft. */
+export interface Creation {
+  readonly type: "session.next.created.1"
+  readonly time: number
+  readonly data: DurableEventData["session.next.created.1"]
+}
+
+export interface Draft {
+  /** Of no other draft or session of this store: the ids inside it are made from it. */
+  readonly name: string
+  /** When it fails, the draft is good for nothing any more. */
+  readonly append: (events: readonly DatedEvent[]) => Effect.Effect<void, Failure>
+  /** Makes it a session, unless one has its id by now. It is then as durable as what was acknowledged. */
+  readonly publish: Effect.Effect<"published" | "taken", Failure>
+}
+
+/** Of which session; undefined: of some, nobody knows which. */
+export interface Change {
+  readonly session: string | undefined
+}
+
+/** Full texts of long outputs, known by name. Tools write and read working copies in a folder of this machine. */
+export interface KeptOutputs {
+  readonly folder: string
+  /** The working copy is complete: it is to be found by every process of this store. */
+  readonly keep: (name: string) => Effect.Effect<void, Failure>
+  /** Sees to it that there is a working copy, if there is such an output. */
+  readonly fetch: (name: string) => Effect.Effect<void, Failure>
+}

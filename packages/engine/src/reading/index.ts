@@ -1,0 +1,7 @@
+/** Reading sessions: events, live fragments, changes, pages, receipts, recall. */
+export { changedSessions, type SessionChanges } from "./changes.ts"
+export { liveItems, type LiveItem } from "./live.ts"
+export { readPage, type Page, type PageRequest } from "./pages.ts"
+export { recallTools } from "./recall.ts"
+export { readReceipts, requestCompaction, restoreCheckpoint, untilCompacted } from "./receipts.ts"
+export { tailEvents, tailTexts } from "./tail.ts"

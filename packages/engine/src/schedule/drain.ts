@@ -1,0 +1,168 @@
+/**
+ * One drain: take the lease, settle what a lost process left, then turn after turn until nothing is left to do. Decisions
+ * are values from the domain; this loop carries them out.
+ */
+import { Failure, type DurableEvent } from "@meridian/protocol"
+import { Effect, Exit } from "effect"
+
+import { compactOnRequest } from "../compaction/index.ts"
+import { unreachable } from "../domain/assert.ts"
+import { LIMITS } from "../domain/limits.ts"
+import { decideNext } from "../domain/next-step.ts"
+import type { Boundary } from "../domain/promotion.ts"
+import { hasAnsweredCall, parkedCalls } from "../domain/transcript/calls.ts"
+import { inputsToRun } from "../domain/transcript/inbox.ts"
+import type { Transcript } from "../domain/transcript/transcript.ts"
+import type { LocationServices } from "../port/location.ts"
+import { Store, type Acquisition, type Fence } from "../port/store.ts"
+import {
+  Casting,
+  FoldedSessions,
+  Locations,
+  openSession,
+  Settings,
+  type SessionHandle,
+} from "../session/index.ts"
+import { resumeCalls, takeTurn } from "../turn/index.ts"
+import type { Demand } from "./drains.ts"
+import { settle } from "./settle.ts"
+
+export interface DrainOptions {
+  readonly session: string
+  readonly demand: Demand
+  /** Up to where inputs that wait for a demand have had one. */
+  readonly released: () => number
+  /** Told of the lease as soon as there is one. */
+  readonly onLease: (fence: Fence) => void
+}
+
+type Lease = Extract<Acquisition, { readonly kind: "acquired" }>
+
+export const drainSession = (options: DrainOptions) =>
+  Effect.acquireUseRelease(
+    acquireLease(options),
+    (lease) => {
+      if (lease === undefined) return Effect.void
+      options.onLease(lease.fence)
+      return Effect.scoped(drainUnderLease(options, lease))
+    },
+    (lease, exit) =>
+      lease === undefined
+        ? Effect.void
+        : Store.use(({ leases }) =>
+            // Work that ended well often goes on at once.
+            Exit.isSuccess(exit) ? leases.rest(lease.fence) : leases.release(lease.fence),
+          ),
+  )
+
+/** Waits while another process is at work here; gives up when that one did the work. */
+const acquireLease = ({ session, demand, released }: DrainOptions) =>
+  Effect.gen(function* () {
+    const { leases } = yield* Store
+    const sessions = yield* FoldedSessions
+    for (;;) {
+      const { transcript } = yield* sessions.current(session)
+      if (!demand.forced && !hasWork(transcript, released())) return undefined
+      const acquired = yield* leases.acquire(session)
+      if (acquired.kind === "acquired") return acquired
+      yield* Effect.interruptible(Effect.sleep(LIMITS.leasePollMs))
+    }
+  })
+
+const hasWork = ({ inbox, compactions, calls }: Transcript, released: number): boolean =>
+  inputsToRun(inbox, released).length > 0 || compactions.requested || hasAnsweredCall(calls)
+
+interface Progress {
+  /** Provider turns since the last promotion. */
+  turns: number
+  boundary: Boundary
+  forced: boolean
+  resultsToShow: boolean
+}
+
+const drainUnderLease = ({ demand, released }: DrainOptions, { fence }: Lease) =>
+  Effect.gen(function* () {
+    const session = yield* openSession({ fence, released })
+    const locations = yield* Locations
+    yield* settle(session)
+    const progress: Progress = { turns: 0, boundary: "settled", forced: demand.forced, resultsToShow: false }
+    for (;;) {
+      const directory = session.transcript().choices.location?.directory ?? ""
+      const ending = yield* locations
+        .within(directory, (location) => drainAt(session, location, progress))
+        .pipe(Effect.tapError((failure) => recordObstacle(session, failure)))
+      // The session moved: its next turn belongs to the tools and the context of its new place.
+      if (ending === "idle") return
+    }
+  })
+
+const drainAt = (session: SessionHandle, location: LocationServices, progress: Progress) =>
+  Effect.gen(function* () {
+    const { limits } = yield* Settings
+    const casting = yield* Casting
+    const setScene = Effect.suspend(() => casting.choose(session.transcript(), location)).pipe(
+      Effect.map((cast) => ({ session, location, cast })),
+    )
+    const parked = parkedCalls(session.transcript().calls)
+    if (parked.length > 0) {
+      yield* resumeCalls(yield* setScene, parked)
+      progress.resultsToShow = true
+    }
+    for (;;) {
+      const scene = yield* setScene
+      yield* compactOnRequest(scene)
+      const { boundary, forced, resultsToShow } = progress
+      const turn = yield* takeTurn(scene, { boundary, due: forced || resultsToShow })
+      if (turn.kind === "moved") return "moved" as const
+      if (turn.kind === "recast") continue
+      if (turn.kind === "nothing") return "idle" as const
+      progress.forced = false
+      progress.resultsToShow = turn.resultsToShow
+      progress.turns = turn.promoted > 0 ? 1 : progress.turns + 1
+      // With results to show there is another turn in any case, and that one looks again.
+      if (!progress.resultsToShow) yield* session.refresh
+      const pending = session.inputs()
+      const next = decideNext({
+        resultsToShow: progress.resultsToShow,
+        pendingSteers: pending.filter((input) => input.delivery === "steer").length,
+        pendingQueued: pending.filter((input) => input.delivery === "queue").length,
+        turns: progress.turns,
+        turnLimit: limits.turnsPerActivity,
+      })
+      switch (next.kind) {
+        case "turn":
+          progress.boundary = "continuing"
+          break
+        case "open-next":
+          progress.boundary = "settled"
+          break
+        case "idle":
+          // A compaction asked for during the last turn still has its boundary: here.
+          yield* compactOnRequest(scene)
+          return "idle" as const
+        case "fail": {
+          const failure = new Failure("TURN_LIMIT", { session: session.id, limit: next.limit })
+          yield* session.append([executionFailed(failure)])
+          return yield* Effect.fail(failure)
+        }
+        default:
+          return unreachable(next)
+      }
+    }
+  })
+
+/** What kept a turn from being tried at all is recorded too; turns record their own end. */
+const OBSTACLES: ReadonlySet<string> = new Set([
+  "AGENT_NOT_FOUND",
+  "MODEL_NOT_FOUND",
+  "LOCATION_NOT_FOUND",
+  "CONTEXT_UNAVAILABLE",
+])
+
+const recordObstacle = (session: SessionHandle, failure: Failure): Effect.Effect<void, Failure> =>
+  OBSTACLES.has(failure.code) ? session.append([executionFailed(failure)]) : Effect.void
+
+const executionFailed = (failure: Failure): DurableEvent => ({
+  type: "session.next.execution.failed.1",
+  data: { error: { code: failure.code, message: failure.message } },
+})

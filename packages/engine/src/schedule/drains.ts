@@ -1,0 +1,179 @@
+/**
+ * Who runs when, in this process: one chain of drains per busy session, one drain at a time in it, sessions side by side.
+ * Knows nothing of models or tools.
+ *
+ * - `wake` says that there may be work; repeated wakes become one following drain.
+ * - `run` asks for at least one provider attempt. It shares the current drain when that one was asked for too; behind a
+ *   drain that only a wake started it gets a forced one of its own, so its failure reaches its caller.
+ * - `interrupt` ends the current drain and everything demanded before; what is demanded while the cleanup runs survives.
+ * - A waiter that leaves takes nothing with it.
+ */
+import { Failure } from "@meridian/protocol"
+import { Cause, Deferred, Effect, Exit, Fiber, FiberSet, type Scope } from "effect"
+
+export interface Drains {
+  readonly wake: (session: string) => Effect.Effect<void>
+  readonly run: (session: string) => Effect.Effect<void, Failure>
+  /** `commitBoundary` runs only when there is something to interrupt, before it is. */
+  readonly interrupt: (
+    session: string,
+    commitBoundary: Effect.Effect<void, Failure>,
+  ) => Effect.Effect<void, Failure>
+  /** Done when the session is idle here; fails with the first failure that happened while waiting. */
+  readonly awaitIdle: (session: string) => Effect.Effect<void, Failure>
+  readonly isActive: (session: string) => boolean
+  readonly active: () => readonly string[]
+  /** Interrupts every chain and waits for all cleanup; refuses new work from now on. */
+  readonly close: Effect.Effect<void>
+}
+
+export interface Demand {
+  /** At least one provider attempt, also without new input. */
+  readonly forced: boolean
+}
+
+type Outcome = Exit.Exit<void, Failure>
+type Run = Deferred.Deferred<void, Failure>
+
+interface Waiter {
+  readonly deferred: Deferred.Deferred<void, Failure>
+  failure?: Cause.Cause<Failure>
+}
+
+interface Chain {
+  /** Callers of `run` the current drain answers to; none when only a wake started it. */
+  current?: Run[]
+  next?: Run[]
+  fiber?: Fiber.Fiber<void, Failure>
+  /** Done when the current drain has ended and everyone it answers to was told. */
+  settled?: Deferred.Deferred<void>
+  stopping: boolean
+  readonly waiters: Set<Waiter>
+  readonly ended: Deferred.Deferred<void>
+}
+
+/** The scope owns the fibers. `close` settles them first; whoever opens drains calls it before the scope closes. */
+export const openDrains = <R>(
+  drain: (session: string, demand: Demand) => Effect.Effect<void, Failure, R>,
+): Effect.Effect<Drains, never, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    const chains = new Map<string, Chain>()
+    const start = yield* FiberSet.runtime(yield* FiberSet.make<void, Failure>())<R>()
+    let closed = false
+
+    const answer = (runs: readonly Run[], outcome: Outcome, session: string): void => {
+      const told: Outcome =
+        Exit.isFailure(outcome) && Cause.hasInterruptsOnly(outcome.cause)
+          ? Exit.fail(new Failure("INTERRUPTED", { session }))
+          : outcome
+      for (const run of runs) Deferred.doneUnsafe(run, told)
+    }
+
+    const follow = (session: string, chain: Chain): Effect.Effect<void, never, R> =>
+      Effect.gen(function* () {
+        // Whoever asked has its answer first, so it can wait for the work before that can fail.
+        yield* Effect.yieldNow
+        for (let runs = chain.next; runs !== undefined; runs = chain.next) {
+          delete chain.next
+          chain.current = runs
+          const settled = Deferred.makeUnsafe<void>()
+          chain.settled = settled
+          // Started in one step, so that an interrupt never finds a drain without its fiber.
+          const fiber = start(drain(session, { forced: runs.length > 0 }))
+          chain.fiber = fiber
+          const outcome = yield* Fiber.await(fiber)
+          delete chain.fiber
+          delete chain.current
+          if (Exit.isFailure(outcome) && !Cause.hasInterruptsOnly(outcome.cause))
+            for (const waiter of chain.waiters) waiter.failure ??= outcome.cause
+          // Idle before anyone hears of it: whoever is told may look.
+          if (chain.next === undefined) retire(session, chain)
+          answer(runs, outcome, session)
+          Deferred.doneUnsafe(settled, Exit.void)
+          // A drain that wakes its own session must not grow the stack.
+          if (chain.next !== undefined) yield* Effect.yieldNow
+        }
+        retire(session, chain)
+      })
+
+    const retire = (session: string, chain: Chain): void => {
+      if (chains.get(session) === chain) chains.delete(session)
+      for (const { deferred, failure } of chain.waiters)
+        Deferred.doneUnsafe(deferred, failure === undefined ? Exit.void : Exit.failCause(failure))
+      Deferred.doneUnsafe(chain.ended, Exit.void)
+    }
+
+    const demand = (session: string, runs: readonly Run[]): void => {
+      const chain = chains.get(session)
+      if (chain === undefined) {
+        const started: Chain = {
+          next: [...runs],
+          stopping: false,
+          waiters: new Set(),
+          ended: Deferred.makeUnsafe<void>(),
+        }
+        chains.set(session, started)
+        start(follow(session, started))
+      } else if (runs.length > 0 && isRunning(chain)) chain.current?.push(...runs)
+      else chain.next = [...(chain.next ?? []), ...runs]
+    }
+
+    const stop = (session: string, chain: Chain): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        const dropped = chain.next ?? []
+        delete chain.next
+        chain.stopping = true
+        if (chain.fiber === undefined) retire(session, chain)
+        else {
+          const { fiber, settled } = chain
+          yield* Fiber.interrupt(fiber)
+          if (settled !== undefined) yield* Deferred.await(settled)
+        }
+        chain.stopping = false
+        answer(dropped, Exit.interrupt(), session)
+      })
+
+    return {
+      wake: (session) =>
+        Effect.sync(() => {
+          if (!closed) demand(session, [])
+        }),
+      run: (session) =>
+        Effect.suspend(() => {
+          if (closed) return Effect.fail(new Failure("ENGINE_CLOSED"))
+          const run = Deferred.makeUnsafe<void, Failure>()
+          demand(session, [run])
+          return Deferred.await(run)
+        }),
+      interrupt: (session, commitBoundary) =>
+        Effect.suspend(() => {
+          const chain = chains.get(session)
+          if (chain === undefined) return Effect.void
+          return Effect.uninterruptible(commitBoundary.pipe(Effect.andThen(stop(session, chain))))
+        }),
+      awaitIdle: (session) =>
+        Effect.suspend(() => {
+          const chain = chains.get(session)
+          if (chain === undefined) return Effect.void
+          const waiter: Waiter = { deferred: Deferred.makeUnsafe<void, Failure>() }
+          chain.waiters.add(waiter)
+          return Deferred.await(waiter.deferred).pipe(
+            Effect.ensuring(Effect.sync(() => chain.waiters.delete(waiter))),
+          )
+        }),
+      isActive: (session) => chains.has(session),
+      active: () => [...chains.keys()],
+      close: Effect.suspend(() => {
+        closed = true
+        return Effect.forEach(
+          [...chains],
+          ([session, chain]) => stop(session, chain).pipe(Effect.andThen(Deferred.await(chain.ended))),
+          { concurrency: "unbounded", discard: true },
+        )
+      }),
+    }
+  })
+
+/** A drain somebody asked for is under way, and is not being interrupted: another caller may share it. */
+const isRunning = ({ current, stopping }: Chain): boolean =>
+  !stopping && current !== undefined && current.length > 0

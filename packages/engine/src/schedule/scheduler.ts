@@ -1,0 +1,148 @@
+/** Work on sessions, over all processes of a store: asked for, waited for, interrupted, taken over. */
+import type { DurableEvent, Failure } from "@meridian/protocol"
+import { Context, Effect, Layer, Stream } from "effect"
+
+import { LIMITS } from "../domain/limits.ts"
+import { inputsToRun } from "../domain/transcript/inbox.ts"
+import type { Ids } from "../port/ids.ts"
+import { Store } from "../port/store.ts"
+import {
+  FoldedSessions,
+  type Casting,
+  type Locations,
+  type Settings,
+  type Signals,
+} from "../session/index.ts"
+import { AskPermission } from "../turn/index.ts"
+import { openContextRetries } from "./context-retries.ts"
+import { drainSession } from "./drain.ts"
+import { openDrains, type Demand, type Drains } from "./drains.ts"
+import { openWatch } from "./elsewhere.ts"
+import { recoverSession, type LostProcesses } from "./settle.ts"
+
+export class Scheduler extends Context.Service<
+  Scheduler,
+  {
+    /** There may be work. `through`: inputs up to there that waited for a demand have it now. */
+    readonly wake: (session: string, through?: number) => Effect.Effect<void>
+    readonly run: (session: string) => Effect.Effect<void, Failure>
+    /** Stops the work, here or in another process, and is done when it has settled. */
+    readonly interrupt: (session: string) => Effect.Effect<void, Failure>
+    /** Done when nobody works on the session; fails with the first failure that happened here meanwhile. */
+    readonly wait: (session: string) => Effect.Effect<void, Failure>
+    readonly isActive: (session: string) => boolean
+    readonly active: Effect.Effect<readonly string[]>
+  }
+>()("meridian/Scheduler") {}
+
+/** Which sessions of a lost process are ours to settle: all, those named, or none. */
+type Recovery = boolean | readonly string[]
+
+type Services =
+  | Store
+  | Ids
+  | Settings
+  | Signals
+  | FoldedSessions
+  | AskPermission
+  | Locations
+  | Casting
+  | LostProcesses
+
+export const schedulerLayer = (recovery: Recovery): Layer.Layer<Scheduler, Failure, Services> =>
+  Layer.effect(Scheduler, makeScheduler(recovery))
+
+const makeScheduler = (recovery: Recovery) =>
+  Effect.gen(function* () {
+    const { leases } = yield* Store
+    const sessions = yield* FoldedSessions
+    const permissions = yield* AskPermission
+    /** Up to where inputs that wait for a demand have had one: the sequence at the last wake, run or prompt. */
+    const releases = new Map<string, number>()
+    const release = (session: string, through: number): void => {
+      releases.set(session, Math.max(through, releases.get(session) ?? 0))
+    }
+
+    const releasedIn = (session: string): number => releases.get(session) ?? 0
+
+    const retries = yield* openContextRetries((session) => drains.wake(session))
+    const watch = yield* openWatch((session) => Effect.ignore(drains.interrupt(session, Effect.void)))
+    const drains: Drains = yield* openDrains((session: string, demand: Demand) =>
+      watch(session, (onLease) =>
+        drainSession({ session, demand, released: () => releasedIn(session), onLease }),
+      ).pipe(Effect.tapError((failure) => afterFailure(session, failure))),
+    )
+    const afterFailure = (session: string, failure: Failure): Effect.Effect<void, Failure> =>
+      Effect.gen(function* () {
+        yield* retries.after(session, failure)
+        if (failure.code !== "MODEL_FAILED") return
+        // One failed activity does not take the inputs behind it along.
+        const { transcript } = yield* sessions.current(session)
+        if (inputsToRun(transcript.inbox, releasedIn(session)).length > 0) yield* drains.wake(session)
+      })
+    // Runs before everything the drains use is closed: they settle while it is still open.
+    yield* Effect.addFinalizer(() => Effect.andThen(permissions.close, drains.close))
+
+    if (recovery !== false) {
+      const recover = recoverAll(drains, recovery)
+      // A store that cannot be written now is looked at again when it says so again.
+      yield* Stream.runForEach(leases.lost, () => Effect.ignore(recover)).pipe(Effect.forkScoped)
+      yield* recover
+    }
+
+    /** Another process is at work: it sees our appends, we see its lease go. */
+    const untilFree = (session: string): Effect.Effect<void, Failure> =>
+      Effect.gen(function* () {
+        while (yield* leases.isHeldElsewhere(session)) yield* Effect.sleep(LIMITS.foreignPollMs)
+      })
+
+    const requestInterrupt = (session: string): Effect.Effect<void, Failure> =>
+      sessions.write({ session, durability: "acknowledged" }, () => ({
+        kind: "append",
+        events: [INTERRUPT],
+        answer: () => undefined,
+      }))
+
+    return Scheduler.of({
+      wake: (session, through = 0) =>
+        Effect.suspend(() => {
+          release(session, through)
+          return drains.wake(session)
+        }),
+      run: (session) =>
+        Effect.gen(function* () {
+          const { transcript } = yield* sessions.current(session)
+          release(session, transcript.seq)
+          yield* drains.run(session)
+        }),
+      interrupt: (session) =>
+        Effect.gen(function* () {
+          if (drains.isActive(session)) return yield* drains.interrupt(session, requestInterrupt(session))
+          if (!(yield* leases.isHeldElsewhere(session))) return
+          yield* requestInterrupt(session)
+          yield* untilFree(session)
+        }),
+      wait: (session) => Effect.andThen(drains.awaitIdle(session), untilFree(session)),
+      isActive: drains.isActive,
+      active: Effect.sync(drains.active),
+    })
+  })
+
+/**
+ * What a dead process left is settled before anyone looks; then the inputs that ask for it are worked on. Where only some
+ * sessions are ours, that is for whoever opened us to ask.
+ */
+const recoverAll = (drains: Drains, recovery: true | readonly string[]) =>
+  Effect.gen(function* () {
+    const store = yield* Store
+    const lost = yield* store.leases.abandoned
+    yield* Effect.forEach(
+      lost.filter((session) => recovery === true || recovery.includes(session)),
+      recoverSession,
+      { concurrency: 8, discard: true },
+    )
+    if (recovery !== true) return
+    for (const session of yield* store.runnable) yield* drains.wake(session)
+  })
+
+const INTERRUPT: DurableEvent = { type: "session.next.interrupt.requested.1", data: {} }

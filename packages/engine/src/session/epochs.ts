@@ -1,0 +1,99 @@
+/**
+ * Keeps the model's privileged context true: a first complete baseline before any prompt is visible, one chronological
+ * message when something changed, a fresh baseline after a compaction.
+ */
+import { Failure, type DurableEvent } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { initialize, rebaseline, reconcile, type Observation } from "../domain/context.ts"
+import { ledgerFacts, workingSet } from "../domain/transcript/ledger.ts"
+import { hasBaseline } from "../domain/transcript/transcript.ts"
+import type { ObservationScene } from "../port/context-source.ts"
+import type { TurnScene } from "./turn-scene.ts"
+
+export type ContextUpdate = Extract<DurableEvent, { readonly type: "session.next.context.updated.1" }>
+
+/** At a boundary: a first baseline before any prompt is visible, a fresh one after a compaction, else what has changed. */
+export const followContext = (
+  scene: TurnScene,
+  prompt: string,
+): Effect.Effect<ContextUpdate | undefined, Failure> =>
+  Effect.gen(function* () {
+    const fresh = hasBaseline(scene.session.transcript()) ? undefined : yield* startEpoch(scene, prompt)
+    if (scene.session.transcript().surroundings.epoch === undefined) return undefined
+    return updateSince(scene, fresh ?? (yield* observe(scene, { prompt, atCompaction: false })))
+  })
+
+/** A fresh baseline where none is in force. */
+export const ensureEpoch = (scene: TurnScene, prompt: string): Effect.Effect<void, Failure> =>
+  Effect.suspend(() =>
+    hasBaseline(scene.session.transcript()) ? Effect.void : Effect.asVoid(startEpoch(scene, prompt)),
+  )
+
+/** What to tell of what was observed; nothing when it is what was told last. */
+const updateSince = ({ session }: TurnScene, observed: Observation): ContextUpdate | undefined => {
+  const { epoch } = session.transcript().surroundings
+  if (epoch === undefined) return undefined
+  const decision = reconcile(epoch.snapshot, observed)
+  if (decision.kind === "unchanged") return undefined
+  const { text, changed, removed } = decision
+  return {
+    type: "session.next.context.updated.1",
+    data: { messageID: session.newMessage(), text, changed, removed },
+  }
+}
+
+/** Says what was observed for a new baseline, so that the same boundary does not look twice. */
+const startEpoch = (scene: TurnScene, prompt: string): Effect.Effect<Observation | undefined, Failure> =>
+  Effect.gen(function* () {
+    const { session } = scene
+    const { compactions, surroundings } = session.transcript()
+    // Also in a new place: the checkpoint is still all that the model has of the work before it.
+    const atCompaction = compactions.seq > 0
+    if (!isHere(scene)) return undefined
+    const observation = yield* observe(scene, { prompt, atCompaction })
+    const { epoch } = surroundings
+    const decision = epoch === undefined ? initialize(observation) : rebaseline(epoch.snapshot, observation)
+    if (decision.kind === "baseline") {
+      const { baseline, snapshot } = decision
+      yield* appendHere(scene, {
+        type: "session.next.epoch.started.1",
+        data: { baseline, snapshot, cause: epoch === undefined ? "first" : "compaction" },
+      })
+      return observation
+    }
+    // After a compaction the old baseline and its updates stay in force until everything is known again.
+    if (epoch !== undefined) return undefined
+    return yield* Effect.fail(
+      new Failure("CONTEXT_UNAVAILABLE", { session: session.id, keys: decision.keys.join(", ") }),
+    )
+  })
+
+const observe = (
+  { session, location, cast }: TurnScene,
+  occasion: Pick<ObservationScene, "prompt" | "atCompaction">,
+): Effect.Effect<Observation> =>
+  Effect.suspend(() => {
+    const { surroundings, ledger } = session.transcript()
+    return location.observe({
+      ...occasion,
+      model: cast.model.id,
+      agent: cast.agent.name,
+      rules: cast.rules,
+      discovered: surroundings.discovered,
+      workingSet: workingSet(ledger),
+      tools: cast.advertisements.map((tool) => tool.name),
+      facts: () => ledgerFacts(ledger),
+    })
+  })
+
+const isHere = ({ session, location }: TurnScene): boolean =>
+  session.transcript().choices.location?.directory === location.directory
+
+/** A session that has moved meanwhile is told nothing about the place it left; the promotion will notice. */
+const appendHere = ({ session, location }: TurnScene, event: DurableEvent): Effect.Effect<void, Failure> =>
+  session.decide(({ choices }) => ({
+    kind: "append",
+    events: choices.location?.directory === location.directory ? [event] : [],
+    answer: () => undefined,
+  }))

@@ -1,0 +1,300 @@
+/**
+ * The folded sessions of this process, and the one way to write to them: decide on what is folded, append behind it, and
+ * when somebody else was faster read what they wrote and decide again. Sessions at work stay folded; of the idle ones the
+ * last few do.
+ */
+import { Failure, type DurableEvent, type StoredEvent } from "@meridian/protocol"
+import { Clock, Context, Effect, Layer, Semaphore, type Scope } from "effect"
+
+import { unreachable } from "../domain/assert.ts"
+import { createEstimator, type Estimator } from "../domain/budget.ts"
+import type { Claim } from "../domain/claims.ts"
+import { LIMITS } from "../domain/limits.ts"
+import type { LoggedEvent } from "../domain/logged-event.ts"
+import { createLowering, type Lowering } from "../domain/lower.ts"
+import { NOTHING_RESTORED, readRestoration, type Restoration } from "../domain/transcript/compactions.ts"
+import { emptyTranscript, foldTranscript, type Transcript } from "../domain/transcript/transcript.ts"
+import { Store, type Durability, type Fence } from "../port/store.ts"
+import { createPreamble, type Preamble } from "./preamble.ts"
+import { Signals } from "./signals.ts"
+
+/** A transcript, and what was worked out from it so far. */
+export interface History {
+  /** The newest value; each append makes the next one. */
+  readonly transcript: Transcript
+  readonly lowering: Lowering
+  readonly estimator: Estimator
+  readonly preamble: Preamble
+}
+
+export interface Destination {
+  readonly session: string
+  readonly fence?: Fence
+  readonly durability: Durability
+}
+
+/** What to append, and what to answer when that is stored. No events: only the answer, and it is true now. */
+export type Decision<A> =
+  | {
+      readonly kind: "append"
+      readonly events: readonly DurableEvent[]
+      readonly answer: (stored: readonly StoredEvent[]) => A
+    }
+  | { readonly kind: "refuse"; readonly failure: Failure }
+
+/** Pure. Made again when the session moved meanwhile. */
+export type Decide<A> = (transcript: Transcript) => Decision<A>
+
+/** An event of the decision brings a name that stands for something else. */
+export interface Taken {
+  readonly _tag: "Taken"
+  readonly claim: Claim
+}
+
+export class FoldedSessions extends Context.Service<
+  FoldedSessions,
+  {
+    /** As this process last knew it: for the middle of a turn, whose beginning has asked. */
+    readonly known: (session: string) => Effect.Effect<History, Failure>
+    /** With what others have appended until now. */
+    readonly current: (session: string) => Effect.Effect<History, Failure>
+    /** Makes the session when it is not there. */
+    readonly create: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure>
+    readonly write: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure>
+    /** As `write`, for a decision that brings names a caller has chosen. */
+    readonly claim: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure | Taken>
+    /** Stays folded until the scope closes; the value is always the newest one known. */
+    readonly keep: (session: string) => Effect.Effect<() => History, Failure, Scope.Scope>
+  }
+>()("meridian/FoldedSessions") {
+  static readonly layer: Layer.Layer<FoldedSessions, never, Store | Signals> = Layer.effect(
+    FoldedSessions,
+    Effect.suspend(() => makeFoldedSessions),
+  )
+}
+
+interface Folded {
+  readonly session: string
+  history: History
+  /** One append at a time: the second sees the first. */
+  readonly turn: Semaphore.Semaphore
+  /** Those who need it folded: drains, and whoever writes. */
+  users: number
+}
+
+/** How often a decision is made again before we give up: each time means that another process was faster. */
+const MOST_DECISIONS = 100
+
+const makeFoldedSessions = Effect.gen(function* () {
+  const store = yield* Store
+  const signals = yield* Signals
+  const clock = yield* Clock.Clock
+  /** Insertion order is the order of use: the first is the one used longest ago. */
+  const folded = new Map<string, Folded>()
+
+  const entryOf = (session: string): Folded => {
+    const found = folded.get(session)
+    if (found !== undefined) {
+      folded.delete(session)
+      folded.set(session, found)
+      return found
+    }
+    const entry = { session, history: openHistory(NOTHING_RESTORED), turn: Semaphore.makeUnsafe(1), users: 0 }
+    folded.set(session, entry)
+    evict(folded, entry)
+    return entry
+  }
+
+  /** The history with everything that was appended behind it. */
+  const readOn = (session: string, history: History): Effect.Effect<History, Failure> =>
+    Effect.gen(function* () {
+      for (let read = history; ;) {
+        const after = read.transcript.seq
+        const page = yield* store.events({ session, after, limit: LIMITS.eventsPerPage })
+        read = foldInto(read, page)
+        if (page.length < LIMITS.eventsPerPage) return read
+      }
+    })
+
+  /** Others may read or append meanwhile: what is known never becomes older. */
+  const catchUp = (entry: Folded): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      const read = yield* readOn(entry.session, entry.history)
+      if (seqOf(read) > seqOf(entry.history)) entry.history = read
+      if (isOutdated(entry)) yield* foldAgain(entry)
+    })
+
+  /** A restore brings back what the fold has let go: it is made again, without the compactions taken back. */
+  const foldAgain = (entry: Folded): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      while (isOutdated(entry)) {
+        const restoration = readRestoration(yield* store.compactions(entry.session))
+        let fresh = yield* readOn(entry.session, openHistory(restoration))
+        while (seqOf(fresh) < seqOf(entry.history)) fresh = yield* readOn(entry.session, fresh)
+        entry.history = fresh
+      }
+    })
+
+  const load = (entry: Folded): Effect.Effect<void, Failure> =>
+    Effect.flatMap(catchUp(entry), () => {
+      if (seqOf(entry.history) > 0) return Effect.void
+      folded.delete(entry.session)
+      return Effect.fail(new Failure("SESSION_NOT_FOUND", { session: entry.session }))
+    })
+
+  const current = (session: string): Effect.Effect<History, Failure> =>
+    Effect.suspend(() => {
+      const entry = entryOf(session)
+      return Effect.map(load(entry), () => entry.history)
+    })
+
+  const known = (session: string): Effect.Effect<History, Failure> =>
+    Effect.suspend(() => {
+      const entry = entryOf(session)
+      return isKnown(entry) ? Effect.succeed(entry.history) : current(session)
+    })
+
+  const decideAndAppend = <A>(
+    entry: Folded,
+    { fence, durability }: Destination,
+    decide: Decide<A>,
+  ): Effect.Effect<A, Failure | Taken> =>
+    Effect.gen(function* () {
+      const { session } = entry
+      for (let made = 0; made < MOST_DECISIONS; made += 1) {
+        const { transcript } = entry.history
+        const after = transcript.seq
+        const decision = decide(transcript)
+        const events = decision.kind === "append" ? decision.events : []
+        const time = clock.currentTimeMillisUnsafe()
+        const appended = yield* store.append({
+          session,
+          after,
+          time,
+          events,
+          durability: decision.kind === "append" ? durability : "progress",
+          ...(fence === undefined ? {} : { fence }),
+        })
+        switch (appended.kind) {
+          case "committed": {
+            if (decision.kind === "refuse") return yield* Effect.fail(decision.failure)
+            const stored = numbered(events, after, time)
+            entry.history = foldInto(entry.history, stored)
+            if (isOutdated(entry)) yield* foldAgain(entry)
+            if (stored.length > 0) signals.tell(session)
+            return decision.answer(stored)
+          }
+          case "moved":
+            yield* catchUp(entry)
+            if (seqOf(entry.history) === after) yield* requireThere(session)
+            else signals.tellForeign(session)
+            break
+          case "fenced":
+            return yield* Effect.fail(new Failure("FENCED", { session }))
+          case "taken":
+            return yield* Effect.fail({ _tag: "Taken", claim: appended.claim } as const)
+          default:
+            return unreachable(appended)
+        }
+      }
+      return yield* Effect.fail(new Failure("DATABASE_BUSY", { file: store.name }))
+    })
+
+  /** Nothing new was there to read, and yet it moved: the session does not exist any more. */
+  const requireThere = (session: string): Effect.Effect<void, Failure> =>
+    Effect.flatMap(store.session(session), (found) => {
+      if (found !== undefined) return Effect.void
+      folded.delete(session)
+      return Effect.fail(new Failure("SESSION_NOT_FOUND", { session }))
+    })
+
+  /** What is stored is also folded in: nobody leaves between the two. */
+  const inTurn = <A, E>(session: string, use: (entry: Folded) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.uninterruptible(
+      Effect.suspend(() => {
+        const entry = entryOf(session)
+        entry.users += 1
+        return Effect.ensuring(
+          entry.turn.withPermit(use(entry)),
+          Effect.sync(() => {
+            entry.users -= 1
+          }),
+        )
+      }),
+    )
+
+  const claim = <A>(to: Destination, decide: Decide<A>): Effect.Effect<A, Failure | Taken> =>
+    inTurn(to.session, (entry) =>
+      isKnown(entry)
+        ? decideAndAppend(entry, to, decide)
+        : Effect.flatMap(load(entry), () => decideAndAppend(entry, to, decide)),
+    )
+
+  return FoldedSessions.of({
+    known,
+    current,
+    claim,
+    write: (to, decide) => neverTaken(claim(to, decide)),
+    create: (to, decide) => neverTaken(inTurn(to.session, (entry) => decideAndAppend(entry, to, decide))),
+    keep: (session) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const entry = entryOf(session)
+          entry.users += 1
+          return entry
+        }),
+        (entry) =>
+          Effect.sync(() => {
+            entry.users -= 1
+          }),
+      ).pipe(
+        Effect.tap((entry) => (isKnown(entry) ? Effect.void : load(entry))),
+        Effect.map((entry) => () => entry.history),
+      ),
+  })
+})
+
+/** Names that were made for the occasion are nobody else's. */
+const neverTaken = <A>(written: Effect.Effect<A, Failure | Taken>): Effect.Effect<A, Failure> =>
+  Effect.catchTag(written, "Taken", ({ claim: { kind, id } }) =>
+    Effect.die(new Error(`the ${kind} id ${id} was made for this and is taken`)),
+  )
+
+const numbered = (events: readonly DurableEvent[], after: number, time: number): readonly StoredEvent[] =>
+  events.map(({ type, data }, index) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same event with the two fields it now has
+    return { type, data, seq: after + index + 1, time } as StoredEvent
+  })
+
+const openHistory = (restoration: Restoration): History => ({
+  transcript: emptyTranscript(restoration),
+  lowering: createLowering(),
+  estimator: createEstimator(),
+  preamble: createPreamble(),
+})
+
+const seqOf = ({ transcript }: History): number => transcript.seq
+
+const isOutdated = ({ history }: Folded): boolean => history.transcript.compactions.outdated
+
+const isKnown = (entry: Folded): boolean => seqOf(entry.history) > 0 && !isOutdated(entry)
+
+/** Skips what was folded in before. */
+const foldInto = (history: History, events: readonly LoggedEvent[]): History => {
+  const after = seqOf(history)
+  const next = events[0]?.seq === after + 1 ? events : events.filter(({ seq }) => seq > after)
+  return next.length === 0 ? history : { ...history, transcript: foldTranscript(history.transcript, next) }
+}
+
+/** Lets go of the sessions used longest ago, except those somebody needs. */
+const evict = (folded: Map<string, Folded>, newest: Folded): void => {
+  const weightOf = ({ history }: Folded): number => history.transcript.conversation.weight
+  let weight = 0
+  for (const entry of folded.values()) weight += weightOf(entry)
+  for (const [session, entry] of folded) {
+    if (folded.size <= LIMITS.idleHistories && weight <= LIMITS.idleHistoryBytes) return
+    if (entry.users > 0 || entry === newest) continue
+    weight -= weightOf(entry)
+    folded.delete(session)
+  }
+}

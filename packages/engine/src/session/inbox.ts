@@ -1,0 +1,104 @@
+/** Putting inputs into a session's inbox, and taking them out again. */
+import { Failure, messageId, type Receipt } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { decideAdmission, type AdmissionRequest, type InboxFacts } from "../domain/admission.ts"
+import { unreachable } from "../domain/assert.ts"
+import { Store } from "../port/store.ts"
+import { FoldedSessions, type Decision } from "./folded-sessions.ts"
+import { Settings } from "./settings.ts"
+
+export interface PromptAdmission extends AdmissionRequest {
+  readonly resume: boolean
+  /** The id was made for this request, so nobody has used it. */
+  readonly isFresh: boolean
+}
+
+/** Admits, or answers an exact retry with the first receipt. What it answers survives a power cut. */
+export const admitPrompt = (
+  request: PromptAdmission,
+): Effect.Effect<Receipt, Failure, Store | FoldedSessions | Settings> =>
+  Effect.gen(function* () {
+    const store = yield* Store
+    const { claim } = yield* FoldedSessions
+    const { limits } = yield* Settings
+    for (let usedByMessage = false; ;) {
+      const earlier = request.isFresh ? undefined : yield* store.input(request.id)
+      const facts = {
+        earlier,
+        limit: limits.pendingInputs,
+        usedByMessage: usedByMessage && earlier === undefined,
+      }
+      const admitted = yield* Effect.catchTag(
+        claim({ session: request.sessionID, durability: "acknowledged" }, ({ inbox }) =>
+          admission(request, { ...facts, pending: inbox.size }),
+        ),
+        "Taken",
+        () => Effect.succeed(undefined),
+      )
+      if (admitted !== undefined) return admitted
+      // Somebody was faster, or the id names a message that is no input: look again.
+      usedByMessage = true
+    }
+  })
+
+const admission = (request: PromptAdmission, facts: InboxFacts): Decision<Receipt> => {
+  const { id, sessionID, prompt, delivery, resume } = request
+  const decision = decideAdmission(request, facts)
+  switch (decision.kind) {
+    case "replay":
+      return { kind: "append", events: [], answer: () => decision.receipt }
+    case "conflict":
+      return {
+        kind: "refuse",
+        failure: new Failure("PROMPT_CONFLICT", { input: id, field: decision.field }),
+      }
+    case "full":
+      return {
+        kind: "refuse",
+        failure: new Failure("INBOX_FULL", { session: sessionID, limit: decision.limit }),
+      }
+    case "admit":
+      return {
+        kind: "append",
+        events: [
+          {
+            type: "session.next.prompt.admitted.1",
+            data: { messageID: messageId(id), prompt, delivery, resume },
+          },
+        ],
+        answer: ([stored]) => ({
+          id,
+          sessionID,
+          prompt,
+          delivery,
+          resume,
+          admittedSeq: stored?.seq ?? 0,
+          time: stored?.time ?? 0,
+        }),
+      }
+    default:
+      return unreachable(decision)
+  }
+}
+
+export const cancelInput = (
+  sessionID: string,
+  id: string,
+): Effect.Effect<Receipt, Failure, Store | FoldedSessions> =>
+  Effect.gen(function* () {
+    const { write, current } = yield* FoldedSessions
+    yield* current(sessionID)
+    const receipt = yield* Store.use(({ input }) => input(id))
+    const notFound = new Failure("INPUT_NOT_FOUND", { session: sessionID, input: id })
+    if (receipt === undefined) return yield* Effect.fail(notFound)
+    return yield* write({ session: sessionID, durability: "acknowledged" }, ({ inbox }) =>
+      inbox.has(id)
+        ? {
+            kind: "append",
+            events: [{ type: "session.next.prompt.cancelled.1", data: { messageID: messageId(id) } }],
+            answer: ([stored]) => ({ ...receipt, cancelledSeq: stored?.seq ?? 0 }),
+          }
+        : { kind: "refuse", failure: notFound },
+    )
+  })

@@ -1,0 +1,11 @@
+/** One session, folded and at work: what the parts of the runner share. */
+export { Casting, findModel, isOutdated, type Cast } from "./cast.ts"
+export { ensureEpoch, followContext, type ContextUpdate } from "./epochs.ts"
+export { FoldedSessions, type Decision } from "./folded-sessions.ts"
+export { Locations, locationsLayer } from "./locations.ts"
+export { buildRequest, weighRequest } from "./request.ts"
+export { openSession, type SessionHandle } from "./session-handle.ts"
+export { BUILT_IN_AGENTS, DEFAULT_AGENT, Settings, type Agent, type SettingsValue } from "./settings.ts"
+export { Signals } from "./signals.ts"
+export type { TurnScene } from "./turn-scene.ts"
+export { admitPrompt, cancelInput } from "./inbox.ts"

@@ -1,0 +1,78 @@
+/**
+ * One session while this process works on it: what is known of it, and how its progress is written. Made by a drain, under
+ * its lease; every append carries the fence.
+ */
+import {
+  messageId,
+  type DurableEvent,
+  type Failure,
+  type LiveEvent,
+  type MessageId,
+} from "@meridian/protocol"
+import { Effect, type Scope } from "effect"
+
+import { inputsToRun, type WaitingInput } from "../domain/transcript/inbox.ts"
+import type { Transcript } from "../domain/transcript/transcript.ts"
+import { Ids } from "../port/ids.ts"
+import type { Fence } from "../port/store.ts"
+import { FoldedSessions, type Decide, type History } from "./folded-sessions.ts"
+import { Signals } from "./signals.ts"
+
+export interface SessionHandle {
+  readonly id: string
+  readonly fence: Fence
+  /** The newest value this process knows. */
+  readonly history: () => History
+  readonly transcript: () => Transcript
+  /** Up to where inputs that wait for a demand have had one. */
+  readonly released: () => number
+  /** With what others have appended until now, and what of ours is stored although we were not told. */
+  readonly refresh: Effect.Effect<Transcript, Failure>
+  /** Inputs that may become visible now. */
+  readonly inputs: () => readonly WaitingInput[]
+  /** Records progress: a power cut may take the newest of it. */
+  readonly append: (events: readonly DurableEvent[]) => Effect.Effect<void, Failure>
+  /** Records what is about to be done: it survives a power cut when this is done. */
+  readonly intend: (events: readonly DurableEvent[]) => Effect.Effect<void, Failure>
+  readonly decide: <A>(decide: Decide<A>) => Effect.Effect<A, Failure>
+  /** As `decide`, for what is about to be done. */
+  readonly decideToAct: <A>(decide: Decide<A>) => Effect.Effect<A, Failure>
+  /** For whoever is connected; in no log. */
+  readonly publish: (event: LiveEvent) => void
+  readonly newMessage: () => MessageId
+  readonly newCompaction: () => string
+}
+
+export const openSession = (options: {
+  readonly fence: Fence
+  readonly released: () => number
+}): Effect.Effect<SessionHandle, Failure, FoldedSessions | Signals | Ids | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { fence, released } = options
+    const id = fence.session
+    const sessions = yield* FoldedSessions
+    const signals = yield* Signals
+    const ids = yield* Ids
+    const history = yield* sessions.keep(id)
+    const transcript = (): Transcript => history().transcript
+    const decide: SessionHandle["decide"] = (decision) =>
+      sessions.write({ session: id, fence, durability: "progress" }, decision)
+    const decideToAct: SessionHandle["decideToAct"] = (decision) =>
+      sessions.write({ session: id, fence, durability: "act" }, decision)
+    return {
+      id,
+      fence,
+      history,
+      transcript,
+      refresh: Effect.map(sessions.current(id), (current) => current.transcript),
+      released,
+      inputs: () => inputsToRun(transcript().inbox, released()),
+      append: (events) => decide(() => ({ kind: "append", events, answer: () => undefined })),
+      intend: (events) => decideToAct(() => ({ kind: "append", events, answer: () => undefined })),
+      decide,
+      decideToAct,
+      publish: (event) => signals.publishLive(id, event),
+      newMessage: () => messageId(ids.next("msg_")),
+      newCompaction: () => ids.next("cmp_"),
+    }
+  })

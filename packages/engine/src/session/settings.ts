@@ -1,0 +1,49 @@
+/** What an engine was opened with, checked and completed once. */
+import { Context } from "effect"
+
+import type { CompactionSettings } from "../domain/budget.ts"
+import type { EngineLimits } from "../domain/limits.ts"
+import type { PermissionRule } from "../domain/permission.ts"
+import type { RetryPolicy } from "../domain/retry.ts"
+import type { Model } from "../port/model.ts"
+
+export class Settings extends Context.Service<Settings, SettingsValue>()("meridian/Settings") {}
+
+export interface SettingsValue {
+  readonly limits: EngineLimits
+  readonly retry: RetryPolicy
+  readonly compaction: CompactionSettings & {
+    /** Summarises instead of the session's own model. */
+    readonly model: string | undefined
+    readonly prompt: string | undefined
+    readonly timeoutMs: number
+    /** Old tool results make room before a compaction does. */
+    readonly prune: boolean
+  }
+  readonly rules: readonly PermissionRule[]
+  readonly agents: ReadonlyMap<string, Agent>
+  readonly models: ReadonlyMap<string, Model>
+  readonly defaultModel: string | undefined
+}
+
+export interface Agent {
+  readonly name: string
+  /** Stands before everything else the model is told. */
+  readonly prompt?: string
+  /** Read after the engine's rules, so they win. */
+  readonly rules: readonly PermissionRule[]
+  readonly model?: string
+}
+
+export const DEFAULT_AGENT = "build"
+
+/** `plan` looks and thinks; it changes nothing. */
+export const BUILT_IN_AGENTS: readonly Agent[] = [
+  { name: DEFAULT_AGENT, rules: [] },
+  {
+    name: "plan",
+    prompt:
+      "You are in plan mode: study the code and propose a plan. Do not change files; tools that would are refused.",
+    rules: [{ action: "edit", resource: "*", effect: "deny" }],
+  },
+]

@@ -1,0 +1,153 @@
+/**
+ * Who wants to know that something happened. A signal carries nothing: the log is the truth, a signal only says "look
+ * again". So repeated ones become one, and none can be lost. Live fragments are the exception: they go to whoever is
+ * connected, and are in no log.
+ */
+import type { LiveEvent } from "@meridian/protocol"
+import { Context, Effect, Latch, Layer, Stream, type Scope } from "effect"
+
+import { LIMITS } from "../domain/limits.ts"
+import { Store } from "../port/store.ts"
+import { inBackground } from "../port/time.ts"
+
+/** One watcher's memory of one signal. */
+export interface Watch {
+  /** Done when something may have happened since it was last done. */
+  readonly changed: Effect.Effect<void>
+}
+
+export class Signals extends Context.Service<
+  Signals,
+  {
+    /** Appends to one session, made here or elsewhere. */
+    readonly watch: (session: string) => Effect.Effect<Watch, never, Scope.Scope>
+    /** Appends of other processes, to whichever session. Called at once: it must be quick and not fail. */
+    readonly onForeign: (look: () => void) => Effect.Effect<void, never, Scope.Scope>
+    /** Every append, with the session where that is known. Called at once: it must be quick and not fail. */
+    readonly onChange: (
+      look: (session: string | undefined) => void,
+    ) => Effect.Effect<void, never, Scope.Scope>
+    /** This process has appended. */
+    readonly tell: (session: string) => void
+    /** Another process has: it was seen in the log, whether or not there was a hint. */
+    readonly tellForeign: (session: string) => void
+    readonly publishLive: (session: string, event: LiveEvent) => void
+    readonly onLive: (
+      session: string,
+      receive: (event: LiveEvent) => void,
+    ) => Effect.Effect<void, never, Scope.Scope>
+  }
+>()("meridian/Signals") {
+  static readonly layer: Layer.Layer<Signals, never, Store> = Layer.effect(
+    Signals,
+    Effect.suspend(() => makeSignals()),
+  )
+}
+
+/** How long we go on following when nobody watches: the next turn is often there before. */
+const UNWATCHED_MS = 1_000
+
+const makeSignals = (): Effect.Effect<Signals["Service"], never, Store | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { changes } = yield* Store
+    const scope = yield* Effect.scope
+    const watchers = openListeners<() => void>()
+    const live = openListeners<(event: LiveEvent) => void>()
+    const foreign = new Set<() => void>()
+    const everyone = new Set<(session: string | undefined) => void>()
+    let following = false
+
+    const tell = (session: string): void => {
+      watchers.each(session, (mark) => mark())
+      for (const look of everyone) look(session)
+    }
+
+    const tellForeign = (session: string | undefined): void => {
+      if (session === undefined) watchers.all((mark) => mark())
+      else watchers.each(session, (mark) => mark())
+      for (const look of foreign) look()
+      for (const look of everyone) look(session)
+    }
+
+    /** A hint may be lost: everyone who waits for one looks now and then anyway. */
+    const lookAgain = Effect.sync(() => {
+      watchers.all((mark) => mark())
+      for (const look of foreign) look()
+    }).pipe(Effect.delay(LIMITS.lookAgainMs), Effect.forever, inBackground)
+
+    const isWatched = (): boolean => watchers.size() + foreign.size + everyone.size > 0
+
+    const unwatched = Effect.sleep(UNWATCHED_MS).pipe(
+      Effect.repeat({ until: () => !isWatched() }),
+      inBackground,
+    )
+
+    /** Other processes are followed only while somebody here wants to know. */
+    const follow = Effect.suspend(() => {
+      if (following) return Effect.void
+      following = true
+      return Stream.runForEach(changes, ({ session }) => Effect.sync(() => tellForeign(session))).pipe(
+        Effect.raceFirst(lookAgain),
+        Effect.raceFirst(unwatched),
+        Effect.ensuring(
+          Effect.sync(() => {
+            following = false
+          }),
+        ),
+        // Before anything else happens: what is appended from now on is noticed.
+        Effect.forkIn(scope, { startImmediately: true }),
+        Effect.asVoid,
+      )
+    })
+
+    return {
+      watch: (session) =>
+        Effect.acquireRelease(
+          Effect.sync(() => {
+            const latch = Latch.makeUnsafe(false)
+            const leave = watchers.add(session, () => void latch.openUnsafe())
+            return { leave, changed: Effect.asVoid(Effect.andThen(latch.await, latch.close)) }
+          }),
+          ({ leave }) => Effect.sync(leave),
+        ).pipe(Effect.tap(follow)),
+      onForeign: (look) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void foreign.add(look)),
+          () => Effect.sync(() => foreign.delete(look)),
+        ).pipe(Effect.tap(follow)),
+      onChange: (look) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void everyone.add(look)),
+          () => Effect.sync(() => everyone.delete(look)),
+        ).pipe(Effect.tap(follow)),
+      tell,
+      tellForeign,
+      publishLive: (session, event) => live.each(session, (receive) => receive(event)),
+      onLive: (session, receive) =>
+        Effect.acquireRelease(
+          Effect.sync(() => live.add(session, receive)),
+          (leave) => Effect.sync(leave),
+        ).pipe(Effect.asVoid),
+    }
+  })
+
+const openListeners = <Listener>() => {
+  const bySession = new Map<string, Set<Listener>>()
+  return {
+    size: () => bySession.size,
+    add: (session: string, listener: Listener): (() => void) => {
+      const listeners = bySession.get(session) ?? new Set()
+      bySession.set(session, listeners.add(listener))
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) bySession.delete(session)
+      }
+    },
+    each: (session: string, tell: (listener: Listener) => void): void => {
+      for (const listener of bySession.get(session) ?? []) tell(listener)
+    },
+    all: (tell: (listener: Listener) => void): void => {
+      for (const listeners of bySession.values()) for (const listener of listeners) tell(listener)
+    },
+  }
+}

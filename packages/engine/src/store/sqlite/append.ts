@@ -1,0 +1,104 @@
+/**
+ * Compare and append. One transaction looks at the fence and at the last event, stores the events with their numbers,
+ * derives their projections and moves the session on; readers see all of it or nothing.
+ */
+import type { DurableEvent, Failure } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { claimsOf, type Claim } from "../../domain/claims.ts"
+import type { Append, Appended, StoreVerbs } from "../../port/store.ts"
+import type { Database } from "./database.ts"
+import { createGroupCommit } from "./group-commit.ts"
+import type { Projector } from "./projector.ts"
+import { NEXT_KEY, positionOf } from "./schema.ts"
+
+export interface AppendOptions {
+  readonly database: Database
+  readonly projector: Projector
+  /** At most one session is at work here: nobody else would join a commit, or work while a disk is waited for. */
+  readonly isAlone: () => boolean
+}
+
+export const createAppend = ({ database, projector, isAlone }: AppendOptions): StoreVerbs["append"] => {
+  const { raw } = database
+  const group = createGroupCommit(database)
+  const selectHead = raw.prepare(
+    `select key, seq, lease.fence from session left join lease on lease.session = session.key
+     where session.id = ?`,
+  )
+  const nextKey = raw.prepare(NEXT_KEY)
+  const insertEvent = raw.prepare("insert into event (id, type, time, data) values (?, ?, ?, ?)")
+  const moveSession = raw.prepare("update session set seq = ?, updated = ? where key = ?")
+  const findInput = raw.prepare(
+    "select 1 from input where id = ?1 union all select 1 from message where id = ?1",
+  )
+  const findRequest = raw.prepare("select 1 from request where id = ?")
+
+  const isTaken = ({ kind, id }: Claim): boolean =>
+    (kind === "input" ? findInput : findRequest).get(id) !== undefined
+
+  /** Why nothing may be appended, or the key of the session, which may be new. */
+  const compare = ({
+    session,
+    fence,
+    after,
+    events,
+  }: Append): Exclude<Appended, typeof COMMITTED> | number => {
+    const head = selectHead.get(session)
+    if (fence !== undefined && head?.["fence"] !== fence.number) return { kind: "fenced" }
+    if ((head?.["seq"] ?? 0) !== after) return { kind: "moved" }
+    if (head === undefined && !makesSession(events)) return { kind: "moved" }
+    const claim = claimsOf(events).find(isTaken)
+    if (claim !== undefined) return { kind: "taken", claim }
+    return Number((head ?? nextKey.get())?.["key"])
+  }
+
+  const store = (append: Append): Appended => {
+    const key = compare(append)
+    if (typeof key !== "number") return key
+    const { after, time, events } = append
+    for (const [index, event] of events.entries()) {
+      const seq = after + index + 1
+      insertEvent.run(positionOf(key, seq), event.type, time, JSON.stringify(event.data))
+      projector.project(key, { ...event, seq, time })
+    }
+    moveSession.run(after + events.length, time, key)
+    return COMMITTED
+  }
+
+  const proven = (append: Append): Appended => {
+    const key = compare(append)
+    return typeof key === "number" ? COMMITTED : key
+  }
+
+  const commit = (append: Append): Effect.Effect<Appended, Failure> => {
+    if (append.events.length === 0) return database.ask(() => proven(append))
+    return Effect.suspend(() =>
+      isAlone()
+        ? database.ask(() => database.transact(() => store(append)))
+        : Effect.callback((resume) =>
+            group.join(() => store(append), {
+              committed: (appended) => resume(Effect.succeed(appended)),
+              failed: (cause) =>
+                resume(
+                  database.ask(() => {
+                    throw cause
+                  }),
+                ),
+            }),
+          ),
+    )
+  }
+
+  return (append) =>
+    append.durability === "progress"
+      ? commit(append)
+      : Effect.tap(commit(append), ({ kind }) =>
+          kind === "committed" ? database.flush(isAlone()) : Effect.void,
+        )
+}
+
+const COMMITTED = { kind: "committed" } as const
+
+const makesSession = (events: readonly DurableEvent[]): boolean =>
+  events[0]?.type === "session.next.created.1"

@@ -1,0 +1,76 @@
+/** Reading the log of one session: events by range, as values or as text. */
+import { decodeEvent, eventText } from "@meridian/protocol"
+
+import type { LoggedEvent } from "../../domain/logged-event.ts"
+import type { EventRange, EventText } from "../../port/store.ts"
+import type { Database } from "./database.ts"
+import { positionOf, seqOf, STRIDE } from "./schema.ts"
+
+export type Row = Readonly<Record<string, unknown>>
+
+export interface EventReader {
+  /** Undefined when there is no such session. */
+  readonly keyOf: (session: string) => number | undefined
+  readonly at: (position: number) => LoggedEvent | undefined
+  readonly events: (range: EventRange) => readonly LoggedEvent[]
+  readonly texts: (range: EventRange) => readonly EventText[]
+  readonly compactions: (session: string) => readonly LoggedEvent[]
+}
+
+export const createEventReader = ({ raw }: Database): EventReader => {
+  const selectKey = raw.prepare("select key from session where id = ?")
+  const selectEvent = raw.prepare("select id, type, time, data from event where id = ?")
+  const selectEvents = raw.prepare(
+    "select id, type, time, data from event where id > ? and id < ? order by id limit ?",
+  )
+  const selectCompactions = raw.prepare(
+    "select id, type, time, data from event where id > ? and id < ? and type like 'session.next.compaction.%' order by id",
+  )
+
+  const keyOf: EventReader["keyOf"] = (session) => {
+    const row = selectKey.get(session)
+    return row === undefined ? undefined : Number(row["key"])
+  }
+
+  const read = ({ session, after, limit }: EventRange): readonly Row[] => {
+    const key = keyOf(session)
+    return key === undefined ? [] : selectEvents.all(positionOf(key, after), (key + 1) * STRIDE, limit)
+  }
+
+  return {
+    keyOf,
+    at: (position) => {
+      const row = selectEvent.get(position)
+      return row === undefined ? undefined : eventOf(row)
+    },
+    events: (range) => read(range).map(eventOf),
+    texts: (range) => read(range).map(textOf),
+    compactions: (session) => {
+      const key = keyOf(session)
+      if (key === undefined) return []
+      return selectCompactions.all(positionOf(key, 0), (key + 1) * STRIDE).map(eventOf)
+    },
+  }
+}
+
+/** From a row with the columns of an event. */
+export const eventOf = (row: Row): LoggedEvent =>
+  decodeEvent({
+    seq: seqOf(Number(row["id"])),
+    type: String(row["type"]),
+    time: Number(row["time"]),
+    data: String(row["data"]),
+  })
+
+const textOf = (row: Row): EventText => {
+  const seq = seqOf(Number(row["id"]))
+  return {
+    seq,
+    text: eventText({
+      seq,
+      type: String(row["type"]),
+      time: Number(row["time"]),
+      data: String(row["data"]),
+    }),
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Who may write a session's progress. A drain takes a numbered lease; each of its appends carries the number and is
+ * refused inside its own transaction once a newer one exists. So a frozen process that wakes up late cannot write, whatever
+ * it believes.
+ *
+ * A lease is taken from another owner only when that owner is certainly gone (its process does not exist any more), or has
+ * been silent for the whole lease time on our own monotonic clock. Wall clocks may jump, so none is compared.
+ */
+import { Failure } from "@meridian/protocol"
+
+import type { Database } from "./database.ts"
+import type { Processes, ProcessIdentity } from "./processes.ts"
+
+/** Here a session is known by its key: drafts have one before they are sessions. */
+export interface KeyFence {
+  readonly key: number
+  readonly number: number
+}
+
+export type KeyAcquisition =
+  | { readonly kind: "acquired"; readonly fence: KeyFence; readonly abandoned: boolean }
+  | { readonly kind: "held" }
+
+export interface LeaseTable {
+  readonly acquire: (key: number) => KeyAcquisition
+  /** False when it could not be done now: `giveBack` will. */
+  readonly release: (fence: KeyFence) => boolean
+  /** Ours again without a write if more work comes before `giveBack`. */
+  readonly rest: (fence: KeyFence) => void
+  /** Releases what rests and what could not be released before. False: not now. */
+  readonly giveBack: () => boolean
+  /** Nobody has taken it since. */
+  readonly isCurrent: (fence: KeyFence) => boolean
+  /** How many sessions are at work here; those whose lease rests are not. */
+  readonly atWork: () => number
+  readonly isHeldElsewhere: (key: number) => boolean
+  /** Sessions whose owner is lost. */
+  readonly abandoned: () => readonly string[]
+  /** Whether an owner that holds something was lost; forgets those that hold nothing. */
+  readonly sweep: () => boolean
+  /** A sign of life, if anything is held. */
+  readonly beat: () => void
+  readonly close: () => void
+}
+
+interface Owner {
+  readonly id: string
+  readonly identity: ProcessIdentity
+  readonly beat: number
+}
+
+export const openLeaseTable = (options: {
+  readonly database: Database
+  readonly processes: Processes
+  /** Of no other owner. */
+  readonly me: string
+  readonly leaseMs: number
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number
+}): LeaseTable => {
+  const { database, processes, me, leaseMs, monotonic } = options
+  const { raw } = database
+  const held = new Set<number>()
+  const resting = new Map<number, KeyFence>()
+  /** Those that could not be released when they should have been: without them others would wait for ever. */
+  const overdue = new Map<number, KeyFence>()
+  const seen = new Map<string, { readonly beat: number; readonly since: number }>()
+
+  const insertOwner = raw.prepare("insert into owner (id, pid, started, boot, beat) values (?, ?, ?, ?, 0)")
+  const deleteOwner = raw.prepare("delete from owner where id = ?")
+  const selectOwner = raw.prepare("select * from owner where id = ?")
+  const selectOwners = raw.prepare("select * from owner where id <> ?")
+  const beatOwner = raw.prepare("update owner set beat = beat + 1 where id = ?")
+  const selectLease = raw.prepare("select fence, owner from lease where session = ?")
+  const upsertLease = raw.prepare(
+    "insert into lease (session, fence, owner) values (?, ?, ?) on conflict (session) do update set fence = excluded.fence, owner = excluded.owner",
+  )
+  const releaseLease = raw.prepare(
+    "update lease set owner = null where session = ? and fence = ? and owner = ?",
+  )
+  const releaseAll = raw.prepare("update lease set owner = null where owner = ?")
+  const selectHeldBy = raw.prepare("select session from lease where owner = ? limit 1")
+  const selectHeld = raw.prepare(
+    "select session.id, lease.owner from lease join session on session.key = lease.session where lease.owner is not null and lease.owner <> ?",
+  )
+
+  const isLost = (id: string): boolean => {
+    const row = selectOwner.get(id)
+    if (row === undefined) return true
+    const owner = ownerOf(row)
+    if (processes.isGone(owner.identity)) return true
+    const last = seen.get(id)
+    if (last === undefined || last.beat !== owner.beat) {
+      seen.set(id, { beat: owner.beat, since: monotonic() })
+      return false
+    }
+    return monotonic() - last.since >= leaseMs
+  }
+
+  const isCurrent: LeaseTable["isCurrent"] = ({ key, number }) => selectLease.get(key)?.["fence"] === number
+
+  const isHeldElsewhere: LeaseTable["isHeldElsewhere"] = (key) => {
+    const owner = selectLease.get(key)?.["owner"]
+    return typeof owner === "string" && owner !== me && !isLost(owner)
+  }
+
+  const acquire: LeaseTable["acquire"] = (key) => {
+    const rested = resting.get(key)
+    resting.delete(key)
+    overdue.delete(key)
+    if (rested !== undefined) {
+      if (isCurrent(rested)) return { kind: "acquired", fence: rested, abandoned: false }
+      held.delete(key)
+    }
+    // Who waits for another asks again and again: that must not cost the others the write lock.
+    if (held.has(key) || isHeldElsewhere(key)) return { kind: "held" }
+    return database.transact((): KeyAcquisition => {
+      const row = selectLease.get(key)
+      const owner = typeof row?.["owner"] === "string" ? row["owner"] : undefined
+      if (owner !== undefined && owner !== me && !isLost(owner)) return { kind: "held" }
+      const number = Number(row?.["fence"] ?? 0) + 1
+      upsertLease.run(key, number, me)
+      // A sign of life with every lease: others may have last looked at us long ago, when we held nothing.
+      beatOwner.run(me)
+      held.add(key)
+      return { kind: "acquired", fence: { key, number }, abandoned: owner !== undefined && owner !== me }
+    })
+  }
+
+  const release: LeaseTable["release"] = (fence) => {
+    held.delete(fence.key)
+    const released = whenPossible(() => releaseLease.run(fence.key, fence.number, me))
+    if (!released) overdue.set(fence.key, fence)
+    return released
+  }
+
+  const giveBack: LeaseTable["giveBack"] = () => {
+    const released = whenPossible(() => {
+      for (const { key, number } of [...resting.values(), ...overdue.values()])
+        releaseLease.run(key, number, me)
+    })
+    if (!released) return false
+    for (const key of resting.keys()) held.delete(key)
+    resting.clear()
+    overdue.clear()
+    return true
+  }
+
+  const sweep: LeaseTable["sweep"] = () => {
+    let lost = false
+    for (const row of selectOwners.all(me)) {
+      const owner = ownerOf(row)
+      const holds = selectHeldBy.get(owner.id) !== undefined
+      if (processes.isGone(owner.identity)) {
+        lost = true
+        // What it held is taken over first; a row that holds nothing only grows the table.
+        if (!holds) database.transact(() => deleteOwner.run(owner.id))
+      } else if (holds && isLost(owner.id)) lost = true
+    }
+    return lost
+  }
+
+  /** Signs of life are hints, the fence decides who may write; and neither a timer nor a closing engine has anyone to tell. */
+  const whenPossible = (body: () => void): boolean => {
+    try {
+      database.transact(body)
+      return true
+    } catch (cause) {
+      if (cause instanceof Failure || isSqliteError(cause)) return false
+      throw cause
+    }
+  }
+
+  database.transact(() => insertOwner.run(me, processes.me.pid, processes.me.started, processes.me.boot))
+
+  return {
+    acquire,
+    release,
+    rest: (fence) => {
+      resting.set(fence.key, fence)
+    },
+    giveBack,
+    isCurrent,
+    atWork: () => held.size - resting.size,
+    isHeldElsewhere,
+    abandoned: () =>
+      selectHeld.all(me).flatMap((row) => (isLost(String(row["owner"])) ? [String(row["id"])] : [])),
+    sweep,
+    beat: () => {
+      if (held.size > 0) whenPossible(() => beatOwner.run(me))
+    },
+    close: () => {
+      whenPossible(() => {
+        releaseAll.run(me)
+        deleteOwner.run(me)
+      })
+    },
+  }
+}
+
+const isSqliteError = (cause: unknown): boolean => cause instanceof Error && "errcode" in cause
+
+const ownerOf = (row: Readonly<Record<string, unknown>>): Owner => ({
+  id: String(row["id"]),
+  beat: Number(row["beat"]),
+  identity: { pid: Number(row["pid"]), started: String(row["started"]), boot: String(row["boot"]) },
+})

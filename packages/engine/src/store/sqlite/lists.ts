@@ -1,0 +1,146 @@
+/** The lists over all sessions: sessions, inputs, open requests, approvals. */
+import type { Receipt } from "@meridian/protocol"
+
+import type { SavedApproval } from "../../domain/permission.ts"
+import type { OpenRequest, Placed, SessionSummary, Stretch } from "../../port/store.ts"
+import type { Database } from "./database.ts"
+import { eventOf, type EventReader, type Row } from "./events.ts"
+import { positionOf, seqOf, STRIDE } from "./schema.ts"
+
+export interface Lists {
+  readonly session: (id: string) => SessionSummary | undefined
+  readonly sessions: (stretch: Stretch) => readonly Placed<SessionSummary>[]
+  readonly inputs: (session: string) => readonly Receipt[]
+  readonly input: (id: string) => Receipt | undefined
+  readonly requests: (session?: string) => readonly OpenRequest[]
+  readonly request: (id: string) => OpenRequest | undefined
+  readonly approvals: (project: string) => readonly SavedApproval[]
+  readonly runnable: () => readonly string[]
+}
+
+export const createLists = (options: {
+  readonly database: Database
+  readonly log: EventReader
+  readonly isHeldElsewhere: (key: number) => boolean
+}): Lists => {
+  const { log, isHeldElsewhere } = options
+  const { raw } = options.database
+  const selectSession = raw.prepare("select * from session where id = ?")
+  const sessionsUp = raw.prepare("select * from session where key > ? order by key limit ?")
+  const sessionsDown = raw.prepare("select * from session where key < ? order by key desc limit ?")
+
+  const INPUTS = `select input.*, event.id as position, event.type, event.time, event.data, session.id as session
+    from input join event on event.id = input.admitted join session on session.key = input.admitted / ${STRIDE}`
+  const WAITING = "input.promoted is null and input.cancelled is null"
+  const selectInput = raw.prepare(`${INPUTS} where input.id = ?`)
+  const selectInputs = raw.prepare(
+    `${INPUTS} where ${WAITING} and input.admitted between ? and ? order by input.admitted`,
+  )
+  const selectRunnable = raw.prepare(
+    `select distinct session.id from input join session on session.key = input.admitted / ${STRIDE}
+     where ${WAITING} and input.resume = 1 and input.admitted % ${STRIDE} > session.interrupt_seq`,
+  )
+
+  const REQUESTS = `select request.id as request, session.id as session, event.id, event.type, event.time, event.data
+     from request join event on event.id = request.asked join session on session.key = request.asked / ${STRIDE}
+     where request.replied is null and request.withdrawn = 0`
+  const allRequests = raw.prepare(`${REQUESTS} order by request.asked`)
+  const sessionRequests = raw.prepare(`${REQUESTS} and request.asked between ? and ? order by request.asked`)
+  const oneRequest = raw.prepare(`${REQUESTS} and request.id = ?`)
+  const selectApprovals = raw.prepare(
+    "select action, resource from approval where project = ? order by position",
+  )
+
+  const range = (key: number) => [positionOf(key, 0), positionOf(key, STRIDE - 1)] as const
+
+  const troubleOf = (key: number, failedSeq: unknown): SessionSummary["trouble"] => {
+    if (typeof failedSeq !== "number") return undefined
+    const failed = log.at(positionOf(key, failedSeq))
+    const wasInterrupted =
+      ((failed?.type === "session.next.step.failed.2" ||
+        failed?.type === "session.next.execution.failed.1") &&
+        failed.data.error.code === "INTERRUPTED") ||
+      (failed?.type === "session.next.tool.failed.1" && failed.data.error.code === "interrupted")
+    return wasInterrupted ? "interrupted" : "failed"
+  }
+
+  const summaryOf = (row: Row): SessionSummary => {
+    const key = Number(row["key"])
+    return {
+      id: String(row["id"]),
+      seq: Number(row["seq"]),
+      location: { directory: String(row["directory"]) },
+      agent: optionalText(row["agent"]),
+      model: optionalText(row["model"]),
+      title: optionalText(row["title"]),
+      created: Number(row["created"]),
+      updated: Number(row["updated"]),
+      usage: {
+        input: Number(row["input_tokens"]),
+        output: Number(row["output_tokens"]),
+        reasoning: Number(row["reasoning_tokens"]),
+        cacheRead: Number(row["cache_read_tokens"]),
+        cacheWrite: Number(row["cache_write_tokens"]),
+      },
+      cost: Number(row["cost"]),
+      isAsking: sessionRequests.get(...range(key)) !== undefined,
+      isHeldElsewhere: isHeldElsewhere(key),
+      trouble: troubleOf(key, row["failed_seq"]),
+    }
+  }
+
+  return {
+    session: (id) => {
+      const row = selectSession.get(id)
+      return row === undefined ? undefined : summaryOf(row)
+    },
+    sessions: ({ direction, from, limit }) => {
+      const rows =
+        direction === "up" ? sessionsUp.all(from ?? 0, limit) : sessionsDown.all(from ?? STRIDE, limit)
+      return rows.map((row) => ({ place: Number(row["key"]), item: summaryOf(row) }))
+    },
+    inputs: (session) => {
+      const key = log.keyOf(session)
+      return key === undefined ? [] : selectInputs.all(...range(key)).flatMap(receiptOf)
+    },
+    input: (id) => selectInput.all(id).flatMap(receiptOf)[0],
+    requests: (session) => {
+      if (session === undefined) return allRequests.all().flatMap(requestOf)
+      const key = log.keyOf(session)
+      return key === undefined ? [] : sessionRequests.all(...range(key)).flatMap(requestOf)
+    },
+    request: (id) => oneRequest.all(id).flatMap(requestOf)[0],
+    approvals: (project) =>
+      selectApprovals
+        .all(project)
+        .map((row) => ({ action: String(row["action"]), resource: String(row["resource"]) })),
+    runnable: () => selectRunnable.all().map((row) => String(row["id"])),
+  }
+}
+
+const optionalText = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
+const requestOf = (row: Row): readonly OpenRequest[] => {
+  const event = eventOf(row)
+  return event.type === "session.next.permission.asked.1" ? [{ session: String(row["session"]), event }] : []
+}
+
+const receiptOf = (row: Row): readonly Receipt[] => {
+  const admitted = eventOf({ ...row, id: row["position"] })
+  if (admitted.type !== "session.next.prompt.admitted.1") return []
+  const { prompt, delivery, resume } = admitted.data
+  const { promoted, cancelled } = row
+  return [
+    {
+      id: String(row["id"]),
+      sessionID: String(row["session"]),
+      prompt,
+      delivery,
+      resume,
+      admittedSeq: admitted.seq,
+      time: admitted.time,
+      ...(typeof promoted === "number" ? { promotedSeq: seqOf(promoted) } : {}),
+      ...(typeof cancelled === "number" ? { cancelledSeq: seqOf(cancelled) } : {}),
+    },
+  ]
+}

@@ -1,0 +1,66 @@
+/** Processes of this machine: who we are, in a form another process can check, and whether another one is gone. */
+import { readFileSync, readlinkSync } from "node:fs"
+import { hostname } from "node:os"
+
+export interface ProcessIdentity {
+  readonly pid: number
+  /** When it started, in the words of the system: a pid may be used again. */
+  readonly started: string
+  /** Which boot of which machine: processes of another one are never judged by pid. */
+  readonly boot: string
+}
+
+export interface Processes {
+  readonly me: ProcessIdentity
+  /** The process behind an identity is certainly gone. */
+  readonly isGone: (identity: ProcessIdentity) => boolean
+}
+
+export const realProcesses = (): Processes => {
+  const me = identify(process.pid)
+  return { me, isGone: (identity) => identity.boot === me.boot && isGone(identity) }
+}
+
+const identify = (pid: number): ProcessIdentity => ({
+  pid,
+  started: processStat(pid)?.started ?? "",
+  boot: [readText("/proc/sys/kernel/random/boot_id"), readLink("/proc/self/ns/pid"), hostname()].join(" "),
+})
+
+const isGone = ({ pid, started }: ProcessIdentity): boolean => {
+  if (started !== "") {
+    const stat = processStat(pid)
+    return stat === undefined || stat.started !== started || stat.state === "Z" || stat.state === "X"
+  }
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (cause) {
+    return cause instanceof Error && "code" in cause && cause.code === "ESRCH"
+  }
+}
+
+/** State and start time of a process, or undefined when there is none. */
+const processStat = (pid: number): { readonly state: string; readonly started: string } | undefined => {
+  const text = readText(`/proc/${pid}/stat`)
+  if (text === "") return undefined
+  // The command name may contain anything; the fields behind its last parenthesis do not.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
+  return { state: fields[0] ?? "", started: fields[19] ?? "" }
+}
+
+const readText = (file: string): string => {
+  try {
+    return readFileSync(file, "latin1").trim()
+  } catch {
+    return ""
+  }
+}
+
+const readLink = (file: string): string => {
+  try {
+    return readlinkSync(file)
+  } catch {
+    return ""
+  }
+}

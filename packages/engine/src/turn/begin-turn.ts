@@ -1,0 +1,107 @@
+/**
+ * Opens a turn in one append: the inputs that become visible, what changed around them and, when there is plainly room
+ * for all of it, the step itself. Where room must be made first, the step is started by itself afterwards.
+ */
+import { messageId, type DurableEvent, type Failure, type MessageId } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { budgetOf, estimatePrompt, surelyFits } from "../domain/budget.ts"
+import { choosePromotions, type Boundary, type PendingInput } from "../domain/promotion.ts"
+import { estimateText } from "../domain/tokens.ts"
+import { inputsToRun, type WaitingInput } from "../domain/transcript/inbox.ts"
+import type { Transcript } from "../domain/transcript/transcript.ts"
+import {
+  isOutdated,
+  Settings,
+  weighRequest,
+  type Cast,
+  type ContextUpdate,
+  type Decision,
+  type SettingsValue,
+  type TurnScene,
+} from "../session/index.ts"
+
+/** Why there may be a turn now. */
+export interface Occasion {
+  readonly boundary: Boundary
+  /** Also without new input: it was asked for, or the model has results to see. */
+  readonly due: boolean
+}
+
+export type Beginning =
+  /** The session is somewhere else by now; nothing was written. */
+  | { readonly kind: "moved" }
+  /** Its agent or model was switched since the cast was chosen; nothing was written. */
+  | { readonly kind: "recast" }
+  | { readonly kind: "nothing" }
+  /** `step`: already started, under this id. */
+  | { readonly kind: "begun"; readonly promoted: number; readonly step: MessageId | undefined }
+
+export const beginTurn = (
+  scene: TurnScene,
+  occasion: Occasion,
+  update: ContextUpdate | undefined,
+): Effect.Effect<Beginning, Failure, Settings> =>
+  Effect.flatMap(Settings, (settings) => {
+    const step = scene.session.newMessage()
+    const released = scene.session.released()
+    return scene.session.decide((transcript) =>
+      decideBeginning({ ...scene, ...occasion, update, settings, step, released }, transcript),
+    )
+  })
+
+interface BeginningFacts extends TurnScene, Occasion {
+  readonly update: ContextUpdate | undefined
+  readonly settings: SettingsValue
+  /** The id of the step, if it is started. */
+  readonly step: MessageId
+  readonly released: number
+}
+
+const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decision<Beginning> => {
+  const { location, cast, boundary, due, update, settings, step, released } = facts
+  if (transcript.choices.location?.directory !== location.directory) return write([], { kind: "moved" })
+  if (isOutdated(cast, transcript)) return write([], { kind: "recast" })
+  const waiting = inputsToRun(transcript.inbox, released)
+  const chosen = choosePromotions(waiting, boundary, settings.limits.steerBatch)
+  if (chosen.length === 0 && !due) return write([], { kind: "nothing" })
+  const starts = hasRoom(facts, transcript, chosen)
+  return write(
+    [
+      ...chosen.map(promotion),
+      ...(update === undefined ? [] : [update]),
+      ...(starts ? [stepStarted(step, cast)] : []),
+    ],
+    { kind: "begun", promoted: chosen.length, step: starts ? step : undefined },
+  )
+}
+
+const write = (events: readonly DurableEvent[], beginning: Beginning): Decision<Beginning> => ({
+  kind: "append",
+  events,
+  answer: () => beginning,
+})
+
+export const stepStarted = (assistantMessageID: MessageId, { agent, model }: Cast): DurableEvent => ({
+  type: "session.next.step.started.1",
+  data: { assistantMessageID, agent: agent.name, model: model.id, contextWindow: model.contextWindow },
+})
+
+const promotion = ({ id, admittedSeq }: PendingInput): DurableEvent => ({
+  type: "session.next.prompt.promoted.1",
+  data: { messageID: messageId(id), admittedSeq },
+})
+
+const hasRoom = (
+  { session, cast, update, settings: { compaction } }: BeginningFacts,
+  transcript: Transcript,
+  chosen: readonly WaitingInput[],
+): boolean => {
+  if (!compaction.auto) return true
+  const prompts = chosen.reduce((sum, { prompt }) => sum + estimatePrompt(prompt), 0)
+  return surelyFits({
+    budget: budgetOf(cast.model, compaction),
+    known: weighRequest({ ...session.history(), transcript }, cast).request,
+    coming: prompts + (update === undefined ? 0 : estimateText(update.data.text)),
+  })
+}

@@ -1,0 +1,221 @@
+/** The tool calls of one attempt, local and hosted: recorded, started, settled. */
+import type { DurableEvent, Failure, MessageId, RecordedError } from "@meridian/protocol"
+import { Effect, Result, Semaphore, type Fiber } from "effect"
+
+import { costOf } from "../domain/cost.ts"
+import { LIMITS } from "../domain/limits.ts"
+import { parseInput, type ParsedInput } from "../domain/parse-input.ts"
+import { noticeRepetition, type Made } from "../domain/repetition.ts"
+import { findCall } from "../domain/transcript/calls.ts"
+import { ModelFailure, type ModelEvent } from "../port/model.ts"
+import type { TurnScene } from "../session/index.ts"
+import type { AskPermission } from "./permissions.ts"
+import { broken, type Noted } from "./recorder.ts"
+import { runCall, type Call } from "./tool-call.ts"
+
+export interface Calls {
+  readonly fibers: Fiber.Fiber<void, Failure>[]
+  /** Calls settled without being started. */
+  readonly refused: () => number
+  readonly ended: () => boolean
+  /** Stores what was noted in one append and starts the calls among it. */
+  readonly record: (noted: readonly Noted[]) => Effect.Effect<void, ModelFailure | Failure, AskPermission>
+  /** Outcomes for hosted calls the provider never answered. */
+  readonly unresolved: () => DurableEvent[]
+}
+
+type ToolCall = Extract<ModelEvent, { readonly type: "tool-call" }>
+type ToolResult = Extract<ModelEvent, { readonly type: "tool-result" }>
+type Finish = Extract<ModelEvent, { readonly type: "finish" }>
+
+/** What becomes of something noted: what is stored, and a call that is started when it is. */
+interface Accepted {
+  readonly events: readonly DurableEvent[]
+  readonly call?: Call
+}
+
+export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Calls => {
+  const { session, cast } = scene
+  const fibers: Fiber.Fiber<void, Failure>[] = []
+  const names = new Set<string>()
+  const hosted = new Set<string>()
+  const slots = Semaphore.makeUnsafe(LIMITS.toolCallsAtOnce)
+  let made = 0
+  let refused = 0
+  let ended = false
+
+  const failed = (callID: string, error: RecordedError): DurableEvent => ({
+    type: "session.next.tool.failed.1",
+    data: { assistantMessageID, callID, error },
+  })
+
+  /** Providers may use one id twice in a turn; ours must name one call. */
+  const uniqueName = (id: string): string => {
+    let name = id
+    for (let copy = 2; names.has(name); copy += 1) name = `${id}_${copy}`
+    names.add(name)
+    return name
+  }
+
+  /** `before`: calls that came together with this one. */
+  const acceptCall = (event: ToolCall, parsed: ParsedInput, before: readonly Made[]): Accepted => {
+    const callID = event.providerExecuted ? event.id : uniqueName(event.id)
+    const called: DurableEvent = {
+      type: "session.next.tool.called.1",
+      data: {
+        assistantMessageID,
+        callID,
+        tool: event.name,
+        ...(parsed.kind === "json" ? { input: parsed.value } : { raw: event.input }),
+        ...(event.providerExecuted ? { hosted: true } : {}),
+        ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+      },
+    }
+    if (event.providerExecuted) {
+      hosted.add(callID)
+      return { events: [called] }
+    }
+    made += 1
+    const refuse = (error: RecordedError): Accepted => {
+      refused += 1
+      return { events: [called, failed(callID, error)] }
+    }
+    if (parsed.kind === "invalid") return refuse({ code: "invalid-input", message: parsed.message })
+    if (made > LIMITS.toolCallsPerTurn)
+      return refuse({
+        code: "failed",
+        message: `Not run: a turn may make at most ${LIMITS.toolCallsPerTurn} calls. Make the rest in the next turn.`,
+      })
+    const repetition = noticeRepetition(session.transcript().conversation, before, {
+      tool: event.name,
+      input: parsed.value,
+    })
+    if (repetition.kind === "refused")
+      return refuse({ code: "failed", message: `Not run. ${repetition.note}` })
+    const call = { messageID: assistantMessageID, callID, tool: event.name, input: parsed.value }
+    if (repetition.kind === "none") return { events: [called], call }
+    const noticed: DurableEvent = {
+      type: "session.next.repetition.noticed.1",
+      data: { assistantMessageID, callID, tool: event.name, count: repetition.count },
+    }
+    return { events: [called, noticed], call: { ...call, note: repetition.note } }
+  }
+
+  const acceptResult = (event: ToolResult): Accepted | ModelFailure => {
+    if (!hosted.delete(event.id)) return broken(`a result for ${event.id}, which is not waiting for one`)
+    const metadata = event.metadata === undefined ? {} : { metadata: event.metadata }
+    const settled: DurableEvent = event.isError
+      ? {
+          type: "session.next.tool.failed.1",
+          data: {
+            assistantMessageID,
+            callID: event.id,
+            error: { code: "failed", message: `The provider's ${event.name} failed.` },
+            result: event.result,
+            ...metadata,
+          },
+        }
+      : {
+          type: "session.next.tool.success.1",
+          data: { assistantMessageID, callID: event.id, content: [], result: event.result, ...metadata },
+        }
+    return { events: [settled] }
+  }
+
+  const unresolved: Calls["unresolved"] = () => {
+    const left = [...hosted].map((callID) =>
+      failed(callID, { code: "failed", message: "The provider returned no result for its own tool." }),
+    )
+    hosted.clear()
+    return left
+  }
+
+  const acceptFinish = (event: Finish): Accepted => {
+    ended = true
+    const { reason, usage, metadata } = event
+    const stepEnded: DurableEvent = {
+      type: "session.next.step.ended.2",
+      data: {
+        assistantMessageID,
+        finish: reason,
+        usage,
+        cost: costOf(usage, cast.model.price),
+        ...(metadata === undefined ? {} : { metadata }),
+      },
+    }
+    return { events: [...unresolved(), stepEnded] }
+  }
+
+  /** Calls are added to those `before` the next. */
+  const accept = (noted: Noted, before: Made[]): Accepted | ModelFailure => {
+    if (noted.kind === "prose") return { events: [noted.event] }
+    switch (noted.event.type) {
+      case "tool-call": {
+        const parsed = parseInput(noted.event.input)
+        const accepted = acceptCall(noted.event, parsed, before)
+        before.push({
+          tool: noted.event.name,
+          input: parsed.kind === "json" ? parsed.value : undefined,
+        })
+        return accepted
+      }
+      case "tool-result":
+        return acceptResult(noted.event)
+      case "finish":
+        return acceptFinish(noted.event)
+    }
+  }
+
+  /** What is stored of all that was noted: up to where the provider broke its own rules, and prose in any case. */
+  const acceptAll = (noted: readonly Noted[]) => {
+    const events: DurableEvent[] = []
+    const calls: Call[] = []
+    const before: Made[] = []
+    let trouble: ModelFailure | undefined
+    for (const one of noted) {
+      if (trouble !== undefined && one.kind !== "prose") continue
+      const accepted = accept(one, before)
+      if (accepted instanceof ModelFailure) {
+        trouble = accepted
+        continue
+      }
+      events.push(...accepted.events)
+      if (accepted.call !== undefined) calls.push(accepted.call)
+    }
+    return { events, calls, trouble }
+  }
+
+  const record: Calls["record"] = (noted) =>
+    Effect.suspend(() => {
+      const { events, calls, trouble } = acceptAll(noted)
+      const stored = calls.length === 0 ? session.append(events) : begin(events, calls)
+      return trouble === undefined ? stored : Effect.andThen(stored, Effect.fail(trouble))
+    })
+
+  /** Not to be left halfway: what is recorded as called is started. */
+  const begin = (
+    events: readonly DurableEvent[],
+    calls: readonly Call[],
+  ): Effect.Effect<void, Failure, AskPermission> =>
+    Effect.uninterruptible(
+      Effect.gen(function* () {
+        const unsafe = yield* Effect.result(session.intend(events))
+        if (Result.isFailure(unsafe)) return yield* giveUp(calls, unsafe.failure)
+        for (const call of calls)
+          fibers.push(yield* Effect.forkChild(runCall(scene, call, slots), { startImmediately: true }))
+      }),
+    )
+
+  /** The records of the calls are not safe, so none was started. Those that are in the log nevertheless get an outcome. */
+  const giveUp = (calls: readonly Call[], failure: Failure): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      const recorded = (yield* session.refresh).calls
+      const left = calls.filter((call) => findCall(recorded, call) !== undefined)
+      if (left.length === 0) return yield* Effect.fail(failure)
+      refused += left.length
+      const error = { code: "failed", message: failure.message }
+      yield* session.append(left.map(({ callID }) => failed(callID, error)))
+    })
+
+  return { fibers, refused: () => refused, ended: () => ended, record, unresolved }
+}

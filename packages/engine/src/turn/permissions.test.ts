@@ -1,0 +1,83 @@
+/** The last guard before a call acts on an answer: whoever has lost the session meanwhile does nothing. */
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+
+import { messageId, sessionId } from "@meridian/protocol"
+import { Effect, Fiber, Layer } from "effect"
+import { expect, test } from "vitest"
+
+import { createMachine, type Life } from "../../../../test/engine-life.ts"
+import { makeDirectory } from "../../../../test/engine-scene.ts"
+import { Ids } from "../port/ids.ts"
+import { Store } from "../port/store.ts"
+import { FoldedSessions, openSession, Signals } from "../session/index.ts"
+import { sqliteStore } from "../store/sqlite/store.ts"
+import { AskPermission } from "./permissions.ts"
+
+test("an answer that arrives after the session was taken over lets nothing act", async () => {
+  const base = makeDirectory()
+  const directory = join(base, "project")
+  mkdirSync(directory)
+  using machine = createMachine()
+  const file = join(base, "engine.sqlite")
+  const storeOf = ({ internals }: Life) =>
+    sqliteStore({ file, leaseMs: 8_000, ...internals.sqlite }).pipe(
+      Layer.provideMerge(Layer.succeed(Ids, { next: internals.ids?.next ?? (() => "") })),
+    )
+  const life = machine.start()
+  const parts = AskPermission.layer.pipe(
+    Layer.provideMerge(FoldedSessions.layer),
+    Layer.provideMerge(Signals.layer),
+    Layer.provideMerge(storeOf(life)),
+  )
+  const program = Effect.gen(function* () {
+    const store = yield* Store
+    const sessions = yield* FoldedSessions
+    const permissions = yield* AskPermission
+    const assistantMessageID = messageId("msg_1")
+    yield* sessions.create({ session: "ses_1", durability: "progress" }, () => ({
+      kind: "append",
+      events: [
+        {
+          type: "session.next.created.1",
+          data: { sessionID: sessionId("ses_1"), location: { directory } },
+        },
+      ],
+      answer: () => undefined,
+    }))
+    const acquired = yield* store.leases.acquire("ses_1")
+    if (acquired.kind !== "acquired") throw new Error("the lease is free")
+    const session = yield* openSession({ fence: acquired.fence, released: () => 0 })
+    yield* session.append([
+      { type: "session.next.step.started.1", data: { assistantMessageID, agent: "build", model: "m" } },
+      {
+        type: "session.next.tool.called.1",
+        data: { assistantMessageID, callID: "c1", tool: "act", input: {} },
+      },
+    ])
+    const asker = {
+      session,
+      rules: [{ action: "*", resource: "*", effect: "ask" } as const],
+      project: directory,
+      messageID: assistantMessageID,
+      callID: "c1",
+    }
+    const answered = yield* Effect.forkScoped(
+      Effect.flip(permissions.ask(asker, { action: "act", resources: ["x"], title: "Act" })),
+      { startImmediately: true },
+    )
+    const [request] = yield* permissions.list()
+    // Another process takes us for gone and has the session now; it has not settled anything yet.
+    life.freeze()
+    const other = yield* Layer.build(storeOf(machine.start()))
+    const taken = yield* Effect.provide(
+      Store.use(({ leases }) => leases.acquire("ses_1")),
+      other,
+    )
+    expect(taken).toMatchObject({ kind: "acquired", abandoned: true })
+    yield* permissions.reply({ requestID: request?.id ?? "", reply: "once" })
+    expect(yield* Fiber.join(answered)).toMatchObject({ code: "FENCED" })
+  })
+  await Effect.runPromiseWith(life.references)(Effect.scoped(Effect.provide(program, parts)))
+  rmSync(base, { recursive: true, force: true })
+})

@@ -1,0 +1,264 @@
+/**
+ * Asking before acting. A question is an event, so it survives a restart; an answer is an event too, from this process or
+ * another one. A call waits until the log has its answer.
+ */
+import { Failure, messageId, permissionRequestId, type PermissionReply } from "@meridian/protocol"
+import { Context, Effect, Layer } from "effect"
+
+import { decidePermission, literalPattern, type PermissionRule } from "../domain/permission.ts"
+import { findCall, requestsOf, type CallName, type Request } from "../domain/transcript/calls.ts"
+import { Ids } from "../port/ids.ts"
+import { Store } from "../port/store.ts"
+import { ToolError, type PermissionQuestion } from "../port/tool.ts"
+import { FoldedSessions, Signals, type SessionHandle } from "../session/index.ts"
+
+/** A call that asks. */
+export interface Asker extends CallName {
+  readonly session: SessionHandle
+  readonly rules: readonly PermissionRule[]
+  /** Saved approvals belong to a project, here its directory. */
+  readonly project: string
+}
+
+export interface OpenPermissionRequest {
+  readonly id: string
+  readonly sessionID: string
+  readonly messageID: string
+  readonly callID: string
+  readonly action: string
+  /** The first of `resources`; most questions have one. */
+  readonly resource: string
+  readonly resources: readonly string[]
+  readonly title: string
+  readonly time: number
+}
+
+export interface PermissionAnswer {
+  readonly requestID: string
+  readonly reply: PermissionReply
+  /** With "reject": reaches the model. */
+  readonly message?: string
+}
+
+export class AskPermission extends Context.Service<
+  AskPermission,
+  {
+    /** Done when the call may act. */
+    readonly ask: (asker: Asker, question: PermissionQuestion) => Effect.Effect<void, ToolError | Failure>
+    /** The call waits for an answer that may still come after this engine has closed. */
+    readonly staysOpen: (asker: Asker) => Effect.Effect<boolean>
+    /** From now on interrupted questions stay open: the next engine shows them again. */
+    readonly close: Effect.Effect<void>
+    readonly list: (sessionID?: string) => Effect.Effect<readonly OpenPermissionRequest[], Failure>
+    /** Says whether nobody was waiting, so that the caller can wake the session. */
+    readonly reply: (
+      answer: PermissionAnswer,
+    ) => Effect.Effect<{ readonly sessionID: string; readonly parked: boolean }, Failure>
+  }
+>()("meridian/AskPermission") {
+  static readonly layer: Layer.Layer<AskPermission, never, Store | FoldedSessions | Signals | Ids> =
+    Layer.effect(
+      AskPermission,
+      Effect.suspend(() => makePermissions),
+    )
+}
+
+interface Waiting {
+  readonly asker: Asker
+  readonly question: PermissionQuestion
+}
+
+type Reply = NonNullable<Request["reply"]>
+
+const makePermissions = Effect.gen(function* () {
+  const store = yield* Store
+  const sessions = yield* FoldedSessions
+  const signals = yield* Signals
+  const ids = yield* Ids
+  /** Calls of this process that wait, by the id of their request. */
+  const waiting = new Map<string, Waiting>()
+  let closing = false
+
+  const judge = ({ asker, question }: Waiting) =>
+    Effect.map(store.approvals(asker.project), (approvals) =>
+      decidePermission(question, asker.rules, approvals),
+    )
+
+  const callsOf = (asker: Asker) =>
+    Effect.map(sessions.current(asker.session.id), ({ transcript }) => transcript.calls)
+
+  const ask: AskPermission["Service"]["ask"] = (asker, question) =>
+    Effect.gen(function* () {
+      const verdict = yield* judge({ asker, question })
+      if (verdict.kind === "allow") return
+      if (verdict.kind === "deny")
+        return yield* Effect.fail(new ToolError("denied", denial(question, verdict.rule)))
+      // A call that is started again after a restart finds the question it asked before, answered or not.
+      const earlier = requestsOf(yield* callsOf(asker), asker).find((request) => isSame(request, question))
+      if (earlier?.reply !== undefined) return yield* act(asker, earlier.reply)
+      const requestID = earlier?.requestID ?? (yield* record(asker, question))
+      yield* act(asker, yield* answerTo(requestID, { asker, question }))
+    })
+
+  const record = (asker: Asker, question: PermissionQuestion): Effect.Effect<string, Failure> =>
+    Effect.suspend(() => {
+      const requestID = permissionRequestId(ids.next("per_"))
+      return Effect.as(
+        asker.session.intend([
+          {
+            type: "session.next.permission.asked.1",
+            data: {
+              requestID,
+              assistantMessageID: messageId(asker.messageID),
+              callID: asker.callID,
+              action: question.action,
+              resources: question.resources,
+              title: question.title,
+              project: asker.project,
+              always: question.always ?? question.resources.map(literalPattern),
+              ...(question.detail === undefined ? {} : { detail: question.detail }),
+            },
+          },
+        ]),
+        requestID,
+      )
+    })
+
+  const answerTo = (requestID: string, wait: Waiting): Effect.Effect<Reply, ToolError | Failure> =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { asker } = wait
+        const watch = yield* signals.watch(asker.session.id)
+        yield* Effect.acquireRelease(
+          Effect.sync(() => waiting.set(requestID, wait)),
+          () => Effect.sync(() => waiting.delete(requestID)),
+        )
+        for (;;) {
+          const request = (yield* callsOf(asker)).requests.get(requestID)
+          // Another process has settled the call: there is nothing left to wait for.
+          if (request === undefined)
+            return yield* Effect.fail(
+              new ToolError("interrupted", "Interrupted while waiting for permission."),
+            )
+          if (request.reply !== undefined) return request.reply
+          if (!(yield* answerIfAllowed(requestID, wait))) yield* watch.changed
+        }
+      }),
+    )
+
+  /**
+   * The last step before a call does what it was allowed to: it is still ours to run, however long the answer took, and
+   * a call that could be started again says first that it no longer can.
+   */
+  const act = (asker: Asker, answer: Reply): Effect.Effect<void, ToolError | Failure> => {
+    if (answer.reply === "reject") return Effect.fail(new ToolError("rejected", rejection(answer.message)))
+    const { messageID, callID } = asker
+    const resumed = {
+      type: "session.next.tool.resumed.1",
+      data: { assistantMessageID: messageId(messageID), callID },
+    } as const
+    return asker.session.decideToAct(({ calls }) => ({
+      kind: "append",
+      events: findCall(calls, asker)?.restartable === true ? [resumed] : [],
+      answer: () => undefined,
+    }))
+  }
+
+  const reply: AskPermission["Service"]["reply"] = (answer) =>
+    Effect.gen(function* () {
+      const { requestID } = answer
+      const notFound = new Failure("REQUEST_NOT_FOUND", { request: requestID })
+      const open = yield* store.request(requestID)
+      if (open === undefined) return yield* Effect.fail(notFound)
+      const sessionID = open.session
+      const parked = !waiting.has(requestID) && !(yield* store.leases.isHeldElsewhere(sessionID))
+      yield* sessions.write({ session: sessionID, durability: "acknowledged" }, ({ calls, choices }) => {
+        const request = calls.requests.get(requestID)
+        if (request === undefined || request.reply !== undefined) return { kind: "refuse", failure: notFound }
+        const directory = choices.location?.directory ?? ""
+        const events = [replied(answer, request, { parked, directory })]
+        return { kind: "append", events, answer: () => undefined }
+      })
+      if (answer.reply === "always") yield* answerOthers
+      return { sessionID, parked }
+    })
+
+  /** An approval, given here or elsewhere, may answer other open questions of the same project. */
+  const answerIfAllowed = (requestID: string, wait: Waiting): Effect.Effect<boolean, Failure> =>
+    Effect.gen(function* () {
+      const verdict = yield* judge(wait)
+      if (verdict.kind !== "allow") return false
+      yield* Effect.catchIf(
+        reply({ requestID, reply: "once" }),
+        ({ code }) => code === "REQUEST_NOT_FOUND",
+        () => Effect.void,
+      )
+      return true
+    })
+
+  const answerOthers = Effect.suspend(() =>
+    Effect.forEach([...waiting], ([requestID, wait]) => answerIfAllowed(requestID, wait), { discard: true }),
+  )
+
+  return AskPermission.of({
+    ask,
+    reply,
+    staysOpen: (asker) =>
+      Effect.suspend(() =>
+        closing
+          ? callsOf(asker).pipe(
+              Effect.map((calls) => findCall(calls, asker)?.restartable === true),
+              // Whoever cannot look reports the call as interrupted: that is always true.
+              Effect.orElseSucceed(() => false),
+            )
+          : Effect.succeed(false),
+      ),
+    close: Effect.sync(() => {
+      closing = true
+    }),
+    list: (sessionID) =>
+      Effect.map(store.requests(sessionID), (requests) =>
+        requests.map(({ session, event: { data, time } }) => ({
+          id: data.requestID,
+          sessionID: session,
+          messageID: data.assistantMessageID,
+          callID: data.callID,
+          action: data.action,
+          resource: data.resources[0] ?? "*",
+          resources: data.resources,
+          title: data.title,
+          time,
+        })),
+      ),
+  })
+})
+
+const isSame = ({ action, resources }: Request, question: PermissionQuestion): boolean =>
+  action === question.action && resources.join("\0") === question.resources.join("\0")
+
+/** `always` joins the approvals of the project the question named; older logs do not name one. */
+const replied = (
+  { requestID, reply, message }: PermissionAnswer,
+  { project, action, always }: Request,
+  facts: { readonly parked: boolean; readonly directory: string },
+) =>
+  ({
+    type: "session.next.permission.replied.1",
+    data: {
+      requestID: permissionRequestId(requestID),
+      reply,
+      parked: facts.parked,
+      ...(message === undefined ? {} : { message }),
+      ...(reply === "always"
+        ? { saved: { project: project ?? facts.directory, action, resources: always } }
+        : {}),
+    },
+  }) as const
+
+const rejection = (message: string | undefined): string =>
+  message === undefined || message === ""
+    ? "The user rejected this call."
+    : `The user rejected this call and said: ${message}`
+
+const denial = (question: PermissionQuestion, rule: PermissionRule): string =>
+  `Permission denied: ${question.action} on ${question.resources.join(", ")} is refused by the rule ${rule.action} ${rule.resource}.`

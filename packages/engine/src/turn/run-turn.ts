@@ -1,0 +1,176 @@
+/**
+ * One logical provider turn whose start is recorded: make one physical attempt (more only while nothing was visible),
+ * record each complete call before it is started, settle every call, record how the turn ended.
+ */
+import { Failure, type DurableEvent, type MessageId, type RecordedError } from "@meridian/protocol"
+import { Cause, Effect, Exit, Fiber, Random } from "effect"
+
+import { LIMITS } from "../domain/limits.ts"
+import { decideRetry } from "../domain/retry.ts"
+import { isRetryable, ModelFailure } from "../port/model.ts"
+import { buildRequest, Settings, type TurnScene } from "../session/index.ts"
+import { createCalls, type Calls } from "./calls.ts"
+import type { AskPermission } from "./permissions.ts"
+import { createRecorder, type Recorder } from "./recorder.ts"
+
+export type TurnOutcome =
+  /** `resultsToShow`: local calls were made, so the model has results to see. */
+  | { readonly kind: "ended"; readonly resultsToShow: boolean }
+  /** The provider refused the request as too large, before anything was visible. Recorded; what follows is not decided. */
+  | { readonly kind: "overflow"; readonly failure: Failure }
+
+/** `step`: the one that was started. */
+export const runTurn = (
+  scene: TurnScene,
+  step: MessageId,
+): Effect.Effect<TurnOutcome, Failure, Settings | AskPermission> =>
+  Effect.gen(function* () {
+    const { session } = scene
+    const { retry } = yield* Settings
+    for (let number = 1; ; number += 1) {
+      const attempt = yield* runAttempt(scene, step)
+      if (attempt.kind === "ended") return { kind: "ended", resultsToShow: attempt.calls > 0 } as const
+      const { kind, retryAfterMs } = attempt.failure.facts
+      const decision = decideRetry(retry, {
+        attempt: number,
+        retryable: isRetryable(kind),
+        visibleOutput: attempt.visible,
+        chance: yield* Random.next,
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      })
+      const error = recordModelFailure(attempt.failure)
+      if (decision.kind === "give-up") {
+        yield* session.append([stepFailed(step, error)])
+        const failure = new Failure(
+          "MODEL_FAILED",
+          { kind, message: error.message, session: session.id },
+          { cause: attempt.failure },
+        )
+        if (kind === "overflow" && !attempt.visible) return { kind: "overflow", failure } as const
+        return yield* Effect.fail(failure)
+      }
+      const { delayMs } = decision
+      yield* session.append([
+        {
+          type: "session.next.retried.1",
+          data: { assistantMessageID: step, attempt: number, delayMs, error },
+        },
+      ])
+      yield* Effect.sleep(delayMs)
+    }
+  })
+
+/** How a step ends that is given up before, or between, its attempts. */
+export const stepStopped = (step: MessageId): DurableEvent => stepFailed(step, STOPPED)
+
+type Attempt =
+  | { readonly kind: "ended"; readonly calls: number }
+  | { readonly kind: "failed"; readonly failure: ModelFailure; readonly visible: boolean }
+
+/** One physical try. Its end is always recorded: by the finish, by the caller's retry decision, or here when interrupted. */
+const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, Failure, AskPermission> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const { session } = scene
+      const recorder = createRecorder({ assistantMessageID: step, publish: session.publish })
+      const calls = createCalls(scene, step)
+      const streamed = yield* Effect.exit(restore(consume(scene, recorder, calls)))
+      if (Exit.isFailure(streamed) && Cause.hasInterrupts(streamed.cause)) {
+        yield* Fiber.interruptAll(calls.fibers)
+        const left = [...recorder.takePartial(), ...calls.unresolved()]
+        yield* session.append(calls.ended() ? left : [...left, stepStopped(step)])
+        return yield* Effect.interrupt
+      }
+      const joined = yield* Effect.exit(restore(joinAll(calls.fibers)))
+      if (Exit.isFailure(joined) && Cause.hasInterrupts(joined.cause)) {
+        yield* Fiber.interruptAll(calls.fibers)
+        if (Exit.isFailure(streamed))
+          yield* session.append([...recorder.takePartial(), ...calls.unresolved(), stepStopped(step)])
+        return yield* Effect.interrupt
+      }
+      if (Exit.isFailure(joined)) return yield* Effect.failCause(joined.cause)
+      if (Exit.isSuccess(streamed))
+        return { kind: "ended", calls: calls.fibers.length + calls.refused() } as const
+      const failure = findModelFailure(streamed.cause)
+      // A bug, or a store that refuses (fenced, full): not the model's doing.
+      if (failure === undefined) return yield* Effect.failCause(withoutModelFailure(streamed.cause))
+      const left = [...recorder.takePartial(), ...calls.unresolved()]
+      if (left.length > 0) yield* session.append(left)
+      return { kind: "failed", failure, visible: recorder.visible() } as const
+    }),
+  )
+
+const joinAll = (fibers: readonly Fiber.Fiber<void, Failure>[]): Effect.Effect<void, Failure> =>
+  Effect.forEach(fibers, (fiber) => Fiber.join(fiber), { discard: true })
+
+const consume = (
+  { session, cast }: TurnScene,
+  recorder: Recorder,
+  calls: Calls,
+): Effect.Effect<void, ModelFailure | Failure, AskPermission> =>
+  Effect.suspend(() => {
+    const controller = new AbortController()
+    const request = buildRequest(session.id, session.history(), cast)
+    const events = cast.model.stream(request, controller.signal)[Symbol.asyncIterator]()
+    const advance = Effect.tryPromise({ try: () => recorder.advance(events), catch: asModelFailure })
+    return Effect.gen(function* () {
+      do {
+        yield* advance
+        const record = calls.record(recorder.take())
+        yield* !recorder.finished() || events.isOver?.() === true
+          ? record
+          : beside(record, recorder.advance(events))
+      } while (!recorder.finished())
+    }).pipe(Effect.onError(() => Effect.sync(() => controller.abort())))
+  })
+
+/** The end is recorded while the stream, which has nothing more to say, is read to its own. */
+const beside = <R>(
+  record: Effect.Effect<void, ModelFailure | Failure, R>,
+  rest: Promise<void>,
+): Effect.Effect<void, ModelFailure | Failure, R> => {
+  // Heard below, when the record is made.
+  rest.catch(() => undefined)
+  return record.pipe(Effect.andThen(Effect.tryPromise({ try: () => rest, catch: asModelFailure })))
+}
+
+const STOPPED: RecordedError = { code: "INTERRUPTED", message: "The turn was interrupted." }
+
+const stepFailed = (assistantMessageID: MessageId, error: RecordedError): DurableEvent => ({
+  type: "session.next.step.failed.2",
+  data: { assistantMessageID, error },
+})
+
+const recordModelFailure = ({
+  message,
+  facts: { kind, status, retryAfterMs },
+}: ModelFailure): RecordedError => ({
+  code: kind,
+  message: `${message.slice(0, LIMITS.recordedErrorCharacters)}${sayWait(retryAfterMs)}`,
+  ...(status === undefined ? {} : { status }),
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+})
+
+/** A wait that is too long for us is for people to know. */
+const sayWait = (retryAfterMs = 0): string =>
+  retryAfterMs > LIMITS.retryDelayMs
+    ? ` (the provider asks to wait ${Math.ceil(retryAfterMs / 60_000)} minutes)`
+    : ""
+
+const asModelFailure = (cause: unknown): ModelFailure => {
+  if (cause instanceof ModelFailure) return cause
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ModelFailure({ kind: "unknown", message }, { cause })
+}
+
+const findModelFailure = (cause: Cause.Cause<ModelFailure | Failure>): ModelFailure | undefined => {
+  for (const reason of cause.reasons)
+    if (Cause.isFailReason(reason) && reason.error instanceof ModelFailure) return reason.error
+  return undefined
+}
+
+const withoutModelFailure = (cause: Cause.Cause<ModelFailure | Failure>): Cause.Cause<Failure> => {
+  for (const reason of cause.reasons)
+    if (Cause.isFailReason(reason) && reason.error instanceof Failure) return Cause.fail(reason.error)
+  return Cause.die(Cause.squash(cause))
+}

@@ -1,0 +1,56 @@
+/**
+ * One turn of a drain: begun, made to fit where it must be, sent, and when the provider still finds it too large compacted
+ * once and sent once more.
+ */
+import { messageId, type Failure } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { compact, makeRoom } from "../compaction/index.ts"
+import { choosePromotions } from "../domain/promotion.ts"
+import { openStepOf } from "../domain/transcript/transcript.ts"
+import { followContext, Settings, type TurnScene } from "../session/index.ts"
+import { beginTurn, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
+import type { AskPermission } from "./permissions.ts"
+import { runTurn, stepStopped } from "./run-turn.ts"
+
+export type TurnTaken =
+  | Exclude<Beginning, { readonly kind: "begun" }>
+  | { readonly kind: "taken"; readonly promoted: number; readonly resultsToShow: boolean }
+
+export const takeTurn = (
+  scene: TurnScene,
+  occasion: Occasion,
+): Effect.Effect<TurnTaken, Failure, Settings | AskPermission> =>
+  Effect.gen(function* () {
+    const { session, cast } = scene
+    const { limits } = yield* Settings
+    const update = yield* followContext(scene, newestPrompt(scene, occasion, limits.steerBatch))
+    const beginning = yield* beginTurn(scene, occasion, update)
+    if (beginning.kind !== "begun") return beginning
+    const { promoted } = beginning
+    const startStep = Effect.suspend(() => {
+      const step = session.newMessage()
+      return Effect.as(session.append([stepStarted(step, cast)]), step)
+    })
+    if (beginning.step === undefined) yield* makeRoom(scene)
+    const first = yield* runTurn(scene, beginning.step ?? (yield* startStep))
+    if (first.kind === "ended")
+      return { kind: "taken", promoted, resultsToShow: first.resultsToShow } as const
+    if ((yield* compact(scene, "overflow")) === "nothing") return yield* Effect.fail(first.failure)
+    const second = yield* runTurn(scene, yield* startStep)
+    if (second.kind === "overflow") return yield* Effect.fail(second.failure)
+    return { kind: "taken", promoted, resultsToShow: second.resultsToShow } as const
+  }).pipe(Effect.onInterrupt(() => stopOpenStep(scene)))
+
+/** Rules are chosen by the newest prompt: the one that is about to become visible, else the last one that did. */
+const newestPrompt = ({ session }: TurnScene, { boundary }: Occasion, batch: number): string =>
+  choosePromotions(session.inputs(), boundary, batch).at(-1)?.prompt.text ??
+  session.transcript().conversation.userTexts.at(-1) ??
+  ""
+
+/** An interrupt may come when the step was started and nothing of it is under way. */
+const stopOpenStep = ({ session }: TurnScene): Effect.Effect<void, Failure> =>
+  Effect.suspend(() => {
+    const open = openStepOf(session.transcript())
+    return open === undefined ? Effect.void : session.append([stepStopped(messageId(open.id))])
+  })

@@ -1,0 +1,146 @@
+/**
+ * One tool call, from its record to its outcome. The intent is stored before the tool starts and the outcome after it
+ * ended; a call that is interrupted is told to stop, waited for, and recorded as what it turned out to be.
+ */
+import { messageId, type DurableEvent, type Failure, type Json, type RecordedError } from "@meridian/protocol"
+import { Effect, Exit, type Semaphore } from "effect"
+
+import { INTERRUPTED_CALL } from "../domain/leftovers.ts"
+import { LIMITS } from "../domain/limits.ts"
+import { ToolError, type ToolOutput } from "../port/tool.ts"
+import type { TurnScene } from "../session/index.ts"
+import { AskPermission } from "./permissions.ts"
+
+export interface Call {
+  readonly messageID: string
+  readonly callID: string
+  readonly tool: string
+  readonly input: Json
+  /** Added to what the model reads, when it goes round in circles. */
+  readonly note?: string
+}
+
+/**
+ * Runs a call whose record is safe, and stores its outcome. Interruption ends the tool, never the recording. `slots` bound
+ * how many run at once; a call that is interrupted while it waits for its turn is settled too.
+ */
+export const runCall = (
+  scene: TurnScene,
+  call: Call,
+  slots: Semaphore.Semaphore,
+): Effect.Effect<void, Failure, AskPermission> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const known: Known = { staysOpen: false }
+      const exit = yield* Effect.exit(restore(slots.withPermit(execute(scene, call, known))))
+      if (known.staysOpen && known.outcome?.kind !== "success") return
+      // Interrupted, yet the tool had succeeded by the time it listened: then that is what happened.
+      const settled = Exit.isSuccess(exit) || known.outcome?.kind === "success"
+      const outcome = (settled ? known.outcome : undefined) ?? STOPPED
+      yield* scene.session.append([
+        outcomeEvent(call, outcome),
+        ...(outcome.kind === "success" ? discoveries(scene, call) : []),
+      ])
+    }),
+  )
+
+type Outcome =
+  | { readonly kind: "success"; readonly output: ToolOutput }
+  | { readonly kind: "failed"; readonly error: RecordedError }
+
+interface Known {
+  outcome?: Outcome
+  /** It was interrupted, has only asked so far, and its question outlives this engine. */
+  staysOpen: boolean
+}
+
+const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void, never, AskPermission> =>
+  Effect.flatMap(Effect.context<AskPermission>(), (context) =>
+    Effect.callback<void>((resume) => {
+      const controller = new AbortController()
+      const { session, cast, location } = scene
+      const { messageID, callID } = call
+      const { signal } = controller
+      /** For the tool's own code. A call that was stopped has nothing more to ask or to say. */
+      const promise = async <A>(effect: Effect.Effect<A, Failure | ToolError, AskPermission>): Promise<A> => {
+        signal.throwIfAborted()
+        return Effect.runPromiseWith(context)(effect, { signal })
+      }
+      const asker = { session, rules: cast.rules, project: location.directory, messageID, callID }
+      const running = cast
+        .call(call.tool, call.input, {
+          sessionID: session.id,
+          agent: cast.agent.name,
+          messageID,
+          callID,
+          signal,
+          ask: (question) => promise(AskPermission.use(({ ask }) => ask(asker, question))),
+          todo: {
+            read: async () => session.transcript().choices.todo,
+            replace: (items) =>
+              promise(session.append([{ type: "session.next.todo.updated.1", data: { items } }])),
+          },
+        })
+        .then(
+          (output): Outcome => ({ kind: "success", output }),
+          (cause: unknown): Outcome => ({ kind: "failed", error: recordedError(cause) }),
+        )
+        .then((outcome) => (known.outcome = outcome))
+      void running.then(() => resume(Effect.void))
+      // Runs on interruption: tell the tool, give it time to end what it started, then go on without it.
+      return AskPermission.use(({ staysOpen }) => staysOpen(asker)).pipe(
+        Effect.map((staysOpen) => {
+          known.staysOpen = staysOpen
+          controller.abort(new ToolError("interrupted", INTERRUPTED_CALL.message))
+        }),
+        Effect.andThen(Effect.promise(() => running)),
+        Effect.timeoutOption(LIMITS.toolAbortGraceMs),
+        Effect.asVoid,
+        Effect.provideContext(context),
+      )
+    }),
+  )
+
+/** New instruction files beside what a call has read. */
+const discoveries = ({ session, location }: TurnScene, { tool, input }: Call): readonly DurableEvent[] => {
+  if (tool !== "read" || typeof input !== "object" || input === null) return []
+  const path: unknown = Object.entries(input).find(([name]) => name === "path" || name === "filePath")?.[1]
+  if (typeof path !== "string") return []
+  const known = new Set(session.transcript().surroundings.discovered)
+  return location
+    .instructionsBeside(path)
+    .filter((found) => !known.has(found))
+    .map((found) => ({ type: "session.next.instruction.discovered.1", data: { path: found } }))
+}
+
+const outcomeEvent = (call: Call, outcome: Outcome): DurableEvent => {
+  const owner = { assistantMessageID: messageId(call.messageID), callID: call.callID }
+  if (outcome.kind === "failed") {
+    const error =
+      call.note === undefined
+        ? outcome.error
+        : { ...outcome.error, message: `${outcome.error.message}\n\n${call.note}` }
+    return { type: "session.next.tool.failed.1", data: { ...owner, error } }
+  }
+  const { content, structured, outputPath } = outcome.output
+  return {
+    type: "session.next.tool.success.1",
+    data: {
+      ...owner,
+      content: call.note === undefined ? content : [...content, { type: "text", text: call.note }],
+      ...(structured === undefined ? {} : { structured }),
+      ...(outputPath === undefined ? {} : { outputPath }),
+    },
+  }
+}
+
+const STOPPED: Outcome = { kind: "failed", error: INTERRUPTED_CALL }
+
+const recordedError = (cause: unknown): RecordedError => {
+  const text = cause instanceof Error ? cause.message : String(cause)
+  const message = text.slice(0, LIMITS.recordedErrorCharacters)
+  return {
+    code: cause instanceof ToolError ? cause.code : "failed",
+    message: message === "" ? "The tool failed." : message,
+  }
+}
