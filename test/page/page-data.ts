@@ -49,7 +49,7 @@ export const writeMessages = (file: string, count: number): void => {
   const append = createAppend({
     database,
     projector: createProjector(database.raw),
-    isAlone: () => true,
+    atWork: () => 0,
   })
   const written = append({
     session: "ses_1",

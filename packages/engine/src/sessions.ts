@@ -131,11 +131,13 @@ const makeSessions = Effect.gen(function* () {
         return { id, isFresh: given === undefined, sessionID, prompt: words, delivery, resume }
       })
       const { sessionID, isFresh, resume } = admission
-      const receipt = yield* within(admitPrompt(admission))
-      if (!resume) return receipt
-      // A retry is a demand too, for everything that was admitted by now.
-      const { transcript } = yield* sessions.known(sessionID)
-      yield* scheduler.wake(sessionID, isFresh ? receipt.admittedSeq : transcript.seq)
+      const { answer: receipt, safe } = yield* within(admitPrompt(admission))
+      if (resume) {
+        // A retry is a demand too, for everything that was admitted by now.
+        const through = isFresh ? receipt.admittedSeq : (yield* sessions.known(sessionID)).transcript.seq
+        // The work begins while the disk is still at it; the receipt waits.
+        yield* scheduler.wake(sessionID, { through, until: safe })
+      } else yield* safe
       return receipt
     }).pipe(Effect.uninterruptible)
 
@@ -202,7 +204,7 @@ const makeSessions = Effect.gen(function* () {
       Effect.gen(function* () {
         const session = yield* fromThrowing(() => sessionOf(id))
         const { transcript } = yield* sessions.current(session)
-        yield* scheduler.wake(session, transcript.seq)
+        yield* scheduler.wake(session, { through: transcript.seq })
       }),
     interrupt: (id) =>
       Effect.flatMap(

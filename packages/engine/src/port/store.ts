@@ -84,14 +84,17 @@ export interface Append {
 }
 
 /**
- * What must survive a power cut when the append is answered. `acknowledged`: we are about to say that it is done. `act`: we
- * are about to do it. `progress`: the newest of it may be lost; a resumed session repeats or reports it.
+ * What must survive a power cut once it is `safe`. `acknowledged`: we are about to say that it is done. `act`: we are about
+ * to do it. `progress`: the newest of it may be lost; a resumed session repeats or reports it.
  */
 export type Durability = "acknowledged" | "act" | "progress"
 
 export type Appended =
-  /** The events have the numbers behind `after`. */
-  | { readonly kind: "committed" }
+  /**
+   * The events have the numbers behind `after`, and everybody can read them. `safe` is done when they are as durable as
+   * asked for; work may begin before that, an answer may not.
+   */
+  | { readonly kind: "committed"; readonly safe: Effect.Effect<void, Failure> }
   /** `after` is not the last event, or there is no such session. Read on, decide again. */
   | { readonly kind: "moved" }
   /** A newer lease was given: this writer's time is over. */
@@ -122,8 +125,16 @@ export interface Leases {
 }
 
 export type Acquisition =
-  /** `abandoned`: the previous owner never gave it back, so its work must be settled first. */
-  | { readonly kind: "acquired"; readonly fence: Fence; readonly abandoned: boolean }
+  /**
+   * `abandoned`: the previous owner never gave it back, so its work must be settled first. `seq`: the last event of the
+   * session, for whoever knows less.
+   */
+  | {
+      readonly kind: "acquired"
+      readonly fence: Fence
+      readonly abandoned: boolean
+      readonly seq: number
+    }
   /** By another process, or by somebody else in this one: a lease is given once. */
   | { readonly kind: "held" }
 

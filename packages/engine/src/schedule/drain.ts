@@ -14,7 +14,7 @@ import { hasAnsweredCall, parkedCalls } from "../domain/transcript/calls.ts"
 import { inputsToRun } from "../domain/transcript/inbox.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import type { LocationServices } from "../port/location.ts"
-import { Store, type Acquisition, type Fence } from "../port/store.ts"
+import { Store, type Acquisition } from "../port/store.ts"
 import {
   Casting,
   FoldedSessions,
@@ -25,6 +25,7 @@ import {
 } from "../session/index.ts"
 import { resumeCalls, takeTurn } from "../turn/index.ts"
 import type { Demand } from "./drains.ts"
+import type { Standing, Watch } from "./elsewhere.ts"
 import { settle } from "./settle.ts"
 
 export interface DrainOptions {
@@ -32,40 +33,47 @@ export interface DrainOptions {
   readonly demand: Demand
   /** Up to where inputs that wait for a demand have had one. */
   readonly released: () => number
-  /** Told of the lease as soon as there is one. */
-  readonly onLease: (fence: Fence) => void
+  /** Ends the drain when another process wants it to end, or has the session. */
+  readonly watch: Watch
 }
 
 type Lease = Extract<Acquisition, { readonly kind: "acquired" }>
 
 export const drainSession = (options: DrainOptions) =>
-  Effect.acquireUseRelease(
-    acquireLease(options),
-    (lease) => {
-      if (lease === undefined) return Effect.void
-      options.onLease(lease.fence)
-      return Effect.scoped(drainUnderLease(options, lease))
-    },
-    (lease, exit) =>
-      lease === undefined
-        ? Effect.void
-        : Store.use(({ leases }) =>
-            // Work that ended well often goes on at once.
-            Exit.isSuccess(exit) ? leases.rest(lease.fence) : leases.release(lease.fence),
-          ),
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { leases } = yield* Store
+      const standing: Standing = { interruptSeq: 0 }
+      yield* Effect.acquireUseRelease(
+        acquireLease(options, standing),
+        (lease) => (lease === undefined ? Effect.void : drainUnderLease(options, lease, standing)),
+        (lease, exit) => {
+          if (lease === undefined) return Effect.void
+          // Work that ended well often goes on at once.
+          return Exit.isSuccess(exit) ? leases.rest(lease.fence) : leases.release(lease.fence)
+        },
+      )
+    }),
   )
 
 /** Waits while another process is at work here; gives up when that one did the work. */
-const acquireLease = ({ session, demand, released }: DrainOptions) =>
+const acquireLease = ({ session, demand, released, watch }: DrainOptions, standing: Standing) =>
   Effect.gen(function* () {
     const { leases } = yield* Store
     const sessions = yield* FoldedSessions
+    // What is known here is enough to begin with: the lease says whether there is more.
+    let { transcript } = yield* sessions.known(session)
+    standing.interruptSeq = transcript.interruptSeq
+    yield* watch(session, standing)
     for (;;) {
-      const { transcript } = yield* sessions.current(session)
-      if (!demand.forced && !hasWork(transcript, released())) return undefined
+      if (!demand.forced && !hasWork(transcript, released())) {
+        ;({ transcript } = yield* sessions.current(session))
+        if (!hasWork(transcript, released())) return undefined
+      }
       const acquired = yield* leases.acquire(session)
       if (acquired.kind === "acquired") return acquired
       yield* Effect.interruptible(Effect.sleep(LIMITS.leasePollMs))
+      ;({ transcript } = yield* sessions.current(session))
     }
   })
 
@@ -80,10 +88,13 @@ interface Progress {
   resultsToShow: boolean
 }
 
-const drainUnderLease = ({ demand, released }: DrainOptions, { fence }: Lease) =>
+const drainUnderLease = ({ demand, released }: DrainOptions, { fence, seq }: Lease, standing: Standing) =>
   Effect.gen(function* () {
     const session = yield* openSession({ fence, released })
     const locations = yield* Locations
+    if (seq > session.transcript().seq) yield* session.refresh
+    standing.fence = fence
+    standing.interruptSeq = session.transcript().interruptSeq
     yield* settle(session)
     const progress: Progress = { turns: 0, boundary: "settled", forced: demand.forced, resultsToShow: false }
     for (;;) {
@@ -119,8 +130,7 @@ const drainAt = (session: SessionHandle, location: LocationServices, progress: P
       progress.forced = false
       progress.resultsToShow = turn.resultsToShow
       progress.turns = turn.promoted > 0 ? 1 : progress.turns + 1
-      // With results to show there is another turn in any case, and that one looks again.
-      if (!progress.resultsToShow) yield* session.refresh
+      // The end of the turn was just appended behind everything: nothing of the inbox is unknown.
       const pending = session.inputs()
       const next = decideNext({
         resultsToShow: progress.resultsToShow,

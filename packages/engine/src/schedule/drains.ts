@@ -13,6 +13,11 @@ import { Cause, Deferred, Effect, Exit, Fiber, FiberSet, type Scope } from "effe
 
 export interface Drains {
   readonly wake: (session: string) => Effect.Effect<void>
+  /**
+   * As `wake`, with the work beginning at once and beside what the caller waits for. The chain stays open until the caller
+   * has its answer and has had a chance to wait for the work.
+   */
+  readonly wakeBeside: <E>(session: string, until: Effect.Effect<void, E>) => Effect.Effect<void, E>
   readonly run: (session: string) => Effect.Effect<void, Failure>
   /** `commitBoundary` runs only when there is something to interrupt, before it is. */
   readonly interrupt: (
@@ -48,6 +53,10 @@ interface Chain {
   /** Done when the current drain has ended and everyone it answers to was told. */
   settled?: Deferred.Deferred<void>
   stopping: boolean
+  /** Callers that have no answer yet. */
+  readonly unanswered: Set<Deferred.Deferred<void>>
+  /** How the last drain failed, for whoever comes while the end is held back. */
+  failure?: Cause.Cause<Failure>
   readonly waiters: Set<Waiter>
   readonly ended: Deferred.Deferred<void>
 }
@@ -72,9 +81,13 @@ export const openDrains = <R>(
     const follow = (session: string, chain: Chain): Effect.Effect<void, never, R> =>
       Effect.gen(function* () {
         // Whoever asked has its answer first, so it can wait for the work before that can fail.
-        yield* Effect.yieldNow
-        for (let runs = chain.next; runs !== undefined; runs = chain.next) {
+        if (chain.unanswered.size === 0) yield* Effect.yieldNow
+        for (;;) {
+          if (chain.next === undefined) yield* everyoneAnswered(chain)
+          const runs = chain.next
+          if (runs === undefined) break
           delete chain.next
+          delete chain.failure
           chain.current = runs
           const settled = Deferred.makeUnsafe<void>()
           chain.settled = settled
@@ -84,16 +97,26 @@ export const openDrains = <R>(
           const outcome = yield* Fiber.await(fiber)
           delete chain.fiber
           delete chain.current
-          if (Exit.isFailure(outcome) && !Cause.hasInterruptsOnly(outcome.cause))
+          if (Exit.isFailure(outcome) && !Cause.hasInterruptsOnly(outcome.cause)) {
+            chain.failure = outcome.cause
             for (const waiter of chain.waiters) waiter.failure ??= outcome.cause
+          }
           // Idle before anyone hears of it: whoever is told may look.
-          if (chain.next === undefined) retire(session, chain)
+          if (chain.next === undefined && (chain.unanswered.size === 0 || chain.stopping))
+            retire(session, chain)
           answer(runs, outcome, session)
           Deferred.doneUnsafe(settled, Exit.void)
           // A drain that wakes its own session must not grow the stack.
           if (chain.next !== undefined) yield* Effect.yieldNow
         }
         retire(session, chain)
+      })
+
+    const everyoneAnswered = (chain: Chain): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        if (chain.unanswered.size === 0) return
+        for (const answered of chain.unanswered) yield* Deferred.await(answered)
+        yield* Effect.yieldNow
       })
 
     const retire = (session: string, chain: Chain): void => {
@@ -103,12 +126,14 @@ export const openDrains = <R>(
       Deferred.doneUnsafe(chain.ended, Exit.void)
     }
 
-    const demand = (session: string, runs: readonly Run[]): void => {
+    const demand = (session: string, runs: readonly Run[], answered?: Deferred.Deferred<void>): void => {
       const chain = chains.get(session)
+      if (answered !== undefined) chain?.unanswered.add(answered)
       if (chain === undefined) {
         const started: Chain = {
           next: [...runs],
           stopping: false,
+          unanswered: new Set(answered === undefined ? [] : [answered]),
           waiters: new Set(),
           ended: Deferred.makeUnsafe<void>(),
         }
@@ -138,6 +163,19 @@ export const openDrains = <R>(
         Effect.sync(() => {
           if (!closed) demand(session, [])
         }),
+      wakeBeside: (session, until) =>
+        Effect.gen(function* () {
+          const answered = Deferred.makeUnsafe<void>()
+          const waiting = yield* Effect.forkChild(until, { startImmediately: true })
+          if (!closed) demand(session, [], answered)
+          yield* Effect.ensuring(
+            Fiber.join(waiting),
+            Effect.sync(() => {
+              chains.get(session)?.unanswered.delete(answered)
+              Deferred.doneUnsafe(answered, Exit.void)
+            }),
+          )
+        }),
       run: (session) =>
         Effect.suspend(() => {
           if (closed) return Effect.fail(new Failure("ENGINE_CLOSED"))
@@ -155,7 +193,10 @@ export const openDrains = <R>(
         Effect.suspend(() => {
           const chain = chains.get(session)
           if (chain === undefined) return Effect.void
-          const waiter: Waiter = { deferred: Deferred.makeUnsafe<void, Failure>() }
+          const waiter: Waiter = {
+            deferred: Deferred.makeUnsafe<void, Failure>(),
+            ...(chain.failure === undefined ? {} : { failure: chain.failure }),
+          }
           chain.waiters.add(waiter)
           return Deferred.await(waiter.deferred).pipe(
             Effect.ensuring(Effect.sync(() => chain.waiters.delete(waiter))),

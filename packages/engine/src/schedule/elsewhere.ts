@@ -5,11 +5,14 @@ import { Effect, FiberSet, type Scope } from "effect"
 import { Store, type Fence } from "../port/store.ts"
 import { FoldedSessions, Signals } from "../session/index.ts"
 
-/** Runs a drain that says when it has its lease. */
-export type Watch = <R>(
-  session: string,
-  drain: (onLease: (fence: Fence) => void) => Effect.Effect<void, Failure, R>,
-) => Effect.Effect<void, Failure, R>
+/** How far a drain is; it keeps this true. */
+export interface Standing {
+  fence?: Fence
+  /** Interrupts up to there concern earlier work. */
+  interruptSeq: number
+}
+
+export type Watch = (session: string, standing: Standing) => Effect.Effect<void, never, Scope.Scope>
 
 export const openWatch = (
   stop: (session: string) => Effect.Effect<void>,
@@ -20,36 +23,26 @@ export const openWatch = (
     const signals = yield* Signals
     const start = yield* FiberSet.runtime(yield* FiberSet.make<void>())()
 
-    const isOver = (
-      session: string,
-      fence: Fence | undefined,
-      interruptSeq: number,
-    ): Effect.Effect<boolean, Failure> =>
+    const isOver = (session: string, standing: Standing): Effect.Effect<boolean, Failure> =>
       Effect.gen(function* () {
+        const { fence } = standing
         if (fence !== undefined && (yield* leases.renew(fence)) === "lost") return true
-        return (yield* sessions.current(session)).transcript.interruptSeq > interruptSeq
+        return (yield* sessions.current(session)).transcript.interruptSeq > standing.interruptSeq
       })
 
-    return (session, drain) =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const { interruptSeq } = (yield* sessions.current(session)).transcript
-          let fence: Fence | undefined
-          let stopped = false
-          const look = Effect.suspend(() => isOver(session, fence, interruptSeq)).pipe(
-            // Looked at again with the next hint.
-            Effect.orElseSucceed(() => false),
-            Effect.flatMap((over) => {
-              // Once: what is demanded while the cleanup runs must survive.
-              if (!over || stopped) return Effect.void
-              stopped = true
-              return stop(session)
-            }),
-          )
-          yield* signals.onForeign(() => void start(look))
-          yield* drain((acquired) => {
-            fence = acquired
-          })
-        }),
-      )
+    return (session, standing) =>
+      Effect.suspend(() => {
+        let stopped = false
+        const look = isOver(session, standing).pipe(
+          // Looked at again with the next hint.
+          Effect.orElseSucceed(() => false),
+          Effect.flatMap((over) => {
+            // Once: what is demanded while the cleanup runs must survive.
+            if (!over || stopped) return Effect.void
+            stopped = true
+            return stop(session)
+          }),
+        )
+        return signals.onForeign(() => void start(look))
+      })
   })

@@ -23,8 +23,8 @@ import { recoverSession, type LostProcesses } from "./settle.ts"
 export class Scheduler extends Context.Service<
   Scheduler,
   {
-    /** There may be work. `through`: inputs up to there that waited for a demand have it now. */
-    readonly wake: (session: string, through?: number) => Effect.Effect<void>
+    /** There may be work. */
+    readonly wake: (session: string, demand?: WakeDemand) => Effect.Effect<void, Failure>
     readonly run: (session: string) => Effect.Effect<void, Failure>
     /** Stops the work, here or in another process, and is done when it has settled. */
     readonly interrupt: (session: string) => Effect.Effect<void, Failure>
@@ -34,6 +34,13 @@ export class Scheduler extends Context.Service<
     readonly active: Effect.Effect<readonly string[]>
   }
 >()("meridian/Scheduler") {}
+
+export interface WakeDemand {
+  /** Inputs up to there that waited for a demand have it now. */
+  readonly through?: number
+  /** What the caller still waits for; the session stays busy until the caller has had its answer. */
+  readonly until?: Effect.Effect<void, Failure>
+}
 
 /** Which sessions of a lost process are ours to settle: all, those named, or none. */
 type Recovery = boolean | readonly string[]
@@ -68,9 +75,9 @@ const makeScheduler = (recovery: Recovery) =>
     const retries = yield* openContextRetries((session) => drains.wake(session))
     const watch = yield* openWatch((session) => Effect.ignore(drains.interrupt(session, Effect.void)))
     const drains: Drains = yield* openDrains((session: string, demand: Demand) =>
-      watch(session, (onLease) =>
-        drainSession({ session, demand, released: () => releasedIn(session), onLease }),
-      ).pipe(Effect.tapError((failure) => afterFailure(session, failure))),
+      drainSession({ session, demand, released: () => releasedIn(session), watch }).pipe(
+        Effect.tapError((failure) => afterFailure(session, failure)),
+      ),
     )
     const afterFailure = (session: string, failure: Failure): Effect.Effect<void, Failure> =>
       Effect.gen(function* () {
@@ -104,10 +111,10 @@ const makeScheduler = (recovery: Recovery) =>
       }))
 
     return Scheduler.of({
-      wake: (session, through = 0) =>
+      wake: (session, { through = 0, until } = {}) =>
         Effect.suspend(() => {
           release(session, through)
-          return drains.wake(session)
+          return until === undefined ? drains.wake(session) : drains.wakeBeside(session, until)
         }),
       run: (session) =>
         Effect.gen(function* () {

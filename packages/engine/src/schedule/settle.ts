@@ -39,6 +39,7 @@ export const recoverSession = (id: string) =>
         : Effect.scoped(
             Effect.gen(function* () {
               const session = yield* openSession({ fence: lease.fence, released: () => 0 })
+              yield* session.refresh
               yield* settle(session)
               if (lease.abandoned) yield* reportUnfinished(session)
             }),

@@ -45,6 +45,12 @@ export type Decision<A> =
 /** Pure. Made again when the session moved meanwhile. */
 export type Decide<A> = (transcript: Transcript) => Decision<A>
 
+/** Stored, and visible to everybody. `safe`: as durable as asked for. */
+export interface Written<A> {
+  readonly answer: A
+  readonly safe: Effect.Effect<void, Failure>
+}
+
 /** An event of the decision brings a name that stands for something else. */
 export interface Taken {
   readonly _tag: "Taken"
@@ -60,9 +66,10 @@ export class FoldedSessions extends Context.Service<
     readonly current: (session: string) => Effect.Effect<History, Failure>
     /** Makes the session when it is not there. */
     readonly create: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure>
+    /** Done when what was decided is as durable as asked for. */
     readonly write: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure>
-    /** As `write`, for a decision that brings names a caller has chosen. */
-    readonly claim: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure | Taken>
+    /** As `write`, for a decision that brings names a caller has chosen, and not waiting for the disk. */
+    readonly claim: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<Written<A>, Failure | Taken>
     /** Stays folded until the scope closes; the value is always the newest one known. */
     readonly keep: (session: string) => Effect.Effect<() => History, Failure, Scope.Scope>
   }
@@ -71,6 +78,11 @@ export class FoldedSessions extends Context.Service<
     FoldedSessions,
     Effect.suspend(() => makeFoldedSessions),
   )
+}
+
+interface Appended<A> extends Written<A> {
+  /** Something was appended. */
+  readonly isNew: boolean
 }
 
 interface Folded {
@@ -158,7 +170,7 @@ const makeFoldedSessions = Effect.gen(function* () {
     entry: Folded,
     { fence, durability }: Destination,
     decide: Decide<A>,
-  ): Effect.Effect<A, Failure | Taken> =>
+  ): Effect.Effect<Appended<A>, Failure | Taken> =>
     Effect.gen(function* () {
       const { session } = entry
       for (let made = 0; made < MOST_DECISIONS; made += 1) {
@@ -181,8 +193,7 @@ const makeFoldedSessions = Effect.gen(function* () {
             const stored = numbered(events, after, time)
             entry.history = foldInto(entry.history, stored)
             if (isOutdated(entry)) yield* foldAgain(entry)
-            if (stored.length > 0) signals.tell(session)
-            return decision.answer(stored)
+            return { answer: decision.answer(stored), safe: appended.safe, isNew: stored.length > 0 }
           }
           case "moved":
             yield* catchUp(entry)
@@ -223,19 +234,49 @@ const makeFoldedSessions = Effect.gen(function* () {
       }),
     )
 
-  const claim = <A>(to: Destination, decide: Decide<A>): Effect.Effect<A, Failure | Taken> =>
+  const append = <A>(to: Destination, decide: Decide<A>): Effect.Effect<Appended<A>, Failure | Taken> =>
     inTurn(to.session, (entry) =>
       isKnown(entry)
         ? decideAndAppend(entry, to, decide)
         : Effect.flatMap(load(entry), () => decideAndAppend(entry, to, decide)),
     )
 
+  const tell = (session: string, { isNew }: Appended<unknown>): void => {
+    if (isNew) signals.tell(session)
+  }
+
+  /** Nobody is told of what is not safe yet: whoever acts on it would be faster than the answer. */
+  const untilSafe = <A>(
+    session: string,
+    appended: Effect.Effect<Appended<A>, Failure | Taken>,
+  ): Effect.Effect<A, Failure> =>
+    Effect.uninterruptible(
+      Effect.flatMap(appended, (written) =>
+        written.safe.pipe(
+          Effect.ensuring(Effect.sync(() => tell(session, written))),
+          Effect.as(written.answer),
+        ),
+      ),
+    ).pipe(
+      Effect.catchTag("Taken", ({ claim: { kind, id } }) =>
+        Effect.die(new Error(`the ${kind} id ${id} was made for this and is taken`)),
+      ),
+    )
+
   return FoldedSessions.of({
     known,
     current,
-    claim,
-    write: (to, decide) => neverTaken(claim(to, decide)),
-    create: (to, decide) => neverTaken(inTurn(to.session, (entry) => decideAndAppend(entry, to, decide))),
+    claim: (to, decide) =>
+      Effect.map(append(to, decide), (written) => {
+        tell(to.session, written)
+        return written
+      }),
+    write: (to, decide) => untilSafe(to.session, append(to, decide)),
+    create: (to, decide) =>
+      untilSafe(
+        to.session,
+        inTurn(to.session, (entry) => decideAndAppend(entry, to, decide)),
+      ),
     keep: (session) =>
       Effect.acquireRelease(
         Effect.sync(() => {
@@ -253,12 +294,6 @@ const makeFoldedSessions = Effect.gen(function* () {
       ),
   })
 })
-
-/** Names that were made for the occasion are nobody else's. */
-const neverTaken = <A>(written: Effect.Effect<A, Failure | Taken>): Effect.Effect<A, Failure> =>
-  Effect.catchTag(written, "Taken", ({ claim: { kind, id } }) =>
-    Effect.die(new Error(`the ${kind} id ${id} was made for this and is taken`)),
-  )
 
 const numbered = (events: readonly DurableEvent[], after: number, time: number): readonly StoredEvent[] =>
   events.map(({ type, data }, index) => {

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { decideAdmission, type AdmissionRequest, type InboxFacts } from "../domain/admission.ts"
 import { unreachable } from "../domain/assert.ts"
 import { Store } from "../port/store.ts"
-import { FoldedSessions, type Decision } from "./folded-sessions.ts"
+import { FoldedSessions, type Decision, type Written } from "./folded-sessions.ts"
 import { Settings } from "./settings.ts"
 
 export interface PromptAdmission extends AdmissionRequest {
@@ -14,10 +14,10 @@ export interface PromptAdmission extends AdmissionRequest {
   readonly isFresh: boolean
 }
 
-/** Admits, or answers an exact retry with the first receipt. What it answers survives a power cut. */
+/** Admits, or answers an exact retry with the first receipt, which may be given to the caller once it is safe. */
 export const admitPrompt = (
   request: PromptAdmission,
-): Effect.Effect<Receipt, Failure, Store | FoldedSessions | Settings> =>
+): Effect.Effect<Written<Receipt>, Failure, Store | FoldedSessions | Settings> =>
   Effect.gen(function* () {
     const store = yield* Store
     const { claim } = yield* FoldedSessions

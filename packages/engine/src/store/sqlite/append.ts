@@ -15,11 +15,11 @@ import { NEXT_KEY, positionOf } from "./schema.ts"
 export interface AppendOptions {
   readonly database: Database
   readonly projector: Projector
-  /** At most one session is at work here: nobody else would join a commit, or work while a disk is waited for. */
-  readonly isAlone: () => boolean
+  /** How many sessions are at work here. */
+  readonly atWork: () => number
 }
 
-export const createAppend = ({ database, projector, isAlone }: AppendOptions): StoreVerbs["append"] => {
+export const createAppend = ({ database, projector, atWork }: AppendOptions): StoreVerbs["append"] => {
   const { raw } = database
   const group = createGroupCommit(database)
   const selectHead = raw.prepare(
@@ -38,12 +38,7 @@ export const createAppend = ({ database, projector, isAlone }: AppendOptions): S
     (kind === "input" ? findInput : findRequest).get(id) !== undefined
 
   /** Why nothing may be appended, or the key of the session, which may be new. */
-  const compare = ({
-    session,
-    fence,
-    after,
-    events,
-  }: Append): Exclude<Appended, typeof COMMITTED> | number => {
+  const compare = ({ session, fence, after, events }: Append): Refusal | number => {
     const head = selectHead.get(session)
     if (fence !== undefined && head?.["fence"] !== fence.number) return { kind: "fenced" }
     if ((head?.["seq"] ?? 0) !== after) return { kind: "moved" }
@@ -53,7 +48,8 @@ export const createAppend = ({ database, projector, isAlone }: AppendOptions): S
     return Number((head ?? nextKey.get())?.["key"])
   }
 
-  const store = (append: Append): Appended => {
+  /** Undefined when it is stored. */
+  const store = (append: Append): Refusal | undefined => {
     const key = compare(append)
     if (typeof key !== "number") return key
     const { after, time, events } = append
@@ -63,42 +59,52 @@ export const createAppend = ({ database, projector, isAlone }: AppendOptions): S
       projector.project(key, { ...event, seq, time })
     }
     moveSession.run(after + events.length, time, key)
-    return COMMITTED
+    return undefined
   }
 
-  const proven = (append: Append): Appended => {
+  const prove = (append: Append): Refusal | undefined => {
     const key = compare(append)
-    return typeof key === "number" ? COMMITTED : key
+    return typeof key === "number" ? undefined : key
   }
 
-  const commit = (append: Append): Effect.Effect<Appended, Failure> => {
-    if (append.events.length === 0) return database.ask(() => proven(append))
+  const commit = (append: Append): Effect.Effect<Refusal | undefined, Failure> => {
+    if (append.events.length === 0) return database.ask(() => prove(append))
     return Effect.suspend(() =>
-      isAlone()
+      // Nobody else would join a commit.
+      atWork() <= 1
         ? database.ask(() => database.transact(() => store(append)))
         : Effect.callback((resume) =>
             group.join(() => store(append), {
-              committed: (appended) => resume(Effect.succeed(appended)),
-              failed: (cause) =>
-                resume(
-                  database.ask(() => {
-                    throw cause
-                  }),
-                ),
+              committed: (refusal) => resume(Effect.succeed(refusal)),
+              failed: (cause) => resume(database.fail(cause)),
             }),
           ),
     )
   }
 
+  /** In place where nobody could work meanwhile; whoever is about to act is at work itself. */
+  const flush = (append: Append): Effect.Effect<void, Failure> =>
+    Effect.suspend(() => {
+      const others = append.durability === "act" ? atWork() - 1 : atWork()
+      return database.flush(others <= 0 && !bringsWork(append))
+    })
+
   return (append) =>
-    append.durability === "progress"
-      ? commit(append)
-      : Effect.tap(commit(append), ({ kind }) =>
-          kind === "committed" ? database.flush(isAlone()) : Effect.void,
-        )
+    Effect.map(
+      commit(append),
+      (refusal) =>
+        refusal ?? {
+          kind: "committed",
+          safe: append.durability === "progress" ? Effect.void : flush(append),
+        },
+    )
 }
 
-const COMMITTED = { kind: "committed" } as const
+type Refusal = Exclude<Appended, { readonly kind: "committed" }>
+
+/** Somebody will begin with it while the disk is waited for. */
+const bringsWork = ({ events }: Append): boolean =>
+  events.some((event) => event.type === "session.next.prompt.admitted.1" && event.data.resume)
 
 const makesSession = (events: readonly DurableEvent[]): boolean =>
   events[0]?.type === "session.next.created.1"

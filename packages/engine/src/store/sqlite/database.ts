@@ -21,6 +21,8 @@ export interface Database {
   readonly transact: <A>(body: () => A) => A
   /** Runs synchronous code that asks the database: what SQLite throws becomes a failure with a code, a bug stays one. */
   readonly ask: <A>(body: () => A) => Effect.Effect<A, Failure>
+  /** The same for something that was thrown elsewhere. */
+  readonly fail: (cause: unknown) => Effect.Effect<never, Failure>
   /** Done when everything committed so far survives a power cut. `inPlace`: nothing else could be done meanwhile. */
   readonly flush: (inPlace: boolean) => Effect.Effect<void, Failure>
   readonly close: () => void
@@ -98,6 +100,7 @@ export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Datab
     raw,
     transact,
     ask,
+    fail: (cause) => failed(file, cause),
     flush: (inPlace) => (flusher === undefined ? Effect.void : flush(file, flusher, inPlace)),
     close: () => {
       flusher?.close()

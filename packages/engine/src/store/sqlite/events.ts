@@ -27,9 +27,17 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     "select id, type, time, data from event where id > ? and id < ? and type like 'session.next.compaction.%' order by id",
   )
 
+  /** A session keeps its key; those at work are asked for many times a turn. */
+  const keys = new Map<string, number>()
+
   const keyOf: EventReader["keyOf"] = (session) => {
+    const known = keys.get(session)
+    if (known !== undefined) return known
     const row = selectKey.get(session)
-    return row === undefined ? undefined : Number(row["key"])
+    if (row === undefined) return undefined
+    if (keys.size >= MOST_KEYS) keys.clear()
+    keys.set(session, Number(row["key"]))
+    return Number(row["key"])
   }
 
   const read = ({ session, after, limit }: EventRange): readonly Row[] => {
@@ -52,6 +60,8 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     },
   }
 }
+
+const MOST_KEYS = 10_000
 
 /** From a row with the columns of an event. */
 export const eventOf = (row: Row): LoggedEvent =>

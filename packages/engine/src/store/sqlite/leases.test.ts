@@ -42,11 +42,16 @@ const openOwners = () => {
 test("a held lease is refused to others, and given when it was released", () => {
   const { first, second } = openOwners()
   const lease = first.acquire(7)
-  expect(lease).toEqual({ kind: "acquired", fence: { key: 7, number: 1 }, abandoned: false })
+  expect(lease).toEqual({ kind: "acquired", fence: { key: 7, number: 1 }, abandoned: false, seq: 0 })
   expect(second.acquire(7)).toEqual({ kind: "held" })
   expect([first.isHeldElsewhere(7), second.isHeldElsewhere(7)]).toEqual([false, true])
   first.release({ key: 7, number: 1 })
-  expect(second.acquire(7)).toEqual({ kind: "acquired", fence: { key: 7, number: 2 }, abandoned: false })
+  expect(second.acquire(7)).toEqual({
+    kind: "acquired",
+    fence: { key: 7, number: 2 },
+    abandoned: false,
+    seq: 0,
+  })
 })
 
 test("the number only grows, also when the same owner takes it again", () => {
@@ -66,7 +71,12 @@ test("what a dead process held is free at once, and known as abandoned", () => {
   const { first, second, end } = openOwners()
   first.acquire(7)
   end(1)
-  expect(second.acquire(7)).toEqual({ kind: "acquired", fence: { key: 7, number: 2 }, abandoned: true })
+  expect(second.acquire(7)).toEqual({
+    kind: "acquired",
+    fence: { key: 7, number: 2 },
+    abandoned: true,
+    seq: 0,
+  })
 })
 
 test("what a silent process held is free after the lease time, counted from when it was first seen silent", () => {

@@ -18,7 +18,13 @@ export interface KeyFence {
 }
 
 export type KeyAcquisition =
-  | { readonly kind: "acquired"; readonly fence: KeyFence; readonly abandoned: boolean }
+  | {
+      readonly kind: "acquired"
+      readonly fence: KeyFence
+      readonly abandoned: boolean
+      /** The last event of the session; 0 where there is none. */
+      readonly seq: number
+    }
   | { readonly kind: "held" }
 
 export interface LeaseTable {
@@ -72,6 +78,10 @@ export const openLeaseTable = (options: {
   const selectOwners = raw.prepare("select * from owner where id <> ?")
   const beatOwner = raw.prepare("update owner set beat = beat + 1 where id = ?")
   const selectLease = raw.prepare("select fence, owner from lease where session = ?")
+  const selectStanding = raw.prepare(
+    "select fence, (select seq from session where key = lease.session) as seq from lease where session = ?",
+  )
+  const selectSeq = raw.prepare("select seq from session where key = ?")
   const upsertLease = raw.prepare(
     "insert into lease (session, fence, owner) values (?, ?, ?) on conflict (session) do update set fence = excluded.fence, owner = excluded.owner",
   )
@@ -109,7 +119,9 @@ export const openLeaseTable = (options: {
     resting.delete(key)
     overdue.delete(key)
     if (rested !== undefined) {
-      if (isCurrent(rested)) return { kind: "acquired", fence: rested, abandoned: false }
+      const standing = selectStanding.get(key)
+      if (standing?.["fence"] === rested.number)
+        return { kind: "acquired", fence: rested, abandoned: false, seq: Number(standing["seq"]) }
       held.delete(key)
     }
     // Who waits for another asks again and again: that must not cost the others the write lock.
@@ -123,7 +135,12 @@ export const openLeaseTable = (options: {
       // A sign of life with every lease: others may have last looked at us long ago, when we held nothing.
       beatOwner.run(me)
       held.add(key)
-      return { kind: "acquired", fence: { key, number }, abandoned: owner !== undefined && owner !== me }
+      return {
+        kind: "acquired",
+        fence: { key, number },
+        abandoned: owner !== undefined && owner !== me,
+        seq: Number(selectSeq.get(key)?.["seq"] ?? 0),
+      }
     })
   }
 

@@ -67,7 +67,7 @@ export const openSqliteStore = (
     const { ask } = database
     return {
       name: file,
-      append: createAppend({ database, projector, isAlone: () => table.atWork() <= 1 }),
+      append: createAppend({ database, projector, atWork: table.atWork }),
       session: (id) => ask(() => lists.session(id)),
       events: (range) => ask(() => log.events(range)),
       eventTexts: (range) => ask(() => log.texts(range)),
@@ -90,7 +90,7 @@ export const openSqliteStore = (
           Effect.map((draft): Draft => ({
             name: String(draft.key),
             append: (events) => ask(() => draft.append(events)),
-            publish: Effect.tap(ask(draft.publish), () => database.flush(table.atWork() <= 1)),
+            publish: Effect.tap(ask(draft.publish), () => database.flush(table.atWork() === 0)),
           })),
         ),
       leases: yield* openLeases({ database, table, log, drafts, leaseMs }),
