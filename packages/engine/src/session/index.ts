@@ -1,7 +1,7 @@
 /** One session, folded and at work: what the parts of the runner share. */
 export { Casting, findModel, isOutdated, type Cast } from "./cast.ts"
 export { ensureEpoch, followContext, type ContextUpdate } from "./epochs.ts"
-export { FoldedSessions, type Decision, type Written } from "./folded-sessions.ts"
+export { FoldedSessions, type Decision } from "./folded-sessions.ts"
 export { Locations, locationsLayer } from "./locations.ts"
 export { buildRequest, weighRequest } from "./request.ts"
 export { openSession, type SessionHandle } from "./session-handle.ts"
