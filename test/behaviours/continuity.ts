@@ -49,6 +49,18 @@ export const CONTINUITY_BEHAVIOURS = {
     seed: "001",
     says: "the stage the newest entry names goes before artifacts; a vocabulary or a part of a word does not",
   },
+  "workflow.between": {
+    seed: "issue 16",
+    says: "a log that speaks of two workflows pins no stage and says which were seen",
+  },
+  "workflow.moved": {
+    seed: "issue 16",
+    says: "when tools have touched another spec's artifacts since the log was written, both are named and no next action",
+  },
+  "workflow.uncounted": {
+    seed: "issue 16",
+    says: "of a list of tasks that was not read whole nothing is counted, and it is never all done",
+  },
   "workflow.generic": {
     seed: "001",
     says: "no workflow, a leftover empty folder or a finished one leaves a session generic, without augmentation",

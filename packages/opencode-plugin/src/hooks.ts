@@ -2,8 +2,7 @@
  * The hooks as OpenCode 1.18 calls them. Each is guarded: it never throws, never takes longer than its time, and changes
  * its output in one step after the work is done, so that late work cannot touch a request that has already left.
  */
-import type { Place } from "@meridian/continuity"
-import { toolPaths, touchPaths } from "@meridian/continuity"
+import { toolPaths, touchPaths, type Place, type TouchedFile } from "@meridian/continuity"
 
 import { openBriefLayer } from "./brief-layer.ts"
 import { fieldOf, listField, textField } from "./field.ts"
@@ -30,6 +29,8 @@ const EVENTS: ReadonlySet<string> = new Set([
   "message.removed",
   "todo.updated",
 ])
+
+const KEPT_TOUCHES = 100
 
 type Hook = (input: unknown, output: unknown) => Promise<void>
 
@@ -79,6 +80,14 @@ export const createHooks = (given: {
     session.agent ??= history.agent
     session.model ??= history.model
     if (history.pathsAtCompaction !== undefined) brief.resume(session, history.pathsAtCompaction)
+  }
+
+  /** Of the log and the workflows it matters when they were touched: the work may have moved on. */
+  const noteWork = (session: Session, paths: readonly string[]): void => {
+    const time = world.now()
+    const work = touchPaths([], paths, place).filter((path) => /^(?:SESSION\.md$|\.codex\/)/.test(path))
+    const touch = (path: string): TouchedFile => ({ path, order: Number.MAX_SAFE_INTEGER, time })
+    session.touched = [...session.touched, ...work.map(touch)].slice(-KEPT_TOUCHES)
   }
 
   const guard =
@@ -155,7 +164,9 @@ export const createHooks = (given: {
       const args = fieldOf(output, "args") ?? fieldOf(input, "args")
       const session = sessions.get(id)
       const call = { tool: textField(input, "tool") ?? "", input: args }
-      session.paths = touchPaths(session.paths, toolPaths(call), place)
+      const paths = toolPaths(call)
+      session.paths = touchPaths(session.paths, paths, place)
+      noteWork(session, paths)
       return nothing
     }),
 

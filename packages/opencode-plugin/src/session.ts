@@ -1,5 +1,5 @@
 /** What the plugin knows of a session. Everything is in memory and can be rebuilt from the host's history. */
-import type { LedgerState, WorkingSet } from "@meridian/continuity"
+import type { LedgerState, TouchedFile, WorkingSet } from "@meridian/continuity"
 
 import { openConversation, type Conversation } from "./conversation.ts"
 import type { ModelName } from "./history.ts"
@@ -9,6 +9,8 @@ export interface Session {
   readonly id: string
   readonly conversation: Conversation
   paths: WorkingSet
+  /** What the tools touched of the log and of workflows, with when: newer than the messages that will tell it. */
+  touched: readonly TouchedFile[]
   prompt: string | undefined
   agent: string | undefined
   model: ModelName | undefined
@@ -76,6 +78,7 @@ const create = (id: string): Session => ({
   id,
   conversation: openConversation(),
   paths: [],
+  touched: [],
   prompt: undefined,
   agent: undefined,
   model: undefined,

@@ -4,6 +4,8 @@ export interface World {
   readonly platform: string
   /** Milliseconds that only go forward. */
   readonly clock: () => number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   /** Resolves after so many milliseconds, unless cancelled; does not keep the process alive. */
   readonly wait: (ms: number) => { readonly over: Promise<void>; readonly cancel: () => void }
   readonly print: (line: string) => void

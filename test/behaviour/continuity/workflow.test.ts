@@ -408,3 +408,106 @@ test("JSON of the harness that is broken says nothing", async () => {
     "crash: `report.md` is present; its confirmation may still be needed.",
   ])
 })
+
+test.each([
+  ["- Finished task 1, continue with `/spec-execute next search`", "spec-execute"],
+  ["- finished the tasks, proceed to spec-execute", "spec-execute"],
+  ["- after the review we are in spec-design", "spec-design"],
+  ["- Stage: spec-design", "spec-design"],
+  ["- not in spec-design any more, in spec-tasks", "spec-tasks"],
+  ["- [x] /spec-design search\n- [ ] /spec-tasks search", "spec-tasks"],
+  ["- don't run /spec-execute yet", "spec-tasks"],
+])("the log %j means %s, whatever the artifacts suggest", async (line, stage) => {
+  const files = { "requirements.md": "r", "design.md": "d", "tasks.md": TASKS }
+  expect(await modeOf(spec(files, `[Focus: search] 2026-04-01\n${line}\n`))).toBe(`workflow:spec/${stage}`)
+})
+
+test("a command decides though the artifact it works on is missing", async () => {
+  const tree = bug({ "report.md": "r" }, "[Focus: crash]\n- Next: /bug-fix crash\n")
+  expect(await modeOf(tree)).toBe("workflow:bug/bug-fix")
+})
+
+verifies("workflow.between", async () => {
+  const log = "[Focus: a]\n- in spec-execute and bug-fix at the same time\n"
+  const tree = { ...spec({ "tasks.md": TASKS }), ...bug({ "report.md": "r", "analysis.md": "a" }, log) }
+  const { mode, text, pinned } = await briefOf(tree)
+  expect([mode, bulletsOf(pinned, "Canonical Workflow Stage")]).toEqual(["generic", []])
+  const question =
+    "The log speaks of spec-execute and bug-fix and does not say which is current: ask before going on."
+  expect(bulletsOf(text, "Status")).toContain(question)
+  expect(bulletsOf(pinned, "Open Questions")).toEqual([question])
+  // Only one of them is there: then that one is meant.
+  expect(await modeOf(spec({ "tasks.md": TASKS }, log))).toBe("workflow:spec/spec-execute")
+})
+
+verifies("workflow.uncounted", async () => {
+  const done = Array.from(
+    { length: 250 },
+    (_, at) => `- [x] ${at + 1}. t${at + 1}\n${"  a note\n".repeat(9)}`,
+  ).join("")
+  const open = Array.from({ length: 50 }, (_, at) => `- [ ] ${at + 251}. t${at + 251}\n`).join("")
+  const { text, pinned } = await briefOf(
+    spec({ "tasks.md": done + open }, "[Focus: search]\n- in spec-execute\n"),
+  )
+  expect(bulletsOf(text, "Status")).toEqual([
+    "search is in spec-execute; `tasks.md` is too long to be read whole, its tasks are not counted.",
+  ])
+  expect(text + pinned).not.toMatch(/ready to be closed|0 task|task\(s\)/)
+  expect(bulletsOf(pinned, "Next Action")).toEqual([
+    "Look in `tasks.md` of search for the next open task: it is behind the part that was read.",
+  ])
+})
+
+test("the newest notes of a long context.md are kept, and no batch is said to be one too", async () => {
+  const old = Array.from({ length: 3000 }, (_, at) => `- old note ${at}\n`).join("")
+  const context = `Last completed batch: 0\n## Notes\n${old}## Decisions Made\n- the newest decision\n`
+  const { text } = await briefOf(spec({ "tasks.md": "- [x] 1. a\n- [ ] 2. b\n", "context.md": context }))
+  expect(bulletsOf(text, "Decisions")).toEqual(["the newest decision"])
+  expect(bulletsOf(text, "Status").at(0)).toMatch(/Last completed batch: 0\.$/)
+})
+
+verifies("workflow.moved", async () => {
+  const tree = {
+    "SESSION.md": "[Focus: search] 2026-04-01\n- in spec-execute\n",
+    ...under(SPEC, { "tasks.md": "- [x] 1. a\n- [ ] 2. b\n" }),
+    ...under(".codex/specs/other", { "tasks.md": "- [x] 1. c\n- [ ] 2. d\n" }),
+  }
+  const pinnedAfter = (path: string, time: number): Promise<string> =>
+    inTree(tree, async (root) => {
+      utimesSync(join(root, "SESSION.md"), new Date(1000), new Date(1000))
+      return (await readBrief({ root, touched: [{ path, order: 1, time }], clock: () => 0 })).pinned
+    })
+  const moved = await pinnedAfter(".codex/specs/other/tasks.md", 2000)
+  expect([bulletsOf(moved, "Canonical Workflow Stage"), bulletsOf(moved, "Next Action")]).toEqual([
+    [
+      "spec-execute",
+      "The log is about search, but since it was written the tools have worked in .codex/specs/other: confirm which one is current before going on.",
+    ],
+    [],
+  ])
+  // Before the log was written, or in the spec it names, or elsewhere: the log decides.
+  for (const [path, time] of [
+    [".codex/specs/other/tasks.md", 500],
+    [`${SPEC}/tasks.md`, 2000],
+    ["src/a.ts", 2000],
+  ] as const)
+    expect(bulletsOf(await pinnedAfter(path, time), "Next Action")).toEqual([
+      "Resume search in spec-execute: 2 — b.",
+    ])
+})
+
+test("a log that names no spec is about the one the tools worked in last", async () => {
+  const tree = {
+    "SESSION.md": LOG,
+    ...under(SPEC, { "tasks.md": "- [x] 1. a\n- [ ] 2. b\n" }),
+    ...under(".codex/specs/other", { "tasks.md": "- [x] 1. c\n- [ ] 2. d\n" }),
+  }
+  const next = await inTree(tree, async (root) => {
+    const touched = ["other", "search", "other"].map((name, order) => ({
+      path: `.codex/specs/${name}/tasks.md`,
+      order,
+    }))
+    return bulletsOf((await readBrief({ root, touched, clock: () => 0 })).pinned, "Next Action")
+  })
+  expect(next).toEqual(["Resume other in spec-execute: 2 — d."])
+})

@@ -296,3 +296,24 @@ test("two copies of the plugin tell it once", async () => {
   await other.hook("experimental.chat.messages.transform", {}, output)
   expect(output.messages).toHaveLength(2)
 })
+
+test("work that moves to another spec is followed at the next request, without a word in SESSION.md", async () => {
+  const opencode = await open({
+    files: {
+      "SESSION.md": "[Focus: alpha] 2026-04-01\n- in spec-execute\n",
+      ".codex/specs/alpha/tasks.md": "- [x] 1. a\n- [ ] 2. b\n",
+      ".codex/specs/beta/tasks.md": "- [x] 1. c\n- [ ] 2. d\n",
+    },
+  })
+  await opencode.prompt("Go on with alpha.")
+  await opencode.compact()
+  expect((await opencode.mainRequest())[0]).toContain(
+    "## Next Action\n- Resume alpha in spec-execute: 2 — b.",
+  )
+  await opencode.tool("edit", { filePath: ".codex/specs/beta/tasks.md" })
+  const [moved = ""] = await opencode.mainRequest()
+  expect(moved).toContain(
+    "- spec-execute\n- The log is about alpha, but since it was written the tools have worked in .codex/specs/beta",
+  )
+  expect(moved).not.toContain("## Next Action")
+})

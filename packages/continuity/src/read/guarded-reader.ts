@@ -128,7 +128,13 @@ const readRegular = (real: string, options: ReadOptions, budget: ReadBudget): Re
         keep,
       })
       if (decoded.kind === "binary") return { kind: "refused", reason: "not text" }
-      texts.push(from === 0 ? decoded.text : afterBreak(decoded.text))
+      texts.push(
+        from === 0
+          ? decoded.text
+          : pieces.length > 1
+            ? fromHeading(afterBreak(decoded.text))
+            : afterBreak(decoded.text),
+      )
       cut ||= decoded.cut
     }
     return { kind: "text", text: texts.join("\n"), truncated: cut, modifiedMs: stats.mtimeMs }
@@ -157,6 +163,12 @@ const choosePieces = (part: FilePart, size: number, granted: number): readonly P
 const afterBreak = (text: string): string => {
   const at = text.indexOf("\n")
   return at === -1 ? "" : text.slice(at + 1)
+}
+
+/** Behind a hole in the file nobody knows whose lines these are, until the next heading or entry says it. */
+const fromHeading = (text: string): string => {
+  const at = text.search(/^(?:#{1,6} |[^\n]{0,60}\[focus:)/im)
+  return at === -1 ? text : text.slice(at)
 }
 
 const listFolder = (real: string, maxEntries: number): ListOutcome => {

@@ -5,11 +5,18 @@ import { type PinnedOptions, renderSettledPinned } from "../domain/brief/render-
 import { appendFacts, DEFAULT_SOURCE, type Fact, settleFacts } from "../domain/fact.ts"
 import { CONVERSATION } from "../domain/ledger/ledger-facts.ts"
 import { type ReadLimits, TEXT_LIMITS } from "../domain/limits.ts"
-import { sessionFacts } from "../domain/session/session-facts.ts"
-import { readInstructions, readSessionState, withFallback } from "../domain/session/session-state.ts"
+import { SESSION_SOURCE, sessionFacts } from "../domain/session/session-facts.ts"
+import {
+  readInstructions,
+  readSessionState,
+  type SessionState,
+  withFallback,
+} from "../domain/session/session-state.ts"
 import { sanitizeLine } from "../domain/text/sanitize-line.ts"
+import { type TouchedFile, touchedFolders } from "../domain/workflow/moved-work.ts"
+import { findMentions } from "../domain/workflow/rank-folders.ts"
+import { readStage } from "../domain/workflow/read-stage.ts"
 import { findStageHint, type StageHint } from "../domain/workflow/stage-hint.ts"
-import { mentionedStages } from "../domain/workflow/stage-mention.ts"
 import { type ActiveWorkflow, workflowFacts } from "../domain/workflow/workflow-facts.ts"
 import { type GuardedReader, openGuardedReader } from "./guarded-reader.ts"
 import { openReadBudget } from "./read-budget.ts"
@@ -18,6 +25,8 @@ import { readWorkflow } from "./read-workflow.ts"
 export interface ReadBriefOptions {
   readonly root: string
   readonly maxTokens?: number
+  /** Files the tools have touched, relative to the root: the work may have moved on since the log was written. */
+  readonly touched?: readonly TouchedFile[]
   /** Texts of rules and skills that go with the pinned part as far as there is room. */
   readonly attachments?: readonly Attachment[]
   /** How the pinned part begins. */
@@ -60,13 +69,18 @@ export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
     }),
   )
   if (reader.root === undefined) warn("the root is not a folder")
-  const log = readSessionState(readText(reader, "SESSION.md", warn))
-  const instructions = readInstructions(readText(reader, "AGENTS.md", warn))
+  const written = readText(reader, "SESSION.md", warn)
+  const log = readSessionState(written.text)
+  const instructions = readInstructions(readText(reader, "AGENTS.md", warn).text)
   const session = withFallback(log, instructions)
   const given = options.facts ?? []
   const hint = declaredStage(given) ?? findStageHint(log, instructions)
-  const workflow = readWorkflow({ reader, session, hint, warn })
-  const read = workflow === undefined ? sessionFacts(session) : workflowFacts(workflow, session)
+  const touched = touchedFolders(options.touched ?? [], written.modifiedMs)
+  const workflow = readWorkflow({ reader, session, hint, touched, warn })
+  const read =
+    workflow === undefined
+      ? [...sessionFacts(session), ...betweenFacts(hint)]
+      : workflowFacts(workflow, session, isNamedBy(session, workflow) ? touched : [])
   const facts = settleFacts(appendFacts(withTask(read, given), given.filter(holdsBeside(read, workflow))))
   const limits = options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }
   const told = options.reader === "agent" ? facts.filter(({ source }) => source !== DEFAULT_SOURCE) : facts
@@ -93,8 +107,24 @@ const MAX_WARNINGS = 20
 /** A canonical stage the caller was told counts like one the newest entry names: its artifacts must be there. */
 const declaredStage = (facts: readonly Fact[]): StageHint | undefined => {
   const said = settleFacts(facts).find(({ kind }) => kind === "stage")
-  const stage = said === undefined ? undefined : mentionedStages(said.text).at(-1)
-  return stage === undefined ? undefined : { stage, current: true }
+  const reading = said === undefined ? undefined : readStage([said.text])
+  return reading?.tag === "stage" ? { ...reading, isOrdered: false, isCurrent: true } : undefined
+}
+
+/** Only a log that says which spec it is about can be left behind by the work. */
+const isNamedBy = ({ scopes }: SessionState, { kind, artifacts: { name } }: ActiveWorkflow): boolean => {
+  const { named, pointedAt } = findMentions(scopes)
+  return named(name) !== undefined || pointedAt(kind, name) !== undefined
+}
+
+/** Two workflows are spoken of and nobody can say which is current: that is what must be known. */
+const betweenFacts = (hint: StageHint | undefined): readonly Fact[] => {
+  if (hint?.tag !== "between") return []
+  const text = `The log speaks of ${hint.seen.join(" and ")} and does not say which is current: ask before going on.`
+  return [
+    { kind: "status", text, source: SESSION_SOURCE, order: 0, key: "between" },
+    { kind: "open-question", text, source: SESSION_SOURCE, order: 0 },
+  ]
 }
 
 /**
@@ -129,9 +159,14 @@ const artifactOf = (facts: readonly Fact[]): string | undefined => {
 }
 
 /** Both ends of a file that is too large: which of them is the newer one depends on the log. */
-const readText = (reader: GuardedReader, path: string, warn: (warning: string) => void): string => {
+const readText = (
+  reader: GuardedReader,
+  path: string,
+  warn: (warning: string) => void,
+): { readonly text: string; readonly modifiedMs: number | undefined } => {
   const outcome = reader.read(path, { part: "ends" })
   if (outcome.kind === "refused") warn(`${path}: ${outcome.reason}`)
-  if (outcome.kind === "text" && outcome.truncated) warn(`${path}: too large, only a part was read`)
-  return outcome.kind === "text" ? outcome.text : ""
+  if (outcome.kind !== "text") return { text: "", modifiedMs: undefined }
+  if (outcome.truncated) warn(`${path}: too large, only a part was read`)
+  return outcome
 }

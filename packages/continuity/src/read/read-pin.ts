@@ -14,7 +14,8 @@ import { READ_LIMITS } from "../domain/limits.ts"
 import { cleanBody } from "../domain/rule/clean-body.ts"
 import { readFrontMatter } from "../domain/rule/front-matter.ts"
 import { stableFirst, type Rule } from "../domain/rule/rule.ts"
-import type { Place } from "../domain/working-set/working-set.ts"
+import type { TouchedFile } from "../domain/workflow/moved-work.ts"
+import { type Place, projectPath } from "../domain/working-set/working-set.ts"
 import { readLaunch, type Launch } from "./launch-record.ts"
 import { type Brief, readBrief, type ReadBriefOptions } from "./read-brief.ts"
 import { readCommitFacts } from "./recent-commits.ts"
@@ -27,6 +28,8 @@ export interface PinQuery {
   readonly ledger: LedgerState
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly harnessSessionId: string
+  /** Files the tools have touched up to now; those of the ledger unless they are given. */
+  readonly touched?: readonly TouchedFile[]
   /** False: nothing of what the project's own files say. */
   readonly withProject?: boolean
   /** Rules that apply now; none where the host gets them in another way. */
@@ -92,11 +95,20 @@ export const readPin = async (query: PinQuery): Promise<Pin> => {
     ...options,
     root: query.stateRoot,
     facts: known,
+    touched: query.touched ?? touchedIn(ledger, place),
     reader: "agent",
     limits: { timeMs: Math.min(READ_LIMITS.timeMs, leftMs()) },
   })
   return { ...brief, tokensAtMost: maxTokens }
 }
+
+/** Files of the ledger as the project sees them, with when they were touched. */
+export const touchedIn = ({ files }: LedgerState, place: Place): readonly TouchedFile[] =>
+  files.flatMap(({ path, order, time }) => {
+    const inside = projectPath(path, place)
+    if (inside === undefined) return []
+    return time === undefined ? [{ path: inside, order }] : [{ path: inside, order, time }]
+  })
 
 const fromFacts = (facts: readonly Fact[], options: PinnedOptions): Brief => {
   const { text, leftOut } = renderPinned(facts, options)

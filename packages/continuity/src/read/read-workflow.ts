@@ -1,6 +1,7 @@
 /** Looks for the folder of the active workflow under `.codex`, and reads its artifacts. */
 import type { SessionState } from "../domain/session/session-state.ts"
 import { decideStage } from "../domain/workflow/infer-stage.ts"
+import type { WorkFolder } from "../domain/workflow/moved-work.ts"
 import {
   findMentions,
   type FolderCandidate,
@@ -30,6 +31,8 @@ export interface WorkflowSearch {
   readonly reader: GuardedReader
   readonly session: SessionState
   readonly hint: StageHint | undefined
+  /** Where the tools have worked since the log was written, last first. */
+  readonly touched: readonly WorkFolder[]
   readonly warn: (warning: string) => void
 }
 
@@ -39,13 +42,17 @@ const MAX_CANDIDATES = 64
 /** Folders whose artifacts are read until one is active. */
 const MAX_ATTEMPTS = 8
 
-export const readWorkflow = (search: WorkflowSearch): ActiveWorkflow | undefined => {
-  const { session } = search
-  const names = { spec: listNames(search, "spec"), bug: listNames(search, "bug") }
+export const readWorkflow = (given: WorkflowSearch): ActiveWorkflow | undefined => {
+  const { session } = given
+  const names = { spec: listNames(given, "spec"), bug: listNames(given, "bug") }
   if (names.spec.length === 0 && names.bug.length === 0) return undefined
+  const hint = settleHint(given.hint, names)
+  // The log speaks of both workflows, and both are there: nobody can say which one is meant.
+  if (hint?.tag === "between") return undefined
+  const search = { ...given, hint }
   const mentions = findMentions(session.scopes)
   for (const kind of kindOrder(search, names, mentions)) {
-    const candidates = findCandidates(search.reader, kind, names[kind], mentions)
+    const candidates = findCandidates(search, kind, names[kind], mentions)
     for (const candidate of rankFolders(candidates, mentions).slice(0, MAX_ATTEMPTS)) {
       const active = readActive(search, candidate)
       const isNamed = mentions.named(candidate.name) !== undefined
@@ -55,15 +62,43 @@ export const readWorkflow = (search: WorkflowSearch): ActiveWorkflow | undefined
   return undefined
 }
 
-/** The kind the session names as its stage or points at; else spec before bug. */
+/** The kind the session names as its stage or points at, or the tools worked in; else spec before bug. */
 const kindOrder = (
-  { hint }: WorkflowSearch,
+  { hint, touched }: WorkflowSearch,
   names: Readonly<Record<WorkflowKind, readonly string[]>>,
   { pointedAt }: Mentions,
 ): readonly WorkflowKind[] => {
   const isPointedAt = (kind: WorkflowKind): boolean => names[kind].some((name) => pointedAt(kind, name) === 0)
-  const isBug = hint === undefined ? isPointedAt("bug") && !isPointedAt("spec") : kindOf(hint.stage) === "bug"
-  return isBug ? ["bug", "spec"] : ["spec", "bug"]
+  const hinted = hint === undefined ? undefined : kindOfHint(hint)
+  const pointed = isPointedAt("spec") ? "spec" : isPointedAt("bug") ? "bug" : undefined
+  const kind = hinted ?? pointed ?? touched.find(({ kind: each, name }) => names[each].includes(name))?.kind
+  return kind === "bug" ? ["bug", "spec"] : ["spec", "bug"]
+}
+
+const kindOfHint = (hint: StageHint): WorkflowKind | undefined => {
+  switch (hint.tag) {
+    case "stage":
+      return kindOf(hint.stage)
+    case "undecided":
+      return hint.kind
+    case "between":
+      return undefined
+  }
+}
+
+/** Of two workflows that are spoken of, one may have no folder: then the other is meant. */
+const settleHint = (
+  hint: StageHint | undefined,
+  names: Readonly<Record<WorkflowKind, readonly string[]>>,
+): StageHint | undefined => {
+  if (hint?.tag !== "between") return hint
+  const [only, ...others] = hint.seen.filter((stage) => names[kindOf(stage)].length > 0)
+  if (only === undefined) return undefined
+  const kinds = new Set([only, ...others].map(kindOf))
+  if (kinds.size > 1) return hint
+  return others.length === 0
+    ? { tag: "stage", stage: only, isOrdered: false, isCurrent: true }
+    : { tag: "undecided", kind: kindOf(only) }
 }
 
 /** Real folders, not links, not those set aside. */
@@ -81,14 +116,27 @@ const listNames = ({ reader, warn }: WorkflowSearch, kind: WorkflowKind): readon
 
 /** Of too many: those the session names; if it names none, those changed last among the last by name. */
 const findCandidates = (
-  reader: GuardedReader,
+  { reader, touched }: WorkflowSearch,
   kind: WorkflowKind,
   names: readonly string[],
   { named }: Mentions,
 ): readonly FolderCandidate[] => {
-  const known = names.length <= MAX_CANDIDATES ? names : names.filter((name) => named(name) !== undefined)
+  const isTouched = (name: string): boolean => touchedAt(touched, kind, name) !== undefined
+  const known =
+    names.length <= MAX_CANDIDATES
+      ? names
+      : names.filter((name) => named(name) !== undefined || isTouched(name))
   const chosen = known.length > 0 ? known.slice(-MAX_CANDIDATES) : changedLast(reader, kind, names)
-  return untilHurried(reader, chosen, (name) => describe(reader, kind, name))
+  return untilHurried(reader, chosen, (name) => {
+    const place = touchedAt(touched, kind, name)
+    const candidate = describe(reader, kind, name)
+    return place === undefined ? candidate : { ...candidate, touched: place }
+  })
+}
+
+const touchedAt = (touched: readonly WorkFolder[], kind: WorkflowKind, name: string): number | undefined => {
+  const at = touched.findIndex((folder) => folder.kind === kind && folder.name === name)
+  return at === -1 ? undefined : at
 }
 
 const changedLast = (
@@ -130,6 +178,12 @@ const describe = (reader: GuardedReader, kind: WorkflowKind, name: string): Fold
   return { kind, name, modifiedMs, files }
 }
 
+/** Notes grow at their end: of those that are too long both ends are read. */
+const PART_OF: Readonly<Partial<Record<ArtifactName, "ends">>> = {
+  "context.md": "ends",
+  "harness/progress.md": "ends",
+}
+
 const readActive = (
   { reader, hint, warn }: WorkflowSearch,
   { kind, name }: FolderCandidate,
@@ -138,8 +192,9 @@ const readActive = (
   const artifacts: Artifacts = { kind, name, files }
   for (const file of ARTIFACTS_OF[kind]) {
     const path = pathOf(artifacts, file)
-    const outcome = reader.read(path)
-    if (outcome.kind === "text") files[file] = openDocument(outcome.text)
+    const outcome = reader.read(path, { part: PART_OF[file] ?? "head" })
+    if (outcome.kind === "text") files[file] = openDocument(outcome.text, outcome.truncated)
+    if (outcome.kind === "text" && outcome.truncated) warn(`${path}: too large, only a part was read`)
     if (outcome.kind === "refused") warn(`${path}: ${outcome.reason}`)
   }
   const stage = decideStage(artifacts, hint)
@@ -151,8 +206,9 @@ const readActive = (
 
 /** Everything is checked off: a session that works on something else has left it behind. */
 const isFinished = ({ artifacts }: ActiveWorkflow): boolean => {
-  const { done, open } = readTaskList(documentOf(artifacts, "tasks.md"))
-  return done.length > 0 && open.length === 0
+  const tasks = documentOf(artifacts, "tasks.md")
+  const { done, open } = readTaskList(tasks)
+  return !tasks.isCut && done.length > 0 && open.length === 0
 }
 
 const isWithoutWork = ({ focus, openWork }: SessionState): boolean =>

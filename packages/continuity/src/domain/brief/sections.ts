@@ -96,7 +96,7 @@ export const SECTIONS: readonly Section[] = [
   section("extra", "Runs", ["run"], { rank: 15, ...newest(12) }),
   commits,
   section("workflow", "Workflow Type", ["workflow"], { rank: 16 }),
-  section("workflow", "Canonical Workflow Stage", ["stage"], { rank: 108 }),
+  section("workflow", "Canonical Workflow Stage", ["stage"], { rank: 108, limit: 2 }),
   section("workflow", "Source Artifacts", ["source-artifact"], { rank: 2, limit: 8 }),
   section("workflow", "Current Artifact", ["current-artifact"], { rank: 10 }),
   section("workflow", "Artifact Status", ["artifact-status"], { rank: 9 }),

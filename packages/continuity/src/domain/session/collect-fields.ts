@@ -26,7 +26,7 @@ export const collectFields = (parts: readonly Part[]): Collected => {
     const items = readItems(part.lines, startsField)
     lines.set(
       part,
-      items.map(({ text }) => text),
+      items.map(({ text, box }) => (isChecked(box) ? `[x] ${text}` : text)),
     )
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index]
@@ -96,10 +96,12 @@ const addPlain = (part: Part, item: Item, add: Add): void => {
 
 /** A checked box is done wherever it stands. */
 const addTo = (field: Field, item: Item, add: Add): void => {
-  const done = item.box !== undefined && "xX✓✔".includes(item.box)
+  const done = isChecked(item.box)
   if (field === "blockers" && (done || isResolved(item.text))) return
   add(done && (field === "open-work" || field === "next-action") ? "completed" : field, item.text)
 }
+
+const isChecked = (box: string | undefined): boolean => box !== undefined && "xX✓✔".includes(box)
 
 const isResolved = (text: string): boolean =>
   /^(?:un-?blocked|not blocked|no longer|resolved|cleared|fixed)\b/i.test(text) ||

@@ -1,5 +1,6 @@
-import { type FactList, startFactList } from "../fact-list.ts"
 /** A session without a workflow as facts. The literal phrases are those of seed 001. */
+
+import { type FactList, startFactList } from "../fact-list.ts"
 import { DEFAULT_SOURCE, type Fact } from "../fact.ts"
 import type { SessionState } from "./session-state.ts"
 

@@ -35,7 +35,8 @@ export const readField = ({ lines }: Document, name: string): string | undefined
     const plain = line.text.replaceAll("**", "")
     return plain.slice(0, prefix.length).toLowerCase() === prefix ? [plain.slice(prefix.length).trim()] : []
   })
-  return values.findLast(isStatement)
+  // Nothing is recorded by "none"; by "0" there is: no batch is complete yet.
+  return values.findLast((value) => isStatement(value) || /^\d{1,6}\.?$/.test(value))
 }
 
 /** The first line with content that is not a heading; a heading when there is nothing else. */

@@ -2,11 +2,11 @@
  * Where a workflow stands, from its artifacts. Conservative: a later stage needs a sign that it was entered, not only the
  * artifact it starts from. A fresh tasks.md is still `spec-tasks`; an analysis.md alone is still `bug-analyze`.
  */
-import { approvalOf } from "../session/approval.ts"
 import { readField, readSections } from "./artifact-notes.ts"
 import { readBugState, readFeatureCount } from "./harness-state.ts"
 import type { StageHint } from "./stage-hint.ts"
-import { mentionedStages } from "./stage-mention.ts"
+import { stageMentions } from "./stage-mention.ts"
+import type { Standing } from "./stage-standing.ts"
 import {
   type Artifacts,
   ARTIFACTS_OF,
@@ -23,11 +23,12 @@ import { readTaskList } from "./task-list.ts"
 /** The stage of a folder, or undefined when no workflow is active there. */
 export const decideStage = (artifacts: Artifacts, hint: StageHint | undefined): Stage | undefined => {
   const inferred = artifacts.kind === "spec" ? inferSpecStage(artifacts) : inferBugStage(artifacts)
-  const own = hint !== undefined && kindOf(hint.stage) === artifacts.kind ? hint : undefined
+  const own = hint?.tag === "stage" && kindOf(hint.stage) === artifacts.kind ? hint : undefined
+  if (own?.isOrdered === true) return own.stage
   if (
     own !== undefined &&
     supports(artifacts, own.stage) &&
-    (own.current || placeOf(own.stage) > placeOf(inferred))
+    (own.isCurrent || placeOf(own.stage) > placeOf(inferred))
   )
     return own.stage
   const begun = ARTIFACTS_OF[artifacts.kind].some((file) => hasContent(artifacts, file))
@@ -61,9 +62,11 @@ const inferBugStage = (artifacts: Artifacts): BugStage => {
   return hasContent(artifacts, "analysis.md") ? "bug-analyze" : "bug-create"
 }
 
-/** Stages a line of progress says were entered; one that awaits approval was not. */
+/** The stage a line of progress says was entered; also one that is done was. */
 const entered = (line: string): readonly Stage[] =>
-  approvalOf(line) === "awaited" ? [] : mentionedStages(line)
+  stageMentions(line).flatMap(({ stage, standing }) => (ENTERED.has(standing) ? [stage] : []))
+
+const ENTERED: ReadonlySet<Standing> = new Set<Standing>(["now", "named", "done"])
 
 /** Whether the files a stage works on are there: a word in prose does not make a stage. */
 const supports = (artifacts: Artifacts, stage: Stage): boolean => {

@@ -1,6 +1,7 @@
 /**
  * Which folder of a workflow the session is about: the one its newest entry names by path or command, then one that is
- * named at all (as a whole word: `auth` is not `auth-v2`), then the one that is further along, then the one edited last.
+ * named at all (as a whole word: `auth` is not `auth-v2`), then the one the tools worked in last, then the one that is
+ * further along, then the one edited last.
  */
 import { FOLDER_OF, type WorkflowKind } from "./stage.ts"
 
@@ -11,6 +12,8 @@ export interface FolderCandidate {
   readonly modifiedMs: number
   /** Artifacts that are not empty. */
   readonly files: ReadonlySet<string>
+  /** How recently the tools worked there: 0 is last; undefined when they did not. */
+  readonly touched?: number
 }
 
 export interface Mentions {
@@ -46,6 +49,7 @@ export const rankFolders = (
     keys: [
       pointedAt(candidate.kind, candidate.name) ?? Number.MAX_SAFE_INTEGER,
       named(candidate.name) ?? Number.MAX_SAFE_INTEGER,
+      candidate.touched ?? Number.MAX_SAFE_INTEGER,
       -progressOf(candidate),
       -candidate.modifiedMs,
     ],

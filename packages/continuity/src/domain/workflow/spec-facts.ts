@@ -10,8 +10,10 @@ export const addSpecFacts = (list: FactList, artifacts: Artifacts, stage: SpecSt
   const context = documentOf(artifacts, "context.md")
   const contextPath = pathOf(artifacts, "context.md")
   addPhases(list, artifacts, stage)
-  if (stage === "spec-execute") addExecution(list, artifacts, readTaskList(documentOf(artifacts, "tasks.md")))
-  else addStep(list, artifacts, stage)
+  const tasks = documentOf(artifacts, "tasks.md")
+  if (stage !== "spec-execute") addStep(list, artifacts, stage)
+  else if (tasks.isCut) addUncounted(list, artifacts, readTaskList(tasks))
+  else addExecution(list, artifacts, readTaskList(tasks))
   list.add(
     "completed",
     contextPath,
@@ -116,6 +118,34 @@ const addExecution = (list: FactList, artifacts: Artifacts, { done, open, batch 
     list.add("next-action", path, step)
     list.add("artifact-status", path, `${name}: \`tasks.md\` has no checkbox to follow.${passing}`)
   }
+}
+
+/** Of a list that was not read whole nothing is counted, and "all done" is never said. */
+const addUncounted = (list: FactList, artifacts: Artifacts, { open, batch }: TaskList): void => {
+  const { name } = artifacts
+  const path = pathOf(artifacts, "tasks.md")
+  const [next] = open
+  const lastBatch = readField(documentOf(artifacts, "context.md"), "Last completed batch")
+  const after = lastBatch === undefined ? "" : ` Last completed batch: ${withoutStop(lastBatch)}.`
+  list.add(
+    "status",
+    path,
+    `${name} is in spec-execute; \`tasks.md\` is too long to be read whole, its tasks are not counted.${after}`,
+  )
+  const step =
+    next === undefined
+      ? `Look in \`tasks.md\` of ${name} for the next open task: it is behind the part that was read.`
+      : `Continue the current implementation lane in ${batch ?? "the active batch"}: ${withoutStop(next)}.`
+  list.add("step", path, step)
+  list.add("remaining", path, next === undefined ? step : open)
+  list.add(
+    "next-action",
+    path,
+    next === undefined ? step : `Resume ${name} in spec-execute: ${withoutStop(next)}.`,
+  )
+  const found =
+    next === undefined ? "no open task in the part that was read" : `next task is ${withoutStop(next)}`
+  list.add("artifact-status", path, `${name}: \`tasks.md\` was read in part; ${found}.`)
 }
 
 const addStep = (list: FactList, artifacts: Artifacts, stage: Exclude<SpecStage, "spec-execute">): void => {

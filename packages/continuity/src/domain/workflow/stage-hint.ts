@@ -1,31 +1,46 @@
-/** Which stage the session says it is in: a field first, then prose of the newest entry, then of older ones. */
+/**
+ * Which stage the session says it is in: a field first, then what the newest entry says is to be done, then the rest of
+ * it, then older entries. AGENTS.md describes workflows; it counts when it names one stage as the present one.
+ */
 import type { SessionState } from "../session/session-state.ts"
-import { mentionedStages } from "./stage-mention.ts"
-import type { Stage } from "./stage.ts"
+import { readStage, type StageReading } from "./read-stage.ts"
+import { stageMentions } from "./stage-mention.ts"
+import type { Stage, WorkflowKind } from "./stage.ts"
 
-export interface StageHint {
-  readonly stage: Stage
-  /** Said by the newest entry. An older word may not take the work back to an earlier stage. */
-  readonly current: boolean
-}
+export type StageHint =
+  | {
+      readonly tag: "stage"
+      readonly stage: Stage
+      /** By a field or a command of the newest entry: it decides, whatever the artifacts say. */
+      readonly isOrdered: boolean
+      /** Said by the newest entry. An older word may not take the work back to an earlier stage. */
+      readonly isCurrent: boolean
+    }
+  | { readonly tag: "undecided"; readonly kind: WorkflowKind }
+  | { readonly tag: "between"; readonly seen: readonly Stage[] }
 
 export const findStageHint = (session: SessionState, agents: SessionState): StageHint | undefined => {
-  const declared = lastStage([session.stage ?? ""])
-  if (declared !== undefined) return { stage: declared, current: true }
+  const field = readStage([session.stage ?? ""])
+  if (field.tag === "stage") return { ...field, isOrdered: true, isCurrent: true }
+  const plan = readStage([...session.nextActions, ...session.openWork])
+  if (plan.tag === "stage" || plan.tag === "between") return current(plan)
   for (const [age, lines] of session.scopes.entries()) {
-    const stage = lastStage(lines)
-    if (stage !== undefined) return { stage, current: age === 0 }
+    const reading = readStage(lines)
+    if (reading.tag === "none") continue
+    if (age === 0) return current(reading)
+    if (reading.tag === "stage") return { ...reading, isOrdered: false, isCurrent: false }
   }
-  // AGENTS.md describes workflows; it counts when it names one stage as the present one, or only one at all.
-  const named = new Set(agents.scopes.flat().flatMap(mentionedStages))
-  const stage = lastStage([agents.stage ?? ""]) ?? (named.size === 1 ? [...named][0] : undefined)
-  return stage === undefined ? undefined : { stage, current: false }
+  if (plan.tag === "undecided") return plan
+  return fromInstructions(agents)
 }
 
-const lastStage = (lines: readonly string[]): Stage | undefined => {
-  for (const line of lines.toReversed()) {
-    const stage = mentionedStages(line).at(-1)
-    if (stage !== undefined) return stage
-  }
-  return undefined
+const current = (reading: Exclude<StageReading, { readonly tag: "none" }>): StageHint =>
+  reading.tag === "stage" ? { ...reading, isCurrent: true } : reading
+
+const fromInstructions = (agents: SessionState): StageHint | undefined => {
+  const field = readStage([agents.stage ?? ""])
+  const named = new Set(agents.scopes.flat().flatMap((line) => stageMentions(line).map(({ stage }) => stage)))
+  const [only] = named
+  const stage = field.tag === "stage" ? field.stage : named.size === 1 ? only : undefined
+  return stage === undefined ? undefined : { tag: "stage", stage, isOrdered: false, isCurrent: false }
 }

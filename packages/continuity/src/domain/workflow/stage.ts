@@ -43,19 +43,22 @@ export interface Artifacts {
 export interface Document {
   readonly text: string
   readonly lines: readonly Line[]
+  /** Only a part of the file was read: what is not here may be there, and nothing can be counted. */
+  readonly isCut: boolean
 }
 
-export const openDocument = (text: string): Document => {
+export const openDocument = (text: string, isCut: boolean): Document => {
   let lines: readonly Line[] | undefined
   return {
     text,
+    isCut,
     get lines() {
       return (lines ??= readLines(text))
     },
   }
 }
 
-const EMPTY: Document = { text: "", lines: [] }
+const EMPTY: Document = { text: "", lines: [], isCut: false }
 
 export const documentOf = ({ files }: Artifacts, file: ArtifactName): Document => files[file] ?? EMPTY
 

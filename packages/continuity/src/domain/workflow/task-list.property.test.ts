@@ -18,7 +18,7 @@ test("every checkbox is one task, done or open, whatever its form", () => {
       const text = tasks
         .map(({ indent, marker, box, number, title }) => `${indent}${marker} ${box} ${number}${title}\n`)
         .join("some text\n")
-      const { done, open } = readTaskList(openDocument(text))
+      const { done, open } = readTaskList(openDocument(text, false))
       const isDone = ({ box }: { readonly box: string }): boolean => box.toLowerCase() === "[x]"
       expect([done.length, open.length]).toEqual([
         tasks.filter(isDone).length,

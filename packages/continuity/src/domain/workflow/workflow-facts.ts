@@ -1,13 +1,15 @@
-import { type FactList, startFactList } from "../fact-list.ts"
 /**
  * A session in a canonical workflow as facts: the nine generic sections are filled from the stage and its artifacts, what
  * the session log adds comes after it, and the ten sections of the augmentation follow.
  */
+
+import { type FactList, startFactList } from "../fact-list.ts"
 import type { Fact } from "../fact.ts"
 import { approvalOf } from "../session/approval.ts"
 import { addCurrentWork, SESSION_SOURCE } from "../session/session-facts.ts"
 import { readLinesState, type SessionState } from "../session/session-state.ts"
 import { addBugFacts } from "./bug-facts.ts"
+import { pathOfFolder, type WorkFolder } from "./moved-work.ts"
 import { addSpecFacts } from "./spec-facts.ts"
 import { STAGE_DETAILS } from "./stage-details.ts"
 import {
@@ -24,7 +26,11 @@ export type ActiveWorkflow =
   | { readonly kind: "spec"; readonly stage: SpecStage; readonly artifacts: Artifacts }
   | { readonly kind: "bug"; readonly stage: BugStage; readonly artifacts: Artifacts }
 
-export const workflowFacts = (workflow: ActiveWorkflow, session: SessionState): readonly Fact[] => {
+export const workflowFacts = (
+  workflow: ActiveWorkflow,
+  session: SessionState,
+  touched: readonly WorkFolder[] = [],
+): readonly Fact[] => {
   const list = startFactList()
   const { kind, stage, artifacts } = workflow
   const details = STAGE_DETAILS[stage]
@@ -52,8 +58,18 @@ export const workflowFacts = (workflow: ActiveWorkflow, session: SessionState): 
   addOpenQuestions(list, session, workflow)
   list.add("precondition", source, details.preconditions)
   list.add("done-criterion", source, details.done)
-  return list.facts
+  const elsewhere = touched.filter(({ kind: each, name }) => each !== kind || name !== artifacts.name)
+  if (elsewhere.length === 0) return list.facts
+  // Where the work is now is for the reader to say: both are named, and no next action.
+  list.add("stage", source, movedTo(artifacts, elsewhere), "moved")
+  return list.facts.filter(({ kind: each }) => each !== "next-action")
 }
+
+const movedTo = ({ name }: Artifacts, elsewhere: readonly WorkFolder[]): string =>
+  `The log is about ${name}, but since it was written the tools have worked in ${elsewhere
+    .slice(0, 3)
+    .map(pathOfFolder)
+    .join(", ")}: confirm which one is current before going on.`
 
 /** What the session log knows beside the workflow. What it only repeats of it is left out. */
 const addSessionFacts = (

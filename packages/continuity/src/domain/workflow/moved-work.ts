@@ -1,0 +1,48 @@
+/**
+ * Where the tools have worked, by the artifacts they touched: the log may still name one spec while the work has moved to
+ * another. Only what was touched after the log was last written counts.
+ */
+import { FOLDER_OF, type WorkflowKind } from "./stage.ts"
+
+export interface TouchedFile {
+  /** Relative to the root. */
+  readonly path: string
+  /** Place among everything that was touched; larger is later. */
+  readonly order: number
+  /** Milliseconds since 1970, where it is known. */
+  readonly time?: number
+}
+
+export interface WorkFolder {
+  readonly kind: WorkflowKind
+  readonly name: string
+}
+
+/** Folders of workflows, the one touched last first. `logModifiedMs`: when the log was last written, on the disk. */
+export const touchedFolders = (
+  files: readonly TouchedFile[],
+  logModifiedMs: number | undefined,
+): readonly WorkFolder[] => {
+  const logOrder = files.findLast(({ path }) => path === "SESSION.md")?.order ?? -1
+  const folders = new Map<string, WorkFolder>()
+  for (const { path, order, time } of files.toSorted((left, right) => right.order - left.order)) {
+    const folder = folderOf(path)
+    if (folder === undefined || order < logOrder) continue
+    if (time !== undefined && logModifiedMs !== undefined && time < logModifiedMs) continue
+    const key = `${folder.kind}/${folder.name}`
+    if (!folders.has(key)) folders.set(key, folder)
+  }
+  return [...folders.values()]
+}
+
+const folderOf = (path: string): WorkFolder | undefined => {
+  for (const kind of ["spec", "bug"] as const) {
+    const start = `${FOLDER_OF[kind]}/`
+    if (!path.startsWith(start)) continue
+    const [name, ...rest] = path.slice(start.length).split("/")
+    if (name !== undefined && name !== "" && rest.length > 0) return { kind, name }
+  }
+  return undefined
+}
+
+export const pathOfFolder = ({ kind, name }: WorkFolder): string => `${FOLDER_OF[kind]}/${name}`
