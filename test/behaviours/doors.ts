@@ -69,4 +69,25 @@ export const DOORS_BEHAVIOURS = {
     seed: "issue 12",
     says: "killed at any moment: every event is replayed once and in order, open questions come again, no tool runs twice",
   },
+  "search.finds": {
+    seed: "issue 12",
+    says: "search finds words in sessions of Claude Code, Codex, OpenCode and pi, with harness, time, place, snippet and a line that continues",
+  },
+  "search.engine": {
+    seed: "issue 12",
+    says: "search finds sessions of the engine, of this project or with --all of every project",
+  },
+  "search.bad-index": {
+    seed: "issue 12",
+    says: "an index of another version or a damaged one is told and made anew",
+  },
+  "search.sources-untouched": {
+    seed: "issue 12",
+    says: "search and export leave their sources byte for byte",
+  },
+  "export.every-harness": {
+    seed: "issue 12",
+    says: "session export writes a session of every harness as md, html and json: one file without outside references",
+  },
+  "export.hides": { seed: "issue 12", says: "an export hides secrets and counts what it hid" },
 } as const satisfies Record<string, Behaviour>

@@ -6,17 +6,21 @@ import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
 import { DIRECT } from "./command/direct.meta.ts"
 import { INIT } from "./command/init.meta.ts"
+import { SEARCH } from "./command/search.meta.ts"
 import { SERVE } from "./command/serve.meta.ts"
+import { SESSION_EXPORT } from "./command/session-export.meta.ts"
 import { SESSION_COMPACTIONS, SESSION_IMPORT, SESSION_LIST, SESSION_RESTORE } from "./command/session.meta.ts"
 
 export const COMMANDS: readonly Registration[] = [
   ...OPERATIONS,
   register(INIT, async () => (await import("./command/init.ts")).init),
   register(BRIEF, async () => (await import("./command/brief.ts")).brief),
+  register(SEARCH, async () => (await import("./command/search.ts")).search),
   register(SESSION_LIST, async () => (await import("./command/session.ts")).sessionList),
   register(SESSION_COMPACTIONS, async () => (await import("./command/session.ts")).sessionCompactions),
   register(SESSION_RESTORE, async () => (await import("./command/session.ts")).sessionRestore),
   register(SESSION_IMPORT, async () => (await import("./command/session-import.ts")).sessionImport),
+  register(SESSION_EXPORT, async () => (await import("./command/session-export.ts")).sessionExport),
   register(SERVE, async () => (await import("./command/serve.ts")).serve),
   register(ACP, async () => (await import("./command/acp.ts")).acp),
   register(DIRECT, async () => (await import("./command/direct.ts")).direct),

@@ -8,6 +8,7 @@ import { openPlace, type World } from "@meridian/spaces"
 
 import { loadEngineAgents } from "../direct/engine-agents.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
+import { noteEngineDatabase } from "../sessions/engine-databases.ts"
 import { VERSION } from "../version.ts"
 import { removeOldToken, tokenFile } from "./token-place.ts"
 
@@ -21,6 +22,10 @@ export const serveUntilStopped = async (
   const { models, defaultModel } = await loadEngineModels(world)
   const agents = await loadEngineAgents(world)
   removeOldToken(root)
+  noteEngineDatabase(
+    input.database === undefined ? join(root, "engine.sqlite") : resolve(world.cwd, input.database),
+    world.env,
+  )
   const server = await serveHttp({
     engine: {
       models,

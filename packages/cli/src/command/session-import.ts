@@ -10,6 +10,7 @@ import { implement, openPlace, type DocumentOf, type World } from "@meridian/spa
 
 import { readSessionFile, type SessionFile } from "../import/read-session-file.ts"
 import { nameOfSource, openSourceFile } from "../import/source-file.ts"
+import { noteEngineDatabase } from "../sessions/engine-databases.ts"
 import { SESSION_IMPORT } from "./session.meta.ts"
 
 type Document = DocumentOf<typeof SESSION_IMPORT.output>
@@ -74,6 +75,7 @@ const databaseOf = (asked: string | undefined, { env, cwd }: World): string => {
   keepOutOfGit(root)
   const database = join(root, "engine.sqlite")
   makePrivate(database)
+  noteEngineDatabase(database, env)
   return database
 }
 

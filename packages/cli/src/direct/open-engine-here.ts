@@ -16,6 +16,7 @@ import { keepOutOfGit, makePrivate } from "@meridian/server"
 import { engineModelId, openPlace, type PermissionTier, type World } from "@meridian/spaces"
 
 import { loadEngineModels } from "../models/load-engine-models.ts"
+import { noteEngineDatabase } from "../sessions/engine-databases.ts"
 import { loadEngineAgents } from "./engine-agents.ts"
 import { permissionRules } from "./permission-rules.ts"
 
@@ -100,6 +101,7 @@ const databaseHere = (world: Pick<World, "env" | "cwd">): string => {
   const database = join(root, "engine.sqlite")
   keepOutOfGit(root)
   makePrivate(database)
+  noteEngineDatabase(database, world.env)
   return database
 }
 

@@ -203,10 +203,21 @@ export const openOpencodeReader: OpenReader = (losses) => {
     return parts.slice(0, start)
   }
 
+  const readMessage = (info: JsonObject, parts: readonly JsonObject[]): readonly Piece[] => {
+    if (wordAt(info, "role") === "user") return readUser(info, parts)
+    if (wordAt(info, "role") === "assistant") return readAssistant(info, parts)
+    losses.add("unknown")
+    return []
+  }
+
   return {
     survey,
-    // Only ever read whole.
-    straight: () => [],
+    straight: (entry) => {
+      survey(entry)
+      const info = objectAt(entry, "info")
+      return info === undefined ? [] : readMessage(info, objectsIn(entry["parts"]))
+    },
+    // What was taken back is known only when it is read whole.
     isStraight: () => false,
     marks: () => [],
     about: () => about,
@@ -221,10 +232,7 @@ export const openOpencodeReader: OpenReader = (losses) => {
       }
       isReverted = isBoundary
       const parts = isBoundary ? partsLeft(objectsIn(entry["parts"])) : objectsIn(entry["parts"])
-      if (wordAt(info, "role") === "user") return readUser(info, parts)
-      if (wordAt(info, "role") === "assistant") return readAssistant(info, parts)
-      losses.add("unknown")
-      return []
+      return readMessage(info, parts)
     },
   }
 }

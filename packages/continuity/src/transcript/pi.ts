@@ -189,10 +189,44 @@ export const openPiReader: OpenReader = (losses) => {
     return [{ kind: "summary", ...dated(entry["timestamp"]), text, keep, tokens }]
   }
 
+  const readEntry = (entry: JsonObject): readonly Piece[] => {
+    const id = textAt(entry, "id")
+    const type = wordAt(entry, "type")
+    if (id !== undefined) path.push({ id, isMessage: type === "message" })
+    switch (type) {
+      case "message": {
+        const message = objectAt(entry, "message")
+        return message === undefined ? [] : readMessage(entry, message)
+      }
+      case "compaction":
+        return readSummary(entry, keptFrom(textAt(entry, "firstKeptEntryId")))
+      case "branch_summary":
+        losses.add("summaries")
+        return []
+      case "custom_message":
+        losses.add("notes")
+        return []
+      case "session":
+      case "model_change":
+      case "thinking_level_change":
+      case "custom":
+      case "label":
+      case "session_info":
+      case "usage":
+        return []
+      default:
+        losses.add("unknown")
+        return []
+    }
+  }
+
   return {
     survey,
-    // Only ever read whole.
-    straight: () => [],
+    straight: (entry) => {
+      survey(entry)
+      return readEntry(entry)
+    },
+    // Its tree is looked at only when it is read whole.
     isStraight: () => false,
     marks: () => [],
     about: () => {
@@ -203,33 +237,8 @@ export const openPiReader: OpenReader = (losses) => {
     read: (entry) => {
       chosen ??= choose()
       const id = textAt(entry, "id")
-      const type = wordAt(entry, "type")
-      if (type === "session" || (id !== undefined && !chosen.delete(id))) return []
-      if (id !== undefined) path.push({ id, isMessage: type === "message" })
-      switch (type) {
-        case "message": {
-          const message = objectAt(entry, "message")
-          return message === undefined ? [] : readMessage(entry, message)
-        }
-        case "compaction":
-          return readSummary(entry, keptFrom(textAt(entry, "firstKeptEntryId")))
-        case "branch_summary":
-          losses.add("summaries")
-          return []
-        case "custom_message":
-          losses.add("notes")
-          return []
-        case "model_change":
-        case "thinking_level_change":
-        case "custom":
-        case "label":
-        case "session_info":
-        case "usage":
-          return []
-        default:
-          losses.add("unknown")
-          return []
-      }
+      const isLeftOut = wordAt(entry, "type") === "session" || (id !== undefined && !chosen.delete(id))
+      return isLeftOut ? [] : readEntry(entry)
     },
   }
 }

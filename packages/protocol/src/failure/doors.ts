@@ -1,6 +1,6 @@
 import type { FailureEntry } from "./entry.ts"
 
-/** Failures of the ways in: editors. */
+/** Failures of the ways in: editors, search. */
 export const DOORS_FAILURES = {
   ACP_CONTENT_UNSUPPORTED: {
     exit: 1,
@@ -25,5 +25,17 @@ export const DOORS_FAILURES = {
     http: 400,
     cause: (f) => `The working directory ${f["directory"]} is not an absolute path.`,
     next: () => "send the absolute path of a directory as cwd.",
+  },
+  SEARCH_INDEX_UNUSABLE: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `The index ${f["file"]} cannot be used: ${f["reason"]}.`,
+    next: () => "let its folder be written to, or name another with XDG_CACHE_HOME.",
+  },
+  EXPORT_FILE_EXISTS: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `${f["file"]} exists already.`,
+    next: () => "name another file with --output, or remove that one.",
   },
 } as const satisfies Record<string, FailureEntry>

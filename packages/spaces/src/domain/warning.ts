@@ -99,6 +99,18 @@ export const WARNINGS = {
       "No folder of yours can hold the 'meridian' script that is put first on the PATH of a launched agent.",
     next: () => "let ~/.cache (or XDG_CACHE_HOME) be written to, or install meridian on the PATH yourself.",
   },
+  SEARCH_INDEX_BUSY: {
+    cause: () => "Another search is updating the index, so the newest sessions may be missing here.",
+    next: () => "search again in a moment.",
+  },
+  SEARCH_INDEX_REBUILT: {
+    cause: (f) => `The index ${f["file"]} was of another version or damaged, and was made anew.`,
+    next: () => "nothing: everything in it comes from the sessions themselves.",
+  },
+  SEARCH_SOURCES_UNREADABLE: {
+    cause: (f) => `${f["count"]} places with sessions could not be read, the first is ${f["first"]}.`,
+    next: () => "look at who may read them; what was indexed of them before is still found.",
+  },
   HOST_OPEN: {
     cause: (f) =>
       `Other machines can reach ${f["host"]} port ${f["port"]}: whoever has the token can run commands here, and plain HTTP shows it to everybody on the way.`,

@@ -1,0 +1,45 @@
+import { defineMeta, INTEGER, listOf, mapOf, objectOf, oneOf, STRING } from "@meridian/spaces"
+
+import { EXPORT_FORMATS } from "../export/formats.ts"
+import { KEEPERS } from "../sessions/harness-places.ts"
+
+export const SESSION_EXPORT = defineMeta({
+  name: "session.export",
+  audience: "human",
+  summary: "Write a session of any harness as one file to read or to share, without its secrets.",
+  details:
+    "SESSION is an id of the engine, or claude:ID, codex:ID, opencode:ID, pi:ID, as 'meridian search' names them. The file needs nothing else: no script, no address, pictures inside. What looks like a credential is replaced by [hidden: KIND] and counted; look at the result before you share it, since no list of credentials is complete. It goes to stdout unless --output names a file, which must not be there yet.",
+  fields: {
+    session: {
+      type: "string",
+      description: "Which session.",
+      positional: true,
+      required: true,
+      value: "SESSION",
+    },
+    format: {
+      type: "string",
+      description: "How it is written.",
+      choices: EXPORT_FORMATS,
+      default: "md",
+      value: "FORMAT",
+    },
+    output: { type: "string", description: "File to write.", short: "o", value: "FILE" },
+  },
+  format: "text",
+  output: objectOf(
+    {
+      session: STRING,
+      harness: oneOf(...KEEPERS),
+      format: oneOf(...EXPORT_FORMATS),
+      hidden: INTEGER,
+      hidden_kinds: mapOf(INTEGER),
+      lost: listOf(STRING),
+    },
+    { file: STRING, content: STRING },
+  ),
+  examples: [
+    "session export ses_1a2b > session.md",
+    "session export claude:8956b66f-3c1e-4d2a-9b7f-0a1b2c3d4e5f --format html -o session.html",
+  ],
+})

@@ -1,0 +1,85 @@
+/**
+ * Brings the index to where the sources are: what is new is added, what is gone leaves, what did not change is not opened.
+ * Work is committed in pieces, so a search that is stopped has lost little and the next one goes on.
+ */
+import type { DatabaseSync } from "node:sqlite"
+
+import type { HarnessPlaces } from "../sessions/harness-places.ts"
+import { keptFiles } from "../sessions/kept-files.ts"
+import { databaseStamp } from "../sessions/open-read-only.ts"
+import { IndexFailure, openIndexWriter } from "./index-writer.ts"
+import { fileStamp, updateFile, type Breathe } from "./update-file.ts"
+import { updateStore, type KeptStore } from "./update-store.ts"
+
+export interface UpdateOptions {
+  readonly places: HarnessPlaces
+  /** Databases of the engine. */
+  readonly engines: readonly string[]
+  readonly signal: AbortSignal
+  /** Bytes of session files read so far, of those that have to be. */
+  readonly progress: (done: number, all: number) => void
+}
+
+export interface Update {
+  /** Sources that cannot be read; what the index has of them stays. */
+  readonly unreadable: readonly string[]
+  /** It was stopped before everything was read. */
+  readonly isPartial: boolean
+}
+
+export const updateIndex = async (database: DatabaseSync, options: UpdateOptions): Promise<Update> => {
+  const index = openIndexWriter(database)
+  const files = keptFiles(options.places)
+  const stores = keptStores(options)
+  const unreadable: string[] = []
+  index.begin()
+  index.keepSources(new Set([...files, ...stores].map(({ path }) => path)))
+  const dueFiles = files.filter((file) => index.sourceOf(file.path)?.stamp !== fileStamp(file))
+  const dueStores = stores.filter(({ path, stamp }) => index.sourceOf(path)?.stamp !== stamp)
+  const all = dueFiles.reduce((sum, { bytes }) => sum + bytes, 0)
+  let done = 0
+  const breathe = openBreathing(options.signal)
+  const attempt = async (path: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      if (!options.signal.aborted) await work()
+    } catch (error) {
+      if (error instanceof IndexFailure) throw error
+      unreadable.push(path)
+    }
+  }
+  for (const store of dueStores) await attempt(store.path, () => updateStore(index, store, breathe))
+  for (const file of dueFiles)
+    await attempt(file.path, () =>
+      updateFile(index, file, (bytes) => {
+        done += bytes
+        options.progress(Math.min(done, all), all)
+        return breathe(bytes)
+      }),
+    )
+  index.commit()
+  return { unreadable, isPartial: options.signal.aborted }
+}
+
+const keptStores = ({ places, engines }: UpdateOptions): readonly KeptStore[] =>
+  [
+    { path: places.opencode, keeper: "opencode" as const },
+    ...engines.map((path) => ({ path, keeper: "engine" as const })),
+  ].flatMap(({ path, keeper }) => {
+    const stamp = databaseStamp(path)
+    return stamp === undefined ? [] : [{ path, keeper, stamp }]
+  })
+
+const BREATH_BYTES = 4 * 1024 * 1024
+
+/** Reading is one long computation; a signal is heard only when it pauses. */
+const openBreathing = (signal: AbortSignal): Breathe => {
+  let since = 0
+  return async (bytes) => {
+    since += bytes
+    if (since >= BREATH_BYTES) {
+      since = 0
+      await new Promise<void>((resume) => setImmediate(resume))
+    }
+    return !signal.aborted
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * One session of any harness, whole and in order, as its reader tells it: the branch that is in force, nothing that was taken
+ * back. Read only.
+ */
+import {
+  createLosses,
+  isSpoken,
+  openTranscript,
+  READERS,
+  type About,
+  type Format,
+  type Losses,
+  type SpokenPiece,
+} from "@meridian/continuity"
+import { Failure, type JsonObject } from "@meridian/protocol"
+import type { World } from "@meridian/spaces"
+
+import { engineDatabases } from "./engine-databases.ts"
+import { openEnginePieces } from "./engine-pieces.ts"
+import { engineEvents, engineSession } from "./engine-store.ts"
+import { harnessPlaces } from "./harness-places.ts"
+import { keptFiles } from "./kept-files.ts"
+import { databaseStamp, openReadOnly } from "./open-read-only.ts"
+import { opencodeEntries } from "./opencode-store.ts"
+import { sessionName, type SessionName } from "./session-name.ts"
+
+export interface Conversation extends Disposable {
+  readonly name: SessionName
+  readonly about: About
+  /** Can be read once. */
+  readonly pieces: () => Iterable<SpokenPiece>
+  readonly losses: Losses
+}
+
+/** Throws SESSION_NOT_FOUND; and IMPORT_UNREADABLE when it is there and cannot be read. */
+export const openConversation = (name: SessionName, world: Pick<World, "env" | "cwd">): Conversation => {
+  const found =
+    name.keeper === "engine"
+      ? openEngineConversation(name, world)
+      : name.keeper === "opencode"
+        ? openOpencodeConversation(name, world)
+        : openFileConversation({ ...name, keeper: name.keeper }, world)
+  if (found === undefined) throw new Failure("SESSION_NOT_FOUND", { session: sessionName(name) })
+  return found
+}
+
+const openFileConversation = (
+  name: SessionName & { readonly keeper: "claude" | "codex" | "pi" },
+  { env }: Pick<World, "env">,
+): Conversation | undefined => {
+  const file = keptFiles(harnessPlaces(env)).find(
+    ({ keeper, path }) => keeper === name.keeper && isNamed(path, name.id),
+  )
+  if (file === undefined) return undefined
+  const opened = openTranscript(file.path)
+  if (typeof opened === "string") throw new Failure("IMPORT_UNREADABLE", { file: file.path, why: opened })
+  const losses = createLosses()
+  const range = { from: 0, to: opened.end() }
+  return {
+    ...surveyed(name, {
+      format: name.keeper,
+      losses,
+      first: opened.lines(range, (kind) => losses.add(kind)),
+      second: () => opened.lines(range, () => undefined),
+    }),
+    [Symbol.dispose]: opened[Symbol.dispose],
+  }
+}
+
+/** `8956b66f-….jsonl`, `rollout-<time>-<id>.jsonl`, `<time>_<id>.jsonl`. */
+const isNamed = (path: string, id: string): boolean => {
+  const stem = path.slice(path.lastIndexOf("/") + 1).replace(/\.jsonl$/, "")
+  return id !== "" && (stem === id || stem.endsWith(`-${id}`) || stem.endsWith(`_${id}`))
+}
+
+const openOpencodeConversation = (
+  name: SessionName,
+  { env }: Pick<World, "env">,
+): Conversation | undefined => {
+  const path = harnessPlaces(env).opencode
+  if (databaseStamp(path) === undefined) return undefined
+  const database = openReadOnly(path)
+  try {
+    const entries = (): Iterable<JsonObject> => opencodeEntries(database, name.id)
+    if ([...take(entries(), 1)].length === 0) {
+      database.close()
+      return undefined
+    }
+    const losses = createLosses()
+    return {
+      ...surveyed(name, { format: "opencode", losses, first: entries(), second: entries }),
+      [Symbol.dispose]: () => database.close(),
+    }
+  } catch (cause) {
+    database.close()
+    throw new Failure("IMPORT_UNREADABLE", { file: path, why: String(cause) }, { cause })
+  }
+}
+
+function* take<Item>(items: Iterable<Item>, count: number): Generator<Item> {
+  let left = count
+  for (const item of items) {
+    if (left === 0) return
+    left -= 1
+    yield item
+  }
+}
+
+/** First to see which entries count, then to read those. */
+const surveyed = (
+  name: SessionName,
+  source: {
+    readonly format: Format
+    readonly losses: Losses
+    readonly first: Iterable<JsonObject>
+    readonly second: () => Iterable<JsonObject>
+  },
+): Omit<Conversation, typeof Symbol.dispose> => {
+  const reader = READERS[source.format](source.losses)
+  for (const entry of source.first) reader.survey(entry)
+  return {
+    name,
+    about: reader.about() ?? { id: name.id },
+    losses: source.losses,
+    pieces: function* () {
+      for (const entry of source.second()) yield* reader.read(entry).filter(isSpoken)
+    },
+  }
+}
+
+const openEngineConversation = (
+  name: SessionName,
+  world: Pick<World, "env" | "cwd">,
+): Conversation | undefined => {
+  for (const path of engineDatabases(world)) {
+    const database = openReadOnly(path)
+    const session = engineSession(database, name.id)
+    if (session === undefined) {
+      database.close()
+      continue
+    }
+    const { id, directory, title, created, seq } = session
+    return {
+      name,
+      about: { id, directory, began: created, ...(title === undefined ? {} : { title }) },
+      losses: createLosses(),
+      pieces: function* () {
+        const pieces = openEnginePieces()
+        for (const event of engineEvents(database, session, { after: 0, through: seq })) yield* pieces(event)
+      },
+      [Symbol.dispose]: () => database.close(),
+    }
+  }
+  return undefined
+}
