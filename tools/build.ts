@@ -120,6 +120,8 @@ writeFileSync(
 )
 // The page: its frame as it is, and one style sheet, the plot library's first.
 cpSync("packages/web/src/index.html", "packages/web/dist/index.html")
+// What makes it installable: manifest and icons.
+cpSync("packages/web/src/app", "packages/web/dist", { recursive: true })
 writeFileSync(
   "packages/web/dist/page.css",
   ["node_modules/uplot/dist/uPlot.min.css", "packages/web/src/page.css"]

@@ -10,6 +10,7 @@ const TEXTS = ["text", "soft", "faint", "accent", "good", "danger", "warn", "com
 const GROUNDS = ["page", "surface"]
 const SOFT = {
   accent: "accent-soft",
+  good: "good-soft",
   danger: "danger-soft",
   warn: "warn-soft",
   compaction: "compaction-soft",

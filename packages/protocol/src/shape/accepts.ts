@@ -1,6 +1,6 @@
 /**
  * A schema as one function that says yes or no. The library copies every value it checks, which takes longer than parsing
- * the value's JSON; this copies nothing and takes a tenth of it (docs/decisions/0060). It says yes exactly where the library
+ * the value's JSON; this copies nothing and takes a tenth of it (docs/decisions/0070). It says yes exactly where the library
  * does: accepts.test.ts compares the two, and a reader that gets a no asks the library for the reason.
  */
 import type { GenericPipeItem } from "valibot"

@@ -14,6 +14,7 @@ export const ADDRESSES = {
     health: { method: "GET", path: "/api/health" },
     models: { method: "GET", path: "/api/model" },
     agents: { method: "GET", path: "/api/agent" },
+    directories: { method: "GET", path: "/api/directory" },
   },
   sessions: {
     create: { method: "POST", path: "/api/session" },

@@ -27,7 +27,7 @@ import {
 } from "@meridian/protocol"
 
 import { ADDRESSES, CHANGES_ADDRESS, EVENTS_ADDRESS, type Address } from "./addresses.ts"
-import { AGENT, LOCATION, MODEL, PERMISSION_REQUEST, SESSION } from "./documents.ts"
+import { AGENT, DIRECTORY, LOCATION, MODEL, PERMISSION_REQUEST, SESSION } from "./documents.ts"
 import { CHAT, RUN, RUN_ROW, RUN_STATUS, SPACE, SPACE_ROW } from "./spaces.ts"
 
 export interface Route<Input = unknown, Answer = unknown> extends Address {
@@ -114,6 +114,16 @@ export const CONTRACT = {
       summary: "The agents sessions can use.",
       input: objectOf({}),
       answer: itemsOf(AGENT),
+    },
+    directories: {
+      ...ADDRESSES.server.directories,
+      summary: "The folders in a directory of the server's machine, to choose one for a session.",
+      input: objectOf(
+        {},
+        { path: described(text({ most: 4_096 }), "Absolute; the server's project by default.") },
+      ),
+      answer: DIRECTORY,
+      failures: ["LOCATION_NOT_FOUND"],
     },
   },
   sessions: {

@@ -67,6 +67,19 @@ export type ModelDocument = TypeOf<typeof MODEL>
 export const AGENT = named("Agent", objectOf({ name: STRING }, { model: STRING }))
 export type AgentDocument = TypeOf<typeof AGENT>
 
+export const DIRECTORY = named(
+  "Directory",
+  objectOf(
+    {
+      path: STRING,
+      names: described(listOf(STRING), "Folders in it, by name; hidden ones last."),
+      isCut: described(BOOLEAN, "Whether there are more."),
+    },
+    { parent: STRING },
+  ),
+)
+export type DirectoryDocument = TypeOf<typeof DIRECTORY>
+
 /** Which sessions have new events. `elsewhere`: another process wrote, so any of them may have. */
 export const CHANGED = objectOf({ sessions: listOf(STRING), elsewhere: BOOLEAN })
 export type SessionChanges = TypeOf<typeof CHANGED>

@@ -5,6 +5,7 @@ import { Failure } from "@meridian/protocol"
 import { LONGEST_WAIT_SECS, type AnswerOf, type Contract, type InputOf } from "../contract/contract.ts"
 import type { ModelDocument } from "../contract/documents.ts"
 import type { ChatDocument, RunDocument, RunRow, SpaceDocument, SpaceRow } from "../contract/spaces.ts"
+import { listDirectory } from "./list-directory.ts"
 import type { SpacesReader } from "./spaces-reader.ts"
 
 export interface Desk {
@@ -13,6 +14,8 @@ export interface Desk {
   readonly version: string
   readonly models: readonly ModelDocument[]
   readonly agents: readonly { readonly name: string; readonly model?: string }[]
+  /** Where the server was started. */
+  readonly project: string
 }
 
 /** `signal` aborts when the client goes away or the server stops. */
@@ -24,13 +27,14 @@ export type Handlers = {
   }
 }
 
-export const makeHandlers = ({ engine, spaces, version, models, agents }: Desk): Handlers => {
+export const makeHandlers = ({ engine, spaces, version, models, agents, project }: Desk): Handlers => {
   const { sessions, permissions } = engine
   return {
     server: {
       health: async () => ({ healthy: true, version }),
       models: async () => ({ items: models }),
       agents: async () => ({ items: agents }),
+      directories: ({ path = project }) => listDirectory(path),
     },
     sessions: {
       create: (input) => sessions.create(input),

@@ -409,6 +409,7 @@ test("every answer of the contract fits the shape it is described with", async (
     server.health(),
     server.models(),
     server.agents(),
+    server.directories(),
     sessions.list(),
     sessions.get({ sessionID }),
     sessions.wait({ sessionID }),

@@ -94,6 +94,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
       version: options.version,
       models: modelsOf(options.engine),
       agents: agentsOf(options.engine),
+      project: options.world.cwd,
     }),
     streaming: { engine, streams, feeds: makeEventFeeds(engine) },
     page: readPageFiles(options.pageDirectory),

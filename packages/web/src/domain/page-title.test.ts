@@ -9,6 +9,6 @@ test("a tab is called after what it shows, and a question that waits comes first
     pageTitle({ route, sessions, questions })
   expect(title({ place: "sessions" })).toBe("Meridian")
   expect(title({ place: "session", id: "ses_1" }, 2)).toBe("(2) Fix the parser · Meridian")
-  expect(title({ place: "session", id: "ses_2" })).toBe("ses_2 · Meridian")
+  expect(title({ place: "session", id: "ses_2" })).toBe("Untitled …ses_2 · Meridian")
   expect(title({ place: "run", spaceID: "s1", id: "r3" })).toBe("Run r3 · Meridian")
 })

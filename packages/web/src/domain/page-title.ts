@@ -2,6 +2,7 @@ import { oneLine } from "@meridian/protocol"
 import type { SessionInfo } from "@meridian/server/contract"
 
 import type { Route } from "./route.ts"
+import { titleOf } from "./session-title.ts"
 
 /** The title of the tab. An open question comes first, so that it can be seen from another tab. */
 export const pageTitle = (options: {
@@ -24,8 +25,10 @@ const nameOf = (route: Route, sessions: readonly Pick<SessionInfo, "id" | "title
       return undefined
     case "spaces":
       return "Spaces"
+    case "questions":
+      return "Questions"
     case "session":
-      return sessions.find((session) => session.id === route.id)?.title ?? route.id
+      return titleOf(sessions.find((session) => session.id === route.id) ?? { id: route.id })
     case "space":
       return `Space ${route.id}`
     case "run":

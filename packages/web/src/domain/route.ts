@@ -2,6 +2,7 @@
 export type Route =
   | { readonly place: "sessions" }
   | { readonly place: "session"; readonly id: string }
+  | { readonly place: "questions" }
   | { readonly place: "spaces" }
   | { readonly place: "space"; readonly id: string }
   | { readonly place: "run"; readonly spaceID: string; readonly id: string }
@@ -19,6 +20,7 @@ export const readFragment = (fragment: string): { readonly token?: string; reado
 export const fragmentOf = (route: Route): string => {
   switch (route.place) {
     case "sessions":
+    case "questions":
     case "spaces":
       return `#/${route.place}`
     case "session":
@@ -32,6 +34,7 @@ export const fragmentOf = (route: Route): string => {
 const readPlace = (text: string): Route => {
   const [first = "", second, third, fourth] = text.replace(/^\//, "").split("/").map(decode)
   if (first === "spaces") return { place: "spaces" }
+  if (first === "questions") return { place: "questions" }
   if (second === undefined || second === "") return { place: "sessions" }
   if (first === "session") return { place: "session", id: second }
   if (first !== "space") return { place: "sessions" }

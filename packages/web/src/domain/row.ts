@@ -8,6 +8,8 @@ import type {
 } from "@meridian/protocol"
 import { plainText } from "@meridian/protocol"
 
+import type { FileChange } from "./file-change.ts"
+
 /** Text as the page keeps it: the log has the rest. */
 export interface Clip {
   readonly text: string
@@ -69,6 +71,8 @@ export interface ToolRow extends RowBase {
   /** One line of what it was asked. */
   readonly summary: string
   readonly input: Clip
+  /** What it changes in files. */
+  readonly change?: FileChange
   readonly outcome: ToolOutcome
   readonly hosted: boolean
   readonly ended?: number

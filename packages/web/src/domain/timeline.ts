@@ -13,6 +13,7 @@ import type {
 } from "@meridian/protocol"
 import { plainText } from "@meridian/protocol"
 
+import { fileChangeOf } from "./file-change.ts"
 import { advanceProse } from "./live-prose.ts"
 import { describeEvent } from "./notice.ts"
 import { createRowList } from "./row-list.ts"
@@ -231,6 +232,7 @@ export const createTimeline = (): Timeline => {
       case "session.next.tool.called.1": {
         const { assistantMessageID: messageID, callID, tool, input, raw, hosted } = event.data
         const key = keyOfCall(messageID, callID)
+        const change = fileChangeOf(tool, input)
         openCalls.add(key)
         push({
           ...base,
@@ -241,6 +243,7 @@ export const createTimeline = (): Timeline => {
           tool,
           summary: summaryOfInput(input, raw),
           input: clip(textOfInput(input, raw)),
+          ...(change === undefined ? {} : { change }),
           outcome: "running",
           hosted: hosted === true,
           media: 0,

@@ -13,6 +13,7 @@ import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 
 import { fragmentOf, readFragment, type Route } from "../domain/route.ts"
+import { createNotifications, type Notifications } from "./notifications.ts"
 import { whileVisible } from "./while-visible.ts"
 
 /** Other programs write the files of spaces, and nothing tells us when they change. */
@@ -41,6 +42,7 @@ export interface App {
   readonly models: ReadonlySignal<readonly ModelDocument[]>
   readonly agents: ReadonlySignal<readonly string[]>
   readonly failure: Signal<HttpFailure | undefined>
+  readonly notifications: Notifications
   readonly theme: ReadonlySignal<Theme>
   readonly setTheme: (theme: Theme) => void
   readonly go: (route: Route) => void
@@ -67,6 +69,7 @@ export const createApp = (token: string): App => {
   const models = signal<readonly ModelDocument[]>([])
   const agents = signal<readonly string[]>([])
   const failure = signal<HttpFailure | undefined>(undefined)
+  const notifications = createNotifications()
   const theme = signal<Theme>(readTheme())
   const hasMore = signal(false)
   let pages = 1
@@ -105,7 +108,21 @@ export const createApp = (token: string): App => {
       const changed = [...ids].map((sessionID) => client.sessions.get({ sessionID }))
       for (const session of await Promise.all(changed)) note(session)
     }
+    await lookAtQuestions()
+    notifications.seeSessions(sessions.value ?? [])
+  }
+
+  const lookAtQuestions = async (): Promise<void> => {
     permissions.value = (await client.permissions.list()).items
+    notifications.seeQuestions(permissions.value)
+  }
+
+  /** For a tab that nobody looks at: only what it has to say outside. */
+  const lookFromAfar = async (): Promise<void> => {
+    await lookAtQuestions()
+    if (notifications.state.value !== "on") return
+    sessions.value = await listSessions()
+    notifications.seeSessions(sessions.value)
   }
 
   const ask = async (): Promise<void> => {
@@ -162,18 +179,16 @@ export const createApp = (token: string): App => {
   void lookAtSpaces()
   // A hidden tab follows no stream, but its title still shows open questions.
   setInterval(() => {
-    if (document.hidden)
-      void client.permissions.list().then(
-        ({ items }) => (permissions.value = items),
-        () => undefined,
-      )
+    if (document.hidden) void lookFromAfar().catch(() => undefined)
   }, HIDDEN_MS)
   const lost = (cause: HttpFailure): void => {
     failure.value = cause
   }
   const follow = async (until: AbortSignal): Promise<void> => {
-    for await (const { sessions: ids, elsewhere } of client.changes({ signal: until, lost }))
+    for await (const { sessions: ids, elsewhere } of client.changes({ signal: until, lost })) {
+      failure.value = undefined
       changed(elsewhere ? undefined : ids)
+    }
   }
   whileVisible(follow, new AbortController().signal).catch((cause: unknown) => {
     if (!(cause instanceof HttpFailure)) throw cause
@@ -196,6 +211,7 @@ export const createApp = (token: string): App => {
     models,
     agents,
     failure,
+    notifications,
     theme,
     setTheme: (next) => {
       theme.value = next

@@ -1,8 +1,10 @@
 import type { SessionMessage } from "@meridian/protocol"
 import { useState } from "preact/hooks"
 
+import { MOST_MARKDOWN } from "../domain/markdown.ts"
 import { clip, textOfContent, type Clip } from "../domain/row.ts"
 import { useApp } from "../state/app.ts"
+import { Markdown } from "./markdown.tsx"
 import { useAct } from "./use-act.ts"
 
 /** Where the whole text is when the page kept only its beginning. */
@@ -25,7 +27,8 @@ const SHORT_LINES = 16
 /** Shows the beginning first, then all of it in its own scroll box, so that no row becomes endless. */
 export const LongText = (props: {
   readonly clip: Clip
-  readonly isCode?: boolean
+  /** Plain text unless it is code, or the Markdown of a model. */
+  readonly as?: "code" | "markdown"
   readonly whole?: Whole
 }) => {
   const { whole } = props
@@ -33,7 +36,7 @@ export const LongText = (props: {
   const [isLong, setIsLong] = useState(false)
   const [fetched, setFetched] = useState<Clip>()
   const { act, isActing, problem } = useAct()
-  const beginning = shorten(props.clip.text)
+  const beginning = shorten(props.clip.text, props.as)
   const hidden = props.clip.text.length + props.clip.cut - beginning.length
   const text = isLong ? (fetched ?? props.clip).text : beginning
   const showAll = (): void => {
@@ -47,13 +50,7 @@ export const LongText = (props: {
   }
   return (
     <>
-      {props.isCode === true ? (
-        <pre class={isLong ? "long" : ""} tabIndex={isLong ? 0 : undefined}>
-          {text}
-        </pre>
-      ) : (
-        <p class={`words${isLong ? " long" : ""}`}>{text}</p>
-      )}
+      <Body as={props.as} text={text} isLong={isLong} />
       {hidden > 0 ? (
         <button type="button" class="quiet" onClick={() => (isLong ? setIsLong(false) : showAll())}>
           {isLong ? "Show less" : `Show all (${hidden.toLocaleString()} more characters)`}
@@ -68,7 +65,25 @@ export const LongText = (props: {
   )
 }
 
-const shorten = (text: string): string => {
+const Body = (props: {
+  readonly as: "code" | "markdown" | undefined
+  readonly text: string
+  readonly isLong: boolean
+}) => {
+  if (props.as === "markdown" && props.text.length <= MOST_MARKDOWN) return <Markdown text={props.text} />
+  const long = props.isLong ? " long" : ""
+  return props.as === "code" ? (
+    <pre class={long.trim()} tabIndex={0}>
+      {props.text}
+    </pre>
+  ) : (
+    <p class={`words${long}`}>{props.text}</p>
+  )
+}
+
+const shorten = (text: string, as: "code" | "markdown" | undefined): string => {
+  // An answer is there to be read: all the page has of it.
+  if (as === "markdown") return text
   const lines = text.split("\n", SHORT_LINES + 1)
   const few = lines.length > SHORT_LINES ? lines.slice(0, SHORT_LINES).join("\n") : text
   return few.length > SHORT_CHARACTERS ? few.slice(0, SHORT_CHARACTERS) : few

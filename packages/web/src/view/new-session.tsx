@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks"
 
 import { useApp } from "../state/app.ts"
+import { DirectoryPicker } from "./directory-picker.tsx"
 import { useAct } from "./use-act.ts"
 
 /** A session needs a directory of the server's machine; the one worked in last is proposed. */
@@ -8,7 +9,7 @@ export const NewSession = () => {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <div class="new-session">
-      <button type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+      <button id="new-session" type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
         New session
       </button>
       {isOpen ? <Form onDone={() => setIsOpen(false)} /> : null}
@@ -37,21 +38,7 @@ const Form = ({ onDone }: { readonly onDone: () => void }) => {
   }
   return (
     <form onSubmit={create}>
-      <label>
-        Directory
-        <input
-          required
-          list="directories"
-          placeholder="/absolute/path/of/the/project"
-          value={directory}
-          onInput={(event) => setDirectory(event.currentTarget.value)}
-        />
-      </label>
-      <datalist id="directories">
-        {known.map((each) => (
-          <option key={each} value={each} />
-        ))}
-      </datalist>
+      <DirectoryPicker value={directory} known={known} onPick={setDirectory} />
       <label>
         Title
         <input

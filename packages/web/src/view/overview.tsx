@@ -30,7 +30,7 @@ export const Overview = () => {
           <ul class="lines">
             {permissions.value.map((request) => (
               <li key={request.id}>
-                <a href={fragmentOf({ place: "session", id: request.sessionID })}>
+                <a href={fragmentOf({ place: "questions" })}>
                   {request.action}: {request.resources[0] ?? request.title}
                 </a>
               </li>

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks"
 import { OUTCOME } from "../domain/row-label.ts"
 import type { CompactionRow, NoticeRow, ProseRow, Row, ToolRow, TurnRow, UserRow } from "../domain/row.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
+import { FileDiff } from "./file-diff.tsx"
 import { LongText } from "./long-text.tsx"
 
 interface RowProps {
@@ -84,6 +85,7 @@ const Prose = ({ row, sessionID }: { readonly row: ProseRow; readonly sessionID:
     ) : null}
     <LongText
       clip={row.body}
+      {...(row.kind === "text" ? { as: "markdown" as const } : {})}
       {...(row.live
         ? {}
         : { whole: { sessionID, messageID: row.messageID, part: row.kind, start: row.body.text } })}
@@ -104,20 +106,26 @@ const Tool = ({ row, sessionID }: { readonly row: ToolRow; readonly sessionID: s
       >
         <strong>{row.tool}</strong>
         <span class="one-line">{row.summary}</span>
+        {row.change === undefined ? null : (
+          <span class="counts">
+            <span class="good">+{row.change.added}</span> <span class="bad">−{row.change.removed}</span>
+          </span>
+        )}
         {row.pruned ? <span class="tag">let go</span> : null}
         <span class={`outcome is-${row.outcome}`}>{OUTCOME[row.outcome]}</span>
         {row.ended === undefined ? null : <span class="number">{durationText(row.ended - row.time)}</span>}
       </button>
+      {row.change === undefined ? null : <FileDiff change={row.change} />}
       {isOpen ? (
         <div class="tool-body">
           <h3>Input</h3>
-          <LongText clip={row.input} isCode />
+          <LongText clip={row.input} as="code" />
           {row.output === undefined || (row.output.text === "" && row.media === 0) ? null : (
             <>
               <h3>Output</h3>
               <LongText
                 clip={row.output}
-                isCode
+                as="code"
                 whole={{ sessionID, messageID: row.messageID, part: "tool", callID: row.callID }}
               />
             </>
@@ -183,7 +191,7 @@ const Notice = ({ row }: { readonly row: NoticeRow }) => {
         </button>
       )}
       <Time time={row.time} />
-      {isOpen && detail !== undefined ? <LongText clip={detail} isCode /> : null}
+      {isOpen && detail !== undefined ? <LongText clip={detail} as="code" /> : null}
     </div>
   )
 }

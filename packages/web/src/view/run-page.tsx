@@ -2,6 +2,7 @@ import { failureText } from "../domain/failure-text.ts"
 import { fragmentOf } from "../domain/route.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
+import { Markdown } from "./markdown.tsx"
 import { SessionLink } from "./session-link.tsx"
 import { Status } from "./session-list.tsx"
 import { usePolled } from "./use-polled.ts"
@@ -51,7 +52,13 @@ export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id
       )}
       <section>
         <h2>Report</h2>
-        {run.report === undefined ? <p class="faint">None.</p> : <p class="words report">{run.report}</p>}
+        {run.report === undefined ? (
+          <p class="faint">None.</p>
+        ) : (
+          <div class="report">
+            <Markdown text={run.report} />
+          </div>
+        )}
       </section>
     </div>
   )

@@ -1,12 +1,15 @@
 import type { SessionInfo } from "@meridian/server/client"
+import { useState } from "preact/hooks"
 
 import { fragmentOf } from "../domain/route.ts"
+import { matchesSearch, titleOf } from "../domain/session-title.ts"
 import { agoText, costText, placeText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
 import { NewSession } from "./new-session.tsx"
 
 export const SessionList = () => {
   const { sessions, route, hasMore, showMore } = useApp()
+  const [search, setSearch] = useState("")
   const list = sessions.value
   if (list === undefined) return <p class="empty">Loading…</p>
   if (list.length === 0)
@@ -19,11 +22,26 @@ export const SessionList = () => {
       </>
     )
   const open = route.value.place === "session" ? route.value.id : undefined
+  const found = search.trim() === "" ? list : list.filter((session) => matchesSearch(session, search.trim()))
   return (
     <>
       <NewSession />
+      <label class="search">
+        <span class="hidden">Search the sessions</span>
+        <input
+          id="search"
+          type="search"
+          placeholder="Search title, folder, model, state"
+          value={search}
+          onInput={(event) => setSearch(event.currentTarget.value)}
+        />
+      </label>
+      <p class="hidden" role="status">
+        {search.trim() === "" ? "" : `${found.length} of ${list.length} sessions`}
+      </p>
+      {found.length === 0 ? <p class="empty">None of the sessions listed.</p> : null}
       <ul class="cards">
-        {list.map((session) => (
+        {found.map((session) => (
           <li key={session.id}>
             <Card session={session} isOpen={session.id === open} />
           </li>
@@ -55,9 +73,6 @@ const Card = ({ session, isOpen }: { readonly session: SessionInfo; readonly isO
     </span>
   </a>
 )
-
-export const titleOf = (session: Pick<SessionInfo, "id" | "title">): string =>
-  session.title === undefined || session.title.trim() === "" ? session.id : session.title
 
 export const Status = ({ status }: { readonly status: string }) => (
   <span class={`status is-${status}`}>{status}</span>

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks"
 
 import { failureText } from "../domain/failure-text.ts"
+import { titleOf } from "../domain/session-title.ts"
 import { costText, placeText, tokensText } from "../domain/text.ts"
 import { tokenSeries } from "../domain/token-series.ts"
 import { useApp } from "../state/app.ts"
@@ -10,7 +11,8 @@ import { Composer } from "./composer.tsx"
 import { Feed } from "./feed.tsx"
 import { Questions } from "./questions.tsx"
 import { ReceiptDialog } from "./receipt-dialog.tsx"
-import { Status, titleOf } from "./session-list.tsx"
+import { Status } from "./session-list.tsx"
+import { TodoList } from "./todo-list.tsx"
 import { TokenPlot } from "./token-plot.tsx"
 
 export const SessionPage = ({ id }: { readonly id: string }) => {
@@ -49,12 +51,15 @@ const Opened = ({ session }: { readonly session: OpenSession }) => {
       <Head session={session} stream={stream} />
       <TokenPlot series={series} onCompaction={setCompactionID} />
       <Questions session={session} version={version} />
-      <Feed
-        timeline={session.timeline}
-        sessionID={session.id}
-        version={version}
-        onCompaction={setCompactionID}
-      />
+      <div class="work">
+        <Feed
+          timeline={session.timeline}
+          sessionID={session.id}
+          version={version}
+          onCompaction={setCompactionID}
+        />
+        <TodoList items={session.timeline.todo()} />
+      </div>
       <Composer session={session} version={version} />
       {compactionID === undefined ? null : (
         <ReceiptDialog
@@ -72,7 +77,7 @@ const Head = ({ session, stream }: { readonly session: OpenSession; readonly str
   const info = session.info.value
   return (
     <div class="session-head">
-      <h1>{info === undefined ? session.id : titleOf(info)}</h1>
+      <h1>{titleOf(info ?? { id: session.id }, firstPrompt(session))}</h1>
       <div class="session-facts">
         {info === undefined ? null : (
           <>
@@ -92,6 +97,11 @@ const Head = ({ session, stream }: { readonly session: OpenSession; readonly str
       </div>
     </div>
   )
+}
+
+const firstPrompt = ({ timeline }: OpenSession): string | undefined => {
+  const first = timeline.rows.find((row) => row.kind === "user")
+  return first?.kind === "user" ? first.body.text : undefined
 }
 
 const STREAM = {

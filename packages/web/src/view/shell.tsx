@@ -4,7 +4,9 @@ import { failureText } from "../domain/failure-text.ts"
 import { pageTitle } from "../domain/page-title.ts"
 import { fragmentOf, type Route } from "../domain/route.ts"
 import { useApp, type Theme } from "../state/app.ts"
+import { KeyHelp } from "./key-help.tsx"
 import { Overview } from "./overview.tsx"
+import { QuestionPage } from "./question-page.tsx"
 import { RunPage } from "./run-page.tsx"
 import { SessionList } from "./session-list.tsx"
 import { SessionPage } from "./session-page.tsx"
@@ -36,15 +38,18 @@ export const Shell = () => {
           Meridian
         </a>
         <nav aria-label="Sections">
-          <Tab to={{ place: "sessions" }} current={route.place === "sessions" || route.place === "session"}>
+          <Tab to={{ place: "sessions" }} current={isSessions(route)}>
             Sessions
           </Tab>
-          <Tab to={{ place: "spaces" }} current={!(route.place === "sessions" || route.place === "session")}>
+          <Tab to={{ place: "spaces" }} current={!isSessions(route)}>
             Spaces
           </Tab>
         </nav>
         <OpenQuestions />
+        <span class="gap" />
+        <NotifyButton />
         <ThemeButton />
+        <KeyHelp />
       </header>
       {failure === undefined ? null : (
         <p class="banner" role="alert">
@@ -62,12 +67,15 @@ export const Shell = () => {
   )
 }
 
-const isSessions = (route: Route): boolean => route.place === "sessions" || route.place === "session"
+const isSessions = ({ place }: Route): boolean =>
+  place === "sessions" || place === "session" || place === "questions"
 
 const Place = ({ route }: { readonly route: Route }) => {
   switch (route.place) {
     case "sessions":
       return <Overview />
+    case "questions":
+      return <QuestionPage />
     case "session":
       return <SessionPage key={route.id} id={route.id} />
     case "spaces":
@@ -88,13 +96,29 @@ const Tab = (props: { readonly to: Route; readonly current: boolean; readonly ch
 /** Questions of other sessions, so that they are not missed. */
 const OpenQuestions = () => {
   const app = useApp()
-  const [first] = app.permissions.value
-  if (first === undefined) return null
   const count = app.permissions.value.length
+  if (count === 0) return null
   return (
-    <a class="badge" href={fragmentOf({ place: "session", id: first.sessionID })}>
+    <a class="badge" href={fragmentOf({ place: "questions" })}>
       {count === 1 ? "1 question waits" : `${count} questions wait`}
     </a>
+  )
+}
+
+const NotifyButton = () => {
+  const { state, turn } = useApp().notifications
+  if (state.value === "unavailable") return null
+  const isOn = state.value === "on"
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-pressed={isOn}
+      title="Says so outside the page when a question comes or a session settles while you look elsewhere"
+      onClick={() => turn(!isOn)}
+    >
+      {isOn ? "Notifies" : "Notify me"}
+    </button>
   )
 }
 

@@ -21,7 +21,9 @@ export const TokenPlot = (props: {
   const latest = useRef(props)
   latest.current = props
   const [isDark, setIsDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches)
-  const hasPoints = series.turns.length > 0
+  const [isFolded, setIsFolded] = useState(() => localStorage.getItem(FOLDED_KEY) === "yes")
+  const isTold = tellsSomething(series)
+  const hasPoints = isTold && !isFolded
 
   useEffect(() => {
     const query = matchMedia("(prefers-color-scheme: dark)")
@@ -48,14 +50,33 @@ export const TokenPlot = (props: {
 
   useEffect(() => plot.current?.setData(dataOf(series)), [series])
 
-  if (!hasPoints) return null
+  if (!isTold) return null
+  const fold = (): void => {
+    localStorage.setItem(FOLDED_KEY, isFolded ? "no" : "yes")
+    setIsFolded(!isFolded)
+  }
   return (
     <figure class="plot">
-      <div ref={place} aria-hidden="true" />
-      <figcaption>{caption(series)}</figcaption>
+      {isFolded ? null : <div ref={place} aria-hidden="true" />}
+      <figcaption>
+        {caption(series)}
+        <button type="button" class="quiet" aria-expanded={!isFolded} onClick={fold}>
+          {isFolded ? "Show the plot" : "Fold the plot"}
+        </button>
+      </figcaption>
     </figure>
   )
 }
+
+const FOLDED_KEY = "meridian.plot-folded"
+/** Below this share of the window a line along the ground says nothing. */
+const LEAST_SHARE = 0.05
+
+const tellsSomething = ({ turns, last, compactions }: TokenSeries): boolean =>
+  compactions.length > 0 ||
+  (turns.length > 1 &&
+    last !== undefined &&
+    (last.window === null || last.tokens >= last.window * LEAST_SHARE))
 
 const caption = ({ last, compactions }: TokenSeries): string => {
   if (last === undefined) return ""

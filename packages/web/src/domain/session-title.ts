@@ -1,0 +1,23 @@
+/** What a session is called, and whether it is one of those somebody looks for. */
+import { oneLine } from "@meridian/protocol"
+import type { SessionInfo } from "@meridian/server/contract"
+
+const MOST_CHARACTERS = 120
+
+/** Its title, or the beginning of what was first asked, or the end of its id: an id alone tells nobody anything. */
+export const titleOf = (session: Pick<SessionInfo, "id" | "title">, firstPrompt?: string): string => {
+  const title = oneLine(session.title ?? "", MOST_CHARACTERS)
+  if (title !== "") return title
+  const asked = oneLine(firstPrompt ?? "", MOST_CHARACTERS)
+  return asked === "" ? `Untitled …${session.id.slice(-6)}` : asked
+}
+
+/** Every word of the search is in its title, place, model, state or id. */
+export const matchesSearch = (session: SessionInfo, search: string): boolean => {
+  const { id, title = "", location, model = "", agent, status } = session
+  const text = [id, title, location.directory, model, agent, status].join("\n").toLowerCase()
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
