@@ -470,7 +470,7 @@ test("a failure is told in one sentence with what to do, and the conversation go
   const terminal = sit()
   await terminal.until(READY)
   terminal.type("one\r")
-  await terminal.until(/ERROR \[MODEL_FAILED\]: The model failed \(authentication\): [^]+\sNext: mend/)
+  await terminal.until(/ERROR \[MODEL_FAILED\]: The model failed \(authentication\): [^]+\sNext: fix/)
   await terminal.until(idle)
   terminal.type("two\r")
   await terminal.until("Better now.")
