@@ -121,6 +121,14 @@ export const CONTINUITY_BEHAVIOURS = {
     seed: "001",
     says: "after a compaction the pinned part is in every main request, with stable text",
   },
+  "recall.every-harness": {
+    seed: "issue 16",
+    says: "what was said in any harness of a project is found, with harness, time and place",
+  },
+  "recall.tools": {
+    seed: "issue 16",
+    says: "meridian serve offers recall and expand as tools that only look",
+  },
   "launch.reinjected": {
     seed: "000",
     says: "agent body and skills of the newest matching launch record are carried over a compaction",

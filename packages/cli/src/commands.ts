@@ -6,6 +6,7 @@ import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
 import { DIRECT } from "./command/direct.meta.ts"
 import { INIT } from "./command/init.meta.ts"
+import { EXPAND, RECALL } from "./command/recall.meta.ts"
 import { SEARCH } from "./command/search.meta.ts"
 import { SERVE } from "./command/serve.meta.ts"
 import { SESSION_EXPORT } from "./command/session-export.meta.ts"
@@ -15,6 +16,8 @@ export const COMMANDS: readonly Registration[] = [
   ...OPERATIONS,
   register(INIT, async () => (await import("./command/init.ts")).init),
   register(BRIEF, async () => (await import("./command/brief.ts")).brief),
+  register(RECALL, async () => (await import("./command/recall.ts")).recall),
+  register(EXPAND, async () => (await import("./command/recall.ts")).expand),
   register(SEARCH, async () => (await import("./command/search.ts")).search),
   register(SESSION_LIST, async () => (await import("./command/session.ts")).sessionList),
   register(SESSION_COMPACTIONS, async () => (await import("./command/session.ts")).sessionCompactions),

@@ -90,6 +90,7 @@ export const openBriefLayer = (given: {
         harnessSessionId: session.id,
         facts: options.workingSet ? filesOf(pin.paths) : [],
         withProject: options.brief,
+        canRecall: world.environment["MERIDIAN_SPACE_ID"] !== undefined,
         touched: [...touchedIn(session.conversation.state(), place), ...session.touched],
         ...(session.window === undefined ? {} : { window: session.window }),
         maxTokens: options.maxBriefTokens,

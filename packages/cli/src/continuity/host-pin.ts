@@ -50,6 +50,7 @@ export const pinForHost = async (query: HostPinQuery): Promise<HostPin> => {
     harnessSessionId: input?.session ?? "",
     rules: rules.active,
     head: "resume",
+    canRecall: true,
     // Claude Code writes its summary only after this hook has ended.
     isSummaryKnown: host === "codex",
     ...(query.maxTokens === undefined ? {} : { maxTokens: query.maxTokens }),

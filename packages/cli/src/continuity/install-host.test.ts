@@ -121,6 +121,7 @@ test("the brief for a hook is the JSON both agents read, and nothing when nothin
       hookEventName: "SessionStart",
       additionalContext: `## Stage-Aware Continuation
 Preserve the canonical workflow names exactly. Treat this as the authoritative resume brief for compaction continuity.
+Older history is not lost: search it with the MCP tool \`recall\` or \`meridian recall WORDS\`, read it with \`expand\`.
 
 ## Primary Objective
 - Finish it

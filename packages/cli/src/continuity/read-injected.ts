@@ -2,8 +2,8 @@
 import { join } from "node:path"
 
 import { contradiction, readInjections, type Injection } from "@meridian/continuity"
+import { plainText } from "@meridian/protocol"
 
-import { plainText } from "../direct/conversation/plain-text.ts"
 import { projectRoot } from "./project-root.ts"
 import { stateFolder } from "./state-folder.ts"
 

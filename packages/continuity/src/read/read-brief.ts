@@ -31,6 +31,7 @@ export interface ReadBriefOptions {
   readonly attachments?: readonly Attachment[]
   /** How the pinned part begins. */
   readonly head?: PinnedOptions["head"]
+  readonly note?: PinnedOptions["note"]
   /** For an agent a phrase that only fills a gap is left out: nobody said it. */
   readonly reader?: "person" | "agent"
   /** What the caller knows beside the files (its log, its working set). Newer than the files: a single value replaces theirs. */
@@ -85,11 +86,12 @@ export const readBrief = async (options: ReadBriefOptions): Promise<Brief> => {
   const limits = options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }
   const told = options.reader === "agent" ? facts.filter(({ source }) => source !== DEFAULT_SOURCE) : facts
   const rendered = renderSettledBrief(told, limits)
-  const { attachments, head } = options
+  const { attachments, head, note } = options
   const pinned = renderSettledPinned(facts, {
     ...limits,
     ...(attachments === undefined ? {} : { attachments }),
     ...(head === undefined ? {} : { head }),
+    ...(note === undefined ? {} : { note }),
   })
   return {
     text: rendered.text,

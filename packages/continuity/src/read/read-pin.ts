@@ -40,6 +40,8 @@ export interface PinQuery {
   readonly window?: number
   readonly maxTokens?: number
   readonly head?: NonNullable<ReadBriefOptions["head"]>
+  /** The command is there: older history can be searched with it. */
+  readonly canRecall?: boolean
   /** Whether the summary of the compaction this is made for is in the ledger already. */
   readonly isSummaryKnown?: boolean
   /** How long reading may take in all. */
@@ -89,6 +91,7 @@ export const readPin = async (query: PinQuery): Promise<Pin> => {
       ...skillBodies(ledger),
     ]),
     head: query.head ?? "state",
+    ...(query.canRecall === true ? { note: RECALL_NOTE } : {}),
   } as const
   if (query.withProject === false) return { ...fromFacts(known, options), tokensAtMost: maxTokens }
   const brief = await readBrief({
@@ -101,6 +104,9 @@ export const readPin = async (query: PinQuery): Promise<Pin> => {
   })
   return { ...brief, tokensAtMost: maxTokens }
 }
+
+const RECALL_NOTE =
+  "Older history is not lost: search it with the MCP tool `recall` or `meridian recall WORDS`, read it with `expand`."
 
 /** Files of the ledger as the project sees them, with when they were touched. */
 export const touchedIn = ({ files }: LedgerState, place: Place): readonly TouchedFile[] =>

@@ -20,6 +20,12 @@ export const CONTINUITY_FAILURES = {
     cause: (f) => `${f["path"]} exists and is not Meridian's plugin.`,
     next: () => "move or rename that file and run the command again.",
   },
+  RECALL_PLACE_UNKNOWN: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `No conversation of this project is at '${f["place"]}'.`,
+    next: () => "run 'meridian recall WORDS' and take a place it shows.",
+  },
   PLUGIN_NOT_BUILT: {
     exit: 1,
     http: 500,

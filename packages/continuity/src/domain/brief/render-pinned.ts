@@ -17,6 +17,8 @@ export interface PinnedOptions extends RenderOptions {
   readonly attachments?: readonly Attachment[]
   /** `resume`: the whole of what a host is told after a compaction. `state`: one part of what it is told. */
   readonly head?: "resume" | "state"
+  /** One more line below the head. */
+  readonly note?: string
 }
 
 const HEADS = {
@@ -41,7 +43,7 @@ export const renderSettledPinned = (facts: readonly Fact[], options: PinnedOptio
   )
   if (shelves.every(({ section }) => section.heading === "Recent Commits") && attachments.length === 0)
     return { text: "", leftOut: 0 }
-  const head = HEADS[kind]
+  const head = options.note === undefined ? HEADS[kind] : `${HEADS[kind]}\n${options.note}`
   const maxBytes = budgetBytes(options)
   const room = maxBytes - utf8Length(head) - shelves.length
   const wanted = Math.min(sizeOfAttachments(attachments), Math.floor(maxBytes * ATTACHMENT_SHARE))

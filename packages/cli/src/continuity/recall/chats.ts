@@ -1,0 +1,39 @@
+/** Chats and runs of every space of a project, with what their harness calls the conversation. */
+import { openGuardedReader } from "@meridian/continuity"
+import { parseObject, textAt } from "@meridian/protocol"
+
+import type { Chat } from "./conversations.ts"
+
+const MOST_SPACES = 200
+
+/** The newest of each chat; a line nobody understands says nothing. */
+export const readChats = (stateRoot: string): readonly Chat[] => {
+  const reader = openGuardedReader(`${stateRoot}/.spaces`)
+  const spaces = reader.list(".")
+  if (spaces.kind !== "entries") return []
+  return spaces.entries
+    .filter(({ name, type }) => type === "folder" && /^s\d{1,9}$/.test(name))
+    .slice(-MOST_SPACES)
+    .flatMap(({ name }) => {
+      const log = reader.read(`${name}/sessions.jsonl`, { part: "tail" })
+      return log.kind === "text" ? chatsIn(log.text) : []
+    })
+}
+
+const chatsIn = (log: string): readonly Chat[] => {
+  const chats = new Map<string, Chat>()
+  for (const line of log.split("\n")) {
+    const event = parseObject(line)
+    const chat = textAt(event, "chat_id")
+    if (chat === undefined) continue
+    const known = chats.get(chat)
+    const session = textAt(event, "harness_session_id") ?? known?.session ?? ""
+    chats.set(chat, {
+      chat,
+      session,
+      harness: textAt(event, "harness") ?? known?.harness ?? "",
+      cwd: textAt(event, "cwd") ?? known?.cwd,
+    })
+  }
+  return [...chats.values()].filter(({ session }) => session !== "")
+}
