@@ -121,6 +121,22 @@ export const CONTINUITY_BEHAVIOURS = {
     seed: "001",
     says: "after a compaction the pinned part is in every main request, with stable text",
   },
+  "hook.ledger": {
+    seed: "issue 16",
+    says: "a hook pins what its host's transcript says: task, changes, constraints and the rest of the ledger",
+  },
+  "hook.nothing": {
+    seed: "issue 16",
+    says: "nothing known means nothing injected",
+  },
+  "hook.never-fails": {
+    seed: "issue 16",
+    says: "a hook never fails its host's turn, whatever the transcript is",
+  },
+  "check.opencode": {
+    seed: "issue 16",
+    says: "init --check and doctor say whether the plugin is there, current, injecting, and what works beside it",
+  },
   "recall.every-harness": {
     seed: "issue 16",
     says: "what was said in any harness of a project is found, with harness, time and place",

@@ -21,8 +21,10 @@ const listed = (help: string): readonly string[] =>
 
 const FOR_AGENTS = [
   "doctor",
+  "expand",
   "models list",
   "models show",
+  "recall",
   "run cancel",
   "run continue",
   "run files",

@@ -92,6 +92,10 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
     configPath: choices.configPath,
     program,
     harnesses: [...HARNESSES, directEntry(program)],
+    checkHosts: async (harnesses) => {
+      const { checkHost, HOSTS } = await import("./continuity/index.ts")
+      return HOSTS.map((host) => checkHost(host, { cwd, env, harnesses }))
+    },
   }
   return { world, stoppedBy: () => first }
 }

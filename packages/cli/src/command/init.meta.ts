@@ -3,6 +3,7 @@ import {
   CLAIM,
   defineMeta,
   FILE_TIERS,
+  HOST_CHECK,
   listOf,
   objectOf,
   oneOf,
@@ -15,11 +16,15 @@ export const INIT = defineMeta({
   audience: "human",
   summary: "Write .meridian/config.toml with every option explained, or connect a harness.",
   details:
-    "Without a flag: the configuration file, every option commented out; a file that is there is never overwritten. With --claude, --codex or --opencode: the hook or plugin that gives the harness the brief after a compaction; running it again changes nothing, --remove takes it out. In each case the folder is trusted from now on, as 'meridian trust' does it: what its files decide already is shown.",
+    "Without a flag: the configuration file, every option commented out; a file that is there is never overwritten. With --claude, --codex or --opencode: the hook or plugin that gives the harness the brief after a compaction; running it again changes nothing, --remove takes it out, --check only looks. In each case the folder is trusted from now on, as 'meridian trust' does it: what its files decide already is shown.",
   fields: {
     claude: { type: "boolean", description: "Connect Claude Code (a hook in .claude/settings.json)." },
     codex: { type: "boolean", description: "Connect Codex (a hook in .codex/hooks.json)." },
     opencode: { type: "boolean", description: "Connect OpenCode (.opencode/plugins/meridian.ts)." },
+    check: {
+      type: "boolean",
+      description: "Say whether they are connected, current and really injecting; change nothing.",
+    },
     remove: { type: "boolean", description: "Disconnect the named harnesses instead." },
     tier: TIER_FIELD,
   },
@@ -28,6 +33,7 @@ export const INIT = defineMeta({
     {
       path: STRING,
       created: BOOLEAN,
+      checks: listOf(HOST_CHECK),
       trusted: objectOf({ path: STRING, tier: oneOf(...FILE_TIERS), decides: listOf(CLAIM) }),
       hosts: listOf(
         objectOf({
@@ -39,5 +45,5 @@ export const INIT = defineMeta({
       ),
     },
   ),
-  examples: ["init", "init --claude --opencode", "init --claude --remove"],
+  examples: ["init", "init --claude --opencode", "init --opencode --check", "init --claude --remove"],
 })

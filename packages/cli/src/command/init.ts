@@ -1,6 +1,14 @@
 /** `meridian init`: the configuration file, or the connection to a harness. */
 import { Failure } from "@meridian/protocol"
-import { claimLines, implement, initConfig, trustHere, type World } from "@meridian/spaces"
+import {
+  checkHarnesses,
+  claimLines,
+  hostLines,
+  implement,
+  initConfig,
+  trustHere,
+  type World,
+} from "@meridian/spaces"
 
 import { INIT } from "./init.meta.ts"
 
@@ -12,14 +20,17 @@ export const init = implement(INIT, {
         problem: "--remove needs --claude, --codex or --opencode.",
         next: "run 'meridian init --help'.",
       })
+    if (input.check) return { checks: await check(asked, world) }
     const written = asked.length === 0 ? await initConfig(world) : await connect(asked, input.remove, world)
     const trusted = await trustHere(world, input.tier)
     return { ...written, ...(trusted === undefined ? {} : { trusted }) }
   },
-  text: ({ path, created, hosts }) =>
-    hosts === undefined
-      ? `${created === true ? "created" : "exists"}: ${path}`
-      : hosts.map((host) => `${host.action}: ${host.path}`).join("\n"),
+  text: ({ path, created, hosts, checks }) =>
+    checks !== undefined
+      ? checks.flatMap(hostLines).join("\n")
+      : hosts === undefined
+        ? `${created === true ? "created" : "exists"}: ${path}`
+        : hosts.map((host) => `${host.action}: ${host.path}`).join("\n"),
   notes: ({ hosts, trusted }) =>
     [
       ...(hosts ?? []).flatMap((host) => host.notes),
@@ -32,6 +43,14 @@ export const init = implement(INIT, {
 })
 
 type Host = "claude" | "codex" | "opencode"
+
+/** All three unless some are named. */
+const check = async (asked: readonly Host[], world: World) => {
+  const { checkHost, HOSTS } = await import("../continuity/index.ts")
+  const { cwd, env } = world
+  const harnesses = await checkHarnesses(world, undefined)
+  return (asked.length === 0 ? HOSTS : asked).map((host) => checkHost(host, { cwd, env, harnesses }))
+}
 
 const connect = async (asked: readonly Host[], remove: boolean, { cwd, env, program }: World) => {
   const { installHost } = await import("../continuity/index.ts")

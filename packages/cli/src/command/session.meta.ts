@@ -33,7 +33,7 @@ export const SESSION_COMPACTIONS = defineMeta({
   audience: "human",
   summary: "Show what each compaction of a session kept and dropped.",
   details:
-    "Tokens before and after, messages summarised, facts of the brief with their sources, and quotes that were removed because nobody had said them. The one in force is marked; 'session restore' goes back to another.",
+    "Tokens before and after, messages summarised, facts of the brief with their sources, and quotes that were removed because nobody had said them. The one in force is marked; 'session restore' goes back to another. For a conversation in Claude Code, Codex or OpenCode, by its own session id or as a chat (c3): what the summary kept, what was put back into the next request, what was lost, and requests the summary invented.",
   fields: { session, database },
   output: objectOf({
     compactions: listOf(
@@ -50,6 +50,14 @@ export const SESSION_COMPACTIONS = defineMeta({
           fallback: STRING,
           error: STRING,
           removed_quotes: listOf(STRING),
+          harness: STRING,
+          at: STRING,
+          kept: listOf(STRING),
+          put_back: listOf(STRING),
+          lost: listOf(STRING),
+          invented: listOf(STRING),
+          contradicted: BOOLEAN,
+          injected_tokens: INTEGER,
           facts: listOf(objectOf({ kind: STRING, text: STRING, source: STRING })),
         },
       ),

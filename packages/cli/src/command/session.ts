@@ -39,10 +39,19 @@ export const sessionList = implement(SESSION_LIST, {
 })
 
 export const sessionCompactions = implement(SESSION_COMPACTIONS, {
-  run: ({ session, database }, world) =>
-    lookWithEngine(database, world, async (engine) => ({
-      compactions: (await engine.sessions.receipts(session)).map(toDocument),
-    })),
+  run: async ({ session, database }, world) => {
+    try {
+      return await lookWithEngine(database, world, async (engine) => ({
+        compactions: (await engine.sessions.receipts(session)).map(toDocument),
+      }))
+    } catch (unknown) {
+      // Not one of ours: perhaps a conversation of a host, by its own id or as a chat of a space.
+      const { hostCompactions } = await import("../continuity/host-compactions.ts")
+      const compactions = database === undefined ? await hostCompactions(world, session) : undefined
+      if (compactions === undefined) throw unknown
+      return { compactions }
+    }
+  },
   text: ({ compactions }) =>
     compactions.length === 0 ? "Never compacted." : compactions.map(tell).join("\n\n"),
 })
@@ -80,8 +89,22 @@ const tell = (compaction: Document): string =>
         ]),
     ...(compaction.error === undefined ? [] : [`  ${compaction.error}`]),
     ...(compaction.removed_quotes ?? []).map((quote) => `  removed, nobody said it: ${quote}`),
+    ...hostLines(compaction),
     ...(compaction.facts ?? []).map((fact) => `  ${fact.kind}: ${fact.text} (${fact.source})`),
   ].join("\n")
+
+/** Of a conversation in a host: what its summary held, what the next request was given, what was in neither. */
+const hostLines = ({ at, kept, put_back, lost, invented, contradicted, injected_tokens }: Document) => [
+  ...(at === undefined ? [] : [`  at ${at}`]),
+  ...(injected_tokens === undefined ? [] : [`  put back with ${injected_tokens} tokens`]),
+  ...(kept ?? []).map((fact) => `  kept by the summary: ${oneLine(fact)}`),
+  ...(put_back ?? []).map((fact) => `  put back: ${oneLine(fact)}`),
+  ...(lost ?? []).map((fact) => `  lost: ${oneLine(fact)}`),
+  ...(invented ?? []).map(
+    (claim) =>
+      `  invented by the summary${contradicted === true ? ", and contradicted" : ""}: ${oneLine(claim)}`,
+  ),
+]
 
 export const sessionRestore = implement(SESSION_RESTORE, {
   run: ({ session, to, database }, world) =>

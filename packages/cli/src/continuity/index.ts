@@ -15,3 +15,4 @@
 export { makeBrief } from "./make-brief.ts"
 export { readInjected } from "./read-injected.ts"
 export { installHost } from "./install-host.ts"
+export { checkHost, HOSTS } from "./check-hosts.ts"

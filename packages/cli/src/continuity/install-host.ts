@@ -28,7 +28,7 @@ export interface InstallOutput {
   readonly notes: readonly string[]
 }
 
-const SETTINGS = { claude: ".claude/settings.json", codex: ".codex/hooks.json" } as const
+export const SETTINGS = { claude: ".claude/settings.json", codex: ".codex/hooks.json" } as const
 
 const NOTES = {
   claude: [],

@@ -1,5 +1,5 @@
 /** The plugin of OpenCode is one file in the project: `.opencode/plugins/meridian.ts`, a copy of the built one. */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
@@ -40,6 +40,45 @@ export const removePlugin = (root: string): PluginChange => {
   if (before !== undefined && !before.startsWith(PLUGIN_MARK)) throw new Failure("PLUGIN_NOT_OURS", { path })
   const removed = [PLACE, ...OTHER_PLACES].filter((place) => removeOurs(join(root, place)))
   return { path, action: removed.length > 0 ? "removed" : "absent" }
+}
+
+export interface FoundPlugin {
+  readonly path: string
+  /** Ours as this version ships it, ours of another version, or somebody else's. */
+  readonly kind: "current" | "older" | "other"
+  readonly text: string
+}
+
+/** Files that OpenCode would load from these configuration folders. */
+export const findPlugins = (folders: readonly string[]): readonly FoundPlugin[] =>
+  folders.flatMap((folder) =>
+    ["plugins", "plugin"].flatMap((name) =>
+      filesIn(join(folder, name)).flatMap((file): readonly FoundPlugin[] => {
+        const path = join(folder, name, file)
+        const text = /\.[jt]s$/.test(file) ? readText(path) : undefined
+        if (text === undefined) return []
+        if (!text.startsWith(PLUGIN_MARK)) return [{ path, kind: "other", text: text.slice(0, MOST_READ) }]
+        return [{ path, kind: text === builtOrNothing() ? "current" : "older", text: "" }]
+      }),
+    ),
+  )
+
+const MOST_READ = 1024 * 1024
+
+const filesIn = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder).slice(0, 200)
+  } catch {
+    return []
+  }
+}
+
+const builtOrNothing = (): string | undefined => {
+  try {
+    return readBuilt()
+  } catch {
+    return undefined
+  }
 }
 
 const removeOurs = (path: string): boolean => {

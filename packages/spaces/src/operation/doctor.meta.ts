@@ -1,4 +1,5 @@
 import { HARNESS_IDS } from "../port/harness.ts"
+import { HOST_CHECK } from "./host-check.ts"
 import { defineMeta } from "./operation.ts"
 import { BOOLEAN, described, INTEGER, listOf, objectOf, oneOf, STRING } from "./schema.ts"
 
@@ -37,7 +38,8 @@ export const DOCTOR = defineMeta({
         },
       ),
     ),
+    continuity: listOf(HOST_CHECK),
   }),
   details:
-    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error.",
+    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error. Under continuity: whether our hook or plugin is in Claude Code, Codex and OpenCode, whether it is current, what it injected last, and what else works on compactions there.",
 })

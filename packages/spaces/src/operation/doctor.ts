@@ -11,6 +11,7 @@ import { changeSpace, listSpaces } from "../store/space-store.ts"
 import { checkConfiguration } from "./doctor-configuration.ts"
 import { checkHarnesses, harnessLine } from "./doctor-harnesses.ts"
 import { DOCTOR, REPAIRS, type FINDINGS } from "./doctor.meta.ts"
+import { hostLines } from "./host-check.ts"
 import { implement } from "./operation.ts"
 import { openState, type State } from "./state.ts"
 
@@ -41,6 +42,7 @@ export const doctor = implement(DOCTOR, {
       ...checkups.flatMap((checkup) => checkup.findings),
     ]
     const left = findings.filter((finding) => !finding.repaired)
+    const harnesses = await checkHarnesses(world, config)
     return {
       ok: left.length === 0,
       repo_root: state.place.project,
@@ -50,7 +52,8 @@ export const doctor = implement(DOCTOR, {
       repaired: REPAIRS.filter((id) => findings.some((finding) => finding.id === id && finding.repaired)),
       warnings: left.map((finding) => `${finding.id}: ${finding.space_id}: ${finding.what}`),
       findings,
-      harnesses: await checkHarnesses(world, config),
+      harnesses,
+      continuity: (await world.checkHosts?.(harnesses)) ?? [],
     }
   },
   text: (report) =>
@@ -65,6 +68,7 @@ export const doctor = implement(DOCTOR, {
           `${finding.repaired ? "repaired" : "warning"}: ${finding.id}: ${finding.space_id}: ${finding.what}`,
       ),
       ...report.harnesses.map(harnessLine),
+      ...report.continuity.flatMap(hostLines),
     ].join("\n"),
   exitCode: (report) => (report.ok ? 0 : 1),
 })

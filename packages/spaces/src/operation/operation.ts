@@ -23,7 +23,7 @@ export interface OperationMeta<F extends Fields = Fields, Output extends Json = 
   readonly examples?: readonly string[]
   readonly fields: F
   readonly output: Schema<Output>
-  /** Name of the MCP tool, for the eleven that are one. */
+  /** Name of the MCP tool, for those that are one. */
   readonly tool?: string
   /** What a caller of the tool should know besides the summary; `details` speaks of flags and streams. */
   readonly toolDetails?: string

@@ -6,6 +6,7 @@ import type { Facts } from "@meridian/protocol"
 
 import type { WarningCode } from "../domain/warning.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
+import type { HostCheck, KnownHarness } from "./host-check.ts"
 
 export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP"
 
@@ -40,6 +41,8 @@ export interface World {
   readonly configPath: string | undefined
   /** Command and first arguments that start this program again (the background worker). */
   readonly program: readonly [command: string, ...args: readonly string[]]
+  /** What only the command knows: whether facts survive a compaction in the harnesses of others. */
+  readonly checkHosts?: (harnesses: readonly KnownHarness[]) => Promise<readonly HostCheck[]>
   /** Instead of the harnesses spaces knows by itself: the command adds `direct`. */
   readonly harnesses?: readonly HarnessEntry[]
 }

@@ -127,6 +127,12 @@ export const expand = async (scene: RecallScene, range: string): Promise<Expande
   return { place: range, harness: conversation.harness, session: conversation.session, entries, isCut }
 }
 
+/** By what its harness calls it, or its space. */
+export const findConversation = async (
+  scene: RecallScene,
+  reference: string,
+): Promise<Conversation | undefined> => (await conversationsOf(scene)).find(isOf(scene, reference))
+
 const conversationsOf = async ({ env, root, stateRoot }: RecallScene): Promise<readonly Conversation[]> => {
   const chats = readChats(stateRoot)
   const sessions = new Set(chats.map(({ session }) => session))

@@ -1,0 +1,130 @@
+/**
+ * Whether a host is connected, and whether that does anything: is the hook or plugin there and current, what was injected
+ * last, and what else works on compactions beside it. Looked at, never started or changed.
+ */
+import { existsSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+
+import { readInjections } from "@meridian/continuity"
+import type { HostCheck, KnownHarness } from "@meridian/spaces"
+import { parse as parseJsonc } from "jsonc-parser"
+
+import { addHooks } from "./host-hooks.ts"
+import { SETTINGS } from "./install-host.ts"
+import { findPlugins, type FoundPlugin } from "./plugin-file.ts"
+import { projectRoot } from "./project-root.ts"
+import { injectionFolder } from "./read-injected.ts"
+
+export type CheckedHost = "claude" | "codex" | "opencode"
+
+export interface CheckScene {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly harnesses: readonly KnownHarness[]
+}
+
+export const HOSTS: readonly CheckedHost[] = ["claude", "codex", "opencode"]
+
+export const checkHost = (host: CheckedHost, scene: CheckScene): HostCheck => {
+  const root = projectRoot(scene.cwd)
+  const checked = host === "opencode" ? checkOpencode(root, scene) : checkHook(host, root)
+  const last = readInjections(
+    injectionFolder(scene.env),
+    (injection) => injection.host === host && projectRoot(injection.directory) === root,
+  ).at(-1)
+  const note = noteOf(host, checked, scene, last === undefined)
+  return {
+    ...checked,
+    ...(last === undefined
+      ? {}
+      : { last_injection: { at: last.at, tokens: last.tokens, session: last.session } }),
+    ...(note === undefined ? {} : { note }),
+  }
+}
+
+type Checked = Pick<HostCheck, "host" | "connected" | "current" | "place" | "beside">
+
+const checkHook = (host: "claude" | "codex", root: string): Checked => {
+  const path = join(root, SETTINGS[host])
+  const text = readText(path)
+  const program = /"((?:[^"\\]|\\.)*?) brief --host /.exec(text)?.[1]?.replaceAll(String.raw`\"`, `"`)
+  const edit = program === undefined ? undefined : addHooks(text, host, program)
+  const connected = edit !== undefined && edit.kind !== "invalid"
+  return {
+    host,
+    connected,
+    current: edit?.kind === "keep",
+    ...(connected ? { place: path } : {}),
+    beside: [],
+  }
+}
+
+const checkOpencode = (root: string, { env }: CheckScene): Checked => {
+  const folders = configFolders(root, env)
+  const plugins = findPlugins(folders)
+  const named = folders.flatMap((folder) => namedIn(folder))
+  const ours = plugins.find(({ kind }) => kind !== "other")
+  const entry = named.find((name) => /meridian/i.test(name))
+  const place = ours?.path ?? entry
+  return {
+    host: "opencode",
+    connected: place !== undefined,
+    current: ours === undefined ? entry !== undefined : ours.kind === "current",
+    ...(place === undefined ? {} : { place }),
+    beside: [
+      ...plugins.filter(hooksCompaction).map(({ path }) => path),
+      ...named.filter((name) => COMPACTION_PLUGIN.test(name) && !/meridian/i.test(name)),
+    ],
+  }
+}
+
+/** Of the project and of the user. */
+const configFolders = (root: string, env: CheckScene["env"]): readonly string[] => {
+  const home = env["HOME"] ?? ""
+  const base = env["XDG_CONFIG_HOME"] || join(home, ".config")
+  return [join(root, ".opencode"), root, env["OPENCODE_CONFIG_DIR"] ?? "", join(base, "opencode")].filter(
+    (folder) => folder !== "" && existsSync(folder),
+  )
+}
+
+/** Packages that a configuration names. */
+const namedIn = (folder: string): readonly string[] =>
+  ["opencode.json", "opencode.jsonc"].flatMap((name) => {
+    const document: unknown = parseJsonc(readText(join(folder, name)))
+    const plugins: unknown =
+      typeof document === "object" && document !== null ? Reflect.get(document, "plugin") : undefined
+    return (Array.isArray(plugins) ? plugins : []).flatMap((entry: unknown) => {
+      const named: unknown = Array.isArray(entry) ? entry[0] : entry
+      return typeof named === "string" ? [named.slice(0, 300)] : []
+    })
+  })
+
+/** By their names: what a package does cannot be read here. */
+const COMPACTION_PLUGIN = /compact|context|recall|memory|session-state|oh-my-opencode|opencode-rules/i
+
+const hooksCompaction = ({ kind, text }: FoundPlugin): boolean =>
+  kind === "other" && /session\.compacting|compaction\.autocontinue|session\.compacted/.test(text)
+
+const noteOf = (
+  host: CheckedHost,
+  { connected, current }: Checked,
+  { harnesses }: CheckScene,
+  isSilent: boolean,
+): string | undefined => {
+  const version = harnesses.find(({ harness }) => harness === host)?.version
+  if (host === "opencode" && version !== undefined && Number(version.split(".")[0]) >= 2)
+    return `OpenCode ${version} is installed, and this plugin is for 1.x: 2.x does not load it. Keep 1.x for now (npm install -g opencode-ai@1), or use Claude Code, Codex or direct.`
+  if (!connected) return `run 'meridian init --${host}' to keep facts over a compaction.`
+  if (!current) return `run 'meridian init --${host}' to bring it up to date.`
+  return host === "codex" && isSilent
+    ? "Codex runs a hook only after you have trusted it: start codex here, open /hooks and trust it."
+    : undefined
+}
+
+const readText = (path: string): string => {
+  try {
+    return statSync(path).isFile() ? readFileSync(path, "utf8") : ""
+  } catch {
+    return ""
+  }
+}

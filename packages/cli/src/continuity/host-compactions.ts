@@ -1,0 +1,41 @@
+/** Receipts of a conversation in a host, as `session compactions` shows them. */
+import { openPlace, type World } from "@meridian/spaces"
+
+import { readHostReceipts, type HostReceipts } from "./host-receipts.ts"
+
+/** Undefined when no harness knows such a conversation in this project. */
+export const hostCompactions = async (world: Pick<World, "env" | "cwd" | "signal">, reference: string) => {
+  const { project, root } = openPlace(world.env, world.cwd)
+  const scene = {
+    env: world.env,
+    root: project,
+    stateRoot: root,
+    clock: () => performance.now(),
+    signal: world.signal,
+  }
+  const found = await readHostReceipts(scene, reference)
+  return found?.receipts.map((receipt, index) => documentOf(found, receipt, index))
+}
+
+const documentOf = (
+  { harness, session, receipts }: HostReceipts,
+  receipt: HostReceipts["receipts"][number],
+  index: number,
+) => ({
+  compaction_id: `${harness}:${session}@${receipt.number}`,
+  status: "ended",
+  reason: "host",
+  in_force: index === receipts.length - 1,
+  seq: receipt.number,
+  harness,
+  ...(receipt.time === undefined ? {} : { at: new Date(receipt.time).toISOString() }),
+  summary: receipt.summary,
+  kept: receipt.kept.map(told),
+  put_back: receipt.putBack.map(told),
+  lost: receipt.lost.map(told),
+  invented: receipt.invented,
+  contradicted: receipt.isContradicted,
+  ...(receipt.injection === undefined ? {} : { injected_tokens: receipt.injection.tokens }),
+})
+
+const told = ({ kind, text }: { readonly kind: string; readonly text: string }): string => `${kind}: ${text}`

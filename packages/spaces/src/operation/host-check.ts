@@ -1,0 +1,39 @@
+/** Whether our hook or plugin is in a harness of somebody else's, and whether it does anything. */
+import { BOOLEAN, described, INTEGER, listOf, objectOf, oneOf, STRING, type DocumentOf } from "./schema.ts"
+
+export const HOST_CHECK = objectOf(
+  {
+    host: oneOf("claude", "codex", "opencode"),
+    connected: described(BOOLEAN, "Our hook or plugin is there."),
+    current: described(BOOLEAN, "It is what this version installs."),
+    beside: described(listOf(STRING), "Others that work on compactions of the same harness."),
+  },
+  {
+    place: STRING,
+    last_injection: objectOf({ at: STRING, tokens: INTEGER, session: STRING }),
+    note: STRING,
+  },
+)
+
+export type HostCheck = DocumentOf<typeof HOST_CHECK>
+
+/** What a check wants to know of a harness. */
+export interface KnownHarness {
+  readonly harness: string
+  readonly version?: string | undefined
+}
+
+/** Three lines at most, for people. */
+export const hostLines = (check: HostCheck): readonly string[] => {
+  const { host, connected, current, place, last_injection: last, beside, note } = check
+  const state = connected ? (current ? "connected" : "connected by another version") : "not connected"
+  const injected =
+    last === undefined
+      ? "nothing injected yet"
+      : `last injection ${last.at}, ${last.tokens} tokens, session ${last.session}`
+  return [
+    `continuity: ${host}: ${state}${place === undefined ? "" : ` (${place})`}; ${injected}`,
+    ...(beside.length === 0 ? [] : [`continuity: ${host}: also works on compactions: ${beside.join(", ")}`]),
+    ...(note === undefined ? [] : [`continuity: ${host}: ${note}`]),
+  ]
+}
