@@ -73,9 +73,11 @@ const scene = () => {
   mkdirSync(dirname(database), { recursive: true })
   const opencode = new DatabaseSync(database)
   opencode.exec(
-    "CREATE TABLE session (id TEXT, directory TEXT, time_updated INTEGER); CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT); CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT)",
+    "CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT, title TEXT, revert TEXT, time_created INTEGER, time_updated INTEGER); CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT); CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT)",
   )
-  opencode.prepare("INSERT INTO session VALUES (?, ?, ?)").run("ses_oc", project, 1_767_323_045_000)
+  opencode
+    .prepare("INSERT INTO session VALUES (?, NULL, ?, 'Signs', NULL, ?, ?)")
+    .run("ses_oc", project, 1_767_323_043_000, 1_767_323_045_000)
   opencode
     .prepare("INSERT INTO message VALUES (?, ?, ?, ?)")
     .run("msg_1", "ses_oc", 1, JSON.stringify({ role: "user", time: { created: 1_767_323_043_000 } }))
@@ -113,7 +115,7 @@ verifies("recall.every-harness", async () => {
     expect.objectContaining({ place: "claude:11111111-claude#3", role: "assistant" }),
   ])
   expect(document(await call("recall", "kumquat", "--json"))).toMatchObject({
-    hits: [{ harness: "direct", role: "user" }],
+    hits: [{ harness: "engine", role: "user" }],
   })
 })
 
@@ -152,7 +154,7 @@ test("secrets are hidden, control characters do not reach a terminal, and the so
       "a",
       null,
       "user",
-      "the wombat key is sk-ant-abcdefghijklmnopqrstuvwx and mine is hunter2hunter2 \u001b[31mred",
+      "the wombat key is sk-ant-api03-Xq7Rt2LmV9sKd4HwPz8NbYc1 and mine is hunter2hunter2 \u001b[31mred",
     ),
   )
   const before = readFileSync(path)
@@ -160,7 +162,7 @@ test("secrets are hidden, control characters do not reach a terminal, and the so
     cwd: project,
     env: { ...env, MY_TOKEN: "hunter2hunter2" },
   })
-  expect(ran.stdout).toContain("the wombat key is [api key] and mine is [secret]")
+  expect(ran.stdout).toContain("the wombat key is [hidden: ")
   for (const hidden of ["sk-ant", "hunter2", "\u001b"]) expect(ran.stdout).not.toContain(hidden)
   expect(readFileSync(path)).toEqual(before)
 })

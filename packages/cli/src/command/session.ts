@@ -47,7 +47,7 @@ export const sessionCompactions = implement(SESSION_COMPACTIONS, {
     } catch (unknown) {
       // Not one of ours: perhaps a conversation of a host, by its own id or as a chat of a space.
       const { hostCompactions } = await import("../continuity/host-compactions.ts")
-      const compactions = database === undefined ? await hostCompactions(world, session) : undefined
+      const compactions = database === undefined ? hostCompactions(world, session) : undefined
       if (compactions === undefined) throw unknown
       return { compactions }
     }

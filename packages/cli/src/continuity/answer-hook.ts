@@ -14,9 +14,9 @@ import {
   type Injection,
 } from "@meridian/continuity"
 
+import { stateFolder } from "../sessions/harness-places.ts"
 import type { HookInput } from "./hook-input.ts"
 import { ledgerForHost, pinForHost, type HostPinQuery } from "./host-pin.ts"
-import { stateFolder } from "./state-folder.ts"
 
 export interface HookAnswer {
   /** What stdout shows; empty when there is nothing to say. */
@@ -90,9 +90,8 @@ const record = (
   call: HookCall,
   injection: Omit<Injection, "at" | "host" | "session" | "directory">,
 ): void => {
-  const folder = stateFolder(call.env)
-  if (folder === undefined || call.input === undefined) return
-  recordInjection(join(folder, "injections"), {
+  if (call.input === undefined) return
+  recordInjection(join(stateFolder(call.env), "injections"), {
     at: call.now().toISOString(),
     host: call.host,
     session: call.input.session,

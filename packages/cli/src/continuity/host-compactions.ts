@@ -4,16 +4,17 @@ import { openPlace, type World } from "@meridian/spaces"
 import { readHostReceipts, type HostReceipts } from "./host-receipts.ts"
 
 /** Undefined when no harness knows such a conversation in this project. */
-export const hostCompactions = async (world: Pick<World, "env" | "cwd" | "signal">, reference: string) => {
+export const hostCompactions = (world: Pick<World, "env" | "cwd" | "signal">, reference: string) => {
   const { project, root } = openPlace(world.env, world.cwd)
   const scene = {
     env: world.env,
+    cwd: world.cwd,
     root: project,
     stateRoot: root,
     clock: () => performance.now(),
     signal: world.signal,
   }
-  const found = await readHostReceipts(scene, reference)
+  const found = readHostReceipts(scene, reference)
   return found?.receipts.map((receipt, index) => documentOf(found, receipt, index))
 }
 

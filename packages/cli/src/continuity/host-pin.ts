@@ -21,9 +21,9 @@ import {
   type Rule,
 } from "@meridian/continuity"
 
+import { stateFolder } from "../sessions/harness-places.ts"
 import type { HookInput } from "./hook-input.ts"
 import { projectRoot } from "./project-root.ts"
-import { stateFolder } from "./state-folder.ts"
 
 export interface HostPinQuery {
   readonly host: "claude" | "codex"
@@ -76,11 +76,7 @@ export const ledgerForHost = (
 ): { readonly ledger: LedgerState; readonly warnings: readonly string[] } => {
   const { env, input } = query
   if (input?.transcript === undefined) return { ledger: EMPTY_LEDGER, warnings: [] }
-  const folder = stateFolder(env)
-  const read = readTranscript({
-    path: input.transcript,
-    ...(folder === undefined ? {} : { folder: join(folder, "transcripts") }),
-  })
+  const read = readTranscript({ path: input.transcript, folder: join(stateFolder(env), "transcripts") })
   if (read.kind === "refused")
     return { ledger: EMPTY_LEDGER, warnings: [`the transcript is not read: ${read.reason}`] }
   const isOurs =

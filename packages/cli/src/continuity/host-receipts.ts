@@ -21,13 +21,10 @@ export interface HostReceipts {
 }
 
 /** Undefined when no harness knows such a conversation in this project. */
-export const readHostReceipts = async (
-  scene: RecallScene,
-  reference: string,
-): Promise<HostReceipts | undefined> => {
-  const conversation = await findConversation(scene, reference)
-  if (conversation === undefined || conversation.harness === "direct") return undefined
-  const { harness, session, path } = conversation
+export const readHostReceipts = (scene: RecallScene, reference: string): HostReceipts | undefined => {
+  const conversation = findConversation(scene, reference)
+  if (conversation === undefined || conversation.keeper === "engine") return undefined
+  const { keeper: harness, id: session, path } = conversation
   const injections = readInjections(
     injectionFolder(scene.env),
     (injection) => injection.host === harness && injection.session === session,

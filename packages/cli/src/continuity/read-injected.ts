@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { contradiction, readInjections, type Injection } from "@meridian/continuity"
 import { plainText } from "@meridian/protocol"
 
+import { stateFolder } from "../sessions/harness-places.ts"
 import { projectRoot } from "./project-root.ts"
-import { stateFolder } from "./state-folder.ts"
 
 export interface InjectedOutput {
   /** Where it is written down. */
@@ -27,7 +27,7 @@ export const readInjected = (input: {
 }
 
 export const injectionFolder = (env: Readonly<Record<string, string | undefined>>): string =>
-  join(stateFolder(env) ?? "", "injections")
+  join(stateFolder(env), "injections")
 
 const nothing = (folder: string): string =>
   `Nothing was put into a request of this directory yet (looked in ${folder}). It happens after a compaction, in a harness that 'meridian init' has connected.`

@@ -2,7 +2,12 @@
 import { openGuardedReader } from "@meridian/continuity"
 import { parseObject, textAt } from "@meridian/protocol"
 
-import type { Chat } from "./conversations.ts"
+/** A conversation of a space. */
+export interface Chat {
+  readonly chat: string
+  /** What the harness calls it. */
+  readonly session: string
+}
 
 const MOST_SPACES = 200
 
@@ -28,12 +33,7 @@ const chatsIn = (log: string): readonly Chat[] => {
     if (chat === undefined) continue
     const known = chats.get(chat)
     const session = textAt(event, "harness_session_id") ?? known?.session ?? ""
-    chats.set(chat, {
-      chat,
-      session,
-      harness: textAt(event, "harness") ?? known?.harness ?? "",
-      cwd: textAt(event, "cwd") ?? known?.cwd,
-    })
+    chats.set(chat, { chat, session })
   }
   return [...chats.values()].filter(({ session }) => session !== "")
 }

@@ -1,137 +1,177 @@
 /**
- * The conversations of a project, in whichever harness they were held: transcripts of Claude Code and Codex, sessions of
- * OpenCode and of our engine. Only looked at, never written; what cannot be read is left out. Newest first.
+ * The conversations of a project, in whichever harness they were held, and what was said in each, numbered. Only looked
+ * at; what cannot be read is left out. Newest first.
  */
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs"
 import { join } from "node:path"
+import type { DatabaseSync } from "node:sqlite"
 
-import { objectAt, parseObject, textAt } from "@meridian/protocol"
+import { createLosses, openTranscript, READERS, type OpenTranscript } from "@meridian/continuity"
+import { objectAt, parseObject, textAt, type JsonObject } from "@meridian/protocol"
+import type { World } from "@meridian/spaces"
 
-import { stateFolder } from "../state-folder.ts"
-
-type Environment = Readonly<Record<string, string | undefined>>
+import { engineDatabases } from "../../sessions/engine-databases.ts"
+import { openEnginePieces } from "../../sessions/engine-pieces.ts"
+import { engineEvents, engineSession, engineSessions } from "../../sessions/engine-store.ts"
+import { harnessPlaces, stateFolder, type Keeper } from "../../sessions/harness-places.ts"
+import { keptFiles } from "../../sessions/kept-files.ts"
+import { openReadOnly } from "../../sessions/open-read-only.ts"
+import { opencodeEntries, opencodeSessions } from "../../sessions/opencode-store.ts"
+import type { Chat } from "./chats.ts"
+import { entriesOf, type Entry } from "./entry.ts"
 
 export interface Conversation {
-  readonly harness: "claude" | "codex" | "opencode" | "direct"
+  readonly keeper: Keeper
   /** What the harness calls it. */
-  readonly session: string
-  readonly modifiedMs: number
+  readonly id: string
+  readonly changed: number
   /** A transcript, or the database that holds it. */
   readonly path: string
 }
 
-export const CONVERSATION_LIMITS = { files: 300, codexFiles: 600, firstLineBytes: 64 * 1024 } as const
-
-/** A conversation of a space, wherever its harness worked. */
-export interface Chat {
-  readonly chat: string
-  readonly harness: string
-  readonly session: string
-  readonly cwd: string | undefined
+export interface Surroundings extends Pick<World, "env" | "cwd"> {
+  /** Of the project. */
+  readonly root: string
 }
 
-/** Transcripts that are files: those of this folder, those of its chats and runs, and those our hooks were told of. */
-export const findTranscripts = (
-  env: Environment,
-  root: string,
-  chats: readonly Chat[],
-): readonly Conversation[] => {
-  const found = new Map<string, Conversation>()
-  const all = [
-    ...claudeFiles(env, root),
-    ...chats.flatMap((chat) => claudeChat(env, chat)),
-    ...codexFiles(env, root, new Set(chats.map(({ session }) => session))),
-    ...rememberedFiles(env, root),
-  ]
-  for (const conversation of all)
-    if (!found.has(conversation.path)) found.set(conversation.path, conversation)
-  return [...found.values()]
-    .toSorted((left, right) => right.modifiedMs - left.modifiedMs)
-    .slice(0, CONVERSATION_LIMITS.files)
+const LIMITS = {
+  files: 500,
+  firstBytes: 64 * 1024,
+  remembered: 64,
+  rememberedBytes: 8 * 1024 * 1024,
+} as const
+
+/** Those that worked in the project, and its chats and runs wherever they worked. */
+export const findConversations = (world: Surroundings, chats: readonly Chat[]): readonly Conversation[] => {
+  const wanted = new Set(chats.map(({ session }) => session))
+  const isWanted = (id: string, directory: string | undefined): boolean =>
+    wanted.has(id) || isInside(world.root, directory)
+  const places = harnessPlaces(world.env)
+  const files = [...keptFiles(places).slice(0, LIMITS.files), ...rememberedFiles(world)].flatMap(
+    ({ keeper, path, changed }): readonly Conversation[] => {
+      const id = idIn(path)
+      return id !== undefined && isWanted(id, directoryIn(path)) ? [{ keeper, id, path, changed }] : []
+    },
+  )
+  const opencode = inDatabase(places.opencode, opencodeSessions).map((session): Conversation | undefined =>
+    isWanted(session.id, session.directory)
+      ? { keeper: "opencode", id: session.id, path: places.opencode, changed: session.updated }
+      : undefined,
+  )
+  const engine = engineDatabases(world).flatMap((path) =>
+    inDatabase(path, engineSessions).map((session): Conversation | undefined =>
+      isWanted(session.id, session.directory)
+        ? { keeper: "engine", id: session.id, path, changed: session.updated }
+        : undefined,
+    ),
+  )
+  const all = new Map<string, Conversation>()
+  for (const found of [...files, ...opencode, ...engine])
+    if (found !== undefined && !all.has(`${found.keeper} ${found.id}`))
+      all.set(`${found.keeper} ${found.id}`, found)
+  return [...all.values()].toSorted((left, right) => right.changed - left.changed)
 }
 
-/** `projects/<folder with dashes>/<session>.jsonl`; a folder below the root has a name that begins the same way. */
-const claudeFiles = (env: Environment, root: string): readonly Conversation[] => {
-  const base = claudeProjects(env)
-  const start = claudeName(root)
-  return namesIn(base)
-    .filter((name) => name === start || name.startsWith(`${start}-`))
-    .flatMap((name) =>
-      namesIn(join(base, name)).flatMap((file) => {
-        const path = join(base, name, file)
-        if (!file.endsWith(".jsonl")) return []
-        // Another project may have a name that goes on with a dash.
-        if (name !== start && !isInside(root, directoryIn(path))) return []
-        return fileAt("claude", file.slice(0, -".jsonl".length), path)
-      }),
-    )
+/** By line in a transcript, by message in OpenCode, by event in the engine: all of them only grow. */
+export function* entriesIn({ keeper, id, path }: Conversation): Generator<Entry> {
+  switch (keeper) {
+    case "claude":
+    case "codex":
+    case "pi": {
+      const opened = openTranscript(path)
+      if (typeof opened === "string") return
+      using transcript = opened
+      const reader = READERS[keeper](createLosses())
+      let number = 0
+      for (const line of linesOf(transcript)) {
+        number += 1
+        // Branches that were left are part of what was said.
+        yield* entriesOf(reader.straight(line), number)
+      }
+      return
+    }
+    case "opencode":
+      yield* inDatabase(path, (database) => {
+        const reader = READERS.opencode(createLosses())
+        return [...opencodeEntries(database, id)].flatMap((entry, number) => {
+          reader.survey(entry)
+          return entriesOf(reader.read(entry), number)
+        })
+      })
+      return
+    case "engine":
+      yield* inDatabase(path, (database) => {
+        const session = engineSession(database, id)
+        if (session === undefined) return []
+        const pieces = openEnginePieces()
+        return [...engineEvents(database, session, { after: 0, through: session.seq })].flatMap((event) =>
+          entriesOf(pieces(event), event.seq),
+        )
+      })
+  }
 }
 
-const claudeChat = (env: Environment, { harness, session, cwd }: Chat): readonly Conversation[] =>
-  harness === "claude" && cwd !== undefined && /^[\w.-]{1,100}$/.test(session)
-    ? fileAt("claude", session, join(claudeProjects(env), claudeName(cwd), `${session}.jsonl`))
-    : []
-
-const claudeProjects = (env: Environment): string =>
-  join(env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] ?? "", ".claude"), "projects")
-
-const claudeName = (directory: string): string => directory.replaceAll(/[^A-Za-z0-9]/g, "-")
-
-/** `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, the newest days first; its first line says where it was held. */
-const codexFiles = (env: Environment, root: string, wanted: ReadonlySet<string>): readonly Conversation[] => {
-  const base = join(env["CODEX_HOME"] || join(env["HOME"] ?? "", ".codex"), "sessions")
-  const files: Conversation[] = []
-  let looked = 0
-  for (const year of newestNames(base))
-    for (const month of newestNames(join(base, year)))
-      for (const day of newestNames(join(base, year, month)))
-        for (const file of newestNames(join(base, year, month, day))) {
-          looked += 1
-          if (looked > CONVERSATION_LIMITS.codexFiles) return files
-          const path = join(base, year, month, day, file)
-          const session = /^rollout-.{19}-(.{1,80})\.jsonl$/.exec(file)?.[1]
-          if (session !== undefined && (wanted.has(session) || isInside(root, directoryIn(path))))
-            files.push(...fileAt("codex", session, path))
-        }
-  return files
+/** Damaged lines count as well, so that a number means the same line tomorrow. */
+function* linesOf(transcript: OpenTranscript): Generator<JsonObject> {
+  const range = { from: 0, to: transcript.end() }
+  let bad = 0
+  for (const line of transcript.lines(range, () => (bad += 1))) {
+    for (; bad > 0; bad -= 1) yield {}
+    yield line
+  }
 }
 
-/** Hooks remember what they have read, wherever it lies. */
-const rememberedFiles = (env: Environment, root: string): readonly Conversation[] => {
-  const folder = join(stateFolder(env) ?? "", "transcripts")
-  return namesIn(folder).flatMap((name) => {
-    const about = parseObject(headOf(join(folder, name), 8 * 1024 * 1024))
-    const path = textAt(about, "path")
-    const session = textAt(objectAt(about, "about"), "id")
-    const directory = textAt(objectAt(about, "about"), "directory")
-    if (path === undefined || session === undefined || !isInside(root, directory)) return []
-    return fileAt(path.includes("rollout-") ? "codex" : "claude", session, path)
-  })
+const inDatabase = <Item>(
+  path: string,
+  look: (database: DatabaseSync) => readonly Item[],
+): readonly Item[] => {
+  try {
+    using database = openReadOnly(path)
+    return look(database)
+  } catch {
+    // Not there, locked, damaged, or of a shape we do not know.
+    return []
+  }
 }
 
-const fileAt = (harness: Conversation["harness"], session: string, path: string): readonly Conversation[] => {
-  const found = statSync(path, { throwIfNoEntry: false })
-  return found?.isFile() === true ? [{ harness, session, path, modifiedMs: found.mtimeMs }] : []
+/** Hooks remember what they have read, wherever it lies: Codex keeps its variables from the servers it starts. */
+const rememberedFiles = ({ env }: Surroundings) => {
+  const folder = join(stateFolder(env), "transcripts")
+  return namesIn(folder)
+    .slice(0, LIMITS.remembered)
+    .flatMap((name) => {
+      const path = textAt(parseObject(headOf(join(folder, name), LIMITS.rememberedBytes)), "path")
+      const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })
+      if (path === undefined || found?.isFile() !== true) return []
+      const keeper = path.includes("/rollout-") ? ("codex" as const) : ("claude" as const)
+      return [{ keeper, path, changed: found.mtimeMs }]
+    })
+}
+
+/** `8956b66f-….jsonl`, `rollout-2026-01-02T03-04-05-<id>.jsonl`, `<time>_<id>.jsonl`. */
+const idIn = (path: string): string | undefined => {
+  const stem = path.slice(path.lastIndexOf("/") + 1).replace(/\.jsonl$/, "")
+  return (/^rollout-.{19}-(.+)$/.exec(stem) ?? /^[\dTZ.-]{10,40}_(.+)$/.exec(stem))?.[1] ?? stem
 }
 
 /** The folder a conversation was held in, from the first lines that say it. */
 const directoryIn = (path: string): string | undefined => {
-  for (const line of headOf(path, CONVERSATION_LIMITS.firstLineBytes).split("\n").slice(0, 20)) {
+  const head = headOf(path, LIMITS.firstBytes)
+  for (const line of head.split("\n").slice(0, 20)) {
     const found = parseObject(line)
     const directory = textAt(found, "cwd") ?? textAt(objectAt(found, "payload"), "cwd")
     if (directory !== undefined) return directory
   }
   // A first line too long to be parsed still says it early.
-  return /"cwd":"((?:[^"\\]|\\.){1,4000})"/.exec(headOf(path, CONVERSATION_LIMITS.firstLineBytes))?.[1]
+  return /"cwd":"((?:[^"\\]|\\.){1,4000})"/.exec(head)?.[1]
 }
 
 const headOf = (path: string, bytes: number): string => {
   try {
     const descriptor = openSync(path, "r")
     try {
-      const size = Math.min(bytes, statSync(path).size)
-      const buffer = Buffer.alloc(size)
-      return buffer.toString("utf8", 0, readSync(descriptor, buffer, 0, size, 0))
+      const buffer = Buffer.alloc(Math.min(bytes, statSync(path).size))
+      return buffer.toString("utf8", 0, readSync(descriptor, buffer, 0, buffer.length, 0))
     } finally {
       closeSync(descriptor)
     }
@@ -140,7 +180,7 @@ const headOf = (path: string, bytes: number): string => {
   }
 }
 
-export const isInside = (root: string, directory: string | undefined): boolean =>
+const isInside = (root: string, directory: string | undefined): boolean =>
   directory !== undefined && (directory === root || directory.startsWith(`${root}/`))
 
 const namesIn = (folder: string): readonly string[] => {
@@ -150,5 +190,3 @@ const namesIn = (folder: string): readonly string[] => {
     return []
   }
 }
-
-const newestNames = (folder: string): readonly string[] => namesIn(folder).toSorted().toReversed()

@@ -1,16 +1,16 @@
 /**
- * Searches everything that was said in a project, in every harness, and reads a stretch of it. Bounded in time, in hits
- * and in text; secrets are hidden. The newest conversations are looked at first, so that what is cut is the oldest.
+ * Searches what was said in a project, in every harness, and reads a stretch of it. Bounded in time, in hits and in text;
+ * secrets are hidden. The newest conversations are looked at first, so that what is cut is the oldest. `meridian search`
+ * finds sessions on the whole machine with an index; this finds places, at once and without one, for an agent in a turn.
  */
-import { excerptOf, hideSecrets, readQuery, scoreOf, secretsIn, type Query } from "@meridian/continuity"
+import { excerptOf, readQuery, scoreOf, type Query } from "@meridian/continuity"
 import { Failure } from "@meridian/protocol"
 
+import { openHiding } from "../../export/hide-secrets.ts"
+import { readSessionName, sessionName, type SessionName } from "../../sessions/session-name.ts"
 import { readChats } from "./chats.ts"
-import { findTranscripts, type Conversation } from "./conversations.ts"
-import { findEngineSessions, readEngineSession } from "./engine-store.ts"
+import { entriesIn, findConversations, type Conversation, type Surroundings } from "./conversations.ts"
 import type { Entry } from "./entry.ts"
-import { findOpencodeSessions, readOpencodeSession } from "./opencode-store.ts"
-import { transcriptEntries } from "./transcript-entries.ts"
 
 export const RECALL_LIMITS = {
   hits: 10,
@@ -23,11 +23,8 @@ export const RECALL_LIMITS = {
   around: 6,
 } as const
 
-export interface RecallScene {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Of the project. */
-  readonly root: string
-  /** `.meridian` of it. */
+export interface RecallScene extends Surroundings {
+  /** `.meridian` of the project. */
   readonly stateRoot: string
   /** Milliseconds that only go forward. */
   readonly clock: () => number
@@ -37,7 +34,7 @@ export interface RecallScene {
 export interface Hit {
   /** `claude:8956b66f#120`, for `expand`. */
   readonly place: string
-  readonly harness: Conversation["harness"]
+  readonly harness: Conversation["keeper"]
   readonly session: string
   readonly role: Entry["role"]
   readonly time: number | undefined
@@ -51,40 +48,42 @@ export interface Recalled {
   readonly isIncomplete: boolean
 }
 
-export const recall = async (
+export const recall = (
   scene: RecallScene,
   asked: {
     readonly query: string
     readonly session?: string | undefined
     readonly limit?: number | undefined
   },
-): Promise<Recalled> => {
+): Recalled => {
   const query = readQuery(asked.query)
   if (query.words.length === 0)
-    throw new Failure("USAGE", { problem: "the query has no words.", next: "name what you look for." })
+    throw new Failure("USAGE", { problem: "The query has no words.", next: "name what you look for." })
   const until = scene.clock() + RECALL_LIMITS.timeMs
   const isLate = (): boolean => scene.clock() > until || scene.signal.aborted
-  const all = await conversationsOf(scene)
+  const all = conversationsOf(scene)
   const wanted = asked.session === undefined ? all : all.filter(isOf(scene, asked.session))
   const found: Ranked[] = []
   let looked = 0
   for (const conversation of wanted) {
     if (isLate()) break
     looked += 1
-    found.push(...(await search(conversation, query, isLate)))
+    found.push(...search(conversation, query, isLate))
   }
   const most = Math.min(asked.limit ?? RECALL_LIMITS.hits, RECALL_LIMITS.mostHits)
-  const secrets = secretsIn(scene.env)
-  const best = found.toSorted((left, right) => right.rank - left.rank).slice(0, most)
+  const hiding = openHiding(scene.env)
   return {
-    hits: best.map(({ conversation, entry }) => ({
-      place: placeOf(conversation, entry.number),
-      harness: conversation.harness,
-      session: conversation.session,
-      role: entry.role,
-      time: entry.time,
-      text: excerptOf(hideSecrets(entry.text, secrets), query, RECALL_LIMITS.excerpt),
-    })),
+    hits: found
+      .toSorted((left, right) => right.rank - left.rank)
+      .slice(0, most)
+      .map(({ conversation, entry }) => ({
+        place: `${sessionName(conversation)}#${entry.number}`,
+        harness: conversation.keeper,
+        session: conversation.id,
+        role: entry.role,
+        time: entry.time,
+        text: excerptOf(hiding.text(entry.text), query, RECALL_LIMITS.excerpt),
+      })),
     conversations: looked,
     isIncomplete: looked < wanted.length || isLate(),
   }
@@ -92,7 +91,7 @@ export const recall = async (
 
 export interface Expanded {
   readonly place: string
-  readonly harness: Conversation["harness"]
+  readonly harness: Conversation["keeper"]
   readonly session: string
   readonly entries: readonly Entry[]
   /** There is more in the range than was read. */
@@ -100,54 +99,45 @@ export interface Expanded {
 }
 
 /** `claude:8956b66f#120-140`; a single number is shown with what stands around it. */
-export const expand = async (scene: RecallScene, range: string): Promise<Expanded> => {
+export const expand = (scene: RecallScene, range: string): Expanded => {
   const asked = readRange(range)
-  const conversation = (await conversationsOf(scene)).find(
-    ({ harness, session }) => harness === asked.harness && session === asked.session,
+  const conversation = conversationsOf(scene).find(
+    ({ keeper, id }) => keeper === asked.name.keeper && id === asked.name.id,
   )
   if (conversation === undefined) throw new Failure("RECALL_PLACE_UNKNOWN", { place: range.slice(0, 200) })
-  const secrets = secretsIn(scene.env)
+  const hiding = openHiding(scene.env)
   const until = scene.clock() + RECALL_LIMITS.timeMs
   const entries: Entry[] = []
   let room: number = RECALL_LIMITS.textLength
   let isCut = false
-  for await (const entry of entriesIn(conversation)) {
+  for (const entry of entriesIn(conversation)) {
     if (entry.number > asked.to || scene.clock() > until || scene.signal.aborted) break
     if (entry.number < asked.from) continue
     if (entries.length === RECALL_LIMITS.entries || room <= 0) {
       isCut = true
       break
     }
-    const whole = hideSecrets(entry.text, secrets)
+    const whole = hiding.text(entry.text)
     const text = whole.slice(0, Math.min(RECALL_LIMITS.entryLength, room)).toWellFormed()
     isCut ||= text.length < whole.length
     room -= text.length
     entries.push({ ...entry, text })
   }
-  return { place: range, harness: conversation.harness, session: conversation.session, entries, isCut }
+  return { place: range, harness: conversation.keeper, session: conversation.id, entries, isCut }
 }
 
 /** By what its harness calls it, or its space. */
-export const findConversation = async (
-  scene: RecallScene,
-  reference: string,
-): Promise<Conversation | undefined> => (await conversationsOf(scene)).find(isOf(scene, reference))
+export const findConversation = (scene: RecallScene, reference: string): Conversation | undefined =>
+  conversationsOf(scene).find(isOf(scene, reference))
 
-const conversationsOf = async ({ env, root, stateRoot }: RecallScene): Promise<readonly Conversation[]> => {
-  const chats = readChats(stateRoot)
-  const sessions = new Set(chats.map(({ session }) => session))
-  return [
-    ...findTranscripts(env, root, chats),
-    ...(await findOpencodeSessions(env, root, sessions)),
-    ...(await findEngineSessions(root, stateRoot)),
-  ].toSorted((left, right) => right.modifiedMs - left.modifiedMs)
-}
+const conversationsOf = (scene: RecallScene): readonly Conversation[] =>
+  findConversations(scene, readChats(scene.stateRoot))
 
-/** By what its harness calls it, or by what its space does (`c3`). */
+/** `claude:ID`, what the harness calls it alone, or a chat of a space (`c3`). */
 const isOf = ({ stateRoot }: RecallScene, reference: string) => {
   const chats = readChats(stateRoot).filter(({ chat }) => chat === reference)
-  const sessions = new Set([reference, ...chats.map(({ session }) => session)])
-  return ({ session }: Conversation): boolean => sessions.has(session)
+  const ids = new Set([reference, readSessionName(reference).id, ...chats.map(({ session }) => session)])
+  return ({ id }: Conversation): boolean => ids.has(id)
 }
 
 interface Ranked {
@@ -156,20 +146,16 @@ interface Ranked {
   readonly rank: number
 }
 
-const search = async (
-  conversation: Conversation,
-  query: Query,
-  isLate: () => boolean,
-): Promise<readonly Ranked[]> => {
+const search = (conversation: Conversation, query: Query, isLate: () => boolean): readonly Ranked[] => {
   const found: Ranked[] = []
   let count = 0
-  for await (const entry of entriesIn(conversation)) {
+  for (const entry of entriesIn(conversation)) {
     count += 1
     if (count % 256 === 0 && isLate()) break
     const score = scoreOf(entry.text, query)
     if (score === 0) continue
     // Among those that answer as well: what a person said first, then what is newer.
-    const age = (entry.time ?? conversation.modifiedMs) / 1e15
+    const age = (entry.time ?? conversation.changed) / 1e15
     found.push({ conversation, entry, rank: score + ROLE_WEIGHT[entry.role] + age })
     if (found.length > KEPT_PER_CONVERSATION) dropWorst(found)
   }
@@ -190,34 +176,20 @@ const ROLE_WEIGHT: Readonly<Record<Entry["role"], number>> = {
   summary: 0,
 }
 
-const entriesIn = async function* (conversation: Conversation): AsyncGenerator<Entry> {
-  switch (conversation.harness) {
-    case "claude":
-    case "codex":
-      yield* transcriptEntries(conversation.path)
-      return
-    case "opencode":
-      yield* await readOpencodeSession(conversation)
-      return
-    case "direct":
-      yield* await readEngineSession(conversation)
-  }
-}
-
-const placeOf = ({ harness, session }: Conversation, number: number): string =>
-  `${harness}:${session}#${number}`
-
 const readRange = (
   range: string,
-): { readonly harness: string; readonly session: string; readonly from: number; readonly to: number } => {
-  const [, harness = "", session = "", first = "", last] =
-    /^(claude|codex|opencode|direct):([\w.-]{1,200})#(\d{1,9})(?:-(\d{1,9}))?$/.exec(range.trim()) ?? []
-  if (harness === "")
+): { readonly name: SessionName; readonly from: number; readonly to: number } => {
+  const [, name = "", first = "", last] =
+    /^([\w.:-]{1,240})#(\d{1,9})(?:-(\d{1,9}))?$/.exec(range.trim()) ?? []
+  if (name === "")
     throw new Failure("USAGE", {
-      problem: `'${range.slice(0, 100)}' is no range.`,
-      next: "give a place as recall shows it, for example claude:8956b66f#120-140.",
+      problem: `'${range.slice(0, 100)}' is no place.`,
+      next: "give one as recall shows it, for example claude:8956b66f#120-140.",
     })
   const from = Number(first)
-  const to = last === undefined ? from + RECALL_LIMITS.around : Number(last)
-  return { harness, session, from: last === undefined ? Math.max(1, from - RECALL_LIMITS.around) : from, to }
+  return {
+    name: readSessionName(name),
+    from: last === undefined ? Math.max(1, from - RECALL_LIMITS.around) : from,
+    to: last === undefined ? from + RECALL_LIMITS.around : Number(last),
+  }
 }
