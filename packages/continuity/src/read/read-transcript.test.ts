@@ -73,6 +73,16 @@ test("read in any pieces, a transcript gives the ledger it gives as a whole", ()
   )
 })
 
+test("a command to the host takes no place in the conversation, wherever the reading was cut", () => {
+  const [file = Buffer.alloc(0)] = FILES
+  writeFileSync(path, file)
+  const whole = ledgerOf({ folder: join(folder, "other") })
+  writeFileSync(path, file.subarray(0, file.indexOf('{"parentUuid":"98b253cf')))
+  read()
+  writeFileSync(path, file)
+  expect(ledgerOf()).toEqual(whole)
+})
+
 test("the second look reads only what is new, and a torn last line waits until it is whole", () => {
   writeFileSync(path, user("a", null, "Start.") + agent("b", "a", "ok"))
   const size = statSync(path).size

@@ -55,8 +55,12 @@ const SILENT: ReadonlySet<LedgerPiece["kind"]> = new Set([
   "failed",
 ])
 
+/** A command to the host is not part of the conversation either; only some readers can tell it by what stands before. */
+const isSilent = (piece: LedgerPiece): boolean =>
+  SILENT.has(piece.kind) || (piece.kind === "prompt" && taskIn(piece.prompt.text) === undefined)
+
 const takePiece = (before: LedgerState, piece: LedgerPiece): LedgerState => {
-  const order = before.count + (SILENT.has(piece.kind) ? 0 : 1)
+  const order = before.count + (isSilent(piece) ? 0 : 1)
   const time = "time" in piece ? piece.time : undefined
   const dated = time === undefined ? before : { ...before, time }
   const counted = { ...dated, count: order }
