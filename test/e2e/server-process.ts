@@ -11,6 +11,7 @@ export interface ServerProcess {
   readonly url: string
   readonly port: number
   readonly token: string
+  readonly pid: number
   /** Everything it wrote so far. */
   readonly output: () => string
   /** Its exit code, or the signal that ended it. */
@@ -45,6 +46,7 @@ export const startServer = async (
     url,
     port: Number(port),
     token,
+    pid: child.pid ?? 0,
     output: () => output,
     end: async (signal) => {
       child.kill(signal)

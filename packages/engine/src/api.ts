@@ -152,6 +152,17 @@ export interface PageInput {
   readonly cursor?: string
   readonly limit?: number
   readonly order?: "asc" | "desc"
+  /** The item that reaches this size as JSON, with those before it, is the last of the page: for those who pass pages on. */
+  readonly bytes?: number
+}
+
+/** A part of the inputs that wait. */
+export interface InputsRange {
+  /** Only those admitted behind this sequence. */
+  readonly after?: number
+  readonly limit?: number
+  /** The one that reaches this size, with those before it, is the last. */
+  readonly bytes?: number
 }
 
 export interface WaitOptions {
@@ -198,8 +209,8 @@ export interface SessionsApi {
     readonly sessionID: string
     readonly id: string
   }) => Promise<SessionMessage | undefined>
-  /** Pending ones, oldest first. */
-  readonly inputs: (sessionID: string) => Promise<readonly Receipt[]>
+  /** Pending ones, oldest first; all of them unless a range says which. */
+  readonly inputs: (sessionID: string, range?: InputsRange) => Promise<readonly Receipt[]>
   readonly cancel: (input: { readonly sessionID: string; readonly id: string }) => Promise<Receipt>
   readonly switchModel: (input: { readonly sessionID: string; readonly model: string }) => Promise<void>
   readonly switchAgent: (input: { readonly sessionID: string; readonly agent: string }) => Promise<void>

@@ -2,12 +2,22 @@
 import { statSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 
-import { Failure, type Location, type Prompt } from "@meridian/protocol"
+import {
+  COUNT,
+  Failure,
+  integer,
+  number,
+  objectOf,
+  reader,
+  type Location,
+  type Prompt,
+} from "@meridian/protocol"
 
-import type { ImportInput, PageInput } from "./api.ts"
+import type { ImportInput, InputsRange, PageInput } from "./api.ts"
 import type { ImportRequest } from "./copy/index.ts"
 import { cutText, LATEST_TIME } from "./domain/import-values.ts"
 import { LIMITS } from "./domain/limits.ts"
+import type { InputRange } from "./port/store.ts"
 import type { PageRequest } from "./reading/index.ts"
 
 export const invalid = (what: string): Failure => new Failure("INVALID_INPUT", { what })
@@ -101,11 +111,29 @@ export const checkLocation = (location: Location): Location => {
   return { directory: resolved }
 }
 
+const readInputsRange = reader(
+  objectOf({}, { after: COUNT, limit: integer(1, 1_000), bytes: number({ above: 0 }) }),
+  { what: "The range of inputs" },
+)
+
+export const checkInputsRange = (range: InputsRange | undefined): InputRange | undefined => {
+  if (range === undefined) return undefined
+  const { after = 0, limit = 1_000, bytes = Number.MAX_VALUE } = readInputsRange(range)
+  return { after, limit, bytes }
+}
+
 export const checkPage = (input: PageInput, most: number): PageRequest => {
-  const { cursor, limit = LIMITS.messagesPerPageByDefault, order = "asc" } = input
+  const { cursor, limit = LIMITS.messagesPerPageByDefault, order = "asc", bytes } = input
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
     throw invalid(`A page has 1 to ${most} items`)
   if (order !== "asc" && order !== "desc") throw invalid('Order is "asc" or "desc"')
   if (cursor !== undefined && typeof cursor !== "string") throw new Failure("INVALID_CURSOR")
-  return { limit, order, ...(cursor === undefined ? {} : { cursor }) }
+  if (bytes !== undefined && !(typeof bytes === "number" && bytes > 0))
+    throw invalid("`bytes` is a number above 0")
+  return {
+    limit,
+    order,
+    ...(cursor === undefined ? {} : { cursor }),
+    ...(bytes === undefined ? {} : { bytes }),
+  }
 }

@@ -73,5 +73,11 @@ test("every verb refuses a request that is none, with a code", async () => {
     ).rejects.toMatchObject({
       code: "INVALID_INPUT",
     })
+  for (const range of [{ after: -1 }, { limit: 0 }, { limit: 1_001 }, { bytes: 0 }, "all", { size: 3 }])
+    await expect(sessions.inputs(id, refused(range))).rejects.toMatchObject({ code: "INVALID_INPUT" })
+  for (const bytes of [0, -1, "9", Number.NaN])
+    await expect(sessions.messages({ sessionID: id, bytes: refused(bytes) })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    })
   await engine.close()
 })

@@ -10,6 +10,7 @@ export type {
   ImportResult,
   LiveItem,
   Page,
+  InputsRange,
   PageInput,
   PermissionsApi,
   PromptInput,

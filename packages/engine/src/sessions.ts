@@ -7,6 +7,7 @@ import {
   checkDelivery,
   checkId,
   checkImport,
+  checkInputsRange,
   checkLocation,
   checkPage,
   checkPrompt,
@@ -100,7 +101,7 @@ const makeSessions = Effect.gen(function* () {
   const requireSession = (id: unknown): Effect.Effect<string, Failure> =>
     Effect.gen(function* () {
       const session = yield* fromThrowing(() => sessionOf(id))
-      yield* sessions.known(session)
+      yield* sessions.exists(session)
       return session
     })
 
@@ -234,7 +235,11 @@ const makeSessions = Effect.gen(function* () {
         const { sessionID, id } = yield* about(input, "id")
         return yield* store.message(yield* requireSession(sessionID), id)
       }),
-    inputs: (id) => Effect.flatMap(requireSession(id), store.inputs),
+    inputs: (id, range) =>
+      Effect.gen(function* () {
+        const session = yield* requireSession(id)
+        return yield* store.inputs(session, yield* fromThrowing(() => checkInputsRange(range)))
+      }),
     cancel: (input) =>
       Effect.flatMap(about(input, "id"), ({ sessionID, id }) => within(cancelInput(sessionID, id))),
     switchModel: (input) =>

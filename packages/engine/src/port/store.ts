@@ -43,7 +43,7 @@ export interface StoreVerbs {
   ) => Effect.Effect<readonly Placed<SessionMessage | undefined>[], Failure>
   readonly message: (session: string, id: string) => Effect.Effect<SessionMessage | undefined, Failure>
   /** Inputs of a session that wait, oldest first. */
-  readonly inputs: (session: string) => Effect.Effect<readonly Receipt[], Failure>
+  readonly inputs: (session: string, range?: InputRange) => Effect.Effect<readonly Receipt[], Failure>
   /** What was admitted under an id, in whichever session. */
   readonly input: (id: string) => Effect.Effect<Receipt | undefined, Failure>
   /** The best places for some words: those with all of them, or with any when none has all. */
@@ -142,6 +142,17 @@ export interface EventRange {
   readonly session: string
   readonly after: number
   readonly limit: number
+  /** Of texts: the one that reaches this many bytes of data, with those before it, is the last. */
+  readonly bytes?: number
+}
+
+/** A part of the inputs that wait: a prompt may be large, and many may wait. */
+export interface InputRange {
+  /** Only those admitted behind this sequence. */
+  readonly after: number
+  readonly limit: number
+  /** The one that reaches this size, with those before it, is the last. */
+  readonly bytes: number
 }
 
 /** One event as `JSON.stringify` would write it. */

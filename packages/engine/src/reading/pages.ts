@@ -9,6 +9,8 @@ export interface PageRequest {
   readonly cursor?: string
   readonly limit: number
   readonly order: "asc" | "desc"
+  /** The item that reaches this size, with those before it, is the last of the page. */
+  readonly bytes?: number
 }
 
 export interface Page<Item> {
@@ -29,13 +31,11 @@ export const readPage = <Item>(
       cursor === undefined ? undefined : yield* fromThrowing(() => decodeCursor(cursor, list))
     const at = start ?? { list, order, heading: "forward" }
     const upward = (at.order === "asc") === (at.heading === "forward")
-    const found = yield* read({
-      direction: upward ? "up" : "down",
-      limit: limit + 1,
-      ...(start === undefined ? {} : { from: start.place }),
-    })
-    const more = found.length > limit
-    const shown = found.slice(0, limit)
+    const { shown, more } = yield* readWithin(
+      { direction: upward ? "up" : "down", limit, ...(start === undefined ? {} : { from: start.place }) },
+      request.bytes ?? Number.POSITIVE_INFINITY,
+      read,
+    )
     if (at.heading === "backward") shown.reverse()
     const isForward = at.heading === "forward"
     const first = shown.at(0)?.place
@@ -50,6 +50,35 @@ export const readPage = <Item>(
       ...(previous === undefined ? {} : { previous }),
     }
   })
+
+/** Few at a time where a size is asked for: what does not fit is not read, or not much of it. */
+const FEW = 8
+
+const readWithin = <Item>(
+  stretch: Stretch,
+  bytes: number,
+  read: (stretch: Stretch) => Effect.Effect<readonly Placed<Item>[], Failure>,
+): Effect.Effect<{ readonly shown: Placed<Item>[]; readonly more: boolean }, Failure> =>
+  Effect.gen(function* () {
+    const shown: Placed<Item>[] = []
+    let size = 0
+    let from = stretch.from
+    for (;;) {
+      const wanted = stretch.limit - shown.length
+      const limit = bytes === Number.POSITIVE_INFINITY ? wanted : Math.min(FEW, wanted)
+      const found = yield* read({ ...stretch, limit: limit + 1, ...(from === undefined ? {} : { from }) })
+      for (const placed of found.slice(0, limit)) {
+        shown.push(placed)
+        if (bytes !== Number.POSITIVE_INFINITY) size += sizeOf(placed.item)
+        if (size >= bytes) return { shown, more: found.at(-1) !== placed }
+      }
+      if (found.length <= limit || shown.length === stretch.limit)
+        return { shown, more: found.length > limit }
+      from = shown.at(-1)?.place
+    }
+  })
+
+const sizeOf = (item: unknown): number => (JSON.stringify(item) ?? "").length
 
 interface Cursor {
   /** The list it belongs to. */

@@ -44,28 +44,25 @@ export const tailTexts = (
     Effect.gen(function* () {
       const { eventTexts } = yield* Store
       const { session } = request
-      // The first page is short, the next as long as such events allow: what one reader holds stays small.
-      let limit = FIRST_PAGE
+      const limit = LIMITS.eventsPerPage
       return tailPages<EventText, readonly EventText[]>(request, {
         read: (after) =>
-          Effect.map(eventTexts({ session, after, limit }), (page) => {
-            const isFull = page.length === limit
-            if (isFull) limit = nextLimit(page)
-            return { page, isFull }
-          }),
+          Effect.map(eventTexts({ session, after, limit, bytes: PAGE_BYTES }), (page) => ({
+            page,
+            isFull: page.length === limit || mayBeCut(page),
+          })),
         show: (page) => (page.length === 0 ? [] : [page]),
         synced: () => [],
       })
     }),
   )
 
-const FIRST_PAGE = 32
-const PAGE_LENGTH = 128 * 1024
+/** What one reader holds stays small, however large the events are. */
+const PAGE_BYTES = 256 * 1024
 
-const nextLimit = (page: readonly EventText[]): number => {
-  const length = page.reduce((sum, { text }) => sum + text.length, 0)
-  return Math.max(1, Math.min(LIMITS.eventsPerPage, Math.floor((page.length * PAGE_LENGTH) / length)))
-}
+/** A character of a text is at most three bytes: shorter pages were not cut. To look once more for nothing does no harm. */
+const mayBeCut = (page: readonly EventText[]): boolean =>
+  page.reduce((sum, { text }) => sum + text.length, 0) >= PAGE_BYTES / 3
 
 interface Tail<Event, Item> {
   readonly read: (

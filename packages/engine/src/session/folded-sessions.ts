@@ -60,6 +60,8 @@ export interface Taken {
 export class FoldedSessions extends Context.Service<
   FoldedSessions,
   {
+    /** Fails when there is no such session. Readers ask this: a session of any size need not be folded for them. */
+    readonly exists: (session: string) => Effect.Effect<void, Failure>
     /** As this process last knew it: for the middle of a turn, whose beginning has asked. */
     readonly known: (session: string) => Effect.Effect<History, Failure>
     /** With what others have appended until now. */
@@ -151,7 +153,16 @@ const makeFoldedSessions = Effect.gen(function* () {
     Effect.flatMap(catchUp(entry), () => {
       if (seqOf(entry.history) > 0) return Effect.void
       folded.delete(entry.session)
-      return Effect.fail(new Failure("SESSION_NOT_FOUND", { session: entry.session }))
+      return Effect.fail(notFound(entry.session))
+    })
+
+  const exists = (session: string): Effect.Effect<void, Failure> =>
+    Effect.suspend(() => {
+      const entry = folded.get(session)
+      if (entry !== undefined && isKnown(entry)) return Effect.void
+      return Effect.flatMap(store.session(session), (summary) =>
+        summary === undefined ? Effect.fail(notFound(session)) : Effect.void,
+      )
     })
 
   const current = (session: string): Effect.Effect<History, Failure> =>
@@ -264,6 +275,7 @@ const makeFoldedSessions = Effect.gen(function* () {
     )
 
   return FoldedSessions.of({
+    exists,
     known,
     current,
     claim: (to, decide) =>
@@ -294,6 +306,8 @@ const makeFoldedSessions = Effect.gen(function* () {
       ),
   })
 })
+
+const notFound = (session: string): Failure => new Failure("SESSION_NOT_FOUND", { session })
 
 const numbered = (events: readonly DurableEvent[], after: number, time: number): readonly StoredEvent[] =>
   events.map(({ type, data }, index) => {

@@ -39,6 +39,8 @@ export interface Route<Input = unknown, Answer = unknown> extends Address {
   readonly failures?: readonly FailureCode[]
   /** Its body may be large. */
   readonly large?: true
+  /** Its answer may be large. */
+  readonly bulky?: true
   /** Needs no token. */
   readonly open?: true
 }
@@ -223,6 +225,7 @@ export const CONTRACT = {
       summary: "A page of the visible messages.",
       input: objectOf(SESSION_ID, PAGE),
       answer: pageOf(SESSION_MESSAGE),
+      bulky: true,
       failures: ["SESSION_NOT_FOUND", "INVALID_CURSOR"],
     },
     message: {
@@ -230,13 +233,21 @@ export const CONTRACT = {
       summary: "One visible message.",
       input: objectOf({ ...SESSION_ID, messageID: STRING }),
       answer: SESSION_MESSAGE,
+      bulky: true,
       failures: ["SESSION_NOT_FOUND", "MESSAGE_NOT_FOUND"],
     },
     inputs: {
       ...ADDRESSES.sessions.inputs,
-      summary: "The inputs that wait, oldest first.",
-      input: objectOf(SESSION_ID),
-      answer: itemsOf(RECEIPT),
+      summary: "A page of the inputs that wait, oldest first.",
+      input: objectOf(SESSION_ID, {
+        after: described(COUNT, "Only inputs admitted behind this sequence: `next` of the page before."),
+        limit: integer(1, 200),
+      }),
+      answer: objectOf(
+        { items: listOf(RECEIPT) },
+        { next: described(COUNT, "There are more: ask again with it as `after`.") },
+      ),
+      bulky: true,
       failures: NOT_FOUND,
     },
     cancel: {

@@ -8,6 +8,9 @@ import type { FrameWriter } from "./frame-writer.ts"
 import { eventFrames, liveFrame, syncedFrame } from "./frames.ts"
 import type { StreamSource } from "./streams.ts"
 
+/** Then it is another reader's turn. */
+const PAGES_AT_ONCE = 8
+
 export const eventSource = (options: {
   readonly engine: Engine
   readonly feeds: EventFeeds
@@ -18,13 +21,20 @@ export const eventSource = (options: {
   const { sessionID, live = false, follow = true } = asked
   let after = 0
 
-  const replay = async (writer: FrameWriter): Promise<void> => {
-    const pages = engine.sessions.eventTexts({ sessionID, after }, { signal: writer.ended })
-    for await (const page of pages) {
-      writer.write(eventFrames(page))
+  /** Stops when the connection is full: a reader that is waited for holds no page of the log. */
+  const sendPages = async (writer: FrameWriter): Promise<"more" | "end"> => {
+    let count = 0
+    for await (const page of engine.sessions.eventTexts({ sessionID, after }, { signal: writer.ended })) {
+      const isTaken = writer.write(eventFrames(page))
       after = page.at(-1)?.seq ?? after
-      await writer.room()
+      count += 1
+      if (!isTaken || count === PAGES_AT_ONCE) return "more"
     }
+    return "end"
+  }
+
+  const replay = async (writer: FrameWriter): Promise<void> => {
+    while ((await writer.makeLarge(() => sendPages(writer))) === "more") await writer.room()
   }
 
   const take = (writer: FrameWriter, news: NewEvents): boolean => {

@@ -16,6 +16,8 @@ export interface FrameWriter {
   readonly write: (frames: string | Buffer) => boolean
   /** Like `write`, but batched with others of the same moment: for many small frames. */
   readonly gather: (frame: string) => void
+  /** Makes and writes a page of the log, when there is room and no other reader's page is being made. */
+  readonly makeLarge: <Made>(make: () => Promise<Made>) => Promise<Made>
   /** Resolves when there is room for more, or nobody reads any more. */
   readonly room: () => Promise<void>
   /** Sends what is waiting and this frame, then ends. */
@@ -80,6 +82,7 @@ export const makeFrameWriter = (options: {
       if (gathered.length === 0) setImmediate(flush)
       gathered.push(frame)
     },
+    makeLarge: (make) => outgoing.makeLarge(response, make),
     room: async () => {
       const taken = outlet.taken()
       // A long replay to a fast reader must not keep the others waiting.

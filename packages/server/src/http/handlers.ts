@@ -16,6 +16,8 @@ export interface Desk {
   readonly agents: readonly { readonly name: string; readonly model?: string }[]
   /** Where the server was started. */
   readonly project: string
+  /** About how large a page of messages or inputs may be. */
+  readonly pageBytes: number
 }
 
 /** `signal` aborts when the client goes away or the server stops. */
@@ -27,7 +29,15 @@ export type Handlers = {
   }
 }
 
-export const makeHandlers = ({ engine, spaces, version, models, agents, project }: Desk): Handlers => {
+export const makeHandlers = ({
+  engine,
+  spaces,
+  version,
+  models,
+  agents,
+  project,
+  pageBytes,
+}: Desk): Handlers => {
   const { sessions, permissions } = engine
   return {
     server: {
@@ -67,14 +77,20 @@ export const makeHandlers = ({ engine, spaces, version, models, agents, project 
       move: (input) => sessions.move(input),
       switchAgent: (input) => sessions.switchAgent(input),
       switchModel: (input) => sessions.switchModel(input),
-      messages: (input) => sessions.messages(input),
+      messages: (input) => sessions.messages({ ...input, bytes: pageBytes }),
       message: async ({ sessionID, messageID }) => {
         const message = await sessions.message({ sessionID, id: messageID })
         if (message === undefined)
           throw new Failure("MESSAGE_NOT_FOUND", { session: sessionID, message: messageID })
         return message
       },
-      inputs: async ({ sessionID }) => ({ items: await sessions.inputs(sessionID) }),
+      inputs: async ({ sessionID, after = 0, limit = INPUTS_PER_PAGE }) => {
+        const items = await sessions.inputs(sessionID, { after, limit, bytes: pageBytes })
+        const next = items.at(-1)?.admittedSeq
+        if (next === undefined) return { items }
+        const [more] = await sessions.inputs(sessionID, { after: next, limit: 1 })
+        return more === undefined ? { items } : { items, next }
+      },
       cancel: ({ sessionID, inputID }) => sessions.cancel({ sessionID, id: inputID }),
       receipts: async ({ sessionID }) => ({ items: await sessions.receipts(sessionID) }),
       restore: (input) => sessions.restore(input),
@@ -90,6 +106,8 @@ export const makeHandlers = ({ engine, spaces, version, models, agents, project 
     spaces: spaceHandlers(spaces),
   }
 }
+
+const INPUTS_PER_PAGE = 50
 
 // oxlint-disable typescript/no-unsafe-type-assertion -- a test compares these documents with the schemas of the operations
 const spaceHandlers = ({ read }: SpacesReader): Handlers["spaces"] => ({

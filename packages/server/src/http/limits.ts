@@ -14,6 +14,8 @@ export interface HttpLimits {
   /** Of a prompt: what the engine takes, and room for JSON around it. */
   readonly largeBodyBytes: number
   readonly heartbeatMs: number
+  /** About how large a page of messages or inputs may be; one item always fits. */
+  readonly pageBytes: number
   /** What may wait in this process for one connection before more is made for it. The largest event fits. */
   readonly clientBytes: number
   /** The same for all connections. When it is used up, readers that have waited for `stallMs` are dropped. */
@@ -43,6 +45,7 @@ export const HTTP_LIMITS: HttpLimits = {
   bodyBytes: MEBIBYTE,
   largeBodyBytes: 24 * MEBIBYTE,
   heartbeatMs: 15_000,
+  pageBytes: 4 * MEBIBYTE,
   clientBytes: 32 * MEBIBYTE,
   outgoingBytes: 64 * MEBIBYTE,
   stallMs: 1_000,

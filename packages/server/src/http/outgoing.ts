@@ -23,6 +23,11 @@ export interface Outgoing {
   readonly hasRoom: (socket: Socket | null) => boolean
   /** Resolves when more may be made for it, or when it is gone. */
   readonly room: (response: ServerResponse) => Promise<void>
+  /**
+   * Makes something large for a reader: one at a time of all readers, and only when there is room. A hundred readers that ask
+   * at the same moment would each find room and fill it together.
+   */
+  readonly makeLarge: <Made>(response: ServerResponse, make: () => Promise<Made>) => Promise<Made>
   /** The reader has bytes to take, and took something just now if it had some before. */
   readonly wait: (reader: Waiting) => void
   /** The reader has taken everything, or is gone. */
@@ -37,6 +42,8 @@ export const makeOutgoing = (
   /** Those that were dropped for being slow and may still fetch what was sent to them: their bytes count on. */
   const leaving = new WeakSet<Waiting>()
   let sweep: NodeJS.Timeout | undefined
+  /** Resolves when the large thing before is made. */
+  let made: Promise<unknown> = Promise.resolve()
 
   const bytesOf = (fits: (reader: Waiting) => boolean): number => {
     let sum = 0
@@ -73,20 +80,37 @@ export const makeOutgoing = (
     sweep = undefined
   }
 
+  const room = async (response: ServerResponse): Promise<void> => {
+    while (!response.destroyed && !hasRoom(response.socket)) {
+      makeRoom()
+      if (!hasRoom(response.socket)) await pause(LOOK_MS)
+    }
+  }
+
+  const alone = <Made>(work: () => Promise<Made>): Promise<Made> => {
+    const turn = made.then(work)
+    made = turn.catch(() => undefined)
+    return turn
+  }
+
   return {
     hasRoom,
+    room,
+    makeLarge: async (response, make) => {
+      for (;;) {
+        await room(response)
+        const done = await alone(async () =>
+          response.destroyed || hasRoom(response.socket) ? { made: await make() } : undefined,
+        )
+        if (done !== undefined) return done.made
+      }
+    },
     wait: (reader) => {
       waiting.delete(reader)
       waiting.set(reader, performance.now())
       sweep ??= setInterval(look, Math.min(1_000, limits.slowReaderMs / 4)).unref()
     },
     done: (reader) => void waiting.delete(reader),
-    room: async (response) => {
-      while (!response.destroyed && !hasRoom(response.socket)) {
-        makeRoom()
-        if (!hasRoom(response.socket)) await pause(LOOK_MS)
-      }
-    },
   }
 }
 

@@ -136,8 +136,11 @@ const makeEntries = (
         route,
         handle: async ({ response, parameters, query, signal }) => {
           const input = await read(response, { parameters, query })
+          const answer = async (): Promise<void> =>
+            answerJson(response, await handler(input, signal), outgoing)
+          if (route.bulky === true) return outgoing.makeLarge(response, answer)
           if (!outgoing.hasRoom(response.socket)) await outgoing.room(response)
-          answerJson(response, await handler(input, signal), outgoing)
+          await answer()
         },
       }
     }),

@@ -9,6 +9,7 @@ import { gate } from "../../../../test/engine-scene.ts"
 import { failureIn, openHttpScene, type HttpScene } from "../../../../test/http-scene.ts"
 import { verifies } from "../../../../test/verifies.ts"
 import { CONTRACT, type Route } from "../contract/contract.ts"
+import { HTTP_LIMITS } from "./limits.ts"
 
 const openSession = async (scene: HttpScene, id = "ses_1"): Promise<string> => {
   await scene.client.sessions.create({ id, location: { directory: scene.directory } })
@@ -56,6 +57,54 @@ test("inputs that wait can be listed and taken back", async () => {
     code: "INPUT_NOT_FOUND",
     status: 404,
   })
+})
+
+test("inputs that wait come in pages, by count and by size, and no page leaves one out", async () => {
+  const text = "x".repeat(1_000)
+  await using scene = await openHttpScene([], { limits: { ...HTTP_LIMITS, pageBytes: 2_500 } })
+  const sessionID = await openSession(scene)
+  const { sessions } = scene.client
+  const waiting = []
+  for (let count = 0; count < 7; count += 1)
+    waiting.push(await sessions.prompt({ sessionID, prompt: { text }, resume: false }))
+  const [one, two, three, four, five, six, seven] = waiting
+  const pages = []
+  for (let after: number | undefined = 0; after !== undefined; after = pages.at(-1)?.next)
+    pages.push(await sessions.inputs({ sessionID, after }))
+  expect(pages).toEqual([
+    { items: [one, two, three], next: three?.admittedSeq },
+    { items: [four, five, six], next: six?.admittedSeq },
+    { items: [seven] },
+  ])
+  expect(await sessions.inputs({ sessionID, limit: 2 })).toEqual({
+    items: [one, two],
+    next: two?.admittedSeq,
+  })
+  expect(await sessions.inputs({ sessionID, after: six?.admittedSeq ?? 0, limit: 1 })).toEqual({
+    items: [seven],
+  })
+  await expect(sessions.inputs({ sessionID, limit: 0 })).rejects.toMatchObject({ status: 400 })
+  await expect(sessions.inputs({ sessionID, limit: 201 })).rejects.toMatchObject({ status: 400 })
+})
+
+test("a page of messages ends where it is large enough, and its cursors lead through all of them both ways", async () => {
+  const answers = Array.from({ length: 5 }, () => ({ text: "y".repeat(1_000) }))
+  await using scene = await openHttpScene(answers, { limits: { ...HTTP_LIMITS, pageBytes: 1_500 } })
+  const sessionID = await openSession(scene)
+  const { sessions } = scene.client
+  for (const _ of answers) {
+    await sessions.prompt({ sessionID, prompt: { text: "x".repeat(1_000) } })
+    await sessions.wait({ sessionID })
+  }
+  const first = await sessions.messages({ sessionID })
+  const pages = [first]
+  for (let next = first.next; next !== undefined; next = pages.at(-1)?.next)
+    pages.push(await sessions.messages({ sessionID, cursor: next }))
+  expect(pages.map((page) => page.items.length)).toEqual([2, 2, 2, 2, 2])
+  expect(new Set(pages.flatMap((page) => page.items.map((message) => message.id))).size).toBe(10)
+  const last = pages.at(-1)
+  const back = await sessions.messages({ sessionID, cursor: last?.previous ?? "" })
+  expect(back.items).toEqual(pages.at(-2)?.items)
 })
 
 test("agent, model and directory of a session can be changed", async () => {

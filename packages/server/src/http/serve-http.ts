@@ -95,6 +95,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
       models: modelsOf(options.engine),
       agents: agentsOf(options.engine),
       project: options.world.cwd,
+      pageBytes: limits.pageBytes,
     }),
     streaming: { engine, streams, feeds: makeEventFeeds(engine) },
     page: readPageFiles(options.pageDirectory),

@@ -23,6 +23,12 @@ export const createEventReader = ({ raw }: Database): EventReader => {
   const selectEvents = raw.prepare(
     "select id, type, time, data from event where id > ? and id < ? order by id limit ?",
   )
+  const selectBytes = raw.prepare(
+    "select sum(bytes) as bytes from (select octet_length(data) as bytes from event where id > ? and id < ? order by id limit ?)",
+  )
+  const selectSizes = raw.prepare(
+    "select octet_length(data) as bytes from event where id > ? and id < ? order by id limit ?",
+  )
   const selectCompactions = raw.prepare(
     "select id, type, time, data from event where id > ? and id < ? and type like 'session.next.compaction.%' order by id",
   )
@@ -40,9 +46,24 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     return Number(row["key"])
   }
 
-  const read = ({ session, after, limit }: EventRange): readonly Row[] => {
+  const read = ({ session, after, limit, bytes }: EventRange): readonly Row[] => {
     const key = keyOf(session)
-    return key === undefined ? [] : selectEvents.all(positionOf(key, after), (key + 1) * STRIDE, limit)
+    if (key === undefined) return []
+    const [low, high] = [positionOf(key, after), (key + 1) * STRIDE]
+    return selectEvents.all(low, high, bytes === undefined ? limit : howMany(low, high, limit, bytes))
+  }
+
+  /** SQLite knows the size of a value without reading it. Nearly every page fits, and one sum says so. */
+  const howMany = (low: number, high: number, limit: number, bytes: number): number => {
+    if (Number(selectBytes.get(low, high, limit)?.["bytes"] ?? 0) < bytes) return limit
+    let count = 0
+    let sum = 0
+    for (const row of selectSizes.iterate(low, high, limit)) {
+      count += 1
+      sum += Number(row["bytes"])
+      if (sum >= bytes) break
+    }
+    return count
   }
 
   return {

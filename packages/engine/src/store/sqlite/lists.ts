@@ -2,7 +2,7 @@
 import type { Receipt } from "@meridian/protocol"
 
 import type { SavedApproval } from "../../domain/permission.ts"
-import type { OpenRequest, Placed, SessionSummary, Stretch } from "../../port/store.ts"
+import type { InputRange, OpenRequest, Placed, SessionSummary, Stretch } from "../../port/store.ts"
 import type { Database } from "./database.ts"
 import { eventOf, type EventReader, type Row } from "./events.ts"
 import { positionOf, seqOf, STRIDE } from "./schema.ts"
@@ -10,7 +10,7 @@ import { positionOf, seqOf, STRIDE } from "./schema.ts"
 export interface Lists {
   readonly session: (id: string) => SessionSummary | undefined
   readonly sessions: (stretch: Stretch) => readonly Placed<SessionSummary>[]
-  readonly inputs: (session: string) => readonly Receipt[]
+  readonly inputs: (session: string, range?: InputRange) => readonly Receipt[]
   readonly input: (id: string) => Receipt | undefined
   readonly requests: (session?: string) => readonly OpenRequest[]
   readonly request: (id: string) => OpenRequest | undefined
@@ -34,7 +34,7 @@ export const createLists = (options: {
   const WAITING = "input.promoted is null and input.cancelled is null"
   const selectInput = raw.prepare(`${INPUTS} where input.id = ?`)
   const selectInputs = raw.prepare(
-    `${INPUTS} where ${WAITING} and input.admitted between ? and ? order by input.admitted`,
+    `${INPUTS} where ${WAITING} and input.admitted > ? and input.admitted <= ? order by input.admitted limit ?`,
   )
   const selectRunnable = raw.prepare(
     `select distinct session.id from input join session on session.key = input.admitted / ${STRIDE}
@@ -99,9 +99,18 @@ export const createLists = (options: {
         direction === "up" ? sessionsUp.all(from ?? 0, limit) : sessionsDown.all(from ?? STRIDE, limit)
       return rows.map((row) => ({ place: Number(row["key"]), item: summaryOf(row) }))
     },
-    inputs: (session) => {
+    inputs: (session, { after, limit, bytes } = ALL_INPUTS) => {
       const key = log.keyOf(session)
-      return key === undefined ? [] : selectInputs.all(...range(key)).flatMap(receiptOf)
+      if (key === undefined) return []
+      const receipts: Receipt[] = []
+      let sum = 0
+      // One row at a time: the next prompt may be too large to be read for nothing.
+      for (const row of selectInputs.iterate(positionOf(key, after), positionOf(key, STRIDE - 1), limit)) {
+        receipts.push(...receiptOf(row))
+        sum += String(row["data"]).length
+        if (sum >= bytes) break
+      }
+      return receipts
     },
     input: (id) => selectInput.all(id).flatMap(receiptOf)[0],
     requests: (session) => {
@@ -117,6 +126,8 @@ export const createLists = (options: {
     runnable: () => selectRunnable.all().map((row) => String(row["id"])),
   }
 }
+
+const ALL_INPUTS: InputRange = { after: 0, limit: -1, bytes: Number.POSITIVE_INFINITY }
 
 const optionalText = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 

@@ -74,7 +74,7 @@ export const openSqliteStore = (
       compactions: (session) => ask(() => log.compactions(session)),
       messages: (session, stretch) => ask(() => messages(session, stretch)),
       message: (session, id) => ask(() => message(session, id)),
-      inputs: (session) => ask(() => lists.inputs(session)),
+      inputs: (session, range) => ask(() => lists.inputs(session, range)),
       input: (id) => ask(() => lists.input(id)),
       search: (session, words) => ask(() => search(session, words)),
       sessions: (stretch) => ask(() => lists.sessions(stretch)),
