@@ -50,7 +50,7 @@ export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly st
     contract: [],
     client: ["contract"],
     mcp: [],
-    http: ["contract", "mcp"],
+    http: ["contract", "mcp", "telemetry"],
   },
   web: {
     domain: [],

@@ -90,4 +90,28 @@ export const DOORS_BEHAVIOURS = {
     says: "session export writes a session of every harness as md, html and json: one file without outside references",
   },
   "export.hides": { seed: "issue 12", says: "an export hides secrets and counts what it hid" },
+  "telemetry.spans": {
+    seed: "issue 12",
+    says: "a collector gets a span for each turn, call and compaction under one root per activity, whose tokens and cost are the run's; no prompt text",
+  },
+  "telemetry.same-again": {
+    seed: "issue 12",
+    says: "sent again, from another process, spans have the same ids and parents; what was taken is not sent again",
+  },
+  "telemetry.after-a-kill": {
+    seed: "issue 12",
+    says: "what a killed process did not send is sent by the next one, and every named parent is sent",
+  },
+  "telemetry.bad-collector": {
+    seed: "issue 12",
+    says: "a collector that hangs or refuses holds nothing up and loses nothing",
+  },
+  "telemetry.settings": {
+    seed: "issue 12",
+    says: "[telemetry] of the user, or the usual OTEL_* variables, decide where telemetry goes; prompt text only when asked for",
+  },
+  "telemetry.metrics-page": {
+    seed: "issue 12",
+    says: "serve --http has /metrics for Prometheus, behind the token",
+  },
 } as const satisfies Record<string, Behaviour>

@@ -9,6 +9,7 @@ import { openPlace, type World } from "@meridian/spaces"
 import { loadEngineAgents } from "../direct/engine-agents.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { noteEngineDatabase } from "../sessions/engine-databases.ts"
+import { openTelemetry } from "../telemetry.ts"
 import { VERSION } from "../version.ts"
 import { removeOldToken, tokenFile } from "./token-place.ts"
 
@@ -41,6 +42,7 @@ export const serveUntilStopped = async (
     host: input.host,
     signal: world.signal,
     log: (line) => world.stderr.write(`${line}\n`),
+    observe: (engine, database) => openTelemetry({ engine, database, everySession: true }, world, true),
     ...(page === undefined ? {} : { pageDirectory: page }),
   })
   if (!isLoopback(input.host)) world.warn("HOST_OPEN", { host: input.host, port: server.port })

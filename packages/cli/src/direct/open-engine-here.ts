@@ -17,6 +17,7 @@ import { engineModelId, openPlace, type PermissionTier, type World } from "@meri
 
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { noteEngineDatabase } from "../sessions/engine-databases.ts"
+import { openTelemetry, withTelemetry } from "../telemetry.ts"
 import { loadEngineAgents } from "./engine-agents.ts"
 import { permissionRules } from "./permission-rules.ts"
 
@@ -61,8 +62,9 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
   const model = wish.model === undefined ? undefined : engineModelId(idsOf(models), wish.model)
   const agents = await agentsOf(wish, world)
   const { instructions } = wish
+  const database = databaseHere(world)
   const engine = await openEngine({
-    database: databaseHere(world),
+    database,
     models: withEffort(models, wish.effort),
     ...(defaultModel === "" ? {} : { model: defaultModel }),
     permissions: permissionRules({
@@ -87,7 +89,15 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     recover: wish.recover,
   })
   const names = [...new Set([...BUILT_IN, ...agents.map(({ name }) => name)])]
-  return { engine, model, models, unusable, defaultModel, agents: names }
+  const telemetry = await openTelemetry({ engine, database, everySession: false }, world, false)
+  return {
+    engine: withTelemetry(engine, telemetry),
+    model,
+    models,
+    unusable,
+    defaultModel,
+    agents: names,
+  }
 }
 
 /** Turns in a row before the engine gives up: others of its kind have no such bound at all. */

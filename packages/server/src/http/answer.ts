@@ -31,6 +31,18 @@ export const answerJson = (response: ServerResponse, document: unknown, outgoing
   else makeOutlet({ response, outgoing, drop: () => response.destroy() }).end(body)
 }
 
+export const answerText = (response: ServerResponse, body: string, type: string): void => {
+  const length = Buffer.byteLength(body)
+  response
+    .writeHead(200, {
+      ...SAFE_HEADERS,
+      "content-type": type,
+      "content-length": length,
+      "cache-control": "no-store",
+    })
+    .end(body)
+}
+
 export const answerFailure = (response: ServerResponse, failure: Failure, more: Headers = {}): void => {
   if (response.headersSent) {
     response.destroy()

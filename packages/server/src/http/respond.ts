@@ -5,8 +5,9 @@ import type { Engine } from "@meridian/engine"
 import { Failure, type FailureCode, type JsonObject } from "@meridian/protocol"
 
 import { CHANGES, CONTRACT, EVENTS, type Route } from "../contract/contract.ts"
+import { PROMETHEUS_TYPE } from "../telemetry/prometheus.ts"
 import { checkSource, checkToken, type Admission, type Gate } from "./admit-request.ts"
-import { answerFailure, answerJson, publicFailure } from "./answer.ts"
+import { answerFailure, answerJson, answerText, publicFailure } from "./answer.ts"
 import { changeSource } from "./change-stream.ts"
 import type { EventFeeds } from "./event-feeds.ts"
 import { eventSource } from "./event-stream.ts"
@@ -43,13 +44,15 @@ export const makeResponder = (options: {
   readonly streaming: Streaming
   readonly page: PageFiles
   readonly openApi: () => JsonObject
+  /** As Prometheus reads them. */
+  readonly metrics: () => string
   readonly limits: HttpLimits
   readonly outgoing: Outgoing
   readonly log: (line: string) => void
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal
 }): Responder => {
-  const { gate, handlers, streaming, page, openApi, limits, outgoing, log, stopping } = options
+  const { gate, handlers, streaming, page, openApi, metrics, limits, outgoing, log, stopping } = options
   const table = makeRouteTable(makeEntries(handlers, streaming, { limits, outgoing }))
   const calls = new Set<AbortController>()
   stopping.addEventListener("abort", () => {
@@ -76,6 +79,11 @@ export const makeResponder = (options: {
     const mark = url.indexOf("?")
     const path = mark === -1 ? url : url.slice(0, mark)
     const query = mark === -1 ? "" : url.slice(mark + 1)
+    if (path === METRICS) {
+      admit(checkToken(request, gate))
+      if (method !== "GET" && method !== "HEAD") return refuseMethod(response, method, ["GET"])
+      return answerText(response, metrics(), PROMETHEUS_TYPE)
+    }
     if (!path.startsWith("/api/")) return answerOpen(request, response, path)
     // HEAD is answered like GET; Node leaves out the body.
     const found = table.find(method === "HEAD" ? "GET" : method, path)
@@ -116,6 +124,9 @@ export const makeResponder = (options: {
     },
   }
 }
+
+/** Where Prometheus looks. It sends the token as a bearer token, as everybody does. */
+const METRICS = "/metrics"
 
 const refuseMethod = (response: ServerResponse, method: string, methods: readonly string[]): void => {
   const allowed = methods.flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ")

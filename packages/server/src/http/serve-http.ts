@@ -5,10 +5,12 @@ import { hostname, networkInterfaces } from "node:os"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 
-import { openEngine, type EngineOptions } from "@meridian/engine"
+import { openEngine, type Engine, type EngineOptions } from "@meridian/engine"
 import { Failure, type FailureCode } from "@meridian/protocol"
 
 import type { ServeWorld } from "../mcp/tool-call.ts"
+import { prometheusText } from "../telemetry/prometheus.ts"
+import type { Telemetry } from "../telemetry/start-telemetry.ts"
 import { hostsOf, isEverywhere } from "./admit-request.ts"
 import { answerFailure, rawFailure } from "./answer.ts"
 import { makeEventFeeds } from "./event-feeds.ts"
@@ -43,6 +45,8 @@ export interface ServeHttpOptions {
   /** Lines for the person who runs the server. They never hold a token. */
   readonly log?: (line: string) => void
   readonly limits?: Partial<HttpLimits>
+  /** Counts what the engine does, for `/metrics` and whoever else is told. */
+  readonly observe?: (engine: Engine, database: string) => Promise<Telemetry | undefined>
 }
 
 export interface HttpServer {
@@ -83,6 +87,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
     await closeServer(server, 0)
     throw cause
   })
+  const telemetry = await options.observe?.(engine, database)
   const outgoing = makeOutgoing(limits)
   const streams = makeStreams({ limits, outgoing, log })
   const stopping = new AbortController()
@@ -100,6 +105,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
     streaming: { engine, streams, feeds: makeEventFeeds(engine) },
     page: readPageFiles(options.pageDirectory),
     openApi: () => openApiDocument(options.version),
+    metrics: () => prometheusText(telemetry?.metrics() ?? []),
     limits,
     outgoing,
     log,
@@ -115,6 +121,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
     stopping.abort(new Failure("ENGINE_CLOSED"))
     streams.close()
     closeServer(server, limits.stopMs)
+      .then(() => telemetry?.close())
       .then(() => engine.close())
       .then(stopped.resolve, stopped.reject)
     return stopped.promise

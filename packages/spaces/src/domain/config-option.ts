@@ -19,7 +19,7 @@ export interface Option {
   readonly minimum?: number
   readonly maximum?: number
   /** What the option decides when a project's file sets it: counts only where the user trusts the folder. */
-  readonly claims?: Extract<ClaimKind, "program" | "folder" | "rights">
+  readonly claims?: Extract<ClaimKind, "program" | "folder" | "rights" | "address">
 }
 
 export const OPTIONS = {
@@ -158,6 +158,21 @@ export const OPTIONS = {
     variable: "MERIDIAN_AUTOCOMPACT_PCT",
     minimum: 1,
     maximum: 100,
+  },
+  "telemetry.otlp": {
+    type: "string",
+    default: undefined,
+    description:
+      "Address of an OpenTelemetry collector (OTLP over HTTP, usually http://HOST:4318). Unset: nothing is sent. The usual OTEL_* variables go before it.",
+    variable: "MERIDIAN_TELEMETRY_OTLP",
+    claims: "address",
+  },
+  "telemetry.content": {
+    type: "boolean",
+    default: false,
+    description: "Whether prompts, answers and what tools did are sent to the collector, too.",
+    variable: "MERIDIAN_TELEMETRY_CONTENT",
+    claims: "address",
   },
   "search_paths.agents": {
     type: "strings",

@@ -99,6 +99,10 @@ export const WARNINGS = {
       "No folder of yours can hold the 'meridian' script that is put first on the PATH of a launched agent.",
     next: () => "let ~/.cache (or XDG_CACHE_HOME) be written to, or install meridian on the PATH yourself.",
   },
+  TELEMETRY_OFF: {
+    cause: (f) => `Telemetry is not sent: ${f["problem"]}`,
+    next: () => "correct [telemetry] or the OTEL_* variables, or unset them.",
+  },
   SEARCH_INDEX_BUSY: {
     cause: () => "Another search is updating the index, so the newest sessions may be missing here.",
     next: () => "search again in a moment.",

@@ -10,6 +10,7 @@ import type { Append, Appended, StoreVerbs } from "../../port/store.ts"
 import type { Database } from "./database.ts"
 import { createGroupCommit } from "./group-commit.ts"
 import type { Projector } from "./projector.ts"
+import { sayLeaseLost } from "./say-aloud.ts"
 import { NEXT_KEY, positionOf } from "./schema.ts"
 
 export interface AppendOptions {
@@ -40,7 +41,10 @@ export const createAppend = ({ database, projector, atWork }: AppendOptions): St
   /** Why nothing may be appended, or the key of the session, which may be new. */
   const compare = ({ session, fence, after, events }: Append): Refusal | number => {
     const head = selectHead.get(session)
-    if (fence !== undefined && head?.["fence"] !== fence.number) return { kind: "fenced" }
+    if (fence !== undefined && head?.["fence"] !== fence.number) {
+      sayLeaseLost(fence)
+      return { kind: "fenced" }
+    }
     if ((head?.["seq"] ?? 0) !== after) return { kind: "moved" }
     if (head === undefined && !makesSession(events)) return { kind: "moved" }
     const claim = claimsOf(events).find(isTaken)

@@ -6,6 +6,8 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs"
 import { promisify } from "node:util"
 
+import { sayFlushed } from "./say-aloud.ts"
+
 export interface Flusher {
   /** Must be told of every commit. */
   readonly committed: () => void
@@ -57,15 +59,19 @@ export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher
   const run = async (through: number): Promise<void> => {
     const began = monotonic()
     await flushFile.beside(open())
+    const took = monotonic() - began
+    sayFlushed(took)
     // Heard late when we were busy: that says nothing about the disk.
-    if (monotonic() - began < QUICK_MS) quick = true
+    if (took < QUICK_MS) quick = true
     safe = Math.max(safe, through)
   }
 
   const flush = (): void => {
     const began = monotonic()
     flushFile.inPlace(open())
-    quick = monotonic() - began < QUICK_MS
+    const took = monotonic() - began
+    sayFlushed(took)
+    quick = took < QUICK_MS
     safe = commits
   }
 

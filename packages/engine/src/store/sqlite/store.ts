@@ -20,6 +20,7 @@ import { createLists } from "./lists.ts"
 import { createMessageReader } from "./messages.ts"
 import { realProcesses, type Processes } from "./processes.ts"
 import { createProjector } from "./projector.ts"
+import { sayLeaseLost } from "./say-aloud.ts"
 import { createSearch } from "./search.ts"
 
 export interface SqliteOptions extends DatabaseOptions {
@@ -136,7 +137,12 @@ const openLeases = (options: {
           if (acquired.kind === "held") return acquired
           return { ...acquired, fence: { session, number: acquired.fence.number } }
         }),
-      renew: (fence) => ask(() => (table.isCurrent(keyFence(fence)) ? "kept" : "lost")),
+      renew: (fence) =>
+        ask(() => {
+          if (table.isCurrent(keyFence(fence))) return "kept"
+          sayLeaseLost(fence)
+          return "lost"
+        }),
       rest: (fence) =>
         Effect.sync(() => {
           table.rest(keyFence(fence))

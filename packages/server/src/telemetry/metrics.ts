@@ -1,0 +1,117 @@
+/**
+ * Counters and histograms, kept in this process from its start. What is asked for reads them; nothing is written anywhere
+ * else. At most so many series: a name that comes from outside (a model, a tool) cannot make them grow for ever.
+ */
+export type Labels = Readonly<Record<string, string>>
+
+export interface Series {
+  readonly labels: Labels
+  readonly value: number
+}
+
+export interface HistogramSeries {
+  readonly labels: Labels
+  /** How many fell into each bucket, the last one without an upper bound. */
+  readonly buckets: readonly number[]
+  readonly count: number
+  readonly sum: number
+}
+
+export interface MetricInfo {
+  /** As OpenTelemetry writes it; Prometheus gets underscores. */
+  readonly name: string
+  readonly description: string
+  readonly unit: string
+}
+
+export type Metric =
+  | (MetricInfo & { readonly kind: "counter"; readonly series: readonly Series[] })
+  | (MetricInfo & {
+      readonly kind: "histogram"
+      readonly bounds: readonly number[]
+      readonly series: readonly HistogramSeries[]
+    })
+
+export interface Counter {
+  readonly add: (value: number, labels?: Labels) => void
+}
+
+export interface Histogram {
+  readonly record: (value: number, labels?: Labels) => void
+}
+
+export interface MetricRegistry {
+  readonly counter: (info: MetricInfo) => Counter
+  readonly histogram: (info: MetricInfo, bounds: readonly number[]) => Histogram
+  readonly read: () => readonly Metric[]
+}
+
+const MOST_SERIES = 500
+
+export const openMetricRegistry = (): MetricRegistry => {
+  const readers: (() => Metric)[] = []
+
+  /** The value behind these labels; beyond the bound everything shares one. */
+  const openSeries = <Value>(make: () => Value) => {
+    const all = new Map<string, { readonly labels: Labels; readonly value: Value }>()
+    return {
+      of: (labels: Labels): Value => {
+        const key = JSON.stringify(labels)
+        const known = all.get(key)
+        if (known !== undefined) return known.value
+        if (all.size >= MOST_SERIES && !("other" in labels)) {
+          const other = all.get(OTHER)?.value ?? make()
+          all.set(OTHER, { labels: { other: "true" }, value: other })
+          return other
+        }
+        const value = make()
+        all.set(key, { labels, value })
+        return value
+      },
+      all: () => [...all.values()],
+    }
+  }
+
+  return {
+    counter: (info) => {
+      const series = openSeries(() => ({ sum: 0 }))
+      readers.push(() => ({
+        ...info,
+        kind: "counter",
+        series: series.all().map(({ labels, value }) => ({ labels, value: value.sum })),
+      }))
+      return {
+        add: (value, labels = {}) => {
+          series.of(labels).sum += value
+        },
+      }
+    },
+    histogram: (info, bounds) => {
+      const series = openSeries(() => ({ buckets: bounds.concat(0).map(() => 0), count: 0, sum: 0 }))
+      readers.push(() => ({
+        ...info,
+        kind: "histogram",
+        bounds,
+        series: series.all().map(({ labels, value: { buckets, count, sum } }) => ({
+          labels,
+          buckets: [...buckets],
+          count,
+          sum,
+        })),
+      }))
+      return {
+        record: (value, labels = {}) => {
+          const kept = series.of(labels)
+          const at = bounds.findIndex((bound) => value <= bound)
+          const bucket = at === -1 ? bounds.length : at
+          kept.buckets[bucket] = (kept.buckets[bucket] ?? 0) + 1
+          kept.count += 1
+          kept.sum += value
+        },
+      }
+    },
+    read: () => readers.map((read) => read()),
+  }
+}
+
+const OTHER = "other"

@@ -1,0 +1,253 @@
+/**
+ * Sends what the log says to a collector, beside the work. The log is the queue: nothing is held for a collector that hangs
+ * or refuses, and what a dead process did not send is sent by the next one. A cursor for each collector says how far each
+ * session is sent; whatever is sent again has the same ids.
+ */
+import type { Engine, SessionInfo } from "@meridian/engine"
+
+import type { Cursors } from "./cursors.ts"
+import { observeEngine } from "./engine-signals.ts"
+import { openMetricFold } from "./fold-metrics.ts"
+import { openSpanFold, type SpanFold } from "./fold-spans.ts"
+import { openMetricRegistry, type Metric } from "./metrics.ts"
+import { metricRequest, traceRequest, type Resource } from "./otlp.ts"
+import { postJson, type PostJson, type Sent } from "./post-json.ts"
+import type { TelemetrySettings } from "./settings.ts"
+import type { Span } from "./span.ts"
+
+export interface TelemetryOptions {
+  readonly engine: Engine
+  /** Undefined: metrics are kept for those who ask, nothing is sent. */
+  readonly settings: TelemetrySettings | undefined
+  readonly cursors: Cursors | undefined
+  /** Sessions other processes work on are sent as well. */
+  readonly everySession: boolean
+  readonly version: string
+  readonly clock: Clock
+  /** Lines for whoever runs this; never holds what was said in a session. */
+  readonly log: (line: string) => void
+  readonly post?: PostJson
+}
+
+export interface Clock {
+  readonly now: () => number
+  /** Resolves after the time, or at once when the signal aborts. */
+  readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>
+}
+
+export interface Telemetry {
+  readonly metrics: () => readonly Metric[]
+  /** Sends what there is, within a bounded time. The engine must still be open. */
+  readonly close: () => Promise<void>
+}
+
+/** How long events gather before they are sent. */
+const GATHER_MS = 1_000
+const SPANS_AT_ONCE = 512
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 300_000
+const CLOSE_MS = 3_000
+/** Sessions nobody touched for longer are not sent when telemetry is switched on. */
+const CATCH_UP_MS = 7 * 24 * 3_600_000
+const CATCH_UP_PAGES = 10
+const PAGE = 200
+
+interface Following {
+  readonly fold: SpanFold
+  seq: number
+}
+
+export const startTelemetry = (options: TelemetryOptions): Telemetry => {
+  const { engine, settings, cursors, clock, log, post = postJson } = options
+  const startedAt = clock.now()
+  const registry = openMetricRegistry()
+  const metricFold = openMetricFold(registry)
+  const unobserve = observeEngine(registry)
+  const resource: Resource = {
+    attributes: { ...settings?.resource, "service.version": options.version },
+    version: options.version,
+  }
+  const closing = new AbortController()
+  const dirty = new Set<string>()
+  /** Whoever worked on them is gone: what they left open is over. */
+  const abandoned = new Set<string>()
+  const following = new Map<string, Following>()
+  const counted = new Map<string, number>()
+  let wake = Promise.withResolvers<void>()
+  let waitMs = 0
+  let told = ""
+
+  const mark = (session: string): void => {
+    dirty.add(session)
+    wake.resolve()
+  }
+
+  const tellOnce = (line: string): void => {
+    if (line !== told) log(line)
+    told = line
+  }
+
+  /** Some of what is new in a session; whether that was all. */
+  const read = async (
+    session: string,
+  ): Promise<{ readonly spans: readonly Span[]; readonly isAll: boolean }> => {
+    const known = following.get(session) ?? {
+      fold: openSpanFold({ session, content: settings?.content ?? false }),
+      seq: cursors?.of(session) ?? counted.get(session) ?? 0,
+    }
+    following.set(session, known)
+    const spans: Span[] = []
+    for await (const event of engine.sessions.events({ sessionID: session, after: known.seq })) {
+      if (event.type === "synced") continue
+      known.seq = event.seq
+      if (event.time >= startedAt && event.seq > (counted.get(session) ?? 0)) metricFold.event(session, event)
+      counted.set(session, Math.max(event.seq, counted.get(session) ?? 0))
+      if (settings?.traces === undefined) continue
+      spans.push(...known.fold.event(event))
+      if (spans.length >= SPANS_AT_ONCE) return { spans, isAll: false }
+    }
+    if (abandoned.delete(session)) spans.push(...known.fold.close())
+    return { spans, isAll: true }
+  }
+
+  const sendSpans = async (spans: readonly Span[], signal: AbortSignal): Promise<Sent> =>
+    spans.length === 0 || settings?.traces === undefined
+      ? { tag: "taken" }
+      : post(settings.traces, traceRequest(spans, resource), { timeoutMs: settings.timeoutMs, signal })
+
+  /** Whether there may be more to send at once. */
+  const sendSession = async (session: string, signal: AbortSignal): Promise<boolean> => {
+    const { spans, isAll } = await read(session)
+    const sent = await sendSpans(spans, signal)
+    const state = following.get(session)
+    if (sent.tag === "later") {
+      // Read again from the cursor, when the collector is back.
+      following.delete(session)
+      tellOnce(`Telemetry is not taken: ${sent.why}. It is tried again; nothing is lost.`)
+      waitMs = Math.min(sent.afterMs ?? Math.max(FIRST_WAIT_MS, waitMs * 2), LONGEST_WAIT_MS)
+      return false
+    }
+    if (sent.tag === "refused") tellOnce(`Telemetry was refused and is left out: ${sent.why}.`)
+    else if (spans.length > 0) told = ""
+    waitMs = 0
+    if (state !== undefined) {
+      cursors?.advance(session, state.fold.settledSeq())
+      // Nothing is open in it: the next one begins at the cursor.
+      if (isAll && state.fold.settledSeq() === state.seq && settings?.traces !== undefined)
+        following.delete(session)
+    }
+    if (isAll) dirty.delete(session)
+    return !isAll
+  }
+
+  const sendDirty = async (signal: AbortSignal): Promise<void> => {
+    for (const session of dirty) {
+      dirty.delete(session)
+      try {
+        while (await sendSession(session, signal)) signal.throwIfAborted()
+        if (waitMs > 0) {
+          dirty.add(session)
+          return
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        // A session that cannot be read must not stop the others.
+        tellOnce(
+          `Telemetry of ${session} is left out: ${error instanceof Error ? error.message : "unknown"}.`,
+        )
+      }
+    }
+  }
+
+  const sendMetrics = async (signal: AbortSignal): Promise<void> => {
+    if (settings?.metrics === undefined) return
+    const times = { start: startedAt, now: clock.now() }
+    const body = metricRequest(registry.read(), resource, times)
+    const sent = await post(settings.metrics, body, { timeoutMs: settings.timeoutMs, signal })
+    if (sent.tag !== "taken") tellOnce(`Metrics are not taken: ${sent.why}.`)
+  }
+
+  /** Sessions that have more than was sent: what a process that died, or one without a collector, has left. */
+  const catchUp = async (): Promise<void> => {
+    if (cursors === undefined || settings?.traces === undefined) return
+    let cursor: string | undefined
+    for (let page = 0; page < CATCH_UP_PAGES; page += 1) {
+      const found = await engine.sessions.list({
+        limit: PAGE,
+        order: "desc",
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      for (const session of found.items) if (isDue(session, cursors)) mark(session.id)
+      cursor = found.next
+      if (cursor === undefined || closing.signal.aborted) return
+    }
+  }
+
+  const isDue = (session: SessionInfo, sent: Cursors): boolean => {
+    const { id, seq, status, time } = session
+    const isIdle = status !== "running" && status !== "waiting"
+    if (time.updated < startedAt - CATCH_UP_MS || seq <= sent.of(id)) return false
+    if (isIdle) abandoned.add(id)
+    return isIdle || options.everySession
+  }
+
+  const listening = (async () => {
+    for await (const { sessions, elsewhere } of engine.sessions.changes({ signal: closing.signal })) {
+      for (const session of sessions) {
+        abandoned.delete(session)
+        mark(session)
+      }
+      if (elsewhere && options.everySession) await catchUp()
+    }
+  })().catch(() => undefined)
+
+  const sending = (async () => {
+    await catchUp()
+    while (!closing.signal.aborted) {
+      await Promise.race([wake.promise, aborted(closing.signal)])
+      await clock.sleep(Math.max(GATHER_MS, waitMs), closing.signal)
+      if (closing.signal.aborted) return
+      wake = Promise.withResolvers()
+      await sendDirty(closing.signal)
+      if (dirty.size > 0) wake.resolve()
+    }
+  })().catch((error: unknown) => {
+    if (!closing.signal.aborted)
+      log(`Telemetry has stopped: ${error instanceof Error ? error.message : "unknown"}.`)
+  })
+
+  const report = async (everyMs: number): Promise<void> => {
+    while (!closing.signal.aborted) {
+      await clock.sleep(everyMs, closing.signal)
+      if (!closing.signal.aborted) await sendMetrics(closing.signal)
+    }
+  }
+  const reporting =
+    settings?.metrics === undefined
+      ? Promise.resolve()
+      : report(settings.metricEveryMs).catch(() => undefined)
+
+  return {
+    metrics: () => registry.read(),
+    close: async () => {
+      if (closing.signal.aborted) return
+      closing.abort()
+      await Promise.all([listening, sending, reporting])
+      unobserve()
+      const late = AbortSignal.timeout(CLOSE_MS)
+      for (const session of following.keys()) dirty.add(session)
+      for (const session of counted.keys()) dirty.add(session)
+      if (settings !== undefined) {
+        await sendDirty(late)
+        await sendMetrics(late)
+      }
+      cursors?.close()
+    },
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener("abort", () => resolve(), { once: true })
+  })
