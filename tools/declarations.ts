@@ -47,7 +47,7 @@ const engine = (entry: string, place: string, outsideAllowed: readonly string[])
 
 const PACKAGES: Readonly<Record<string, string>> = {
   "@meridian/protocol": join(MADE, "protocol/src/index.d.ts"),
-  "@meridian/continuity/fact": join(MADE, "continuity/src/domain/fact.d.ts"),
+  "@meridian/continuity/ledger": join(MADE, "continuity/src/domain/ledger/index.d.ts"),
 }
 
 engine("index.d.ts", "packages/engine/dist", [])

@@ -121,6 +121,14 @@ export const CONTINUITY_BEHAVIOURS = {
     seed: "001",
     says: "after a compaction the pinned part is in every main request, with stable text",
   },
+  "engine.ledger": {
+    seed: "issue 16",
+    says: "after a compaction our engine is told what every host is: the pinned part of the same ledger",
+  },
+  "engine.rule-folders": {
+    seed: "issue 16",
+    says: "rules of every harness's folder are in force in our engine",
+  },
   "hook.ledger": {
     seed: "issue 16",
     says: "a hook pins what its host's transcript says: task, changes, constraints and the rest of the ledger",

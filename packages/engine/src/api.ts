@@ -50,6 +50,8 @@ export interface EngineOptions {
   /** Lets addresses of instructions lie in a private network. */
   readonly allowPrivateAddresses?: boolean
   readonly references?: readonly Reference[]
+  /** Meridian's state folder: after a compaction the brief then tells how runs of agents stand, and what was launched. */
+  readonly stateRoot?: string
   readonly compaction?: {
     readonly auto?: boolean
     /** Tokens kept free at least; the model's output allowance counts when it is greater. */

@@ -9,6 +9,11 @@ export const checkOptions = (options: EngineOptions): void => {
   const given = fieldsOf(options, "The options")
   if (typeof given["database"] !== "string" || given["database"] === "")
     throw invalid('`database` is the path of a file, or ":memory:"')
+  if (
+    given["stateRoot"] !== undefined &&
+    (typeof given["stateRoot"] !== "string" || given["stateRoot"] === "")
+  )
+    throw invalid("`stateRoot` is the path of a folder")
   const ids = listOf(given["models"], "`models`").map((model, index) =>
     String(fieldsOf(model, `Model ${index + 1}`)["id"]),
   )

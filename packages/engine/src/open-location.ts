@@ -157,10 +157,18 @@ const openContext = (
     nestedInstructions({ root, files }),
     ...configuredInstructions(options.instructions ?? [], { directory, files, urls }),
   ])
-  registry.contribute(RANK.rules, [rulesSource({ root: directory, platform, lookUp })])
+  registry.contribute(RANK.rules, [rulesSource({ root, directory, environment, platform, lookUp })])
   registry.contribute(RANK.skills, [skillsSource(skills), referencesSource(options.references ?? [])])
   registry.contribute(RANK.embedder, (options.context ?? []).map(embedderSource))
-  registry.contribute(RANK.brief, [briefSource({ root: briefRoot(directory, root) })])
+  registry.contribute(RANK.brief, [
+    briefSource({
+      root,
+      directory,
+      stateRoot: briefRoot(directory, root),
+      recordsRoot: options.stateRoot,
+      spaceId: environment["MERIDIAN_SPACE_ID"],
+    }),
+  ])
   return registry
 }
 

@@ -85,6 +85,7 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
         removed: "The standing instructions given before no longer apply.",
       },
     ],
+    stateRoot: openPlace(world.env, world.cwd).root,
     limits: { turnsPerActivity: wish.maxTurns ?? MOST_TURNS },
     recover: wish.recover,
   })

@@ -14,6 +14,7 @@ import { READ_LIMITS } from "../domain/limits.ts"
 import { cleanBody } from "../domain/rule/clean-body.ts"
 import { readFrontMatter } from "../domain/rule/front-matter.ts"
 import { stableFirst, type Rule } from "../domain/rule/rule.ts"
+import { runFacts } from "../domain/run-table/run-table.ts"
 import type { TouchedFile } from "../domain/workflow/moved-work.ts"
 import { type Place, projectPath } from "../domain/working-set/working-set.ts"
 import { readLaunch, type Launch } from "./launch-record.ts"
@@ -28,6 +29,8 @@ export interface PinQuery {
   readonly ledger: LedgerState
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly harnessSessionId: string
+  /** False: runs are told as they were seen to start, without their state. */
+  readonly hasRunTable?: boolean
   /** Files the tools have touched up to now; those of the ledger unless they are given. */
   readonly touched?: readonly TouchedFile[]
   /** False: nothing of what the project's own files say. */
@@ -62,15 +65,18 @@ export const readPin = async (query: PinQuery): Promise<Pin> => {
     harnessSessionId: query.harnessSessionId,
     timeMs: leftMs(),
   })
-  const runs = readRunFacts({
-    stateRoot: environment["MERIDIAN_STATE_ROOT"],
-    projectRoot: place.root,
-    seen: ledger.runs,
-    chatId: launch?.record.chatId ?? environment["MERIDIAN_CHAT_ID"],
-    spaceId: environment["MERIDIAN_SPACE_ID"],
-    since: ledger.compactions.at(query.isSummaryKnown === false ? -1 : -2)?.time,
-    timeMs: leftMs(),
-  })
+  const runs =
+    query.hasRunTable === false
+      ? runFacts([], ledger.runs)
+      : readRunFacts({
+          stateRoot: environment["MERIDIAN_STATE_ROOT"],
+          projectRoot: place.root,
+          seen: ledger.runs,
+          chatId: launch?.record.chatId ?? environment["MERIDIAN_CHAT_ID"],
+          spaceId: environment["MERIDIAN_SPACE_ID"],
+          since: ledger.compactions.at(query.isSummaryKnown === false ? -1 : -2)?.time,
+          timeMs: leftMs(),
+        })
   const said = ledgerFacts(ledger, { place }).filter(({ kind }) => kind !== "run")
   const unseen = query.isSummaryKnown === false ? unseenSummaryFacts(ledger) : []
   const facts = [

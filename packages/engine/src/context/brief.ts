@@ -1,27 +1,45 @@
 /**
- * What must survive a compaction, as one source: files of the project and the session's own log, rendered by continuity.
- * Looked at only when a compaction has ended: between two of them the history itself is there.
+ * What must survive a compaction, as one source: continuity's pinned part, the same text the hosts get. Looked at only when
+ * a compaction has ended: between two of them the history itself is there.
  */
-import { readBrief } from "@meridian/continuity"
-import type { Fact } from "@meridian/continuity/fact"
+import { readPin } from "@meridian/continuity"
 
 import type { Observed } from "../domain/context.ts"
-import type { ContextSource } from "../port/context-source.ts"
+import type { ContextSource, ObservationScene } from "../port/context-source.ts"
 import { textOf } from "./value-text.ts"
 
-const BRIEF_TOKENS = 1_000
+export interface BriefOptions {
+  readonly root: string
+  readonly directory: string
+  /** Whose SESSION.md and workflows. */
+  readonly stateRoot: string
+  /** Where runs and launches are recorded; an engine without it knows only what it saw itself. */
+  readonly recordsRoot: string | undefined
+  readonly spaceId: string | undefined
+}
 
-export const briefSource = (options: { readonly root: string }): ContextSource => ({
+export const briefSource = (options: BriefOptions): ContextSource => ({
   key: "continuity/brief",
-  observe: ({ atCompaction, facts }) =>
-    atCompaction ? lookAt(options.root, facts()) : { kind: "unobserved" },
+  observe: (scene) => (scene.atCompaction ? lookAt(options, scene) : { kind: "unobserved" }),
   baseline: (value) => textOf(value),
   update: (_previous, value) => textOf(value),
   removal: () => "The continuation brief given before no longer applies.",
 })
 
-const lookAt = async (root: string, facts: readonly Fact[]): Promise<Observed> => {
-  const brief = await readBrief({ root, maxTokens: BRIEF_TOKENS, facts })
-  if (brief.facts.every((fact) => fact.source === "default")) return { kind: "absent" }
-  return { kind: "value", value: brief.text }
+const lookAt = async (
+  { root, directory, stateRoot, recordsRoot, spaceId }: BriefOptions,
+  { ledger, sessionID, contextWindow }: ObservationScene,
+): Promise<Observed> => {
+  const { pinned } = await readPin({
+    place: { root, directory },
+    stateRoot,
+    ledger,
+    environment:
+      recordsRoot === undefined ? {} : { MERIDIAN_STATE_ROOT: recordsRoot, MERIDIAN_SPACE_ID: spaceId },
+    hasRunTable: recordsRoot !== undefined,
+    harnessSessionId: sessionID,
+    head: "resume",
+    window: contextWindow,
+  })
+  return pinned === "" ? { kind: "absent" } : { kind: "value", value: pinned }
 }

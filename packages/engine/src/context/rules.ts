@@ -1,26 +1,27 @@
-/** Conditional rules of the project (`.meridian/rules`), as continuity reads and matches them. */
+/** Conditional rules of the project and of the user, from the folders every host reads, as continuity matches them. */
 import { join } from "node:path"
 
-import { evaluateRules, openRuleShelf, renderRules } from "@meridian/continuity"
+import { evaluateRules, openRuleShelf, renderRules, ruleFolders } from "@meridian/continuity"
 
 import type { ContextSource } from "../port/context-source.ts"
 import type { LookUp } from "./look-up.ts"
 import { textOf } from "./value-text.ts"
 
-const RULES = ".meridian/rules"
-
 export const rulesSource = (options: {
   readonly root: string
+  readonly directory: string
+  readonly environment: Readonly<Record<string, string | undefined>>
   readonly platform: string
   readonly lookUp: LookUp
 }): ContextSource => {
-  const shelf = openRuleShelf(() => [{ root: options.root, path: RULES }])
-  const folder = join(options.root, RULES)
+  const folders = ruleFolders(options, options.environment)
+  const places = folders.map(({ root, path }) => join(root, path))
+  const shelf = openRuleShelf(() => folders)
   return {
     key: "core/rules",
     observe: ({ agent, model, prompt, tools, workingSet }) => {
       // Most projects have none, and this is asked every turn.
-      if (!isThere(options.lookUp, folder)) return { kind: "absent" }
+      if (!places.some((place) => isThere(options.lookUp, place))) return { kind: "absent" }
       const { rules } = shelf.read()
       const { active } = evaluateRules(rules, {
         paths: workingSet,

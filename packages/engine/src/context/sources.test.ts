@@ -4,6 +4,7 @@ import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
+import { EMPTY_LEDGER } from "@meridian/continuity/ledger"
 import { Effect } from "effect"
 import { expect, test } from "vitest"
 
@@ -238,7 +239,9 @@ test("closing a contribution removes its source, a newer one with the same key w
     workingSet: [],
     prompt: "",
     tools: [],
-    facts: () => [],
+    ledger: EMPTY_LEDGER,
+    sessionID: "ses_1",
+    contextWindow: 200_000,
     atCompaction: false,
   }
   const observed = async () =>

@@ -6,7 +6,7 @@ import { Failure, type DurableEvent } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { initialize, rebaseline, reconcile, type Observation } from "../domain/context.ts"
-import { ledgerFacts, workingSet } from "../domain/transcript/ledger.ts"
+import { workingSet } from "../domain/transcript/ledger.ts"
 import { hasBaseline } from "../domain/transcript/transcript.ts"
 import type { ObservationScene } from "../port/context-source.ts"
 import type { TurnScene } from "./turn-scene.ts"
@@ -77,13 +77,15 @@ const observe = (
     const { surroundings, ledger } = session.transcript()
     return location.observe({
       ...occasion,
+      sessionID: session.id,
       model: cast.model.id,
+      contextWindow: cast.model.contextWindow,
       agent: cast.agent.name,
       rules: cast.rules,
       discovered: surroundings.discovered,
       workingSet: workingSet(ledger),
       tools: cast.advertisements.map((tool) => tool.name),
-      facts: () => ledgerFacts(ledger),
+      ledger,
     })
   })
 

@@ -81,6 +81,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   const server = makeServer(limits)
   const port = await listen(server, host, wanted)
   const engine = await openEngine({
+    stateRoot,
     ...options.engine,
     database,
   }).catch(async (cause: unknown) => {

@@ -46,8 +46,13 @@ const bodyOf = (output: string): string => {
   return withoutNumbers(withoutShell(withoutWrapper(output)))
 }
 
-/** OpenCode: `<skill_content name="x">`, a heading, the body, then where its files are. */
+/**
+ * OpenCode: `<skill_content name="x">`, a heading, the body, then where its files are. Our engine: `Skill x (path):`, a
+ * blank line, the body.
+ */
 const withoutWrapper = (output: string): string => {
+  const told = /^Skill [^\n]{1,300} \([^\n]{1,4096}\):\n\n/.exec(output)?.[0]
+  if (told !== undefined) return output.slice(told.length)
   const start = /^<skill_content[^>]*>\n(?:# Skill: [^\n]*\n+)?/.exec(output)?.[0]
   if (start === undefined) return output
   const end = output.indexOf("\n\nBase directory for this skill:")

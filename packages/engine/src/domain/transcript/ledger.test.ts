@@ -1,12 +1,16 @@
+import { EMPTY_LEDGER, ledgerFacts, type LedgerState } from "@meridian/continuity/ledger"
 import { messageId, type DurableEvent } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
 import { EVENTS, logged } from "../../../../../test/event-log.ts"
-import { EMPTY_LEDGER, foldLedger, ledgerFacts, workingSet } from "./ledger.ts"
+import type { LoggedEvent } from "../logged-event.ts"
+import { foldLedger, workingSet } from "./ledger.ts"
 
 const { text, succeeded } = EVENTS
+const fold = (before: LedgerState, events: readonly LoggedEvent[]): LedgerState =>
+  foldLedger(before, events, () => ({ text: "of the inbox" }))
 const factsOf = (...events: readonly DurableEvent[]) =>
-  ledgerFacts(foldLedger(EMPTY_LEDGER, logged(events))).map(({ kind, text: words }) => `${kind}: ${words}`)
+  ledgerFacts(fold(EMPTY_LEDGER, logged(events))).map(({ kind, text: words }) => `${kind}: ${words}`)
 const prompted = (words: string): DurableEvent => ({
   type: "session.next.prompted.1",
   data: { messageID: messageId("a"), prompt: { text: words } },
@@ -16,11 +20,27 @@ const calledWith = (tool: string, input: object, callID = "1"): DurableEvent => 
   data: { assistantMessageID: messageId("s"), callID, tool, input: { ...input } },
 })
 
-test("without a declared one, the first thing a person said is the objective", () => {
+test("the first thing a person said is the task, and the newest stands beside it", () => {
   expect(factsOf(prompted("port the\n exporter"), prompted("and test it"))).toEqual([
-    "objective: port the exporter",
+    "task: port the\n exporter",
+    "request: and test it",
   ])
   expect(factsOf(prompted("hello"), text("s", "Goal: port it"))).toEqual(["objective: port it"])
+})
+
+test("a prompt counts when it is promoted, in the words it was admitted with", () => {
+  const messageID = messageId("a")
+  const admitted = (words: string): DurableEvent => ({
+    type: "session.next.prompt.admitted.1",
+    data: { messageID, prompt: { text: words }, delivery: "queue", resume: true },
+  })
+  expect(factsOf(admitted("of the inbox"))).toEqual([])
+  expect(
+    factsOf(admitted("of the inbox"), {
+      type: "session.next.prompt.promoted.1",
+      data: { messageID, admittedSeq: 1 },
+    }),
+  ).toEqual(["task: of the inbox"])
 })
 
 test("decisions are kept until they are withdrawn in the same words", () => {
@@ -30,11 +50,11 @@ test("decisions are kept until they are withdrawn in the same words", () => {
       text("s", "- **Decision**: keep v1\nDecision: use SQLite"),
       text("s", "Decision (withdrawn): Keep V1"),
     ),
-  ).toEqual(["objective: x", "decision: use SQLite"])
+  ).toEqual(["task: Objective: x", "objective: x", "decision: use SQLite"])
 })
 
 test("files come in the order in which they were last touched", () => {
-  const ledger = foldLedger(
+  const ledger = fold(
     EMPTY_LEDGER,
     logged([
       calledWith("read", { path: "a.ts" }),
@@ -43,7 +63,7 @@ test("files come in the order in which they were last touched", () => {
       calledWith("bash", { command: "cat c.ts" }, "4"),
     ]),
   )
-  expect(workingSet(ledger)).toEqual(["b.ts", "a.ts"])
+  expect(workingSet(ledger)).toEqual(["b.ts", "a.ts", "c.ts"])
 })
 
 test("a run is known by the id its command printed", () => {
@@ -55,7 +75,7 @@ test("a run is known by the id its command printed", () => {
       calledWith("bash", { command: "echo r9" }, "2"),
       succeeded("s", "2", "r9"),
     ),
-  ).toEqual(["objective: x", "run: r7 (meridian run spawn -p hi)"])
+  ).toEqual(["task: Objective: x", "objective: x", "run: r7 (meridian run spawn -p hi)"])
 })
 
 test("folding batch by batch is folding at once, and changes no value that somebody holds", () => {
@@ -66,9 +86,9 @@ test("folding batch by batch is folding at once, and changes no value that someb
     text("s", "Blocker: no key"),
     { type: "session.next.todo.updated.1", data: { items: [{ content: "test", status: "in_progress" }] } },
   ])
-  const first = foldLedger(EMPTY_LEDGER, events.slice(0, 2))
+  const first = fold(EMPTY_LEDGER, events.slice(0, 2))
   const known = ledgerFacts(first)
-  const rest = foldLedger(first, events.slice(2))
-  expect(rest).toEqual(foldLedger(EMPTY_LEDGER, events))
+  const rest = fold(first, events.slice(2))
+  expect(rest).toEqual(fold(EMPTY_LEDGER, events))
   expect(ledgerFacts(first)).toEqual(known)
 })

@@ -2,6 +2,7 @@
  * One session, folded from its events: what a drain must know without reading the log again. The log is the truth. A
  * transcript is a value made of slices, one idea each; folding makes the next value, so whoever holds one can decide on it.
  */
+import { EMPTY_LEDGER, type LedgerState } from "@meridian/continuity/ledger"
 import type { Location, TodoItem } from "@meridian/protocol"
 
 import { assert } from "../assert.ts"
@@ -18,7 +19,7 @@ import { foldConversation, NO_CONVERSATION, type Conversation } from "./conversa
 import { foldSurroundings, NO_SURROUNDINGS, type Surroundings } from "./epoch.ts"
 import { EMPTY_INBOX, foldInbox, type Inbox } from "./inbox.ts"
 import type { AssistantItem } from "./items.ts"
-import { EMPTY_LEDGER, foldLedger, type Ledger } from "./ledger.ts"
+import { foldLedger } from "./ledger.ts"
 
 export interface Transcript {
   /** Sequence of the last event folded in; 0 when there is none. */
@@ -31,7 +32,8 @@ export interface Transcript {
   readonly calls: Calls
   readonly surroundings: Surroundings
   readonly compactions: Compactions
-  readonly ledger: Ledger
+  /** What must survive a compaction. */
+  readonly ledger: LedgerState
 }
 
 /** What people have chosen for the session, and its list of work. */
@@ -58,6 +60,7 @@ export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Tr
 export const foldTranscript = (transcript: Transcript, events: readonly LoggedEvent[]): Transcript => {
   for (const [index, event] of events.entries())
     assert(event.seq === transcript.seq + index + 1, `event ${event.seq} follows ${transcript.seq + index}`)
+  const promptOf = (messageID: string) => findPrompt(transcript.inbox, events, messageID)
   return {
     seq: transcript.seq + events.length,
     choices: events.reduce(foldChoices, transcript.choices),
@@ -66,13 +69,13 @@ export const foldTranscript = (transcript: Transcript, events: readonly LoggedEv
       transcript.interruptSeq,
     inbox: foldInbox(transcript.inbox, events),
     conversation: foldConversation(transcript.conversation, events, {
-      promptOf: (messageID) => promptOf(transcript.inbox, events, messageID),
+      promptOf,
       ignored: transcript.compactions.restoration.ignored,
     }),
     calls: foldCalls(transcript.calls, events),
     surroundings: foldSurroundings(transcript.surroundings, events),
     compactions: foldCompactions(transcript.compactions, events),
-    ledger: foldLedger(transcript.ledger, events),
+    ledger: foldLedger(transcript.ledger, events, promptOf),
   }
 }
 
@@ -97,7 +100,7 @@ const foldChoices = (choices: Choices, event: LoggedEvent): Choices => {
 }
 
 /** It waited before these events, or was admitted by one of them. */
-const promptOf = (inbox: Inbox, events: readonly LoggedEvent[], messageID: string) => {
+const findPrompt = (inbox: Inbox, events: readonly LoggedEvent[], messageID: string) => {
   const waiting = inbox.get(messageID)
   if (waiting !== undefined) return waiting.prompt
   const admitted = events.find(
