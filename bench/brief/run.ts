@@ -8,6 +8,8 @@ import { dirname, join } from "node:path"
 
 import { readBrief } from "@meridian/continuity"
 
+import { benchTranscript } from "./transcript.ts"
+
 const SPEC = ".codex/specs/012-search"
 const FILES: Readonly<Record<string, string>> = {
   "SESSION.md": Array.from(
@@ -54,3 +56,5 @@ try {
 } finally {
   rmSync(root, { recursive: true, force: true })
 }
+
+process.stdout.write(`${benchTranscript(process.argv.includes("--quick") ? 20 : 100)}\n`)

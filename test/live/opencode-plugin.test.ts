@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -199,6 +199,29 @@ test("the same with /summarize over opencode serve, from a plugin entry with opt
   for (const summary of summaries) expectBrief(summary)
   for (const label of ["after first", "after second", "after restart"])
     expectPinned(labelled(opencode, label)[0])
+})
+
+test("the package stands alone: OpenCode installs it from a tarball, and no meridian command is there", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "meridian-tarball-"))
+  const packed = spawnSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], {
+    cwd: join(BUILT_PLUGIN, "../.."),
+    encoding: "utf8",
+    timeout: 60_000,
+  })
+  const opencode = await open({
+    script: [
+      ...side,
+      call("read", "read", { filePath: "src/app.ts" }),
+      call("overflow", "bash", bash, overflowing),
+      say("after"),
+    ],
+    files: PROJECT,
+    plugins: [`@meridian/opencode-plugin@file:${join(folder, packed.stdout.trim())}`],
+  })
+  const { exitCode } = await opencode.run("go")
+  rmSync(folder, { recursive: true, force: true })
+  expect(exitCode).toBe(0)
+  expectPinned(labelled(opencode, "after")[0])
 })
 
 test("evidence that cannot be written breaks neither the turn nor what is pinned", async () => {

@@ -50,6 +50,41 @@ test("spaces show their chats and the tree of their runs with what each branch c
   expect(scene.complaints).toEqual([])
 })
 
+test("a chat in a host shows what its compactions lost and what was put back", async () => {
+  await using scene = await openPageScene(browser, {
+    hostCompactions: () => [
+      {
+        number: 1,
+        summary: "Nothing worth keeping.",
+        kept: ["stage: spec-execute"],
+        putBack: ["task: Fix the login.", "constraint: Never touch billing."],
+        lost: ["file: src/<b>a</b>.ts"],
+        invented: ["drop the database"],
+        contradicted: true,
+        injectedTokens: 412,
+      },
+    ],
+    prepare: async (http) => {
+      await writeSpace(http)
+      appendFileSync(
+        join(http.stateRoot, ".spaces/s1/sessions.jsonl"),
+        `${JSON.stringify({ v: 1, event: "start", chat_id: "c2", harness: "codex", harness_session_id: "0f0e", model: "gpt", started_at: "2026-11-15T10:00:00.000Z" })}\n`,
+      )
+    },
+  })
+  const { page } = scene
+  await page.getByRole("link", { name: "Spaces" }).click()
+  await page.getByRole("link", { name: /feature-auth/ }).click()
+  // The chat without a session of its own has nothing to show.
+  await page.getByText("Compactions", { exact: true }).click()
+  await page.getByText("3 of 4 facts are there").waitFor()
+  await page.getByText("Lost: 1").click()
+  await page.getByText("file: src/<b>a</b>.ts").waitFor()
+  await page.getByText("Invented by the summary, and contradicted: 1").waitFor()
+  await scene.screenshot("compactions-light")
+  expect(scene.complaints).toEqual([])
+})
+
 test("a chat of the engine's own harness leads to its session, and what other programs write appears by itself", async () => {
   await using scene = await openPageScene(browser, {
     prepare: async (http) => {

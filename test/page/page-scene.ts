@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 import type { PermissionRule } from "@meridian/engine"
+import type { ServeHttpOptions } from "@meridian/server"
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core"
 
 import { ALLOW_ALL, scriptedModel, type Answer } from "../engine-scene.ts"
@@ -50,10 +51,12 @@ export const openPageScene = async (
     /** Before the page is opened. */
     readonly prepare?: (http: HttpScene) => Promise<void>
     readonly fragment?: string
+    readonly hostCompactions?: NonNullable<ServeHttpOptions["hostCompactions"]>
   } = {},
 ): Promise<PageScene> => {
   const http = await openHttpScene([], {
     pageDirectory: PAGE_DIRECTORY,
+    ...(options.hostCompactions === undefined ? {} : { hostCompactions: options.hostCompactions }),
     engine: {
       models: [scriptedModel(options.answers ?? [], [], { price: { input: 3, output: 15 } })],
       permissions: options.permissions ?? ALLOW_ALL,

@@ -6,6 +6,7 @@ import { Failure } from "@meridian/protocol"
 import { isLoopback, serveHttp } from "@meridian/server"
 import { openPlace, type World } from "@meridian/spaces"
 
+import { pageCompactions } from "../continuity/host-compactions.ts"
 import { loadEngineAgents } from "../direct/engine-agents.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { noteEngineDatabase } from "../sessions/engine-databases.ts"
@@ -37,6 +38,7 @@ export const serveUntilStopped = async (
     stateRoot: root,
     tokenFile: tokenFile(root, world.env),
     world,
+    hostCompactions: (harness, session) => pageCompactions(world, harness, session),
     version: VERSION,
     port: input.port,
     host: input.host,

@@ -4,6 +4,7 @@ export { HttpFailure } from "./http-failure.ts"
 export type {
   AgentDocument,
   ChatDocument,
+  HostCompactionDocument,
   ModelDocument,
   OpenPermissionRequest,
   RunDocument,

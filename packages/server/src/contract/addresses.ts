@@ -46,6 +46,7 @@ export const ADDRESSES = {
     list: { method: "GET", path: "/api/space" },
     get: { method: "GET", path: "/api/space/:spaceID" },
     chats: { method: "GET", path: "/api/space/:spaceID/chat" },
+    compactions: { method: "GET", path: "/api/space/:spaceID/chat/:chatID/compaction" },
     runs: { method: "GET", path: "/api/space/:spaceID/run" },
     run: { method: "GET", path: "/api/space/:spaceID/run/:runID" },
   },

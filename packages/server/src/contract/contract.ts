@@ -28,7 +28,7 @@ import {
 
 import { ADDRESSES, CHANGES_ADDRESS, EVENTS_ADDRESS, type Address } from "./addresses.ts"
 import { AGENT, DIRECTORY, LOCATION, MODEL, PERMISSION_REQUEST, SESSION } from "./documents.ts"
-import { CHAT, RUN, RUN_ROW, RUN_STATUS, SPACE, SPACE_ROW } from "./spaces.ts"
+import { CHAT, HOST_COMPACTION, RUN, RUN_ROW, RUN_STATUS, SPACE, SPACE_ROW } from "./spaces.ts"
 
 export interface Route<Input = unknown, Answer = unknown> extends Address {
   readonly summary: string
@@ -312,6 +312,13 @@ export const CONTRACT = {
       input: objectOf({ spaceID: STRING }),
       answer: itemsOf(CHAT),
       failures: ["SPACE_NOT_FOUND", "SPACE_DAMAGED"],
+    },
+    compactions: {
+      ...ADDRESSES.spaces.compactions,
+      summary: "What each compaction of a chat in a host kept and lost, and what was put back, oldest first.",
+      input: objectOf({ spaceID: STRING, chatID: STRING }),
+      answer: itemsOf(HOST_COMPACTION),
+      failures: ["SPACE_NOT_FOUND", "CHAT_NOT_FOUND", "SPACE_DAMAGED"],
     },
     runs: {
       ...ADDRESSES.spaces.runs,

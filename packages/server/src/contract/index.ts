@@ -7,4 +7,12 @@ export type {
   SessionDocument as SessionInfo,
   SessionStatus,
 } from "./documents.ts"
-export type { ChatDocument, RunDocument, RunRow, RunStatus, SpaceDocument, SpaceRow } from "./spaces.ts"
+export type {
+  ChatDocument,
+  HostCompactionDocument,
+  RunDocument,
+  RunRow,
+  RunStatus,
+  SpaceDocument,
+  SpaceRow,
+} from "./spaces.ts"

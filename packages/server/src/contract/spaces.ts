@@ -33,6 +33,25 @@ export const CHAT = named(
   ),
 )
 
+/** One compaction of a chat in Claude Code, Codex or OpenCode: the receipt, from transcript and injections. */
+export const HOST_COMPACTION = named(
+  "HostCompaction",
+  objectOf(
+    {
+      number: INTEGER,
+      summary: STRING,
+      /** Facts that the summary still has, each as `kind: text`. */
+      kept: listOf(STRING),
+      putBack: listOf(STRING),
+      lost: listOf(STRING),
+      /** What the summary says the user asked, and nobody did. */
+      invented: listOf(STRING),
+      contradicted: BOOLEAN,
+    },
+    { at: STRING, injectedTokens: INTEGER },
+  ),
+)
+
 export const SPACE = named(
   "Space",
   objectOf(
@@ -98,3 +117,4 @@ export type SpaceDocument = TypeOf<typeof SPACE>
 export type ChatDocument = TypeOf<typeof CHAT>
 export type RunRow = TypeOf<typeof RUN_ROW>
 export type RunDocument = TypeOf<typeof RUN>
+export type HostCompactionDocument = TypeOf<typeof HOST_COMPACTION>

@@ -56,6 +56,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   requestID: ["nobody"],
   spaceID: ["s1", "s2", "../s1"],
   runID: ["r1", "r9", "../r1"],
+  chatID: ["c1", "c9", "../c1"],
 }
 
 const operationsOf = (document: JsonObject): readonly Operation[] =>

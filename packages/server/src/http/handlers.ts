@@ -4,13 +4,21 @@ import { Failure } from "@meridian/protocol"
 
 import { LONGEST_WAIT_SECS, type AnswerOf, type Contract, type InputOf } from "../contract/contract.ts"
 import type { ModelDocument } from "../contract/documents.ts"
-import type { ChatDocument, RunDocument, RunRow, SpaceDocument, SpaceRow } from "../contract/spaces.ts"
+import type {
+  ChatDocument,
+  HostCompactionDocument,
+  RunDocument,
+  RunRow,
+  SpaceDocument,
+  SpaceRow,
+} from "../contract/spaces.ts"
 import { listDirectory } from "./list-directory.ts"
 import type { SpacesReader } from "./spaces-reader.ts"
 
 export interface Desk {
   readonly engine: Engine
   readonly spaces: SpacesReader
+  readonly hostCompactions: HostCompactions
   readonly version: string
   readonly models: readonly ModelDocument[]
   readonly agents: readonly { readonly name: string; readonly model?: string }[]
@@ -19,6 +27,9 @@ export interface Desk {
   /** About how large a page of messages or inputs may be. */
   readonly pageBytes: number
 }
+
+/** Receipts of a conversation in a host, by its harness and its own id; none when nothing is known of it. */
+export type HostCompactions = (harness: string, sessionID: string) => readonly HostCompactionDocument[]
 
 /** `signal` aborts when the client goes away or the server stops. */
 export type Handler<R> = (input: InputOf<R>, signal: AbortSignal) => Promise<AnswerOf<R>>
@@ -29,15 +40,8 @@ export type Handlers = {
   }
 }
 
-export const makeHandlers = ({
-  engine,
-  spaces,
-  version,
-  models,
-  agents,
-  project,
-  pageBytes,
-}: Desk): Handlers => {
+export const makeHandlers = (desk: Desk): Handlers => {
+  const { engine, version, models, agents, project, pageBytes } = desk
   const { sessions, permissions } = engine
   return {
     server: {
@@ -103,14 +107,14 @@ export const makeHandlers = ({
       list: async () => ({ items: await permissions.list() }),
       reply: (input) => permissions.reply(input),
     },
-    spaces: spaceHandlers(spaces),
+    spaces: spaceHandlers(desk),
   }
 }
 
 const INPUTS_PER_PAGE = 50
 
 // oxlint-disable typescript/no-unsafe-type-assertion -- a test compares these documents with the schemas of the operations
-const spaceHandlers = ({ read }: SpacesReader): Handlers["spaces"] => ({
+const spaceHandlers = ({ spaces: { read }, hostCompactions }: Desk): Handlers["spaces"] => ({
   list: async ({ limit = 50 }, signal) => {
     const { spaces } = await read("space.list", { limit }, signal)
     return { items: spaces as unknown as readonly SpaceRow[] }
@@ -120,6 +124,13 @@ const spaceHandlers = ({ read }: SpacesReader): Handlers["spaces"] => ({
   chats: async ({ spaceID }, signal) => {
     const { chats } = await read("space.show", { space_id: spaceID }, signal)
     return { items: chats as unknown as readonly ChatDocument[] }
+  },
+  compactions: async ({ spaceID, chatID }, signal) => {
+    const { chats } = await read("space.show", { space_id: spaceID }, signal)
+    const chat = (chats as unknown as readonly ChatDocument[]).find((each) => each.chatId === chatID)
+    if (chat === undefined) throw new Failure("CHAT_NOT_FOUND", { space: spaceID, chat: chatID })
+    const { harness, harnessSessionId } = chat
+    return { items: harnessSessionId === undefined ? [] : hostCompactions(harness, harnessSessionId) }
   },
   runs: async ({ spaceID, limit = 100, status }, signal) => {
     const values = { space: spaceID, limit, ...(status === undefined ? {} : { status }) }

@@ -14,7 +14,7 @@ import type { Telemetry } from "../telemetry/start-telemetry.ts"
 import { hostsOf, isEverywhere } from "./admit-request.ts"
 import { answerFailure, rawFailure } from "./answer.ts"
 import { makeEventFeeds } from "./event-feeds.ts"
-import { makeHandlers } from "./handlers.ts"
+import { makeHandlers, type HostCompactions } from "./handlers.ts"
 import { keepOutOfGit, makePrivate } from "./keep-out-of-git.ts"
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts"
 import { openApiDocument } from "./openapi.ts"
@@ -32,6 +32,8 @@ export interface ServeHttpOptions {
   readonly stateRoot: string
   /** What spaces are read with. */
   readonly world: ServeWorld
+  /** Where receipts of conversations in hosts come from; without it there are none. */
+  readonly hostCompactions?: HostCompactions
   readonly version: string
   /** 0 takes any free one. */
   readonly port?: number
@@ -97,6 +99,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
     handlers: makeHandlers({
       engine,
       spaces: makeSpacesReader(options.world),
+      hostCompactions: options.hostCompactions ?? (() => []),
       version: options.version,
       models: modelsOf(options.engine),
       agents: agentsOf(options.engine),

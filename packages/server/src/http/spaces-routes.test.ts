@@ -70,3 +70,49 @@ test("spaces, chats and runs are read from the files of the project", async () =
     status: 404,
   })
 })
+
+test("a chat in a host tells what its compactions kept and lost; one of the engine or without a session tells nothing", async () => {
+  const receipt = {
+    number: 1,
+    at: "2026-01-02T03:04:05.000Z",
+    summary: "Nothing worth keeping.",
+    kept: [],
+    putBack: ["task: Fix it."],
+    lost: ["file: src/a.ts"],
+    invented: ["drop it"],
+    contradicted: true,
+    injectedTokens: 12,
+  }
+  const asked: string[] = []
+  await using scene = await openHttpScene([], {
+    hostCompactions: (harness, session) => {
+      asked.push(`${harness}:${session}`)
+      return [receipt]
+    },
+  })
+  const folder = join(scene.stateRoot, ".spaces/s1")
+  mkdirSync(folder, { recursive: true })
+  const at = "2026-01-02T03:04:05.000Z"
+  writeFileSync(
+    join(folder, "space.json"),
+    JSON.stringify({ schema_version: 1, id: "s1", name: "demo", status: "active", started_at: at }),
+  )
+  const started = { v: 1, event: "start", harness: "claude", model: "", started_at: at }
+  writeFileSync(
+    join(folder, "sessions.jsonl"),
+    [
+      { ...started, chat_id: "c1", harness_session_id: "0f0e" },
+      { ...started, chat_id: "c2" },
+    ]
+      .map((record) => `${JSON.stringify(record)}\n`)
+      .join(""),
+  )
+  const { spaces } = scene.client
+  expect(await spaces.compactions({ spaceID: "s1", chatID: "c1" })).toEqual({ items: [receipt] })
+  expect(await spaces.compactions({ spaceID: "s1", chatID: "c2" })).toEqual({ items: [] })
+  await expect(spaces.compactions({ spaceID: "s1", chatID: "c9" })).rejects.toMatchObject({
+    code: "CHAT_NOT_FOUND",
+    status: 404,
+  })
+  expect(asked).toEqual(["claude:0f0e"])
+})

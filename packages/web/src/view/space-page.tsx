@@ -5,6 +5,7 @@ import { fragmentOf } from "../domain/route.ts"
 import { runTree, totalCost, type RunNode } from "../domain/run-tree.ts"
 import { agoText, costText, durationText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
+import { ChatCompactions } from "./chat-compactions.tsx"
 import { SessionLink } from "./session-link.tsx"
 import { Status } from "./session-list.tsx"
 import { usePolled } from "./use-polled.ts"
@@ -39,7 +40,7 @@ export const SpacePage = ({ id }: { readonly id: string }) => {
           <span>{costText(totalCost(runs))}</span>
         </div>
       </div>
-      <Chats chats={space.chats} />
+      <Chats spaceID={space.spaceId} chats={space.chats} />
       <Runs runs={runs} />
     </div>
   )
@@ -52,12 +53,12 @@ const runsText = (count: number): string => {
   return count === 1 ? "1 run" : `${count} runs`
 }
 
-const Chats = ({ chats }: { readonly chats: readonly ChatDocument[] }) => (
+const Chats = (props: { readonly spaceID: string; readonly chats: readonly ChatDocument[] }) => (
   <section>
     <h2>Chats</h2>
-    {chats.length === 0 ? <p class="faint">None yet.</p> : null}
+    {props.chats.length === 0 ? <p class="faint">None yet.</p> : null}
     <ul class="lines">
-      {chats.map((chat) => (
+      {props.chats.map((chat) => (
         <li key={chat.chatId}>
           <strong>{chat.chatId}</strong>
           <Status status={chat.alive ? "alive" : "ended"} />
@@ -66,6 +67,7 @@ const Chats = ({ chats }: { readonly chats: readonly ChatDocument[] }) => (
           {chat.agent === undefined ? null : <span>agent {chat.agent}</span>}
           <SessionLink of={chat} />
           {chat.resumeCommand === undefined ? null : <code>{chat.resumeCommand}</code>}
+          <ChatCompactions spaceID={props.spaceID} chat={chat} />
         </li>
       ))}
     </ul>
