@@ -133,6 +133,10 @@ export const CONTINUITY_BEHAVIOURS = {
     seed: "issue 16",
     says: "a hook pins what its host's transcript says: task, changes, constraints and the rest of the ledger",
   },
+  "injected.receipt": {
+    seed: "issue 16",
+    says: "'brief --injected' shows what a compaction kept, what was put back, what was lost and what was invented",
+  },
   "hook.nothing": {
     seed: "issue 16",
     says: "nothing known means nothing injected",

@@ -191,7 +191,7 @@ export const createHooks = (given: {
         session.pinTold = told
         session.isPinInMessages = true
         const texts = [told.baseline, ...told.updates.map((update) => update.text)]
-        record.keep(session, { request: "main request", texts, facts })
+        record.keep(session, { request: "main request", texts, ms: time.spentMs(), facts })
       }
     }),
 
@@ -216,7 +216,12 @@ export const createHooks = (given: {
       return () => {
         const texts = pushNew(system, [apart, block])
         if (pinned !== undefined)
-          record.keep(session, { request: "main request", texts, facts: pinned.facts })
+          record.keep(session, {
+            request: "main request",
+            texts,
+            ms: time.spentMs(),
+            facts: pinned.facts,
+          })
       }
     }),
 
@@ -229,7 +234,7 @@ export const createHooks = (given: {
         const context = fieldOf(output, "context")
         const list: unknown[] = Array.isArray(context) ? context : []
         if (context !== list) Reflect.set(output, "context", list)
-        record.keep(session, { request: "compaction", texts: pushNew(list, texts) })
+        record.keep(session, { request: "compaction", texts: pushNew(list, texts), ms: time.spentMs() })
       }
     }),
 

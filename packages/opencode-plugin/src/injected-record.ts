@@ -13,6 +13,8 @@ export interface InjectedRecord {
 export interface Kept {
   readonly request: Injection["request"]
   readonly texts: readonly string[]
+  /** How long the hook worked. */
+  readonly ms: number
   readonly facts?: readonly Fact[]
 }
 
@@ -20,7 +22,7 @@ export const openInjectedRecord = (place: Place, world: World): InjectedRecord =
   const folder = recordFolder(world)
   const last = new Map<string, string>()
   return {
-    keep: (session, { request, texts, facts }) => {
+    keep: (session, { request, texts, ms, facts }) => {
       if (folder === undefined || texts.length === 0) return
       const key = `${session.id} ${request}`
       const identity = texts.join("\n")
@@ -39,6 +41,7 @@ export const openInjectedRecord = (place: Place, world: World): InjectedRecord =
         directory: place.directory,
         request,
         texts,
+        ms,
         tokens: texts.reduce((sum, text) => sum + estimateTokens(text), 0),
         ...(facts === undefined ? {} : { facts: facts.filter(({ source }) => source !== "default") }),
         ...(request === "compaction" || compaction === undefined

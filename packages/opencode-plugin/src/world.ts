@@ -26,11 +26,16 @@ export const TIME_LIMITS = {
 /** How long a hook still may work. Whatever reads files is given what is left, so that the sum keeps the limit. */
 export interface HookTime {
   readonly leftMs: () => number
+  readonly spentMs: () => number
 }
 
 export const startHookTime = (world: World): HookTime => {
-  const until = world.clock() + TIME_LIMITS.workMs
-  return { leftMs: () => Math.max(0, until - world.clock()) }
+  const begun = world.clock()
+  const until = begun + TIME_LIMITS.workMs
+  return {
+    leftMs: () => Math.max(0, until - world.clock()),
+    spentMs: () => Math.round(world.clock() - begun),
+  }
 }
 
 export type Boxed<Value> = { readonly kind: "done"; readonly value: Value } | { readonly kind: "late" }

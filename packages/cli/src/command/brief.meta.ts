@@ -38,7 +38,15 @@ export const BRIEF = defineMeta({
       entries: listOf(
         objectOf(
           { at: STRING, host: STRING, session: STRING, directory: STRING, request: STRING, tokens: INTEGER },
-          { texts: listOf(STRING), ms: INTEGER, invented: listOf(STRING), warnings: listOf(STRING) },
+          {
+            texts: listOf(STRING),
+            ms: INTEGER,
+            invented: listOf(STRING),
+            kept: listOf(STRING),
+            put_back: listOf(STRING),
+            lost: listOf(STRING),
+            warnings: listOf(STRING),
+          },
         ),
       ),
     },

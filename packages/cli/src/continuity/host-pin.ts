@@ -83,8 +83,10 @@ export const ledgerForHost = (
     read.about.id === input.session ||
     basename(input.transcript).includes(input.session) ||
     (read.about.directory !== undefined && isInside(placeOf(query).root, read.about.directory))
+  const { unknown } = read.ledger
+  const skipped = unknown === 0 ? [] : [`transcript: ${unknown} calls of an unknown form were skipped`]
   return isOurs
-    ? { ledger: read.ledger, warnings: read.warnings }
+    ? { ledger: read.ledger, warnings: [...read.warnings, ...skipped] }
     : { ledger: EMPTY_LEDGER, warnings: ["the transcript belongs to another session and is not used"] }
 }
 

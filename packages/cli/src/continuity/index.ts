@@ -5,8 +5,8 @@
  *   makeBrief({ cwd, host })        -> { host, root, mode, artifact, tokens, warnings, output }
  *       `output` is what stdout shows: for `text` and `opencode` the brief, for `claude` and `codex` the JSON document a
  *       SessionStart hook prints. Without --json print `output` and a line feed, with --json the whole value.
- *   readInjected({ cwd, env })      -> { file, entries, output }
- *       What the OpenCode plugin last put into requests (`meridian brief --injected`; needs its debug option).
+ *   readInjected({ cwd, env })      -> { folder, entries, output }
+ *       What hooks and plugin last put into requests (`meridian brief --injected`), and what of it the summary had kept.
  *   installHost({ cwd, env, program, host, remove })  -> { host, path, action, notes }
  *       action: "installed" | "updated" | "unchanged" | "removed" | "absent"; notes are lines for people.
  *
