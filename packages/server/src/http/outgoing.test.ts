@@ -31,37 +31,48 @@ const askDeaf = (
   return { socket, closed: closed.promise }
 }
 
-test("when readers that do not read hold all the room, they are dropped and the others get everything", async () => {
-  const limits = { outgoingBytes: 1_000_000, stallMs: 500, slowReaderMs: 600_000 }
-  await using scene = await openHttpScene([], { limits })
-  await fill(scene, 30, 400_000)
-  const path = `/api/session/${sessionID}/event`
-  const first = askDeaf(scene, path)
-  await once(first.socket, "readable")
-  const deaf = [first, ...Array.from({ length: 9 }, () => askDeaf(scene, path))]
-  const seen: number[] = []
-  for await (const event of scene.client.events({ sessionID, follow: false, reconnectMs: 1 }))
-    if ("seq" in event) seen.push(event.seq)
-  expect(seen).toEqual(Array.from({ length: 31 }, (_, index) => index + 1))
-  // A connection that was dropped ends once it is read: the system's own buffers come first.
-  for (const { socket } of deaf) socket.resume()
-  await first.closed
-})
+/** Beside other work on the machine the good reader is dropped at times, too, and comes back by its cursor. */
+const PATIENCE_MS = 120_000
 
-test("an answer that nobody takes is given up, and until then it holds its room", async () => {
-  const limits = { outgoingBytes: 1_000_000, stallMs: 600_000, slowReaderMs: 3_000 }
-  await using scene = await openHttpScene([], { limits })
-  await fill(scene, 8, 2_000_000)
-  const { socket, closed } = askDeaf(scene, `/api/session/${sessionID}/input`)
-  await once(socket, "readable")
-  // Waits for the room that the answer above holds.
-  expect(await scene.client.server.health()).toMatchObject({ healthy: true })
-  let bytes = 0
-  socket.on("data", (piece: Buffer) => (bytes += piece.length))
-  socket.resume()
-  await closed
-  expect(bytes).toBeLessThan(16_000_000)
-})
+test(
+  "when readers that do not read hold all the room, they are dropped and the others get everything",
+  async () => {
+    const limits = { outgoingBytes: 1_000_000, stallMs: 500, slowReaderMs: 600_000 }
+    await using scene = await openHttpScene([], { limits })
+    await fill(scene, 30, 400_000)
+    const path = `/api/session/${sessionID}/event`
+    const first = askDeaf(scene, path)
+    await once(first.socket, "readable")
+    const deaf = [first, ...Array.from({ length: 9 }, () => askDeaf(scene, path))]
+    const seen: number[] = []
+    for await (const event of scene.client.events({ sessionID, follow: false, reconnectMs: 1 }))
+      if ("seq" in event) seen.push(event.seq)
+    expect(seen).toEqual(Array.from({ length: 31 }, (_, index) => index + 1))
+    // A connection that was dropped ends once it is read: the system's own buffers come first.
+    for (const { socket } of deaf) socket.resume()
+    await first.closed
+  },
+  PATIENCE_MS,
+)
+
+test(
+  "an answer that nobody takes is given up, and until then it holds its room",
+  async () => {
+    const limits = { outgoingBytes: 1_000_000, stallMs: 600_000, slowReaderMs: 3_000 }
+    await using scene = await openHttpScene([], { limits })
+    await fill(scene, 8, 2_000_000)
+    const { socket, closed } = askDeaf(scene, `/api/session/${sessionID}/input`)
+    await once(socket, "readable")
+    // Waits for the room that the answer above holds.
+    expect(await scene.client.server.health()).toMatchObject({ healthy: true })
+    let bytes = 0
+    socket.on("data", (piece: Buffer) => (bytes += piece.length))
+    socket.resume()
+    await closed
+    expect(bytes).toBeLessThan(16_000_000)
+  },
+  PATIENCE_MS,
+)
 
 test("bodies that arrive together have a bound, and what fits is taken", async () => {
   await using scene = await openHttpScene([], { limits: { incomingBytes: 300_000 } })
