@@ -18,7 +18,7 @@ const SHELL: Readonly<
   Record<RealName, (command: string) => { readonly name: string; readonly input: JsonObject }>
 > = {
   claude: (command) => ({ name: "Bash", input: { command, description: "x" } }),
-  codex: (command) => ({ name: "exec_command", input: { cmd: command } }),
+  codex: (command) => ({ name: "exec_command", input: { cmd: command, yield_time_ms: 30_000 } }),
   opencode: (command) => ({ name: "bash", input: { command, description: "x" } }),
 }
 

@@ -1,10 +1,12 @@
 /** What waits for readers is bounded, for one and for all; a reader that does not read is dropped, and loses nothing. */
 import { once } from "node:events"
-import { connect, type Socket } from "node:net"
+import { IncomingMessage, ServerResponse } from "node:http"
+import { connect, Socket } from "node:net"
 
 import { expect, onTestFinished, test } from "vitest"
 
 import { failureIn, openHttpScene, type HttpScene } from "../../../../test/http-scene.ts"
+import { makeOutgoing, type Waiting } from "./outgoing.ts"
 
 const sessionID = "ses_1"
 
@@ -31,29 +33,32 @@ const askDeaf = (
   return { socket, closed: closed.promise }
 }
 
-/** Beside other work on the machine the good reader is dropped at times, too, and comes back by its cursor. */
+/** Beside other work on the machine these take their time. */
 const PATIENCE_MS = 120_000
 
-test(
-  "when readers that do not read hold all the room, they are dropped and the others get everything",
-  async () => {
-    const limits = { outgoingBytes: 1_000_000, stallMs: 500, slowReaderMs: 600_000 }
-    await using scene = await openHttpScene([], { limits })
-    await fill(scene, 30, 400_000)
-    const path = `/api/session/${sessionID}/event`
-    const first = askDeaf(scene, path)
-    await once(first.socket, "readable")
-    const deaf = [first, ...Array.from({ length: 9 }, () => askDeaf(scene, path))]
-    const seen: number[] = []
-    for await (const event of scene.client.events({ sessionID, follow: false, reconnectMs: 1 }))
-      if ("seq" in event) seen.push(event.seq)
-    expect(seen).toEqual(Array.from({ length: 31 }, (_, index) => index + 1))
-    // A connection that was dropped ends once it is read: the system's own buffers come first.
-    for (const { socket } of deaf) socket.resume()
-    await first.closed
-  },
-  PATIENCE_MS,
-)
+test("when readers that take nothing hold all the room, those that waited longest are dropped until there is some", async () => {
+  const outgoing = makeOutgoing({
+    clientBytes: 1_000,
+    outgoingBytes: 100,
+    slowReaderMs: 600_000,
+    stallMs: 0,
+  })
+  const dropped: string[] = []
+  const reader = (name: string): Waiting => ({
+    socket: null,
+    bytes: () => 60,
+    drop: (why) => dropped.push(`${name}: ${why}`),
+  })
+  const [first, second, third] = [reader("first"), reader("second"), reader("third")]
+  for (const waiting of [first, second, third]) outgoing.wait(waiting)
+  // It took something, so it has not waited longest any more.
+  outgoing.wait(first)
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  expect(outgoing.hasRoom(response.socket)).toBe(false)
+  await outgoing.room(response)
+  expect(dropped).toEqual(["second: pressure", "third: pressure"])
+  outgoing.done(first)
+})
 
 test(
   "an answer that nobody takes is given up, and until then it holds its room",
