@@ -114,4 +114,13 @@ export const DOORS_BEHAVIOURS = {
     seed: "issue 12",
     says: "serve --http has /metrics for Prometheus, behind the token",
   },
+  "run.live-line": {
+    seed: "issue 12",
+    says: "a foreground run on a terminal has one live line with task, activity, tools, tokens and time; it goes when the run ends",
+  },
+  "run.tail": { seed: "issue 12", says: "run tail follows a run in words until it ends" },
+  "run.watch": {
+    seed: "issue 12",
+    says: "run watch shows every open run of a space; run show and run list say what a run is about",
+  },
 } as const satisfies Record<string, Behaviour>

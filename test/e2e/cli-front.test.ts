@@ -47,6 +47,8 @@ const FOR_PEOPLE = [
   "config show",
   "init",
   "models update",
+  "run tail",
+  "run watch",
   "search",
   "serve",
   "session compactions",

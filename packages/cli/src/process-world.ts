@@ -12,6 +12,7 @@ import {
   type World,
 } from "@meridian/spaces"
 
+import type { LiveLines } from "./live-lines.ts"
 import type { Output } from "./output.ts"
 
 export interface ProcessWorld {
@@ -60,6 +61,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
       return isatty(2)
     },
   }
+  const lines = openTerminalLines(choices, terminal, env)
   const program: World["program"] = [process.execPath, ...process.execArgv, process.argv[1] ?? ""]
   const world: World = {
     env,
@@ -69,12 +71,16 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
     mode: agentMode(env) ? "agent" : "human",
     face: "command",
     terminal,
-    stderr: { write: choices.output.stderr },
+    stderr: { write: lines.write },
+    get openLive() {
+      return lines.openLive
+    },
+    print: choices.output.stdout,
     warn: (code, facts) => {
       const line = renderWarning(warning(code, facts))
       if (warned.has(line)) return
       warned.add(line)
-      choices.output.stderr(`${line}\n`)
+      lines.write(`${line}\n`)
     },
     progress: () => {},
     signal: controller.signal,
@@ -98,6 +104,36 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
     },
   }
   return { world, stoppedBy: () => first }
+}
+
+interface TerminalLines {
+  readonly write: (text: string) => void
+  readonly openLive: World["openLive"]
+}
+
+/** Live lines are for a person at a terminal that can go back up. What draws them is loaded with the first of them. */
+const openTerminalLines = (
+  { output, json }: WorldChoices,
+  terminal: World["terminal"],
+  env: World["env"],
+): TerminalLines => {
+  let opened: LiveLines | undefined
+  const isShown = (): boolean => terminal.stderr && !json && !["", "dumb"].includes(env["TERM"] ?? "")
+  const size = (): { readonly columns: number; readonly rows: number } => ({
+    columns: process.stderr.columns ?? 80,
+    rows: process.stderr.rows ?? 24,
+  })
+  return {
+    write: (text) => (opened === undefined ? output.stderr(text) : opened.write(text)),
+    get openLive() {
+      if (!isShown()) return undefined
+      return async () => {
+        const { openLiveLines } = await import("./live-lines.ts")
+        opened ??= openLiveLines(output.stderr, size)
+        return opened.show
+      }
+    },
+  }
 }
 
 export const agentMode = (env: Readonly<Record<string, string | undefined>>): boolean =>

@@ -55,6 +55,12 @@ export const REPORT_INSTRUCTION = `# Report
 
 Your final message is the report of this run; whoever started you reads nothing else. Say what was done, which decisions were made and why, which files were created or changed, what was verified and how, and what is blocked or left open. If MERIDIAN_REPORT_PATH is set you may write a longer report to that file instead.`
 
+/** The prompt itself: it stands last in the text a harness was given. */
+export const promptItself = (whole: string): string => {
+  const at = whole.lastIndexOf(REPORT_INSTRUCTION)
+  return (at === -1 ? whole : whole.slice(at + REPORT_INSTRUCTION.length)).trim()
+}
+
 export type VariableReading =
   | { readonly tag: "text"; readonly name: string; readonly value: string }
   | { readonly tag: "file"; readonly name: string; readonly path: string }

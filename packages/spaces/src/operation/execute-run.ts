@@ -45,16 +45,20 @@ export const executeRun = async (
     files: runPlace(space, run.id),
     stopper,
   }
+  /** Its time in the queue is not work. */
+  let workingSince = startedMs
   const finish = (outcome: Outcome): RunEnd => ({
     ...outcome,
     finishedAt: state.now(),
-    durationSecs: Math.round(world.clock.now() - startedMs) / 1000,
+    durationSecs: Math.round(world.clock.now() - workingSince) / 1000,
     by: "worker",
   })
   let end: RunEnd | undefined
   try {
     onBegun(run.id)
-    end = finish((await queue(context)) ? await converse(context) : stopped(stopper))
+    const isAdmitted = await queue(context)
+    workingSince = world.clock.now()
+    end = finish(isAdmitted ? await converse(context) : stopped(stopper))
     return { id: run.id, end }
   } catch (error) {
     if (error instanceof Failure && error.code === "SPACE_CLOSED") {

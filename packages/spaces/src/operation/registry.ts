@@ -11,7 +11,9 @@ import {
   RUN_SHOW,
   RUN_SPAWN,
   RUN_STATS,
+  RUN_TAIL,
   RUN_WAIT,
+  RUN_WATCH,
   RUN_WORKER,
 } from "./run.meta.ts"
 import { SKILLS_LIST, SKILLS_SHOW } from "./skills.meta.ts"
@@ -32,6 +34,8 @@ export const OPERATIONS: readonly Registration[] = [
   register(RUN_SHOW, async () => (await import("./run-show.ts")).runShow),
   register(RUN_STATS, async () => (await import("./run-stats.ts")).runStats),
   register(RUN_WAIT, async () => (await import("./run-wait.ts")).runWait),
+  register(RUN_TAIL, async () => (await import("./run-tail.ts")).runTail),
+  register(RUN_WATCH, async () => (await import("./run-watch.ts")).runWatch),
   register(RUN_CANCEL, async () => (await import("./run-cancel.ts")).runCancel),
   register(RUN_FILES, async () => (await import("./run-show.ts")).runFiles),
   register(RUN_WORKER, async () => (await import("./run-spawn.ts")).runWorkerOperation),

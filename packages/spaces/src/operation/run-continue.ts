@@ -90,7 +90,9 @@ export const runContinue = implement(RUN_CONTINUE, {
       state,
       world,
     )
-    return input.dryRun ? dryRun(checked, prepared) : await carryOut(checked.plan(space.id), state, world)
+    return input.dryRun
+      ? dryRun(checked, prepared)
+      : await carryOut(checked.plan(space.id), state, world, input.quiet)
   },
   text: (run) => spawnText(run),
   notes: (run) => spawnNotes(run),

@@ -1,9 +1,12 @@
+import { oneLine } from "@meridian/protocol"
+
 import type { Run } from "../domain/run.ts"
 import { settleRuns } from "../store/run-liveness.ts"
 import { readNewestRuns } from "../store/run-store.ts"
 import { spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
 import { dollars, seconds, sparse } from "./run-document.ts"
+import { taskOf } from "./run-look.ts"
 import { RUN_LIST } from "./run.meta.ts"
 import { openState, type State } from "./state.ts"
 import { columns } from "./text-table.ts"
@@ -31,6 +34,7 @@ export const runList = implement(RUN_LIST, {
           parent_run_id: run.parentRunId,
           harness: run.harness === "" ? undefined : run.harness,
           agent: run.agent,
+          task: taskOf(space, run) || undefined,
           started_at: run.startedAt === "" ? undefined : run.startedAt,
           duration_secs: run.end?.durationSecs,
           cost_usd: run.end?.costUsd,
@@ -49,9 +53,12 @@ export const runList = implement(RUN_LIST, {
             run.space_id,
             seconds(run.duration_secs),
             dollars(run.cost_usd, 2),
+            oneLine(run.task ?? "", TASK_CHARACTERS),
           ]),
         ),
 })
+
+const TASK_CHARACTERS = 60
 
 /** Runs are recorded by id; an alias means the model it stands for. Listing without a filter needs no catalogue. */
 const modelId = async (name: string, state: State): Promise<string> => {

@@ -1,5 +1,5 @@
 import { RUN_STATUSES } from "../domain/run.ts"
-/** How a run is told, by every operation that tells of one: absent values are left out, the prompt is never in it. */
+/** How a run is told, by every operation that tells of one: absent values are left out; of the prompt, one line. */
 import { PERMISSION_TIERS } from "../domain/tier.ts"
 import { HARNESS_IDS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
@@ -16,6 +16,9 @@ export const RUN_DOCUMENT = objectOf(
     background: BOOLEAN,
     cwd: STRING,
     harness_session_id: STRING,
+    task: STRING,
+    activity: STRING,
+    elapsed_secs: NUMBER,
     started_at: STRING,
     finished_at: STRING,
     duration_secs: NUMBER,

@@ -1,6 +1,7 @@
 import { findRun, spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
-import { dollars, filesTouched, modelName, runDocument, seconds } from "./run-document.ts"
+import { dollars, filesTouched, modelName, runDocument, seconds, sparse } from "./run-document.ts"
+import { doing, elapsedSecs, watchRun } from "./run-look.ts"
 import type { RunDocument } from "./run-schema.ts"
 import { RUN_FILES, RUN_SHOW } from "./run.meta.ts"
 import { openState } from "./state.ts"
@@ -10,7 +11,13 @@ export const runShow = implement(RUN_SHOW, {
     const state = openState(world)
     const space = spaceHere(input.space, state, world)
     const run = await findRun(space, input.runId, state)
-    return runDocument(space, run, { report: input.report, files: input.includeFiles, summary: true })
+    const view = watchRun(space, run.id)(run)
+    return sparse({
+      ...runDocument(space, run, { report: input.report, files: input.includeFiles, summary: true }),
+      ...(view.task === "" ? {} : { task: view.task }),
+      activity: doing(view),
+      elapsed_secs: elapsedSecs(run, world.clock.now()),
+    })
   },
   text: (run) => [describe(run), ...(run.report === undefined ? [] : ["", run.report])].join("\n"),
 })
@@ -32,9 +39,12 @@ const describe = (run: RunDocument): string => {
   const lines: readonly (readonly [string, string | undefined])[] = [
     ["Run", run.run_id],
     ["Status", `${run.status}${exit}`],
+    ["Task", run.task],
+    ["Activity", run.activity],
     ["Model", run.model === "" ? modelName(run.model, run.harness) : `${run.model} (${run.harness})`],
     ["Agent", run.agent],
     ["Skills", run.skills?.join(", ")],
+    ["Elapsed", run.duration_secs === undefined ? seconds(run.elapsed_secs) : undefined],
     ["Duration", run.duration_secs === undefined ? undefined : seconds(run.duration_secs)],
     ["Space", run.space_id],
     ["Chat", run.chat_id],

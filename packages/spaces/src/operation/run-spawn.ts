@@ -62,7 +62,7 @@ export const runSpawn = implement(RUN_SPAWN, {
     if (input.dryRun) return dryRun(checked, prepared)
     const used = space ?? (await createSpace(state.place, { name: undefined, now: state.now() }))
     if (space === undefined) world.warn("SPACE_AUTO_CREATED", { space: used.id })
-    return await carryOut(checked.plan(used.id), state, world)
+    return await carryOut(checked.plan(used.id), state, world, input.quiet)
   },
   text: (run) => spawnText(run),
   notes: (run) => spawnNotes(run),

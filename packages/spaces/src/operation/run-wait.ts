@@ -6,6 +6,7 @@ import type { SpacePlace } from "../store/place.ts"
 import { logWatch } from "../store/run-store.ts"
 import { readConfig } from "./config.ts"
 import { findRun, spaceHere } from "./find-run.ts"
+import { openLiveRuns, type LiveRuns } from "./live-runs.ts"
 import { implement } from "./operation.ts"
 import { runDocument, seconds } from "./run-document.ts"
 import { RUN_WAIT } from "./run.meta.ts"
@@ -27,7 +28,9 @@ export const runWait = implement(RUN_WAIT, {
     // A word such as @latest names a run once, when we begin to wait.
     const runs: Run[] = []
     for (const reference of new Set(references)) runs.push(await findRun(space, reference, state))
+    await using live = await openLiveRuns(space, world, input.quiet)
     const ended = await waitForAll({
+      live,
       space,
       state,
       world,
@@ -71,15 +74,24 @@ interface Waiting {
   readonly world: World
   readonly runs: readonly Run[]
   readonly deadline: number
+  readonly live: LiveRuns
 }
 
 /** A run whose worker dies meanwhile ends too: looking settles it. */
-const waitForAll = async ({ space, state, world, runs, deadline }: Waiting): Promise<readonly Run[]> => {
+const waitForAll = async ({
+  space,
+  state,
+  world,
+  runs,
+  deadline,
+  live,
+}: Waiting): Promise<readonly Run[]> => {
   let current = runs
   const isNews = logWatch(space)
   for (;;) {
     const open = current.filter((run) => !isEnded(run))
     if (open.length === 0) return current
+    live.show(open)
     world.signal.throwIfAborted()
     if (world.clock.now() >= deadline)
       throw new Failure("WAIT_TIMEOUT", { runs: open.map((run) => `'${run.id}'`).join(", ") })

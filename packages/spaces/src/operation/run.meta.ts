@@ -27,6 +27,13 @@ const BACKGROUND_FIELD = {
   description: "Print the run id and return at once; a worker of its own carries the run out.",
 } as const
 
+const QUIET_FIELD = {
+  type: "boolean",
+  description: "No live line on the terminal while the run works.",
+  short: "q",
+  only: "command",
+} as const
+
 export const RUN_SPAWN = defineMeta({
   name: "run.spawn",
   audience: "agent",
@@ -63,6 +70,7 @@ export const RUN_SPAWN = defineMeta({
     },
     space: SPACE_FIELD,
     background: BACKGROUND_FIELD,
+    quiet: QUIET_FIELD,
     dryRun: { type: "boolean", description: "Show what would be launched; nothing is written." },
     timeoutSecs: TIMEOUT_FIELD,
     permission: PERMISSION_FIELD,
@@ -126,6 +134,7 @@ export const RUN_CONTINUE = defineMeta({
     fork: { type: "boolean", description: "Go on in a copy; the run's own conversation stays as it is." },
     space: SPACE_FIELD,
     background: BACKGROUND_FIELD,
+    quiet: QUIET_FIELD,
     dryRun: { type: "boolean", description: "Show what would be launched; nothing is written." },
     timeoutSecs: TIMEOUT_FIELD,
     permission: PERMISSION_FIELD,
@@ -185,6 +194,7 @@ export const RUN_LIST = defineMeta({
           parent_run_id: STRING,
           harness: STRING,
           agent: STRING,
+          task: STRING,
           started_at: STRING,
           duration_secs: NUMBER,
           cost_usd: NUMBER,
@@ -228,6 +238,7 @@ export const RUN_WAIT = defineMeta({
     },
     report: REPORT_FIELD,
     includeFiles: INCLUDE_FILES_FIELD,
+    quiet: QUIET_FIELD,
     space: SPACE_FIELD,
   },
   output: objectOf(
@@ -242,6 +253,55 @@ export const RUN_WAIT = defineMeta({
     { run_id: STRING, status: oneOf(...RUN_STATUSES), exit_code: INTEGER },
   ),
   details: "Exit codes: 0 all succeeded, 1 one failed or was cancelled, 124 timed out.",
+})
+
+export const RUN_TAIL = defineMeta({
+  name: "run.tail",
+  audience: "human",
+  summary: "Follow a run in words until it ends.",
+  format: "text",
+  fields: {
+    runId: { ...RUN_FIELD, required: true },
+    lines: {
+      type: "integer",
+      description: "Begin with so many of the last things it did.",
+      short: "n",
+      default: 20,
+      minimum: 1,
+      maximum: 1_000,
+      value: "N",
+    },
+    once: { type: "boolean", description: "Tell what there is and leave." },
+    space: SPACE_FIELD,
+  },
+  output: objectOf(
+    { run_id: STRING, status: oneOf(...RUN_STATUSES), lines: listOf(STRING) },
+    { duration_secs: NUMBER },
+  ),
+  details:
+    "Ctrl-C stops following; the run goes on. As JSON: one document at the end, with the last 1000 lines.",
+  examples: ["run tail r3", "run tail @latest -n 100 --once"],
+})
+
+export const RUN_WATCH = defineMeta({
+  name: "run.watch",
+  audience: "human",
+  summary: "Watch every run of a space until none is open.",
+  fields: {
+    once: { type: "boolean", description: "Show what runs now and leave." },
+    space: SPACE_FIELD,
+  },
+  output: objectOf({
+    runs: listOf(
+      objectOf(
+        { run_id: STRING, status: oneOf(...RUN_STATUSES), task: STRING, elapsed_secs: NUMBER },
+        { activity: STRING },
+      ),
+    ),
+  }),
+  details:
+    "On a terminal one live line for each run that is open; runs that start meanwhile join. Ctrl-C stops watching; the runs go on.",
+  examples: ["run watch", "run watch --once --json"],
 })
 
 export const RUN_STATS = defineMeta({

@@ -15,6 +15,7 @@ import { executeRun } from "./execute-run.ts"
 import { requireLaunchable } from "./find-binary.ts"
 import { findRun } from "./find-run.ts"
 import { launchWorker } from "./launch-worker.ts"
+import { openLiveRuns } from "./live-runs.ts"
 import { depthHere, parentRun } from "./parent.ts"
 import type { Prepared } from "./prepare.ts"
 import { cancelRun } from "./run-cancel.ts"
@@ -121,7 +122,12 @@ export const requireDepth = (
   if (depthHere(space, state, world) >= limit) throw new Failure("MAX_DEPTH", { limit })
 }
 
-export const carryOut = async (plan: RunPlan, state: State, world: World): Promise<SpawnDocument> => {
+export const carryOut = async (
+  plan: RunPlan,
+  state: State,
+  world: World,
+  isQuiet: boolean,
+): Promise<SpawnDocument> => {
   const space = spacePlace(state.place, plan.space)
   if (plan.background) {
     const id = await launchWorker(plan, state, world)
@@ -131,7 +137,7 @@ export const carryOut = async (plan: RunPlan, state: State, world: World): Promi
     return { ...runDocument(space, run), background: true }
   }
   const run =
-    world.face === "tool" ? await watchWorker(plan, state, world) : await runHere(plan, state, world)
+    world.face === "tool" ? await watchWorker(plan, state, world) : await runHere(plan, state, world, isQuiet)
   const report = readReport(space, run)
   return {
     ...runDocument(space, run),
@@ -139,9 +145,15 @@ export const carryOut = async (plan: RunPlan, state: State, world: World): Promi
   }
 }
 
-const runHere = async (plan: RunPlan, state: State, world: World): Promise<Run> => {
-  const { id } = await executeRun(plan, world, (begun) => announce(begun, plan, world))
-  const run = readRun(spacePlace(state.place, plan.space), id, state.onDamage)
+const runHere = async (plan: RunPlan, state: State, world: World, isQuiet: boolean): Promise<Run> => {
+  const space = spacePlace(state.place, plan.space)
+  await using live = await openLiveRuns(space, world, isQuiet)
+  const { id } = await executeRun(plan, world, (begun) => {
+    announce(begun, plan, world)
+    const run = readRun(space, begun, state.onDamage)
+    if (run !== undefined) live.show([run])
+  })
+  const run = readRun(space, id, state.onDamage)
   if (run === undefined) throw new Failure("RUN_NOT_FOUND", { run: id, space: plan.space })
   return run
 }

@@ -25,6 +25,10 @@ export interface World {
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
   /** Lines for the reader while the operation runs; the result itself is returned, not written. */
   readonly stderr: { readonly write: (text: string) => void }
+  /** Lines that change while work goes on, on the terminal of a person; [] takes them away. Absent where nobody watches. */
+  readonly openLive?: (() => Promise<(lines: readonly string[]) => void>) | undefined
+  /** Text of a long answer as it comes, on stdout. Absent where only the document travels. */
+  readonly print?: (text: string) => void
   /** Once per code and facts; stderr of the command, `warning` of the tool. */
   readonly warn: (code: WarningCode, facts?: Facts) => void
   /** A sign of life of long work; MCP turns it into a progress notification. */

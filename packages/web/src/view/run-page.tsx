@@ -23,8 +23,10 @@ export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id
     <div class="space">
       <div class="session-head">
         <h1>Run {run.runId}</h1>
+        {run.task === undefined ? null : <p>{run.task}</p>}
         <div class="session-facts">
           <Status status={run.status} />
+          {run.activity === undefined ? null : <span>{run.activity}</span>}
           <a href={fragmentOf({ place: "space", id: spaceID })}>space {spaceID}</a>
           {run.parentRunId === undefined ? null : (
             <a href={fragmentOf({ place: "run", spaceID, id: run.parentRunId })}>

@@ -117,6 +117,7 @@ const RunLine = ({ node: { run, level, children, cost } }: { readonly node: RunN
       {level > 1 ? <span class="branch" aria-hidden="true" /> : null}
       <a href={fragmentOf({ place: "run", spaceID: run.spaceId, id: run.runId })}>{run.runId}</a>
       {run.agent === undefined ? "" : ` ${run.agent}`}
+      {run.task === undefined ? "" : ` ${run.task}`}
     </td>
     <td>
       <Status status={run.status} />

@@ -1,0 +1,53 @@
+/**
+ * Lines at the bottom of a terminal that change while work goes on. Whatever else is written to stderr goes above them. No line
+ * is wider than the terminal, so none breaks and the way back up is known.
+ */
+import { cutTo } from "./direct/conversation/columns.ts"
+
+export interface LiveLines {
+  /** Instead of those before; [] takes them away. */
+  readonly show: (lines: readonly string[]) => void
+  /** Text that stays. */
+  readonly write: (text: string) => void
+}
+
+export const openLiveLines = (
+  write: (text: string) => void,
+  size: () => { readonly columns: number; readonly rows: number },
+): LiveLines => {
+  let drawn = 0
+  let lines: readonly string[] = []
+
+  const clear = (): void => {
+    if (drawn > 0) write(`\r\u001B[${drawn}A\u001B[J`)
+    drawn = 0
+  }
+
+  const draw = (): void => {
+    const { columns, rows } = size()
+    const most = Math.max(1, rows - 2)
+    const shown =
+      lines.length <= most ? lines : [...lines.slice(0, most - 1), moreLine(lines.length - most + 1)]
+    // The last column stays free: some terminals break a line that fills it.
+    if (shown.length > 0) write(shown.map((line) => `${cutTo(line, Math.max(1, columns - 1))}\n`).join(""))
+    drawn = shown.length
+  }
+
+  return {
+    show: (next) => {
+      if (next.length === 0 && drawn === 0) return
+      clear()
+      lines = next
+      draw()
+    },
+    write: (text) => {
+      if (drawn === 0) return write(text)
+      clear()
+      write(text)
+      // A line that is not finished must not be drawn over.
+      if (text.endsWith("\n")) draw()
+    },
+  }
+}
+
+const moreLine = (count: number): string => `and ${count} more`

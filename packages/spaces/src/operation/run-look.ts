@@ -1,0 +1,74 @@
+/** What a run is about and what it does, for whoever looks at it from outside: from its prompt and its events. */
+import { oneLine } from "@meridian/protocol"
+
+import { LIMIT } from "../domain/limit.ts"
+import { promptItself } from "../domain/prompt-text.ts"
+import {
+  followActivity,
+  NO_ACTIVITY,
+  shortCount,
+  shortTime,
+  type RunActivity,
+} from "../domain/run-activity.ts"
+import { isEnded, type Run } from "../domain/run.ts"
+import { readDocument } from "../store/document.ts"
+import { tailEvents } from "../store/event-tail.ts"
+import { runPlace, type SpacePlace } from "../store/place.ts"
+import { dollars } from "./run-document.ts"
+
+export interface RunView {
+  readonly run: Run
+  readonly task: string
+  readonly activity: RunActivity
+}
+
+const TASK_CHARACTERS = 200
+
+/** The prompt in one line. "" when it is not there any more. */
+export const taskOf = (space: SpacePlace, run: Pick<Run, "id">): string =>
+  oneLine(
+    promptItself(readDocument(runPlace(space, run.id).prompt, LIMIT.promptBytes) ?? ""),
+    TASK_CHARACTERS,
+  )
+
+/** Since it started, or how long it took. */
+export const elapsedSecs = (run: Run, nowMs: number): number => {
+  if (run.end !== undefined) return run.end.durationSecs ?? 0
+  const started = Date.parse(run.startedAt)
+  return Number.isNaN(started) ? 0 : Math.max(0, Math.round(nowMs - started) / 1000)
+}
+
+/** Looks again and again: only what is new is read. */
+export const watchRun = (space: SpacePlace, id: Run["id"]): ((run: Run) => RunView) => {
+  const tail = tailEvents(runPlace(space, id).events)
+  const task = taskOf(space, { id })
+  let activity = NO_ACTIVITY
+  return (run) => {
+    for (const event of tail.read()) activity = followActivity(activity, event)
+    return { run, task, activity }
+  }
+}
+
+/** What it does now; undefined once it has ended. */
+export const doing = ({ run, activity }: RunView): string | undefined => {
+  if (isEnded(run)) return undefined
+  return activity.doing ?? (run.status === "queued" ? "queued" : "starting")
+}
+
+/** One line for a terminal: task, what it does now, tools, tokens, cost, time. */
+export const liveLine = (view: RunView, nowMs: number): string => {
+  const { run, task, activity } = view
+  const { tools, inputTokens, outputTokens, costUsd } = activity
+  return [
+    `${run.id} ${shortTime(elapsedSecs(run, nowMs))}`,
+    doing(view) ?? run.status,
+    ...(task === "" ? [] : [oneLine(task, LINE_TASK)]),
+    ...(tools === 0 ? [] : [`${tools} ${tools === 1 ? "tool" : "tools"}`]),
+    ...(inputTokens + outputTokens === 0
+      ? []
+      : [`${shortCount(inputTokens)} in ${shortCount(outputTokens)} out`]),
+    ...(costUsd === undefined ? [] : [dollars(costUsd, 2)]),
+  ].join(" · ")
+}
+
+const LINE_TASK = 40
