@@ -114,6 +114,14 @@ export const DOORS_BEHAVIOURS = {
     seed: "issue 12",
     says: "serve --http has /metrics for Prometheus, behind the token",
   },
+  "session.rename-archive": {
+    seed: "issue 12",
+    says: "a session can be renamed and archived; both are events of its log, and it can be worked with either way",
+  },
+  "session.delete": {
+    seed: "issue 12",
+    says: "a deleted session leaves no row behind and its name is free; one that is worked on is not deleted",
+  },
   "run.live-line": {
     seed: "issue 12",
     says: "a foreground run on a terminal has one live line with task, activity, tools, tokens and time; it goes when the run ends",

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { openEngine, type ScriptRequest } from "@meridian/engine"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 
 import { meridian } from "./cli-binary.ts"
 
@@ -59,4 +59,30 @@ test("lists sessions, shows compactions and goes back to one", async () => {
     expect.stringContaining("ERROR [ENGINE_DATABASE_NOT_FOUND]"),
   ])
   rmSync(folder, { recursive: true, force: true })
+})
+
+test("a session is renamed, archived and deleted from the command line", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "meridian-session-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const database = join(folder, "engine.sqlite")
+  const engine = await openEngine({ database, models: [] })
+  await engine.sessions.create({ id: "ses_cli", location: { directory: folder } })
+  await engine.close()
+  const session = (...words: readonly string[]) =>
+    meridian(["session", ...words, "--database", database], { cwd: folder })
+  expect((await session("rename", "ses_cli", "The shed")).stdout).toBe(
+    "Session ses_cli is called The shed.\n",
+  )
+  expect((await session("list")).stdout).toContain("The shed")
+  expect((await session("archive", "ses_cli")).code).toBe(0)
+  expect((await session("list")).stdout).toBe("No sessions.\n")
+  expect((await session("list", "--all")).stdout).toContain("The shed  (archived)")
+  expect((await session("archive", "ses_cli", "--undo")).code).toBe(0)
+  const unsaid = await session("delete", "ses_cli")
+  expect([unsaid.code, unsaid.stderr]).toEqual([2, expect.stringContaining("was not deleted")])
+  expect((await session("list")).stdout).toContain("ses_cli")
+  expect((await session("delete", "ses_cli", "--yes")).code).toBe(0)
+  expect((await session("list")).stdout).toBe("No sessions.\n")
+  expect((await session("delete", "ses_cli", "--yes")).stderr).toContain("ERROR [SESSION_NOT_FOUND]")
+  expect((await session("rename", "claude:1", "x")).stderr).toContain("belongs to claude")
 })

@@ -17,6 +17,8 @@ test("events of every version ever written can still be read", () => {
     ["session.next.agent.switched.1", { agent: "a" }],
     ["session.next.model.switched.1", { model: "m" }],
     ["session.next.moved.1", { location: { directory: "/" } }],
+    ["session.next.renamed.1", { title: "t" }],
+    ["session.next.archived.1", { archived: true }],
     [
       "session.next.prompt.admitted.1",
       { messageID: "m", prompt: { text: "" }, delivery: "steer", resume: true },

@@ -10,6 +10,7 @@ import { EXPAND, RECALL } from "./command/recall.meta.ts"
 import { SEARCH } from "./command/search.meta.ts"
 import { SERVE } from "./command/serve.meta.ts"
 import { SESSION_EXPORT } from "./command/session-export.meta.ts"
+import { SESSION_ARCHIVE, SESSION_DELETE, SESSION_RENAME } from "./command/session-keep.meta.ts"
 import { SESSION_COMPACTIONS, SESSION_IMPORT, SESSION_LIST, SESSION_RESTORE } from "./command/session.meta.ts"
 
 export const COMMANDS: readonly Registration[] = [
@@ -24,6 +25,9 @@ export const COMMANDS: readonly Registration[] = [
   register(SESSION_RESTORE, async () => (await import("./command/session.ts")).sessionRestore),
   register(SESSION_IMPORT, async () => (await import("./command/session-import.ts")).sessionImport),
   register(SESSION_EXPORT, async () => (await import("./command/session-export.ts")).sessionExport),
+  register(SESSION_RENAME, async () => (await import("./command/session-keep.ts")).sessionRename),
+  register(SESSION_ARCHIVE, async () => (await import("./command/session-keep.ts")).sessionArchive),
+  register(SESSION_DELETE, async () => (await import("./command/session-keep.ts")).sessionDelete),
   register(SERVE, async () => (await import("./command/serve.ts")).serve),
   register(ACP, async () => (await import("./command/acp.ts")).acp),
   register(DIRECT, async () => (await import("./command/direct.ts")).direct),

@@ -84,6 +84,8 @@ export interface SessionInfo {
   readonly agent: string
   readonly model?: string
   readonly title?: string
+  /** Put away: lists for people leave it out. */
+  readonly archived?: boolean
   /** Sequence of the last event. */
   readonly seq: number
   readonly status: SessionStatus
@@ -223,6 +225,11 @@ export interface SessionsApi {
   /** Goes back to an older checkpoint; without one, to the whole history. */
   readonly restore: (input: { readonly sessionID: string; readonly compactionID?: string }) => Promise<void>
   readonly move: (input: { readonly sessionID: string; readonly location: Location }) => Promise<void>
+  readonly rename: (input: { readonly sessionID: string; readonly title: string }) => Promise<void>
+  /** Puts it away, or takes it out again. It can be worked with either way. */
+  readonly archive: (input: { readonly sessionID: string; readonly archived: boolean }) => Promise<void>
+  /** For good, with its whole log. Refused while a process is at work on it. */
+  readonly delete: (sessionID: string) => Promise<void>
 }
 
 export interface PermissionsApi {

@@ -111,6 +111,12 @@ export const checkLocation = (location: Location): Location => {
   return { directory: resolved }
 }
 
+/** As it is shown in lists: one line that says something. */
+export const checkTitle = (title: string): void => {
+  if (title.trim() === "" || title.length > LIMITS.titleCharacters)
+    throw invalid(`A title has 1 to ${LIMITS.titleCharacters} characters`)
+}
+
 const readInputsRange = reader(
   objectOf({}, { after: COUNT, limit: integer(1, 1_000), bytes: number({ above: 0 }) }),
   { what: "The range of inputs" },

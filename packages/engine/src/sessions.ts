@@ -11,6 +11,8 @@ import {
   checkLocation,
   checkPage,
   checkPrompt,
+  checkTitle,
+  invalid,
   checkSequence,
 } from "./check-input.ts"
 import { aboutSession, fieldsOf, sessionOf } from "./check-options.ts"
@@ -80,6 +82,7 @@ const makeSessions = Effect.gen(function* () {
     agent: summary.agent ?? DEFAULT_AGENT,
     ...(summary.model === undefined ? {} : { model: summary.model }),
     ...(summary.title === undefined ? {} : { title: summary.title }),
+    ...(summary.isArchived ? { archived: true } : {}),
     seq: summary.seq,
     status: statusOf(summary),
     usage: summary.usage,
@@ -266,6 +269,26 @@ const makeSessions = Effect.gen(function* () {
         const location = yield* fromThrowing(() => checkLocation(aboutSession(input).location))
         yield* record(input.sessionID, { type: "session.next.moved.1", data: { location } })
       }),
+    rename: (input) =>
+      Effect.gen(function* () {
+        const { sessionID, title } = yield* about(input, "title")
+        yield* fromThrowing(() => checkTitle(title))
+        yield* record(sessionID, { type: "session.next.renamed.1", data: { title } })
+      }),
+    archive: (input) =>
+      Effect.gen(function* () {
+        const { sessionID, archived } = yield* about(input)
+        if (typeof archived !== "boolean") return yield* Effect.fail(invalid("`archived` is true or false"))
+        yield* record(sessionID, { type: "session.next.archived.1", data: { archived } })
+      }),
+    delete: (id) =>
+      Effect.gen(function* () {
+        const session = yield* requireSession(id)
+        if (scheduler.isActive(session)) return yield* Effect.fail(inUse(session))
+        const removed = yield* store.remove(session)
+        if (removed === "held") return yield* Effect.fail(inUse(session))
+        yield* sessions.forget(session)
+      }),
   })
 })
 
@@ -273,6 +296,8 @@ const about = <Input extends { readonly sessionID: string }>(
   input: Input,
   ...texts: readonly string[]
 ): Effect.Effect<Input, Failure> => fromThrowing(() => aboutSession(input, ...texts))
+
+const inUse = (session: string): Failure => new Failure("SESSION_IN_USE", { session })
 
 const notFound = (session: string): Failure => new Failure("SESSION_NOT_FOUND", { session })
 

@@ -51,6 +51,9 @@ export const DURABLE_EVENTS = {
   "session.next.agent.switched.1": objectOf({ agent: STRING }),
   "session.next.model.switched.1": objectOf({ model: STRING }),
   "session.next.moved.1": objectOf({ location: LOCATION }),
+  "session.next.renamed.1": objectOf({ title: STRING }),
+  /** Put away, or taken out again. It changes nothing but where lists show the session. */
+  "session.next.archived.1": objectOf({ archived: BOOLEAN }),
   "session.next.prompt.admitted.1": objectOf({
     messageID: MESSAGE_ID,
     prompt: PROMPT,

@@ -1,13 +1,13 @@
 /** `meridian session ...`: looks at the sessions of the engine, in the state folder or in a named database. */
 import { BOOLEAN, defineMeta, INTEGER, listOf, objectOf, STRING } from "@meridian/spaces"
 
-const database = {
+export const DATABASE_FIELD = {
   type: "string",
   description: "Database of the engine instead of the one in the state folder.",
   value: "FILE",
 } as const
 
-const session = {
+export const SESSION_FIELD = {
   type: "string",
   description: "Id of the session.",
   positional: true,
@@ -19,10 +19,16 @@ export const SESSION_LIST = defineMeta({
   name: "session.list",
   audience: "human",
   summary: "List the sessions of the engine.",
-  fields: { database },
+  fields: {
+    all: { type: "boolean", description: "Also those in the archive." },
+    database: DATABASE_FIELD,
+  },
   output: objectOf({
     sessions: listOf(
-      objectOf({ session_id: STRING, status: STRING, directory: STRING, events: INTEGER }, { title: STRING }),
+      objectOf(
+        { session_id: STRING, status: STRING, directory: STRING, events: INTEGER },
+        { title: STRING, archived: BOOLEAN },
+      ),
     ),
   }),
   examples: ["session list"],
@@ -34,7 +40,7 @@ export const SESSION_COMPACTIONS = defineMeta({
   summary: "Show what each compaction of a session kept and dropped.",
   details:
     "Tokens before and after, messages summarised, facts of the brief with their sources, and quotes that were removed because nobody had said them. The one in force is marked; 'session restore' goes back to another. For a conversation in Claude Code, Codex or OpenCode, by its own session id or as a chat (c3): what the summary kept, what was put back into the next request, what was lost, and requests the summary invented.",
-  fields: { session, database },
+  fields: { session: SESSION_FIELD, database: DATABASE_FIELD },
   output: objectOf({
     compactions: listOf(
       objectOf(
@@ -71,13 +77,13 @@ export const SESSION_RESTORE = defineMeta({
   audience: "human",
   summary: "Go back to an older checkpoint of a session, or to its whole history.",
   fields: {
-    session,
+    session: SESSION_FIELD,
     to: {
       type: "string",
       description: "Compaction to go back to; without it, before all of them.",
       value: "COMPACTION",
     },
-    database,
+    database: DATABASE_FIELD,
   },
   output: objectOf({ session_id: STRING }, { compaction_id: STRING }),
   examples: ["session restore ses_1a2b --to cmp_3c4d"],
@@ -103,7 +109,7 @@ export const SESSION_IMPORT = defineMeta({
       description: "Where the session works instead of the directory it was in.",
       value: "DIRECTORY",
     },
-    database,
+    database: DATABASE_FIELD,
   },
   output: objectOf(
     {

@@ -8,31 +8,33 @@ import { SESSION_COMPACTIONS, SESSION_LIST, SESSION_RESTORE } from "./session.me
 
 const PAGE = 200
 
-const sessionDocument = ({ id, status, location, seq, title }: SessionInfo) => ({
+const sessionDocument = ({ id, status, location, seq, title, archived }: SessionInfo) => ({
   session_id: id,
   status,
   directory: location.directory,
   events: seq,
   ...(title === undefined ? {} : { title }),
+  ...(archived === undefined ? {} : { archived }),
 })
 
 export const sessionList = implement(SESSION_LIST, {
-  run: ({ database }, world) =>
+  run: ({ all, database }, world) =>
     lookWithEngine(database, world, async (engine) => {
       const { items } = await engine.sessions.list({ limit: PAGE, order: "desc" })
-      return { sessions: items.map(sessionDocument) }
+      return { sessions: items.filter(({ archived }) => all || archived !== true).map(sessionDocument) }
     }),
   text: ({ sessions }) =>
     sessions.length === 0
       ? "No sessions."
       : sessions
-          .map(({ session_id, status, events, directory, title }) =>
+          .map(({ session_id, status, events, directory, title, archived }) =>
             [
               session_id,
               status.padEnd(11),
               `${events} events`,
               directory,
               ...(title === undefined ? [] : [oneLine(title)]),
+              ...(archived === true ? ["(archived)"] : []),
             ].join("  "),
           )
           .join("\n"),

@@ -120,6 +120,8 @@ export const openTranslator = (options: {
       case "session.next.agent.switched.1":
       case "session.next.model.switched.1":
       case "session.next.moved.1":
+      case "session.next.renamed.1":
+      case "session.next.archived.1":
       case "session.next.prompt.admitted.1":
       case "session.next.prompt.promoted.1":
       case "session.next.prompt.cancelled.1":

@@ -71,6 +71,8 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
       case "session.next.agent.switched.1":
       case "session.next.model.switched.1":
       case "session.next.moved.1":
+      case "session.next.renamed.1":
+      case "session.next.archived.1":
       case "session.next.prompt.cancelled.1":
       case "session.next.interrupt.requested.1":
       case "session.next.retried.1":

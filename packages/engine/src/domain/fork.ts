@@ -170,6 +170,8 @@ export const rewriteEvent = (
     case "session.next.agent.switched.1":
     case "session.next.model.switched.1":
     case "session.next.moved.1":
+    case "session.next.renamed.1":
+    case "session.next.archived.1":
     case "session.next.interrupt.requested.1":
     case "session.next.todo.updated.1":
     case "session.next.epoch.started.1":

@@ -22,6 +22,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
 export const LIMITS = {
   promptBytes: 16 * 1024 * 1024,
   promptFiles: 32,
+  titleCharacters: 300,
   messagesPerPage: 200,
   messagesPerPageByDefault: 50,
   sessionsPerPage: 200,

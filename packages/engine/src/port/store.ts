@@ -31,6 +31,8 @@ export interface StoreVerbs {
   readonly append: (append: Append) => Effect.Effect<Appended, Failure>
 
   readonly session: (id: string) => Effect.Effect<SessionSummary | undefined, Failure>
+  /** Deletes a session and everything derived from it; "held" while a process is at work on it. */
+  readonly remove: (id: string) => Effect.Effect<"removed" | "missing" | "held", Failure>
   /** Events behind a place, oldest first; none for a session that does not exist. */
   readonly events: (range: EventRange) => Effect.Effect<readonly LoggedEvent[], Failure>
   /** The same as JSON, for those who pass them on. */
@@ -183,6 +185,7 @@ export interface SessionSummary {
   readonly agent: string | undefined
   readonly model: string | undefined
   readonly title: string | undefined
+  readonly isArchived: boolean
   readonly created: number
   readonly updated: number
   readonly usage: RecordedUsage

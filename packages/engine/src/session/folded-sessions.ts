@@ -72,6 +72,8 @@ export class FoldedSessions extends Context.Service<
     readonly write: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure>
     /** As `write`, for a decision that brings names a caller has chosen, and not waiting for the disk. */
     readonly claim: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<Written<A>, Failure | Taken>
+    /** Lets go of a session that was deleted. */
+    readonly forget: (session: string) => Effect.Effect<void>
     /** Stays folded until the scope closes; the value is always the newest one known. */
     readonly keep: (session: string) => Effect.Effect<() => History, Failure, Scope.Scope>
   }
@@ -276,6 +278,11 @@ const makeFoldedSessions = Effect.gen(function* () {
 
   return FoldedSessions.of({
     exists,
+    forget: (session) =>
+      Effect.sync(() => {
+        folded.delete(session)
+        signals.tell(session)
+      }),
     known,
     current,
     claim: (to, decide) =>

@@ -256,6 +256,8 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
       // What the model is told beside the conversation, and what only the engine is concerned with.
       case "session.next.created.1":
       case "session.next.moved.1":
+      case "session.next.renamed.1":
+      case "session.next.archived.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":

@@ -202,6 +202,24 @@ export const CONTRACT = {
       answer: objectOf({}, { receipt: COMPACTION_RECEIPT }),
       failures: WORK,
     },
+    rename: {
+      ...ADDRESSES.sessions.rename,
+      summary: "Gives the session another title.",
+      input: objectOf({ ...SESSION_ID, title: TITLE }),
+      failures: NOT_FOUND,
+    },
+    archive: {
+      ...ADDRESSES.sessions.archive,
+      summary: "Puts the session away, or takes it out again. It can be worked with either way.",
+      input: objectOf({ ...SESSION_ID, archived: BOOLEAN }),
+      failures: NOT_FOUND,
+    },
+    delete: {
+      ...ADDRESSES.sessions.delete,
+      summary: "Deletes the session for good, with its whole log. Refused while it is worked on.",
+      input: objectOf(SESSION_ID),
+      failures: ["SESSION_NOT_FOUND", "SESSION_IN_USE"],
+    },
     move: {
       ...ADDRESSES.sessions.move,
       summary: "Moves the session to another directory.",

@@ -36,7 +36,11 @@ export const SESSION = named(
       cost: NUMBER,
       time: objectOf({ created: TIME, updated: TIME }),
     },
-    { model: STRING, title: STRING },
+    {
+      model: STRING,
+      title: STRING,
+      archived: described(BOOLEAN, "Put away: lists for people leave it out."),
+    },
   ),
 )
 export type SessionDocument = TypeOf<typeof SESSION>

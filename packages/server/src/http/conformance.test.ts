@@ -44,6 +44,8 @@ const GOOD: Readonly<Record<string, (scene: HttpScene) => JsonObject>> = {
   "sessions.run": () => ({ timeoutSecs: 5 }),
   "sessions.wait": () => ({ timeoutSecs: 5 }),
   "sessions.move": ({ directory }) => ({ location: { directory } }),
+  "sessions.rename": () => ({ title: "another title" }),
+  "sessions.archive": () => ({ archived: true }),
   "sessions.switchAgent": () => ({ agent: "build" }),
   "sessions.switchModel": () => ({ model: "fake/one" }),
   "permissions.reply": () => ({ reply: "once" }),
@@ -125,7 +127,9 @@ test("every answer of every operation has a status and a shape that the OpenAPI 
   await makeState(scene)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the server answers is JSON
   const document = (await (await scene.ask("/openapi.json")).json()) as JsonObject
-  const operations = operationsOf(document)
+  // The session that all of them are about is deleted by the last.
+  const isLast = ({ id }: Operation): number => Number(id === "sessions.delete")
+  const operations = operationsOf(document).toSorted((left, right) => isLast(left) - isLast(right))
   const problems: string[] = []
   const statuses = new Map<string, Set<number>>()
   for (const operation of operations) {

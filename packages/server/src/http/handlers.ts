@@ -78,6 +78,9 @@ export const makeHandlers = (desk: Desk): Handlers => {
         const receipt = await sessions.compact(sessionID, { signal })
         return receipt === undefined ? {} : { receipt }
       },
+      rename: (input) => sessions.rename(input),
+      archive: (input) => sessions.archive(input),
+      delete: ({ sessionID }) => sessions.delete(sessionID),
       move: (input) => sessions.move(input),
       switchAgent: (input) => sessions.switchAgent(input),
       switchModel: (input) => sessions.switchModel(input),

@@ -107,6 +107,18 @@ test("a page of messages ends where it is large enough, and its cursors lead thr
   expect(back.items).toEqual(pages.at(-2)?.items)
 })
 
+test("a session is renamed, archived and deleted over HTTP", async () => {
+  await using scene = await openHttpScene()
+  const sessionID = await openSession(scene)
+  const { sessions } = scene.client
+  await sessions.rename({ sessionID, title: "New name" })
+  await sessions.archive({ sessionID, archived: true })
+  expect(await sessions.get({ sessionID })).toMatchObject({ title: "New name", archived: true })
+  await sessions.delete({ sessionID })
+  await expect(sessions.get({ sessionID })).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" })
+  await expect(sessions.delete({ sessionID })).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" })
+})
+
 test("agent, model and directory of a session can be changed", async () => {
   await using scene = await openHttpScene()
   const sessionID = await openSession(scene)

@@ -222,6 +222,8 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
       // What takes no time and says nothing of the work.
       case "session.next.model.switched.1":
       case "session.next.moved.1":
+      case "session.next.renamed.1":
+      case "session.next.archived.1":
       case "session.next.prompted.1":
       case "session.next.reasoning.ended.1":
       case "session.next.tool.resumed.1":

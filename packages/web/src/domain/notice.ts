@@ -28,6 +28,10 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
       return info(`Model is now ${event.data.model}`)
     case "session.next.moved.1":
       return info(`Moved to ${event.data.location.directory}`)
+    case "session.next.renamed.1":
+      return info(`Renamed to ${event.data.title}`)
+    case "session.next.archived.1":
+      return info(event.data.archived ? "Archived" : "Taken out of the archive")
     case "session.next.prompt.cancelled.1":
       return info("A waiting prompt was taken back")
     case "session.next.interrupt.requested.1":

@@ -334,6 +334,8 @@ export const createTimeline = (): Timeline => {
       }
       case "session.next.agent.switched.1":
       case "session.next.moved.1":
+      case "session.next.renamed.1":
+      case "session.next.archived.1":
       case "session.next.tool.resumed.1":
       case "session.next.repetition.noticed.1":
       case "session.next.epoch.started.1":

@@ -10,6 +10,7 @@ import { NewSession } from "./new-session.tsx"
 export const SessionList = () => {
   const { sessions, route, hasMore, showMore } = useApp()
   const [search, setSearch] = useState("")
+  const [isArchiveShown, setIsArchiveShown] = useState(false)
   const list = sessions.value
   if (list === undefined) return <p class="empty">Loading…</p>
   if (list.length === 0)
@@ -22,7 +23,9 @@ export const SessionList = () => {
       </>
     )
   const open = route.value.place === "session" ? route.value.id : undefined
-  const found = search.trim() === "" ? list : list.filter((session) => matchesSearch(session, search.trim()))
+  const put = list.filter((session) => session.archived === true).length
+  const kept = isArchiveShown ? list : list.filter((session) => session.archived !== true)
+  const found = search.trim() === "" ? kept : kept.filter((session) => matchesSearch(session, search.trim()))
   return (
     <>
       <NewSession />
@@ -36,6 +39,16 @@ export const SessionList = () => {
           onInput={(event) => setSearch(event.currentTarget.value)}
         />
       </label>
+      {put === 0 ? null : (
+        <label class="archive">
+          <input
+            type="checkbox"
+            checked={isArchiveShown}
+            onChange={(event) => setIsArchiveShown(event.currentTarget.checked)}
+          />
+          Show {put} archived
+        </label>
+      )}
       <p class="hidden" role="status">
         {search.trim() === "" ? "" : `${found.length} of ${list.length} sessions`}
       </p>

@@ -12,6 +12,7 @@ import { Feed } from "./feed.tsx"
 import { Questions } from "./questions.tsx"
 import { ReceiptDialog } from "./receipt-dialog.tsx"
 import { Status } from "./session-list.tsx"
+import { SessionName } from "./session-name.tsx"
 import { TodoList } from "./todo-list.tsx"
 import { TokenPlot } from "./token-plot.tsx"
 
@@ -77,7 +78,7 @@ const Head = ({ session, stream }: { readonly session: OpenSession; readonly str
   const info = session.info.value
   return (
     <div class="session-head">
-      <h1>{titleOf(info ?? { id: session.id }, firstPrompt(session))}</h1>
+      <SessionName info={info} title={titleOf(info ?? { id: session.id }, firstPrompt(session))} />
       <div class="session-facts">
         {info === undefined ? null : (
           <>

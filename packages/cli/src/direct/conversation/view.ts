@@ -226,7 +226,10 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         return [style.dim(`Agent: ${oneLine(event.data.agent)}`)]
       case "session.next.moved.1":
         return [style.dim(cutTo(`Moved to ${oneLine(event.data.location.directory)}`, width))]
+      case "session.next.renamed.1":
+        return [style.dim(cutTo(`Renamed to ${oneLine(event.data.title)}`, width))]
       // Bookkeeping, and what the model is told beside the conversation.
+      case "session.next.archived.1":
       case "session.next.created.1":
       case "session.next.interrupt.requested.1":
       case "session.next.repetition.noticed.1":

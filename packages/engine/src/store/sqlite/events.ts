@@ -9,6 +9,8 @@ import { positionOf, seqOf, STRIDE } from "./schema.ts"
 export type Row = Readonly<Record<string, unknown>>
 
 export interface EventReader {
+  /** The session was deleted. */
+  readonly forget: (session: string) => void
   /** Undefined when there is no such session. */
   readonly keyOf: (session: string) => number | undefined
   readonly at: (position: number) => LoggedEvent | undefined
@@ -68,6 +70,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
 
   return {
     keyOf,
+    forget: (session) => void keys.delete(session),
     at: (position) => {
       const row = selectEvent.get(position)
       return row === undefined ? undefined : eventOf(row)

@@ -73,6 +73,7 @@ export const createLists = (options: {
       agent: optionalText(row["agent"]),
       model: optionalText(row["model"]),
       title: optionalText(row["title"]),
+      isArchived: row["archived"] === 1,
       created: Number(row["created"]),
       updated: Number(row["updated"]),
       usage: {

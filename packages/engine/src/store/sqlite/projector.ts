@@ -84,6 +84,12 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.moved.1":
         run("update session set directory = ? where key = ?", event.data.location.directory, key)
         break
+      case "session.next.renamed.1":
+        run("update session set title = ? where key = ?", event.data.title, key)
+        break
+      case "session.next.archived.1":
+        run("update session set archived = ? where key = ?", event.data.archived ? 1 : 0, key)
+        break
       case "session.next.prompt.admitted.1":
         run(
           "insert into input (id, admitted, delivery, resume) values (?, ?, ?, ?)",

@@ -107,6 +107,7 @@ export const MIGRATIONS: readonly string[] = [
     select session.id as session, event.id % 2147483648 as seq, event.type, event.time, event.data
     from event join session on session.key = event.id / 2147483648;
   `,
+  `alter table session add column archived integer not null default 0;`,
 ]
 
 /** One session's share of the id space. */

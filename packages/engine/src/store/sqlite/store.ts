@@ -20,6 +20,7 @@ import { createLists } from "./lists.ts"
 import { createMessageReader } from "./messages.ts"
 import { realProcesses, type Processes } from "./processes.ts"
 import { createProjector } from "./projector.ts"
+import { createRemoval } from "./removal.ts"
 import { sayLeaseLost } from "./say-aloud.ts"
 import { createSearch } from "./search.ts"
 
@@ -60,6 +61,7 @@ export const openSqliteStore = (
     const { messages, message } = createMessageReader(database, log)
     const lists = createLists({ database, log, isHeldElsewhere: table.isHeldElsewhere })
     const search = createSearch(database, log)
+    const remove = createRemoval({ database, log, leases: table })
     const drafts = yield* Effect.acquireRelease(
       Effect.sync(() => createDrafts({ database, projector, leases: table })),
       (opened) => Effect.ignore(database.ask(opened.close)),
@@ -70,6 +72,11 @@ export const openSqliteStore = (
       name: file,
       append: createAppend({ database, projector, atWork: table.atWork }),
       session: (id) => ask(() => lists.session(id)),
+      remove: (id) =>
+        Effect.tap(
+          ask(() => remove(id)),
+          () => database.flush(table.atWork() === 0),
+        ),
       events: (range) => ask(() => log.events(range)),
       eventTexts: (range) => ask(() => log.texts(range)),
       compactions: (session) => ask(() => log.compactions(session)),

@@ -1,0 +1,47 @@
+/** `meridian session rename`, `archive`, `delete`: which sessions of the engine are kept, and under which name. */
+import { BOOLEAN, defineMeta, objectOf, STRING } from "@meridian/spaces"
+
+import { DATABASE_FIELD, SESSION_FIELD } from "./session.meta.ts"
+
+export const SESSION_RENAME = defineMeta({
+  name: "session.rename",
+  audience: "human",
+  summary: "Give a session of the engine another title.",
+  fields: {
+    session: SESSION_FIELD,
+    title: {
+      type: "string",
+      description: "What it is called from now on.",
+      positional: true,
+      required: true,
+      value: "TITLE",
+    },
+    database: DATABASE_FIELD,
+  },
+  output: objectOf({ session_id: STRING, title: STRING }),
+  examples: ['session rename ses_1a2b "Retries of the importer"'],
+})
+
+export const SESSION_ARCHIVE = defineMeta({
+  name: "session.archive",
+  audience: "human",
+  summary: "Put a session of the engine away: lists leave it out, search still finds it.",
+  fields: {
+    session: SESSION_FIELD,
+    undo: { type: "boolean", description: "Take it out of the archive again." },
+    database: DATABASE_FIELD,
+  },
+  output: objectOf({ session_id: STRING, archived: BOOLEAN }),
+  examples: ["session archive ses_1a2b", "session archive ses_1a2b --undo"],
+})
+
+export const SESSION_DELETE = defineMeta({
+  name: "session.delete",
+  audience: "human",
+  summary: "Delete a session of the engine for good, with its whole log.",
+  details:
+    "Asks first; --yes answers. Refused while a process is at work on the session. What the session did to files stays.",
+  fields: { session: SESSION_FIELD, database: DATABASE_FIELD },
+  output: objectOf({ session_id: STRING, deleted: BOOLEAN }),
+  examples: ["session delete ses_1a2b"],
+})

@@ -1,0 +1,58 @@
+import type { Engine } from "@meridian/engine"
+import { Failure, oneLine } from "@meridian/protocol"
+import { implement, type World } from "@meridian/spaces"
+
+import { readSessionName } from "../sessions/session-name.ts"
+import { lookWithEngine } from "./look-with-engine.ts"
+import { SESSION_ARCHIVE, SESSION_DELETE, SESSION_RENAME } from "./session-keep.meta.ts"
+
+export const sessionRename = implement(SESSION_RENAME, {
+  run: ({ session, title, database }, world) =>
+    ofEngine(session, database, world, async ({ sessions }) => {
+      await sessions.rename({ sessionID: session, title })
+      return { session_id: session, title }
+    }),
+  text: ({ session_id: id, title }) => `Session ${id} is called ${oneLine(title)}.`,
+})
+
+export const sessionArchive = implement(SESSION_ARCHIVE, {
+  run: ({ session, undo, database }, world) =>
+    ofEngine(session, database, world, async ({ sessions }) => {
+      await sessions.archive({ sessionID: session, archived: !undo })
+      return { session_id: session, archived: !undo }
+    }),
+  text: ({ session_id: id, archived }) =>
+    `Session ${id} is ${archived ? "in the archive" : "out of the archive"}.`,
+})
+
+export const sessionDelete = implement(SESSION_DELETE, {
+  run: ({ session, database }, world) =>
+    ofEngine(session, database, world, async ({ sessions }) => {
+      const { title, seq } = await sessions.get(session)
+      const name = title === undefined ? session : `${session} (${oneLine(title)})`
+      if (!(await world.confirm(`Delete session ${name} with its ${seq} events for good?`)))
+        throw new Failure("USAGE", {
+          problem: `Session ${session} was not deleted: nobody said yes.`,
+          next: "answer the question on a terminal, or give --yes.",
+        })
+      await sessions.delete(session)
+      return { session_id: session, deleted: true }
+    }),
+  text: ({ session_id: id }) => `Session ${id} is deleted.`,
+})
+
+/** Sessions of other harnesses are theirs: we read them and change nothing. */
+const ofEngine = <Result>(
+  session: string,
+  database: string | undefined,
+  world: World,
+  act: (engine: Engine) => Promise<Result>,
+): Promise<Result> => {
+  const { keeper } = readSessionName(session)
+  if (keeper !== "engine")
+    throw new Failure("USAGE", {
+      problem: `${oneLine(session, 200)} belongs to ${keeper}, and Meridian changes only sessions of its own engine.`,
+      next: `use ${keeper} itself, or 'meridian session import' to have a copy here.`,
+    })
+  return lookWithEngine(database, world, act)
+}
