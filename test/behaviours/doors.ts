@@ -114,6 +114,10 @@ export const DOORS_BEHAVIOURS = {
     seed: "issue 12",
     says: "serve --http has /metrics for Prometheus, behind the token",
   },
+  "mcp.one-space": {
+    seed: "issue 12",
+    says: "runs of one MCP connection that name no space share one, and later calls are about it",
+  },
   "session.rename-archive": {
     seed: "issue 12",
     says: "a session can be renamed and archived; both are events of its log, and it can be worked with either way",

@@ -92,6 +92,17 @@ test("a call answers with structured content that says the same as its text, and
   await client.close()
 })
 
+verifies("mcp.one-space", async () => {
+  const { client, call } = await connect()
+  const spawned = await Promise.all(["one", "two"].map((prompt) => call("run_spawn", { prompt })))
+  expect(spawned.map(({ structuredContent }) => Object(structuredContent).space_id)).toEqual(["s1", "s1"])
+  const waited = await call("run_wait", { run_ids: ["r1", "r2"] })
+  expect(waited.structuredContent).toMatchObject({ total_runs: 2, succeeded_runs: 2 })
+  const listed = await call("run_list", {})
+  expect(Object(listed.structuredContent).runs).toHaveLength(2)
+  await client.close()
+})
+
 test("every answer fits the output schema its tool announced", async () => {
   const { client, call, cwd } = await connect({ answer: "All done.", writes: { "made.txt": "x" } })
   mkdirSync(join(cwd, ".meridian/skills/plan"), { recursive: true })

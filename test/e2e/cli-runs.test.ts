@@ -191,7 +191,7 @@ test.each([
   [["run", "spawn", "-p", "x", "-s", "ghost"], 1, "SKILL_NOT_FOUND"],
   [["run", "spawn", "-p", "x", "-f", "none.md"], 1, "REFERENCE_NOT_FOUND"],
   [["run", "spawn", "-p", "x", "--var", "novalue"], 2, "VARIABLE_INVALID"],
-  [["run", "spawn", "-p", "{{A}}"], 1, "VARIABLE_UNDEFINED"],
+  [["run", "spawn", "--var", "B=1", "-p", "{{A}}"], 1, "VARIABLE_UNDEFINED"],
   [["run", "spawn", "-p", "x", "--permission", "root"], 2, "USAGE"],
   [["run", "spawn", "-p", "x", "--timeout", "0"], 2, "USAGE"],
   [["run", "spawn", "-p", "x", "--space", "s9"], 1, "SPACE_NOT_FOUND"],

@@ -4,6 +4,7 @@
  */
 import type { Readable, Writable } from "node:stream"
 
+import type { SpaceId } from "@meridian/protocol"
 import type { Registration } from "@meridian/spaces"
 import { Server } from "@modelcontextprotocol/server"
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
@@ -40,6 +41,7 @@ export const serveMcp = async (options: ServeMcpOptions): Promise<void> => {
     else options.signal.addEventListener("abort", end, { once: true })
   })
   const makeServer = (): Server => {
+    const worldOf = openConnection(options.world)
     // oxlint-disable-next-line typescript/no-deprecated -- the high-level class wants zod schemas; ours are JSON schemas already
     const server = new Server(
       { name: "meridian", version: options.version },
@@ -73,7 +75,7 @@ export const serveMcp = async (options: ServeMcpOptions): Promise<void> => {
           signal: AbortSignal.any([context.mcpReq.signal, stopped.signal]),
           progress: heart.say,
         },
-        options.world,
+        worldOf(),
       ).finally(heart.stop)
       running.add(call)
       const answer = await call.finally(() => running.delete(call))
@@ -92,8 +94,36 @@ export const serveMcp = async (options: ServeMcpOptions): Promise<void> => {
   await handle.close()
 }
 
+/**
+ * Runs of one connection belong together: the first that names no space makes one, and from then on calls that name none are
+ * about it.
+ */
+const openConnection = (world: ServeWorld): (() => ServeWorld) => {
+  let made: Promise<SpaceId> | undefined
+  let space: SpaceId | undefined
+  const ownSpace: ServeWorld["ownSpace"] = async (make) => {
+    made ??= make()
+    try {
+      space = await made
+      return space
+    } catch (cause) {
+      made = undefined
+      throw cause
+    }
+  }
+  return () => ({
+    ...world,
+    ownSpace,
+    env: space === undefined ? world.env : { MERIDIAN_SPACE_ID: space, ...withoutEmpty(world.env) },
+  })
+}
+
+/** An empty variable says nothing. */
+const withoutEmpty = ({ MERIDIAN_SPACE_ID: given, ...env }: ServeWorld["env"]): ServeWorld["env"] =>
+  (given ?? "") === "" ? env : { ...env, MERIDIAN_SPACE_ID: given }
+
 const INSTRUCTIONS =
-  "Meridian starts other coding agents (runs) and keeps their reports. run_spawn and run_wait block and report progress; pass background: true to run_spawn to get the id at once, then run_wait. Give 'space' when MERIDIAN_SPACE_ID is not set."
+  "Meridian starts other coding agents (runs) and keeps their reports. run_spawn and run_wait block and report progress; pass background: true to run_spawn to get the id at once, then run_wait. Runs that name no 'space' share one of this connection, unless MERIDIAN_SPACE_ID is set."
 
 /** Says something at least every `HEARTBEAT_MS` until stopped; progress only ever grows. */
 const beat = (

@@ -13,7 +13,7 @@ import {
 /** What the process gives every call; the rest of its world belongs to the call. */
 export type ServeWorld = Pick<
   World,
-  "env" | "cwd" | "clock" | "uuid" | "configPath" | "program" | "harnesses" | "checkHosts"
+  "env" | "cwd" | "clock" | "uuid" | "configPath" | "program" | "harnesses" | "checkHosts" | "ownSpace"
 >
 
 export interface ToolCall {

@@ -34,10 +34,22 @@ test("a plain prompt without anything is itself", () => {
 test("only placeholders of the prompt itself have to be filled", () => {
   const composed = composePrompt({
     ...PARTS,
-    variables: new Map(),
-    prompt: "{{B}} {{A}} {{B}} {{ not one }}",
+    prompt: "{{B}} {{A}} {{B}} {{ not one }} \\{{C}}",
   })
   expect(composed.undefinedVariables).toEqual(["B", "A"])
+})
+
+test("without any variable a prompt keeps its braces; escaped ones are literal either way", () => {
+  const bare = { skills: [], agentBody: "Say {{X}} \\{{Y}}.", references: [], wantsReport: false }
+  const prompt = "Use {{user}} and \\{{name}}."
+  const without = composePrompt({ ...bare, variables: new Map(), prompt })
+  expect(without).toEqual({
+    instructions: "# Agent Profile\n\nSay {{X}} \\{{Y}}.",
+    prompt: "Use {{user}} and {{name}}.",
+    undefinedVariables: [],
+  })
+  const given = composePrompt({ ...bare, variables: new Map([["user", "Ada"]]), prompt })
+  expect([given.prompt, given.undefinedVariables]).toEqual(["Use Ada and {{name}}.", []])
 })
 
 test.each([

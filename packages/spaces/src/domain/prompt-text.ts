@@ -28,7 +28,9 @@ export interface ComposedPrompt {
 }
 
 export const composePrompt = (parts: PromptParts): ComposedPrompt => {
-  const fill = (text: string): string => fillVariables(text, parts.variables)
+  // Files and profiles are left as they are when nobody gave a variable.
+  const fill = (text: string): string =>
+    parts.variables.size === 0 ? text : fillVariables(text, parts.variables)
   const standing = [
     ...parts.skills.map((skill) => `# Skill: ${skill.name}\n\n${skill.body}`),
     ...(parts.agentBody === undefined || parts.agentBody.trim() === ""
@@ -38,12 +40,15 @@ export const composePrompt = (parts: PromptParts): ComposedPrompt => {
   const asking = [
     ...parts.references.map(({ path, content }) => `# Reference: ${path}\n\n${fill(content).trimEnd()}`),
     ...(parts.wantsReport ? [REPORT_INSTRUCTION] : []),
-    fill(parts.prompt),
+    fillVariables(parts.prompt, parts.variables),
   ]
   return {
     instructions: standing.join("\n\n"),
     prompt: asking.join("\n\n"),
-    undefinedVariables: placeholdersOf(parts.prompt).filter((name) => !parts.variables.has(name)),
+    undefinedVariables:
+      parts.variables.size === 0
+        ? []
+        : placeholdersOf(parts.prompt).filter((name) => !parts.variables.has(name)),
   }
 }
 
@@ -76,12 +81,15 @@ export const readVariable = (assignment: string): VariableReading => {
     : { tag: "text", name, value }
 }
 
-const PLACEHOLDER = /\{\{\s*([A-Za-z_]\w*)\s*\}\}/g
+/** `\{{` is two literal braces; `{{ name }}` is a place for a value. */
+const PLACEHOLDER = /\\\{\{|\{\{\s*([A-Za-z_]\w*)\s*\}\}/g
 
 /** Once over the text: what a value contains is not filled again. */
 export const fillVariables = (text: string, variables: ReadonlyMap<string, string>): string =>
-  text.replaceAll(PLACEHOLDER, (whole, name: string) => variables.get(name) ?? whole)
+  text.replaceAll(PLACEHOLDER, (whole, name: string | undefined) =>
+    name === undefined ? "{{" : (variables.get(name) ?? whole),
+  )
 
 const placeholdersOf = (text: string): readonly string[] => [
-  ...new Set([...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? "")),
+  ...new Set([...text.matchAll(PLACEHOLDER)].flatMap((match) => match[1] ?? [])),
 ]

@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, type SpaceId } from "@meridian/protocol"
 
 import { renderWarning, warning } from "../domain/warning.ts"
 import { spacePlace } from "../store/place.ts"
@@ -60,9 +60,13 @@ export const runSpawn = implement(RUN_SPAWN, {
       world,
     )
     if (input.dryRun) return dryRun(checked, prepared)
-    const used = space ?? (await createSpace(state.place, { name: undefined, now: state.now() }))
-    if (space === undefined) world.warn("SPACE_AUTO_CREATED", { space: used.id })
-    return await carryOut(checked.plan(used.id), state, world, input.quiet)
+    const make = async (): Promise<SpaceId> => {
+      const made = await createSpace(state.place, { name: undefined, now: state.now() })
+      world.warn("SPACE_AUTO_CREATED", { space: made.id })
+      return made.id
+    }
+    const used = space?.id ?? (world.ownSpace === undefined ? await make() : await world.ownSpace(make))
+    return await carryOut(checked.plan(used), state, world, input.quiet)
   },
   text: (run) => spawnText(run),
   notes: (run) => spawnNotes(run),

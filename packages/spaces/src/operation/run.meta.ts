@@ -40,7 +40,7 @@ export const RUN_SPAWN = defineMeta({
   summary: "Create and start a run.",
   tool: "run_spawn",
   toolDetails:
-    "Blocks until the run ends and answers with its report; progress is reported meanwhile, and cancelling the call cancels the run. With background: true it answers at once with the run id, for run_wait. Without a space one is created; pass its id as 'space' afterwards.",
+    "Blocks until the run ends and answers with its report; progress is reported meanwhile, and cancelling the call cancels the run. With background: true it answers at once with the run id, for run_wait. Without a space, runs of one connection share one that the first of them creates.",
   format: "text",
   fields: {
     prompt: PROMPT_FIELD,

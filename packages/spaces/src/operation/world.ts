@@ -2,7 +2,7 @@
  * Everything an operation may touch besides the file system and child processes. The command, the MCP server and tests
  * each bring their own; an operation never reaches for `process`.
  */
-import type { Facts } from "@meridian/protocol"
+import type { Facts, SpaceId } from "@meridian/protocol"
 
 import type { WarningCode } from "../domain/warning.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
@@ -47,6 +47,8 @@ export interface World {
   readonly program: readonly [command: string, ...args: readonly string[]]
   /** What only the command knows: whether facts survive a compaction in the harnesses of others. */
   readonly checkHosts?: (harnesses: readonly KnownHarness[]) => Promise<readonly HostCheck[]>
+  /** The space of this connection, which the first one that needs it makes. Absent where every command speaks for itself. */
+  readonly ownSpace?: (make: () => Promise<SpaceId>) => Promise<SpaceId>
   /** Instead of the harnesses spaces knows by itself: the command adds `direct`. */
   readonly harnesses?: readonly HarnessEntry[]
 }
