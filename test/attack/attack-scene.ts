@@ -33,6 +33,8 @@ export interface AttackScene {
   readonly run: (words: readonly string[], options?: RunOptions) => Promise<Ran>
 }
 
+const PATIENCE_MS = 40_000
+
 export interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
@@ -76,6 +78,8 @@ export const openAttack = (files: Readonly<Record<string, string>> = {}): Attack
       meridian(words, {
         cwd: options.cwd ?? folder,
         env: { MERIDIAN_REPO_ROOT: "", ...env, ...options.env },
+        // An attack that succeeds may be a command that never ends.
+        patienceMs: PATIENCE_MS,
         ...(options.input === undefined ? {} : { input: options.input }),
       }),
   }

@@ -164,7 +164,11 @@ export const SPACES_BEHAVIOURS = {
   "run.depth": { seed: "002", says: "runs nest only as deep as allowed" },
   "run.orphan": {
     seed: "002",
-    says: "a run whose worker was killed becomes failed with orphan_run, and its harness is ended",
+    says: "a run whose worker and harness are gone becomes failed with orphan_run, and what they left is ended",
+  },
+  "run.outlives-worker": {
+    seed: "issue 18",
+    says: "a run whose worker was killed is alive while its harness works: it holds the lock, doctor names it, run cancel ends it",
   },
   "run.live-untouched": { seed: "002", says: "a live run is never touched by a repair" },
   "run.real-end-wins": { seed: "002", says: "a real end beats a repair" },
@@ -173,7 +177,14 @@ export const SPACES_BEHAVIOURS = {
     seed: "002",
     says: "a blocked lock is a live chat, an acquirable one a dead chat; flock(1) agrees",
   },
-  "session.kill-frees": { seed: "002", says: "kill -9 frees the lock of a chat" },
+  "session.kill-frees": {
+    seed: "002",
+    says: "the lock of a chat is free once its meridian start and its harness are gone, however they went",
+  },
+  "start.lock-inherited": {
+    seed: "000",
+    says: "the harness inherits the lock of its chat: killed alone, meridian start leaves a chat that is alive to everyone",
+  },
   "session.torn-tail": {
     seed: "002",
     says: "a torn tail is skipped in silence and never swallows the next event",

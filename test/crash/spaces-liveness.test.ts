@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
+import { Failure } from "@meridian/protocol"
 import { afterEach, beforeEach, expect, test } from "vitest"
 
 import { openScene, until, type Document, type Scene } from "../scene/spaces.ts"
@@ -32,14 +33,47 @@ const started = async (id: string): Promise<{ readonly worker: number; readonly 
   }
 }
 
-verifies("run.orphan", async () => {
+verifies("run.outlives-worker", async () => {
   scene.harness("claude", { hang: "within", ignoreSignals: ["SIGTERM"] })
   await scene.call("run.spawn", { ...SPAWN, background: true })
   const { worker, harness } = await started("r1")
-  expect(shellCanLock(scene.state("s1/runs/r1/run.lock"))).toBe(false)
   process.kill(worker, "SIGKILL")
   await until(() => !isThere(worker))
+  const lock = scene.state("s1/runs/r1/run.lock")
+  expect([shellCanLock(lock), isThere(harness)]).toEqual([false, true])
   // The next command of anybody, an agent too.
+  const { document } = await scene.call("run.list", {}, IN_S1)
+  expect(document).toMatchObject({ runs: [{ run_id: "r1", status: "running" }] })
+  await expect(scene.call("run.continue", { run_id: "r1", prompt: "y" }, IN_S1)).rejects.toThrow(
+    new Failure("RUN_ALIVE", { run: "r1", status: "running", process: harness, program: "play.entry.ts" }),
+  )
+  expect((await scene.call("doctor")).document).toMatchObject({
+    ok: false,
+    findings: [
+      {
+        id: "abandoned_runs",
+        space_id: "s1",
+        what: `r1: its worker is gone, but play.entry.ts (process ${harness}) works on; end it with 'meridian run cancel r1 --space s1'`,
+      },
+    ],
+  })
+  expect(isThere(harness)).toBe(true)
+  expect((await scene.call("run.cancel", { run_id: "r1" }, IN_S1)).document).toMatchObject({
+    status: "cancelled",
+  })
+  await until(() => !isThere(harness))
+  expect(existsSync(lock)).toBe(false)
+  expect((await scene.call("doctor")).document).toMatchObject({ ok: true })
+})
+
+verifies("run.orphan", async () => {
+  scene.harness("claude", { hang: "within" })
+  await scene.call("run.spawn", { ...SPAWN, background: true })
+  const { worker, harness } = await started("r1")
+  process.kill(worker, "SIGKILL")
+  await until(() => !isThere(worker))
+  process.kill(harness, "SIGKILL")
+  await until(() => !isThere(harness))
   const { document } = await scene.call("run.list", {}, IN_S1)
   expect(document).toMatchObject({ runs: [{ run_id: "r1", status: "failed" }] })
   expect((await scene.call("run.show", { run_id: "r1" }, IN_S1)).document).toMatchObject({
@@ -47,7 +81,6 @@ verifies("run.orphan", async () => {
     exit_code: 1,
     failure_reason: "orphan_run",
   })
-  await until(() => !isThere(harness))
 })
 
 verifies(
@@ -58,8 +91,9 @@ verifies(
     const { harness } = await started("r1")
     const waiting = scene.call("run.wait", { run_ids: ["r1"] }, IN_S1)
     running.child.kill("SIGKILL")
+    await running.ended
+    process.kill(harness, "SIGKILL")
     expect((await waiting).document).toMatchObject({ status: "failed", any_failed: true })
-    await until(() => !isThere(harness))
   },
   "also seen by somebody who waits for it",
 )
@@ -105,14 +139,58 @@ verifies("run.real-end-wins", async () => {
   expect((await scene.call("run.show", { run_id: "r1" }, IN_S1)).document).toEqual(shown)
 })
 
-verifies("session.kill-frees", async () => {
-  scene.harness("claude", { hang: "within" })
+/** A chat whose `meridian start` was killed while its harness works. */
+const abandonChat = async (): Promise<number> => {
+  const claude = scene.harness("claude", { hang: "within" })
   const chat = scene.start("start", { model: "opus" })
-  const lock = scene.state("s1/sessions/c1.lock")
-  await until(() => scene.events("s1/sessions.jsonl").length > 0)
-  expect(shellCanLock(lock)).toBe(false)
+  await until(() => claude.calls().length > 0)
   chat.child.kill("SIGKILL")
+  await until(() => !isThere(chat.child.pid))
+  return claude.calls()[0]?.pid ?? 0
+}
+
+verifies("start.lock-inherited", async () => {
+  const harness = await abandonChat()
+  const lock = scene.state("s1/sessions/c1.lock")
+  expect([isThere(harness), shellCanLock(lock)]).toEqual([true, false])
+  expect((await scene.call("space.show", { space_id: "s1" })).document).toMatchObject({
+    chats: [{ chat_id: "c1", alive: true }],
+  })
+  const alive = { chat: "c1", space: "s1", process: harness, program: "play.entry.ts" }
+  await expect(scene.call("start", { continue: "c1" })).rejects.toThrow(new Failure("CHAT_ALIVE", alive))
+  expect((await scene.call("doctor")).document).toMatchObject({
+    ok: false,
+    repaired: [],
+    findings: [
+      {
+        id: "abandoned_chats",
+        what: `c1: its 'meridian start' is gone, but play.entry.ts (process ${harness}) works on; end it with 'kill ${harness}'`,
+      },
+    ],
+  })
+  process.kill(harness, "SIGTERM")
   await until(() => shellCanLock(lock))
+  expect((await scene.call("doctor")).document).toMatchObject({ ok: true, repaired: ["stale_session_locks"] })
+  scene.harness("claude")
+  expect((await scene.call("start", { continue: "c1" })).document).toMatchObject({ exit_code: 0 })
+})
+
+verifies(
+  "start.lock-inherited",
+  async () => {
+    const harness = await abandonChat()
+    expect((await scene.call("space.close", { space_id: "s1" })).document).toMatchObject({
+      stopped_chats: ["c1"],
+    })
+    expect(isThere(harness)).toBe(false)
+  },
+  "space close ends what is left",
+)
+
+verifies("session.kill-frees", async () => {
+  const harness = await abandonChat()
+  process.kill(harness, "SIGKILL")
+  await until(() => shellCanLock(scene.state("s1/sessions/c1.lock")))
   expect((await scene.call("space.show", { space_id: "s1" })).document).toMatchObject({
     chats: [{ chat_id: "c1", alive: false }],
   })
@@ -122,10 +200,7 @@ verifies("session.kill-frees", async () => {
 
 verifies("session.start-up-sweep", async () => {
   const { sweepAtStart } = await import("@meridian/spaces")
-  scene.harness("claude", { hang: "within" })
-  const chat = scene.start("start", { model: "opus" })
-  await until(() => scene.events("s1/sessions.jsonl").length > 0)
-  chat.child.kill("SIGKILL")
+  process.kill(await abandonChat(), "SIGKILL")
   await until(() => shellCanLock(scene.state("s1/sessions/c1.lock")))
   const world = {
     env: scene.env,

@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
   readonly binary?: string
+  /** Kills a command that would hang for ever; its code is null then. */
+  readonly patienceMs?: number
 }
 
 export const emptyFolder = (name = "meridian cli "): string => realpathSync(mkdtempSync(join(tmpdir(), name)))
@@ -32,6 +34,9 @@ export const meridian = (args: readonly string[], options: RunOptions = {}): Pro
     const child = spawn(process.execPath, [options.binary ?? BINARY, ...args], {
       cwd,
       env: { PATH: SEARCH_PATH, HOME: cwd, MERIDIAN_REPO_ROOT: cwd, ...options.env },
+      ...(options.patienceMs === undefined
+        ? {}
+        : { timeout: options.patienceMs, killSignal: "SIGKILL" as const }),
     })
     let stdout = ""
     let stderr = ""

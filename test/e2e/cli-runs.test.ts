@@ -297,19 +297,26 @@ test.each([
   ["skills", "list"],
   ["models", "list"],
   ["run", "show", "r2"],
-])("a run whose worker was killed is ended by whatever an agent calls next: %s %s", async (...words) => {
-  const { cwd, bin, agent, run, claude } = scene({ hang: "within" })
-  installPretendHarness(bin, { as: "codex", behaviour: { answer: "done" } })
-  expect((await run("run", "spawn", "--background", "-m", "opus", "-p", "x")).stdout).toBe("r1\n")
-  await agent("run", "spawn", "-m", "codex", "-p", "x")
-  for (let look = 0; look < 600 && claude.calls().length === 0; look += 1)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  const log = (): string => readFileSync(join(cwd, ".meridian/.spaces/s1/runs.jsonl"), "utf8")
-  process.kill(Number(/"worker_pid":(\d+)/.exec(log())?.[1]), "SIGKILL")
-  await agent(...words)
-  expect(log()).toContain('"error":"orphan_run"')
-  expect(isAlive(claude.calls()[0]?.pid)).toBe(false)
-})
+])(
+  "a run whose worker and harness were killed is ended by whatever an agent calls next: %s %s",
+  async (...words) => {
+    const { cwd, bin, agent, run, claude } = scene({ hang: "within" })
+    installPretendHarness(bin, { as: "codex", behaviour: { answer: "done" } })
+    expect((await run("run", "spawn", "--background", "-m", "opus", "-p", "x")).stdout).toBe("r1\n")
+    await agent("run", "spawn", "-m", "codex", "-p", "x")
+    for (let look = 0; look < 600 && claude.calls().length === 0; look += 1)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    const log = (): string => readFileSync(join(cwd, ".meridian/.spaces/s1/runs.jsonl"), "utf8")
+    process.kill(Number(/"worker_pid":(\d+)/.exec(log())?.[1]), "SIGKILL")
+    await agent(...words)
+    // Its harness works on, so the run does.
+    expect([log().includes("orphan_run"), isAlive(claude.calls()[0]?.pid)]).toEqual([false, true])
+    process.kill(claude.calls()[0]?.pid ?? 0, "SIGKILL")
+    while (isAlive(claude.calls()[0]?.pid)) await new Promise((resolve) => setTimeout(resolve, 20))
+    await agent(...words)
+    expect(log()).toContain('"error":"orphan_run"')
+  },
+)
 
 test("a chat whose process was killed is stopped by the next command of a person, and not by an agent's", async () => {
   const { cwd, env, run, agent, claude } = scene({ hang: "within" })

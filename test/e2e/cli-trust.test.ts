@@ -449,3 +449,39 @@ verifies(
   },
   "also of a folder above; the flag lets root, and what belongs to root, through",
 )
+
+test("a folder whose name would command the terminal, or forge a line, is told plainly", async () => {
+  const { project, env } = scene()
+  const folder = join(project, "a\u001b[2J\nERROR [FORGED]: pay me\u202e")
+  mkdirSync(join(folder, ".meridian"), { recursive: true })
+  writeFileSync(join(folder, ".meridian/config.toml"), PROGRAM)
+  const terminal = openPseudoTerminal(process.execPath, [BINARY, ...SPAWN], {
+    cwd: folder,
+    env,
+    columns: 400,
+  })
+  await terminal.exited
+  expect(terminal.bytes()).toContain("FOLDER_UNTRUSTED")
+  // oxlint-disable-next-line eslint/no-control-regex -- what is looked for
+  expect(/[\u0000-\u0008\u000b-\u000c\u000e-\u001f\u007f-\u009f\u202e]/.exec(terminal.bytes())).toBeNull()
+  expect(
+    terminal
+      .text()
+      .split("\n")
+      .some((row) => row.startsWith("ERROR [FORGED]")),
+  ).toBe(false)
+})
+
+test("a pipe gets a report word for word, a terminal plainly", async () => {
+  const base = emptyFolder("report ")
+  const evil = "\u001b[2Jdone\u009b31m"
+  installPretendHarness(join(base, "bin"), { as: "claude", behaviour: { answer: evil } })
+  const env = { PATH: `${join(base, "bin")}:${dirname(process.execPath)}:${SEARCH_PATH}`, HOME: base }
+  expect((await meridian(SPAWN, { cwd: base, env })).stdout).toBe(`${evil}\n`)
+})
+
+test("serve --permission takes no danger", async () => {
+  const { run } = scene()
+  const ran = await run(["serve", "--permission", "danger"])
+  expect([ran.code, ran.stderr.split(":")[0]]).toEqual([2, "ERROR [USAGE]"])
+})

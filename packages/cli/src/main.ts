@@ -64,7 +64,7 @@ const answer = async (words: readonly string[], output: Output): Promise<number>
     return await runCommand(plan, output)
   } catch (thrown) {
     const problem = report(thrown, output)
-    if (json ?? looksLikeJson(words)) output.stdout(`${problemDocument(problem)}\n`)
+    if (json ?? looksLikeJson(words)) output.json(`${problemDocument(problem)}\n`)
     return problem.exitCode
   }
 }
@@ -142,7 +142,7 @@ const runCommand = async (plan: RunPlan, output: Output): Promise<number> => {
   const result: Json = await operation.run(checked, world)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the result of the same operation
   const document = result as never
-  if (plan.json) output.stdout(`${JSON.stringify(document)}\n`)
+  if (plan.json) output.json(`${JSON.stringify(document)}\n`)
   else {
     output.stdout(line(operation.text(document, checked)))
     output.stderr(line(operation.notes?.(document, checked) ?? ""))

@@ -1,22 +1,40 @@
 /**
  * Writing that is done when it returns: nothing is lost when the process ends right after, and no stream has to be opened
  * for a line of text. A reader that went away (`| head -1`) is not an error of ours.
+ *
+ * Whatever models, files or other people wrote may be part of a text. A terminal is shown it without anything it would
+ * obey; a file or a pipe gets it word for word.
  */
-import { writeSync } from "node:fs"
+import { fstatSync, writeSync } from "node:fs"
+
+import { plainJson, plainText } from "@meridian/protocol"
 
 export interface Output {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
+  /** A line of JSON for stdout: on a terminal its escapes are spelt out, so that it stays the same JSON. */
+  readonly json: (line: string) => void
 }
 
 export const processOutput = (): Output => {
-  const writer = (descriptor: 1 | 2): ((text: string) => void) => {
+  const writer = (descriptor: 1 | 2, plain: (text: string) => string): ((text: string) => void) => {
     let gone = false
     return (text) => {
-      if (!gone && text !== "") gone = !writeAll(descriptor, Buffer.from(text))
+      if (gone || text === "") return
+      gone = !writeAll(descriptor, Buffer.from(isTerminal(descriptor) ? plain(text) : text))
     }
   }
-  return { stdout: writer(1), stderr: writer(2) }
+  return { stdout: writer(1, plainText), stderr: writer(2, plainText), json: writer(1, plainJson) }
+}
+
+/** Any device: asking whether it is a terminal would load node:tty, and plain text does no device harm. */
+const isTerminal = (descriptor: number): boolean => {
+  try {
+    return fstatSync(descriptor).isCharacterDevice()
+  } catch {
+    // Closed: nothing will be written there anyway.
+    return false
+  }
 }
 
 /** False when nobody reads any more. */

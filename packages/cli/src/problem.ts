@@ -16,12 +16,13 @@ export const problemOf = (thrown: unknown): Problem => {
     return { ...fromFailure(failure), exitCode: SIGNAL_EXIT[thrown.signal] }
   }
   const cause = thrown instanceof Error ? thrown : new Error(String(thrown))
-  const facts = { cause: oneLine(cause.message).replace(/\.$/, "") }
+  const facts = { cause: onOneLine(cause.message).slice(0, 2000).replace(/\.$/, "") }
   return fromFailure(new Failure("syscall" in cause ? "SYSTEM_ERROR" : "INTERNAL", facts))
 }
 
+/** One line: a name with a newline in it must not look like a line of ours. */
 export const renderProblem = (problem: Problem): string =>
-  `ERROR [${problem.code}]: ${problem.message} Next: ${problem.next}`
+  onOneLine(`ERROR [${problem.code}]: ${problem.message} Next: ${problem.next}`)
 
 export const problemDocument = ({ code, message, next, exitCode }: Problem): string =>
   JSON.stringify({ error: { code, message, next }, exit_code: exitCode })
@@ -35,4 +36,4 @@ const fromFailure = (failure: Failure): Problem => ({
 
 const SIGNAL_EXIT = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143, cancelled: 130 } as const
 
-const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ").slice(0, 2000)
+const onOneLine = (text: string): string => text.replaceAll(/\s*[\r\n]+\s*/g, " ")

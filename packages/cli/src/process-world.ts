@@ -94,6 +94,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
       const { ask } = await import("./ask.ts")
       return ask(question, controller.signal)
     },
+    pendingWork: async (database) => (await import("./pending-work.ts")).pendingWork(database),
     json: choices.json,
     configPath: choices.configPath,
     program,

@@ -28,7 +28,7 @@ export const direct = implement(DIRECT, {
         launch,
         prompt: readStdin(),
         world,
-        write: processOutput().stdout,
+        write: processOutput().json,
       })
       return { exit_code: exitCode }
     }

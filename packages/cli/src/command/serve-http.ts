@@ -1,21 +1,27 @@
 /** `meridian serve --http`: an engine on the state of this project, until a signal ends it. */
 import { existsSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { dirname, join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
 import { isLoopback, serveHttp } from "@meridian/server"
-import { openPlace, type World } from "@meridian/spaces"
+import { openPlace, type PermissionTier, type World } from "@meridian/spaces"
 
 import { pageCompactions } from "../continuity/host-compactions.ts"
 import { loadEngineAgents } from "../direct/engine-agents.ts"
+import { permissionRules } from "../direct/permission-rules.ts"
+import { openDatabase } from "../engine-database.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
-import { noteEngineDatabase } from "../sessions/engine-databases.ts"
 import { openTelemetry } from "../telemetry.ts"
 import { VERSION } from "../version.ts"
 import { removeOldToken, tokenFile } from "./token-place.ts"
 
 export const serveUntilStopped = async (
-  input: { readonly port: number; readonly host: string; readonly database: string | undefined },
+  input: {
+    readonly port: number
+    readonly host: string
+    readonly database: string | undefined
+    readonly permission: PermissionTier | undefined
+  },
   world: World,
 ): Promise<void> => {
   check(input)
@@ -23,17 +29,18 @@ export const serveUntilStopped = async (
   const page = findPage()
   const { models, defaultModel } = await loadEngineModels(world)
   const agents = await loadEngineAgents(world)
+  const database = await openDatabase(input.database, world)
   removeOldToken(root)
-  noteEngineDatabase(
-    input.database === undefined ? join(root, "engine.sqlite") : resolve(world.cwd, input.database),
-    world.env,
-  )
   const server = await serveHttp({
     engine: {
       models,
       agents,
+      ...(input.permission === undefined
+        ? {}
+        : { permissions: permissionRules({ permission: input.permission, servers: [] }) }),
       ...(defaultModel === undefined ? {} : { model: defaultModel }),
-      ...(input.database === undefined ? {} : { database: resolve(world.cwd, input.database) }),
+      database: database.file,
+      ...(database.isForeign ? { recover: false } : {}),
     },
     stateRoot: root,
     tokenFile: tokenFile(root, world.env),

@@ -1,4 +1,4 @@
-import { defineMeta, objectOf, STRING } from "@meridian/spaces"
+import { defineMeta, FILE_TIERS, objectOf, STRING } from "@meridian/spaces"
 
 export const SERVE = defineMeta({
   name: "serve",
@@ -28,6 +28,13 @@ export const SERVE = defineMeta({
         "Print the MCP configuration that starts this server, ready to be pasted, and do nothing else.",
       choices: ["claude", "codex", "opencode", "json"],
       value: "HOST",
+    },
+    permission: {
+      type: "string",
+      description:
+        "The most that a run started by a tool may touch; with --http, what sessions may do unasked. Default: your permissions.default_tier, and asking.",
+      choices: FILE_TIERS,
+      value: "TIER",
     },
     database: {
       type: "string",

@@ -1,6 +1,6 @@
 /** `meridian serve`: MCP over this process's stdin and stdout, or HTTP with `--http`. */
 import { Failure } from "@meridian/protocol"
-import { enterFolder, implement } from "@meridian/spaces"
+import { enterFolder, implement, toolEnvironment } from "@meridian/spaces"
 
 import { COMMANDS } from "../commands.ts"
 import { VERSION } from "../version.ts"
@@ -29,7 +29,7 @@ export const serve = implement(SERVE, {
     await serveMcp({
       operations: COMMANDS,
       version: VERSION,
-      world,
+      world: { ...world, env: await toolEnvironment(input.permission, world) },
       input: process.stdin,
       output: process.stdout,
       signal: world.signal,

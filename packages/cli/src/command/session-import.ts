@@ -1,16 +1,15 @@
 /** `meridian session import`: a conversation held in another harness goes on here. */
-import { mkdirSync, statSync } from "node:fs"
-import { isAbsolute, join, resolve } from "node:path"
+import { statSync } from "node:fs"
+import { isAbsolute, resolve } from "node:path"
 
 import { createLosses, cutText, type Losses } from "@meridian/continuity"
 import { openEngine, type ImportResult } from "@meridian/engine"
 import { Failure, oneLine } from "@meridian/protocol"
-import { keepOutOfGit, makePrivate } from "@meridian/server"
 import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
 
+import { openDatabase } from "../engine-database.ts"
 import { readSessionFile, type SessionFile } from "../import/read-session-file.ts"
 import { nameOfSource, openSourceFile } from "../import/source-file.ts"
-import { noteEngineDatabase } from "../sessions/engine-databases.ts"
 import { SESSION_IMPORT } from "./session.meta.ts"
 
 type Document = DocumentOf<typeof SESSION_IMPORT.output>
@@ -24,8 +23,9 @@ export const sessionImport = implement(SESSION_IMPORT, {
     const losses = createLosses()
     const read = await readSessionFile(source, nameOfSource(path), losses)
     const place = placeOf(read, directory, world)
-    if (place.isElsewhere) losses.add("directory")
-    const engine = await openEngine({ database: databaseOf(database, world), models: [], recover: false })
+    if (place.isLost) losses.add("directory")
+    const { file: own } = await openDatabase(database, world)
+    const engine = await openEngine({ database: own, models: [], recover: false })
     try {
       const imported = await engine.sessions.import(
         {
@@ -51,32 +51,18 @@ export const sessionImport = implement(SESSION_IMPORT, {
   text: (document) => tell(document),
 })
 
-/** Where the session acts: as asked, else where it was, else here. */
+/** Where the session acts: as asked, else in this project. What the file says was true elsewhere, and decides nothing. */
 const placeOf = (
   { about }: SessionFile,
   asked: string | undefined,
   world: World,
-): { readonly directory: string; readonly isElsewhere: boolean } => {
-  if (asked !== undefined) return { directory: resolve(world.cwd, asked), isElsewhere: false }
+): { readonly directory: string; readonly isLost: boolean } => {
+  if (asked !== undefined) return { directory: resolve(world.cwd, asked), isLost: false }
   const { directory } = about
   const isHere =
-    directory !== undefined &&
-    isAbsolute(directory) &&
-    statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true
-  return isHere
-    ? { directory, isElsewhere: false }
-    : { directory: world.cwd, isElsewhere: directory !== undefined }
-}
-
-const databaseOf = (asked: string | undefined, { env, cwd }: World): string => {
-  if (asked !== undefined) return resolve(cwd, asked)
-  const { root } = openPlace(env, cwd)
-  mkdirSync(root, { recursive: true })
-  keepOutOfGit(root)
-  const database = join(root, "engine.sqlite")
-  makePrivate(database)
-  noteEngineDatabase(database, env)
-  return database
+    directory === undefined ||
+    (isAbsolute(directory) && statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true)
+  return { directory: openPlace(world.env, world.cwd).project, isLost: !isHere }
 }
 
 const TITLE_CHARACTERS = 100

@@ -106,7 +106,7 @@ export const SESSION_IMPORT = defineMeta({
     session: { type: "string", description: "Id of the new session.", value: "SESSION" },
     directory: {
       type: "string",
-      description: "Where the session works instead of the directory it was in.",
+      description: "Where the session works; default is this project, whatever the file says.",
       value: "DIRECTORY",
     },
     database: DATABASE_FIELD,

@@ -1,6 +1,7 @@
 /** What `--launch FILE` holds: the parts of a launch that may be long. Written by the harness adapter of spaces. */
-import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
 
+import { readWhole } from "@meridian/continuity/files"
 import { Failure } from "@meridian/protocol"
 import type { McpServer } from "@meridian/spaces"
 
@@ -31,12 +32,16 @@ export const readLaunchFile = (path: string | undefined): LaunchFile => {
   }
 }
 
+/** A prompt and the standing text of a launch, each of which has its own bound. */
+const LARGEST_BYTES = 33_554_432
+
 type Fields = Readonly<Record<string, unknown>>
 
 const readContent = (path: string): Fields => {
+  const found = readWhole("/", resolve(path), LARGEST_BYTES)
   try {
     // oxlint-disable-next-line eslint/no-restricted-properties -- the codec of this file; every field is checked
-    const value: unknown = JSON.parse(readFileSync(path, "utf8"))
+    const value: unknown = found.kind === "text" ? JSON.parse(found.text) : undefined
     if (isFields(value)) return value
   } catch {
     // Said below: not there and not readable are the same to whoever typed it.

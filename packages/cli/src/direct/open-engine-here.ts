@@ -2,8 +2,6 @@
  * An engine on the state of the project a command works in: its models, its agents, its database. Many processes share the
  * database: each takes over nothing but the sessions it names, so that no run ever works on the prompts of another.
  */
-import { join } from "node:path"
-
 import {
   openEngine,
   type AgentConfig,
@@ -12,11 +10,10 @@ import {
   type EngineOptions,
   type ModelConfig,
 } from "@meridian/engine"
-import { keepOutOfGit, makePrivate } from "@meridian/server"
-import { engineModelId, openPlace, type PermissionTier, type World } from "@meridian/spaces"
+import { engineModelId, type PermissionTier, type World } from "@meridian/spaces"
 
+import { openDatabase } from "../engine-database.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
-import { noteEngineDatabase } from "../sessions/engine-databases.ts"
 import { openTelemetry, withTelemetry } from "../telemetry.ts"
 import { loadEngineAgents } from "./engine-agents.ts"
 import { permissionRules } from "./permission-rules.ts"
@@ -62,9 +59,9 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
   const model = wish.model === undefined ? undefined : engineModelId(idsOf(models), wish.model)
   const agents = await agentsOf(wish, world)
   const { instructions } = wish
-  const database = databaseHere(world)
+  const database = await openDatabase(undefined, world)
   const engine = await openEngine({
-    database,
+    database: database.file,
     models: withEffort(models, wish.effort),
     ...(defaultModel === "" ? {} : { model: defaultModel }),
     permissions: permissionRules({
@@ -87,10 +84,10 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     ],
     stateRoot: openPlace(world.env, world.cwd).root,
     limits: { turnsPerActivity: wish.maxTurns ?? MOST_TURNS },
-    recover: wish.recover,
+    recover: database.isForeign ? false : wish.recover,
   })
   const names = [...new Set([...BUILT_IN, ...agents.map(({ name }) => name)])]
-  const telemetry = await openTelemetry({ engine, database, everySession: false }, world, false)
+  const telemetry = await openTelemetry({ engine, database: database.file, everySession: false }, world, false)
   return {
     engine: withTelemetry(engine, telemetry),
     model,
@@ -105,16 +102,6 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
 const MOST_TURNS = 500
 
 const BUILT_IN = ["build", "plan"]
-
-/** The database of the project, private to its owner from the first moment. */
-const databaseHere = (world: Pick<World, "env" | "cwd">): string => {
-  const { root } = openPlace(world.env, world.cwd)
-  const database = join(root, "engine.sqlite")
-  keepOutOfGit(root)
-  makePrivate(database)
-  noteEngineDatabase(database, world.env)
-  return database
-}
 
 /** The profile of the launch as the launcher made it ready, then those a person may change to. */
 const agentsOf = async ({ agent }: EngineWish, world: World): Promise<readonly AgentConfig[]> => {

@@ -80,6 +80,14 @@ export const SPACES_FAILURES = {
         ? "work in a folder of your own, or set MERIDIAN_REPO_ROOT to the project you mean."
         : `give --allow-foreign if you mean to work on it as ${f["flag"]}, or use a folder of your own.`,
   },
+  /** A folder that came from somewhere else may hold anything under our names. */
+  STATE_NOT_PLAIN: {
+    exit: 1,
+    http: 409,
+    cause: (f) =>
+      `${f["path"]} is a link, a pipe or a device; state is kept in plain files and folders only.`,
+    next: () => "move it away; to keep the state elsewhere, set MERIDIAN_STATE_ROOT.",
+  },
   TRUST_UNUSABLE: {
     exit: 1,
     http: 500,
@@ -215,6 +223,19 @@ export const SPACES_FAILURES = {
     cause: (f) => `Undefined template variables: ${f["names"]}.`,
     next: () => "give each with --var KEY=VALUE.",
   },
+  /** A file of the folder could slip a flag of the harness in as a name. */
+  NAME_LIKE_FLAG: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `The ${f["what"]} '${f["name"]}' begins with a dash: a harness would take it for a flag.`,
+    next: () => "correct the profile, models.toml or the flag that names it.",
+  },
+  TIER_ABOVE_PARENT: {
+    exit: 1,
+    http: 403,
+    cause: (f) => `A run that may do ${f["wished"]} cannot be started from one that may do ${f["parent"]}.`,
+    next: () => "start it yourself, or from a run that may do as much.",
+  },
   SPACE_REQUIRED: {
     exit: 1,
     http: 400,
@@ -253,8 +274,14 @@ export const SPACES_FAILURES = {
   CHAT_ALIVE: {
     exit: 1,
     http: 409,
-    cause: (f) => `Chat ${f["chat"]} in space ${f["space"]} is still running.`,
-    next: () => "end it first, or start another chat without --continue.",
+    cause: (f) =>
+      f["process"] === undefined
+        ? `Chat ${f["chat"]} in space ${f["space"]} is still running.`
+        : `Chat ${f["chat"]} in space ${f["space"]} is still running: its 'meridian start' is gone, but ${f["program"]} (process ${f["process"]}) works on.`,
+    next: (f) =>
+      f["process"] === undefined
+        ? "end it first, or start another chat without --continue."
+        : `end it with 'kill ${f["process"]}', or start another chat without --continue.`,
   },
   CHAT_WITHOUT_SESSION: {
     exit: 1,
@@ -301,8 +328,14 @@ export const SPACES_FAILURES = {
   RUN_ALIVE: {
     exit: 1,
     http: 409,
-    cause: (f) => `Run ${f["run"]} is still ${f["status"]}.`,
-    next: (f) => `wait for it with 'meridian run wait ${f["run"]}', or cancel it.`,
+    cause: (f) =>
+      f["process"] === undefined
+        ? `Run ${f["run"]} is still ${f["status"]}.`
+        : `Run ${f["run"]} is still ${f["status"]}: its worker is gone, but ${f["program"]} (process ${f["process"]}) works on.`,
+    next: (f) =>
+      f["process"] === undefined
+        ? `wait for it with 'meridian run wait ${f["run"]}', or cancel it.`
+        : `end it with 'meridian run cancel ${f["run"]}', or wait for it with 'meridian run wait ${f["run"]}'.`,
   },
   RUN_WITHOUT_SESSION: {
     exit: 1,

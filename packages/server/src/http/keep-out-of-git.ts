@@ -1,18 +1,34 @@
 /** The state folder must never be committed with the project, and no other user may read its sessions. */
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs"
+import { closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
+
+import { Failure } from "@meridian/protocol"
 
 const LINES = ["/http-token*", "/engine.sqlite*"] as const
 
 /** Appends the missing lines to the `.gitignore` of the state root. */
 export const keepOutOfGit = (stateRoot: string): void => {
-  const file = join(stateRoot, ".gitignore")
-  const content = existsSync(file) ? readFileSync(file, "utf8") : ""
-  const present = new Set(content.split(/\r?\n/))
-  const missing = LINES.filter((line) => !present.has(line))
-  if (missing.length === 0) return
   mkdirSync(stateRoot, { recursive: true })
-  appendFileSync(file, `${content === "" || content.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`)
+  const file = openPlain(join(stateRoot, ".gitignore"))
+  try {
+    const content = readFileSync(file, "utf8")
+    const present = new Set(content.split(/\r?\n/))
+    const missing = LINES.filter((line) => !present.has(line))
+    const gap = content === "" || content.endsWith("\n") ? "" : "\n"
+    if (missing.length > 0) writeSync(file, `${gap}${missing.join("\n")}\n`)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Not through a link: a folder that came from somewhere else could lead us to any file of the user. */
+const openPlain = (path: string): number => {
+  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+  try {
+    return openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o644)
+  } catch (cause) {
+    throw new Failure("STATE_NOT_PLAIN", { path }, { cause })
+  }
 }
 
 /** SQLite gives its other files the mode of the first. A file that exists keeps the mode its owner chose. */

@@ -35,13 +35,15 @@ export const readAgentProfile = (file: {
       tag: "wrong",
       problem: `sandbox must be one of ${Object.keys(TIER_OF_SANDBOX).join(", ")}, got '${sandbox}'`,
     }
+  const name = textValue(fields["name"]) ?? file.stem
+  if (name.startsWith("-")) return { tag: "wrong", problem: "its name begins with a dash, like a flag" }
   const model = textValue(fields["model"])
   const effort = textValue(fields["variant"]) ?? textValue(fields["effort"])
   const tools = fields["allowed-tools"] ?? fields["tools"]
   return {
     tag: "profile",
     profile: {
-      name: textValue(fields["name"]) ?? file.stem,
+      name,
       path: file.path,
       description: textValue(fields["description"]) ?? "",
       body: file.body,

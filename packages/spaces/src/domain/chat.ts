@@ -36,6 +36,8 @@ export interface ChatStart {
   readonly runId?: RunId | undefined
   readonly startedAt: string
   readonly holder?: ProcessMark | undefined
+  /** Vouches for harness, params and cwd: they were written by this user's Meridian. */
+  readonly seal?: string | undefined
 }
 
 export interface ChatRecord extends ChatStart {
@@ -69,6 +71,7 @@ export const decodeChatEvent = (fields: Fields): ChatEvent | undefined => {
         runId: asRunId(text(fields, "run_id")),
         startedAt: text(fields, "started_at") ?? "",
         holder: readMark(fields, "holder"),
+        seal: text(fields, "seal"),
       }
     case "update":
       return { event: "update", chatId: chat, harnessSessionId: text(fields, "harness_session_id") ?? "" }
@@ -96,6 +99,7 @@ export const encodeChatStart = (chat: ChatStart): Record<string, Json | undefine
   cwd: chat.cwd,
   run_id: chat.runId,
   started_at: chat.startedAt,
+  seal: chat.seal,
   ...writeMark("holder", chat.holder),
 })
 

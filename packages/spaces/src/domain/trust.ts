@@ -7,7 +7,8 @@
  *
  * `path` is the canonical path of the project, `owner` the user id it belonged to. `id` is random; the engine database of
  * the folder carries it too, so that a database somebody else put there is not taken for ours. An entry without `tier` is
- * known and not trusted; `refused` is what a person said no to.
+ * known and not trusted; `refused` is what a person said no to. A database that lies outside of a state folder has an
+ * entry of its own, under its own path.
  */
 import { MOST_CLAIMS, type Claim } from "./claim.ts"
 import { decodeJson, isFields, number, text, type Fields } from "./json-line.ts"
@@ -21,12 +22,16 @@ export interface TrustEntry {
   /** Key of a claim -> JSON text of the value that was shown. */
   readonly values: Readonly<Record<string, string>>
   readonly refused?: string
+  /** Which engine database is this user's own; see `operation/database-trust.ts`. */
+  readonly database?: string
   /** ISO time. */
   readonly at: string
 }
 
 export interface TrustBook {
   readonly entries: readonly TrustEntry[]
+  /** What records of chats are sealed with; see `operation/seal.ts`. */
+  readonly key?: string
 }
 
 export const EMPTY_BOOK: TrustBook = { entries: [] }
@@ -44,12 +49,13 @@ export const findEntry = (
 /** Undefined when the book is full of folders that are trusted. */
 export const putEntry = (book: TrustBook, entry: TrustEntry): TrustBook | undefined => {
   const others = book.entries.filter(({ path }) => path !== entry.path)
-  if (others.length < MOST_FOLDERS) return { entries: [...others, entry] }
+  if (others.length < MOST_FOLDERS) return { ...book, entries: [...others, entry] }
   const idle = others.findIndex(({ tier }) => tier === undefined)
-  return idle === -1 ? undefined : { entries: [...others.toSpliced(idle, 1), entry] }
+  return idle === -1 ? undefined : { ...book, entries: [...others.toSpliced(idle, 1), entry] }
 }
 
 export const withoutEntry = (book: TrustBook, path: string): TrustBook => ({
+  ...book,
   entries: book.entries.filter((entry) => entry.path !== path),
 })
 
@@ -62,8 +68,8 @@ export const isCovered = (claim: Claim, entry: TrustEntry | undefined): boolean 
 export const valuesOf = (claims: readonly Claim[]): TrustEntry["values"] =>
   Object.fromEntries(claims.slice(0, MOST_CLAIMS).map(({ key, value }) => [key, value]))
 
-export const encodeBook = ({ entries }: TrustBook): string =>
-  `${JSON.stringify({ version: 1, folders: entries }, undefined, 1)}\n`
+export const encodeBook = ({ entries, key }: TrustBook): string =>
+  `${JSON.stringify({ version: 1, key, folders: entries }, undefined, 1)}\n`
 
 /** The reason when it is no trust book. An entry that cannot be read is left out: it trusts nothing. */
 export const decodeBook = (content: string): TrustBook | string => {
@@ -72,7 +78,11 @@ export const decodeBook = (content: string): TrustBook | string => {
   if (fields["version"] !== 1) return `its version is ${JSON.stringify(fields["version"])}, not 1`
   const folders = fields["folders"]
   if (!Array.isArray(folders)) return "it has no list of folders"
-  return { entries: folders.flatMap((entry: unknown) => (isFields(entry) ? (readEntry(entry) ?? []) : [])) }
+  const key = text(fields, "key")
+  return {
+    entries: folders.flatMap((entry: unknown) => (isFields(entry) ? (readEntry(entry) ?? []) : [])),
+    ...(key === undefined ? {} : { key }),
+  }
 }
 
 const readEntry = (fields: Fields): TrustEntry | undefined => {
@@ -81,6 +91,7 @@ const readEntry = (fields: Fields): TrustEntry | undefined => {
   if (path === undefined || id === undefined || owner === undefined) return undefined
   const tier = asFileTier(fields["tier"])
   const refused = text(fields, "refused")
+  const database = text(fields, "database")
   const values = Object.entries(isFields(fields["values"]) ? fields["values"] : {}).flatMap(([key, value]) =>
     typeof value === "string" ? [[key, value] as const] : [],
   )
@@ -92,5 +103,6 @@ const readEntry = (fields: Fields): TrustEntry | undefined => {
     at: text(fields, "at") ?? "",
     ...(tier === undefined ? {} : { tier }),
     ...(refused === undefined ? {} : { refused }),
+    ...(database === undefined ? {} : { database }),
   }
 }

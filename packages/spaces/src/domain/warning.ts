@@ -74,6 +74,20 @@ export const WARNINGS = {
     next: (f) =>
       `run 'meridian trust --dry-run' to see it and 'meridian trust' to allow it, or set it in ${f["file"]}.`,
   },
+  DATABASE_FOREIGN: {
+    cause: (f) =>
+      `${f["file"]} was not made by you in this place, so nothing in it is resumed by itself: ${f["waiting"]}.`,
+    next: () => "run 'meridian trust' to take it over, or move it away.",
+  },
+  RECORD_UNSEALED: {
+    cause: (f) => `Chat ${f["chat"]} was not recorded by you in this place, so ${f["left"]} are left out.`,
+    next: () => "give the flags again, if they are yours.",
+  },
+  RIGHTS_NOT_REPEATED: {
+    cause: (f) =>
+      `${f["flags"]} of chat ${f["chat"]} is not passed on again: rights are given for one launch.`,
+    next: () => "give it again behind --, or use --permission.",
+  },
   TIER_CAPPED: {
     cause: (f) => `${f["who"]} asks for ${f["wished"]} and gets ${f["got"]}: ${f["why"]}.`,
     next: (f) => `${f["next"]}`,
@@ -129,5 +143,6 @@ export const warning = (code: WarningCode, facts: Facts = {}): Warning => {
   return { code, facts, cause: entry.cause(facts), next: entry.next(facts) }
 }
 
+/** One line: a name with a newline in it must not look like a line of ours. */
 export const renderWarning = (given: Warning): string =>
-  `WARNING [${given.code}]: ${given.cause} Next: ${given.next}`
+  `WARNING [${given.code}]: ${given.cause} Next: ${given.next}`.replaceAll(/\s*[\r\n]+\s*/g, " ")

@@ -62,7 +62,7 @@ export const valueOf = (groups: readonly ParamGroup[], ...names: readonly string
 export const without = (groups: readonly ParamGroup[], ...names: readonly string[]): readonly ParamGroup[] =>
   groups.filter(({ flag }) => flag === undefined || !names.includes(flag))
 
-const groupParams = (harness: HarnessId, params: readonly string[]): readonly ParamGroup[] => {
+export const groupParams = (harness: HarnessId, params: readonly string[]): readonly ParamGroup[] => {
   const groups: ParamGroup[] = []
   for (let at = 0; at < params.length;) {
     const word = params[at] ?? ""

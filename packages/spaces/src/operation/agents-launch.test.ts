@@ -250,12 +250,12 @@ test("references and variables are read, and what cannot be is said", async () =
     spaceFs: join(project, "fs"),
     wantsReport: false,
   }
-  const text = await composeLaunch(wish, launch, { nativeAgent: false })
+  const text = composeLaunch(wish, launch, { nativeAgent: false })
   expect(text.instructions).toBe("# Skill: plan\n\nPlan first.\n\n# Agent Profile\n\nYou write code.")
   expect(text.prompt).toBe(
     `# Reference: ${project}/a.txt\n\nA\n\n# Reference: ${project}/fs/note.md\n\nN\n\nGo A`,
   )
-  const native = await composeLaunch(wish, launch, { nativeAgent: true })
+  const native = composeLaunch(wish, launch, { nativeAgent: true })
   expect(native.instructions).toBe("# Skill: plan\n\nPlan first.")
   expect(native.nativeAgent).toEqual({
     name: "coder",
@@ -264,7 +264,7 @@ test("references and variables are read, and what cannot be is said", async () =
     tools: ["Read", "Edit"],
   })
   const compose = (change: Partial<typeof wish>) =>
-    failure(composeLaunch({ ...wish, ...change }, launch, { nativeAgent: true }))
+    failure((async () => composeLaunch({ ...wish, ...change }, launch, { nativeAgent: true }))())
   expect(await compose({ files: ["none.txt"] })).toMatch(
     `REFERENCE_NOT_FOUND: Reference file not found: ${project}/none.txt.`,
   )

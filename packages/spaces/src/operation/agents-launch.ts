@@ -88,6 +88,8 @@ export const resolveLaunch = async (wish: LaunchWish, scene: LaunchScene): Promi
   const permission = resolveTier(wish, agent, scene)
   const allowedTools = resolveTools(wish, agent, { permission, scene })
   const effort = agent?.effort ?? route.effort
+  requireNoFlag("model", route.harnessModel ?? route.model)
+  requireNoFlag("effort", effort)
   return {
     harness: route.harness,
     model: route.model,
@@ -314,6 +316,10 @@ const askedHarness = (
   const own = defaultModel(models, harness)
   const routed = own === undefined ? undefined : routeModel(models, own.id)
   return routed?.tag === "routed" ? routed : { harness, model: "" }
+}
+
+const requireNoFlag = (what: string, name: string | undefined): void => {
+  if (name?.startsWith("-") === true) throw new Failure("NAME_LIKE_FLAG", { what, name })
 }
 
 /** `direct/` alone names the harness and no model. */

@@ -2,9 +2,10 @@
  * The text of a launch: files and variables are read, then everything is put in order (`domain/prompt-text.ts`). An agent
  * goes to the harness as an agent where it knows such, and into the text elsewhere.
  */
-import { readFile, stat } from "node:fs/promises"
+import { statSync } from "node:fs"
 import { isAbsolute, join, resolve } from "node:path"
 
+import { readWhole } from "@meridian/continuity/files"
 import { Failure } from "@meridian/protocol"
 
 import type { AgentProfile } from "../domain/agent-profile.ts"
@@ -32,15 +33,13 @@ export interface LaunchPrompt extends ComposedPrompt {
   readonly variables: ReadonlyMap<string, string>
 }
 
-export const composeLaunch = async (
+export const composeLaunch = (
   wish: PromptWish,
   launch: Pick<ResolvedLaunch, "agent" | "skills">,
   capabilities: Pick<HarnessCapabilities, "nativeAgent">,
-): Promise<LaunchPrompt> => {
-  const references = await Promise.all(wish.files.map((file) => readReference(referencePath(file, wish))))
-  const variables = new Map(
-    await Promise.all(wish.variables.map((assignment) => resolveVariable(assignment, wish.cwd))),
-  )
+): LaunchPrompt => {
+  const references = wish.files.map((file) => readReference(referenceOf(file, wish)))
+  const variables = new Map(wish.variables.map((assignment) => resolveVariable(assignment, wish.cwd)))
   const native = capabilities.nativeAgent && launch.agent !== undefined
   const composed = composePrompt({
     skills: launch.skills,
@@ -67,8 +66,14 @@ const nativeAgentOf = (agent: AgentProfile, variables: ReadonlyMap<string, strin
 
 const LARGEST_REFERENCE_BYTES = 4_194_304
 
-const referencePath = (file: string, wish: PromptWish): string => {
-  if (!file.startsWith("@")) return resolve(wish.cwd, file)
+interface Reference {
+  readonly path: string
+  /** Where it really has to lie: agents write into `fs/`, and a link there must not fetch what lies elsewhere. */
+  readonly root: string
+}
+
+const referenceOf = (file: string, wish: PromptWish): Reference => {
+  if (!file.startsWith("@")) return { path: resolve(wish.cwd, file), root: "/" }
   const name = file.slice(1)
   if (name === "")
     throw new Failure("USAGE", {
@@ -77,25 +82,31 @@ const referencePath = (file: string, wish: PromptWish): string => {
     })
   if (wish.spaceFs === undefined) throw new Failure("SPACE_REQUIRED")
   const path = join(wish.spaceFs, name)
-  if (isAbsolute(name) || !path.startsWith(`${wish.spaceFs}/`))
-    throw new Failure("REFERENCE_UNREADABLE", { path: file, problem: "it is outside the space's fs folder" })
-  return path
+  if (isAbsolute(name) || !path.startsWith(`${wish.spaceFs}/`)) throw outside(file)
+  return { path, root: wish.spaceFs }
 }
 
-const readReference = async (path: string): Promise<{ readonly path: string; readonly content: string }> => {
-  const info = await stat(path).catch(() => undefined)
-  if (info === undefined) throw new Failure("REFERENCE_NOT_FOUND", { path })
-  const refuse = (problem: string): Failure => new Failure("REFERENCE_UNREADABLE", { path, problem })
-  if (!info.isFile()) throw refuse("it is not a file")
-  if (info.size > LARGEST_REFERENCE_BYTES) throw refuse("it is larger than 4 MiB")
-  const content = await readFile(path, "utf8").catch((error: unknown) => {
-    throw refuse(error instanceof Error ? error.message : String(error))
-  })
-  if (content.includes("\0")) throw refuse("it is not a text file")
-  return { path, content }
+const outside = (path: string): Failure =>
+  new Failure("REFERENCE_UNREADABLE", { path, problem: "it is outside the space's fs folder" })
+
+const readReference = ({ path, root }: Reference): { readonly path: string; readonly content: string } => {
+  const found = readWhole(root, path, LARGEST_REFERENCE_BYTES)
+  if (found.kind === "absent") throw new Failure("REFERENCE_NOT_FOUND", { path })
+  if (found.kind === "refused") {
+    if (found.reason === "outside of the root") throw outside(path)
+    throw new Failure("REFERENCE_UNREADABLE", { path, problem: PROBLEMS[found.reason] ?? found.reason })
+  }
+  if (found.text.includes("\0"))
+    throw new Failure("REFERENCE_UNREADABLE", { path, problem: "it is not a text file" })
+  return { path, content: found.text }
 }
 
-const resolveVariable = async (assignment: string, cwd: string): Promise<readonly [string, string]> => {
+const PROBLEMS: Readonly<Record<string, string>> = {
+  "not a regular file": "it is not a file",
+  "larger than 4 MiB": "it is larger than 4 MiB",
+}
+
+const resolveVariable = (assignment: string, cwd: string): readonly [string, string] => {
   const read = readVariable(assignment)
   switch (read.tag) {
     case "wrong":
@@ -104,9 +115,9 @@ const resolveVariable = async (assignment: string, cwd: string): Promise<readonl
       return [read.name, read.value]
     case "file": {
       const path = resolve(cwd, read.path)
-      const info = await stat(path).catch(() => undefined)
-      if (info?.isFile() !== true) throw new Failure("VARIABLE_FILE_MISSING", { name: read.name, path })
-      return [read.name, (await readReference(path)).content.trimEnd()]
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+        throw new Failure("VARIABLE_FILE_MISSING", { name: read.name, path })
+      return [read.name, readReference({ path, root: "/" }).content.trimEnd()]
     }
   }
 }

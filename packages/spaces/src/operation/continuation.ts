@@ -4,7 +4,7 @@ import { Failure, type SpaceId } from "@meridian/protocol"
 import { lastChat, type ChatRecord } from "../domain/chat.ts"
 import { findTarget, type SpaceChats } from "../domain/continuation.ts"
 import type { Space } from "../domain/space.ts"
-import { liveChats, readChats } from "../store/chat-store.ts"
+import { abandonedBy, liveChats, readChats } from "../store/chat-store.ts"
 import { spacePlace } from "../store/place.ts"
 import { findSpace, listSpaces } from "../store/space-store.ts"
 import { lastActiveSpace } from "./active-space.ts"
@@ -39,7 +39,11 @@ export const resolveContinuation = async (options: {
         (record.harnessSessionId !== "" && other.harnessSessionId === record.harnessSessionId)),
   )
   if (busy !== undefined && !options.fork)
-    throw new Failure("CHAT_ALIVE", { chat: busy.chatId, space: space.id })
+    throw new Failure("CHAT_ALIVE", {
+      chat: busy.chatId,
+      space: space.id,
+      ...abandonedBy(place, busy.chatId),
+    })
   return { space, record, harnessSessionId: await nativeId(record, records, world) }
 }
 
@@ -96,10 +100,14 @@ const nativeId = async (
   records: readonly ChatRecord[],
   world: World,
 ): Promise<string> => {
+  const entry = harnessesOf(world).find((candidate) => candidate.id === record.harness)
+  const unknown = (): Failure =>
+    new Failure("CHAT_WITHOUT_SESSION", { chat: record.chatId, harness: entry?.name ?? record.harness })
+  // No harness has such ids: it would be taken for a flag.
+  if (record.harnessSessionId.startsWith("-")) throw unknown()
   if (record.harnessSessionId !== "") return record.harnessSessionId
   const earlier = records.findLast((other) => other.chatId === record.chatId && other.harnessSessionId !== "")
   if (earlier !== undefined) return earlier.harnessSessionId
-  const entry = harnessesOf(world).find((candidate) => candidate.id === record.harness)
   const startedAtMs = Date.parse(record.startedAt)
   const harness = await entry?.load()
   const found =
@@ -111,7 +119,6 @@ const nativeId = async (
           startedAtMs,
           taken: records.map((other) => other.harnessSessionId).filter((id) => id !== ""),
         })
-  if (found === undefined)
-    throw new Failure("CHAT_WITHOUT_SESSION", { chat: record.chatId, harness: entry?.name ?? record.harness })
+  if (found === undefined) throw unknown()
   return found
 }

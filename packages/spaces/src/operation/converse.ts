@@ -78,7 +78,8 @@ const untilExit = async ({
       ...compactionEnvironment(harness, config),
     },
     // One document on stdout: when ours is JSON, the harness writes to the other stream.
-    stdio: ["inherit", world.json ? 2 : "inherit", "inherit"],
+    // The lock goes along: while the harness lives, so does the chat, whatever becomes of us.
+    stdio: ["inherit", world.json ? 2 : "inherit", "inherit", chat.lock.descriptor],
   })
   const over = new AbortController()
   const unlisten = world.onSignal((signal) => {

@@ -39,7 +39,7 @@ export const decodeInput = <F extends Fields>(
       continue
     }
     given.add(key)
-    const decoded = decodeValue(field, value)
+    const decoded = decodeValue(offeredOn(raw.face, field), value)
     if (decoded.tag === "wrong")
       throw refuse(`${label} must be ${decoded.expected}, got ${JSON.stringify(value)}.`)
     input[key] = decoded.value
@@ -47,6 +47,9 @@ export const decodeInput = <F extends Fields>(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a codec: every field was checked above against its declared type
   return { ...input, passthrough: raw.passthrough ?? [], given } as unknown as InputOf<F> & Passthrough
 }
+
+const offeredOn = (face: RawInput["face"], field: Field): Field =>
+  face === "tool" && field.toolChoices !== undefined ? { ...field, choices: field.toolChoices } : field
 
 type Decoded =
   | { readonly tag: "value"; readonly value: unknown }

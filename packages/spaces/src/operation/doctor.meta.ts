@@ -8,6 +8,8 @@ export const FINDINGS = [
   ...REPAIRS,
   "missing_or_corrupt_space_json",
   "damaged_log",
+  "abandoned_chats",
+  "abandoned_runs",
   "unreadable_configuration",
 ] as const
 
@@ -41,5 +43,5 @@ export const DOCTOR = defineMeta({
     continuity: listOf(HOST_CHECK),
   }),
   details:
-    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error. Under continuity: whether our hook or plugin is in Claude Code, Codex and OpenCode, whether it is current, what it injected last, and what else works on compactions there.",
+    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; names harnesses that work on although the command that started them was killed; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error. Under continuity: whether our hook or plugin is in Claude Code, Codex and OpenCode, whether it is current, what it injected last, and what else works on compactions there.",
 })

@@ -1,11 +1,12 @@
-import type { SpaceId } from "@meridian/protocol"
+import { Failure, type SpaceId } from "@meridian/protocol"
 
+import { newestPerChat } from "../domain/chat.ts"
 import { isEnded, type Run } from "../domain/run.ts"
 import { repairStatus, type Space } from "../domain/space.ts"
-import { liveChats, readChats, stopDeadChats } from "../store/chat-store.ts"
+import { abandonedBy, liveChats, readChats, stopDeadChats } from "../store/chat-store.ts"
 import type { Damage } from "../store/journal.ts"
 import { spacePlace, type SpacePlace } from "../store/place.ts"
-import { removeStaleRunLocks, settleRuns } from "../store/run-liveness.ts"
+import { leftWorking, removeStaleRunLocks, settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
 import { changeSpace, listSpaces } from "../store/space-store.ts"
 import { checkConfiguration } from "./doctor-configuration.ts"
@@ -34,7 +35,7 @@ export const doctor = implement(DOCTOR, {
     const checkups: Checkup[] = []
     for (const one of found)
       checkups.push(
-        one.tag === "damaged" ? unreadable(one.id, one.reason) : await checkSpace(one.space, state),
+        one.tag === "damaged" ? unreadable(one.id, one.reason) : await tryToCheck(one.space, state),
       )
     const { config, problems } = await checkConfiguration(world)
     const findings = [
@@ -93,6 +94,17 @@ const unreadableConfiguration = (what: string): Finding => ({
   repaired: false,
 })
 
+/** A space whose files are not ours to touch is told, and the others are still looked at. */
+const tryToCheck = async (space: Space, state: State): Promise<Checkup> => {
+  try {
+    return await checkSpace(space, state)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    const what = `${error.message} The space was skipped`
+    return { runs: 0, findings: [{ id: "damaged_log", space_id: space.id, what, repaired: false }] }
+  }
+}
+
 const checkSpace = async (space: Space, world: State): Promise<Checkup> => {
   const damage = new Map<string, Damage>()
   const onDamage = (found: Damage): void => void damage.set(`${found.file}:${found.line}`, found)
@@ -113,9 +125,40 @@ const checkSpace = async (space: Space, world: State): Promise<Checkup> => {
   if (orphans.length > 0)
     repaired("orphan_runs", `${orphans.map((run) => run.id).join(", ")} had no worker any more`)
   if (status !== undefined) repaired("stale_space_status", `now ${status}`)
+  findings.push(...(await abandoned(place, after)))
   for (const { file, line } of damage.values())
     findings.push({ id: "damaged_log", space_id: space.id, what: `${file}:${line}`, repaired: false })
   return { runs: after.length, findings }
+}
+
+/** Harnesses that outlived the command that started them: alive, and left alone. */
+const abandoned = async (place: SpacePlace, runs: readonly Run[]): Promise<readonly Finding[]> => {
+  const chats = newestPerChat(readChats(place, () => undefined)).filter((chat) => chat.runId === undefined)
+  const live = await liveChats(place, chats)
+  const left = (id: Finding["id"], what: string): Finding => ({
+    id,
+    space_id: place.id,
+    what,
+    repaired: false,
+  })
+  return [
+    ...chats.flatMap(({ chatId }) => {
+      const by = live.has(chatId) ? abandonedBy(place, chatId) : undefined
+      if (by === undefined) return []
+      return left(
+        "abandoned_chats",
+        `${chatId}: its 'meridian start' is gone, but ${by.program} (process ${by.process}) works on; end it with 'kill ${by.process}'`,
+      )
+    }),
+    ...runs.flatMap((run) => {
+      const by = isEnded(run) ? undefined : leftWorking(place, run)
+      if (by === undefined) return []
+      return left(
+        "abandoned_runs",
+        `${run.id}: its worker is gone, but ${by.program} (process ${by.process}) works on; end it with 'meridian run cancel ${run.id} --space ${place.id}'`,
+      )
+    }),
+  ]
 }
 
 /** What the space was changed to, or undefined when its file and its locks agree. */

@@ -8,10 +8,12 @@ import { mayRun } from "../domain/admission.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
 import { isEnded, type Run, type RunEnd } from "../domain/run.ts"
+import { isAbove } from "../domain/tier.ts"
 import type { Harness } from "../port/harness.ts"
 import { runPlace, spacePlace, type SpacePlace } from "../store/place.ts"
 import { settleRuns } from "../store/run-liveness.ts"
 import { beginRun, endRun, logWatch, readRuns, updateRunIf, type OpenRun } from "../store/run-store.ts"
+import { parentTier } from "./parent.ts"
 import { converse, type RunContext } from "./run-conversation.ts"
 import { stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan } from "./run-plan.ts"
@@ -31,6 +33,7 @@ export const executeRun = async (
 ): Promise<FinishedRun> => {
   const state = openState(world)
   const space = spacePlace(state.place, plan.space)
+  requireParent(plan, state, world)
   const harness = await loadHarness(plan, world)
   const startedMs = world.clock.now()
   const run = await begin({ plan, state, space, startedMs })
@@ -73,6 +76,14 @@ export const executeRun = async (
     // Only now: while somebody listens, a second signal cannot end this process before the end is written.
     stopper.close()
   }
+}
+
+/** Whoever made the plan has decided that already; a plan that somebody else made is held to it all the same. */
+const requireParent = ({ space, launch }: RunPlan, state: State, world: World): void => {
+  const parent = parentTier(space, state, world)
+  const wished = launch.permission ?? "read-only"
+  if (parent !== undefined && isAbove(wished, parent))
+    throw new Failure("TIER_ABOVE_PARENT", { wished, parent })
 }
 
 const begin = (options: {

@@ -19,6 +19,8 @@ export interface Field {
   readonly toolRequired?: true
   readonly default?: string | number | boolean
   readonly choices?: readonly string[]
+  /** Over MCP, when a tool may be given fewer. */
+  readonly toolChoices?: readonly string[]
   /** A comma inside one value separates values (`-s plan,review`). */
   readonly split?: true
   /** The flag may stand without a value and then means "" (`--continue`). */

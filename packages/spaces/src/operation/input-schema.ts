@@ -25,7 +25,8 @@ const propertyOf = (field: Field): JsonObject => ({
 })
 
 const typeOf = (field: Field): JsonObject => {
-  const choices = field.choices === undefined ? {} : { enum: field.choices }
+  const offered = field.toolChoices ?? field.choices
+  const choices = offered === undefined ? {} : { enum: offered }
   switch (field.type) {
     case "string":
       return { type: "string", ...choices }

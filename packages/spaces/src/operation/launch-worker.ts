@@ -4,7 +4,7 @@
  * happens to us or to our terminal reaches it.
  */
 import { spawn } from "node:child_process"
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import { closeSync, mkdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 
@@ -13,6 +13,7 @@ import { Failure, FAILURES, type Facts, type FailureCode, type RunId } from "@me
 import { asRunId } from "../domain/identifier.ts"
 import { decodeJson, isFields, text } from "../domain/json-line.ts"
 import { readDocument } from "../store/document.ts"
+import { openForAppending } from "../store/open-file.ts"
 import { runPlace, spacePlace } from "../store/place.ts"
 import { workerEnvironment } from "./child-environment.ts"
 import { executeRun } from "./execute-run.ts"
@@ -25,9 +26,9 @@ const ANSWER = 3
 export const launchWorker = async (plan: RunPlan, state: State, world: World): Promise<RunId> => {
   const [command, ...args] = world.program
   const { runs } = spacePlace(state.place, plan.space)
-  mkdirSync(runs, { recursive: true })
+  mkdirSync(runs, { recursive: true, mode: 0o700 })
   const log = join(runs, `.worker-${world.uuid()}.log`)
-  const errors = openSync(log, "a", 0o644)
+  const errors = openForAppending(log)
   const child = spawn(command, [...args, "run", "worker", log], {
     cwd: world.cwd,
     env: workerEnvironment(world.env),

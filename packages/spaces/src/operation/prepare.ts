@@ -70,7 +70,7 @@ export const prepare = async (
   const entry = harnessesOf(world).find((candidate) => candidate.id === launch.harness)
   if (entry === undefined) throw new Failure("HARNESS_UNKNOWN", { harness: launch.harness })
   const harness = await entry.load()
-  const composed = await composeLaunch(
+  const composed = composeLaunch(
     {
       prompt: request.prompt ?? "",
       files: request.files,

@@ -4,7 +4,7 @@
  * has ended, whoever still holds the pipe is waited for only a moment.
  */
 import { spawn, type ChildProcess } from "node:child_process"
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs"
+import { closeSync, mkdirSync, writeFileSync, writeSync } from "node:fs"
 import { dirname } from "node:path"
 
 import { Failure } from "@meridian/protocol"
@@ -15,6 +15,7 @@ import type { ProcessMark } from "../domain/process-mark.ts"
 import { encodeEvent } from "../harness/event-codec.ts"
 import { readStream } from "../harness/read-stream.ts"
 import type { HarnessEvent, LaunchPlan, StreamParser, Verdict } from "../port/harness.ts"
+import { openForAppending } from "../store/open-file.ts"
 import { markOf, signalGroup } from "../store/process-table.ts"
 import { isoTime } from "./state.ts"
 import type { Clock } from "./world.ts"
@@ -23,6 +24,8 @@ export interface AttemptOptions {
   readonly plan: LaunchPlan
   readonly harness: string
   readonly environment: Readonly<Record<string, string>>
+  /** Descriptors of the locks that the harness holds along with us: while it lives, so does the run. */
+  readonly locks: readonly number[]
   readonly parser: StreamParser
   readonly files: { readonly output: string; readonly stderr: string; readonly events: string }
   readonly clock: Clock
@@ -42,7 +45,7 @@ export interface StopSource {
 
 export const runAttempt = async (options: AttemptOptions): Promise<Verdict> => {
   for (const file of options.plan.files) {
-    mkdirSync(dirname(file.path), { recursive: true })
+    mkdirSync(dirname(file.path), { recursive: true, mode: 0o700 })
     writeFileSync(file.path, file.content, { mode: 0o600 })
   }
   const output = keptLog(options.files.output, { telling: true })
@@ -99,12 +102,12 @@ export const runAttempt = async (options: AttemptOptions): Promise<Verdict> => {
   }
 }
 
-const startHarness = ({ plan, environment }: AttemptOptions): ChildProcess =>
+const startHarness = ({ plan, environment, locks }: AttemptOptions): ChildProcess =>
   spawn(plan.command, plan.args, {
     cwd: plan.cwd,
     env: environment,
     detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", ...locks],
   })
 
 const feedPrompt = (child: ChildProcess, plan: LaunchPlan): void => {
@@ -161,7 +164,7 @@ interface KeptLog {
 
 /** Appends until the bound. What did not fit is counted in a last line, unless every line must be an event. */
 const keptLog = (path: string, options: { readonly telling: boolean }): KeptLog => {
-  const file = openSync(path, "a", 0o644)
+  const file = openForAppending(path)
   let kept = 0
   let dropped = 0
   return {

@@ -1,6 +1,8 @@
 import { Failure } from "@meridian/protocol"
 
+import { LIMIT } from "../domain/limit.ts"
 import { isEnded, type Run } from "../domain/run.ts"
+import { acquireLock } from "../store/lock.ts"
 import { runPlace, type SpacePlace } from "../store/place.ts"
 import { isAlive, signalProcess } from "../store/process-table.ts"
 import { endLeftovers } from "../store/run-liveness.ts"
@@ -69,6 +71,9 @@ export const cancelRun = async (options: {
     error: "cancelled",
     by: "cancel",
   })
+  // What was just killed holds it for another moment.
+  const lock = await acquireLock(runPlace(space, run.id).lock, { waitMs: LIMIT.livenessWaitMs })
+  lock?.release({ remove: true })
   const after = readRun(space, run.id, state.onDamage)
   if (after === undefined || !isEnded(after)) throw new Failure("CANCEL_FAILED", { run: run.id })
   return after

@@ -4,10 +4,11 @@ import { findChat, type ChatRecord } from "../domain/chat.ts"
 import { isEnded, type Run } from "../domain/run.ts"
 import { asTier } from "../domain/tier.ts"
 import { mergeParams } from "../harness/params.ts"
-import { liveChats, readChats } from "../store/chat-store.ts"
+import { abandonedBy, liveChats, readChats } from "../store/chat-store.ts"
 import type { SpacePlace } from "../store/place.ts"
-import { settleRuns } from "../store/run-liveness.ts"
+import { leftWorking, settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
+import { believeRecord } from "./believe-record.ts"
 import { readConfig } from "./config.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
@@ -30,12 +31,14 @@ export const runContinue = implement(RUN_CONTINUE, {
       input.runId === undefined
         ? await lastOfChat(space, state, world)
         : await findRun(space, input.runId, state)
-    if (!isEnded(source)) throw new Failure("RUN_ALIVE", { run: source.id, status: source.status })
+    if (!isEnded(source))
+      throw new Failure("RUN_ALIVE", { run: source.id, status: source.status, ...leftWorking(space, source) })
     const chats = readChats(space, state.onDamage)
     const record = recordOf(chats, source)
     const session = source.harnessSessionId ?? record?.harnessSessionId ?? ""
     const nameOf = (id: string): string => harnessesOf(world).find((entry) => entry.id === id)?.name ?? id
-    if (session === "")
+    // No harness has ids that begin with a dash: it would be taken for a flag.
+    if (session === "" || session.startsWith("-"))
       throw new Failure("RUN_WITHOUT_SESSION", { run: source.id, harness: nameOf(source.harness) })
     if (!input.dryRun) requireDepth(space.id, { state, world, config })
     const prepared = await prepare(
@@ -74,18 +77,22 @@ export const runContinue = implement(RUN_CONTINUE, {
     if (input.fork && !harness.capabilities.fork) world.warn("FORK_UNSUPPORTED", { harness: harness.name })
     const fork = input.fork && harness.capabilities.fork
     if (!fork) await requireIdle(space, chats, session)
+    const believed =
+      record === undefined
+        ? undefined
+        : believeRecord(record, { harness: harness.id, space: space.id, state, world })
     const checked = await checkRun(
       {
         prepared,
         config,
         space: space.id,
-        cwd: record?.cwd ?? source.cwd ?? state.place.project,
+        cwd: believed?.cwd ?? state.place.project,
         session: { kind: fork ? "fork" : "continue", id: harnessSessionId(session) },
         ownChat: fork ? undefined : record?.chatId,
         continuedFrom: source.id,
         timeoutSecs: input.timeoutSecs,
         background: input.background,
-        params: mergeParams(harness.id, record?.params ?? [], []),
+        params: mergeParams(harness.id, believed?.params ?? [], []),
       },
       state,
       world,
@@ -122,5 +129,10 @@ const requireIdle = async (
 ): Promise<void> => {
   const live = await liveChats(space, chats)
   const busy = chats.find((record) => record.harnessSessionId === session && live.has(record.chatId))
-  if (busy !== undefined) throw new Failure("CHAT_ALIVE", { chat: busy.chatId, space: space.id })
+  if (busy !== undefined)
+    throw new Failure("CHAT_ALIVE", {
+      chat: busy.chatId,
+      space: space.id,
+      ...abandonedBy(space, busy.chatId),
+    })
 }

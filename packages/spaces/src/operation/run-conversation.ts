@@ -1,5 +1,5 @@
 /** The conversation of a run: its chat is recorded, its harness is started, and again after failures that pass by themselves. */
-import { existsSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, lstatSync, renameSync } from "node:fs"
 import { join } from "node:path"
 
 import { harnessSessionId } from "@meridian/protocol"
@@ -9,6 +9,7 @@ import { decideRetry } from "../domain/retry.ts"
 import { sessionUsageIn, type RunUpdate } from "../domain/run.ts"
 import type { Harness, LaunchPlan, SessionChoice, Usage, Verdict } from "../port/harness.ts"
 import { startChat, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
+import { replaceFile } from "../store/document.ts"
 import { attemptLogs, type RunPlace, type SpacePlace } from "../store/place.ts"
 import { readRuns, updateRun, type OpenRun } from "../store/run-store.ts"
 import { runEnvironment } from "./child-environment.ts"
@@ -16,6 +17,7 @@ import { launchEnvironment } from "./launcher.ts"
 import { runAttempt } from "./run-attempt.ts"
 import { addUsage, outcomeOf, stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan } from "./run-plan.ts"
+import { openSeal } from "./seal.ts"
 import { ownMark, type State } from "./state.ts"
 import type { Stopper } from "./stop-source.ts"
 import type { World } from "./world.ts"
@@ -32,23 +34,29 @@ export interface RunContext {
 }
 
 export const converse = async (context: RunContext): Promise<Outcome> => {
-  const { plan, state, space, run, stopper } = context
-  const chat = await startChat(state.place, space, {
-    chatId: plan.ownChat,
-    harness: plan.harness,
-    harnessSessionId: plan.session.kind === "continue" ? plan.session.id : "",
-    model: plan.model,
-    agent: plan.agent?.name,
-    agentPath: plan.agent?.path,
-    skills: run.start.skills,
-    skillPaths: run.start.skillPaths,
-    params: plan.launch.params ?? [],
-    tier: plan.launch.permission,
-    cwd: plan.cwd,
-    runId: run.id,
-    startedAt: state.now(),
-    holder: ownMark(),
-  })
+  const { plan, state, space, run, stopper, world } = context
+  const seal = await openSeal(space.id, state, world)
+  const chat = await startChat(
+    state.place,
+    space,
+    {
+      chatId: plan.ownChat,
+      harness: plan.harness,
+      harnessSessionId: plan.session.kind === "continue" ? plan.session.id : "",
+      model: plan.model,
+      agent: plan.agent?.name,
+      agentPath: plan.agent?.path,
+      skills: run.start.skills,
+      skillPaths: run.start.skillPaths,
+      params: plan.launch.params ?? [],
+      tier: plan.launch.permission,
+      cwd: plan.cwd,
+      runId: run.id,
+      startedAt: state.now(),
+      holder: ownMark(),
+    },
+    seal,
+  )
   try {
     stopper.startTimeout(plan.timeoutSecs)
     return await attemptUntilSettled(context, chat)
@@ -115,6 +123,7 @@ const attemptOnce = async (context: RunContext, { chat, attempt, session }: Atte
       depth: plan.depth,
       report: files.report,
     }),
+    locks: [run.lock.descriptor, chat.lock.descriptor],
     parser: harness.parser({
       continued: plan.session.kind !== "new",
       ...(before === undefined ? {} : { usageBefore: before }),
@@ -191,10 +200,11 @@ const planAttempt = (
 
 /** What the agent wrote itself is its report; otherwise the last thing it said. */
 const keepReport = (files: RunPlace, verdict: Verdict): void => {
-  if ((statSync(files.report, { throwIfNoEntry: false })?.size ?? 0) > 0 || verdict.report === undefined)
-    return
+  const own = lstatSync(files.report, { throwIfNoEntry: false })
+  if ((own?.isFile() === true && own.size > 0) || verdict.report === undefined) return
   const bytes = Buffer.from(verdict.report).subarray(0, LIMIT.reportBytes)
-  writeFileSync(files.report, `${bytes.toString("utf8").trimEnd()}\n`)
+  // Replaced, not written into: what the agent put there may be a link.
+  replaceFile(files.report, `${bytes.toString("utf8").trimEnd()}\n`)
 }
 
 const putReportAside = (files: RunPlace, attempt: number): void => {

@@ -1,6 +1,6 @@
 import { RUN_STATUSES } from "../domain/run.ts"
 /** How a run is told, by every operation that tells of one: absent values are left out; of the prompt, one line. */
-import { PERMISSION_TIERS } from "../domain/tier.ts"
+import { FILE_TIERS, PERMISSION_TIERS } from "../domain/tier.ts"
 import { HARNESS_IDS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
 import { BOOLEAN, INTEGER, listOf, NUMBER, objectOf, oneOf, STRING, type DocumentOf } from "./schema.ts"
@@ -96,8 +96,10 @@ export const TIMEOUT_FIELD = {
 
 export const PERMISSION_FIELD = {
   type: "string",
-  description: "What the agent may touch.",
+  description: "What the agent may touch; never more than what it is started from.",
   choices: PERMISSION_TIERS,
+  // A tool is called by a model, and `danger` takes a person.
+  toolChoices: FILE_TIERS,
   value: "TIER",
 } as const satisfies Field
 

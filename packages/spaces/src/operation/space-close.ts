@@ -1,10 +1,12 @@
 import { Failure } from "@meridian/protocol"
 
 import { newestPerChat, type ChatRecord } from "../domain/chat.ts"
+import type { ProcessMark } from "../domain/process-mark.ts"
 import { isEnded, type Run } from "../domain/run.ts"
 import { liveChats, readChats, stopDeadChats } from "../store/chat-store.ts"
-import { spacePlace, type SpacePlace } from "../store/place.ts"
-import { isAlive, signalProcess } from "../store/process-table.ts"
+import { lockHolders } from "../store/lock-holders.ts"
+import { chatLock, spacePlace, type SpacePlace } from "../store/place.ts"
+import { isAlive, markOf, signalProcess } from "../store/process-table.ts"
 import { removeStaleRunLocks, settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
 import { changeSpace, findSpace } from "../store/space-store.ts"
@@ -35,7 +37,7 @@ export const spaceClose = implement(SPACE_CLOSE, {
       cancelled.push(run.id)
     }
     const before = await aliveNow(place, state)
-    for (const chat of before) await endChat(chat, state, graceMs)
+    for (const chat of before) await endChat(chat, place, { state, graceMs })
     const { removed } = await stopDeadChats(place, { now: state.now(), onDamage: state.onDamage })
     const alive = (await aliveNow(place, state)).map((chat) => chat.chatId)
     return sparse({
@@ -78,12 +80,26 @@ const STEP_MS = 25
 const ANSWER_MS = 3_000
 
 /** The process that holds the chat ends its harness and records the stop; one that does not is killed. */
-const endChat = async ({ holder }: ChatRecord, state: State, graceMs: number): Promise<void> => {
-  if (holder === undefined || !isAlive(holder)) return
-  signalProcess(holder.pid, "SIGTERM")
-  for (let waited = 0; waited < graceMs + ANSWER_MS && isAlive(holder); waited += STEP_MS)
+const endChat = async (chat: ChatRecord, place: SpacePlace, end: Ending): Promise<void> => {
+  const { holder } = chat
+  if (holder !== undefined && isAlive(holder)) return endProcess(holder, end)
+  // Its `meridian start` is gone; what is left holds the lock.
+  for (const { pid } of lockHolders(chatLock(place, chat.chatId))) {
+    const left = markOf(pid)
+    if (left !== undefined) await endProcess(left, end)
+  }
+}
+
+interface Ending {
+  readonly state: State
+  readonly graceMs: number
+}
+
+const endProcess = async (mark: ProcessMark, { state, graceMs }: Ending): Promise<void> => {
+  signalProcess(mark.pid, "SIGTERM")
+  for (let waited = 0; waited < graceMs + ANSWER_MS && isAlive(mark); waited += STEP_MS)
     await state.sleep(STEP_MS)
-  if (!isAlive(holder)) return
-  signalProcess(holder.pid, "SIGKILL")
-  for (let waited = 0; waited < ANSWER_MS && isAlive(holder); waited += STEP_MS) await state.sleep(STEP_MS)
+  if (!isAlive(mark)) return
+  signalProcess(mark.pid, "SIGKILL")
+  for (let waited = 0; waited < ANSWER_MS && isAlive(mark); waited += STEP_MS) await state.sleep(STEP_MS)
 }

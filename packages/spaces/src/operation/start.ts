@@ -15,6 +15,7 @@ import type { LoadedConfig } from "../store/config-file.ts"
 import { spacePlace } from "../store/place.ts"
 import { changeSpace, createSpace, findSpace, keepGitignore } from "../store/space-store.ts"
 import { lastActiveSpace } from "./active-space.ts"
+import { believeRecord } from "./believe-record.ts"
 import { readConfig } from "./config.ts"
 import { resolveContinuation, type Continuation } from "./continuation.ts"
 import { converse } from "./converse.ts"
@@ -26,6 +27,7 @@ import { implement, type Passthrough } from "./operation.ts"
 import { parentTier } from "./parent.ts"
 import { prepare, type Prepared } from "./prepare.ts"
 import { sparse } from "./run-document.ts"
+import { openSeal } from "./seal.ts"
 import { shellLine } from "./shell-words.ts"
 import { binaryOf } from "./spawn-run.ts"
 import { START } from "./start.meta.ts"
@@ -81,22 +83,28 @@ export const start = implement(START, {
     if (harness.id === "direct") await requireEngineModel(prepared.harnessModel, world)
     const space = await openSpace(input, { existing, state, world })
     const place = spacePlace(state.place, space.id)
-    const chat = await startChat(state.place, place, {
-      chatId,
-      harness: harness.id,
-      harnessSessionId: plan.harnessSessionId ?? "",
-      model: prepared.model,
-      agent: prepared.agent?.name,
-      agentPath: prepared.agent?.path,
-      skills: prepared.skills.map((skill) => skill.name),
-      skillPaths: prepared.skills.map((skill) => skill.path),
-      params,
-      permission: askedPermission(input, continuation, prepared),
-      tier: prepared.permission,
-      cwd: plan.cwd,
-      startedAt: state.now(),
-      holder: ownMark(),
-    })
+    const seal = await openSeal(space.id, state, world)
+    const chat = await startChat(
+      state.place,
+      place,
+      {
+        chatId,
+        harness: harness.id,
+        harnessSessionId: plan.harnessSessionId ?? "",
+        model: prepared.model,
+        agent: prepared.agent?.name,
+        agentPath: prepared.agent?.path,
+        skills: prepared.skills.map((skill) => skill.name),
+        skillPaths: prepared.skills.map((skill) => skill.path),
+        params,
+        permission: askedPermission(input, continuation, prepared),
+        tier: prepared.permission,
+        cwd: plan.cwd,
+        startedAt: state.now(),
+        holder: ownMark(),
+      },
+      seal,
+    )
     const tier = prepared.permission
     const ended = await converse({ harness, plan, tier, chat, place, state, world, config })
     return sparse({
@@ -235,9 +243,18 @@ const planLaunch = async (
   const { harness } = prepared
   const asked = [...input.passthrough, ...input.args]
   harness.checkParams?.(asked)
-  const params = mergeParams(harness.id, continuation?.record.params ?? [], asked)
+  const believed =
+    continuation === undefined
+      ? undefined
+      : believeRecord(continuation.record, {
+          harness: harness.id,
+          space: continuation.space.id,
+          state,
+          world,
+        })
+  const params = mergeParams(harness.id, believed?.params ?? [], asked)
   const given = input.cwd === undefined ? undefined : resolve(world.cwd, input.cwd)
-  const cwd = continuation?.record.cwd ?? given ?? state.place.project
+  const cwd = believed?.cwd ?? given ?? state.place.project
   const request: LaunchRequest = {
     mode: "interactive",
     cwd,

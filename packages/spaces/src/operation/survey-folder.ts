@@ -5,6 +5,7 @@ import type { Claim } from "../domain/claim.ts"
 import type { TrustEntry } from "../domain/trust.ts"
 import { loadConfig, type LoadedConfig } from "../store/config-file.ts"
 import { openPlace, type Place } from "../store/place.ts"
+import { databaseIn, judgeDatabase, markOfFile } from "./database-trust.ts"
 import { trustOf } from "./folder-trust.ts"
 import type { World } from "./world.ts"
 
@@ -18,17 +19,28 @@ export interface Survey {
   readonly open: readonly Claim[]
 }
 
-export type SurveyWorld = Pick<World, "env" | "cwd" | "configPath">
+export type SurveyWorld = Pick<World, "env" | "cwd" | "configPath" | "pendingWork">
 
 export const surveyFolder = async (world: SurveyWorld): Promise<Survey> => {
   const place = openPlace(world.env, world.cwd)
   const entry = trustOf(place, world.env)
   const loaded = await loadConfig({ ...world, root: place.root, trust: entry })
+  const database = await databaseClaim(place, world)
+  const ignored = loaded.ignored.filter(({ why }) => why !== "tier").map(({ claim }) => claim)
   return {
     place,
     entry,
     loaded,
-    claims: loaded.claims,
-    open: loaded.ignored.filter(({ why }) => why !== "tier").map(({ claim }) => claim),
+    claims: [...loaded.claims, ...database],
+    open: [...ignored, ...database],
   }
+}
+
+/** A database that is not this user's own, and in which something waits to be done. */
+const databaseClaim = async ({ root }: Place, world: SurveyWorld): Promise<readonly Claim[]> => {
+  const file = databaseIn(root)
+  if (judgeDatabase(file, world) !== "foreign") return []
+  const shown = await world.pendingWork?.(file)
+  const value = markOfFile(file) ?? ""
+  return shown === undefined ? [] : [{ kind: "database", key: "engine.sqlite", value, shown, where: file }]
 }

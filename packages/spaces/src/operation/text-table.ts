@@ -1,5 +1,6 @@
-/** Rows as columns two spaces apart; the last column is not padded. */
-export const columns = (rows: readonly (readonly string[])[]): string => {
+/** Rows as columns two spaces apart; the last column is not padded. A name with a newline in it stays one row. */
+export const columns = (cells: readonly (readonly string[])[]): string => {
+  const rows = cells.map((row) => row.map((cell) => cell.replaceAll(/\s*[\r\n]+\s*/g, " ")))
   const widths: number[] = []
   for (const row of rows)
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)

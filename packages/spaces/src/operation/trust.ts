@@ -18,6 +18,7 @@ import {
 import { openPlace, type Place } from "../store/place.ts"
 import { changeTrustBook, readTrustBook } from "../store/trust-store.ts"
 import { trustFile } from "../store/user-place.ts"
+import { databaseIn, markOfFile } from "./database-trust.ts"
 import { folderOf } from "./folder-trust.ts"
 import { implement } from "./operation.ts"
 import { isoTime } from "./state.ts"
@@ -88,7 +89,17 @@ export const trustFolder = async (
   const at = isoTime(world.clock.now())
   await changeTrustBook(world.env, (book) => {
     const id = findEntry(book, folder)?.id ?? world.uuid()
-    return requireRoom(putEntry(book, { ...folder, id, tier, values: valuesOf(claims), at }))
+    const database = markOfFile(databaseIn(survey.place.root))
+    return requireRoom(
+      putEntry(book, {
+        ...folder,
+        id,
+        tier,
+        values: valuesOf(claims),
+        at,
+        ...(database === undefined ? {} : { database }),
+      }),
+    )
   })
 }
 

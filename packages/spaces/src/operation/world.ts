@@ -49,6 +49,8 @@ export interface World {
   readonly checkHosts?: (harnesses: readonly KnownHarness[]) => Promise<readonly HostCheck[]>
   /** The space of this connection, which the first one that needs it makes. Absent where every command speaks for itself. */
   readonly ownSpace?: (make: () => Promise<SpaceId>) => Promise<SpaceId>
+  /** What waits in an engine database, in words; undefined when nothing does. Only the command knows the engine. */
+  readonly pendingWork?: (database: string) => Promise<string | undefined>
   /** Instead of the harnesses spaces knows by itself: the command adds `direct`. */
   readonly harnesses?: readonly HarnessEntry[]
 }

@@ -17,8 +17,10 @@ import { asChatId, nextChatId } from "../domain/identifier.ts"
 import type { Fields } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { appendEvents, readEvents, scanNewestEvents, type OnDamage } from "./journal.ts"
+import { lockHolders } from "./lock-holders.ts"
 import { probeLocks } from "./lock-probe.ts"
 import { acquireLock, withLock, type HeldLock } from "./lock.ts"
+import { keepPrivate } from "./open-file.ts"
 import { chatLock, type Place, type SpacePlace } from "./place.ts"
 import { isAlive } from "./process-table.ts"
 import { directoryNames, findSpace } from "./space-store.ts"
@@ -27,6 +29,9 @@ export interface OpenChat {
   readonly chatId: ChatId
   readonly lock: HeldLock
 }
+
+/** Vouches for what a start says; the id is part of it. */
+export type Seal = (chat: ChatId, start: Pick<ChatStart, "harness" | "params" | "cwd">) => string
 
 /** Oldest first. */
 export const readChats = (space: SpacePlace, onDamage: OnDamage): readonly ChatRecord[] =>
@@ -39,23 +44,37 @@ export const readChats = (space: SpacePlace, onDamage: OnDamage): readonly ChatR
 export const startChat = (
   place: Place,
   space: SpacePlace,
-  start: Omit<ChatStart, "chatId"> & { readonly chatId?: ChatId | undefined },
+  start: Omit<ChatStart, "chatId" | "seal"> & { readonly chatId?: ChatId | undefined },
+  seal?: Seal,
 ): Promise<OpenChat> =>
   withLock(space.chatsLock, async () => {
     if (findSpace(place, space.id).status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
+    for (const folder of [place.spaces, space.directory, space.chats]) keepPrivate(folder)
     // An older writer made it only when it was needed.
-    mkdirSync(space.fs, { recursive: true })
+    mkdirSync(space.fs, { recursive: true, mode: 0o700 })
     const chat = start.chatId ?? nextChatId(knownChats(space))
     const lock = await acquireLock(chatLock(space, chat), { waitMs: LIMIT.livenessWaitMs })
-    if (lock === undefined) throw new Failure("CHAT_ALIVE", { chat, space: space.id })
+    if (lock === undefined)
+      throw new Failure("CHAT_ALIVE", { chat, space: space.id, ...abandonedBy(space, chat) })
     try {
-      appendEvents(space.chatsLog, [encodeChatStart({ ...start, chatId: chat })])
+      appendEvents(space.chatsLog, [encodeChatStart({ ...start, chatId: chat, seal: seal?.(chat, start) })])
       return { chatId: chat, lock }
     } catch (error) {
       lock.release({ remove: true })
       throw error
     }
   })
+
+/** The harness that lives on after its `meridian start` was killed, for a chat whose lock is held. */
+export const abandonedBy = (
+  space: SpacePlace,
+  chat: ChatId,
+): { readonly process: number; readonly program: string } | undefined => {
+  const record = readChats(space, () => undefined).findLast(({ chatId }) => chatId === chat)
+  if (record?.holder === undefined || isAlive(record.holder)) return undefined
+  const [first] = lockHolders(chatLock(space, chat))
+  return first === undefined ? undefined : { process: first.pid, program: first.name }
+}
 
 export const updateChat = (space: SpacePlace, chat: ChatId, harnessSessionId: string): Promise<void> =>
   withLock(space.chatsLock, () => appendEvents(space.chatsLog, [encodeChatUpdate(chat, harnessSessionId)]))

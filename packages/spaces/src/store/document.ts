@@ -4,7 +4,8 @@ import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeFil
 import { dirname } from "node:path"
 
 import { LIMIT } from "../domain/limit.ts"
-import { openForReading, readAt } from "./log-lines.ts"
+import { readAt } from "./log-lines.ts"
+import { openForReading } from "./open-file.ts"
 
 export const replaceFile = (path: string, content: string | Uint8Array): void => {
   // The name only has to differ from that of another writer; it means nothing and is gone in a moment.

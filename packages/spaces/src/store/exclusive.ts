@@ -12,7 +12,7 @@ import { Failure } from "@meridian/protocol"
 import { decodeLine, encodeLine } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { readMark, writeMark } from "../domain/process-mark.ts"
-import { isMissing } from "./log-lines.ts"
+import { isMissing } from "./open-file.ts"
 import { isAlive, markOf } from "./process-table.ts"
 
 export const withExclusive = async <T>(path: string, body: () => T): Promise<T> => {

@@ -1,7 +1,8 @@
 /** `.meridian/.gitignore`: everything of the spaces is ignored but the agents' own files. */
-import { appendFileSync, mkdirSync } from "node:fs"
+import { closeSync, mkdirSync, writeSync } from "node:fs"
 
 import { readDocument } from "./document.ts"
+import { openForAppending } from "./open-file.ts"
 import type { Place } from "./place.ts"
 
 const CARVE_OUT = [".spaces/**", "!.spaces/*/", "!.spaces/*/fs/", "!.spaces/*/fs/**"] as const
@@ -14,5 +15,10 @@ export const ensureGitignore = (place: Place): void => {
   if (missing.length === 0) return
   mkdirSync(place.root, { recursive: true })
   const separator = content === "" || content.endsWith("\n") ? "" : "\n"
-  appendFileSync(place.gitignore, `${separator}${missing.join("\n")}\n`)
+  const file = openForAppending(place.gitignore)
+  try {
+    writeSync(file, `${separator}${missing.join("\n")}\n`)
+  } finally {
+    closeSync(file)
+  }
 }

@@ -4,20 +4,14 @@
  * A writer may die in the middle of a line. Readers skip such a tail in silence, and the next append cuts it off first, so
  * that no event is ever glued to it. A damaged line with whole lines after it is not ours: it is skipped and reported.
  */
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs"
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, writeSync } from "node:fs"
 
 import { Failure, type Json } from "@meridian/protocol"
 
 import { decodeLine, encodeLine, type Fields } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
-import {
-  countLines,
-  linesBackwards,
-  lineStartBefore,
-  openForReading,
-  readAt,
-  scanLines,
-} from "./log-lines.ts"
+import { countLines, linesBackwards, lineStartBefore, readAt, scanLines } from "./log-lines.ts"
+import { openForAppending, openForReading } from "./open-file.ts"
 
 export interface Damage {
   readonly file: string
@@ -38,7 +32,7 @@ export const appendEvents = (
   for (const line of lines)
     if (Buffer.byteLength(line) > LIMIT.eventBytes)
       throw new Failure("EVENT_TOO_LARGE", { file, limit: LIMIT.eventBytes })
-  const log = openSync(file, "a+", 0o644)
+  const log = openForAppending(file)
   try {
     healTail(log)
     const bytes = Buffer.from(lines.join(""))

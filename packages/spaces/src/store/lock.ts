@@ -2,18 +2,21 @@
  * flock(2), which Node does not have. A lock belongs to the open file, not to the process that asked for it: we open the
  * file, hand it to `flock -n 3` as descriptor 3, and when that has ended the lock is ours until we close the file or die.
  * A shell's `flock -n <file> true` agrees with us, and `kill -9` frees what we hold. The file is close-on-exec: no child
- * inherits a lock by accident. Where there is no flock(1) (macOS) perl does the same.
+ * inherits a lock by accident; a harness is given that of its chat or run, so that it stays held while the harness lives. Where there is no flock(1) (macOS) perl does the same.
  */
 import { spawn } from "node:child_process"
-import { closeSync, fstatSync, mkdirSync, openSync, statSync, unlinkSync } from "node:fs"
+import { closeSync, fstatSync, mkdirSync, statSync, unlinkSync } from "node:fs"
 import { dirname } from "node:path"
 
 import { Failure } from "@meridian/protocol"
 
 import { LIMIT } from "../domain/limit.ts"
+import { openForLocking } from "./open-file.ts"
 
 export interface HeldLock {
   readonly path: string
+  /** The open file: a child that is given it holds the lock too, for as long as it lives. */
+  readonly descriptor: number
   /** Frees the lock; a liveness lock is also removed, while still held, so that nobody can be inside. */
   readonly release: (options?: { readonly remove?: boolean }) => void
 }
@@ -23,9 +26,9 @@ export const acquireLock = async (
   path: string,
   options: { readonly waitMs: number },
 ): Promise<HeldLock | undefined> => {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   for (;;) {
-    const file = openSync(path, "a", 0o644)
+    const file = openForLocking(path)
     const held = await lockFile(file, path, options.waitMs).catch((error: unknown) => {
       closeSync(file)
       throw error
@@ -56,6 +59,7 @@ const holding = (file: number, path: string): HeldLock => {
   let open = true
   return {
     path,
+    descriptor: file,
     release: (options) => {
       if (!open) return
       open = false

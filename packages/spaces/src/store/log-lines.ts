@@ -1,8 +1,9 @@
 /** Lines of a log, forwards and backwards, in bounded memory: one longer than the bound is told of but never held. */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs"
+import { closeSync, fstatSync, readSync } from "node:fs"
 
 import { decodeLine } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
+import { openForReading } from "./open-file.ts"
 
 const NEWLINE = 10
 
@@ -128,20 +129,3 @@ export const readAt = (log: number, position: number, length: number): Buffer =>
   }
   return buffer.subarray(0, filled)
 }
-
-/** Undefined when there is no such file. */
-export const openForReading = (path: string): number | undefined => {
-  let file: number
-  try {
-    file = openSync(path, "r")
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
-  if (fstatSync(file).isFile()) return file
-  closeSync(file)
-  return undefined
-}
-
-export const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")

@@ -1,6 +1,7 @@
 /**
- * Which runs really live. A worker that was killed cannot say so; the next command of anybody sees that its lock is free,
- * ends what it left running and records the run as an orphan. A run whose lock is held is never touched.
+ * Which runs really live. The lock of a run is held by its worker and by the harness, which inherits it: when both are
+ * gone, the next command of anybody sees that the lock is free, ends what is left of the run and records it as an orphan.
+ * A run whose lock is held is never touched, also when only its harness is left.
  */
 import { existsSync } from "node:fs"
 
@@ -10,6 +11,7 @@ import { asRunId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { isEnded, type Run, type RunEnd } from "../domain/run.ts"
 import type { OnDamage } from "./journal.ts"
+import { lockHolders } from "./lock-holders.ts"
 import { probeLocks } from "./lock-probe.ts"
 import { acquireLock } from "./lock.ts"
 import { runPlace, type SpacePlace } from "./place.ts"
@@ -40,6 +42,16 @@ export const liveRuns = async (space: SpacePlace, runs: readonly Run[]): Promise
       .filter((run) => !unsure.includes(run) || held.has(runPlace(space, run.id).lock))
       .map((run) => run.id),
   )
+}
+
+/** The harness that lives on after the worker of its run was killed: it holds the lock of the run. */
+export const leftWorking = (
+  space: SpacePlace,
+  run: Run,
+): { readonly process: number; readonly program: string } | undefined => {
+  if (run.worker === undefined || isAlive(run.worker)) return undefined
+  const [first] = lockHolders(runPlace(space, run.id).lock)
+  return first === undefined ? undefined : { process: first.pid, program: first.name }
 }
 
 /** The same runs, each as it truly stands. */

@@ -22,6 +22,7 @@ import {
 import { replaceFile } from "./document.ts"
 import { appendEvents, readEvents, scanNewestEvents, type OnDamage } from "./journal.ts"
 import { acquireLock, withLock, type HeldLock } from "./lock.ts"
+import { keepPrivate } from "./open-file.ts"
 import { runPlace, type Place, type SpacePlace } from "./place.ts"
 import { directoryNames, findSpace } from "./space-store.ts"
 
@@ -100,7 +101,8 @@ export const beginRun = (
     const ids = events.flatMap((fields) => (typeof fields["id"] === "string" ? [fields["id"]] : []))
     const id = nextRunId([...ids, ...directoryNames(space.runs)])
     const files = runPlace(space, id)
-    mkdirSync(files.directory, { recursive: true })
+    for (const folder of [place.spaces, space.directory, space.runs]) keepPrivate(folder)
+    mkdirSync(files.directory, { recursive: true, mode: 0o700 })
     replaceFile(files.prompt, options.prompt)
     replaceFile(files.params, `${JSON.stringify(options.params, undefined, 2)}\n`)
     const lock = await acquireLock(files.lock, { waitMs: LIMIT.livenessWaitMs })

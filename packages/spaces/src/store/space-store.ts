@@ -9,7 +9,7 @@ import { decodeSpace, encodeSpace, type Space } from "../domain/space.ts"
 import { readDocument, replaceFile, syncDirectory } from "./document.ts"
 import { ensureGitignore } from "./gitignore.ts"
 import { withLock } from "./lock.ts"
-import { isMissing } from "./log-lines.ts"
+import { isMissing } from "./open-file.ts"
 import { spacePlace, spacePlaceIn, type Place } from "./place.ts"
 
 export type FoundSpace =
@@ -37,9 +37,10 @@ export const createSpace = (
       finishedAt: undefined,
     }
     const unborn = spacePlaceIn(join(place.spaces, `${UNBORN}${id}`), id)
-    for (const directory of [unborn.directory, unborn.chats, unborn.runs, unborn.fs]) mkdirSync(directory)
+    for (const directory of [unborn.directory, unborn.chats, unborn.runs, unborn.fs])
+      mkdirSync(directory, { mode: 0o700 })
     for (const empty of [unborn.lock, unborn.runsLock, unborn.chatsLock, unborn.chatsLog])
-      writeFileSync(empty, "")
+      writeFileSync(empty, "", { mode: 0o600 })
     replaceFile(unborn.document, encodeSpace(space))
     renameSync(unborn.directory, spacePlace(place, id).directory)
     syncDirectory(place.spaces)
@@ -59,6 +60,8 @@ export const listSpaces = (place: Place): readonly FoundSpace[] =>
 
 export const readSpace = (place: Place, id: SpaceId): FoundSpace => {
   const content = readIfAllowed(spacePlace(place, id).document)
+  if (content instanceof Failure)
+    return { tag: "damaged", id, reason: `space.json: ${codeOf(content.cause) ?? "it is not a plain file"}` }
   if (content instanceof Error) return { tag: "damaged", id, reason: `space.json: ${content.message}` }
   if (content === undefined) return { tag: "damaged", id, reason: "space.json is missing" }
   const decoded = decodeSpace(content, id)
@@ -67,12 +70,15 @@ export const readSpace = (place: Place, id: SpaceId): FoundSpace => {
     : { tag: "damaged", id, reason: `space.json: ${decoded.reason}` }
 }
 
+const codeOf = (cause: unknown): string | undefined =>
+  cause instanceof Error && "code" in cause ? String(cause.code) : undefined
+
 /** A file nobody may read is its own space's trouble: the others are still there. */
 const readIfAllowed = (path: string): ReturnType<typeof readDocument> | Error => {
   try {
     return readDocument(path)
   } catch (error) {
-    if (error instanceof Error && "syscall" in error) return error
+    if (error instanceof Failure || (error instanceof Error && "syscall" in error)) return error
     throw error
   }
 }

@@ -1,0 +1,60 @@
+/**
+ * Records that steer a launch carry a seal: a keyed digest that only this user's Meridian can make, for this project. A
+ * record without it was written by an older version, or came with the folder, and its flags and directory are not
+ * believed. The key lies in the trust book.
+ */
+import { createHmac } from "node:crypto"
+
+import type { ChatId, SpaceId } from "@meridian/protocol"
+
+import type { ChatRecord, ChatStart } from "../domain/chat.ts"
+import type { Seal } from "../store/chat-store.ts"
+import { changeTrustBook, readTrustBook } from "../store/trust-store.ts"
+import { trustFile } from "../store/user-place.ts"
+import { folderOf } from "./folder-trust.ts"
+import type { State } from "./state.ts"
+import type { World } from "./world.ts"
+
+/** What a seal vouches for. */
+type Sealed = Pick<ChatStart, "harness" | "params" | "cwd">
+
+/** For records that are about to be written: makes the key when there is none. Undefined where it has no place. */
+export const openSeal = async (
+  space: SpaceId,
+  state: State,
+  world: Pick<World, "env" | "uuid">,
+): Promise<Seal | undefined> => {
+  if (trustFile(world.env) === undefined) return undefined
+  const fresh = `${world.uuid()}${world.uuid()}`.replaceAll("-", "")
+  if (readTrustBook(world.env).key === undefined)
+    await changeTrustBook(world.env, (book) => (book.key === undefined ? { ...book, key: fresh } : book))
+  const { key } = readTrustBook(world.env)
+  return key === undefined ? undefined : (chat, record) => sealOf(key, { chat, space, state, record })
+}
+
+export const isSealed = (
+  record: ChatRecord,
+  space: SpaceId,
+  state: State,
+  world: Pick<World, "env">,
+): boolean => {
+  const { key } = readTrustBook(world.env)
+  return (
+    key !== undefined &&
+    record.seal !== undefined &&
+    record.seal === sealOf(key, { chat: record.chatId, space, state, record })
+  )
+}
+
+const sealOf = (
+  key: string,
+  {
+    chat,
+    space,
+    state,
+    record,
+  }: { readonly chat: ChatId; readonly space: SpaceId; readonly state: State; readonly record: Sealed },
+): string => {
+  const said = [folderOf(state.place).path, space, chat, record.harness, record.params, record.cwd ?? null]
+  return createHmac("sha256", key).update(JSON.stringify(said)).digest("base64url")
+}

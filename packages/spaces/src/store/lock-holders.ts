@@ -1,0 +1,76 @@
+/**
+ * Who holds a lock: the processes that have its file open. A lock belongs to the open file, so a harness that inherited it
+ * holds it after we are gone.
+ */
+import { execFileSync } from "node:child_process"
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
+import { basename } from "node:path"
+
+export interface LockHolder {
+  readonly pid: number
+  /** Of its program, as far as it can be told. */
+  readonly name: string
+}
+
+/** The one that the others were started by comes first. Empty when nobody can be found. */
+export const lockHolders = (path: string): readonly LockHolder[] => {
+  const pids = (process.platform === "linux" ? holdersOnLinux(path) : holdersByLsof(path)).filter(
+    (pid) => pid !== process.pid,
+  )
+  const isChild = (pid: number): boolean => pids.includes(parentOf(pid))
+  return [...pids.filter((pid) => !isChild(pid)), ...pids.filter(isChild)].map((pid) => ({
+    pid,
+    name: nameOf(pid),
+  }))
+}
+
+const holdersOnLinux = (path: string): readonly number[] => {
+  const file = attempt(() => realpathSync(path))
+  const pids = attempt(() => readdirSync("/proc"))?.flatMap((name) =>
+    /^\d+$/.test(name) ? [Number(name)] : [],
+  )
+  if (file === undefined || pids === undefined) return []
+  return pids.filter((pid) => {
+    const folder = `/proc/${pid}/fd`
+    // Those of other users are not ours to look at, and cannot hold it.
+    const open = attempt(() => readdirSync(folder)) ?? []
+    return open.some((descriptor) => attempt(() => readlinkSync(`${folder}/${descriptor}`)) === file)
+  })
+}
+
+const holdersByLsof = (path: string): readonly number[] => {
+  const told = attempt(() =>
+    execFileSync("lsof", ["-t", "--", path], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
+  )
+  return (told ?? "").split("\n").flatMap((line) => (/^\d+$/.test(line) ? [Number(line)] : []))
+}
+
+const parentOf = (pid: number): number => {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"))
+  if (stat !== undefined) return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
+  return Number(attempt(() => execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" })))
+}
+
+/** An interpreter says little: its script is the program. */
+const nameOf = (pid: number): string => {
+  const words = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0"))
+  const line =
+    words ??
+    (attempt(() => execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" })) ?? "").split(
+      " ",
+    )
+  const [program = "", script = ""] = line
+  const own = basename(program.trim())
+  return INTERPRETERS.test(own) && script !== "" && !script.startsWith("-") ? basename(script) : own
+}
+
+const INTERPRETERS = /^(node|bun|deno|python[\d.]*|sh|bash|perl|ruby)$/
+
+const attempt = <T>(act: () => T): T | undefined => {
+  try {
+    return act()
+  } catch {
+    // Gone meanwhile, or not ours to look at.
+    return undefined
+  }
+}
