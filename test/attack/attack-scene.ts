@@ -28,6 +28,8 @@ export interface AttackScene {
   readonly plantProgram: (path: string) => void
   /** Whether a program of the attacker was run. */
   readonly wasRun: () => boolean
+  /** Forgets that one was. */
+  readonly forget: () => void
   /** An honest harness on the victim's PATH. */
   readonly harness: (as: PretendName, behaviour?: PretendBehaviour) => PretendHarness
   readonly run: (words: readonly string[], options?: RunOptions) => Promise<Ran>
@@ -72,6 +74,7 @@ export const openAttack = (files: Readonly<Record<string, string>> = {}): Attack
       chmodSync(join(folder, path), 0o755)
     },
     wasRun: () => existsSync(trace),
+    forget: () => rmSync(trace, { force: true }),
     harness: (as, behaviour) =>
       installPretendHarness(bin, { as, ...(behaviour === undefined ? {} : { behaviour }) }),
     run: (words, options = {}) =>

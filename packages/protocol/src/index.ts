@@ -37,6 +37,16 @@ export {
 } from "./id.ts"
 export { isJsonObject, type Json, type JsonObject } from "./json.ts"
 export { editDistance, nearest } from "./nearest.ts"
+export { allowsCommand, commandResource, concernsCommand } from "./permission/command-pattern.ts"
+export {
+  DRIVER_QUERY,
+  lookingEnvironment,
+  lookOnlyGit,
+  readDrivers,
+  type HardenedCommand,
+} from "./permission/look-only-git.ts"
+export { readShellWords, type ShellReading } from "./permission/shell-words.ts"
+export { literalPattern, matchesWildcard } from "./permission/wildcard.ts"
 export { oneLine, plainJson, plainText } from "./plain-text.ts"
 export {
   asObject,

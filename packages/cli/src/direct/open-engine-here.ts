@@ -10,7 +10,7 @@ import {
   type EngineOptions,
   type ModelConfig,
 } from "@meridian/engine"
-import { engineModelId, type PermissionTier, type World } from "@meridian/spaces"
+import { engineModelId, readConfig, type PermissionTier, type World } from "@meridian/spaces"
 
 import { openDatabase } from "../engine-database.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
@@ -60,11 +60,13 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
   const agents = await agentsOf(wish, world)
   const { instructions } = wish
   const database = await openDatabase(undefined, world)
+  const { config } = await readConfig(world)
   const engine = await openEngine({
     database: database.file,
     models: withEffort(models, wish.effort),
     ...(defaultModel === "" ? {} : { model: defaultModel }),
     permissions: permissionRules({
+      guardInstructions: config["permissions.guard_instructions"],
       servers: wish.trustedServers ?? [],
       ...(wish.permission === undefined ? {} : { permission: wish.permission }),
       ...(wish.allowedTools === undefined ? {} : { allowedTools: wish.allowedTools }),
@@ -106,7 +108,10 @@ const BUILT_IN = ["build", "plan"]
 /** The profile of the launch as the launcher made it ready, then those a person may change to. */
 const agentsOf = async ({ agent }: EngineWish, world: World): Promise<readonly AgentConfig[]> => {
   const profiles = await loadEngineAgents(world)
-  return agent === undefined ? profiles : [agent, ...profiles.filter(({ name }) => name !== agent.name)]
+  if (agent === undefined) return profiles
+  // What binds an agent of that name binds it here, too.
+  const { permissions = [] } = profiles.find(({ name }) => name === agent.name) ?? {}
+  return [{ ...agent, permissions }, ...profiles.filter(({ name }) => name !== agent.name)]
 }
 
 export const idsOf = (models: readonly ModelConfig[]): readonly string[] => models.map(({ id }) => id)

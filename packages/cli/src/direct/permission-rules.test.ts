@@ -1,23 +1,13 @@
+import { matchesWildcard } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
-import { permissionRules, type Rights } from "./permission-rules.ts"
+import { permissionRules, PLAN_RULES, type Rights } from "./permission-rules.ts"
 
-/** As the engine decides: the last rule that matches. `*` stands for any text here, as in the rules we make. */
-const decide = (rights: Partial<Rights>, action: string, resource: string): string => {
-  const matches = (pattern: string, text: string): boolean =>
-    new RegExp(
-      `^${pattern
-        .split("*")
-        .map((part) => part.replaceAll(/[^\w\s]/g, "\\$&"))
-        .join("[^]*")}$`,
-    ).test(text) ||
-    (pattern.endsWith(" *") && text === pattern.slice(0, -2))
-  const rules = permissionRules({ servers: [], ...rights })
-  return (
-    rules.findLast((rule) => matches(rule.action, action) && matches(rule.resource, resource))?.effect ??
-    "ask"
-  )
-}
+/** As the engine decides: the last rule that matches. */
+const decide = (rights: Partial<Rights>, action: string, resource: string): string =>
+  permissionRules({ servers: [], ...rights }).findLast(
+    (rule) => matchesWildcard(rule.action, action) && matchesWildcard(rule.resource, resource),
+  )?.effect ?? "ask"
 
 const QUESTIONS = [
   ["read", "src/a.ts"],
@@ -60,12 +50,27 @@ test("a list of tools replaces what the tier allows, in the words of other harne
   ).toEqual(["allow", "allow", "ask", "allow", "allow", "ask", "allow", "ask"])
 })
 
-test.each([";", "&", "|", "`", "$(", ">", "<", "\n"])(
-  "an allowed command with %j in it is asked after all",
-  (mark) => {
-    expect(decide({ allowedTools: ["Bash(npm test:*)"] }, "bash", `npm test ${mark} rm`)).toBe("ask")
-  },
-)
+test.each([
+  ";",
+  "&",
+  "|",
+  "`",
+  "$(",
+  ">",
+  "<",
+  "\n",
+  "${x@P}",
+  "$[x]",
+  "\\",
+  "*",
+  "?",
+  "[a]",
+  "{a,b}",
+  "~",
+  "'$x'",
+])("an allowed command with %j in it is asked after all", (mark) => {
+  expect(decide({ allowedTools: ["Bash(npm test:*)"] }, "bash", `npm test ${mark} rm`)).toBe("ask")
+})
 
 test("a list of a reading run still gets no edits that it does not name", () => {
   expect([
@@ -94,6 +99,19 @@ const GUARDED = [
   "library/.meridian/agents/a.md",
   ".meridian/.spaces/s1/runs.jsonl",
   ".meridian/.spaces/s1/fs/clone/.git/hooks/pre-commit",
+  ".meridian/.spaces/s1/fs/clone/.claude/settings.json",
+  ".claude/agents/agent.md",
+  ".claude/settings.json",
+  "library/.claude/settings.local.json",
+  ".opencode/plugins/evil.ts",
+  "opencode.json",
+  ".codex/hooks.json",
+  ".agents/skills/x/SKILL.md",
+  ".mcp.json",
+  "library/.mcp.json",
+  ".envrc",
+  ".husky/pre-commit",
+  ".githooks/pre-push",
 ]
 const OWN_FILES = [
   ".github/workflows/a.yml",
@@ -113,5 +131,37 @@ test("what runs commands later or decides about rights is edited unasked only wi
   expect(effects({ permission: "read-only", allowedTools: ["Read"] }, OWN_FILES)).toEqual(["deny"])
   expect(effects({ permission: "full-access" }, GUARDED)).toEqual(["allow"])
   expect(effects({ permission: "full-access", allowedTools: ["Write"] }, GUARDED)).toEqual(["allow"])
-  expect(decide({ allowedTools: ["Edit(.git/hooks/*)"] }, "edit", ".git/hooks/pre-commit")).toBe("allow")
+  // Also where a list names them: it may have come with the folder.
+  expect(effects({ allowedTools: ["Edit(.git/hooks/*)", "Edit(.claude/*)"] }, GUARDED)).toEqual(["ask"])
+})
+
+test("instruction files are guarded where the user wants it", () => {
+  const paths = ["AGENTS.md", "CLAUDE.md", "docs/AGENTS.md", ".github/copilot-instructions.md"]
+  const effects = (guardInstructions: boolean) =>
+    paths.map((path) => decide({ permission: "workspace-write", guardInstructions }, "edit", path))
+  expect([effects(false), effects(true)]).toEqual([
+    ["allow", "allow", "allow", "allow"],
+    ["ask", "ask", "ask", "ask"],
+  ])
+})
+
+test("plan looks, and acts in no tier", () => {
+  for (const permission of [undefined, "workspace-write", "full-access", "danger"] as const) {
+    const rules = [
+      ...permissionRules({ servers: ["docs"], ...(permission === undefined ? {} : { permission }) }),
+      ...PLAN_RULES,
+    ]
+    const effect = (action: string, resource: string): string =>
+      rules.findLast(
+        (rule) => matchesWildcard(rule.action, action) && matchesWildcard(rule.resource, resource),
+      )?.effect ?? "ask"
+    expect([
+      effect("read", "a"),
+      effect("bash", "git status"),
+      effect("bash", "rm a"),
+      effect("edit", "a"),
+      effect("docs_search", "*"),
+      effect("external_directory", "/etc"),
+    ]).toEqual(["allow", "allow", "deny", "deny", "deny", "deny"])
+  }
 })

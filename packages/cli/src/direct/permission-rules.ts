@@ -2,8 +2,7 @@
  * A permission tier, or a list of allowed tools, as rules of the engine. Pure. The last rule that matches decides; what is
  * asked is a question on the terminal and, where nobody can answer, a refusal the model is told about.
  *
- * A command is matched as a whole, so a tier allows only exact commands: a wildcard would also match what stands behind a
- * semicolon.
+ * A tier allows only exact commands. A pattern of a list covers commands that are plain words and nothing more.
  */
 import type { PermissionRule } from "@meridian/engine"
 import type { PermissionTier } from "@meridian/spaces"
@@ -15,20 +14,35 @@ export interface Rights {
   readonly allowedTools?: readonly string[]
   /** MCP servers of this launch: who offers one means it to be used. */
   readonly servers: readonly string[]
+  /** Ask before instruction files are edited, too. */
+  readonly guardInstructions?: boolean
 }
 
-export const permissionRules = ({ permission, allowedTools, servers }: Rights): readonly PermissionRule[] => {
-  const offered = servers.map((server) => allow(`${toolPrefix(server)}_*`))
+export const permissionRules = ({
+  permission,
+  allowedTools,
+  servers,
+  guardInstructions = false,
+}: Rights): readonly PermissionRule[] => {
   if (permission === "danger") return [allow("*")]
-  if (allowedTools !== undefined)
+  const offered = servers.map((server) => allow(`${toolPrefix(server)}_*`))
+  const guards = permission === "full-access" ? [] : [...GUARDED, ...(guardInstructions ? INSTRUCTIONS : [])]
+  if (allowedTools === undefined)
     return [
-      ASK_ALL,
-      ...OWN,
-      ...(permission === "read-only" ? READ_ONLY_NEVER : []),
-      ...allowedTools.flatMap((tool) => rulesOfTool(tool, permission === "full-access" ? [] : GUARDED)),
+      ...(permission === undefined ? [ASK_ALL, ...LOOKING] : TIERS[permission]),
+      ...(permission === "workspace-write" ? guards : []),
       ...offered,
     ]
-  return [...(permission === undefined ? [ASK_ALL, ...LOOKING] : TIERS[permission]), ...offered]
+  const rules = allowedTools.flatMap(rulesOfTool)
+  return [
+    ASK_ALL,
+    ...OWN,
+    ...(permission === "read-only" ? READ_ONLY_NEVER : []),
+    ...rules,
+    // Last, whatever the list names: a list may come with the folder.
+    ...(rules.some(({ action }) => action === "edit" || action === "*") ? guards : []),
+    ...offered,
+  ]
 }
 
 /** As the engine names the tools of a server: another spelling would ask after all, or allow what was not meant. */
@@ -52,22 +66,57 @@ const LOOKING = [
   ...["git status", "git log", "git diff"].map((command) => allow("bash", command)),
 ]
 
+/** `plan` looks and thinks: whatever else is allowed, it does not act. */
+export const PLAN_RULES = [deny("*"), ...LOOKING]
+
 /** Refused, not asked: an approval that was given elsewhere in the project must not lift it. */
 export const READ_ONLY_NEVER = [deny("edit"), deny("bash"), deny("external_directory")]
 
-/**
- * Files that run commands later, or decide what runs may do. Agents' own files lie among them: `fs` of a space. A wildcard
- * goes over folders.
- */
+/** Never unasked, in whatever tier but full access. A wildcard goes over folders. */
+const guarded = (names: readonly string[]): readonly PermissionRule[] =>
+  names.flatMap((name) => [name, `${name}/*`, `*/${name}`, `*/${name}/*`].map((path) => ask("edit", path)))
+
+/** Agents' own files lie among ours: `fs` of a space. */
+const OWN_FILES = [".meridian/.spaces/*/fs/*", "*/.meridian/.spaces/*/fs/*"].map((path) =>
+  allow("edit", path),
+)
+
+/** What runs commands later, decides what runs may do, or is obeyed by other agents. */
 const GUARDED = [
-  ...[".meridian", ".meridian/*", "*/.meridian", "*/.meridian/*"].map((path) => ask("edit", path)),
-  ...[".meridian/.spaces/*/fs/*", "*/.meridian/.spaces/*/fs/*"].map((path) => allow("edit", path)),
-  ...[".git", ".git/*", "*/.git", "*/.git/*"].map((path) => ask("edit", path)),
+  ...guarded([".meridian"]),
+  ...OWN_FILES,
+  ...guarded([
+    ".git",
+    ".husky",
+    ".githooks",
+    ".envrc",
+    ".mcp.json",
+    ".claude",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".codex",
+    ".agents",
+    ".cursor",
+    ".gemini",
+  ]),
 ]
+
+/** What agents are told at every start. Guarded where the user says so: `permissions.guard_instructions`. */
+const INSTRUCTIONS = guarded([
+  "AGENTS.md",
+  "AGENTS.override.md",
+  "CLAUDE.md",
+  "CLAUDE.local.md",
+  "GEMINI.md",
+  ".cursorrules",
+  ".windsurfrules",
+  ".github/copilot-instructions.md",
+])
 
 const TIERS: Readonly<Record<Exclude<PermissionTier, "danger">, readonly PermissionRule[]>> = {
   "read-only": [ASK_ALL, ...READ_ONLY_NEVER, ...LOOKING],
-  "workspace-write": [ASK_ALL, ...LOOKING, allow("edit"), ...GUARDED],
+  "workspace-write": [ASK_ALL, ...LOOKING, allow("edit")],
   "full-access": [allow("*"), ask("external_directory")],
 }
 
@@ -83,17 +132,19 @@ const ACTIONS: Readonly<Record<string, string>> = {
   LS: "glob",
 }
 
-/** What ends one command and begins another, or sends its output elsewhere. */
-const SHELL_MARKS = [";", "&", "|", "\n", "`", "$(", ">", "<"]
+/**
+ * Signs by which a shell does more than run the words of a line: a pattern that allows a command is not about such a line.
+ * The same signs as `readShellWords` of the protocol.
+ */
+const SHELL_MARKS = [..."$`\\;&|<>()*?[]{}~\n\r"].map((mark) => (/[*?\\]/.test(mark) ? `\\${mark}` : mark))
 
-/** `guarded` holds for edits in general: whoever means these files names them. */
-const rulesOfTool = (tool: string, guarded: readonly PermissionRule[]): readonly PermissionRule[] => {
+const rulesOfTool = (tool: string): readonly PermissionRule[] => {
   const [, name = "", pattern] = /^([\w*-]+)(?:\((.*)\))?$/s.exec(tool) ?? []
   if (name === "") return []
   const server = /^mcp__(\w+?)(?:__(\w+))?$/.exec(name)
   if (server !== null) return [allow(`${server[1]}_${server[2] ?? "*"}`)]
   const action = ACTIONS[name] ?? name.toLowerCase()
-  if (pattern === undefined) return [allow(action), ...(action === "edit" || action === "*" ? guarded : [])]
+  if (pattern === undefined) return [allow(action)]
   const resource = pattern.replace(/:\*$/, " *")
   if (action !== "bash" || !resource.includes("*")) return [allow(action, resource)]
   return [allow(action, resource), ...SHELL_MARKS.map((mark) => ask(action, `*${mark}*`))]

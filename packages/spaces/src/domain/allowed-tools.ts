@@ -26,7 +26,12 @@ const LOOKING_COMMANDS: ReadonlySet<string> = new Set(["git status", "git log", 
 
 const isWithin = (tool: string, tier: "read-only" | "workspace-write" | undefined): boolean => {
   const [, name = "", pattern] = /^([\w-]+)(?:\((.*)\))?$/s.exec(tool) ?? []
-  const known = [...LOOKING, ...(tier === "workspace-write" ? EDITING : [])]
+  const named = (set: ReadonlySet<string>): boolean =>
+    [...set].some((candidate) => candidate.toLowerCase() === name.toLowerCase())
   if (name.toLowerCase() === "bash") return pattern !== undefined && LOOKING_COMMANDS.has(pattern)
-  return known.some((candidate) => candidate.toLowerCase() === name.toLowerCase())
+  if (named(LOOKING)) return true
+  return tier === "workspace-write" && named(EDITING) && (pattern === undefined || PLAIN_FOLDER.test(pattern))
 }
+
+/** Begins in a folder of the project, and in none that is hidden: those are guarded, and a list must not name them. */
+const PLAIN_FOLDER = /^(?:\.\/)?[\p{L}\p{N}_][^/*]*(?:\/(?!\.)[^/]*)*$/u

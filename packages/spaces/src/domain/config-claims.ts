@@ -12,7 +12,7 @@ import { isCovered, type TrustEntry } from "./trust.ts"
 
 export interface IgnoredClaim {
   readonly claim: ConfigClaim
-  readonly why: "untrusted" | "changed" | "tier"
+  readonly why: "untrusted" | "changed" | "tier" | "guard"
 }
 
 /** The tiers the user gave: what a folder's files may wish for at most. */
@@ -20,6 +20,8 @@ export interface Ceilings {
   readonly run: FileTier
   /** Undefined: none was given for conversations, where the harness asks. */
   readonly primary: FileTier | undefined
+  /** The user wants instruction files guarded: no file of a folder takes that down. */
+  readonly guardsInstructions: boolean
 }
 
 export const claimsOf = (file: ConfigFile): readonly ConfigClaim[] => [
@@ -31,6 +33,7 @@ export const claimsOf = (file: ConfigFile): readonly ConfigClaim[] => [
 export const ceilingsOf = (own: Settings, entry: TrustEntry | undefined): Ceilings => ({
   run: highestTier(asFileTier(own.get("permissions.default_tier")?.value), entry?.tier) ?? "read-only",
   primary: highestTier(asFileTier(own.get("primary.permission_tier")?.value), entry?.tier),
+  guardsInstructions: own.get(GUARD)?.value === true,
 })
 
 export const judgeClaims = (
@@ -39,6 +42,8 @@ export const judgeClaims = (
 ): readonly IgnoredClaim[] =>
   claims.flatMap((claim): readonly IgnoredClaim[] => {
     const trusted = entry?.tier !== undefined
+    if (claim.key === GUARD)
+      return ceilings.guardsInstructions && claim.value === "false" ? [{ claim, why: "guard" }] : []
     if (claim.kind === "rights")
       return staysBelow(claim, ceilings) ? [] : [{ claim, why: trusted ? "tier" : "untrusted" }]
     return isCovered(claim, entry) ? [] : [{ claim, why: trusted ? "changed" : "untrusted" }]
@@ -49,6 +54,8 @@ export const withoutClaims = (file: ConfigFile, claims: readonly ConfigClaim[]):
   ...file,
   tree: claims.reduce<unknown>((tree, { parts }) => without(tree, parts), file.tree),
 })
+
+const GUARD = "permissions.guard_instructions"
 
 /** What is not a tier is no wish either; the layer refuses it with its place. */
 const staysBelow = ({ key, value }: ConfigClaim, ceilings: Ceilings): boolean => {

@@ -141,6 +141,14 @@ export const OPTIONS = {
     choices: FILE_TIERS,
     claims: "rights",
   },
+  "permissions.guard_instructions": {
+    type: "boolean",
+    default: false,
+    description:
+      "Whether Direct asks before it edits AGENTS.md, CLAUDE.md and other instruction files, as it does for .git and .claude.",
+    variable: "MERIDIAN_GUARD_INSTRUCTIONS",
+    claims: "rights",
+  },
   "primary.permission_tier": {
     type: "string",
     default: undefined,

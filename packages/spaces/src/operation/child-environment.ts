@@ -16,9 +16,12 @@ export const chatEnvironment = (options: {
   readonly chat: ChatId
   readonly plan: Pick<LaunchPlan, "command" | "environment">
   readonly tier: PermissionTier | undefined
+  /** See `looking-git.ts`. */
+  readonly git: Environment
 }): Record<string, string> =>
   overlay(
     options.env,
+    options.git,
     {
       MERIDIAN_SPACE_ID: options.space.id,
       MERIDIAN_SPACE_FS: options.space.fs,

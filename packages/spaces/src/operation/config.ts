@@ -201,6 +201,7 @@ const REASONS: Readonly<Record<IgnoredClaim["why"], string>> = {
   untrusted: "the folder is not trusted",
   changed: "it changed since the folder was trusted",
   tier: "it is above the tier you gave",
+  guard: "a folder does not take down a guard you put up",
 }
 
 /** A hostile file may name hundreds; one line is enough to know that there are some. */

@@ -16,6 +16,7 @@ import { readChats, stopChat, updateChat, type OpenChat } from "../store/chat-st
 import type { SpacePlace } from "../store/place.ts"
 import { chatEnvironment, overlay } from "./child-environment.ts"
 import { launchEnvironment } from "./launcher.ts"
+import { lookingGit } from "./looking-git.ts"
 import type { State } from "./state.ts"
 import type { SignalName, World } from "./world.ts"
 
@@ -64,11 +65,14 @@ const untilExit = async ({
   world,
   config,
 }: Conversation): Promise<number> => {
+  const env = launchEnvironment(world)
+  const git = await lookingGit(tier, { cwd: plan.cwd, env })
   const child = spawn(plan.command, plan.args, {
     cwd: plan.cwd,
     env: {
       ...chatEnvironment({
-        env: launchEnvironment(world),
+        env,
+        git,
         place: state.place,
         space: place,
         chat: chat.chatId,

@@ -14,6 +14,7 @@ import { attemptLogs, type RunPlace, type SpacePlace } from "../store/place.ts"
 import { readRuns, updateRun, type OpenRun } from "../store/run-store.ts"
 import { runEnvironment } from "./child-environment.ts"
 import { launchEnvironment } from "./launcher.ts"
+import { lookingGit } from "./looking-git.ts"
 import { runAttempt } from "./run-attempt.ts"
 import { addUsage, outcomeOf, stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan } from "./run-plan.ts"
@@ -114,6 +115,7 @@ const attemptOnce = async (context: RunContext, { chat, attempt, session }: Atte
     harness: harness.name,
     environment: runEnvironment({
       env,
+      git: await lookingGit(plan.launch.permission, { cwd: launch.cwd, env }),
       place: state.place,
       space,
       chat: chat.chatId,

@@ -26,7 +26,9 @@ export const surveyFolder = async (world: SurveyWorld): Promise<Survey> => {
   const entry = trustOf(place, world.env)
   const loaded = await loadConfig({ ...world, root: place.root, trust: entry })
   const database = await databaseClaim(place, world)
-  const ignored = loaded.ignored.filter(({ why }) => why !== "tier").map(({ claim }) => claim)
+  const ignored = loaded.ignored
+    .filter(({ why }) => why === "untrusted" || why === "changed")
+    .map(({ claim }) => claim)
   return {
     place,
     entry,
