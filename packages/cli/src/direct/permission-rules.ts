@@ -136,7 +136,9 @@ const ACTIONS: Readonly<Record<string, string>> = {
  * Signs by which a shell does more than run the words of a line: a pattern that allows a command is not about such a line.
  * The same signs as `readShellWords` of the protocol.
  */
-const SHELL_MARKS = [..."$`\\;&|<>()*?[]{}~\n\r"].map((mark) => (/[*?\\]/.test(mark) ? `\\${mark}` : mark))
+const SHELL_MARKS = "$`\\;&|<>()*?[]{}~\n\r"
+  .split("")
+  .map((mark) => (/[*?\\]/.test(mark) ? `\\${mark}` : mark))
 
 const rulesOfTool = (tool: string): readonly PermissionRule[] => {
   const [, name = "", pattern] = /^([\w*-]+)(?:\((.*)\))?$/s.exec(tool) ?? []
