@@ -184,20 +184,10 @@ test("a refused call and its reason are among the events, and the model was told
 test("a file that was written is named, and every call begins and ends", async () => {
   const { launch } = await directScene({ script: CASES["tools"]?.script ?? [] })
   const { events } = await judged(await launch({ permission: "workspace-write" }))
-  expect(events.map((event) => (event.type === "turn.ended" ? event.reason : event.type))).toEqual([
-    "session",
-    "reasoning",
-    "text",
-    "tool.started",
-    "tool.started",
-    "usage",
-    "tool-calls",
-    "tool.ended",
-    "tool.ended",
-    "file",
-    "text",
-    "usage",
-    "stop",
-  ])
+  const told = events.map((event) => (event.type === "turn.ended" ? event.reason : event.type))
+  // A call may end before the turn is counted or after it: only what lies around both is in order.
+  expect(told.slice(0, 5)).toEqual(["session", "reasoning", "text", "tool.started", "tool.started"])
+  expect(told.slice(5, -3).toSorted()).toEqual(["file", "tool-calls", "tool.ended", "tool.ended", "usage"])
+  expect(told.slice(-3)).toEqual(["text", "usage", "stop"])
   expect(events).toContainEqual({ type: "file", path: "made.txt", change: "written" })
 })

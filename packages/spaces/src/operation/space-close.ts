@@ -78,15 +78,17 @@ const aliveNow = async (place: SpacePlace, state: State): Promise<readonly ChatR
 
 const STEP_MS = 25
 const ANSWER_MS = 3_000
+const ROUNDS = 10
 
 /** The process that holds the chat ends its harness and records the stop; one that does not is killed. */
 const endChat = async (chat: ChatRecord, place: SpacePlace, end: Ending): Promise<void> => {
   const { holder } = chat
   if (holder !== undefined && isAlive(holder)) return endProcess(holder, end)
-  // Its `meridian start` is gone; what is left holds the lock.
-  for (const { pid } of lockHolders(chatLock(place, chat.chatId))) {
-    const left = markOf(pid)
-    if (left !== undefined) await endProcess(left, end)
+  // Its `meridian start` is gone; what is left holds the lock. What that has started meanwhile holds it too.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const left = lockHolders(chatLock(place, chat.chatId)).flatMap(({ pid }) => markOf(pid) ?? [])
+    if (left.length === 0) return
+    for (const mark of left) await endProcess(mark, end)
   }
 }
 
