@@ -243,7 +243,7 @@ describe.each(PROVIDERS)("a model of provider %s", (name) => {
       characters += event.delta.length
     }
     expect({ pieces, characters }).toEqual({ pieces: 100_000, characters: 1_000_000 })
-  })
+  }, 300_000)
 
   test("does not change the prompt it is given", async () => {
     const model = await open(name, [{ text: "ok" }])
