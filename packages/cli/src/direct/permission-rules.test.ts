@@ -1,13 +1,19 @@
-import { matchesWildcard } from "@meridian/protocol"
+import { PLAN_RULES, type PermissionRule } from "@meridian/engine"
+import { allowsCommand, concernsCommand, matchesWildcard } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
-import { permissionRules, PLAN_RULES, type Rights } from "./permission-rules.ts"
+import { permissionRules, type Rights } from "./permission-rules.ts"
 
 /** As the engine decides: the last rule that matches. */
+const effectOf = (rules: readonly PermissionRule[], action: string, resource: string): string =>
+  rules.findLast((rule) => {
+    if (!matchesWildcard(rule.action, action)) return false
+    if (action !== "bash") return matchesWildcard(rule.resource, resource)
+    return (rule.effect === "allow" ? allowsCommand : concernsCommand)(rule.resource, resource)
+  })?.effect ?? "ask"
+
 const decide = (rights: Partial<Rights>, action: string, resource: string): string =>
-  permissionRules({ servers: [], ...rights }).findLast(
-    (rule) => matchesWildcard(rule.action, action) && matchesWildcard(rule.resource, resource),
-  )?.effect ?? "ask"
+  effectOf(permissionRules({ servers: [], ...rights }), action, resource)
 
 const QUESTIONS = [
   ["read", "src/a.ts"],
@@ -151,10 +157,7 @@ test("plan looks, and acts in no tier", () => {
       ...permissionRules({ servers: ["docs"], ...(permission === undefined ? {} : { permission }) }),
       ...PLAN_RULES,
     ]
-    const effect = (action: string, resource: string): string =>
-      rules.findLast(
-        (rule) => matchesWildcard(rule.action, action) && matchesWildcard(rule.resource, resource),
-      )?.effect ?? "ask"
+    const effect = (action: string, resource: string): string => effectOf(rules, action, resource)
     expect([
       effect("read", "a"),
       effect("bash", "git status"),

@@ -2,7 +2,8 @@
  * A permission tier, or a list of allowed tools, as rules of the engine. Pure. The last rule that matches decides; what is
  * asked is a question on the terminal and, where nobody can answer, a refusal the model is told about.
  *
- * A tier allows only exact commands. A pattern of a list covers commands that are plain words and nothing more.
+ * A tier allows only exact commands. A pattern of a list covers commands that are plain words and nothing more; the engine
+ * reads it so (`domain/permission.ts`).
  */
 import type { PermissionRule } from "@meridian/engine"
 import type { PermissionTier } from "@meridian/spaces"
@@ -65,9 +66,6 @@ const LOOKING = [
   ...["read", "glob", "grep"].map((action) => allow(action)),
   ...["git status", "git log", "git diff"].map((command) => allow("bash", command)),
 ]
-
-/** `plan` looks and thinks: whatever else is allowed, it does not act. */
-export const PLAN_RULES = [deny("*"), ...LOOKING]
 
 /** Refused, not asked: an approval that was given elsewhere in the project must not lift it. */
 export const READ_ONLY_NEVER = [deny("edit"), deny("bash"), deny("external_directory")]
@@ -132,22 +130,11 @@ const ACTIONS: Readonly<Record<string, string>> = {
   LS: "glob",
 }
 
-/**
- * Signs by which a shell does more than run the words of a line: a pattern that allows a command is not about such a line.
- * The same signs as `readShellWords` of the protocol.
- */
-const SHELL_MARKS = "$`\\;&|<>()*?[]{}~\n\r"
-  .split("")
-  .map((mark) => (/[*?\\]/.test(mark) ? `\\${mark}` : mark))
-
 const rulesOfTool = (tool: string): readonly PermissionRule[] => {
   const [, name = "", pattern] = /^([\w*-]+)(?:\((.*)\))?$/s.exec(tool) ?? []
   if (name === "") return []
   const server = /^mcp__(\w+?)(?:__(\w+))?$/.exec(name)
   if (server !== null) return [allow(`${server[1]}_${server[2] ?? "*"}`)]
   const action = ACTIONS[name] ?? name.toLowerCase()
-  if (pattern === undefined) return [allow(action)]
-  const resource = pattern.replace(/:\*$/, " *")
-  if (action !== "bash" || !resource.includes("*")) return [allow(action, resource)]
-  return [allow(action, resource), ...SHELL_MARKS.map((mark) => ask(action, `*${mark}*`))]
+  return [pattern === undefined ? allow(action) : allow(action, pattern.replace(/:\*$/, " *"))]
 }

@@ -5,10 +5,10 @@
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 
-import type { Json } from "@meridian/protocol"
+import { matchesWildcard, type Json } from "@meridian/protocol"
 import { parse } from "yaml"
 
-import { isDeniedEverywhere, matchesWildcard, type PermissionRule } from "../domain/permission.ts"
+import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
 import type { ContextSource } from "../port/context-source.ts"
 import { ToolError, type Tool } from "../port/tool.ts"
 import type { FileCache } from "./file-cache.ts"

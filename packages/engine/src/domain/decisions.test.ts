@@ -1,11 +1,11 @@
 /** The small decisions of a session, each at its edges. */
-import type { Receipt } from "@meridian/protocol"
+import { matchesWildcard, type Receipt } from "@meridian/protocol"
 import { describe, expect, test } from "vitest"
 
 import { decideAdmission, type AdmissionRequest, type InboxFacts } from "./admission.ts"
 import { LIMITS } from "./limits.ts"
 import { decideNext } from "./next-step.ts"
-import { decidePermission, isDeniedEverywhere, matchesWildcard, type PermissionRule } from "./permission.ts"
+import { decidePermission, isDeniedEverywhere, type PermissionRule } from "./permission.ts"
 import { choosePromotions } from "./promotion.ts"
 import { decideRetry } from "./retry.ts"
 

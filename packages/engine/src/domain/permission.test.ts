@@ -1,7 +1,8 @@
+import { literalPattern, matchesWildcard } from "@meridian/protocol"
 import { constantFrom, array, assert, property, string } from "fast-check"
 import { expect, test } from "vitest"
 
-import { decidePermission, isDeniedEverywhere, literalPattern, matchesWildcard } from "./permission.ts"
+import { decidePermission, isDeniedEverywhere } from "./permission.ts"
 
 test.each([
   ["*", "anything at all", true],
@@ -65,4 +66,30 @@ test("a tool is hidden only when the last rule about it denies everything", () =
   expect(isDeniedEverywhere([allow("*", "*"), deny("bash", "*")], "bash")).toBe(true)
   expect(isDeniedEverywhere([deny("bash", "*"), allow("bash", "ls")], "bash")).toBe(false)
   expect(isDeniedEverywhere([deny("bash", "rm *")], "bash")).toBe(false)
+})
+
+test.each([
+  ["git status", "allow"],
+  ["git x; id", "ask"],
+  ["git $(id)", "ask"],
+  ["git log | sh", "ask"],
+  ["git log > a", "ask"],
+  ["git ${x@P}", "ask"],
+  ["git 'log;id'", "ask"],
+  ["(in sub) git status", "ask"],
+  ["git push", "deny"],
+  ["git push; id", "deny"],
+  ["(in sub) git push", "deny"],
+] as const)("a rule that allows git * covers plain words: %s is %s", (command, kind) => {
+  const rules = [allow("bash", "git *"), deny("bash", "git push*")]
+  expect(decidePermission({ action: "bash", resources: [command] }, rules, []).kind).toBe(kind)
+})
+
+test("an approval of one folder is none for another", () => {
+  const approvals = [{ action: "bash", resource: "(in one) make" }]
+  expect(
+    ["make", "(in one) make", "(in two) make"].map(
+      (command) => decidePermission({ action: "bash", resources: [command] }, [], approvals).kind,
+    ),
+  ).toEqual(["ask", "allow", "ask"])
 })

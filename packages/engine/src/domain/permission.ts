@@ -1,4 +1,6 @@
 /** Who may do what. Rules are read in order and the last match wins; what no rule matches is asked. */
+import { allowsCommand, concernsCommand, matchesWildcard } from "@meridian/protocol"
+
 export type Effect = "allow" | "ask" | "deny"
 
 export interface PermissionRule {
@@ -38,7 +40,8 @@ export const decidePermission = (
     if (rule?.effect === "allow") continue
     const approved = approvals.some(
       (approval) =>
-        matchesWildcard(approval.action, question.action) && matchesWildcard(approval.resource, resource),
+        matchesWildcard(approval.action, question.action) &&
+        covers({ ...approval, effect: "allow" }, question.action, resource),
     )
     if (!approved) asks = true
   }
@@ -50,52 +53,16 @@ const lastMatch = (
   action: string,
   resource: string,
 ): PermissionRule | undefined =>
-  rules.findLast((rule) => matchesWildcard(rule.action, action) && matchesWildcard(rule.resource, resource))
+  rules.findLast((rule) => matchesWildcard(rule.action, action) && covers(rule, action, resource))
+
+/** A pattern over commands is read word by word: what allows one command allows nothing a shell would do beside it. */
+const covers = ({ resource: pattern, effect }: PermissionRule, action: string, resource: string): boolean => {
+  if (action !== "bash") return matchesWildcard(pattern, resource)
+  return effect === "allow" ? allowsCommand(pattern, resource) : concernsCommand(pattern, resource)
+}
 
 /** A whole tool is not advertised when the last rule about it, on every resource, denies it. */
 export const isDeniedEverywhere = (rules: readonly PermissionRule[], action: string): boolean => {
   const rule = rules.findLast((candidate) => matchesWildcard(candidate.action, action))
   return rule?.effect === "deny" && rule.resource === "*"
-}
-
-/**
- * `*` is any run of characters, `?` is one; a trailing ` *` also matches nothing at all (`git status *` covers
- * `git status`); a backslash takes the meaning from a star, a question mark and itself. On a mismatch only the last star moves: never exponential, whatever the pattern.
- */
-/** As a pattern that matches this text and nothing else: approvals are saved as what the person saw. */
-export const literalPattern = (text: string): string => text.replaceAll(/[*?\\]/g, "\\$&")
-
-export const matchesWildcard = (pattern: string, text: string): boolean => {
-  if (pattern.endsWith(" *") && matchesExactly(pattern.slice(0, -2), text)) return true
-  return matchesExactly(pattern, text)
-}
-
-const matchesExactly = (pattern: string, text: string): boolean => {
-  let atPattern = 0
-  let atText = 0
-  let star = -1
-  let resumeAt = 0
-  while (atText < text.length) {
-    const escaped = isEscape(pattern, atPattern)
-    const wanted = pattern[escaped ? atPattern + 1 : atPattern]
-    if (wanted === "*" && !escaped) {
-      star = atPattern
-      resumeAt = atText
-      atPattern += 1
-    } else if ((wanted === "?" && !escaped) || wanted === text[atText]) {
-      atPattern += escaped ? 2 : 1
-      atText += 1
-    } else if (star >= 0) {
-      atPattern = star + 1
-      resumeAt += 1
-      atText = resumeAt
-    } else return false
-  }
-  while (pattern[atPattern] === "*") atPattern += 1
-  return atPattern === pattern.length
-}
-
-const isEscape = (pattern: string, at: number): boolean => {
-  const next = pattern[at + 1]
-  return pattern[at] === "\\" && (next === "*" || next === "?" || next === "\\")
 }

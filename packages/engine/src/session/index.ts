@@ -5,7 +5,14 @@ export { FoldedSessions, type Decision } from "./folded-sessions.ts"
 export { Locations, locationsLayer } from "./locations.ts"
 export { buildRequest, weighRequest } from "./request.ts"
 export { openSession, type SessionHandle } from "./session-handle.ts"
-export { BUILT_IN_AGENTS, DEFAULT_AGENT, Settings, type Agent, type SettingsValue } from "./settings.ts"
+export {
+  BUILT_IN_AGENTS,
+  DEFAULT_AGENT,
+  PLAN_RULES,
+  Settings,
+  type Agent,
+  type SettingsValue,
+} from "./settings.ts"
 export { Signals } from "./signals.ts"
 export type { TurnScene } from "./turn-scene.ts"
 export { admitPrompt, cancelInput } from "./inbox.ts"

@@ -37,13 +37,30 @@ export interface Agent {
 
 export const DEFAULT_AGENT = "build"
 
-/** `plan` looks and thinks; it changes nothing. */
+/**
+ * `plan` looks and thinks, whatever else is allowed: an agent's rules are read last, and no approval lifts a denial. Tools of
+ * MCP servers and embedders may act, so they are refused too.
+ */
+export const PLAN_RULES: readonly PermissionRule[] = [
+  { action: "*", resource: "*", effect: "deny" },
+  ...["read", "glob", "grep", "todo", "skill", "recall", "expand"].map((action): PermissionRule => ({
+    action,
+    resource: "*",
+    effect: "allow",
+  })),
+  ...["git status", "git log", "git diff"].map((resource): PermissionRule => ({
+    action: "bash",
+    resource,
+    effect: "allow",
+  })),
+]
+
 export const BUILT_IN_AGENTS: readonly Agent[] = [
   { name: DEFAULT_AGENT, rules: [] },
   {
     name: "plan",
     prompt:
-      "You are in plan mode: study the code and propose a plan. Do not change files; tools that would are refused.",
-    rules: [{ action: "edit", resource: "*", effect: "deny" }],
+      "You are in plan mode: study the code and propose a plan. Do not change files and run no commands; tools that would are refused.",
+    rules: PLAN_RULES,
   },
 ]

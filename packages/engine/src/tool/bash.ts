@@ -7,12 +7,15 @@ import { realpath } from "node:fs/promises"
 import { constants } from "node:os"
 import { normalize } from "node:path"
 
+import { commandResource } from "@meridian/protocol"
+
 import { ToolError } from "../port/tool.ts"
 import type { SelfBoundedTool } from "./bound-output.ts"
 import { throwIfAborted } from "./describe-error.ts"
 import { isDirectory } from "./glob.ts"
 import { inputShape, integer, optional, text } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
+import { hardenGit } from "./looking-git.ts"
 import type { ProcessGuard } from "./process-guard.ts"
 import { callMark, scopeMark } from "./process-mark.ts"
 import { askForExternal, resolvePath, type Place } from "./resolve-path.ts"
@@ -79,7 +82,7 @@ export const bashTool = (options: BashOptions): SelfBoundedTool => ({
     await askForExternal(scene, [directory], "Run a command")
     await scene.ask({
       action: "bash",
-      resources: [input.command],
+      resources: [commandResource(input.command, directory.fromHere)],
       title: input.description ?? input.command.slice(0, 200),
       detail: {
         command: input.command.slice(0, TOOL_LIMITS.detailCharacters),
@@ -91,11 +94,14 @@ export const bashTool = (options: BashOptions): SelfBoundedTool => ({
     if (!(await isDirectory(directory)))
       throw new ToolError("failed", `\`workdir\` ${JSON.stringify(directory.named)} is not a directory.`)
     const timeoutMs = input.timeout ?? TOOL_LIMITS.bashDefaultMs
+    const line = await hardenGit(
+      { command: input.command, environment: options.environment },
+      directory.absolute,
+    )
     const result = await runCommand({
-      command: input.command,
+      ...line,
       shell: options.shell ?? (existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh"),
       directory: directory.absolute,
-      environment: options.environment,
       callMark: callMark(scene),
       otherMarks: options.scope === undefined ? [] : [scopeMark(options.scope)],
       guard: options.guard,

@@ -2,10 +2,16 @@
  * Asking before acting. A question is an event, so it survives a restart; an answer is an event too, from this process or
  * another one. A call waits until the log has its answer.
  */
-import { Failure, messageId, permissionRequestId, type PermissionReply } from "@meridian/protocol"
+import {
+  Failure,
+  literalPattern,
+  messageId,
+  permissionRequestId,
+  type PermissionReply,
+} from "@meridian/protocol"
 import { Context, Effect, Layer } from "effect"
 
-import { decidePermission, literalPattern, type PermissionRule } from "../domain/permission.ts"
+import { decidePermission, type PermissionRule } from "../domain/permission.ts"
 import { findCall, requestsOf, type CallName, type Request } from "../domain/transcript/calls.ts"
 import { Ids } from "../port/ids.ts"
 import { Store } from "../port/store.ts"

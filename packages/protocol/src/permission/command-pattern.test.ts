@@ -69,11 +69,11 @@ test("what allows also concerns", () => {
 })
 
 test("a command for another folder is another resource, which no pattern covers", () => {
-  expect([undefined, "", ".", "sub"].map((folder) => commandResource("git status", folder))).toEqual([
-    "git status",
+  expect(["", ".", "sub", "a) b"].map((folder) => commandResource("git status", folder))).toEqual([
     "git status",
     "git status",
     "(in sub) git status",
+    "(in a%29 b) git status",
   ])
   const elsewhere = commandResource("git status", "sub")
   expect([
@@ -83,6 +83,14 @@ test("a command for another folder is another resource, which no pattern covers"
     allowsCommand("(in sub) git status", elsewhere),
     allowsCommand("*", elsewhere),
   ]).toEqual([false, false, false, true, true])
+})
+
+test("what asks or refuses is about a command wherever it is to run", () => {
+  expect(["sub", "a) b"].map((folder) => concernsCommand("rm *", commandResource("rm x", folder)))).toEqual([
+    true,
+    true,
+  ])
+  expect(concernsCommand("ls *", commandResource("rm x", "sub"))).toBe(false)
 })
 
 test("a hostile pattern costs no more than its length times the command's", () => {

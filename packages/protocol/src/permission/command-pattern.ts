@@ -24,16 +24,20 @@ export const allowsCommand = (pattern: string, command: string): boolean => {
   return matchesWords(wanted, read.words)
 }
 
-/** Whether a rule that asks or refuses is about a command: by its text, or by its words. */
-export const concernsCommand = (pattern: string, command: string): boolean =>
-  matchesWildcard(pattern, command) || allowsCommand(pattern, command)
+/** Whether a rule that asks or refuses is about a command: by its text or by its words, wherever it is to run. */
+export const concernsCommand = (pattern: string, resource: string): boolean =>
+  [resource, withoutFolder(resource)].some(
+    (command) => matchesWildcard(pattern, command) || allowsCommand(pattern, command),
+  )
 
 /**
- * What permissions call a command that is to run in another folder than the session's own. No pattern covers it: the same
- * words mean something else there. What was approved is this text, folder and all.
+ * What permissions call a command that is to run in another folder than the session's own. No pattern that allows covers
+ * it: the same words mean something else there. What a person approves is this text, folder and all.
  */
-export const commandResource = (command: string, folder: string | undefined): string =>
-  folder === undefined || folder === "." || folder === "" ? command : `(in ${folder}) ${command}`
+export const commandResource = (command: string, folder: string): string =>
+  folder === "." || folder === "" ? command : `(in ${folder.replaceAll(")", "%29")}) ${command}`
+
+const withoutFolder = (resource: string): string => resource.replace(/^\(in [^)]*\) /, "")
 
 const matchesWords = (wanted: readonly string[], words: readonly string[]): boolean => {
   const last = wanted.at(-1) ?? ""
