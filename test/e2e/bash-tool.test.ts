@@ -98,7 +98,7 @@ verifies(
     await bench.run({ command: "pwd", workdir: ".." }, scene)
     expect(scene.questions.map(({ action, resources }) => [action, resources])).toEqual([
       ["external_directory", [bench.space.base]],
-      ["bash", ["pwd"]],
+      ["bash", [`(in ${bench.space.base}) pwd`]],
     ])
     await expect(bench.run({ command: "pwd", workdir: "missing" })).rejects.toMatchObject({
       code: "not-found",

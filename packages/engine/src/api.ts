@@ -43,6 +43,8 @@ export interface EngineOptions {
   readonly agents?: readonly AgentConfig[]
   /** MCP servers as tool sources: `{ name, command, args }` or `{ name, url }`, or an object of them by name. */
   readonly mcp?: unknown
+  /** Variables that look like credentials and that commands and MCP servers may see all the same. */
+  readonly keepVariables?: readonly string[]
   /** What the model is told beside the conversation, besides the built-in sources. */
   readonly context?: readonly EmbedderSource[]
   /** Files, globs or addresses with instructions, in order of precedence. */

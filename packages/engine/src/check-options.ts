@@ -44,6 +44,8 @@ export const checkOptions = (options: EngineOptions): void => {
   for (const entry of optionalList(given["instructions"], "`instructions`"))
     if (typeof entry !== "string" || entry === "")
       throw invalid("`instructions` are paths, globs or addresses")
+  for (const name of optionalList(given["keepVariables"], "`keepVariables`"))
+    if (typeof name !== "string" || name === "") throw invalid("`keepVariables` are names of variables")
   const { recover } = given
   if (
     Array.isArray(recover)

@@ -35,6 +35,7 @@ import { readMcpServers } from "./tool/mcp-servers.ts"
 import { openMcp, type McpSource } from "./tool/mcp.ts"
 import type { ProcessGuard } from "./tool/process-guard.ts"
 import { openToolRegistry, type ToolRegistry } from "./tool/registry.ts"
+import { toolEnvironment } from "./tool/tool-environment.ts"
 
 export interface LocationOptions {
   readonly directory: string
@@ -54,18 +55,20 @@ export interface LocationOptions {
 
 export const openLocation = (place: LocationOptions): Effect.Effect<LocationServices, Failure, Scope.Scope> =>
   Effect.gen(function* () {
-    const { directory, options, guard, environment } = place
+    const { directory, options, guard } = place
     if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
       return yield* Effect.fail(new Failure("LOCATION_NOT_FOUND", { directory }))
     const { lookUp, together } = createLookUp(place.time.now)
     const files = createFileCache(lookUp, place.onRead)
     const skills = openSkillShelf({ directory, files, lookUp })
     const secrets = options.models.flatMap(secretsOf)
+    const environment = toolEnvironment(place.environment, { secrets, keep: options.keepVariables ?? [] })
     const registry = openToolRegistry({ outputDirectory: place.outputDirectory, hide: openHide(secrets) })
     registry.contribute([
       ...builtinTools({
         ...place,
         root: directory,
+        environment,
         references: options.references ?? [],
         hidePieces: openHidePieces(secrets),
       }),

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
 import { isLoopback, serveHttp } from "@meridian/server"
-import { openPlace, type PermissionTier, type World } from "@meridian/spaces"
+import { openPlace, readConfig, type PermissionTier, type World } from "@meridian/spaces"
 
 import { pageCompactions } from "../continuity/host-compactions.ts"
 import { loadEngineAgents } from "../direct/engine-agents.ts"
@@ -30,11 +30,13 @@ export const serveUntilStopped = async (
   const { models, defaultModel } = await loadEngineModels(world)
   const agents = await loadEngineAgents(world)
   const database = await openDatabase(input.database, world)
+  const { config } = await readConfig(world)
   removeOldToken(root)
   const server = await serveHttp({
     engine: {
       models,
       agents,
+      keepVariables: config["tools.keep_variables"],
       ...(input.permission === undefined
         ? {}
         : { permissions: permissionRules({ permission: input.permission, servers: [] }) }),

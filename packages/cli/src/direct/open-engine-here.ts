@@ -73,6 +73,7 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     }),
     agents,
     mcp: wish.mcp ?? [],
+    keepVariables: config["tools.keep_variables"],
     // Always there, so that a continued session is told when its standing text changed or went away.
     context: [
       {

@@ -89,3 +89,36 @@ describe("an answer that repeats the key", () => {
     ])
   })
 })
+
+describe("a key that a command encodes", () => {
+  const LONG = "sk-proj-Ab0+/9".repeat(9)
+  const hide = (text: string) => openHide([KEY, LONG])?.(text) ?? ""
+
+  test.each([
+    ["base64", (key: string) => Buffer.from(key).toString("base64")],
+    ["base64 with a line end", (key: string) => Buffer.from(`${key}\n`).toString("base64")],
+    ["base64 within a text", (key: string) => Buffer.from(`key=${key}; more`).toString("base64")],
+    ["base64 within another", (key: string) => Buffer.from(`k=${key}, more`).toString("base64")],
+    ["base64 for addresses", (key: string) => Buffer.from(key).toString("base64url")],
+    [
+      "base64 in lines",
+      (key: string) => Buffer.from(`x ${key}\n`).toString("base64").replaceAll(/.{76}/g, "$&\n"),
+    ],
+    ["hex", (key: string) => Buffer.from(key).toString("hex")],
+    ["upper hex", (key: string) => Buffer.from(key).toString("hex").toUpperCase()],
+    ["reversed", (key: string) => [...key].toReversed().join("")],
+    ["an address", (key: string) => `https://host/?k=${encodeURIComponent(key)}`],
+  ] as const)("as %s is hidden", (_name, encode) => {
+    for (const key of [KEY, LONG]) {
+      const shown = hide(`before ${encode(key)} after`)
+      expect(shown).toMatch(/^before .*<hidden>.* after$/s)
+      // What is left of it is its surroundings and at most an end that a neighbour could have changed.
+      expect(shown.replace("<hidden>", "").length).toBeLessThan(50)
+    }
+  })
+
+  test("leaves every other text as it is", () => {
+    const text = `${Buffer.from("nothing to see here, move along please".repeat(20)).toString("base64")}\n`
+    expect(hide(text)).toBe(text)
+  })
+})

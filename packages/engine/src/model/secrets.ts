@@ -4,6 +4,7 @@
  */
 import type { ModelEvent } from "../port/model.ts"
 import type { ModelConfig } from "./config.ts"
+import { brokenForms, formsOf } from "./encoded-key.ts"
 import { HIDDEN } from "./redact.ts"
 
 /** Key, secret headers, and a password before the host of the address. */
@@ -32,7 +33,7 @@ export type Hide = (text: string) => string
 /** Undefined when there is nothing to hide. */
 export const openHide = (secrets: readonly string[]): Hide | undefined => {
   const keys = keysOf(secrets)
-  return keys.length === 0 ? undefined : (text) => hideKeys(text, keys)
+  return keys === undefined ? undefined : (text) => hideKeys(text, keys)
 }
 
 /** One text that comes in pieces: what could begin a key waits for the next piece, or for the end. */
@@ -43,15 +44,15 @@ export interface HidePieces {
 
 export const openHidePieces = (secrets: readonly string[]): (() => HidePieces) | undefined => {
   const keys = keysOf(secrets)
-  return keys.length === 0 ? undefined : () => hidePieces(keys)
+  return keys === undefined ? undefined : () => hidePieces(keys)
 }
 
-const hidePieces = (keys: readonly string[]): HidePieces => {
+const hidePieces = (keys: Keys): HidePieces => {
   let held = ""
   return {
     push: (piece) => {
       const text = hideKeys(held + piece, keys)
-      const kept = longestBeginning(text, keys)
+      const kept = longestBeginning(text, keys.forms)
       held = kept === 0 ? "" : text.slice(-kept)
       return kept === 0 ? text : text.slice(0, -kept)
     },
@@ -69,10 +70,10 @@ export type HideEvents = (event: ModelEvent) => readonly ModelEvent[]
 /** For each answer one of its own; undefined when there is nothing to hide. */
 export const openHideEvents = (secrets: readonly string[]): (() => HideEvents) | undefined => {
   const keys = keysOf(secrets)
-  return keys.length === 0 ? undefined : () => watchFor(keys)
+  return keys === undefined ? undefined : () => watchFor(keys)
 }
 
-const watchFor = (keys: readonly string[]): HideEvents => {
+const watchFor = (keys: Keys): HideEvents => {
   const blocks = new Map<string, HidePieces>()
 
   const blockOf = (id: string): HidePieces => {
@@ -116,16 +117,27 @@ const withRest = (
   end: Extract<ModelEvent, { readonly id: string }>,
 ): readonly ModelEvent[] => (delta === "" ? [end] : [{ type, id: end.id, delta }, end])
 
-const keysOf = (secrets: readonly string[]): readonly string[] =>
-  [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_KEY)
+interface Keys {
+  readonly forms: readonly string[]
+  readonly broken: (text: string) => RegExp | undefined
+}
 
-const hideKeys = (text: string, keys: readonly string[]): string =>
-  keys.reduce((rest, key) => (rest.includes(key) ? rest.replaceAll(key, HIDDEN) : rest), text)
+/** Undefined when there is nothing to hide. */
+const keysOf = (secrets: readonly string[]): Keys | undefined => {
+  const forms = [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_KEY).flatMap(formsOf)
+  return forms.length === 0 ? undefined : { forms, broken: brokenForms(forms) }
+}
+
+const hideKeys = (text: string, { forms, broken }: Keys): string => {
+  let rest = forms.reduce((left, key) => (left.includes(key) ? left.replaceAll(key, HIDDEN) : left), text)
+  for (let found = broken(rest); found !== undefined; found = broken(rest)) rest = rest.replace(found, HIDDEN)
+  return rest
+}
 
 /** As JSON, because a key may stand anywhere in native data. Nothing is rebuilt when none is there. */
-const hideWhole = <Event extends ModelEvent>(event: Event, keys: readonly string[]): Event => {
+const hideWhole = <Event extends ModelEvent>(event: Event, { forms }: Keys): Event => {
   const text = JSON.stringify(event)
-  const found = keys.filter((key) => text.includes(asInJson(key)))
+  const found = forms.filter((key) => text.includes(asInJson(key)))
   if (found.length === 0) return event
   // eslint-disable-next-line eslint/no-restricted-properties, typescript/no-unsafe-type-assertion -- the event itself, one text replaced
   return JSON.parse(found.reduce((rest, key) => rest.replaceAll(asInJson(key), HIDDEN), text)) as Event

@@ -19,7 +19,7 @@ export interface Option {
   readonly minimum?: number
   readonly maximum?: number
   /** What the option decides when a project's file sets it: counts only where the user trusts the folder. */
-  readonly claims?: Extract<ClaimKind, "program" | "folder" | "rights" | "address">
+  readonly claims?: Extract<ClaimKind, "program" | "folder" | "variable" | "rights" | "address">
 }
 
 export const OPTIONS = {
@@ -181,6 +181,13 @@ export const OPTIONS = {
     description: "Whether prompts, answers and what tools did are sent to the collector, too.",
     variable: "MERIDIAN_TELEMETRY_CONTENT",
     claims: "address",
+  },
+  "tools.keep_variables": {
+    type: "strings",
+    default: [],
+    description:
+      "Variables that look like credentials and that commands and MCP servers of the engine may see all the same, such as NPM_TOKEN.",
+    claims: "variable",
   },
   "search_paths.agents": {
     type: "strings",
