@@ -87,7 +87,7 @@ describe("a key that a command prints in another form is hidden", () => {
   const forms: Readonly<Record<string, string>> = {
     base64: Buffer.from(KEY).toString("base64"),
     hex: Buffer.from(KEY).toString("hex"),
-    reversed: [...KEY].toReversed().join(""),
+    reversed: KEY.split("").toReversed().join(""),
     "part of an address": `https://host/?k=${encodeURIComponent(KEY)}`,
     "base64 of a line that holds it": Buffer.from(`the key is ${KEY}!`).toString("base64"),
   }

@@ -15,7 +15,7 @@ export const formsOf = (key: string): readonly string[] => {
       }),
       hex,
       hex.toUpperCase(),
-      [...key].reverse().join(""),
+      key.split("").toReversed().join(""),
       encodeURIComponent(key),
     ]),
   ]

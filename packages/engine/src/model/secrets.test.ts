@@ -106,7 +106,7 @@ describe("a key that a command encodes", () => {
     ],
     ["hex", (key: string) => Buffer.from(key).toString("hex")],
     ["upper hex", (key: string) => Buffer.from(key).toString("hex").toUpperCase()],
-    ["reversed", (key: string) => [...key].toReversed().join("")],
+    ["reversed", (key: string) => key.split("").toReversed().join("")],
     ["an address", (key: string) => `https://host/?k=${encodeURIComponent(key)}`],
   ] as const)("as %s is hidden", (_name, encode) => {
     for (const key of [KEY, LONG]) {
