@@ -90,7 +90,11 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     recover: database.isForeign ? false : wish.recover,
   })
   const names = [...new Set([...BUILT_IN, ...agents.map(({ name }) => name)])]
-  const telemetry = await openTelemetry({ engine, database: database.file, everySession: false }, world, false)
+  const telemetry = await openTelemetry(
+    { engine, database: database.file, everySession: false },
+    world,
+    false,
+  )
   return {
     engine: withTelemetry(engine, telemetry),
     model,
