@@ -286,6 +286,36 @@ verifies(
   "no is an answer too, and a changed value asks again",
 )
 
+verifies(
+  "trust.question",
+  async () => {
+    const { terminal, project } = scene("")
+    for (const [file, content] of [
+      [
+        ".claude/agents/boss.md",
+        '---\nname: boss\nsandbox: unrestricted\nallowed-tools: "Bash, Edit"\n---\nDo it.\n',
+      ],
+      [".claude/agents/quiet.md", "---\nname: quiet\n---\nLook.\n"],
+      [".claude/settings.json", "{}"],
+      [".mcp.json", "{}"],
+    ] as const) {
+      mkdirSync(dirname(join(project, file)), { recursive: true })
+      writeFileSync(join(project, file), content)
+    }
+    const first = terminal("start", "--new")
+    await first.until("agent  agent boss = full-access; tools Bash, Edit")
+    await first.until("hook   .claude/settings.json = Claude Code may run what it names")
+    await first.until("hook   .mcp.json = Claude Code may run what it names")
+    await first.until("[y/N]")
+    first.type("\r")
+    await first.exited
+    const second = terminal("start", "--new")
+    await second.exited
+    expect([first.text().includes("quiet"), second.text().includes("[y/N]")]).toEqual([false, false])
+  },
+  "agents that ask for rights and files that run programs are shown, and asked about once",
+)
+
 test("the question does not come to an agent, to a dry run, or where nobody sits", async () => {
   const { terminal, run, env, project } = scene(PROGRAM)
   const dry = terminal("start", "--new", "--dry-run")

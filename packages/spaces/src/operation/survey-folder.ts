@@ -6,7 +6,8 @@ import type { TrustEntry } from "../domain/trust.ts"
 import { loadConfig, type LoadedConfig } from "../store/config-file.ts"
 import { openPlace, type Place } from "../store/place.ts"
 import { databaseIn, judgeDatabase, markOfFile } from "./database-trust.ts"
-import { trustOf } from "./folder-trust.ts"
+import { agentClaims, hookClaims } from "./folder-claims.ts"
+import { folderOf, trustOf } from "./folder-trust.ts"
 import type { World } from "./world.ts"
 
 export interface Survey {
@@ -25,7 +26,12 @@ export const surveyFolder = async (world: SurveyWorld): Promise<Survey> => {
   const place = openPlace(world.env, world.cwd)
   const entry = trustOf(place, world.env)
   const loaded = await loadConfig({ ...world, root: place.root, trust: entry })
-  const database = await databaseClaim(place, world)
+  // In a home the agents and hooks are the user's own.
+  const isHome = folderOf(place).path === folderOf({ project: world.env["HOME"] ?? "" }).path
+  const shown = [
+    ...(isHome ? [] : [...(await agentClaims(place, loaded.config)), ...hookClaims(place)]),
+    ...(await databaseClaim(place, world)),
+  ]
   const ignored = loaded.ignored
     .filter(({ why }) => why === "untrusted" || why === "changed")
     .map(({ claim }) => claim)
@@ -33,8 +39,9 @@ export const surveyFolder = async (world: SurveyWorld): Promise<Survey> => {
     place,
     entry,
     loaded,
-    claims: [...loaded.claims, ...database],
-    open: [...ignored, ...database],
+    claims: [...loaded.claims, ...shown],
+    // A folder that is trusted may change its agents and hooks: no right and no program of ours depends on them.
+    open: [...ignored, ...shown.filter(({ kind }) => kind === "database" || entry?.tier === undefined)],
   }
 }
 
