@@ -88,9 +88,11 @@ export const checkDelivery = (delivery: unknown): void => {
     throw invalid(`Delivery is "steer" or "queue", not ${JSON.stringify(delivery)}`)
 }
 
+const REPLIES: ReadonlySet<unknown> = new Set(["once", "always", "session", "reject"])
+
 export const checkReply = (reply: unknown): void => {
-  if (reply !== "once" && reply !== "always" && reply !== "reject")
-    throw invalid('A reply is "once", "always" or "reject"')
+  if (!REPLIES.has(reply))
+    throw invalid('A reply is "once", "always", "session" or "reject"')
 }
 
 export const checkSequence = (after: unknown): void => {

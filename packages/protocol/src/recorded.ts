@@ -58,7 +58,11 @@ export const RECORDED_CONTENT = taggedBy(
 )
 export type RecordedContent = TypeOf<typeof RECORDED_CONTENT>
 
-export const PERMISSION_REPLY = oneOf("once", "always", "reject")
+/**
+ * `always` saves an approval for the project: this command, this file. `session` answers a question about an edit and allows
+ * every edit of the session that no narrower rule asks about.
+ */
+export const PERMISSION_REPLY = oneOf("once", "always", "session", "reject")
 export type PermissionReply = TypeOf<typeof PERMISSION_REPLY>
 
 export const TODO_ITEM = objectOf({

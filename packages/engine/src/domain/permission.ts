@@ -26,7 +26,7 @@ export interface Question {
 
 /**
  * The engine's rules come first, the agent's after them, so an agent can be stricter or freer than the rest. A saved
- * approval answers what would be asked; it never lifts a denial.
+ * approval answers what would be asked; it never lifts a denial, and a broad one does not answer for a narrow rule.
  */
 export const decidePermission = (
   question: Question,
@@ -38,8 +38,11 @@ export const decidePermission = (
     const rule = lastMatch(rules, question.action, resource)
     if (rule?.effect === "deny") return { kind: "deny", rule }
     if (rule?.effect === "allow") continue
+    const isSpecial = rule !== undefined && rule.resource !== "*"
     const approved = approvals.some(
       (approval) =>
+        // Whoever allowed everything did not think of what a rule of its own asks about.
+        !(isSpecial && approval.resource === "*") &&
         matchesWildcard(approval.action, question.action) &&
         covers({ ...approval, effect: "allow" }, question.action, resource),
     )

@@ -86,9 +86,12 @@ const makePermissions = Effect.gen(function* () {
   let closing = false
 
   const judge = ({ asker, question }: Waiting) =>
-    Effect.map(store.approvals(asker.project), (approvals) =>
-      decidePermission(question, asker.rules, approvals),
-    )
+    Effect.gen(function* () {
+      const saved = yield* store.approvals(asker.project)
+      const { allowed } = yield* callsOf(asker)
+      const here = allowed.map((action) => ({ action, resource: "*" }))
+      return decidePermission(question, asker.rules, [...saved, ...here])
+    })
 
   const callsOf = (asker: Asker) =>
     Effect.map(sessions.current(asker.session.id), ({ transcript }) => transcript.calls)
@@ -181,11 +184,13 @@ const makePermissions = Effect.gen(function* () {
       yield* sessions.write({ session: sessionID, durability: "acknowledged" }, ({ calls, choices }) => {
         const request = calls.requests.get(requestID)
         if (request === undefined || request.reply !== undefined) return { kind: "refuse", failure: notFound }
+        if (answer.reply === "session" && request.action !== "edit")
+          return { kind: "refuse", failure: EDITS_ONLY }
         const directory = choices.location?.directory ?? ""
         const events = [replied(answer, request, { parked, directory })]
         return { kind: "append", events, answer: () => undefined }
       })
-      if (answer.reply === "always") yield* answerOthers
+      if (answer.reply === "always" || answer.reply === "session") yield* answerOthers
       return { sessionID, parked }
     })
 
@@ -238,6 +243,8 @@ const makePermissions = Effect.gen(function* () {
       ),
   })
 })
+
+const EDITS_ONLY = new Failure("INVALID_INPUT", { what: 'Only a question about an edit is answered with "session"' })
 
 const isSame = ({ action, resources }: Request, question: PermissionQuestion): boolean =>
   action === question.action && resources.join("\0") === question.resources.join("\0")

@@ -12,7 +12,7 @@ import type {
   StopReason,
 } from "@agentclientprotocol/sdk"
 import type { Engine, SessionEvent, SessionInfo } from "@meridian/engine"
-import { Failure, oneLine, type Prompt } from "@meridian/protocol"
+import { Failure, oneLine, type PermissionReply, type Prompt } from "@meridian/protocol"
 
 import { followEvents, type Follower } from "../session/follow-events.ts"
 import { settled } from "../session/settled.ts"
@@ -128,7 +128,7 @@ export const openDoor = async (options: DoorOptions): Promise<Door> => {
 
   const reply = async (
     requestID: string,
-    answer: { readonly reply: "once" | "always" | "reject"; readonly message?: string },
+    answer: { readonly reply: PermissionReply; readonly message?: string },
   ): Promise<void> => {
     try {
       await permissions.reply({ requestID, ...answer })

@@ -12,6 +12,7 @@ export type Answer =
 export const permissionOptions = (question: Pick<Question, "always" | "action">): PermissionOption[] => [
   { optionId: "once", kind: "allow_once", name: "Allow once" },
   { optionId: "always", kind: "allow_always", name: alwaysName(question) },
+  ...(question.action === "edit" ? [SESSION] : []),
   { optionId: "reject", kind: "reject_once", name: "Reject" },
 ]
 
@@ -20,10 +21,17 @@ export const answerOf = ({ outcome }: RequestPermissionResponse): Answer => {
   switch (outcome.optionId) {
     case "once":
     case "always":
+    case "session":
       return { tag: "reply", reply: outcome.optionId }
     default:
       return { tag: "reply", reply: "reject" }
   }
+}
+
+const SESSION: PermissionOption = {
+  optionId: "session",
+  kind: "allow_always",
+  name: "Allow every edit in this session",
 }
 
 const LONGEST_NAME = 120

@@ -54,8 +54,13 @@ export const Question = (props: {
           Allow once
         </button>
         <button type="button" disabled={isActing} onClick={() => reply("always")}>
-          Always allow
+          {question.action === "edit" ? "Allow this file" : "Always allow"}
         </button>
+        {question.action === "edit" ? (
+          <button type="button" disabled={isActing} onClick={() => reply("session")}>
+            All edits of this session
+          </button>
+        ) : null}
         <button type="button" class="danger" disabled={isActing} onClick={() => reply("reject")}>
           Reject
         </button>

@@ -13,7 +13,7 @@ import { cutTo, wrapText } from "./columns.ts"
 import { decideInterrupt, decideKey, type Deed, type Situation } from "./decide.ts"
 import { clear, EMPTY_EDITOR, type Editor } from "./editor.ts"
 import { historyRows, inputOf, readHistory, waitingRows } from "./history.ts"
-import { ANSWERS, questionRows } from "./question.ts"
+import { answersTo, questionRows } from "./question.ts"
 import { layOut, usable, type Live } from "./screen.ts"
 import { HELP, sessionCommands } from "./session-command.ts"
 import { readTyped } from "./slash-command.ts"
@@ -82,7 +82,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     return layOut(
       {
         going: view.going(usable(size)),
-        question: question === undefined ? [] : questionRows(question, { size, style, hint: hintNow() }),
+        question: question === undefined ? [] : questionRows(question, { size, style, hint: hintNow(question.action) }),
         status:
           work.isWorking() && question === undefined
             ? statusRow({ stopping: work.isStopping(), waiting }, { width: usable(size), style })
@@ -94,7 +94,8 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     )
   }
 
-  const hintNow = (): string => hintFor({ explaining: explaining !== undefined, draft: editor.text })
+  const hintNow = (action: string): string =>
+    hintFor({ action, explaining: explaining !== undefined, draft: editor.text })
 
   const tell = (...rows: readonly string[]): void => terminal.draw(rows, live())
   const redraw = (): void => tell()
@@ -188,7 +189,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
 
   const situation = (): Situation => ({
     editor,
-    question: view.question()?.id,
+    question: view.question(),
     explaining,
     working: work.isWorking(),
     stopping: work.isStopping(),
@@ -253,7 +254,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     tell(...view.event(event, width()))
     const question = view.question()
     if (terminal.isDumb && event.type === "session.next.permission.asked.1" && question !== undefined)
-      tell(...questionRows(question, { size: terminal.size(), style, hint: ANSWERS }))
+      tell(...questionRows(question, { size: terminal.size(), style, hint: answersTo(question.action) }))
   })
 
   const gone = new AbortController()

@@ -10,7 +10,7 @@ const IDLE: Situation = {
   working: false,
   stopping: false,
 }
-const ASKED: Situation = { ...IDLE, working: true, question: "per_1" }
+const ASKED: Situation = { ...IDLE, working: true, question: { id: "per_1", action: "bash" } }
 const written = (text: string) => ({ ...EMPTY_EDITOR, text, cursor: text.length })
 const plain = (sequence: string): Key => ({ name: sequence, sequence, ctrl: false, meta: false })
 const ctrl = (name: string): Key => ({ name, sequence: "", ctrl: true, meta: false })

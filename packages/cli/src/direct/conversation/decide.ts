@@ -6,8 +6,8 @@ import { answerOf } from "./question.ts"
 
 export interface Situation {
   readonly editor: Editor
-  /** The id of the oldest open question. */
-  readonly question: string | undefined
+  /** The oldest one that is open. */
+  readonly question: { readonly id: string; readonly action: string } | undefined
   /** The question whose refusal is being explained. */
   readonly explaining: string | undefined
   readonly working: boolean
@@ -65,12 +65,12 @@ export const decideInterrupt = ({ editor, explaining, working, stopping }: Situa
 }
 
 const decideAnswer = ({ question }: Situation, character: string): Deed | undefined => {
-  const answer = question === undefined ? undefined : answerOf(character)
+  const answer = question === undefined ? undefined : answerOf(character, question.action)
   if (question === undefined || answer === undefined) return undefined
   if (answer.tag === "show") return answer
   return answer.tag === "explain"
-    ? { tag: "explain", requestID: question }
-    : { tag: "answer", requestID: question, reply: answer.reply }
+    ? { tag: "explain", requestID: question.id }
+    : { tag: "answer", requestID: question.id, reply: answer.reply }
 }
 
 const decideEdit = (now: Situation, key: Key): Deed => {

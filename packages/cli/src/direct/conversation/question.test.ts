@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 
 import { wholeCall } from "./call-content.ts"
-import { ANSWERS, answerOf, questionRows } from "./question.ts"
+import { answersTo, answerOf, questionRows } from "./question.ts"
 import { styleFor } from "./style.ts"
 
 const style = styleFor({ NO_COLOR: "1", TERM: "xterm" })
@@ -39,7 +39,7 @@ test("what would be written is shown, and the answers fit at any width", () => {
   }
   const input = { path: "a.txt", oldString: "one\n", newString: "two\nthree\n" }
   expect(
-    questionRows({ ...question, input }, { size: { columns: 100, rows: 24 }, style, hint: ANSWERS }),
+    questionRows({ ...question, input }, { size: { columns: 100, rows: 24 }, style, hint: answersTo("bash") }),
   ).toEqual([
     "Allow edit? Edit a.txt",
     "  a.txt",
@@ -47,11 +47,11 @@ test("what would be written is shown, and the answers fit at any width", () => {
     "    + two",
     "    + three",
     "  always: exactly this, in this project",
-    ANSWERS,
+    answersTo("bash"),
   ])
   const narrow = questionRows(
     { ...question, input },
-    { size: { columns: 20, rows: 24 }, style, hint: ANSWERS },
+    { size: { columns: 20, rows: 24 }, style, hint: answersTo("bash") },
   )
   expect(narrow.at(-1)).toBe("y/a/n/f, v views")
   expect(narrow.every((row) => row.length < 20)).toBe(true)
@@ -125,7 +125,7 @@ test("what a tool from elsewhere is given is bounded, and nothing at all is said
 })
 
 test("only these keys answer", () => {
-  expect(["y", "A", "n", "f", "x", "", "yes", "\r"].map((key) => answerOf(key)?.tag)).toEqual([
+  expect(["y", "A", "n", "f", "x", "", "yes", "\r"].map((key) => answerOf(key, "bash")?.tag)).toEqual([
     "reply",
     "reply",
     "reply",
@@ -135,4 +135,14 @@ test("only these keys answer", () => {
     undefined,
     undefined,
   ])
+})
+
+test("an edit has three answers that allow: this one, this file, all of the session", () => {
+  expect(["y", "a", "s"].map((key) => answerOf(key, "edit"))).toEqual([
+    { tag: "reply", reply: "once" },
+    { tag: "reply", reply: "always" },
+    { tag: "reply", reply: "session" },
+  ])
+  expect(answerOf("s", "bash")).toBeUndefined()
+  expect(answersTo("edit")).toContain("[y] once  [a] this file  [s] all edits of this session")
 })

@@ -16,17 +16,29 @@ export type Answer =
   /** Answers nothing yet: all of it goes to the scrollback. */
   | { readonly tag: "show" }
 
-export const ANSWERS = "[y] once  [a] always  [n] no  [f] no, and say why  [v] view all"
+const ANSWERS = "[y] once  [a] always  [n] no  [f] no, and say why  [v] view all"
+
+const EDIT_ANSWERS =
+  "[y] once  [a] this file  [s] all edits of this session  [n] no  [f] no, and say why  [v] view all"
+
+export const answersTo = (action: string): string => (isEdit(action) ? EDIT_ANSWERS : ANSWERS)
 
 /** Where those would take more than two rows. */
-const SHORT_ANSWERS = "y/a/n/f, v views"
+const SHORT_ANSWERS: Readonly<Record<string, string>> = {
+  [ANSWERS]: "y/a/n/f, v views",
+  [EDIT_ANSWERS]: "y/a/s/n/f, v views",
+}
 
-export const answerOf = (character: string): Answer | undefined => {
+const isEdit = (action: string): boolean => action === "edit"
+
+export const answerOf = (character: string, action: string): Answer | undefined => {
   switch (character.toLowerCase()) {
     case "y":
       return { tag: "reply", reply: "once" }
     case "a":
       return { tag: "reply", reply: "always" }
+    case "s":
+      return isEdit(action) ? { tag: "reply", reply: "session" } : undefined
     case "n":
       return { tag: "reply", reply: "reject" }
     case "f":
@@ -58,7 +70,14 @@ export const questionRows = (
     style.notice(cutTo(`Allow ${oneLine(question.action)}?${isNew ? ` ${title}` : ""}`, width)),
     ...shown,
     broader === ""
-      ? style.dim(cutTo("  always: exactly this, in this project", width))
+      ? style.dim(
+          cutTo(
+            isEdit(question.action)
+              ? "  this file: whatever is written to it, in this project"
+              : "  always: exactly this, in this project",
+            width,
+          ),
+        )
       : style.notice(cutTo(`  always would allow in this project: ${broader}`, width)),
     ...(cut === 0
       ? []
@@ -83,5 +102,6 @@ const broaderThan = ({ always, resources }: Question): string => {
 
 const hintRows = (hint: string, width: number): readonly string[] => {
   const rows = wrapText(hint, width)
-  return hint === ANSWERS && rows.length > 2 ? wrapText(SHORT_ANSWERS, width) : rows
+  const short = SHORT_ANSWERS[hint]
+  return short !== undefined && rows.length > 2 ? wrapText(short, width) : rows
 }

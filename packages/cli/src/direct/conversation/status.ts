@@ -3,7 +3,7 @@ import type { ModelConfig } from "@meridian/engine"
 
 import { cutTo, wrapText } from "./columns.ts"
 import { describeSpent, isPriced, type Spent } from "./describe.ts"
-import { ANSWERS } from "./question.ts"
+import { answersTo } from "./question.ts"
 import type { Style } from "./style.ts"
 
 export const statusRow = (
@@ -15,14 +15,17 @@ export const statusRow = (
 }
 
 export const hintFor = ({
+  action,
   explaining,
   draft,
 }: {
+  /** What the question is about. */
+  readonly action: string
   readonly explaining: boolean
   readonly draft: string
 }): string => {
   if (explaining) return "Say why and press Enter; Esc goes back."
-  return draft === "" ? ANSWERS : "Send or clear (Ctrl-U) what you are writing, then answer."
+  return draft === "" ? answersTo(action) : "Send or clear (Ctrl-U) what you are writing, then answer."
 }
 
 export interface Settled {

@@ -169,6 +169,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         const call = question === undefined ? undefined : running.get(question.callID)
         if (question === undefined || call === undefined) return []
         if (reply !== "reject") running.set(question.callID, { ...call, state: "runs" })
+        if (reply === "session") return [style.dim("Edits are allowed from now on in this session.")]
         return reply === "always" ? [style.dim("Allowed from now on in this project.")] : []
       }
       case "session.next.retried.1": {

@@ -35,9 +35,11 @@ export interface Calls {
   readonly open: readonly OpenCall[]
   /** Requests of open calls, answered or not, by id. */
   readonly requests: ReadonlyMap<string, Request>
+  /** Actions that a person allowed for the rest of the session. */
+  readonly allowed: readonly string[]
 }
 
-export const NO_CALLS: Calls = { open: [], requests: new Map() }
+export const NO_CALLS: Calls = { open: [], requests: new Map(), allowed: [] }
 
 export const foldCalls = (calls: Calls, events: readonly LoggedEvent[]): Calls =>
   events.reduce(foldOne, calls)
@@ -79,7 +81,9 @@ const foldOne = (calls: Calls, event: LoggedEvent): Calls => {
       if (request === undefined) return calls
       const answered = { reply, parked, ...(message === undefined ? {} : { message }) }
       const requests = new Map(calls.requests).set(requestID, { ...request, reply: answered })
-      return setRestartable({ ...calls, requests }, request, parked)
+      const allowed =
+        reply === "session" ? [...new Set([...calls.allowed, request.action])] : calls.allowed
+      return setRestartable({ ...calls, requests, allowed }, request, parked)
     }
     default:
       return calls
@@ -99,6 +103,7 @@ const settle = (calls: Calls, call: CallName): Calls => {
   if (findCall(calls, call) === undefined) return calls
   const requests = [...calls.requests].filter(([, request]) => !isSame(request, call))
   return {
+    ...calls,
     open: calls.open.filter((other) => !isSame(other, call)),
     requests: requests.length === calls.requests.size ? calls.requests : new Map(requests),
   }
