@@ -118,6 +118,48 @@ describe("replies", () => {
     ])
   })
 
+  verifies("permission.session", async () => {
+    const write = (path: string) => ({ tools: [{ name: "write", input: { path, content: "x" } }] })
+    await using scene = await openEngineScene(
+      [write("a.txt"), write("b.txt"), write(".claude/settings.json"), { text: "done" }, write("c.txt")],
+      {
+        permissions: [
+          { action: "edit", resource: "*", effect: "ask" },
+          { action: "edit", resource: ".claude/*", effect: "ask" },
+        ],
+      },
+    )
+    const { engine } = scene
+    await engine.sessions.prompt(go)
+    await engine.permissions.reply({ requestID: (await asked(engine)).id, reply: "session" })
+    const guarded = await asked(engine, 2)
+    expect(guarded.resource).toBe(".claude/settings.json")
+    await engine.permissions.reply({ requestID: guarded.id, reply: "reject" })
+    await engine.sessions.wait(sessionID)
+    expect(await conversation(engine)).toEqual([
+      "user: go",
+      "write: completed",
+      "write: completed",
+      "write: error",
+      "assistant: done",
+    ])
+    const other = await engine.sessions.create({ location: { directory: scene.directory } })
+    await engine.sessions.prompt({ sessionID: other.id, prompt: { text: "go" } })
+    await untilEvent(engine, "permission.asked", 1, other.id)
+    expect((await engine.permissions.list({ sessionID: other.id })).map(({ resource }) => resource)).toEqual([
+      "c.txt",
+    ])
+  })
+
+  test("only an edit is answered for the session", async () => {
+    await using scene = await scripted()
+    const { engine } = scene
+    await engine.sessions.prompt(go)
+    const { id } = await asked(engine)
+    expect(await codeOf(engine.permissions.reply({ requestID: id, reply: "session" }))).toBe("INVALID_INPUT")
+    expect(await engine.permissions.list()).toHaveLength(1)
+  })
+
   verifies("permission.always", async () => {
     await using scene = await scripted()
     const { engine } = scene

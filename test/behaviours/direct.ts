@@ -20,7 +20,7 @@ export const DIRECT_BEHAVIOURS = {
   },
   "direct.permission-keys": {
     seed: "issue 5",
-    says: "y allows once, a always, n rejects, f rejects with words that reach the model",
+    says: "y allows once, a always (an edit: its file), s all edits of the session, n rejects, f rejects with words that reach the model",
   },
   "direct.steer": {
     seed: "issue 5",

@@ -103,6 +103,9 @@ export const ENGINE_BEHAVIOURS = {
   "permission.ask-default": promise("what no rule matches is asked"),
   "permission.once": promise("once lets this call through and no other"),
   "permission.always": promise("always is saved for the project and answers later questions"),
+  "permission.session": promise(
+    "session allows every edit of this session, and no other session's; what a narrower rule asks is asked still",
+  ),
   "permission.reject-feedback": promise("a rejection with words reaches the model"),
   "permission.durable": promise("an open question survives a restart, and its answer goes on with the call"),
   "permission.agent-rules": promise("rules of the agent stand above saved approvals"),

@@ -91,8 +91,7 @@ export const checkDelivery = (delivery: unknown): void => {
 const REPLIES: ReadonlySet<unknown> = new Set(["once", "always", "session", "reject"])
 
 export const checkReply = (reply: unknown): void => {
-  if (!REPLIES.has(reply))
-    throw invalid('A reply is "once", "always", "session" or "reject"')
+  if (!REPLIES.has(reply)) throw invalid('A reply is "once", "always", "session" or "reject"')
 }
 
 export const checkSequence = (after: unknown): void => {

@@ -64,7 +64,7 @@ test.each([
   [
     "session.next.permission.replied.1",
     { requestID: "p", reply: "yes", parked: false },
-    '`reply` must be one of once, always, reject, not "yes"',
+    '`reply` must be one of once, always, session, reject, not "yes"',
   ],
   [
     "session.next.epoch.started.1",

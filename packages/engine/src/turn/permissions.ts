@@ -244,7 +244,9 @@ const makePermissions = Effect.gen(function* () {
   })
 })
 
-const EDITS_ONLY = new Failure("INVALID_INPUT", { what: 'Only a question about an edit is answered with "session"' })
+const EDITS_ONLY = new Failure("INVALID_INPUT", {
+  what: 'Only a question about an edit is answered with "session"',
+})
 
 const isSame = ({ action, resources }: Request, question: PermissionQuestion): boolean =>
   action === question.action && resources.join("\0") === question.resources.join("\0")

@@ -111,4 +111,9 @@ const aside = (message: string | undefined): string =>
   message === undefined || message === "" ? "" : `: ${message}`
 
 const MARK = { pending: "[ ]", in_progress: "[~]", completed: "[x]", cancelled: "[-]" } as const
-const ANSWER = { once: "allowed once", always: "always allowed", reject: "rejected" } as const
+const ANSWER = {
+  once: "allowed once",
+  always: "always allowed",
+  session: "allowed for all edits of this session",
+  reject: "rejected",
+} as const

@@ -82,7 +82,10 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     return layOut(
       {
         going: view.going(usable(size)),
-        question: question === undefined ? [] : questionRows(question, { size, style, hint: hintNow(question.action) }),
+        question:
+          question === undefined
+            ? []
+            : questionRows(question, { size, style, hint: hintNow(question.action) }),
         status:
           work.isWorking() && question === undefined
             ? statusRow({ stopping: work.isStopping(), waiting }, { width: usable(size), style })

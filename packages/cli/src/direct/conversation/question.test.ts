@@ -39,22 +39,25 @@ test("what would be written is shown, and the answers fit at any width", () => {
   }
   const input = { path: "a.txt", oldString: "one\n", newString: "two\nthree\n" }
   expect(
-    questionRows({ ...question, input }, { size: { columns: 100, rows: 24 }, style, hint: answersTo("bash") }),
+    questionRows(
+      { ...question, input },
+      { size: { columns: 100, rows: 24 }, style, hint: answersTo("edit") },
+    ),
   ).toEqual([
     "Allow edit? Edit a.txt",
     "  a.txt",
     "    - one",
     "    + two",
     "    + three",
-    "  always: exactly this, in this project",
-    answersTo("bash"),
+    "  this file: whatever is written to it, in this project",
+    answersTo("edit"),
   ])
   const narrow = questionRows(
     { ...question, input },
-    { size: { columns: 20, rows: 24 }, style, hint: answersTo("bash") },
+    { size: { columns: 24, rows: 24 }, style, hint: answersTo("edit") },
   )
-  expect(narrow.at(-1)).toBe("y/a/n/f, v views")
-  expect(narrow.every((row) => row.length < 20)).toBe(true)
+  expect(narrow.at(-1)).toBe("y/a/s/n/f, v views")
+  expect(narrow.every((row) => row.length < 24)).toBe(true)
 })
 
 test("all of a call can be seen: a command, a text, a patch", () => {

@@ -81,8 +81,7 @@ const foldOne = (calls: Calls, event: LoggedEvent): Calls => {
       if (request === undefined) return calls
       const answered = { reply, parked, ...(message === undefined ? {} : { message }) }
       const requests = new Map(calls.requests).set(requestID, { ...request, reply: answered })
-      const allowed =
-        reply === "session" ? [...new Set([...calls.allowed, request.action])] : calls.allowed
+      const allowed = reply === "session" ? [...new Set([...calls.allowed, request.action])] : calls.allowed
       return setRestartable({ ...calls, requests, allowed }, request, parked)
     }
     default:
