@@ -160,6 +160,38 @@ describe("replies", () => {
     expect(await engine.permissions.list()).toHaveLength(1)
   })
 
+  verifies("permission.revoke", async () => {
+    await using scene = await scripted()
+    const { engine } = scene
+    await engine.sessions.prompt(go)
+    await engine.permissions.reply({ requestID: (await asked(engine)).id, reply: "always" })
+    await engine.sessions.wait(sessionID)
+    // A fork has the same answer in its history.
+    await engine.sessions.fork({ sessionID, id: "ses_fork" })
+    const [saved, ...more] = await engine.permissions.saved()
+    expect([saved, more]).toEqual([
+      {
+        id: expect.stringMatching(/^apr_[0-9a-f]{16}$/),
+        project: scene.directory,
+        action: "act",
+        resource: "\\*",
+        sessionID,
+        time: expect.any(Number),
+      },
+      [],
+    ])
+    await engine.permissions.revoke({ id: saved?.id ?? "" })
+    expect(await engine.permissions.saved()).toEqual([])
+    expect(await codeOf(engine.permissions.revoke({ id: saved?.id ?? "" }))).toBe("APPROVAL_NOT_FOUND")
+    expect(await codeOf(engine.permissions.revoke({ id: "apr_0" }))).toBe("APPROVAL_NOT_FOUND")
+    const again = await scene.reopen({
+      models: scene.options.models.map((model) => ({ ...model, script: [act] })),
+    })
+    await again.sessions.prompt({ sessionID, prompt: { text: "again" } })
+    await untilEvent(again, "permission.asked", 2)
+    expect(await again.permissions.list()).toHaveLength(1)
+  })
+
   verifies("permission.always", async () => {
     await using scene = await scripted()
     const { engine } = scene

@@ -106,6 +106,9 @@ export const ENGINE_BEHAVIOURS = {
   "permission.session": promise(
     "session allows every edit of this session, and no other session's; what a narrower rule asks is asked still",
   ),
+  "permission.revoke": promise(
+    "saved approvals can be listed and revoked; a revoked one is asked again, also after a rebuild",
+  ),
   "permission.reject-feedback": promise("a rejection with words reaches the model"),
   "permission.durable": promise("an open question survives a restart, and its answer goes on with the call"),
   "permission.agent-rules": promise("rules of the agent stand above saved approvals"),

@@ -6,6 +6,10 @@ export const TRUST_BEHAVIOURS = {
     seed: "issue 18",
     says: "trust lies with the user in one file nobody else can read, and MERIDIAN_TRUST moves it",
   },
+  "permissions.command": {
+    seed: "issue 18",
+    says: "meridian permissions list shows what was allowed for good, and permissions revoke takes it back",
+  },
   "trust.commands": {
     seed: "issue 18",
     says: "meridian trust, trust list and untrust say and change which folders count; init trusts its folder",

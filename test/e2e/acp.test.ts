@@ -89,6 +89,7 @@ verifies("acp.turn", async () => {
   expect(question?.options.map(({ kind, name }) => `${kind}: ${name}`)).toEqual([
     "allow_once: Allow once",
     "allow_always: Always allow edit in this project: README.md",
+    "allow_always: Allow every edit in this session",
     "reject_once: Reject",
   ])
   sound(acp)

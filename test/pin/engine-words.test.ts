@@ -52,6 +52,7 @@ test("events of every version ever written can still be read", () => {
       },
     ],
     ["session.next.permission.replied.1", { requestID: "p", reply: "once", parked: false }],
+    ["session.next.permission.revoked.1", { project: "/p", action: "a", resource: "r" }],
     ["session.next.epoch.started.1", { baseline: "", snapshot, cause: "first" }],
     ["session.next.context.updated.1", { messageID: "m", text: "", changed: snapshot, removed: [] }],
     ["session.next.instruction.discovered.1", { path: "/a" }],

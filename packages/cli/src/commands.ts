@@ -6,6 +6,7 @@ import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
 import { DIRECT } from "./command/direct.meta.ts"
 import { INIT } from "./command/init.meta.ts"
+import { PERMISSIONS_LIST, PERMISSIONS_REVOKE } from "./command/permissions.meta.ts"
 import { EXPAND, RECALL } from "./command/recall.meta.ts"
 import { SEARCH } from "./command/search.meta.ts"
 import { SERVE } from "./command/serve.meta.ts"
@@ -20,6 +21,8 @@ export const COMMANDS: readonly Registration[] = [
   register(RECALL, async () => (await import("./command/recall.ts")).recall),
   register(EXPAND, async () => (await import("./command/recall.ts")).expand),
   register(SEARCH, async () => (await import("./command/search.ts")).search),
+  register(PERMISSIONS_LIST, async () => (await import("./command/permissions.ts")).permissionsList),
+  register(PERMISSIONS_REVOKE, async () => (await import("./command/permissions.ts")).permissionsRevoke),
   register(SESSION_LIST, async () => (await import("./command/session.ts")).sessionList),
   register(SESSION_COMPACTIONS, async () => (await import("./command/session.ts")).sessionCompactions),
   register(SESSION_RESTORE, async () => (await import("./command/session.ts")).sessionRestore),

@@ -22,7 +22,7 @@ import type { ModelConfig } from "./model/config.ts"
 import type { EventText } from "./port/store.ts"
 import type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
 import type { EmbedderTool } from "./tool/embedder-tool.ts"
-import type { OpenPermissionRequest, PermissionAnswer } from "./turn/index.ts"
+import type { OpenPermissionRequest, PermissionAnswer, SavedPermission } from "./turn/index.ts"
 
 export interface AgentConfig {
   readonly name: string
@@ -238,6 +238,10 @@ export interface PermissionsApi {
   /** Open requests, of one session or of all. */
   readonly list: (input?: { readonly sessionID?: string }) => Promise<readonly OpenPermissionRequest[]>
   readonly reply: (answer: PermissionAnswer) => Promise<void>
+  /** What was allowed for good, in all projects, oldest first. */
+  readonly saved: () => Promise<readonly SavedPermission[]>
+  /** From now on it is asked again. */
+  readonly revoke: (input: { readonly id: string }) => Promise<void>
 }
 
 export interface Engine {

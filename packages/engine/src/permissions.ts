@@ -53,5 +53,11 @@ const makePermissions = Effect.gen(function* () {
         const { sessionID, parked } = yield* permissions.reply(answer)
         if (parked) yield* scheduler.wake(sessionID)
       }),
+    saved: () => permissions.saved,
+    revoke: (input) =>
+      Effect.gen(function* () {
+        const { id } = yield* fromThrowing(() => fieldsOf(input, "The request"))
+        yield* permissions.revoke(String(id))
+      }),
   })
 })

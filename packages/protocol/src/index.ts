@@ -46,7 +46,7 @@ export {
   type HardenedCommand,
 } from "./permission/look-only-git.ts"
 export { readShellWords, type ShellReading } from "./permission/shell-words.ts"
-export { literalPattern, matchesWildcard } from "./permission/wildcard.ts"
+export { literalPattern, matchesWildcard, textOfPattern } from "./permission/wildcard.ts"
 export { oneLine, plainJson, plainText } from "./plain-text.ts"
 export {
   asObject,

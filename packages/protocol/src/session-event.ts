@@ -160,6 +160,8 @@ export const DURABLE_EVENTS = {
       saved: objectOf({ project: STRING, action: STRING, resources: listOf(STRING) }),
     },
   ),
+  /** A saved approval no longer counts. Recorded in every session that had saved it. */
+  "session.next.permission.revoked.1": objectOf({ project: STRING, action: STRING, resource: STRING }),
   /** A baseline comes into force: what the model is told first, and the values it was made from. */
   "session.next.epoch.started.1": objectOf({
     baseline: STRING,

@@ -132,6 +132,7 @@ export const openTranslator = (options: {
       case "session.next.todo.updated.1":
       case "session.next.tool.resumed.1":
       case "session.next.tool.pruned.1":
+      case "session.next.permission.revoked.1":
       case "session.next.compaction.requested.1":
       case "session.next.compaction.restored.1":
       case "unknown":

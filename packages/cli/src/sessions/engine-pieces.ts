@@ -84,6 +84,7 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":
       case "session.next.tool.pruned.1":
+      case "session.next.permission.revoked.1":
       case "session.next.compaction.requested.1":
       case "session.next.compaction.started.1":
       case "session.next.compaction.failed.1":

@@ -131,7 +131,9 @@ export const rewriteEvent = (
     }
     case "session.next.permission.replied.1": {
       const requestID = permissionRequestId(rename(event.data.requestID))
-      return { type: event.type, time, data: { ...event.data, requestID } }
+      // What was allowed for the rest of that session is not allowed in this one.
+      const reply = event.data.reply === "session" ? "once" : event.data.reply
+      return { type: event.type, time, data: { ...event.data, requestID, reply } }
     }
     case "session.next.tool.pruned.1": {
       const calls = event.data.calls.map(({ assistantMessageID, callID }) => ({

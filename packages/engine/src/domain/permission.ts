@@ -14,6 +14,14 @@ export interface SavedApproval {
   readonly resource: string
 }
 
+/** A saved approval and where it was given. */
+export interface GivenApproval extends SavedApproval {
+  readonly project: string
+  readonly session: string
+  /** Of the answer that gave it. */
+  readonly time: number
+}
+
 export type Verdict =
   | { readonly kind: "allow" }
   | { readonly kind: "deny"; readonly rule: PermissionRule }

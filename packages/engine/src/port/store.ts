@@ -20,7 +20,7 @@ import { Context, type Effect, type Scope, type Stream } from "effect"
 import type { Claim } from "../domain/claims.ts"
 import type { DatedEvent } from "../domain/fork.ts"
 import type { LoggedEvent } from "../domain/logged-event.ts"
-import type { SavedApproval } from "../domain/permission.ts"
+import type { GivenApproval, SavedApproval } from "../domain/permission.ts"
 
 export class Store extends Context.Service<Store, StoreVerbs>()("meridian/Store") {}
 
@@ -58,6 +58,12 @@ export interface StoreVerbs {
   readonly request: (id: string) => Effect.Effect<OpenRequest | undefined, Failure>
   /** What people have approved for good, for one project. */
   readonly approvals: (project: string) => Effect.Effect<readonly SavedApproval[], Failure>
+  /** Those of all projects, oldest first. */
+  readonly givenApprovals: Effect.Effect<readonly GivenApproval[], Failure>
+  /** Every session in which somebody ever gave this one: a revocation is recorded in all of them. */
+  readonly approvedIn: (
+    approval: SavedApproval & { readonly project: string },
+  ) => Effect.Effect<readonly string[], Failure>
   /** Sessions to run without being asked: those with an input that wants it and that no interrupt has parked. */
   readonly runnable: Effect.Effect<readonly string[], Failure>
 

@@ -1,4 +1,9 @@
 /** One turn and its calls. */
 export { takeTurn } from "./take-turn.ts"
-export { AskPermission, type OpenPermissionRequest, type PermissionAnswer } from "./permissions.ts"
+export {
+  AskPermission,
+  type OpenPermissionRequest,
+  type PermissionAnswer,
+  type SavedPermission,
+} from "./permissions.ts"
 export { resumeCalls } from "./resume-calls.ts"

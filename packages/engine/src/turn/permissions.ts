@@ -2,6 +2,8 @@
  * Asking before acting. A question is an event, so it survives a restart; an answer is an event too, from this process or
  * another one. A call waits until the log has its answer.
  */
+import { createHash } from "node:crypto"
+
 import {
   Failure,
   literalPattern,
@@ -39,6 +41,19 @@ export interface OpenPermissionRequest {
   readonly time: number
 }
 
+/** An approval that answers questions until somebody takes it back. */
+export interface SavedPermission {
+  /** The same for the same approval, also when it is given again. */
+  readonly id: string
+  /** The directory of the sessions it counts in. */
+  readonly project: string
+  readonly action: string
+  /** A pattern, as rules have them. */
+  readonly resource: string
+  readonly sessionID: string
+  readonly time: number
+}
+
 export interface PermissionAnswer {
   readonly requestID: string
   readonly reply: PermissionReply
@@ -56,6 +71,8 @@ export class AskPermission extends Context.Service<
     /** From now on interrupted questions stay open: the next engine shows them again. */
     readonly close: Effect.Effect<void>
     readonly list: (sessionID?: string) => Effect.Effect<readonly OpenPermissionRequest[], Failure>
+    readonly saved: Effect.Effect<readonly SavedPermission[], Failure>
+    readonly revoke: (id: string) => Effect.Effect<void, Failure>
     /** Says whether nobody was waiting, so that the caller can wake the session. */
     readonly reply: (
       answer: PermissionAnswer,
@@ -211,8 +228,39 @@ const makePermissions = Effect.gen(function* () {
     Effect.forEach([...waiting], ([requestID, wait]) => answerIfAllowed(requestID, wait), { discard: true }),
   )
 
+  const saved = Effect.map(store.givenApprovals, (approvals) =>
+    approvals.map(({ session, ...approval }): SavedPermission => ({
+      id: approvalId(approval),
+      ...approval,
+      sessionID: session,
+    })),
+  )
+
+  const revoke: AskPermission["Service"]["revoke"] = (id) =>
+    Effect.gen(function* () {
+      const found = (yield* saved).find((approval) => approval.id === id)
+      if (found === undefined) return yield* Effect.fail(new Failure("APPROVAL_NOT_FOUND", { approval: id }))
+      const { project, action, resource } = found
+      const revoked = {
+        type: "session.next.permission.revoked.1",
+        data: { project, action, resource },
+      } as const
+      yield* Effect.forEach(
+        yield* store.approvedIn({ project, action, resource }),
+        (session) =>
+          sessions.write({ session, durability: "acknowledged" }, () => ({
+            kind: "append",
+            events: [revoked],
+            answer: () => undefined,
+          })),
+        { discard: true },
+      )
+    })
+
   return AskPermission.of({
     ask,
+    saved,
+    revoke,
     reply,
     staysOpen: (asker) =>
       Effect.suspend(() =>
@@ -243,6 +291,16 @@ const makePermissions = Effect.gen(function* () {
       ),
   })
 })
+
+const approvalId = ({
+  project,
+  action,
+  resource,
+}: Pick<SavedPermission, "project" | "action" | "resource">): string =>
+  `apr_${createHash("sha256")
+    .update(JSON.stringify([project, action, resource]))
+    .digest("hex")
+    .slice(0, 16)}`
 
 const EDITS_ONLY = new Failure("INVALID_INPUT", {
   what: 'Only a question about an edit is answered with "session"',

@@ -38,6 +38,12 @@ export const ENGINE_FAILURES = {
     cause: (f) => `There is no open permission request ${f["request"]}.`,
     next: () => "list the open requests; an answered one cannot be answered again.",
   },
+  APPROVAL_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `There is no saved approval ${f["approval"]}.`,
+    next: () => "list the saved ones ('meridian permissions list'); it may have been revoked already.",
+  },
   MODEL_NOT_FOUND: {
     exit: 1,
     http: 404,

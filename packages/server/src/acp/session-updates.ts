@@ -262,6 +262,7 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":
       case "session.next.tool.pruned.1":
+      case "session.next.permission.revoked.1":
       case "session.next.compaction.requested.1":
       case "session.next.compaction.restored.1":
       case "unknown":

@@ -10,6 +10,7 @@ export type {
   RunDocument,
   RunRow,
   RunStatus,
+  SavedPermission,
   SessionChanges,
   SessionInfo,
   SessionStatus,

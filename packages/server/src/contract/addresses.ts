@@ -44,6 +44,8 @@ export const ADDRESSES = {
   permissions: {
     list: { method: "GET", path: "/api/permission" },
     reply: { method: "POST", path: "/api/permission/:requestID/reply" },
+    saved: { method: "GET", path: "/api/approval" },
+    revoke: { method: "DELETE", path: "/api/approval/:id" },
   },
   spaces: {
     list: { method: "GET", path: "/api/space" },

@@ -27,7 +27,15 @@ import {
 } from "@meridian/protocol"
 
 import { ADDRESSES, CHANGES_ADDRESS, EVENTS_ADDRESS, type Address } from "./addresses.ts"
-import { AGENT, DIRECTORY, LOCATION, MODEL, PERMISSION_REQUEST, SESSION } from "./documents.ts"
+import {
+  AGENT,
+  DIRECTORY,
+  LOCATION,
+  MODEL,
+  PERMISSION_REQUEST,
+  SAVED_PERMISSION,
+  SESSION,
+} from "./documents.ts"
 import { CHAT, HOST_COMPACTION, RUN, RUN_ROW, RUN_STATUS, SPACE, SPACE_ROW } from "./spaces.ts"
 
 export interface Route<Input = unknown, Answer = unknown> extends Address {
@@ -308,6 +316,18 @@ export const CONTRACT = {
       summary: "Answers a permission request. The message of a rejection reaches the model.",
       input: objectOf({ requestID: STRING, reply: PERMISSION_REPLY }, { message: REASON }),
       failures: ["REQUEST_NOT_FOUND"],
+    },
+    saved: {
+      ...ADDRESSES.permissions.saved,
+      summary: "What was allowed for good, in all projects.",
+      input: objectOf({}),
+      answer: itemsOf(SAVED_PERMISSION),
+    },
+    revoke: {
+      ...ADDRESSES.permissions.revoke,
+      summary: "Takes a saved approval back: from now on it is asked again.",
+      input: objectOf({ id: STRING }),
+      failures: ["APPROVAL_NOT_FOUND"],
     },
   },
   spaces: {

@@ -60,6 +60,21 @@ export const PERMISSION_REQUEST = named(
     time: TIME,
   }),
 )
+export const SAVED_PERMISSION = named(
+  "SavedPermission",
+  objectOf({
+    id: STRING,
+    /** The directory of the sessions it counts in. */
+    project: STRING,
+    action: STRING,
+    /** A pattern, as rules have them. */
+    resource: STRING,
+    sessionID: STRING,
+    time: TIME,
+  }),
+)
+
+export type SavedPermissionDocument = TypeOf<typeof SAVED_PERMISSION>
 export type PermissionRequestDocument = TypeOf<typeof PERMISSION_REQUEST>
 
 export const MODEL = named(

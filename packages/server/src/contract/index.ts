@@ -3,6 +3,7 @@ export type {
   AgentDocument,
   ModelDocument,
   PermissionRequestDocument as OpenPermissionRequest,
+  SavedPermissionDocument as SavedPermission,
   SessionChanges,
   SessionDocument as SessionInfo,
   SessionStatus,

@@ -108,6 +108,8 @@ export const makeHandlers = (desk: Desk): Handlers => {
     },
     permissions: {
       list: async () => ({ items: await permissions.list() }),
+      saved: async () => ({ items: await permissions.saved() }),
+      revoke: permissions.revoke,
       reply: (input) => permissions.reply(input),
     },
     spaces: spaceHandlers(desk),

@@ -217,6 +217,27 @@ test("permission requests are listed and answered", async () => {
   ).rejects.toMatchObject({ code: "REQUEST_NOT_FOUND", status: 404 })
 })
 
+test("what was allowed for good is listed and revoked", async () => {
+  await using scene = await openHttpScene(
+    [{ tools: [{ name: "write", input: { path: "note.txt", content: "written" } }] }, { text: "done" }],
+    { engine: { permissions: [] } },
+  )
+  const sessionID = await openSession(scene)
+  const { sessions, permissions } = scene.client
+  await sessions.prompt({ sessionID, prompt: { text: "write" } })
+  for await (const event of scene.client.events({ sessionID }))
+    if (event.type === "session.next.permission.asked.1") break
+  const [request] = (await permissions.list()).items
+  await permissions.reply({ requestID: request?.id ?? "", reply: "always" })
+  await sessions.wait({ sessionID })
+  const { items } = await permissions.saved()
+  expect(items).toMatchObject([{ project: scene.directory, action: "edit", resource: "note.txt", sessionID }])
+  const id = items[0]?.id ?? ""
+  await permissions.revoke({ id })
+  expect((await permissions.saved()).items).toEqual([])
+  await expect(permissions.revoke({ id })).rejects.toMatchObject({ code: "APPROVAL_NOT_FOUND", status: 404 })
+})
+
 test("a compaction leaves a receipt, and the session can go back behind it", async () => {
   await using scene = await openHttpScene()
   const sessionID = await openSession(scene)
@@ -477,6 +498,7 @@ test("every answer of the contract fits the shape it is described with", async (
     sessions.receipts({ sessionID }),
     sessions.permissions({ sessionID }),
     permissions.list(),
+    permissions.saved(),
     spaces.list(),
   ])
   expect(misfits).toEqual([])

@@ -59,6 +59,8 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
     }
     case "session.next.permission.replied.1":
       return info(`Permission: ${ANSWER[event.data.reply]}${aside(event.data.message)}`)
+    case "session.next.permission.revoked.1":
+      return info(`No longer allowed for good: ${event.data.action} ${event.data.resource}`)
     case "session.next.epoch.started.1":
       return {
         what: "info",

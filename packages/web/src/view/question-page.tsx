@@ -1,5 +1,6 @@
 import { titleOf } from "../domain/session-title.ts"
 import { useApp } from "../state/app.ts"
+import { Approvals } from "./approvals.tsx"
 import { Question } from "./question.tsx"
 
 /** What waits for an answer in all sessions, oldest first, to be answered here. */
@@ -27,6 +28,7 @@ export const QuestionPage = () => {
           ))}
         </section>
       )}
+      <Approvals />
     </div>
   )
 }

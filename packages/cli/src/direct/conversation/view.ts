@@ -238,6 +238,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":
       case "session.next.tool.pruned.1":
+      case "session.next.permission.revoked.1":
       case "session.next.compaction.requested.1":
       case "unknown":
       case "synced":

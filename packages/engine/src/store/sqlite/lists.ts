@@ -1,7 +1,7 @@
 /** The lists over all sessions: sessions, inputs, open requests, approvals. */
 import type { Receipt } from "@meridian/protocol"
 
-import type { SavedApproval } from "../../domain/permission.ts"
+import type { GivenApproval, SavedApproval } from "../../domain/permission.ts"
 import type { InputRange, OpenRequest, Placed, SessionSummary, Stretch } from "../../port/store.ts"
 import type { Database } from "./database.ts"
 import { eventOf, type EventReader, type Row } from "./events.ts"
@@ -15,6 +15,8 @@ export interface Lists {
   readonly requests: (session?: string) => readonly OpenRequest[]
   readonly request: (id: string) => OpenRequest | undefined
   readonly approvals: (project: string) => readonly SavedApproval[]
+  readonly givenApprovals: () => readonly GivenApproval[]
+  readonly approvedIn: (approval: SavedApproval & { readonly project: string }) => readonly string[]
   readonly runnable: () => readonly string[]
 }
 
@@ -49,6 +51,18 @@ export const createLists = (options: {
   const oneRequest = raw.prepare(`${REQUESTS} and request.id = ?`)
   const selectApprovals = raw.prepare(
     "select action, resource from approval where project = ? order by position",
+  )
+  const selectGiven = raw.prepare(
+    `select approval.*, event.time, session.id as session from approval
+     join event on event.id = approval.position join session on session.key = approval.position / ${STRIDE}
+     order by approval.position`,
+  )
+  // Reads the whole log, which is rare: the table holds only the first who gave it.
+  const selectApprovedIn = raw.prepare(
+    `select distinct session.id from event
+     join session on session.key = event.id / ${STRIDE}, json_each(event.data, '$.saved.resources') as saved
+     where event.type = 'session.next.permission.replied.1' and saved.value = ?
+       and json_extract(event.data, '$.saved.project') = ? and json_extract(event.data, '$.saved.action') = ?`,
   )
 
   const range = (key: number) => [positionOf(key, 0), positionOf(key, STRIDE - 1)] as const
@@ -124,6 +138,16 @@ export const createLists = (options: {
       selectApprovals
         .all(project)
         .map((row) => ({ action: String(row["action"]), resource: String(row["resource"]) })),
+    givenApprovals: () =>
+      selectGiven.all().map((row) => ({
+        project: String(row["project"]),
+        action: String(row["action"]),
+        resource: String(row["resource"]),
+        session: String(row["session"]),
+        time: Number(row["time"]),
+      })),
+    approvedIn: ({ project, action, resource }) =>
+      selectApprovedIn.all(resource, project, action).map((row) => String(row["id"])),
     runnable: () => selectRunnable.all().map((row) => String(row["id"])),
   }
 }

@@ -170,6 +170,16 @@ export const createProjector = (database: DatabaseSync): Projector => {
           )
         break
       }
+      case "session.next.permission.revoked.1":
+        // Only what this session gave: the others have a record of their own.
+        run(
+          `delete from approval where project = ? and action = ? and resource = ? and position / ${STRIDE} = ?`,
+          event.data.project,
+          event.data.action,
+          event.data.resource,
+          key,
+        )
+        break
       case "session.next.context.updated.1":
         insertMessage(position, event.data.messageID, "system")
         break

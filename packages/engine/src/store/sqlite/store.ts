@@ -89,6 +89,8 @@ export const openSqliteStore = (
       requests: (session) => ask(() => lists.requests(session)),
       request: (id) => ask(() => lists.request(id)),
       approvals: (project) => ask(() => lists.approvals(project)),
+      givenApprovals: ask(lists.givenApprovals),
+      approvedIn: (approval) => ask(() => lists.approvedIn(approval)),
       runnable: ask(lists.runnable),
       draft: (creation) =>
         Effect.acquireRelease(

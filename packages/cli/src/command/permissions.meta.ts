@@ -1,0 +1,48 @@
+/** `meridian permissions ...`: what people allowed for good in sessions of the engine. */
+import { defineMeta, listOf, objectOf, STRING } from "@meridian/spaces"
+
+const database = {
+  type: "string",
+  description: "Database of the engine instead of the one in the state folder.",
+  value: "FILE",
+} as const
+
+export const PERMISSIONS_LIST = defineMeta({
+  name: "permissions.list",
+  audience: "human",
+  summary: "List what was allowed for good ('always') in sessions of the engine.",
+  fields: { database },
+  output: objectOf({
+    permissions: listOf(
+      objectOf({
+        permission_id: STRING,
+        action: STRING,
+        resource: STRING,
+        directory: STRING,
+        session_id: STRING,
+        at: STRING,
+      }),
+    ),
+  }),
+  examples: ["permissions list"],
+})
+
+export const PERMISSIONS_REVOKE = defineMeta({
+  name: "permissions.revoke",
+  audience: "human",
+  summary: "Take back what was allowed for good; from then on it is asked again.",
+  details:
+    "Takes the ids that 'meridian permissions list' shows. It counts at once, also in sessions that are open now.",
+  fields: {
+    permissions: {
+      type: "strings",
+      description: "Ids of saved approvals.",
+      positional: "rest",
+      value: "PERMISSION",
+    },
+    all: { type: "boolean", description: "Every one that is saved." },
+    database,
+  },
+  output: objectOf({ revoked: listOf(STRING) }),
+  examples: ["permissions revoke apr_0123456789abcdef", "permissions revoke --all"],
+})

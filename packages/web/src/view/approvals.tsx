@@ -1,0 +1,36 @@
+import type { SavedPermission } from "@meridian/server/client"
+import { useEffect, useState } from "preact/hooks"
+
+import { useApp } from "../state/app.ts"
+import { useAct } from "./use-act.ts"
+
+/** What was allowed for good, each with a button that takes it back. */
+export const Approvals = () => {
+  const { client } = useApp()
+  const [saved, setSaved] = useState<readonly SavedPermission[]>([])
+  const { act, isActing, problem } = useAct()
+  const load = async (): Promise<void> => setSaved((await client.permissions.saved()).items)
+  useEffect(() => act(load), [])
+  const revoke = (id: string): void =>
+    act(async () => {
+      await client.permissions.revoke({ id })
+      await load()
+    })
+  if (saved.length === 0 && problem === undefined) return null
+  return (
+    <section class="questions" aria-label="Allowed for good">
+      <h2>Allowed for good</h2>
+      <ul>
+        {saved.map(({ id, action, resource, project }) => (
+          <li key={id}>
+            {action} <code>{resource}</code> in {project}{" "}
+            <button type="button" disabled={isActing} onClick={() => revoke(id)}>
+              Revoke
+            </button>
+          </li>
+        ))}
+      </ul>
+      {problem === undefined ? null : <p role="alert">{problem}</p>}
+    </section>
+  )
+}
