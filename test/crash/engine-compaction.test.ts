@@ -1,84 +1,76 @@
 /**
  * Goal: wherever a process dies during a compaction, the previous boundary stays in force, the attempt is visibly ended at
- * the next start, and the session goes on. Method: die at every commit in turn, reopen the same file, look.
+ * the next start, and the session goes on. Method: die before and after every commit and flush in turn, reopen the same file, look.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import type { Reply, ScriptRequest } from "@meridian/engine"
-import { Failure } from "@meridian/protocol"
+import type { EngineOptions, Reply, ScriptRequest } from "@meridian/engine"
 import { expect, test } from "vitest"
 
-import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
+import { createMachine, type Life, type Machine } from "../engine-life.ts"
 
 const LONG = "lorem ipsum dolor sit amet ".repeat(60)
 const isSummary = (request: ScriptRequest): boolean =>
   JSON.stringify(request.body).includes("Write the checkpoint now")
 
-const open = (file: string, requests: string[], tap?: (point: string) => void) =>
-  openEngineWith(
+const optionsOf = (file: string, life: Life, requests: string[] = []): EngineOptions => ({
+  database: file,
+  models: [
     {
-      database: file,
-      models: [
-        {
-          id: "a/one",
-          provider: "scripted",
-          contextWindow: 4_500,
-          maxOutput: 300,
-          script: (request: ScriptRequest): Reply => {
-            requests.push(JSON.stringify(request.body))
-            return isSummary(request) ? { text: "## Objective\n- go on" } : { text: `answer ${LONG}` }
-          },
-        },
-      ],
-      permissions: [{ action: "*", resource: "*", effect: "allow" }],
-      compaction: { keepTokens: 1 },
-      limits: { leaseMs: 200 },
+      id: "a/one",
+      provider: "scripted",
+      contextWindow: 4_500,
+      maxOutput: 300,
+      script: async (request: ScriptRequest): Promise<Reply> => {
+        await life.reach()
+        requests.push(JSON.stringify(request.body))
+        return isSummary(request) ? { text: "## Objective\n- go on" } : { text: `answer ${LONG}` }
+      },
     },
-    tap === undefined ? {} : { sqlite: { tap } },
-  )
+  ],
+  permissions: [{ action: "*", resource: "*", effect: "allow" }],
+  compaction: { keepTokens: 1 },
+  limits: { leaseMs: 200 },
+})
 
-/** Runs until the tap says that the process is dead; says whether it ever did. */
-const runUntilDeath = async (file: string, directory: string, dieAt: number): Promise<boolean> => {
-  let commits = 0
-  let dead = false
-  const tap = (point: string): void => {
-    if (point === "commit" && !dead) {
-      commits += 1
-      if (commits === dieAt) dead = true
-    }
-    // As a failure of the store: a timer of a process that is gone has nobody to tell.
-    if (dead) throw new Failure("DATABASE_UNWRITABLE", { file, why: "the process is dead" })
-  }
-  const engine = await open(file, [], tap)
-  try {
-    await engine.sessions.create({ id: "ses_c", location: { directory } })
-    for (let number = 1; number <= 8; number += 1) {
-      await engine.sessions.prompt({
-        id: `msg_${number}`,
-        sessionID: "ses_c",
-        prompt: { text: `question ${number}` },
-      })
-      await engine.sessions.wait("ses_c")
-    }
-  } catch {
-    // What a dead process does not hear.
-  }
-  await engine.close().catch(() => undefined)
-  return dead
+/** Runs until the process dies; says whether it ever did. */
+const runUntilDeath = async (machine: Machine, file: string, directory: string, dieAt: number) => {
+  const life = machine.start(dieAt)
+  const played = play(file, directory, life).catch((cause: unknown) => {
+    if (!life.isDead()) throw cause
+  })
+  await Promise.race([played, life.died])
+  return life.isDead()
 }
 
-test("dying at any commit around a compaction leaves one truth and a session that goes on", async () => {
+const play = async (file: string, directory: string, life: Life): Promise<void> => {
+  const engine = await life.open(optionsOf(file, life))
+  await engine.sessions.create({ id: "ses_c", location: { directory } })
+  for (let number = 1; number <= 8; number += 1) {
+    await engine.sessions.prompt({
+      id: `msg_${number}`,
+      sessionID: "ses_c",
+      prompt: { text: `question ${number}` },
+    })
+    await engine.sessions.wait("ses_c")
+  }
+  await engine.close()
+}
+
+test("dying at any point around a compaction leaves one truth and a session that goes on", async () => {
+  using machine = createMachine()
   const folder = mkdtempSync(join(tmpdir(), "meridian-crash-"))
   let deaths = 0
   let visiblyEnded = 0
   for (let dieAt = 20; ; dieAt += 1) {
     const file = join(folder, `${dieAt}.sqlite`)
-    if (!(await runUntilDeath(file, folder, dieAt))) break
+    if (!(await runUntilDeath(machine, file, folder, dieAt))) break
     deaths += 1
     const requests: string[] = []
-    const engine = await open(file, requests)
+    const life = machine.start()
+    const engine = await life.open(optionsOf(file, life, requests))
     await engine.sessions.create({ id: "ses_c", location: { directory: folder } })
     await engine.sessions.prompt({ sessionID: "ses_c", prompt: { text: "the last question" } })
     await engine.sessions.wait("ses_c")
@@ -91,6 +83,6 @@ test("dying at any commit around a compaction leaves one truth and a session tha
     await engine.close()
   }
   rmSync(folder, { recursive: true, force: true })
-  expect(deaths).toBeGreaterThan(10)
+  expect(deaths).toBeGreaterThan(30)
   expect(visiblyEnded).toBeGreaterThan(0)
 })

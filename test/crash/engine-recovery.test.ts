@@ -204,7 +204,8 @@ describe("after a death", () => {
 
 describe("a frozen process", () => {
   verifies("fence.stale", async () => {
-    await using house = openHouse()
+    // Time stands still, so it has no chance to notice by itself.
+    await using house = openHouse({ standsStill: true })
     const acting = gate()
     const frozen = await house.open([callTool], {
       tools: [

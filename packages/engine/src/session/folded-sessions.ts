@@ -70,7 +70,9 @@ export class FoldedSessions extends Context.Service<
     readonly create: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure>
     /** Done when what was decided is as durable as asked for. */
     readonly write: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure>
-    /** As `write`, for a decision that brings names a caller has chosen, and not waiting for the disk. */
+    /** As `write`, not waiting until it is safe. */
+    readonly intend: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<Written<A>, Failure>
+    /** As `intend`, for a decision that brings names a caller has chosen. */
     readonly claim: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<Written<A>, Failure | Taken>
     /** Lets go of a session that was deleted. */
     readonly forget: (session: string) => Effect.Effect<void>
@@ -258,21 +260,26 @@ const makeFoldedSessions = Effect.gen(function* () {
     if (isNew) signals.tell(session)
   }
 
+  const atOnce = <A, E>(
+    session: string,
+    appended: Effect.Effect<Appended<A>, E>,
+  ): Effect.Effect<Written<A>, E> =>
+    Effect.map(appended, (written) => {
+      tell(session, written)
+      return written
+    })
+
   /** Nobody is told of what is not safe yet: whoever acts on it would be faster than the answer. */
   const untilSafe = <A>(
     session: string,
     appended: Effect.Effect<Appended<A>, Failure | Taken>,
   ): Effect.Effect<A, Failure> =>
     Effect.uninterruptible(
-      Effect.flatMap(appended, (written) =>
+      Effect.flatMap(neverTaken(appended), (written) =>
         written.safe.pipe(
           Effect.ensuring(Effect.sync(() => tell(session, written))),
           Effect.as(written.answer),
         ),
-      ),
-    ).pipe(
-      Effect.catchTag("Taken", ({ claim: { kind, id } }) =>
-        Effect.die(new Error(`the ${kind} id ${id} was made for this and is taken`)),
       ),
     )
 
@@ -285,11 +292,8 @@ const makeFoldedSessions = Effect.gen(function* () {
       }),
     known,
     current,
-    claim: (to, decide) =>
-      Effect.map(append(to, decide), (written) => {
-        tell(to.session, written)
-        return written
-      }),
+    claim: (to, decide) => atOnce(to.session, append(to, decide)),
+    intend: (to, decide) => atOnce(to.session, neverTaken(append(to, decide))),
     write: (to, decide) => untilSafe(to.session, append(to, decide)),
     create: (to, decide) =>
       untilSafe(
@@ -315,6 +319,12 @@ const makeFoldedSessions = Effect.gen(function* () {
 })
 
 const notFound = (session: string): Failure => new Failure("SESSION_NOT_FOUND", { session })
+
+/** Names that were made for the occasion are nobody else's. */
+const neverTaken = <A>(written: Effect.Effect<A, Failure | Taken>): Effect.Effect<A, Failure> =>
+  Effect.catchTag(written, "Taken", ({ claim: { kind, id } }) =>
+    Effect.die(new Error(`the ${kind} id ${id} was made for this and is taken`)),
+  )
 
 const numbered = (events: readonly DurableEvent[], after: number, time: number): readonly StoredEvent[] =>
   events.map(({ type, data }, index) => {

@@ -32,10 +32,12 @@ export interface SessionHandle {
   readonly inputs: () => readonly WaitingInput[]
   /** Records progress: a power cut may take the newest of it. */
   readonly append: (events: readonly DurableEvent[]) => Effect.Effect<void, Failure>
-  /** Records what is about to be done: it survives a power cut when this is done. */
-  readonly intend: (events: readonly DurableEvent[]) => Effect.Effect<void, Failure>
+  /** Records what is about to be done. Nothing of it may be done before the answer is `safe`. */
+  readonly intend: (
+    events: readonly DurableEvent[],
+  ) => Effect.Effect<{ readonly safe: Effect.Effect<void, Failure> }, Failure>
   readonly decide: <A>(decide: Decide<A>) => Effect.Effect<A, Failure>
-  /** As `decide`, for what is about to be done. */
+  /** As `decide`, for what is about to be done: it is safe when this is done. */
   readonly decideToAct: <A>(decide: Decide<A>) => Effect.Effect<A, Failure>
   /** For whoever is connected; in no log. */
   readonly publish: (event: LiveEvent) => void
@@ -68,7 +70,12 @@ export const openSession = (options: {
       released,
       inputs: () => inputsToRun(transcript().inbox, released()),
       append: (events) => decide(() => ({ kind: "append", events, answer: () => undefined })),
-      intend: (events) => decideToAct(() => ({ kind: "append", events, answer: () => undefined })),
+      intend: (events) =>
+        sessions.intend({ session: id, fence, durability: "act" }, () => ({
+          kind: "append",
+          events,
+          answer: () => undefined,
+        })),
       decide,
       decideToAct,
       publish: (event) => signals.publishLive(id, event),

@@ -1,12 +1,11 @@
 /** The tool calls of one attempt, local and hosted: recorded, started, settled. */
 import type { DurableEvent, Failure, MessageId, RecordedError } from "@meridian/protocol"
-import { Effect, Result, Semaphore, type Fiber } from "effect"
+import { Effect, Semaphore, type Fiber } from "effect"
 
 import { costOf } from "../domain/cost.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { parseInput, type ParsedInput } from "../domain/parse-input.ts"
 import { noticeRepetition, type Made } from "../domain/repetition.ts"
-import { findCall } from "../domain/transcript/calls.ts"
 import { ModelFailure, type ModelEvent } from "../port/model.ts"
 import type { TurnScene } from "../session/index.ts"
 import type { AskPermission } from "./permissions.ts"
@@ -199,23 +198,15 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
   ): Effect.Effect<void, Failure, AskPermission> =>
     Effect.uninterruptible(
       Effect.gen(function* () {
-        const unsafe = yield* Effect.result(session.intend(events))
-        if (Result.isFailure(unsafe)) return yield* giveUp(calls, unsafe.failure)
+        const { safe } = yield* session.intend(events)
         for (const call of calls)
-          fibers.push(yield* Effect.forkChild(runCall(scene, call, slots), { startImmediately: true }))
+          fibers.push(
+            yield* Effect.forkChild(runCall(scene, call, { slots, recorded: safe }), {
+              startImmediately: true,
+            }),
+          )
       }),
     )
-
-  /** The records of the calls are not safe, so none was started. Those that are in the log nevertheless get an outcome. */
-  const giveUp = (calls: readonly Call[], failure: Failure): Effect.Effect<void, Failure> =>
-    Effect.gen(function* () {
-      const recorded = (yield* session.refresh).calls
-      const left = calls.filter((call) => findCall(recorded, call) !== undefined)
-      if (left.length === 0) return yield* Effect.fail(failure)
-      refused += left.length
-      const error = { code: "failed", message: failure.message }
-      yield* session.append(left.map(({ callID }) => failed(callID, error)))
-    })
 
   return { fibers, refused: () => refused, ended: () => ended, record, unresolved }
 }

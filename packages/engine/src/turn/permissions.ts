@@ -9,6 +9,7 @@ import {
   literalPattern,
   messageId,
   permissionRequestId,
+  type DurableEvent,
   type PermissionReply,
 } from "@meridian/protocol"
 import { Context, Effect, Layer } from "effect"
@@ -129,25 +130,27 @@ const makePermissions = Effect.gen(function* () {
   const record = (asker: Asker, question: PermissionQuestion): Effect.Effect<string, Failure> =>
     Effect.suspend(() => {
       const requestID = permissionRequestId(ids.next("per_"))
-      return Effect.as(
-        asker.session.intend([
-          {
-            type: "session.next.permission.asked.1",
-            data: {
-              requestID,
-              assistantMessageID: messageId(asker.messageID),
-              callID: asker.callID,
-              action: question.action,
-              resources: question.resources,
-              title: question.title,
-              project: asker.project,
-              always: question.always ?? question.resources.map(literalPattern),
-              ...(question.detail === undefined ? {} : { detail: question.detail }),
-            },
-          },
-        ]),
-        requestID,
-      )
+      const { messageID, callID, project } = asker
+      const { action, resources, title, detail } = question
+      const asked: DurableEvent = {
+        type: "session.next.permission.asked.1",
+        data: {
+          requestID,
+          assistantMessageID: messageId(messageID),
+          callID,
+          action,
+          resources,
+          title,
+          project,
+          always: question.always ?? resources.map(literalPattern),
+          ...(detail === undefined ? {} : { detail }),
+        },
+      }
+      return asker.session.decideToAct(() => ({
+        kind: "append",
+        events: [asked],
+        answer: () => requestID,
+      }))
     })
 
   const answerTo = (requestID: string, wait: Waiting): Effect.Effect<Reply, ToolError | Failure> =>

@@ -13,7 +13,7 @@ export const resumeCalls = (
   parked: readonly OpenCall[],
 ): Effect.Effect<void, Failure, AskPermission> =>
   Effect.gen(function* () {
-    yield* scene.session.intend(
+    const { safe } = yield* scene.session.intend(
       parked.map(({ messageID, callID }) => ({
         type: "session.next.tool.resumed.1",
         data: { assistantMessageID: messageId(messageID), callID },
@@ -23,7 +23,7 @@ export const resumeCalls = (
     yield* Effect.forEach(
       parked,
       ({ messageID, callID, tool, input }) =>
-        runCall(scene, { messageID, callID, tool, input: input ?? {} }, slots),
+        runCall(scene, { messageID, callID, tool, input: input ?? {} }, { slots, recorded: safe }),
       // The slots bound it; every call must be entered, so that an interrupt settles each of them.
       { concurrency: "unbounded", discard: true },
     )

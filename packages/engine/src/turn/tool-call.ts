@@ -20,19 +20,30 @@ export interface Call {
   readonly note?: string
 }
 
-/**
- * Runs a call whose record is safe, and stores its outcome. Interruption ends the tool, never the recording. `slots` bound
- * how many run at once; a call that is interrupted while it waits for its turn is settled too.
- */
+export interface CallConditions {
+  /** Bound how many run at once; a call that is interrupted while it waits for its turn is settled too. */
+  readonly slots: Semaphore.Semaphore
+  /** The record of the call is safe: nothing acts before. */
+  readonly recorded: Effect.Effect<void, Failure>
+}
+
+/** Runs a call and stores its outcome. Interruption ends the tool, never the recording. */
 export const runCall = (
   scene: TurnScene,
   call: Call,
-  slots: Semaphore.Semaphore,
+  { slots, recorded }: CallConditions,
 ): Effect.Effect<void, Failure, AskPermission> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const known: Known = { staysOpen: false }
-      const exit = yield* Effect.exit(restore(slots.withPermit(execute(scene, call, known))))
+      const run = Effect.matchEffect(recorded, {
+        onSuccess: () => execute(scene, call, known),
+        onFailure: (failure) =>
+          Effect.sync(() => {
+            known.outcome = { kind: "failed", error: recordedError(failure) }
+          }),
+      })
+      const exit = yield* Effect.exit(restore(slots.withPermit(run)))
       if (known.staysOpen && known.outcome?.kind !== "success") return
       // Interrupted, yet the tool had succeeded by the time it listened: then that is what happened.
       const settled = Exit.isSuccess(exit) || known.outcome?.kind === "success"
