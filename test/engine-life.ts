@@ -8,6 +8,7 @@ import { fdatasyncSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
 
 import type { Engine, EngineOptions } from "@meridian/engine"
+import { createMemoryDatabase, memoryStore, type MemoryDatabase } from "@meridian/testkit/memory-store"
 import { Clock, Context, Effect, Layer, Random, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -18,7 +19,8 @@ import { Background } from "../packages/engine/src/port/time.ts"
 export class Death extends Error {}
 
 export interface Life {
-  readonly internals: EngineInternals
+  /** What an engine of this life is opened with. */
+  readonly internals: (options: EngineOptions) => EngineInternals
   /** Effect's own: the clock of this life, its chance. */
   readonly references: Context.Context<never>
   readonly open: (options: EngineOptions) => Promise<Engine>
@@ -40,6 +42,8 @@ export interface Life {
 
 /** Until it is disposed of, its time passes by itself, unless it stands still. */
 export interface Machine extends Disposable {
+  /** What all lives share, unless that is a file. */
+  readonly memory: MemoryDatabase | undefined
   readonly start: (dieAt?: number) => Life
   /** How many were started so far. */
   readonly lives: () => number
@@ -51,10 +55,26 @@ export interface Machine extends Disposable {
   readonly until: <A>(work: Promise<A>) => Promise<A>
 }
 
-export const createMachine = (
-  how: { readonly chance?: () => number; readonly standsStill?: boolean } = {},
-): Machine => {
-  const { chance = () => 0.5, standsStill = false } = how
+export interface MachineOptions {
+  readonly chance?: () => number
+  readonly standsStill?: boolean
+  /** "memory": all lives share a store that is slow, unordered and unreliable on purpose. */
+  readonly store?: "sqlite" | "memory"
+  /** How long an answer of the memory store takes at most; 0 where time stands still. */
+  readonly storeDelayMs?: number
+  /** How often a verb of the memory store fails. */
+  readonly failures?: () => number
+}
+
+export const createMachine = (how: MachineOptions = {}): Machine => {
+  const {
+    chance = () => 0.5,
+    standsStill = false,
+    store = "sqlite",
+    storeDelayMs = 3,
+    failures = () => 0,
+  } = how
+  const memory = store === "memory" ? createMemoryDatabase() : undefined
   const gone = new Set<number>()
   let pids = 0
   let names = 0
@@ -91,6 +111,7 @@ export const createMachine = (
     let dead = false
     let silent = false
     let frozen = false
+    let late = 0
     let connection: DatabaseSync | undefined
     const died = Promise.withResolvers<void>()
 
@@ -127,8 +148,25 @@ export const createMachine = (
         nextIntUnsafe: () => Math.floor(chance() * Number.MAX_SAFE_INTEGER),
       }),
     )
-    const internals: EngineInternals = {
+    const inMemory = ({ limits }: EngineOptions, database: MemoryDatabase): EngineInternals => ({
+      store: memoryStore({
+        database,
+        chance,
+        failures,
+        delayMs: storeDelayMs,
+        leaseMs: limits?.leaseMs ?? 8_000,
+        isGone: () => gone.has(pid),
+        tap: point,
+        wrote: (count) => {
+          if (frozen) late += count
+        },
+      }),
+    })
+    const internals: Life["internals"] = (options) => ({
+      // What a life does dies with it.
+      lostProcesses: { end: () => Effect.void },
       ids: { next: (prefix) => `${prefix}${String(++names).padStart(8, "0")}` },
+      ...(memory === undefined ? {} : inMemory(options, memory)),
       sqlite: {
         processes: {
           me: { pid, started: "life", boot: "machine" },
@@ -141,12 +179,12 @@ export const createMachine = (
           point()
         },
       },
-    }
+    })
 
     return {
       internals,
       references,
-      open: (options) => openEngineWith(options, internals, references),
+      open: (options) => openEngineWith(options, internals(options), references),
       isDead: () => dead,
       died: died.promise,
       points: () => points,
@@ -161,7 +199,7 @@ export const createMachine = (
         )
       },
       writtenAfterFreeze: () => {
-        if (!frozen || connection?.isOpen !== true) return 0
+        if (!frozen || connection?.isOpen !== true) return late
         return Number(connection.prepare("select count(*) as count from temp.late").get()?.["count"])
       },
       fallSilent: () => {
@@ -172,6 +210,7 @@ export const createMachine = (
   }
 
   return {
+    memory,
     start,
     lives: () => pids,
     setClock: (to) => {

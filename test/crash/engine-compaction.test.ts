@@ -10,6 +10,7 @@ import type { EngineOptions, Reply, ScriptRequest } from "@meridian/engine"
 import { expect, test } from "vitest"
 
 import { createMachine, type Life, type Machine } from "../engine-life.ts"
+import { STORES } from "../engine-stored.ts"
 
 const LONG = "lorem ipsum dolor sit amet ".repeat(60)
 const isSummary = (request: ScriptRequest): boolean =>
@@ -59,30 +60,33 @@ const play = async (file: string, directory: string, life: Life): Promise<void> 
   await engine.close()
 }
 
-test("dying at any point around a compaction leaves one truth and a session that goes on", async () => {
-  using machine = createMachine()
-  const folder = mkdtempSync(join(tmpdir(), "meridian-crash-"))
-  let deaths = 0
-  let visiblyEnded = 0
-  for (let dieAt = 20; ; dieAt += 1) {
-    const file = join(folder, `${dieAt}.sqlite`)
-    if (!(await runUntilDeath(machine, file, folder, dieAt))) break
-    deaths += 1
-    const requests: string[] = []
-    const life = machine.start()
-    const engine = await life.open(optionsOf(file, life, requests))
-    await engine.sessions.create({ id: "ses_c", location: { directory: folder } })
-    await engine.sessions.prompt({ sessionID: "ses_c", prompt: { text: "the last question" } })
-    await engine.sessions.wait("ses_c")
-    const receipts = await engine.sessions.receipts("ses_c")
-    expect(receipts.every((receipt) => receipt.status !== "started")).toBe(true)
-    visiblyEnded += receipts.filter((receipt) => receipt.status === "failed").length
-    const last = requests.findLast((request) => !request.includes("Write the checkpoint now")) ?? ""
-    expect(last).toContain("the last question")
-    expect(last.match(/<checkpoint>/g)?.length ?? 0).toBeLessThanOrEqual(1)
-    await engine.close()
-  }
-  rmSync(folder, { recursive: true, force: true })
-  expect(deaths).toBeGreaterThan(30)
-  expect(visiblyEnded).toBeGreaterThan(0)
-})
+test.each(STORES)(
+  "dying anywhere around a compaction, over the %s store, leaves one truth",
+  async (store) => {
+    const folder = mkdtempSync(join(tmpdir(), "meridian-crash-"))
+    let deaths = 0
+    let visiblyEnded = 0
+    for (let dieAt = 20; ; dieAt += 1) {
+      using machine = createMachine({ store })
+      const file = join(folder, `${dieAt}.sqlite`)
+      if (!(await runUntilDeath(machine, file, folder, dieAt))) break
+      deaths += 1
+      const requests: string[] = []
+      const life = machine.start()
+      const engine = await life.open(optionsOf(file, life, requests))
+      await engine.sessions.create({ id: "ses_c", location: { directory: folder } })
+      await engine.sessions.prompt({ sessionID: "ses_c", prompt: { text: "the last question" } })
+      await engine.sessions.wait("ses_c")
+      const receipts = await engine.sessions.receipts("ses_c")
+      expect(receipts.every((receipt) => receipt.status !== "started")).toBe(true)
+      visiblyEnded += receipts.filter((receipt) => receipt.status === "failed").length
+      const last = requests.findLast((request) => !request.includes("Write the checkpoint now")) ?? ""
+      expect(last).toContain("the last question")
+      expect(last.match(/<checkpoint>/g)?.length ?? 0).toBeLessThanOrEqual(1)
+      await engine.close()
+    }
+    rmSync(folder, { recursive: true, force: true })
+    expect(deaths).toBeGreaterThan(30)
+    expect(visiblyEnded).toBeGreaterThan(0)
+  },
+)

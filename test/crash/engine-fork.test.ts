@@ -1,13 +1,13 @@
 /** A process that dies anywhere in a fork leaves all of it or nothing; the next one clears away what nobody can see. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 
 import { afterAll, beforeAll, expect, test } from "vitest"
 
-import { brokenLaws, integrityOf, rebuiltDifferently } from "../engine-laws.ts"
+import { brokenLaws } from "../engine-laws.ts"
 import { createMachine, Death } from "../engine-life.ts"
 import { allEvents, makeDirectory, scriptedModel } from "../engine-scene.ts"
+import { damageOf, eventCount, STORES } from "../engine-stored.ts"
 
 const sessionID = "ses_test"
 let base = ""
@@ -22,21 +22,12 @@ const PROMPTS = 250
 /** Points of a close: before and after its one commit. */
 const CLOSING = 2
 
-const count = (database: string, table: string): number => {
-  const raw = new DatabaseSync(database, { readOnly: true })
-  try {
-    return Number(raw.prepare(`select count(*) as count from ${table}`).get()?.["count"])
-  } finally {
-    raw.close()
-  }
-}
-
-test("dies before and after every commit of a fork", async () => {
-  using machine = createMachine()
+test.each(STORES)("dies before and after every commit of a fork over the %s store", async (store) => {
   let died = 0
   let finished = false
   for (let dieAt = 1; !finished; dieAt += 1) {
-    const directory = join(base, `at-${dieAt}`)
+    using machine = createMachine({ store })
+    const directory = join(base, `${store}-at-${dieAt}`)
     mkdirSync(directory)
     const options = {
       database: join(directory, "engine.sqlite"),
@@ -68,14 +59,13 @@ test("dies before and after every commit of a fork", async () => {
     const next = await machine.start().open(options)
     const there = (await next.sessions.list()).items.map(({ id }) => id)
     expect([[sessionID], [sessionID, "ses_fork"]]).toContainEqual(there)
-    expect(count(options.database, "event")).toBe(source.seq * there.length)
+    expect(eventCount(machine, options.database)).toBe(source.seq * there.length)
     const fork = await next.sessions.fork({ sessionID, id: "ses_fork" })
     expect(fork.seq).toBe(source.seq)
     expect(brokenLaws(await allEvents(next, "ses_fork"))).toEqual([])
     await next.sessions.create({ id: "ses_more", location: { directory } })
     await next.close()
-    expect(rebuiltDifferently(options.database)).toEqual([])
-    expect(integrityOf(options.database)).toBe("ok")
+    expect(damageOf(machine, options.database)).toEqual([])
     rmSync(directory, { recursive: true, force: true })
   }
   // Reserved, two pages at least, published: before and after each commit.

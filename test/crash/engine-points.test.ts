@@ -1,14 +1,14 @@
 /** The process dies before and after every commit and every act of a session; the next one finds everything in order. */
-import { existsSync, mkdirSync, rmSync } from "node:fs"
+import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 
 import type { Engine, EngineOptions } from "@meridian/engine"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
-import { brokenLaws, integrityOf, rebuiltDifferently, type Act } from "../engine-laws.ts"
+import { brokenLaws, type Act } from "../engine-laws.ts"
 import { createMachine, type Life, type Machine } from "../engine-life.ts"
 import { allEvents, makeDirectory, scriptedModel, short, shown } from "../engine-scene.ts"
+import { damageOf, hasWork, STORES } from "../engine-stored.ts"
 
 const sessionID = "ses_test"
 let base = ""
@@ -25,10 +25,12 @@ interface Attempt {
   readonly confirmed: string[]
 }
 
-const begin = (name: string): Attempt => {
+type StoreKind = (typeof STORES)[number]
+
+const begin = (store: StoreKind, name: string): Attempt => {
   const directory = join(base, name)
   mkdirSync(directory)
-  return { machine: createMachine(), directory, acts: [], confirmed: [] }
+  return { machine: createMachine({ store }), directory, acts: [], confirmed: [] }
 }
 
 const optionsOf = (attempt: Attempt, life: Life, asked: { count: number }): EngineOptions => {
@@ -136,7 +138,7 @@ const goOn = async (attempt: Attempt, life: Life): Promise<readonly string[]> =>
   const broken: string[] = []
   const asked = { count: 0 }
   const options = optionsOf(attempt, life, asked)
-  const nothingToWake = !hasWork(options.database)
+  const nothingToWake = !hasWork(attempt.machine, options.database)
   const engine = await life.open(options)
   const location = { directory: attempt.directory }
   if (!attempt.confirmed.includes("created")) await engine.sessions.create({ id: sessionID, location })
@@ -164,25 +166,6 @@ const goOn = async (attempt: Attempt, life: Life): Promise<readonly string[]> =>
   return broken
 }
 
-/** Whether the file holds an input that asks to be run, or a question that may be answered. */
-const hasWork = (file: string): boolean => {
-  if (!existsSync(file)) return false
-  const raw = new DatabaseSync(file, { readOnly: true })
-  try {
-    const rows = raw.prepare(
-      `select 1 from input join session on session.key = input.admitted / 2147483648
-         where promoted is null and cancelled is null and resume = 1 and admitted % 2147483648 > interrupt_seq
-       union all select 1 from request where withdrawn = 0`,
-    )
-    return rows.all().length > 0
-  } catch {
-    // Died before the tables were made.
-    return false
-  } finally {
-    raw.close()
-  }
-}
-
 /** What was confirmed and is not in the log. */
 const lost = (
   confirmed: readonly string[],
@@ -200,8 +183,13 @@ const lost = (
   return confirmed.filter((what) => what !== "settled" && !recorded.has(what)).map((what) => `lost: ${what}`)
 }
 
-const enumerate = async (name: string, dieAt: number, dieAgainAt?: number): Promise<readonly string[]> => {
-  const attempt = begin(name)
+const enumerate = async (
+  store: StoreKind,
+  dieAt: number,
+  dieAgainAt?: number,
+): Promise<readonly string[]> => {
+  const name = `${store} at ${dieAt}${dieAgainAt === undefined ? "" : ` then ${dieAgainAt}`}`
+  const attempt = begin(store, name)
   await playUntilDeath(attempt, attempt.machine.start(dieAt))
   if (dieAgainAt !== undefined) {
     const second = attempt.machine.start(dieAgainAt)
@@ -212,17 +200,17 @@ const enumerate = async (name: string, dieAt: number, dieAgainAt?: number): Prom
       return []
     }
   }
-  const file = join(attempt.directory, "engine.sqlite")
-  const broken = [...(await goOn(attempt, attempt.machine.start()))]
-  if (integrityOf(file) !== "ok") broken.push("the database is damaged")
-  for (const table of rebuiltDifferently(file)) broken.push(`${table} is rebuilt differently`)
+  const broken = [
+    ...(await goOn(attempt, attempt.machine.start())),
+    ...damageOf(attempt.machine, join(attempt.directory, "engine.sqlite")),
+  ]
   attempt.machine[Symbol.dispose]()
   rmSync(attempt.directory, { recursive: true, force: true })
   return broken.map((sentence) => `${name}: ${sentence}`)
 }
 
-const countPoints = async (): Promise<number> => {
-  const attempt = begin("whole")
+const countPoints = async (store: StoreKind): Promise<number> => {
+  const attempt = begin(store, `${store} whole`)
   const life = attempt.machine.start()
   await play(attempt, life)
   attempt.machine[Symbol.dispose]()
@@ -230,20 +218,22 @@ const countPoints = async (): Promise<number> => {
   return life.points()
 }
 
-test("a session dies at every commit and every act: nothing is lost, nothing is done twice", async () => {
-  const points = await countPoints()
-  expect(points).toBeGreaterThan(80)
-  const broken: string[] = []
-  for (let dieAt = 1; dieAt <= points; dieAt += 1) broken.push(...(await enumerate(`at ${dieAt}`, dieAt)))
-  process.stdout.write(`crash points: ${points} deaths, ${broken.length} broken laws\n`)
-  expect(broken).toEqual([])
-})
+test.each(STORES)(
+  "a session over the %s store dies at every commit and every act: nothing is lost, nothing is done twice",
+  async (store) => {
+    const points = await countPoints(store)
+    expect(points).toBeGreaterThan(70)
+    const broken: string[] = []
+    for (let dieAt = 1; dieAt <= points; dieAt += 1) broken.push(...(await enumerate(store, dieAt)))
+    process.stdout.write(`crash points: ${points} deaths over ${store}, ${broken.length} broken laws\n`)
+    expect(broken).toEqual([])
+  },
+)
 
-test("the process that recovers may die as well", async () => {
-  const points = await countPoints()
+test.each(STORES)("the process that recovers over the %s store may die as well", async (store) => {
+  const points = await countPoints(store)
   const broken: string[] = []
   for (let dieAt = 9; dieAt <= points; dieAt += 5)
-    for (const dieAgainAt of [3, 5, 6, 9, 14])
-      broken.push(...(await enumerate(`at ${dieAt} then ${dieAgainAt}`, dieAt, dieAgainAt)))
+    for (const dieAgainAt of [3, 5, 6, 9, 14]) broken.push(...(await enumerate(store, dieAt, dieAgainAt)))
   expect(broken).toEqual([])
 })

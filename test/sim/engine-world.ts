@@ -6,15 +6,17 @@ import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
 import type { Engine, EngineOptions, Reply } from "@meridian/engine"
-import type { Receipt } from "@meridian/protocol"
+import { Failure, type Receipt } from "@meridian/protocol"
 
 import { brokenLaws, integrityOf, rebuiltDifferently, type Act } from "../engine-laws.ts"
-import { createMachine, type Life } from "../engine-life.ts"
-import { allEvents, allMessages, codeOf, makeDirectory } from "../engine-scene.ts"
+import { createMachine, Death, type Life } from "../engine-life.ts"
+import { allEvents, allMessages, codeOf } from "../engine-scene.ts"
 import { createRandom, type Random } from "./random.ts"
 
 export const WALKS_PER_WORLD = 20
 const ROUNDS = 9
+/** How often a verb of a store that fails does. */
+const FAILURES = 0.004
 const PENDING = 5
 
 /** What the model of one session knows: every confirmed answer. */
@@ -37,15 +39,32 @@ interface Running {
   readonly life: Life
 }
 
+export interface Walked {
+  readonly broken: readonly string[]
+  readonly deaths: number
+  /** Every event of every session, as it was stored. */
+  readonly log: string
+}
+
+/** `base`: where the world lies, and nothing else; its name is part of what is logged. */
 export const walkWorld = async (
   seed: number,
-): Promise<{ readonly broken: readonly string[]; readonly deaths: number }> => {
+  base: string,
+  store: "sqlite" | "memory" = "sqlite",
+): Promise<Walked> => {
   const random = createRandom(seed)
-  const base = makeDirectory()
+  mkdirSync(base)
   const places = ["one", "two"].map((name) => join(base, name))
   for (const place of places) mkdirSync(place)
   const file = join(base, "engine.sqlite")
-  const machine = createMachine({ chance: random.next, standsStill: true })
+  // What a store does by chance must not change what its users do by chance.
+  const luck = createRandom(seed * 13)
+  const machine = createMachine({
+    chance: luck.next,
+    standsStill: true,
+    store,
+    failures: () => (calm ? 0 : FAILURES),
+  })
   const acts: (Act & { readonly sessionID: string })[] = []
   const broken: string[] = []
   const say = (sentence: string): void => {
@@ -113,13 +132,20 @@ export const walkWorld = async (
     for (;;) {
       const life = machine.start(calm || random.chance(0.5) ? undefined : 20 + random.below(160))
       try {
-        const engine = await machine.until(life.open(optionsOf(life)))
+        const engine = await machine.until(whileAlive(life, life.open(optionsOf(life))))
         const location = { directory: places[0] ?? base }
-        for (const { id } of walkers) await engine.sessions.create({ id, location })
+        for (const { id } of walkers)
+          await machine.until(
+            whileAlive(
+              life,
+              patiently(() => engine.sessions.create({ id, location })),
+            ),
+          )
         const running = { engine, life }
         for (const walker of walkers) follow(running, walker)
         return running
       } catch (cause) {
+        if (isBusy(cause)) life.die()
         if (!life.isDead()) throw cause
         deaths += 1
       }
@@ -140,7 +166,7 @@ export const walkWorld = async (
       }
     }
     reading().catch((cause: unknown) => {
-      if (!life.isDead() && !ghosts.some((ghost) => ghost.life === life))
+      if (!life.isDead() && !isBusy(cause) && !ghosts.some((ghost) => ghost.life === life))
         say(`a tail failed: ${String(cause)}`)
     })
   }
@@ -154,7 +180,7 @@ export const walkWorld = async (
     const together = [now, ...(partner === undefined ? [] : [partner])]
     const steps = walkers.map(async (walker) => {
       const chosen = random.pick(together)
-      const step = takeStep(chosen.engine, walker, places, say, chosen.life.isDead)
+      const step = takeStep(chosen.engine, walker, places, say, chosen.life.isDead).catch(unlessBusy)
       step.catch(() => undefined)
       await Promise.race([step, chosen.life.died])
     })
@@ -194,19 +220,56 @@ export const walkWorld = async (
     now = await start()
   }
   await machine.until(Promise.all(walkers.map((walker) => finish(now.engine, walker))))
-  for (const walker of walkers) {
-    const events = await allEvents(now.engine, walker.id)
-    const own = acts.filter(({ sessionID }) => sessionID === walker.id)
-    for (const law of brokenLaws(events, own)) say(`${walker.id}: ${law}`)
-    for (const sentence of await compare(now.engine, walker, events)) say(`${walker.id}: ${sentence}`)
+  const check = async (): Promise<string> => {
+    for (const walker of walkers) {
+      const events = await allEvents(now.engine, walker.id)
+      const own = acts.filter(({ sessionID }) => sessionID === walker.id)
+      for (const law of brokenLaws(events, own)) say(`${walker.id}: ${law}`)
+      for (const sentence of await compare(now.engine, walker, events)) say(`${walker.id}: ${sentence}`)
+    }
+    for (const sentence of await compareForks(now.engine, walkers)) say(sentence)
+    return readLog(now.engine)
   }
-  for (const sentence of await compareForks(now.engine, walkers)) say(sentence)
+  const log = await machine.until(check())
   await machine.until(now.engine.close())
-  if (integrityOf(file) !== "ok") say("the database is damaged")
-  for (const table of rebuiltDifferently(file)) say(`${table} is rebuilt differently`)
+  if (store === "sqlite" && integrityOf(file) !== "ok") say("the database is damaged")
+  if (store === "sqlite") for (const table of rebuiltDifferently(file)) say(`${table} is rebuilt differently`)
   rmSync(base, { recursive: true, force: true })
-  return { broken, deaths }
+  return { broken, deaths, log }
 }
+
+const readLog = async (engine: Engine): Promise<string> => {
+  const lines: string[] = []
+  const { items } = await engine.sessions.list({ limit: 200 })
+  for (const { id } of items)
+    for (const event of await allEvents(engine, id)) lines.push(`${id} ${JSON.stringify(event)}`)
+  return lines.join("\n")
+}
+
+/** A store that fails now and then says so; whoever asked asks again, or goes without. */
+const isBusy = (cause: unknown): boolean => cause instanceof Failure && cause.code === "DATABASE_BUSY"
+
+const unlessBusy = (cause: unknown): void => {
+  if (!isBusy(cause)) throw cause
+}
+
+const patiently = async <A>(ask: () => Promise<A>): Promise<A> => {
+  for (;;)
+    try {
+      return await ask()
+    } catch (cause) {
+      unlessBusy(cause)
+    }
+}
+
+/** What a dead process was asked for is never answered. */
+const whileAlive = <A>(life: Life, work: Promise<A>): Promise<A> =>
+  Promise.race([
+    work,
+    life.died.then(() => {
+      throw new Death("died meanwhile")
+    }),
+  ])
 
 /** A process may also die while it closes. */
 const close = ({ engine, life }: Running): Promise<void> =>
@@ -249,7 +312,8 @@ const takeStep = async (
   const { sessions, permissions } = engine
   const expectCode = async (work: Promise<unknown>, allowed: readonly string[]): Promise<string> => {
     const code = await codeOf(work).catch((cause: unknown) => (isDead() ? "dead" : String(cause)))
-    if (!isDead() && code !== "no failure" && !allowed.includes(code)) say(`${sessionID}: unexpected ${code}`)
+    if (!isDead() && !["no failure", "DATABASE_BUSY", ...allowed].includes(code))
+      say(`${sessionID}: unexpected ${code}`)
     return code
   }
   const earlier = [...receipts.values()]

@@ -37,6 +37,8 @@ export interface EngineInternals {
   readonly sqlite?: Omit<SqliteOptions, "file" | "leaseMs">
   /** Instead of SQLite. */
   readonly store?: Layer.Layer<Store, Failure, Ids>
+  /** Instead of looking through the processes of this machine. */
+  readonly lostProcesses?: LostProcesses["Service"]
   /** Told about every instruction file that is really read. */
   readonly onRead?: (path: string) => void
 }
@@ -62,7 +64,7 @@ const compose = (
 ): Layer.Layer<SessionsTable | PermissionsTable, Failure> =>
   Layer.mergeAll(SessionsTable.layer, PermissionsTable.layer).pipe(
     Layer.provideMerge(schedulerLayer(options.recover ?? true)),
-    Layer.provideMerge(Layer.mergeAll(AskPermission.layer, Casting.layer, lostProcesses)),
+    Layer.provideMerge(Layer.mergeAll(AskPermission.layer, Casting.layer, lostProcesses(internals))),
     Layer.provideMerge(locations(options, internals)),
     Layer.provideMerge(FoldedSessions.layer),
     Layer.provideMerge(Signals.layer),
@@ -98,12 +100,17 @@ const store = (
     ),
   )
 
-const lostProcesses: Layer.Layer<LostProcesses, never, Store> = Layer.effect(
-  LostProcesses,
-  Effect.map(Store, ({ name }) => ({
-    end: (calls) => Effect.asVoid(Effect.promise(() => endLeftovers({ calls, scope: name }))),
-  })),
-)
+const lostProcesses = (internals: EngineInternals): Layer.Layer<LostProcesses, never, Store> =>
+  Layer.effect(
+    LostProcesses,
+    Effect.map(
+      Store,
+      ({ name }) =>
+        internals.lostProcesses ?? {
+          end: (calls) => Effect.asVoid(Effect.promise(() => endLeftovers({ calls, scope: name }))),
+        },
+    ),
+  )
 
 const locations = (
   options: EngineOptions,

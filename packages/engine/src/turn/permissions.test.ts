@@ -20,15 +20,17 @@ test("an answer that arrives after the session was taken over lets nothing act",
   mkdirSync(directory)
   using machine = createMachine()
   const file = join(base, "engine.sqlite")
-  const storeOf = ({ internals }: Life) =>
-    sqliteStore({ file, leaseMs: 8_000, ...internals.sqlite }).pipe(
-      Layer.provideMerge(Layer.succeed(Ids, { next: internals.ids?.next ?? (() => "") })),
+  const storeOf = (life: Life) => {
+    const { sqlite, ids } = life.internals({ database: file, models: [] })
+    return sqliteStore({ file, leaseMs: 8_000, ...sqlite }).pipe(
+      Layer.provideMerge(Layer.succeed(Ids, { next: ids?.next ?? (() => "") })),
     )
-  const life = machine.start()
+  }
+  const mine = machine.start()
   const parts = AskPermission.layer.pipe(
     Layer.provideMerge(FoldedSessions.layer),
     Layer.provideMerge(Signals.layer),
-    Layer.provideMerge(storeOf(life)),
+    Layer.provideMerge(storeOf(mine)),
   )
   const program = Effect.gen(function* () {
     const store = yield* Store
@@ -68,7 +70,7 @@ test("an answer that arrives after the session was taken over lets nothing act",
     )
     const [request] = yield* permissions.list()
     // Another process takes us for gone and has the session now; it has not settled anything yet.
-    life.freeze()
+    mine.freeze()
     const other = yield* Layer.build(storeOf(machine.start()))
     const taken = yield* Effect.provide(
       Store.use(({ leases }) => leases.acquire("ses_1")),
@@ -78,6 +80,6 @@ test("an answer that arrives after the session was taken over lets nothing act",
     yield* permissions.reply({ requestID: request?.id ?? "", reply: "once" })
     expect(yield* Fiber.join(answered)).toMatchObject({ code: "FENCED" })
   })
-  await Effect.runPromiseWith(life.references)(Effect.scoped(Effect.provide(program, parts)))
+  await Effect.runPromiseWith(mine.references)(Effect.scoped(Effect.provide(program, parts)))
   rmSync(base, { recursive: true, force: true })
 })

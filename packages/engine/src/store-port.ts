@@ -1,0 +1,24 @@
+/** What a store must be, for those who write one: the port, and what the domain says about events. */
+export { claimsOf, type Claim } from "./domain/claims.ts"
+export { describeEvent } from "./domain/describe-event.ts"
+export type { DatedEvent } from "./domain/fork.ts"
+export { LIMITS } from "./domain/limits.ts"
+export type { LoggedEvent } from "./domain/logged-event.ts"
+export type { SavedApproval } from "./domain/permission.ts"
+export { Ids } from "./port/ids.ts"
+export {
+  Store,
+  type Acquisition,
+  type Append,
+  type Appended,
+  type Change,
+  type Creation,
+  type Draft,
+  type Fence,
+  type Hit,
+  type OpenRequest,
+  type Placed,
+  type SessionSummary,
+  type StoreVerbs,
+  type Stretch,
+} from "./port/store.ts"

@@ -1,0 +1,320 @@
+/** What is read back: events, messages, inputs, and the lists over all sessions. */
+import type { StoreVerbs } from "@meridian/engine/store-port"
+import { messageId, type DurableEvent, type Failure } from "@meridian/protocol"
+import { Effect } from "effect"
+import { expect, test } from "vitest"
+
+import {
+  admitted,
+  append,
+  asked,
+  called,
+  created,
+  createSession,
+  ended,
+  interrupt,
+  promoted,
+  replied,
+  said,
+  started,
+  succeeded,
+  withStore,
+  type StoreUnderTest,
+} from "./store-scene.ts"
+
+const COMPACTED: DurableEvent = {
+  type: "session.next.compaction.ended.2",
+  data: {
+    compactionID: "cmp_1",
+    reason: "manual",
+    method: "model",
+    summary: "what was said",
+    recent: "",
+    range: { from: 1, through: 3 },
+    kept: [],
+    messages: 1,
+    tokens: { before: 10, after: 5 },
+    usage: { input: 1, output: 1, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
+    cost: 0.25,
+    removedQuotes: [],
+  },
+}
+
+/** A session in which most things have happened once. */
+const CONVERSATION: readonly DurableEvent[] = [
+  created("ses_1"),
+  admitted("a"),
+  promoted("a", 2),
+  started("s"),
+  said("s", "I look for walrus"),
+  called("s", "1"),
+  ended("s"),
+  succeeded("s", "1"),
+  { type: "session.next.agent.switched.1", data: { agent: "plan" } },
+  COMPACTED,
+  started("t"),
+  called("t", "1"),
+  asked("t", "1", "per_1"),
+  admitted("b", false),
+]
+
+const tell = (store: StoreVerbs): Effect.Effect<unknown, Failure> =>
+  append(store, { session: "ses_1", after: 0, events: CONVERSATION })
+
+export const readingContract = (subject: StoreUnderTest): void => {
+  test("events are read by range, and a session that is not there has none", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* tell(store)
+        const read = (after: number, limit: number) =>
+          Effect.map(store.events({ session: "ses_1", after, limit }), (page) => page.map(({ seq }) => seq))
+        expect([yield* read(0, 3), yield* read(3, 2), yield* read(13, 9), yield* read(14, 9)]).toEqual([
+          [1, 2, 3],
+          [4, 5],
+          [14],
+          [],
+        ])
+        expect(yield* store.events({ session: "ses_none", after: 0, limit: 5 })).toEqual([])
+        expect(yield* store.session("ses_none")).toBeUndefined()
+      }),
+    ))
+
+  test("as text events say the same", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* tell(store)
+        const range = { session: "ses_1", after: 2, limit: 100 }
+        const events = yield* store.events(range)
+        const texts = yield* store.eventTexts(range)
+        expect(texts.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq))
+        expect(texts.map(({ text }) => JSON.parse(text) as unknown)).toEqual(events)
+      }),
+    ))
+
+  test("compactions are found among everything else", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* tell(store)
+        expect(yield* store.compactions("ses_1")).toEqual([{ ...COMPACTED, seq: 10, time: 7 }])
+      }),
+    ))
+
+  test("messages come in order, whole, and from any place in either direction", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* tell(store)
+        const all = yield* store.messages("ses_1", { direction: "up", limit: 10 })
+        expect(all.map(({ place, item }) => `${place} ${item?.type}`)).toEqual([
+          "3 user",
+          "4 assistant",
+          "9 agent-switched",
+          "10 compaction",
+          "11 assistant",
+        ])
+        expect(all[0]?.item).toEqual({ id: "a", type: "user", seq: 3, time: 7, text: "say a" })
+        expect(all[1]?.item).toEqual({
+          id: "s",
+          type: "assistant",
+          seq: 4,
+          time: 7,
+          agent: "build",
+          model: "m",
+          content: [
+            { type: "text", text: "I look for walrus" },
+            {
+              type: "tool",
+              callID: "1",
+              tool: "act",
+              input: { n: 1 },
+              state: { status: "completed", content: [{ type: "text", text: "acted" }] },
+            },
+          ],
+          finish: "stop",
+          usage: { input: 10, output: 5, reasoning: 1, cacheRead: 2, cacheWrite: 3 },
+          cost: 0.5,
+        })
+        expect(all[4]?.item).toMatchObject({
+          content: [{ type: "tool", state: { status: "waiting", requestID: "per_1" } }],
+        })
+        const places = (direction: "up" | "down", from: number) =>
+          Effect.map(store.messages("ses_1", { direction, from, limit: 2 }), (found) =>
+            found.map(({ place }) => place),
+          )
+        expect([yield* places("up", 4), yield* places("down", 10)]).toEqual([
+          [9, 10],
+          [9, 4],
+        ])
+        expect(yield* store.message("ses_1", "a")).toEqual(all[0]?.item)
+        yield* createSession(store, "ses_2")
+        expect(yield* store.message("ses_2", "a")).toBeUndefined()
+      }),
+    ))
+
+  test("an input is found by its id, with what became of it; a session lists those that wait", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* tell(store)
+        const receipt = {
+          sessionID: "ses_1",
+          delivery: "steer",
+          time: 7,
+        }
+        expect(yield* store.input("a")).toEqual({
+          ...receipt,
+          id: "a",
+          prompt: { text: "say a" },
+          resume: true,
+          admittedSeq: 2,
+          promotedSeq: 3,
+        })
+        expect(yield* store.inputs("ses_1")).toEqual([
+          { ...receipt, id: "b", prompt: { text: "say b" }, resume: false, admittedSeq: 14 },
+        ])
+        expect(yield* store.input("s")).toBeUndefined()
+      }),
+    ))
+
+  test("a session is summed up as its log says", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* tell(store)
+        expect(yield* store.session("ses_1")).toEqual({
+          id: "ses_1",
+          seq: 14,
+          location: { directory: "/project" },
+          agent: "plan",
+          model: undefined,
+          title: undefined,
+          created: 7,
+          updated: 7,
+          usage: { input: 11, output: 6, reasoning: 1, cacheRead: 2, cacheWrite: 3 },
+          cost: 0.75,
+          isAsking: true,
+          isHeldElsewhere: false,
+          trouble: undefined,
+        })
+      }),
+    ))
+
+  test.each([
+    [
+      "failed",
+      { type: "session.next.execution.failed.1", data: { error: { code: "TURN_LIMIT", message: "x" } } },
+    ],
+    [
+      "interrupted",
+      { type: "session.next.execution.failed.1", data: { error: { code: "INTERRUPTED", message: "x" } } },
+    ],
+  ] as const)("work that ended badly shows as %s, until work ends well", (trouble, event) =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* createSession(store, "ses_1")
+        yield* append(store, { session: "ses_1", after: 1, events: [event] })
+        expect((yield* store.session("ses_1"))?.trouble).toBe(trouble)
+        yield* append(store, { session: "ses_1", after: 2, events: [started("s"), ended("s")] })
+        expect((yield* store.session("ses_1"))?.trouble).toBeUndefined()
+      }),
+    ),
+  )
+
+  test("sessions are listed in the order in which they were made", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        for (const session of ["ses_c", "ses_a", "ses_b"]) yield* createSession(store, session)
+        const all = yield* store.sessions({ direction: "up", limit: 10 })
+        expect(all.map(({ item }) => item.id)).toEqual(["ses_c", "ses_a", "ses_b"])
+        const [, middle] = all
+        const from = middle?.place ?? 0
+        const down = yield* store.sessions({ direction: "down", from, limit: 10 })
+        const up = yield* store.sessions({ direction: "up", from, limit: 10 })
+        expect([down, up].map((found) => found.map(({ item }) => item.id))).toEqual([["ses_c"], ["ses_b"]])
+      }),
+    ))
+
+  test("a question is open until it is answered or its call is settled", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* createSession(store, "ses_1")
+        yield* append(store, {
+          session: "ses_1",
+          after: 1,
+          events: [
+            started("s"),
+            ...["1", "2", "3"].flatMap((call) => [called("s", call), asked("s", call, `per_${call}`)]),
+            replied("per_1"),
+            succeeded("s", "2"),
+          ],
+        })
+        const ids = (session?: string) =>
+          Effect.map(store.requests(session), (open) => open.map(({ event }) => event.data.requestID))
+        expect([yield* ids(), yield* ids("ses_1"), yield* ids("ses_none")]).toEqual([
+          ["per_3"],
+          ["per_3"],
+          [],
+        ])
+        expect([yield* store.request("per_1"), (yield* store.request("per_3"))?.session]).toEqual([
+          undefined,
+          "ses_1",
+        ])
+      }),
+    ))
+
+  test("an approval is saved once for its project, whoever gives it", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        for (const name of ["1", "2"]) {
+          yield* createSession(store, `ses_${name}`)
+          yield* append(store, {
+            session: `ses_${name}`,
+            after: 1,
+            events: [
+              started(`s${name}`),
+              called(`s${name}`, "1"),
+              asked(`s${name}`, "1", `per_${name}`),
+              replied(`per_${name}`, ["x", "y"]),
+            ],
+          })
+        }
+        expect(yield* store.approvals("/project")).toEqual([
+          { action: "act", resource: "x" },
+          { action: "act", resource: "y" },
+        ])
+        expect(yield* store.approvals("/other")).toEqual([])
+      }),
+    ))
+
+  test("a session is to be run when an input wants it and no interrupt came behind it", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        const log = (name: string, ...events: readonly DurableEvent[]) =>
+          append(store, { session: name, after: 0, events: [created(name), ...events] })
+        yield* log("ses_wants", admitted("a"))
+        yield* log("ses_patient", admitted("b", false))
+        yield* log("ses_done", admitted("c"), promoted("c", 2))
+        yield* log("ses_parked", admitted("d"), interrupt)
+        yield* log("ses_again", admitted("e"), interrupt, admitted("f"))
+        yield* log("ses_cancelled", admitted("g"), {
+          type: "session.next.prompt.cancelled.1",
+          data: { messageID: messageId("g") },
+        })
+        expect((yield* store.runnable).toSorted()).toEqual(["ses_again", "ses_wants"])
+      }),
+    ))
+
+  test("words are found where all of them stand, or any when none has all", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* tell(store)
+        const find = (words: string) =>
+          Effect.map(store.search("ses_1", words), (hits) => hits.map(({ seq }) => seq))
+        expect([
+          yield* find("look walrus"),
+          yield* find("Walrus unheard"),
+          yield* find("unheard"),
+          yield* find('"'),
+        ]).toEqual([[5], [5], [], []])
+        yield* append(store, { session: "ses_1", after: 14, events: [said("t", "another walrus")] })
+        expect(new Set(yield* find("walrus"))).toEqual(new Set([5, 15]))
+      }),
+    ))
+}

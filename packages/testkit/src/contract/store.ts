@@ -1,0 +1,28 @@
+/**
+ * What every store promises, whatever is behind it. The runner relies on nothing else. Everything runs on simulated time, so
+ * a store that takes long takes no longer here.
+ */
+import { describe } from "vitest"
+
+import { appendContract } from "./store-append.ts"
+import { draftContract } from "./store-drafts.ts"
+import { leaseContract } from "./store-leases.ts"
+import { readingContract } from "./store-reading.ts"
+import type { StoreUnderTest } from "./store-scene.ts"
+
+export type { OpenedStore, StoreUnderTest } from "./store-scene.ts"
+
+export const storeContract = (store: StoreUnderTest): void => {
+  describe(`${store.name}: append`, () => {
+    appendContract(store)
+  })
+  describe(`${store.name}: reading`, () => {
+    readingContract(store)
+  })
+  describe(`${store.name}: drafts`, () => {
+    draftContract(store)
+  })
+  describe(`${store.name}: leases, hints and outputs`, () => {
+    leaseContract(store)
+  })
+}

@@ -1,0 +1,317 @@
+/**
+ * A store in memory that is difficult on purpose: every answer comes late, answers of different questions come in any
+ * order, hints get lost, and some verbs fail, before or after they did their work. Several clients share one database, as
+ * processes share a server. Nothing here is quick; everything is simple, so that a quick store can be compared with it.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import {
+  describeEvent,
+  Ids,
+  LIMITS,
+  Store,
+  type Acquisition,
+  type Change,
+  type DatedEvent,
+  type Fence,
+  type Placed,
+  type StoreVerbs,
+  type Stretch,
+} from "@meridian/engine/store-port"
+import { Failure, type StoredEvent } from "@meridian/protocol"
+import { Clock, Effect, Layer, Queue, Stream, type Scope } from "effect"
+
+import {
+  approvalsOf,
+  isRunnable,
+  isWaiting,
+  messagesOf,
+  receiptsOf,
+  requestsOf,
+  summaryOf,
+} from "./derive.ts"
+import type { MemoryDatabase, MemorySession, Owner } from "./memory-database.ts"
+
+export { isRunnable, requestsOf } from "./derive.ts"
+export { createMemoryDatabase, type MemoryDatabase } from "./memory-database.ts"
+
+export interface MemoryStoreOptions {
+  readonly database: MemoryDatabase
+  readonly leaseMs: number
+  /** In [0, 1); decides delays, order, losses and failures. */
+  readonly chance: () => number
+  /** How often a verb fails, in [0, 1]. Half of the failures of a write happen after it was stored. */
+  readonly failures?: () => number
+  /** How many milliseconds an answer may take; 0: it only waits for its turn. */
+  readonly delayMs?: number
+  /** Others know that this client is gone for good. */
+  readonly isGone?: () => boolean
+  /** Called before and after everything that changes the database; a test stops a process there. */
+  readonly tap?: (point: string) => void
+  /** Told how many events each append has stored. */
+  readonly wrote?: (events: number) => void
+  /** How a loop that nobody waits for is run. */
+  readonly inBackground?: <A>(loop: Effect.Effect<A>) => Effect.Effect<A>
+}
+
+export const memoryStore = (options: MemoryStoreOptions): Layer.Layer<Store, Failure, Ids> =>
+  Layer.effect(Store, openMemoryStore(options))
+
+const NAME = "memory"
+const REST_MS = 50
+
+export const openMemoryStore = (
+  options: MemoryStoreOptions,
+): Effect.Effect<StoreVerbs, Failure, Ids | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { database, leaseMs, chance, failures = () => 0, delayMs = 3, isGone = () => false, tap } = options
+    const inBackground = options.inBackground ?? ((loop) => loop)
+    const clock = yield* Clock.Clock
+    const me = (yield* Ids).next("own_")
+    const closed = { is: false }
+    const owner: Owner = { id: me, beat: 0, isGone: () => closed.is || isGone() }
+    database.owners.set(me, owner)
+    const folder = yield* openFolder
+
+    /** The way to the database and back: late, in any order, and sometimes lost. */
+    const wayThere = Effect.suspend(() => {
+      const wait = Math.floor(chance() * (delayMs + 1))
+      return wait === 0 ? Effect.yieldNow : Effect.sleep(wait)
+    })
+    const trouble = (): Effect.Effect<void, Failure> =>
+      chance() < failures() / 2 ? Effect.fail(new Failure("DATABASE_BUSY", { file: NAME })) : Effect.void
+
+    const ask = <A>(body: () => A): Effect.Effect<A, Failure> =>
+      Effect.suspend(() => {
+        if (closed.is) return Effect.fail(new Failure("ENGINE_CLOSED"))
+        return wayThere.pipe(
+          Effect.andThen(Effect.suspend(trouble)),
+          Effect.andThen(Effect.sync(body)),
+          Effect.tap(wayThere),
+        )
+      })
+
+    const tapped = <A>(body: () => A): Effect.Effect<A, Failure> =>
+      ask(() => {
+        tap?.("before")
+        const answer = body()
+        tap?.("after")
+        return answer
+      })
+
+    /** May be done and fail nevertheless: the answer got lost. */
+    const change = <A>(body: () => A): Effect.Effect<A, Failure> =>
+      Effect.tap(tapped(body), () => Effect.suspend(trouble))
+
+    const eventsOf = (session: string): readonly StoredEvent[] => database.sessions.get(session)?.events ?? []
+    const all = (): readonly MemorySession[] => [...database.sessions.values()]
+    const seen = new Map<string, { readonly beat: number; readonly since: number }>()
+    const now = (): number => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
+
+    const isLost = (id: string): boolean => {
+      const other = database.owners.get(id)
+      if (other === undefined || other.isGone()) return true
+      const known = seen.get(id)
+      if (known?.beat !== other.beat) {
+        seen.set(id, { beat: other.beat, since: now() })
+        return false
+      }
+      return now() - known.since >= leaseMs
+    }
+    const isHeldElsewhere = (id: string | undefined): boolean => id !== undefined && id !== me && !isLost(id)
+
+    const resting = new Map<string, Fence>()
+    const held = new Set<string>()
+    const release = ({ session: id, number }: Fence): void => {
+      held.delete(id)
+      const session = database.sessions.get(id)
+      if (session !== undefined && session.fence === number && session.owner === me) session.owner = undefined
+    }
+    const acquire = (id: string): Acquisition => {
+      const rested = resting.get(id)
+      resting.delete(id)
+      const session = database.sessions.get(id)
+      if (session === undefined) return { kind: "held" }
+      const seq = session.events.length
+      if (rested !== undefined && database.isCurrent(rested))
+        return { kind: "acquired", fence: rested, abandoned: false, seq }
+      if (rested !== undefined) held.delete(id)
+      if (held.has(id) || isHeldElsewhere(session.owner)) return { kind: "held" }
+      const abandoned = session.owner !== undefined && session.owner !== me
+      session.fence += 1
+      session.owner = me
+      owner.beat += 1
+      held.add(id)
+      return { kind: "acquired", fence: { session: id, number: session.fence }, abandoned, seq }
+    }
+    const abandoned = (): readonly string[] =>
+      all().flatMap(({ id, owner: by }) => (by !== undefined && by !== me && isLost(by) ? [id] : []))
+
+    const loop = (everyMs: number, body: () => void): Effect.Effect<never> =>
+      inBackground(Effect.forever(Effect.sync(body).pipe(Effect.delay(everyMs))))
+    yield* Effect.forkScoped(loop(Math.floor(leaseMs / 4), () => (owner.beat += 1)))
+    yield* Effect.forkScoped(
+      loop(REST_MS, () => {
+        for (const fence of resting.values()) release(fence)
+        resting.clear()
+      }),
+    )
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        for (const session of all()) if (session.owner === me) session.owner = undefined
+        database.owners.delete(me)
+        closed.is = true
+      }),
+    )
+
+    const summaryAt = ({ id, place, events, owner: by }: MemorySession) => ({
+      place,
+      item: { ...summaryOf(id, events), isHeldElsewhere: isHeldElsewhere(by) },
+    })
+
+    return {
+      name: NAME,
+      append: (append) =>
+        change(() => {
+          const answer = database.append(append)
+          if (answer.kind === "committed" && append.events.length > 0) {
+            options.wrote?.(append.events.length)
+            database.tell(append.session, me)
+          }
+          return answer
+        }).pipe(
+          Effect.map((answer) => {
+            if (answer.kind !== "committed") return answer
+            // A caller that does not wait for this would be found out.
+            return {
+              kind: "committed",
+              safe: append.durability === "progress" ? Effect.void : ask(() => undefined),
+            }
+          }),
+        ),
+      session: (id) =>
+        ask(() => {
+          const session = database.sessions.get(id)
+          return session === undefined ? undefined : summaryAt(session).item
+        }),
+      sessions: (stretch) => ask(() => cut(all().map(summaryAt), stretch)),
+      events: ({ session, after, limit }) => ask(() => eventsOf(session).slice(after, after + limit)),
+      eventTexts: ({ session, after, limit }) =>
+        ask(() =>
+          eventsOf(session)
+            .slice(after, after + limit)
+            .map(({ seq, time, type, data }) => ({ seq, text: JSON.stringify({ seq, time, type, data }) })),
+        ),
+      compactions: (session) =>
+        ask(() => eventsOf(session).filter(({ type }) => type.startsWith("session.next.compaction."))),
+      messages: (session, stretch) => ask(() => cut(messagesOf(session, eventsOf(session)), stretch)),
+      message: (session, id) =>
+        ask(() => messagesOf(session, eventsOf(session)).find(({ item }) => item?.id === id)?.item),
+      inputs: (session) => ask(() => receiptsOf(session, eventsOf(session)).filter(isWaiting)),
+      input: (id) =>
+        ask(() =>
+          all()
+            .flatMap((session) => receiptsOf(session.id, session.events))
+            .find((receipt) => receipt.id === id),
+        ),
+      search: (session, words) => ask(() => search(eventsOf(session), words)),
+      requests: (session) =>
+        ask(() =>
+          all()
+            .filter(({ id }) => session === undefined || id === session)
+            .flatMap(({ id, events }) => requestsOf(id, events)),
+        ),
+      request: (id) =>
+        ask(() =>
+          all()
+            .flatMap((session) => requestsOf(session.id, session.events))
+            .find(({ event }) => event.data.requestID === id),
+        ),
+      approvals: (project) =>
+        ask(() => {
+          const saved = all().flatMap(({ events }) => approvalsOf(events, project))
+          return [...new Map(saved.map((one) => [`${one.action} ${one.resource}`, one])).values()]
+        }),
+      runnable: ask(() => all().flatMap(({ id, events }) => (isRunnable(id, events) ? [id] : []))),
+      draft: (creation) =>
+        Effect.sync(() => {
+          const events: DatedEvent[] = [creation]
+          return {
+            name: database.nextName(),
+            append: (more) => change(() => void events.push(...more)),
+            publish: change(() => {
+              const published = database.publish(creation.data.sessionID, events)
+              if (published === "published") database.tell(creation.data.sessionID, me)
+              return published
+            }),
+          }
+        }),
+      leases: {
+        // Whoever did not hear that it has a lease would keep it for ever.
+        acquire: (session) => tapped(() => acquire(session)),
+        renew: (fence) => ask(() => (database.isCurrent(fence) ? "kept" : "lost")),
+        rest: (fence) => Effect.sync(() => void resting.set(fence.session, fence)),
+        release: (fence) => Effect.sync(() => release(fence)),
+        isHeldElsewhere: (session) => ask(() => isHeldElsewhere(database.sessions.get(session)?.owner)),
+        abandoned: ask(abandoned),
+        lost: Stream.fromEffectRepeat(
+          inBackground(Effect.delay(Effect.sync(abandoned), Math.max(50, Math.floor(leaseMs / 4)))),
+        ).pipe(
+          Stream.filter((sessions) => sessions.length > 0),
+          Stream.map(() => undefined),
+        ),
+      },
+      changes: Stream.callback<Change>((queue) =>
+        Effect.acquireRelease(
+          Effect.sync(() =>
+            database.onChange((session, by) => {
+              // A hint may be lost, and may not know what it is about.
+              const luck = chance()
+              if (by !== me && luck < 0.9)
+                Queue.offerUnsafe(queue, { session: luck < 0.5 ? session : undefined })
+            }),
+          ),
+          (leave) => Effect.sync(leave),
+        ),
+      ),
+      outputs: {
+        folder,
+        keep: (name) => change(() => void database.outputs.set(name, readFileSync(join(folder, name)))),
+        fetch: (name) =>
+          ask(() => {
+            const kept = database.outputs.get(name)
+            mkdirSync(folder, { recursive: true })
+            if (kept !== undefined) writeFileSync(join(folder, name), kept)
+          }),
+      },
+    }
+  })
+
+const cut = <Item>(
+  items: readonly Placed<Item>[],
+  { direction, from, limit }: Stretch,
+): readonly Placed<Item>[] => {
+  const ordered = direction === "up" ? items : items.toReversed()
+  const isBehind = (place: number): boolean =>
+    from === undefined || (direction === "up" ? place > from : place < from)
+  return ordered.filter(({ place }) => isBehind(place)).slice(0, limit)
+}
+
+const search = (events: readonly StoredEvent[], query: string) => {
+  const words = (query.match(/[\p{L}\p{N}_]+/gu) ?? []).map((word) => word.toLowerCase())
+  if (words.length === 0) return []
+  const described = events.map((event) => ({ seq: event.seq, text: describeEvent(event) }))
+  const has = (text: string, word: string): boolean =>
+    new Set<string>(text.toLowerCase().match(/[\p{L}\p{N}_]+/gu)).has(word)
+  const withAll = described.filter(({ text }) => words.every((word) => has(text, word)))
+  const found =
+    withAll.length > 0 ? withAll : described.filter(({ text }) => words.some((word) => has(text, word)))
+  return found.slice(0, LIMITS.recallHits)
+}
+
+const openFolder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "meridian-memory-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
+)

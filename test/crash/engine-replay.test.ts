@@ -1,0 +1,38 @@
+/** Nothing but the seed decides what happens in a simulated world: two processes walk it the same way, byte for byte. */
+import { execFile } from "node:child_process"
+import { rmSync } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
+
+import { afterAll, beforeAll, expect, test } from "vitest"
+
+import { makeDirectory } from "../engine-scene.ts"
+import { STORES } from "../engine-stored.ts"
+import { WALKS_PER_WORLD } from "../sim/engine-world.ts"
+
+let home = ""
+beforeAll(() => {
+  home = makeDirectory()
+})
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+const run = promisify(execFile)
+const entry = join(import.meta.dirname, "../sim/replay.entry.ts")
+
+const walk = async (worlds: number, store: string, name: "first" | "again"): Promise<string> => {
+  const world = join(home, `${name}-${store}`)
+  const { stdout, stderr } = await run(
+    process.execPath,
+    ["--conditions=meridian-source", entry, world, store, "1", String(worlds)],
+    {},
+  )
+  expect(stderr).toBe("")
+  return stdout
+}
+
+test.each(STORES)("200 walks over the %s store are logged twice the same way", async (store) => {
+  const worlds = 200 / WALKS_PER_WORLD
+  const [first, again] = await Promise.all([walk(worlds, store, "first"), walk(worlds, store, "again")])
+  expect(first.trim().split("\n")).toHaveLength(worlds)
+  expect(again).toBe(first)
+})
