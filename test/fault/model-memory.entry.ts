@@ -1,6 +1,4 @@
 /** Reads one long answer piece by piece, as a runner does, and says what came. Run with a small heap. */
-import { setTimeout } from "node:timers/promises"
-
 import { openModel } from "../../packages/engine/src/model/open-model.ts"
 
 const [, , provider, url] = process.argv

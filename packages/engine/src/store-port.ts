@@ -14,6 +14,7 @@ export {
   type Change,
   type Creation,
   type Draft,
+  type EventRange,
   type Fence,
   type Hit,
   type OpenRequest,

@@ -79,6 +79,31 @@ export const readingContract = (subject: StoreUnderTest): void => {
       }),
     ))
 
+  test("a page ends with the event or the input that reaches a size", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        const long = (id: string): DurableEvent => ({
+          type: "session.next.prompt.admitted.1",
+          data: {
+            messageID: messageId(id),
+            prompt: { text: "x".repeat(500) },
+            delivery: "queue",
+            resume: false,
+          },
+        })
+        yield* createSession(store, "ses_1")
+        yield* append(store, { session: "ses_1", after: 1, events: [long("a"), long("b"), long("c")] })
+        const texts = (bytes: number) =>
+          Effect.map(store.eventTexts({ session: "ses_1", after: 1, limit: 9, bytes }), (page) => page.length)
+        expect([yield* texts(1), yield* texts(700), yield* texts(1_000_000)]).toEqual([1, 2, 3])
+        const inputs = (after: number, limit: number, bytes: number) =>
+          Effect.map(store.inputs("ses_1", { after, limit, bytes }), (page) => page.map(({ id }) => id))
+        expect(yield* inputs(0, 9, 700)).toEqual(["a", "b"])
+        expect(yield* inputs(3, 9, 1_000_000)).toEqual(["c"])
+        expect(yield* inputs(0, 1, 1_000_000)).toEqual(["a"])
+      }),
+    ))
+
   test("as text events say the same", () =>
     withStore(subject, (store) =>
       Effect.gen(function* () {

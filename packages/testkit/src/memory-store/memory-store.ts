@@ -15,6 +15,7 @@ import {
   type Acquisition,
   type Change,
   type DatedEvent,
+  type EventRange,
   type Fence,
   type Placed,
   type StoreVerbs,
@@ -197,19 +198,26 @@ export const openMemoryStore = (
           return session === undefined ? undefined : summaryAt(session).item
         }),
       sessions: (stretch) => ask(() => cut(all().map(summaryAt), stretch)),
-      events: ({ session, after, limit }) => ask(() => eventsOf(session).slice(after, after + limit)),
-      eventTexts: ({ session, after, limit }) =>
+      events: (range) => ask(() => pageOf(eventsOf(range.session), range)),
+      eventTexts: (range) =>
         ask(() =>
-          eventsOf(session)
-            .slice(after, after + limit)
-            .map(({ seq, time, type, data }) => ({ seq, text: JSON.stringify({ seq, time, type, data }) })),
+          pageOf(eventsOf(range.session), range).map(({ seq, time, type, data }) => ({
+            seq,
+            text: JSON.stringify({ seq, time, type, data }),
+          })),
         ),
       compactions: (session) =>
         ask(() => eventsOf(session).filter(({ type }) => type.startsWith("session.next.compaction."))),
       messages: (session, stretch) => ask(() => cut(messagesOf(session, eventsOf(session)), stretch)),
       message: (session, id) =>
         ask(() => messagesOf(session, eventsOf(session)).find(({ item }) => item?.id === id)?.item),
-      inputs: (session) => ask(() => receiptsOf(session, eventsOf(session)).filter(isWaiting)),
+      inputs: (session, range) =>
+        ask(() => {
+          const waiting = receiptsOf(session, eventsOf(session)).filter(isWaiting)
+          if (range === undefined) return waiting
+          const behind = waiting.filter(({ admittedSeq }) => admittedSeq > range.after)
+          return upTo(behind.slice(0, range.limit), range.bytes, ({ prompt }) => prompt)
+        }),
       input: (id) =>
         ask(() =>
           all()
@@ -288,6 +296,23 @@ export const openMemoryStore = (
       },
     }
   })
+
+const pageOf = (
+  events: readonly StoredEvent[],
+  { after, limit, bytes }: EventRange,
+): readonly StoredEvent[] =>
+  upTo(events.slice(after, after + limit), bytes ?? Number.POSITIVE_INFINITY, ({ data }) => data)
+
+/** The item that reaches the size, with those before it, is the last. */
+const upTo = <Item>(
+  items: readonly Item[],
+  bytes: number,
+  partOf: (item: Item) => unknown,
+): readonly Item[] => {
+  let sum = 0
+  const last = items.findIndex((item) => (sum += Buffer.byteLength(JSON.stringify(partOf(item)))) >= bytes)
+  return last === -1 ? items : items.slice(0, last + 1)
+}
 
 const cut = <Item>(
   items: readonly Placed<Item>[],
