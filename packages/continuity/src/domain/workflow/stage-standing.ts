@@ -93,7 +93,7 @@ const UNFINISHED_AFTER =
   /^[^,;]{0,20}\b(?:almost|nearly|mostly) (?:done|finished|complete)|^[^,;.]{0,12}\b(?!100)\d{1,2}\s?% (?:done|finished|complete)|^[^,;]{0,30}(?:\bnot|n't)(?: yet| quite| really)? (?:done|finished|completed?|through|over|closed)\b|^[^,;]{0,20}\b(?:unfinished|half[- ]done|incomplete|half way|halfway)\b/i
 
 const DENIED_BEFORE =
-  /\b(?:not|never|don't|dont|do not|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|shouldn't|mustn't|without|no(?=\s*[`'"*/]*$)|nor|neither|skip(?:ped|ping)?|avoid(?:ed|ing)?|instead of|rather than|hold(?:s|ing)? off(?: on)?|postpon(?:e|ed|ing)|defer(?:red|ring)?|abandon(?:ed)?|refus(?:e|ed)|reject(?:ed)?|declin(?:e|ed)|too (?:early|soon) (?:for|to)|cancel(?:led|ed)?|nobody|no one)\b|\b(?:hold(?:s|ing)?|stop(?:s|ped|ping)?|paus(?:e|es|ed|ing)|park(?:ed)?)\s+[`'"*_/]*$/i
+  /\b(?:not|never|no longer|(?:was|were) (?:going|about) to|(?:had )?(?:planned|meant|intended|hoped) to|don't|dont|do not|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|shouldn't|mustn't|without|no(?=\s*[`'"*/]*$)|nor|neither|skip(?:ped|ping)?|ignor(?:e|ed|ing)|avoid(?:ed|ing)?|instead of|rather than|hold(?:s|ing)? off(?: on)?|postpon(?:e|ed|ing)|defer(?:red|ring)?|abandon(?:ed)?|refus(?:e|ed)|reject(?:ed)?|declin(?:e|ed)|too (?:early|soon) (?:for|to)|cancel(?:led|ed)?|nobody|no one)\b|\b(?:hold(?:s|ing)?|stop(?:s|ped|ping)?|paus(?:e|es|ed|ing)|park(?:ed)?)\s+[`'"*_/]*$/i
 const DENIED_AFTER =
   /^[`'"*_)\s]*(?:is |was |has |are |can |must |should |will )?(?:not (?:be )?(?:yet|started|begun|now|approved|allowed|ready|open|run|due|possible|needed|necessary)|hasn't (?:been )?(?:started|begun|run)|not (?:yet )?(?:started|begun)|on hold|off the table|cancelled|postponed|deferred|paused|parked|can wait|waits|has to wait|must wait|out of scope|forbidden|failed|(?:started|entered|run|begun) (?:too early|by mistake))\b|^[`'"*_)\s]*(?:won't|will not|isn't needed|is no longer|no longer)\b/i
 
@@ -123,9 +123,9 @@ const GIVEN_AFTER =
 
 /** Said of it within a few words: `/spec-tasks search: done`, `bug-create (done)`, `spec-design is finally over`. */
 const DONE_AFTER =
-  /^(?![^,;.]{0,30}\b(?:be|almost|nearly|to|until|when|not|half|first|task|tests?|batch)\b)(?![^,;.]{0,12}\b\d{1,2}\s?%)[^,;.]{0,30}?\b(?:done|finished|completed?|closed|(?:is|are|was|finally|now) over|behind us|merged|passed|ended|wrapped up|through|shipped)(?![\w-])|^[`'"*_)\s]*(?:[\w.-]{1,40} )?[✓✔✅☑]|^[^,;.]{0,20}\b(?:i|we) ran\b/iu
+  /^(?![^,;.]{0,30}\b(?:be|being|almost|nearly|to|until|when|not|half|first|task|tests?|batch)\b)(?![^,;.]{0,12}\b\d{1,2}\s?%)[^,;.]{0,30}?\b(?:done|finished|completed?|written and approved|closed|(?:is|are|was|finally|now) over|behind us|merged|passed|ended|wrapped up|through|shipped)(?![\w-])|^[`'"*_)\s]*(?:[\w.-]{1,40} )?[✓✔✅☑]|^[^,;.]{0,20}\b(?:i|we) ran\b/iu
 const DONE_BEFORE =
-  /\b(?:(?:after|having|by) \w+ing|having \w+ed|finished|completed|done(?: with)?|wrapped up|closed|through with|left|past|ran|executed|ended|concluded|did|after|since|following|from|coming out of|out of|moved on from|previously(?: in)?|was in|were in|had been in|used to be in|earlier|yesterday|last (?:week|session|time|entry))\b/gi
+  /\b(?:(?:after|having|by) \w+ing|having \w+ed|finished|completed|done(?: with)?|wrapped up|closed|through with|left|past|ran|tried|attempted|executed|ended|concluded|did|after|since|following|from|coming out of|out of|moved on from|previously(?: in)?|was in|were in|had been in|used to be in|earlier|yesterday|last (?:week|session|time|entry))\b/gi
 
 const LATER_BEFORE =
   /\b(?:before|until|till|once|when|as soon as|if|unless|later|eventually|subsequently|tomorrow|someday|hand-?off (?:to|for)|handing off to|prepar(?:e|ing|ation)(?: for| the)?|prep for|leads? to|leading to|on the way to|plan(?:ned|ning)? (?:for|to)|next (?:stage|phase) (?:is|will be|would be)|(?:will|should) (?:be|need|follow|come)|would|might|may|could|maybe|perhaps|probably|wanted to (?:jump|go|move|skip|start|run)(?: to| into)?|tempted to|path to|gate (?:to|for|of)|precondition (?:of|for)|requirement for)\b/i
