@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs"
+
+import { expect, test } from "vitest"
+
+import { shortfallsOf } from "../../bench/hosts/measure.ts"
+import { HOSTS_END, HOSTS_START, renderReadmeBlock, type Recorded } from "../../bench/hosts/table.ts"
+import { KINDS, ROUNDS } from "../../bench/hosts/tale.ts"
+
+const readRecorded = (text: string): Recorded => JSON.parse(text)
+
+const recorded = readRecorded(readFileSync("bench/hosts/result.json", "utf8"))
+
+const cellsOf = (text: string): readonly (readonly string[])[] =>
+  text.split("\n").map((line) =>
+    line
+      .split("|")
+      .map((cell) => cell.trim())
+      .filter((cell) => !/^-*$/.test(cell)),
+  )
+
+test("the table of the README is the last recorded run", () => {
+  const readme = readFileSync("README.md", "utf8")
+  const published = readme.slice(readme.indexOf(HOSTS_START), readme.indexOf(HOSTS_END) + HOSTS_END.length)
+  expect(cellsOf(published)).toEqual(cellsOf(renderReadmeBlock(recorded)))
+})
+
+test("the recorded run was a whole one, of four hosts, and reaches what the project promises", () => {
+  const facts = ROUNDS.reduce((sum, round) => sum + round.facts.length, 0)
+  expect(recorded.hosts.map(({ host, facts: probes }) => [host, probes])).toEqual(
+    ["our engine", "OpenCode", "Claude Code", "Codex"].map((host) => [host, 3 * facts]),
+  )
+  expect(recorded.hosts.flatMap(shortfallsOf)).toEqual([])
+})
+
+test("the tale has facts of sixteen kinds", () => {
+  const told = new Set(ROUNDS.flatMap(({ facts }) => facts.map(({ kind }) => kind)))
+  expect([...told].toSorted()).toEqual(KINDS.toSorted())
+  expect(KINDS).toHaveLength(16)
+})
