@@ -1,5 +1,5 @@
 /** One compaction: recorded when it starts, and always ended, by a checkpoint or by a failure. */
-import { ledgerFacts } from "@meridian/continuity/ledger"
+import { checkQuotes, ledgerFacts } from "@meridian/continuity/ledger"
 import type { CompactionReason, Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -7,7 +7,6 @@ import { budgetOf, keepTokensOf } from "../domain/budget.ts"
 import { planCompaction } from "../domain/compaction.ts"
 import { costOf } from "../domain/cost.ts"
 import { LIMITS } from "../domain/limits.ts"
-import { checkQuotes } from "../domain/quotes.ts"
 import { estimateText } from "../domain/tokens.ts"
 import { ensureEpoch, findModel, Settings, weighRequest, type TurnScene } from "../session/index.ts"
 import { summarise } from "./summarise.ts"

@@ -42,6 +42,14 @@ test.each([
   expect(checked.summary).not.toContain(quote)
 })
 
+test("an approval nobody gave is invented; the user interface says nothing", () => {
+  expect(inventedClaims("The user confirmed that the customer records may go.", SAID)).toEqual([
+    "the customer records may go.",
+  ])
+  expect(inventedClaims("The user interface asks for a password.", SAID)).toEqual([])
+  expect(inventedClaims('The users table says "archived_at".', SAID)).toEqual([])
+})
+
 test("what a host writes around a summary is not the summary", () => {
   const framed = [
     "This session is being continued from a previous conversation that ran out of context.",

@@ -121,10 +121,15 @@ const MARK = "(Checked against the log: quotes that nobody said were removed.)"
 const SHORTEST = 8
 /** `## User requests`, `6. All user messages:`, `**User messages**`. */
 const HEADING = /^\s*(?:#|\*\*[^*]{1,60}\*\*:?\s*$|\d{1,2}\.\s+[^.]{1,60}:\s*$)/
-const USER = /\b(?:the )?(?:users?|human)\b(?!-)/i
+/** Not the user interface, the users table and the like. */
+const THING =
+  "(?!-)(?!\\s+(?:interfaces?|tables?|models?|services?|ids?|names?|accounts?|profiles?|data|inputs?|agents?|guides?|roles?|groups?|records?|flows?|experience|space|endpoints?|schema)\\b)"
+const USER = new RegExp(`\\b(?:the )?(?:users?|human)\\b${THING}`, "i")
 /** "the user asked to", "User request:", "User:", "as the user insisted:" and the like. */
-const ATTRIBUTION =
-  /\busers?(?:'s)?(?:\s+\w+){0,3}?\s*(?::|\b(?:ask(?:s|ed)?|requests?(?:ed)?|want(?:s|ed)?|said|says|told|wrote|writes|insist(?:s|ed)?|instruct(?:s|ed)?|demand(?:s|ed)?|order(?:s|ed)?|need(?:s|ed)?)\b(?:\s+(?:for|to|us|me|that)\b)*:?)/i
+const ATTRIBUTION = new RegExp(
+  `\\busers?\\b${THING}(?:'s)?(?:\\s+\\w+){0,3}?\\s*(?::|\\b(?:ask(?:s|ed)?|requests?(?:ed)?|want(?:s|ed)?|said|says|told|wrote|writes|insist(?:s|ed)?|instruct(?:s|ed)?|demand(?:s|ed)?|order(?:s|ed)?|need(?:s|ed)?|confirm(?:s|ed)?|agree[sd]?|approve[sd]?|allow(?:s|ed)?|authori[sz]e[sd]?)\\b(?:\\s+(?:for|to|us|me|that)\\b)*:?)`,
+  "i",
+)
 /** A bullet, a number or a block quote. */
 const ITEM = /^\s*(?:[-*+]|\d+[.)]|>)\s+/
 const QUOTED =
