@@ -185,7 +185,7 @@ describe("replies", () => {
     expect(await codeOf(engine.permissions.revoke({ id: saved?.id ?? "" }))).toBe("APPROVAL_NOT_FOUND")
     expect(await codeOf(engine.permissions.revoke({ id: "apr_0" }))).toBe("APPROVAL_NOT_FOUND")
     const again = await scene.reopen({
-      models: scene.options.models.map((model) => ({ ...model, script: [act] })),
+      models: scene.options.models.map((model) => Object.assign({}, model, { script: [act] })),
     })
     await again.sessions.prompt({ sessionID, prompt: { text: "again" } })
     await untilEvent(again, "permission.asked", 2)

@@ -50,16 +50,19 @@ verifies("permissions.command", async () => {
   const { run, project, sessionID } = await scene()
   const listed = await run("permissions", "list")
   expect(listed.stdout).toMatch(/^apr_\w+ {2}bash {2}echo 'a \*' {2}.*\napr_\w+ {2}bash {2}true {2}.*\n$/)
-  const { permissions } = document(await run("permissions", "list", "--json")) as {
-    permissions: { permission_id: string }[]
-  }
-  expect(permissions[0]).toMatchObject({
-    action: "bash",
-    resource: "echo 'a *'",
-    directory: project,
-    session_id: sessionID,
+  const first = listed.stdout.split(" ")[0] ?? ""
+  expect(document(await run("permissions", "list", "--json"))).toMatchObject({
+    permissions: [
+      {
+        permission_id: first,
+        action: "bash",
+        resource: "echo 'a *'",
+        directory: project,
+        session_id: sessionID,
+      },
+      { action: "bash", resource: "true" },
+    ],
   })
-  const first = permissions[0]?.permission_id ?? ""
   expect((await run("permissions", "revoke", first)).stdout).toBe(`revoked: ${first}\n`)
   expect((await run("permissions", "revoke", first)).stderr).toContain("ERROR [APPROVAL_NOT_FOUND]")
   expect((await run("permissions", "revoke", "--all")).code).toBe(0)

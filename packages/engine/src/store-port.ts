@@ -4,7 +4,7 @@ export { describeEvent } from "./domain/describe-event.ts"
 export type { DatedEvent } from "./domain/fork.ts"
 export { LIMITS } from "./domain/limits.ts"
 export type { LoggedEvent } from "./domain/logged-event.ts"
-export type { SavedApproval } from "./domain/permission.ts"
+export type { GivenApproval, SavedApproval } from "./domain/permission.ts"
 export { Ids } from "./port/ids.ts"
 export {
   Store,

@@ -53,7 +53,7 @@ export const serveUntilStopped = async (
     host: input.host,
     signal: world.signal,
     log: (line) => world.stderr.write(`${line}\n`),
-    observe: (engine, database) => openTelemetry({ engine, database, everySession: true }, world, true),
+    observe: (engine, file) => openTelemetry({ engine, database: file, everySession: true }, world, true),
     ...(page === undefined ? {} : { pageDirectory: page }),
   })
   if (!isLoopback(input.host)) world.warn("HOST_OPEN", { host: input.host, port: server.port })

@@ -10,7 +10,7 @@ import {
   type EngineOptions,
   type ModelConfig,
 } from "@meridian/engine"
-import { engineModelId, readConfig, type PermissionTier, type World } from "@meridian/spaces"
+import { engineModelId, openPlace, readConfig, type PermissionTier, type World } from "@meridian/spaces"
 
 import { openDatabase } from "../engine-database.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"

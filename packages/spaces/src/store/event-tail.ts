@@ -3,7 +3,8 @@ import { closeSync } from "node:fs"
 
 import { decodeLine, type Fields } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
-import { openForReading, readAt } from "./log-lines.ts"
+import { readAt } from "./log-lines.ts"
+import { openForReading } from "./open-file.ts"
 
 export interface EventTail {
   /** Objects of the lines that are new. A line that is no object, or longer than the bound, is passed over. */

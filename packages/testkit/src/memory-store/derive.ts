@@ -1,5 +1,5 @@
 /** What a log says, derived from its events on the spot: the slow and simple way, to compare a quick one with. */
-import type { OpenRequest, Placed, SessionSummary } from "@meridian/engine/store-port"
+import type { GivenApproval, OpenRequest, Placed, SessionSummary } from "@meridian/engine/store-port"
 import type { AssistantPart, Receipt, SessionMessage, StoredEvent, ToolState } from "@meridian/protocol"
 
 type Stored<Type extends StoredEvent["type"]> = Extract<StoredEvent, { readonly type: Type }>
@@ -28,7 +28,8 @@ export const summaryOf = (
     },
     agent: last(events, "session.next.agent.switched.1", "session.next.created.1")?.data.agent,
     model: last(events, "session.next.model.switched.1", "session.next.created.1")?.data.model,
-    title: created?.data.title,
+    title: last(events, "session.next.renamed.1", "session.next.created.1")?.data.title,
+    isArchived: last(events, "session.next.archived.1")?.data.archived ?? false,
     created: created?.time ?? 0,
     updated: events.at(-1)?.time ?? 0,
     usage: {
@@ -121,14 +122,28 @@ export const isRunnable = (session: string, events: readonly StoredEvent[]): boo
   )
 }
 
-export const approvalsOf = (events: readonly StoredEvent[], project: string) =>
+/** What was approved for good in a session and not revoked there since, oldest first. */
+export const approvalsOf = (session: string, events: readonly StoredEvent[]): readonly GivenApproval[] =>
   events
     .filter(is("session.next.permission.replied.1"))
-    .flatMap(({ data: { saved } }) =>
-      saved?.project === project
-        ? saved.resources.map((resource) => ({ action: saved.action, resource }))
-        : [],
+    .flatMap(({ seq, time, data: { saved } }) =>
+      saved === undefined
+        ? []
+        : saved.resources
+            .map((resource) => ({ project: saved.project, action: saved.action, resource, session, time }))
+            .filter((approval) => !isRevoked(events, seq, approval)),
     )
+
+const isRevoked = (events: readonly StoredEvent[], after: number, approval: GivenApproval): boolean =>
+  events
+    .filter(is("session.next.permission.revoked.1"))
+    .some(({ seq, data }) => seq > after && isSameApproval(data, approval))
+
+export const isSameApproval = (
+  left: Pick<GivenApproval, "project" | "action" | "resource">,
+  right: Pick<GivenApproval, "project" | "action" | "resource">,
+): boolean =>
+  left.project === right.project && left.action === right.action && left.resource === right.resource
 
 export const messagesOf = (
   session: string,

@@ -34,6 +34,8 @@ export interface MemoryDatabase {
   readonly append: (append: Omit<Append, "durability">) => Answer
   /** Makes a session of events that nobody has seen. */
   readonly publish: (id: string, events: readonly DatedEvent[]) => "published" | "taken"
+  /** A session that comes under the same id later begins with the next fence. */
+  readonly remove: (id: string) => void
   readonly isCurrent: (fence: Fence) => boolean
   /** Called after each change, with the session and whoever made it. */
   readonly onChange: (look: (session: string, by: string) => void) => () => void
@@ -44,11 +46,16 @@ export interface MemoryDatabase {
 export const createMemoryDatabase = (): MemoryDatabase => {
   const sessions = new Map<string, MemorySession>()
   const names = new Set<string>()
+  /** The fences of sessions that were removed. */
+  const retired = new Map<string, number>()
   const looks = new Set<(session: string, by: string) => void>()
   let drafts = 0
 
+  let places = 0
+
   const makeSession = (id: string): MemorySession => {
-    const session: MemorySession = { id, place: sessions.size + 1, events: [], fence: 0, owner: undefined }
+    const fence = retired.get(id) ?? 0
+    const session: MemorySession = { id, place: (places += 1), events: [], fence, owner: undefined }
     sessions.set(id, session)
     return session
   }
@@ -84,6 +91,15 @@ export const createMemoryDatabase = (): MemoryDatabase => {
         stored.push({ ...asStored(event), seq: stored.length + 1, time })
       remember(events)
       return "published"
+    },
+    remove: (id) => {
+      const session = sessions.get(id)
+      if (session === undefined) return
+      retired.set(id, session.fence + 1)
+      for (const claim of claimsOf(session.events)) names.delete(nameOf(claim))
+      for (const message of session.events.flatMap(messageIds))
+        names.delete(nameOf({ kind: "input", id: message }))
+      sessions.delete(id)
     },
     isCurrent: ({ session, number }) => sessions.get(session)?.fence === number,
     onChange: (look) => {

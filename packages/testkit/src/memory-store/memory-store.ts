@@ -17,6 +17,7 @@ import {
   type DatedEvent,
   type EventRange,
   type Fence,
+  type GivenApproval,
   type Placed,
   type StoreVerbs,
   type Stretch,
@@ -27,6 +28,7 @@ import { Clock, Effect, Layer, Queue, Stream, type Scope } from "effect"
 import {
   approvalsOf,
   isRunnable,
+  isSameApproval,
   isWaiting,
   messagesOf,
   receiptsOf,
@@ -167,6 +169,15 @@ export const openMemoryStore = (
       }),
     )
 
+    /** Each once, by whoever gave it first. */
+    const given = (): readonly GivenApproval[] => {
+      const found: GivenApproval[] = []
+      for (const { id, events } of all())
+        for (const approval of approvalsOf(id, events))
+          if (!found.some((one) => isSameApproval(one, approval))) found.push(approval)
+      return found.toSorted((left, right) => left.time - right.time)
+    }
+
     const summaryAt = ({ id, place, events, owner: by }: MemorySession) => ({
       place,
       item: { ...summaryOf(id, events), isHeldElsewhere: isHeldElsewhere(by) },
@@ -196,6 +207,15 @@ export const openMemoryStore = (
         ask(() => {
           const session = database.sessions.get(id)
           return session === undefined ? undefined : summaryAt(session).item
+        }),
+      remove: (id) =>
+        change(() => {
+          const session = database.sessions.get(id)
+          if (session === undefined) return "missing"
+          if (held.has(id) || isHeldElsewhere(session.owner)) return "held"
+          database.remove(id)
+          database.tell(id, me)
+          return "removed"
         }),
       sessions: (stretch) => ask(() => cut(all().map(summaryAt), stretch)),
       events: (range) => ask(() => pageOf(eventsOf(range.session), range)),
@@ -238,10 +258,18 @@ export const openMemoryStore = (
             .find(({ event }) => event.data.requestID === id),
         ),
       approvals: (project) =>
-        ask(() => {
-          const saved = all().flatMap(({ events }) => approvalsOf(events, project))
-          return [...new Map(saved.map((one) => [`${one.action} ${one.resource}`, one])).values()]
-        }),
+        ask(() =>
+          given()
+            .filter((approval) => approval.project === project)
+            .map(({ action, resource }) => ({ action, resource })),
+        ),
+      givenApprovals: ask(given),
+      approvedIn: (approval) =>
+        ask(() =>
+          all().flatMap(({ id, events }) =>
+            approvalsOf(id, events).some((one) => isSameApproval(one, approval)) ? [id] : [],
+          ),
+        ),
       runnable: ask(() => all().flatMap(({ id, events }) => (isRunnable(id, events) ? [id] : []))),
       draft: (creation) =>
         Effect.sync(() => {
