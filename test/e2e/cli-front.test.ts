@@ -52,6 +52,8 @@ const FOR_PEOPLE = [
   "search",
   "serve",
   "session archive",
+  "permissions list",
+  "permissions revoke",
   "session compactions",
   "session delete",
   "session export",

@@ -105,10 +105,13 @@ type Row = readonly [label: string, text: string]
 const SECTIONS: readonly { readonly title: string; readonly heads: readonly string[] }[] = [
   { title: "Conversations", heads: ["start", "space"] },
   { title: "Runs", heads: ["run"] },
-  { title: "Sessions of the engine", heads: ["session"] },
+  { title: "Sessions", heads: ["session", "search", "recall", "expand"] },
   { title: "Agents, skills and models", heads: ["skills", "models"] },
-  { title: "Set up and look after", heads: ["init", "trust", "untrust", "config", "doctor", "brief"] },
-  { title: "Connect", heads: ["serve", "completion"] },
+  {
+    title: "Set up and look after",
+    heads: ["init", "trust", "untrust", "permissions", "config", "doctor", "brief"],
+  },
+  { title: "Connect", heads: ["serve", "acp", "completion"] },
 ]
 
 const TIP =

@@ -2,6 +2,8 @@
  * Lines at the bottom of a terminal that change while work goes on. Whatever else is written to stderr goes above them. No line
  * is wider than the terminal, so none breaks and the way back up is known.
  */
+import { plainText } from "@meridian/protocol"
+
 import { cutTo } from "./direct/conversation/columns.ts"
 
 export interface LiveLines {
@@ -11,25 +13,27 @@ export interface LiveLines {
   readonly write: (text: string) => void
 }
 
+/** `draw` writes what it is given as it is; everything that is shown here is made plain first. */
 export const openLiveLines = (
-  write: (text: string) => void,
+  draw: (text: string) => void,
   size: () => { readonly columns: number; readonly rows: number },
 ): LiveLines => {
   let drawn = 0
   let lines: readonly string[] = []
 
   const clear = (): void => {
-    if (drawn > 0) write(`\r\u001B[${drawn}A\u001B[J`)
+    if (drawn > 0) draw(`\r\u001B[${drawn}A\u001B[J`)
     drawn = 0
   }
 
-  const draw = (): void => {
+  const redraw = (): void => {
     const { columns, rows } = size()
     const most = Math.max(1, rows - 2)
     const shown =
       lines.length <= most ? lines : [...lines.slice(0, most - 1), moreLine(lines.length - most + 1)]
     // The last column stays free: some terminals break a line that fills it.
-    if (shown.length > 0) write(shown.map((line) => `${cutTo(line, Math.max(1, columns - 1))}\n`).join(""))
+    const width = Math.max(1, columns - 1)
+    if (shown.length > 0) draw(shown.map((line) => `${cutTo(plainText(line), width)}\n`).join(""))
     drawn = shown.length
   }
 
@@ -38,14 +42,14 @@ export const openLiveLines = (
       if (next.length === 0 && drawn === 0) return
       clear()
       lines = next
-      draw()
+      redraw()
     },
     write: (text) => {
-      if (drawn === 0) return write(text)
+      if (drawn === 0) return draw(plainText(text))
       clear()
-      write(text)
+      draw(plainText(text))
       // A line that is not finished must not be drawn over.
-      if (text.endsWith("\n")) draw()
+      if (text.endsWith("\n")) redraw()
     },
   }
 }

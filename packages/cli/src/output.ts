@@ -12,6 +12,8 @@ import { plainJson, plainText } from "@meridian/protocol"
 export interface Output {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
+  /** To stderr as it is: for sequences of our own that a terminal is meant to obey. What others wrote is made plain before. */
+  readonly draw: (text: string) => void
   /** A line of JSON for stdout: on a terminal its escapes are spelt out, so that it stays the same JSON. */
   readonly json: (line: string) => void
 }
@@ -24,7 +26,12 @@ export const processOutput = (): Output => {
       gone = !writeAll(descriptor, Buffer.from(isTerminal(descriptor) ? plain(text) : text))
     }
   }
-  return { stdout: writer(1, plainText), stderr: writer(2, plainText), json: writer(1, plainJson) }
+  return {
+    stdout: writer(1, plainText),
+    stderr: writer(2, plainText),
+    draw: writer(2, (text) => text),
+    json: writer(1, plainJson),
+  }
 }
 
 /** Any device: asking whether it is a terminal would load node:tty, and plain text does no device harm. */

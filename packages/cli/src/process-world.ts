@@ -130,7 +130,7 @@ const openTerminalLines = (
       if (!isShown()) return undefined
       return async () => {
         const { openLiveLines } = await import("./live-lines.ts")
-        opened ??= openLiveLines(output.stderr, size)
+        opened ??= openLiveLines(output.draw, size)
         return opened.show
       }
     },

@@ -25,7 +25,7 @@ export const serve = implement(SERVE, {
       await (await import("./serve-http.ts")).serveUntilStopped(input, world)
       return {}
     }
-    const { serveMcp } = await import("@meridian/server")
+    const { serveMcp } = await import("@meridian/server/mcp")
     await serveMcp({
       operations: COMMANDS,
       version: VERSION,

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { expect, test } from "vitest"
 
 import {
+  acquired,
   admitted,
   append,
   asked,
@@ -16,6 +17,7 @@ import {
   promoted,
   replied,
   said,
+  seqs,
   started,
   succeeded,
   withStore,
@@ -210,6 +212,7 @@ export const readingContract = (subject: StoreUnderTest): void => {
           agent: "plan",
           model: undefined,
           title: undefined,
+          isArchived: false,
           created: 7,
           updated: 7,
           usage: { input: 11, output: 6, reasoning: 1, cacheRead: 2, cacheWrite: 3 },
@@ -305,6 +308,73 @@ export const readingContract = (subject: StoreUnderTest): void => {
           { action: "act", resource: "y" },
         ])
         expect(yield* store.approvals("/other")).toEqual([])
+      }),
+    ))
+
+  test("a title is the last one given, and an archived session says so", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* createSession(store, "ses_1")
+        const events: readonly DurableEvent[] = [
+          { type: "session.next.renamed.1", data: { title: "one" } },
+          { type: "session.next.renamed.1", data: { title: "two" } },
+          { type: "session.next.archived.1", data: { archived: true } },
+        ]
+        yield* append(store, { session: "ses_1", after: 1, events })
+        expect(yield* store.session("ses_1")).toMatchObject({ title: "two", isArchived: true })
+        const back: DurableEvent = { type: "session.next.archived.1", data: { archived: false } }
+        yield* append(store, { session: "ses_1", after: 4, events: [back] })
+        expect(yield* store.session("ses_1")).toMatchObject({ isArchived: false })
+      }),
+    ))
+
+  test("what is revoked in the session that gave it is no longer approved", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* createSession(store, "ses_1")
+        yield* append(store, {
+          session: "ses_1",
+          after: 1,
+          events: [started("s"), called("s", "1"), asked("s", "1", "per_1"), replied("per_1", ["x", "y"])],
+        })
+        const approval = { project: "/project", action: "act", resource: "x" }
+        expect(yield* store.approvedIn(approval)).toEqual(["ses_1"])
+        expect(yield* store.givenApprovals).toEqual([
+          { ...approval, session: "ses_1", time: 7 },
+          { ...approval, resource: "y", session: "ses_1", time: 7 },
+        ])
+        yield* append(store, {
+          session: "ses_1",
+          after: 5,
+          events: [{ type: "session.next.permission.revoked.1", data: approval }],
+        })
+        expect(yield* store.approvals("/project")).toEqual([{ action: "act", resource: "y" }])
+      }),
+    ))
+
+  test("a removed session leaves nothing, its names are free, and its owner is fenced", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* createSession(store, "ses_1")
+        yield* append(store, { session: "ses_1", after: 1, events: [admitted("a")] })
+        const fence = yield* acquired(store, "ses_1")
+        expect(yield* store.remove("ses_1")).toBe("held")
+        yield* store.leases.release(fence)
+        expect(yield* store.remove("ses_1")).toBe("removed")
+        expect(yield* store.remove("ses_1")).toBe("missing")
+        expect([yield* store.session("ses_1"), yield* store.input("a"), yield* seqs(store, "ses_1")]).toEqual(
+          [undefined, undefined, []],
+        )
+        expect(yield* append(store, { session: "ses_1", after: 2, fence, events: [interrupt] })).toBe(
+          "fenced",
+        )
+        yield* createSession(store, "ses_1")
+        expect(yield* append(store, { session: "ses_1", after: 1, fence, events: [interrupt] })).toBe(
+          "fenced",
+        )
+        expect(yield* append(store, { session: "ses_1", after: 1, events: [admitted("a")] })).toBe(
+          "committed",
+        )
       }),
     ))
 
