@@ -63,6 +63,24 @@ test("a later sentence that changes a value of the task stands beside it", () =>
   expect(told(state, "task-change")).toEqual(["Use port 9090 instead."])
 })
 
+test("a value that is a word changes too, wherever it stands in its sentence", () => {
+  const state = fold(
+    prompt("Deploy to staging on Friday with 3 replicas."),
+    prompt("Deploy on Monday instead."),
+    prompt("Thanks. What is next?"),
+  )
+  expect(told(state, "task-change")).toEqual(["Deploy on Monday instead."])
+})
+
+test("what was forbidden is allowed when the user says so; other constraints stay", () => {
+  const state = fold(
+    prompt("Work on the shop."),
+    prompt("Do not push to main. Never touch the billing tables."),
+    prompt("You can push to main now."),
+  )
+  expect(told(state, "constraint")).toEqual(["Never touch the billing tables."])
+})
+
 test("of two constraints about one thing the newest holds; of two about two things both do", () => {
   const state = fold(
     prompt("Start."),

@@ -63,6 +63,8 @@ const hearLabel = (sentence: string, speaker: Speaker): Heard | undefined => {
 const hearWords = (sentence: string, speaker: Speaker): Heard | undefined => {
   if (isQuestion(sentence)) return undefined
   if (speaker === "user" && isWithdrawal(sentence)) return { tag: "withdrawn", text: sentence }
+  if (speaker === "user" && PERMITTED.test(sentence))
+    return { tag: "withdrawn", kind: "constraint", text: sentence }
   if (isUnblocking(sentence)) return { tag: "withdrawn", kind: "blocker", text: sentence }
   if (isBlocked(sentence)) return { tag: "stated", kind: "blocker", text: sentence }
   if (isDecision(sentence)) return { tag: "stated", kind: "decision", text: sentence }
@@ -100,6 +102,12 @@ const isWithdrawal = (sentence: string): boolean => FORGET.test(sentence) || END
 
 const FORGET = new RegExp(
   `^${LEAD}(?:forget|scrap|cancel|never ?mind|ignore|withdraw|(?:drop|skip|undo|discard|abandon) (?:the |that |this |my )?(?:.{0,60}\\b)?(?:decision|rule|idea|plan|constraint|requirement|item|todo|task|approach|request|goal|step|change))\\b`,
+  "i",
+)
+
+/** "You can push to main now": what was forbidden is allowed from here on. */
+const PERMITTED = new RegExp(
+  `^${LEAD}(?:(?:you|we) (?:can|may|are allowed to|are free to)\\b.{0,200}\\b(?:now|again|after all|from now on)\\b|(?:you|we) (?:can|may|are) now\\b|it(?:'s| is) (?:ok|okay|fine|allowed) (?:now )?to\\b)`,
   "i",
 )
 

@@ -29,7 +29,8 @@ export const topicOf = (sentence: string): Topic => {
       if (before !== undefined) attributes.set(before, value)
       continue
     }
-    const word = token.toLowerCase().replace(/:$/, "")
+    // The stop at the end of a sentence is no part of its last word.
+    const word = token.toLowerCase().replace(/[.:'/-]+$/, "")
     if (LINKS.has(word)) continue
     const stem = stemOf(word)
     before = stem
