@@ -118,8 +118,12 @@ verifies("engine.rule-folders", async () => {
     ".claude/rules/a.md": "Rule of Claude's folder.",
     ".opencode/rules/b.md": "Rule of OpenCode's folder.",
     ".meridian/rules/c.md": "Rule of our folder.",
+    ".meridian/rules/d.md": "---\nglobs: src/**/*.ts\n---\nRule of a file that is not there yet.",
+    ".meridian/rules/e.md": "---\nglobs: lib/**/*.ts\n---\nRule of other files.",
   })
-  await ask(scene, "hello")
+  await ask(scene, "create src/new/x.ts")
   const asked = textsIn(scene.requests.at(-1)).join("\n")
   for (const whose of ["Claude's", "OpenCode's", "our"]) expect(asked).toContain(`Rule of ${whose} folder.`)
+  expect(asked).toContain("Rule of a file that is not there yet.")
+  expect(asked).not.toContain("Rule of other files.")
 })

@@ -1,11 +1,10 @@
 /** What rules may ask, gathered only as far as the rules at hand do ask. */
-import { relative } from "node:path"
-
 import {
   promptPaths,
   readBranch,
   readProjects,
   touchPaths,
+  withNearPaths,
   type Place,
   type Rule,
   type Situation,
@@ -67,16 +66,6 @@ export const openSurroundings = (place: Place, host: Host, log: Log, world: Worl
 /** Those the tools touched, and those the latest prompt names: a rule for a new file is needed before it is written. */
 const pathsOf = ({ paths, prompt }: Session, place: Place): readonly string[] =>
   touchPaths(paths, promptPaths(prompt ?? ""), place)
-
-/** Started in a sub-folder, a rule there may speak of paths from that folder. */
-const withNearPaths = (paths: readonly string[], { root, directory }: Place): readonly string[] => {
-  const prefix = relative(root, directory).replaceAll("\\", "/")
-  if (prefix === "") return paths
-  const near = paths
-    .filter((path) => path.startsWith(`${prefix}/`))
-    .map((path) => path.slice(prefix.length + 1))
-  return [...paths, ...near]
-}
 
 const CI_MARKS = [
   "CONTINUOUS_INTEGRATION",

@@ -10,11 +10,14 @@ import {
   evaluateRules,
   ledgerPaths,
   openRuleShelf,
+  promptPaths,
   readBranch,
   readPin,
   readProjects,
   readTranscript,
   ruleFolders,
+  touchPaths,
+  withNearPaths,
   type LedgerState,
   type Pin,
   type Place,
@@ -104,7 +107,8 @@ const rulesFor = (
   if (rules.length === 0) return { active: [], warnings }
   const prompt = ledger.prompts.at(-1)?.text
   const { active } = evaluateRules(rules, {
-    paths: ledgerPaths(ledger, place),
+    // A rule for a new file is needed before the file is written.
+    paths: withNearPaths(touchPaths(ledgerPaths(ledger, place), promptPaths(prompt ?? ""), place), place),
     prompt,
     agent: ledger.agent,
     command: /^\/(\S+)/.exec(prompt ?? "")?.[1],

@@ -1,7 +1,15 @@
 /** Conditional rules of the project and of the user, from the folders every host reads, as continuity matches them. */
 import { join } from "node:path"
 
-import { evaluateRules, openRuleShelf, renderRules, ruleFolders } from "@meridian/continuity"
+import {
+  evaluateRules,
+  openRuleShelf,
+  promptPaths,
+  renderRules,
+  ruleFolders,
+  touchPaths,
+  withNearPaths,
+} from "@meridian/continuity"
 
 import type { ContextSource } from "../port/context-source.ts"
 import type { LookUp } from "./look-up.ts"
@@ -24,7 +32,8 @@ export const rulesSource = (options: {
       if (!places.some((place) => isThere(options.lookUp, place))) return { kind: "absent" }
       const { rules } = shelf.read()
       const { active } = evaluateRules(rules, {
-        paths: workingSet,
+        // Those the prompt names too: a rule for a new file is needed before the file is written.
+        paths: withNearPaths(touchPaths([], [...workingSet, ...promptPaths(prompt)], options), options),
         prompt,
         tools,
         models: [model, model.slice(model.indexOf("/") + 1)],

@@ -2,7 +2,13 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
 import { toolPaths } from "./tool-paths.ts"
-import { projectPath, renderWorkingSet, touchPaths, WORKING_SET_LIMITS } from "./working-set.ts"
+import {
+  projectPath,
+  renderWorkingSet,
+  touchPaths,
+  withNearPaths,
+  WORKING_SET_LIMITS,
+} from "./working-set.ts"
 
 const place = { root: "/repo", directory: "/repo/packages/web" }
 
@@ -70,4 +76,14 @@ test("an input of another shape names no path", () => {
       },
     ),
   )
+})
+
+test("paths below the folder the work started in stand in the list both ways", () => {
+  const place = { root: "/work/app", directory: "/work/app/packages/web" }
+  expect(withNearPaths(["packages/web/src/a.ts", "README.md"], place)).toEqual([
+    "packages/web/src/a.ts",
+    "README.md",
+    "src/a.ts",
+  ])
+  expect(withNearPaths(["src/a.ts"], { root: "/work/app", directory: "/work/app" })).toEqual(["src/a.ts"])
 })

@@ -40,6 +40,16 @@ export const projectPath = (path: string, { root, directory }: Place): string | 
   return inside === "" ? undefined : inside
 }
 
+/** Started in a sub-folder, a rule there may speak of paths from that folder: they stand in the list both ways. */
+export const withNearPaths = (set: WorkingSet, { root, directory }: Place): WorkingSet => {
+  const prefix = projectPath(directory, { root, directory })
+  if (prefix === undefined) return set
+  const near = set
+    .filter((path) => path.startsWith(`${prefix}/`))
+    .map((path) => path.slice(prefix.length + 1))
+  return [...set, ...near]
+}
+
 /** The block of seed 003: a literal contract. Empty without paths. */
 export const renderWorkingSet = (set: WorkingSet): string => {
   if (set.length === 0) return ""
