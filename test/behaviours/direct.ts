@@ -46,4 +46,8 @@ export const DIRECT_BEHAVIOURS = {
     seed: "issue 5",
     says: "many runs share one database, and none works on the prompts of another",
   },
+  "direct.daily-use": {
+    seed: "issue 12",
+    says: "Tab completes commands and files, images go along by path, all edits can be accepted, the working line has a clock, /new and /sessions change the conversation",
+  },
 } as const satisfies Record<string, Behaviour>

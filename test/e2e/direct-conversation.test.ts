@@ -76,6 +76,8 @@ verifies("direct.conversation", async () => {
   for (const once of ["They want it run.", "I will run it.", "It said from-the-shell."])
     expect(done.split(once)).toHaveLength(2)
   terminal.type(CTRL_C)
+  await terminal.until("Ctrl-C again leaves")
+  terminal.type(CTRL_C)
   expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
   await terminal.until("Continue this chat with: meridian start --space s1 --continue c1")
 })
@@ -126,7 +128,7 @@ verifies("direct.continue", async () => {
   )
   await terminal.until("echo: first words")
   await terminal.until(idle)
-  terminal.type(CTRL_C)
+  terminal.type(`${CTRL_C}${CTRL_C}`)
   await terminal.until("the-same")
   terminal.type(`clear; ${START} --continue\r`)
   await terminal.until(/> first words\necho: first words/)
@@ -697,4 +699,47 @@ test("a model that cannot be used is refused before anything is recorded", async
   expect((await terminal.exited).code).toBe(1)
   await terminal.until("ERROR [MODEL_NOT_USABLE]: Model 'nothing/here' cannot be used")
   expect(document(await run("space", "list", "--json"))).toEqual({ spaces: [] })
+})
+
+verifies("direct.daily-use", async () => {
+  const { sit, project, asked } = await sitting({
+    script: [
+      { tools: [{ name: "write", input: { path: "one.txt", content: "1" } }] },
+      { tools: [{ name: "write", input: { path: "two.txt", content: "2" } }] },
+      { text: "Both written.", usage: { input: 1_200, output: 30 } },
+      { text: "Held", chunks: 2, hold: "middle", usage: { input: 10, output: 1 } },
+    ],
+  })
+  writeFileSync(join(project, "shot.png"), "not really a picture")
+  const terminal = sit()
+  await terminal.until(READY)
+  terminal.type("/hel\t")
+  await terminal.until("> /help")
+  terminal.type("\u0015look at @sho\t")
+  await terminal.until("> look at @shot.png")
+  terminal.type("\r")
+  await terminal.until("(with shot.png)")
+  await terminal.until("[s] all edits of this session")
+  terminal.type("s")
+  await terminal.until("Both written.")
+  expect([
+    readFileSync(join(project, "one.txt"), "utf8"),
+    readFileSync(join(project, "two.txt"), "utf8"),
+  ]).toEqual(["1", "2"])
+  expect(asked()[0]).toContain(Buffer.from("not really a picture").toString("base64"))
+  await terminal.until(idle)
+  terminal.type("again\r")
+  // The clock of the working line goes on by itself.
+  await terminal.until(/Working; .* [1-9]\d*s/)
+  terminal.type(CTRL_C)
+  await terminal.until("Interrupted.")
+  await terminal.until(idle)
+  terminal.type("/new\r")
+  await terminal.until((text) => text.split(READY).length === 3)
+  terminal.type("/sessions\r")
+  await terminal.until("/sessions NUMBER goes there.")
+  terminal.type("/sessions 2\r")
+  await terminal.until((text) => text.split("Both written.").length >= 3)
+  terminal.type(CTRL_D)
+  expect((await terminal.exited).code).toBe(0)
 })

@@ -11,11 +11,24 @@ export const startConversation = async (launch: DirectLaunch, world: World): Pro
   const { stdin: input, stdout: output } = process
   if (!(input instanceof ReadStream)) throw new Failure("TERMINAL_REQUIRED", { stream: "stdin" })
   if (!(output instanceof WriteStream)) throw new Failure("TERMINAL_REQUIRED", { stream: "stdout" })
-  return converse({
-    opened: await openSession(launch, world),
-    world,
-    streams: { input, output },
-    continued: launch.session.kind !== "new",
-    firstPrompt: launch.file.prompt,
-  })
+  let next = launch
+  for (;;) {
+    const left = await converse({
+      opened: await openSession(next, world),
+      world,
+      streams: { input, output },
+      continued: next.session.kind !== "new",
+      firstPrompt: next === launch ? launch.file.prompt : undefined,
+    })
+    switch (left.tag) {
+      case "leave":
+        return left.code
+      case "new":
+        next = { ...launch, notices: [], session: { kind: "new", id: `ses_${world.uuid()}` } }
+        break
+      case "open":
+        next = { ...launch, notices: [], session: { kind: "continue", id: left.sessionID } }
+        break
+    }
+  }
 }

@@ -7,22 +7,30 @@ import { Failure, oneLine, renderFailure, type PermissionReply } from "@meridian
 import { followEvents } from "@meridian/server"
 import type { World } from "@meridian/spaces"
 
+import { idsOf } from "../open-engine-here.ts"
 import type { OpenSession } from "../open-session.ts"
 import { wholeCall } from "./call-content.ts"
 import { cutTo, wrapText } from "./columns.ts"
-import { decideInterrupt, decideKey, type Deed, type Situation } from "./decide.ts"
-import { clear, EMPTY_EDITOR, type Editor } from "./editor.ts"
+import { completeLine } from "./complete.ts"
+import { decideKey, isArmedBy, type Deed, type Situation } from "./decide.ts"
+import { clear, EMPTY_EDITOR, type Editor, type Key } from "./editor.ts"
 import { historyRows, inputOf, readHistory, waitingRows } from "./history.ts"
+import { filesBeginning, imagesIn } from "./mentioned-files.ts"
 import { answersTo, questionRows } from "./question.ts"
 import { layOut, usable, type Live } from "./screen.ts"
 import { HELP, sessionCommands } from "./session-command.ts"
-import { readTyped } from "./slash-command.ts"
-import { hintFor, settledRows, statusRow } from "./status.ts"
+import { readTyped, SLASH_COMMANDS } from "./slash-command.ts"
+import { hintFor, LEAVING, settledRows, statusRow } from "./status.ts"
 import { styleFor } from "./style.ts"
 import { openTerminal, type Input, type Streams } from "./terminal.ts"
 import { openView, userRows } from "./view.ts"
 import { openWork, type Settled } from "./work.ts"
 
+/** Of the clock on the working line. */
+const TICK_MS = 1_000
+/** Choices Tab shows at once. */
+const MOST_SHOWN = 40
+const INTERRUPT: Key = { name: "c", sequence: "\u0003", ctrl: true, meta: false }
 /** Rows of one question in the scrollback. */
 const MOST_VIEWED = 20_000
 
@@ -35,8 +43,14 @@ export interface ConversationOptions {
   readonly firstPrompt: string | undefined
 }
 
-/** Resolves with the exit code when the person has left and the engine is closed. */
-export const converse = async (options: ConversationOptions): Promise<number> => {
+/** How a conversation was left: for good, or for another one. */
+export type Left =
+  | { readonly tag: "leave"; readonly code: number }
+  | { readonly tag: "new" }
+  | { readonly tag: "open"; readonly sessionID: string }
+
+/** Resolves when the person has left and the engine is closed. */
+export const converse = async (options: ConversationOptions): Promise<Left> => {
   const { opened, world, streams } = options
   const { engine, session } = opened
   const { sessions, permissions } = engine
@@ -44,7 +58,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   const style = styleFor(world.env)
   const own = new Set<string>()
   const tasks = new Set<Promise<void>>()
-  const left = Promise.withResolvers<number>()
+  const left = Promise.withResolvers<Left>()
   let editor: Editor = EMPTY_EDITOR
   let leaving = false
   /** The question whose refusal is being explained. */
@@ -52,12 +66,18 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
   let model = session.model ?? opened.defaultModel
   let agent = session.agent
   let waiting = 0
+  /** The next Ctrl-C leaves. */
+  let armed = false
+  let workingSince = 0
 
   const work = openWork({
     sessions,
     sessionID,
     shown: (seq) => follower.upTo(seq),
-    onBegin: () => redraw(),
+    onBegin: () => {
+      workingSince = world.clock.now()
+      redraw()
+    },
     onSettled: (ending) => tellSettled(ending),
   })
   const terminal = openTerminal(streams, world.env, (input) => receive(input))
@@ -86,15 +106,23 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
           question === undefined
             ? []
             : questionRows(question, { size, style, hint: hintNow(question.action) }),
-        status:
-          work.isWorking() && question === undefined
-            ? statusRow({ stopping: work.isStopping(), waiting }, { width: usable(size), style })
-            : undefined,
+        status: question === undefined ? statusNow(usable(size)) : undefined,
         mark,
         editor,
       },
       size,
     )
+  }
+
+  const statusNow = (columns: number): string | undefined => {
+    if (!work.isWorking()) return armed ? style.dim(cutTo(LEAVING, columns)) : undefined
+    const progress = {
+      stopping: work.isStopping(),
+      waiting,
+      elapsedMs: world.clock.now() - workingSince,
+      spent: view.spent(),
+    }
+    return statusRow(progress, { width: columns, style })
   }
 
   const hintNow = (action: string): string =>
@@ -117,10 +145,11 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     tasks.add(task)
   }
 
-  const leave = (code: number): void => {
+  const leaveFor = (how: Left): void => {
     leaving = true
-    left.resolve(code)
+    left.resolve(how)
   }
+  const leave = (code: number): void => leaveFor({ tag: "leave", code })
 
   const send = (text: string, delivery: "steer" | "queue"): void => {
     tell(...gap, ...userRows(text, width(), style))
@@ -128,9 +157,13 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
       say(delivery === "queue" ? "(waits until this is done)" : "(joins the work in hand)", style.dim)
     const id = `msg_${world.uuid()}`
     own.add(id)
+    const files = imagesIn(text, session.location.directory)
+    if (files.length > 0)
+      say(`(with ${files.map(({ name = "an image" }) => oneLine(name)).join(", ")})`, style.dim)
+    const prompt = { text, ...(files.length === 0 ? {} : { files }) }
     start(async () => {
       // Admitted first and woken then: no other engine on this database takes it up.
-      await sessions.prompt({ sessionID, id, prompt: { text }, delivery, resume: false })
+      await sessions.prompt({ sessionID, id, prompt, delivery, resume: false })
       await sessions.wake(sessionID)
       await work.watch()
     })
@@ -164,6 +197,27 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     })
   }
 
+  const openOther = async (choice: string | undefined): Promise<void> => {
+    const chosen = await commands.sessions(choice)
+    if (chosen !== undefined) leaveFor({ tag: "open", sessionID: chosen })
+  }
+
+  const complete = (): void => {
+    const completion = completeLine(editor, {
+      commands: SLASH_COMMANDS.map(([name]) => name),
+      models: idsOf(opened.models),
+      agents: opened.agents,
+      files: (begun) => filesBeginning(session.location.directory, begun),
+    })
+    if (completion === undefined) return
+    editor = completion.editor
+    tell(
+      ...completion.shown
+        .slice(0, MOST_SHOWN)
+        .map((choice) => style.dim(cutTo(`  ${oneLine(choice)}`, width()))),
+    )
+  }
+
   const commands = sessionCommands({ opened, style, work, current: () => ({ model, agent }), tell, say })
 
   const submit = (text: string): void => {
@@ -181,6 +235,10 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
         return leave(0)
       case "help":
         return say(HELP)
+      case "new":
+        return leaveFor({ tag: "new" })
+      case "sessions":
+        return start(() => openOther(typed.choice))
       case "compact":
         return start(commands.compact)
       case "model":
@@ -196,6 +254,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     explaining,
     working: work.isWorking(),
     stopping: work.isStopping(),
+    armed,
   })
 
   const carryOut = (deed: Deed): void => {
@@ -214,6 +273,10 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
       case "answer":
         if (explaining !== undefined) editor = clear(editor)
         return answer(deed.requestID, deed.reply, deed.message)
+      case "complete":
+        return complete()
+      case "warn":
+        return terminal.isDumb ? say(LEAVING) : redraw()
       case "explain":
         explaining = deed.requestID
         return redraw()
@@ -237,10 +300,16 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     }
   }
 
+  const press = (key: Key): void => {
+    const deed = decideKey(situation(), key)
+    armed = isArmedBy(key)
+    carryOut(deed)
+  }
+
   const receive = (input: Input): void => {
     switch (input.tag) {
       case "key":
-        return carryOut(decideKey(situation(), input.key))
+        return press(input.key)
       case "resized":
         return redraw()
       case "closed":
@@ -269,15 +338,19 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     for await (const item of sessions.live(sessionID, { signal: gone.signal })) tellLive(item)
   })
 
+  const ticking = setInterval(() => {
+    if (work.isWorking() && !terminal.isDumb) redraw()
+  }, TICK_MS)
+
   const unlisten = world.onSignal((signal) => {
-    if (signal === "SIGINT") carryOut(decideInterrupt(situation()))
+    if (signal === "SIGINT") press(INTERRUPT)
     else leave(signal === "SIGHUP" ? 129 : 143)
   })
 
   try {
     tell(
       ...wrapText(`Meridian direct: ${oneLine(model)}, agent ${oneLine(agent)}`, width()).map(style.bold),
-      ...wrapText("/help shows the commands; Ctrl-C leaves.", width()).map(style.dim),
+      ...wrapText("/help shows the commands; Ctrl-C twice leaves.", width()).map(style.dim),
       ...opened.notices.flatMap((notice) => wrapText(notice, width())).map(style.notice),
     )
     const history = options.continued ? await readHistory(engine, sessionID) : undefined
@@ -304,6 +377,7 @@ export const converse = async (options: ConversationOptions): Promise<number> =>
     if (options.firstPrompt !== undefined) send(options.firstPrompt, "steer")
     return await left.promise
   } finally {
+    clearInterval(ticking)
     unlisten()
     terminal.close()
     gone.abort()

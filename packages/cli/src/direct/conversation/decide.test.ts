@@ -9,6 +9,7 @@ const IDLE: Situation = {
   explaining: undefined,
   working: false,
   stopping: false,
+  armed: false,
 }
 const ASKED: Situation = { ...IDLE, working: true, question: { id: "per_1", action: "bash" } }
 const written = (text: string) => ({ ...EMPTY_EDITOR, text, cursor: text.length })
@@ -16,7 +17,8 @@ const plain = (sequence: string): Key => ({ name: sequence, sequence, ctrl: fals
 const ctrl = (name: string): Key => ({ name, sequence: "", ctrl: true, meta: false })
 
 test.each([
-  ["idle", IDLE, { tag: "leave" }],
+  ["idle", IDLE, { tag: "warn" }],
+  ["idle, a second time", { ...IDLE, armed: true }, { tag: "leave" }],
   ["at work", { ...IDLE, working: true }, { tag: "stop-work" }],
   ["at work with a draft", { ...IDLE, working: true, editor: written("x") }, { tag: "stop-work" }],
   ["stopping", { ...IDLE, working: true, stopping: true }, { tag: "leave" }],

@@ -13,6 +13,8 @@ export interface Situation {
   readonly working: boolean
   /** The work was told to stop and has not yet. */
   readonly stopping: boolean
+  /** The last key was a Ctrl-C that did something else: the next one leaves. */
+  readonly armed: boolean
 }
 
 export type Deed =
@@ -28,9 +30,14 @@ export type Deed =
     }
   | { readonly tag: "explain"; readonly requestID: string }
   | { readonly tag: "stop-explaining" }
+  /** The question in hand, if it is an edit, and every edit of this conversation from now on. */
   /** Of the question that is open. */
   | { readonly tag: "show" }
   | { readonly tag: "stop-work" }
+  /** Nothing to stop or to clear: it is said that the next Ctrl-C leaves. */
+  | { readonly tag: "warn" }
+  /** Tab. */
+  | { readonly tag: "complete" }
   | { readonly tag: "suspend" }
   | { readonly tag: "leave" }
 
@@ -49,6 +56,7 @@ export const decideKey = (now: Situation, key: Key): Deed => {
   if (key.ctrl && key.name === "d" && editor.text === "") return { tag: "leave" }
   if (key.ctrl && key.name === "l") return { tag: "redraw" }
   if (key.ctrl && key.name === "z") return { tag: "suspend" }
+  if (key.name === "tab" && now.explaining === undefined) return { tag: "complete" }
   // A draft stands before the answer: all of it goes, not only the line the cursor is in.
   if (now.question !== undefined && key.ctrl && key.name === "u")
     return { tag: "edited", editor: clear(editor) }
@@ -57,12 +65,15 @@ export const decideKey = (now: Situation, key: Key): Deed => {
   return (answers ? decideAnswer(now, key.sequence) : undefined) ?? decideEdit(now, key)
 }
 
-export const decideInterrupt = ({ editor, explaining, working, stopping }: Situation): Deed => {
+export const decideInterrupt = ({ editor, explaining, working, stopping, armed }: Situation): Deed => {
   if (explaining !== undefined) return { tag: "stop-explaining" }
   if (working && !stopping) return { tag: "stop-work" }
   if (!working && editor.text !== "") return { tag: "edited", editor: clear(editor) }
-  return { tag: "leave" }
+  return stopping || armed ? { tag: "leave" } : { tag: "warn" }
 }
+
+/** Whether the next Ctrl-C leaves, after this key. */
+export const isArmedBy = (key: Pick<Key, "ctrl" | "name">): boolean => key.ctrl && key.name === "c"
 
 const decideAnswer = ({ question }: Situation, character: string): Deed | undefined => {
   const answer = question === undefined ? undefined : answerOf(character, question.action)

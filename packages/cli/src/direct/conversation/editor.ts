@@ -22,6 +22,8 @@ export interface Editor {
   /** Which of them is shown; the draft it replaced waits in `draft`. */
   readonly shown?: number | undefined
   readonly draft: string
+  /** Ctrl-R looks for it in earlier inputs, from the one that is shown backwards. */
+  readonly sought?: string | undefined
   /** Between the beginning and the end of a paste: what came so far. */
   readonly pasted?: string | undefined
 }
@@ -37,7 +39,11 @@ export const EMPTY_EDITOR: Editor = { text: "", cursor: 0, history: [], draft: "
 export const MOST_CHARACTERS = 1_000_000
 const MOST_HISTORY = 500
 
-export const editLine = (editor: Editor, key: Key): Edit => {
+export const editLine = (given: Editor, key: Key): Edit => {
+  const isSearch = key.ctrl && key.name === "r"
+  if (isSearch && given.pasted === undefined) return search(given)
+  // Any other key ends a search where it stands.
+  const { sought: _, ...editor } = given
   if (editor.pasted !== undefined) return paste(editor, editor.pasted, key)
   if (key.name === "paste-start") return edited({ ...editor, pasted: "" })
   if (isEnter(key)) return key.meta ? insert(editor, "\n") : submit(editor)
@@ -79,6 +85,16 @@ const submit = (editor: Editor): Edit => {
   if (text.trim() === "") return edited(clear(editor))
   const history = editor.history.at(-1) === text ? editor.history : [...editor.history, text]
   return { tag: "submitted", text, editor: { ...EMPTY_EDITOR, history: history.slice(-MOST_HISTORY) } }
+}
+
+/** The newest earlier input, before the one that is shown, that has what was written in it. */
+const search = (editor: Editor): Edit => {
+  const sought = editor.sought ?? editor.text
+  const index = editor.history
+    .slice(0, editor.shown ?? editor.history.length)
+    .findLastIndex((text) => text.toLowerCase().includes(sought.toLowerCase()))
+  const found = recall(editor, index)
+  return found.tag === "edited" ? edited({ ...found.editor, sought }) : found
 }
 
 const to = (editor: Editor, cursor: number): Edit => edited({ ...editor, cursor })

@@ -1,4 +1,6 @@
 /** What slash commands do to a session, and what they show of it. What was typed is read elsewhere. */
+import type { SessionInfo } from "@meridian/engine"
+import { oneLine } from "@meridian/protocol"
 import { engineModelId } from "@meridian/spaces"
 
 import { idsOf } from "../open-engine-here.ts"
@@ -11,7 +13,8 @@ import type { Work } from "./work.ts"
 export const HELP = [
   ...SLASH_COMMANDS.map(([name, rest, says]) => `${`${name} ${rest}`.padEnd(16)} ${says}`),
   "Enter sends; while the agent works, it joins the work in hand. Alt-Enter begins a new line.",
-  "Ctrl-C stops the work; again, or when idle, it leaves. Ctrl-D leaves.",
+  "Tab completes commands and @files; an image named by its path goes along. Ctrl-R searches what you wrote before.",
+  "Ctrl-C stops the work; a second one leaves. Ctrl-D leaves.",
 ].join("\n")
 
 const MOST_CHOICES = 40
@@ -21,6 +24,8 @@ export interface SessionCommands {
   /** Without a name: what there is. The same for the agent. */
   readonly model: (name: string | undefined) => Promise<void>
   readonly agent: (name: string | undefined) => Promise<void>
+  /** Shows the newest sessions of this project with a number each; the id of the one that was chosen by number or id. */
+  readonly sessions: (choice: string | undefined) => Promise<string | undefined>
 }
 
 export interface SessionCommandOptions {
@@ -61,8 +66,35 @@ export const sessionCommands = ({
       if (name !== undefined) return sessions.switchAgent({ sessionID, agent: name })
       tell(...listChoices(opened.agents, current().agent))
     },
+    sessions: async (choice) => {
+      const { items } = await sessions.list({ limit: 200, order: "desc" })
+      const here = items.filter(
+        ({ archived, location }) =>
+          archived !== true && location.directory === opened.session.location.directory,
+      )
+      const listed = here.slice(0, MOST_CHOICES)
+      if (choice === undefined) {
+        tell(...listed.map((session, index) => sessionRow(session, index + 1, sessionID)))
+        say("/sessions NUMBER goes there.", style.dim)
+        return undefined
+      }
+      const chosen = listed[Number(choice) - 1] ?? items.find(({ id }) => id === choice)
+      if (chosen === undefined) {
+        say(`There is no session ${oneLine(choice, 100)}; /sessions shows them.`, style.notice)
+        return undefined
+      }
+      return chosen.id
+    },
   }
 }
+
+const sessionRow = (session: SessionInfo, number: number, current: string): string =>
+  [
+    session.id === current ? "*" : " ",
+    String(number).padStart(2),
+    new Date(session.time.updated).toISOString().slice(0, 16).replace("T", " "),
+    oneLine(session.title ?? session.id, 100),
+  ].join(" ")
 
 const modelRows = (
   { models, unusable }: Pick<OpenSession, "models" | "unusable">,

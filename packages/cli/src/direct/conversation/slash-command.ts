@@ -5,6 +5,9 @@ export type Typed =
   | { readonly tag: "compact" }
   | { readonly tag: "model"; readonly name: string | undefined }
   | { readonly tag: "agent"; readonly name: string | undefined }
+  | { readonly tag: "new" }
+  /** Without a choice: which there are. */
+  | { readonly tag: "sessions"; readonly choice: string | undefined }
   | { readonly tag: "help" }
   | { readonly tag: "leave" }
   | { readonly tag: "wrong"; readonly problem: string }
@@ -15,6 +18,8 @@ export const SLASH_COMMANDS: readonly (readonly [name: string, rest: string, say
   ["/agent", "[NAME]", "show the agents, or change to one"],
   ["/compact", "", "make room: older turns become a summary"],
   ["/queue", "TEXT", "send TEXT when the work in hand is done"],
+  ["/new", "", "begin another conversation"],
+  ["/sessions", "[NUMBER]", "show the conversations of this project, or go to one"],
   ["/help", "", "show this"],
   ["/exit", "", "leave; the conversation can be continued"],
 ]
@@ -35,6 +40,10 @@ export const readTyped = (text: string): Typed => {
       return argument === undefined
         ? { tag: "wrong", problem: "Nothing to queue. Write it behind the command: /queue TEXT" }
         : { tag: "queue", text: argument }
+    case "/new":
+      return { tag: "new" }
+    case "/sessions":
+      return { tag: "sessions", choice: argument }
     case "/help":
     case "/?":
       return { tag: "help" }

@@ -1,18 +1,34 @@
 /** The rows that say how things stand: while the agent works, and when it is done. Pure. */
 import type { ModelConfig } from "@meridian/engine"
+import { shortCount, shortTime } from "@meridian/spaces"
 
 import { cutTo, wrapText } from "./columns.ts"
 import { describeSpent, isPriced, type Spent } from "./describe.ts"
 import { answersTo } from "./question.ts"
 import type { Style } from "./style.ts"
 
+export interface Progress {
+  readonly stopping: boolean
+  readonly waiting: number
+  readonly elapsedMs: number
+  /** What this work has used so far. */
+  readonly spent: Spent
+}
+
 export const statusRow = (
-  { stopping, waiting }: { readonly stopping: boolean; readonly waiting: number },
+  { stopping, waiting, elapsedMs, spent }: Progress,
   { width, style }: { readonly width: number; readonly style: Style },
 ): string => {
   const text = stopping ? "Stopping; Ctrl-C again leaves." : "Working; Ctrl-C stops it, Enter adds to it."
-  return style.dim(cutTo(waiting === 0 ? text : `${text} ${inputs(waiting)}.`, width))
+  const read = spent.input + spent.cached
+  const figures = [
+    shortTime(elapsedMs / 1_000),
+    ...(read + spent.output === 0 ? [] : [`${shortCount(read)} in ${shortCount(spent.output)} out`]),
+  ].join(", ")
+  return style.dim(cutTo(`${text} ${figures}.${waiting === 0 ? "" : ` ${inputs(waiting)}.`}`, width))
 }
+
+export const LEAVING = "Ctrl-C again leaves; any other key stays."
 
 export const hintFor = ({
   action,

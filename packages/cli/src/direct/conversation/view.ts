@@ -41,6 +41,8 @@ export interface View {
   readonly awaitInput: (input: { readonly id: string; readonly text: string }) => void
   /** The oldest question nobody has answered. */
   readonly question: () => Question | undefined
+  /** The same without taking it. */
+  readonly spent: () => Spent
   /** Spent since the last time this was asked, and how full the context is. */
   readonly takeSpent: () => { readonly spent: Spent; readonly context: number; readonly model: string }
   /** Whether an error was told since the last time this was asked. */
@@ -283,6 +285,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       waiting.set(id, text)
     },
     question: () => questions.values().next().value,
+    spent: () => spent,
     takeSpent: () => {
       const taken = { spent, context, model }
       spent = NOTHING_SPENT
