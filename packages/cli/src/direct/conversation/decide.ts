@@ -30,7 +30,6 @@ export type Deed =
     }
   | { readonly tag: "explain"; readonly requestID: string }
   | { readonly tag: "stop-explaining" }
-  /** The question in hand, if it is an edit, and every edit of this conversation from now on. */
   /** Of the question that is open. */
   | { readonly tag: "show" }
   | { readonly tag: "stop-work" }

@@ -85,16 +85,16 @@ test("a line has a bound", () => {
 test("Ctrl-R finds what was written before, newest first, and any other key stays there", () => {
   const history = ["fix the login", "run tests", "fix the logout"]
   const ctrlR: Key = { name: "r", sequence: "\u0012", ctrl: true, meta: false }
-  const after = (editor: Editor, key: Key): Editor => {
+  const pressed = (editor: Editor, key: Key): Editor => {
     const edit = editLine(editor, key)
     return edit.tag === "edited" ? edit.editor : editor
   }
   const begun = { ...EMPTY_EDITOR, history, text: "FIX", cursor: 3 }
-  const once = after(begun, ctrlR)
+  const once = pressed(begun, ctrlR)
   expect(once.text).toBe("fix the logout")
-  const twice = after(once, ctrlR)
+  const twice = pressed(once, ctrlR)
   expect(twice.text).toBe("fix the login")
-  expect(after(twice, ctrlR).text).toBe("fix the login")
-  const typed = after(twice, { name: "x", sequence: "!", ctrl: false, meta: false })
+  expect(pressed(twice, ctrlR).text).toBe("fix the login")
+  const typed = pressed(twice, { name: "x", sequence: "!", ctrl: false, meta: false })
   expect([typed.text, typed.sought]).toEqual(["fix the login!", undefined])
 })

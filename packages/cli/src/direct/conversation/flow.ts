@@ -10,20 +10,21 @@ export interface Flow {
   readonly end: () => readonly string[]
 }
 
-export const openFlow = (): Flow => {
+/** `show` makes rows of a line that is over, or of the part of a long one that is full. */
+export const openFlow = (show: (line: string, width: number) => readonly string[] = wrapLine): Flow => {
   let row = ""
   return {
     push: (text, width) => {
       const lines = (row + text).split("\n")
       const last = wrapLine(lines.pop() ?? "", width)
       row = last.at(-1) ?? ""
-      return [...lines.flatMap((line) => wrapLine(line, width)), ...last.slice(0, -1)]
+      return [...lines, ...last.slice(0, -1)].flatMap((line) => show(line, width))
     },
     row: () => row,
     end: () => {
       const rest = row
       row = ""
-      return rest === "" ? [] : [rest]
+      return rest === "" ? [] : show(rest, Number.MAX_SAFE_INTEGER)
     },
   }
 }

@@ -1,5 +1,7 @@
 /** What the model is saying, from its fragments and from the durable texts that follow them. A fold: no I/O. */
+import { wrapLine } from "./columns.ts"
 import { openFlow } from "./flow.ts"
+import { openMarkdownRows } from "./markdown-rows.ts"
 import type { Style } from "./style.ts"
 import { openTextStream } from "./text-stream.ts"
 
@@ -28,25 +30,33 @@ interface Streamed {
  * are not said again.
  */
 export const openSpeaking = (style: Style): Speaking => {
-  const flow = openFlow()
+  let markdown = openMarkdownRows(style)
+  const flow = openFlow((line, width) =>
+    kind === "text" ? markdown.line(line, width) : wrapLine(line, width),
+  )
   let stream = openTextStream()
   let streamed: Streamed[] = []
   let kind: Kind = "text"
   let surplus = 0
   let missing = false
+  /** Rows of a table that is over are made for it. */
+  let lastWidth = 80
 
   const coloured = (rows: readonly string[]): readonly string[] =>
     kind === "reasoning" ? rows.map(style.dim) : rows
 
   const pause = (): readonly string[] => {
-    const rows = coloured([...flow.push(stream.end(), Number.MAX_SAFE_INTEGER), ...flow.end()])
+    const said = [...flow.push(stream.end(), Number.MAX_SAFE_INTEGER), ...flow.end()]
+    const rows = coloured(kind === "text" ? [...said, ...markdown.end(lastWidth)] : said)
     stream = openTextStream()
+    markdown = openMarkdownRows(style)
     return rows
   }
 
   const write = (next: Kind, text: string, width: number): readonly string[] => {
     const before = next === kind ? [] : pause()
     kind = next
+    lastWidth = width
     return [...before, ...coloured(flow.push(stream.push(text), width))]
   }
 

@@ -5,6 +5,11 @@ export interface Style {
   readonly good: (text: string) => string
   readonly bad: (text: string) => string
   readonly notice: (text: string) => string
+  readonly italic: (text: string) => string
+  readonly code: (text: string) => string
+  readonly link: (text: string) => string
+  /** False: every one of them gives the text back as it is. */
+  readonly isStyled: boolean
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -18,7 +23,17 @@ export const isDumb = (env: Environment): boolean => ["", "dumb"].includes(env["
 
 const same = (text: string): string => text
 
-const PLAIN: Style = { dim: same, bold: same, good: same, bad: same, notice: same }
+const PLAIN: Style = {
+  dim: same,
+  bold: same,
+  good: same,
+  bad: same,
+  notice: same,
+  italic: same,
+  code: same,
+  link: same,
+  isStyled: false,
+}
 
 const sgr =
   (on: number, off: number) =>
@@ -31,4 +46,8 @@ const COLOURED: Style = {
   good: sgr(32, 39),
   bad: sgr(31, 39),
   notice: sgr(33, 39),
+  italic: sgr(3, 23),
+  code: sgr(36, 39),
+  link: sgr(4, 24),
+  isStyled: true,
 }
