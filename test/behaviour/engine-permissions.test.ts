@@ -8,6 +8,7 @@ import {
   conversation,
   eventTypes,
   openEngineScene,
+  scriptedModel,
   shown,
   tool,
   untilEvent,
@@ -190,6 +191,51 @@ describe("replies", () => {
     await again.sessions.prompt({ sessionID, prompt: { text: "again" } })
     await untilEvent(again, "permission.asked", 2)
     expect(await again.permissions.list()).toHaveLength(1)
+  })
+
+  describe.each([true, false])("with asksAgain %s", (asksAgain) => {
+    const models = (script: readonly Answer[]) => [scriptedModel(script)]
+
+    verifies("permission.asks-again", async () => {
+      await using scene = await scripted()
+      await scene.engine.sessions.prompt(go)
+      await scene.engine.permissions.reply({ requestID: (await asked(scene.engine)).id, reply: "always" })
+      await scene.engine.sessions.wait(sessionID)
+      const again = await scene.reopen({ models: models([act, act]), recover: false, asksAgain })
+      await again.sessions.prompt({ sessionID, prompt: { text: "again" } })
+      if (asksAgain) {
+        await untilEvent(again, "permission.asked", 2)
+        const [request] = await again.permissions.list()
+        // What is answered now counts, for the second call too.
+        await again.permissions.reply({ requestID: request?.id ?? "", reply: "always" })
+      }
+      await again.sessions.wait(sessionID)
+      const questions = (await eventTypes(again)).filter((type) => type === "permission.asked")
+      expect(questions).toHaveLength(asksAgain ? 2 : 1)
+    })
+
+    test("a parked call that somebody allowed before is asked about again, or not", async () => {
+      let acted = 0
+      const tools = [tool("act", () => `acted ${(acted += 1)}`)]
+      await using scene = await openEngineScene([act], { permissions: ASK_ACT, tools })
+      await scene.engine.sessions.prompt(go)
+      const { id } = await asked(scene.engine)
+      // Nobody can go on with it: there is no such model.
+      const other = await scene.reopen({ models: [], recover: false })
+      await other.permissions.reply({ requestID: id, reply: "once" })
+      await other.sessions.wait(sessionID).catch(() => undefined)
+      expect(acted).toBe(0)
+      const again = await scene.reopen({ models: models([]), recover: false, asksAgain })
+      void again.sessions.run(sessionID).catch(() => undefined)
+      if (asksAgain) {
+        await untilEvent(again, "permission.asked", 2)
+        expect(acted).toBe(0)
+        const [request] = await again.permissions.list()
+        await again.permissions.reply({ requestID: request?.id ?? "", reply: "once" })
+      }
+      await again.sessions.wait(sessionID)
+      expect(acted).toBe(1)
+    })
   })
 
   verifies("permission.always", async () => {

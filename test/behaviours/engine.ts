@@ -109,6 +109,9 @@ export const ENGINE_BEHAVIOURS = {
   "permission.revoke": promise(
     "saved approvals can be listed and revoked; a revoked one is asked again, also after a rebuild",
   ),
+  "permission.asks-again": promise(
+    "an engine told to ask again believes no answer that lies in its database, saved or parked",
+  ),
   "permission.reject-feedback": promise("a rejection with words reaches the model"),
   "permission.durable": promise("an open question survives a restart, and its answer goes on with the call"),
   "permission.agent-rules": promise("rules of the agent stand above saved approvals"),

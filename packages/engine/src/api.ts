@@ -76,6 +76,11 @@ export interface EngineOptions {
    * nothing is gone on with before it is asked for, so that many engines can share a database. False: only looks.
    */
   readonly recover?: boolean | readonly string[]
+  /**
+   * Answers to permission questions that lie in the database count for nothing: what they allowed is asked again. For a
+   * database that came from somewhere else, together with `recover: false`.
+   */
+  readonly asksAgain?: boolean
 }
 
 export type SessionStatus = "idle" | "running" | "waiting" | "interrupted" | "failed"

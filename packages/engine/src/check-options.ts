@@ -46,6 +46,7 @@ export const checkOptions = (options: EngineOptions): void => {
       throw invalid("`instructions` are paths, globs or addresses")
   for (const name of optionalList(given["keepVariables"], "`keepVariables`"))
     if (typeof name !== "string" || name === "") throw invalid("`keepVariables` are names of variables")
+  if (typeof (given["asksAgain"] ?? false) !== "boolean") throw invalid("`asksAgain` is true or false")
   const { recover } = given
   if (
     Array.isArray(recover)

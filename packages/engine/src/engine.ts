@@ -64,7 +64,7 @@ const compose = (
 ): Layer.Layer<SessionsTable | PermissionsTable, Failure> =>
   Layer.mergeAll(SessionsTable.layer, PermissionsTable.layer).pipe(
     Layer.provideMerge(schedulerLayer(options.recover ?? true)),
-    Layer.provideMerge(Layer.mergeAll(AskPermission.layer, Casting.layer, lostProcesses(internals))),
+    Layer.provideMerge(Layer.mergeAll(askPermission(options), Casting.layer, lostProcesses(internals))),
     Layer.provideMerge(locations(options, internals)),
     Layer.provideMerge(FoldedSessions.layer),
     Layer.provideMerge(Signals.layer),
@@ -72,6 +72,8 @@ const compose = (
     Layer.provideMerge(settings(options)),
     Layer.provide(ids(internals)),
   )
+
+const askPermission = ({ asksAgain = false }: EngineOptions) => AskPermission.layer({ asksAgain })
 
 const ids = (internals: EngineInternals): Layer.Layer<Ids> =>
   Layer.effect(

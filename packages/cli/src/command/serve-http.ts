@@ -42,7 +42,7 @@ export const serveUntilStopped = async (
         : { permissions: permissionRules({ permission: input.permission, servers: [] }) }),
       ...(defaultModel === undefined ? {} : { model: defaultModel }),
       database: database.file,
-      ...(database.isForeign ? { recover: false } : {}),
+      ...(database.isForeign ? { recover: false, asksAgain: true } : {}),
     },
     stateRoot: root,
     tokenFile: tokenFile(root, world.env),

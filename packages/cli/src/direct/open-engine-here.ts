@@ -88,6 +88,7 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     stateRoot: openPlace(world.env, world.cwd).root,
     limits: { turnsPerActivity: wish.maxTurns ?? MOST_TURNS },
     recover: database.isForeign ? false : wish.recover,
+    asksAgain: database.isForeign,
   })
   const names = [...new Set([...BUILT_IN, ...agents.map(({ name }) => name)])]
   const telemetry = await openTelemetry(

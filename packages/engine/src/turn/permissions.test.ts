@@ -27,7 +27,7 @@ test("an answer that arrives after the session was taken over lets nothing act",
     )
   }
   const mine = machine.start()
-  const parts = AskPermission.layer.pipe(
+  const parts = AskPermission.layer({ asksAgain: false }).pipe(
     Layer.provideMerge(FoldedSessions.layer),
     Layer.provideMerge(Signals.layer),
     Layer.provideMerge(storeOf(mine)),

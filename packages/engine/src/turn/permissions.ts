@@ -14,7 +14,7 @@ import {
 } from "@meridian/protocol"
 import { Context, Effect, Layer } from "effect"
 
-import { decidePermission, type PermissionRule } from "../domain/permission.ts"
+import { decidePermission, type PermissionRule, type SavedApproval } from "../domain/permission.ts"
 import { findCall, requestsOf, type CallName, type Request } from "../domain/transcript/calls.ts"
 import { Ids } from "../port/ids.ts"
 import { Store } from "../port/store.ts"
@@ -80,10 +80,13 @@ export class AskPermission extends Context.Service<
     ) => Effect.Effect<{ readonly sessionID: string; readonly parked: boolean }, Failure>
   }
 >()("meridian/AskPermission") {
-  static readonly layer: Layer.Layer<AskPermission, never, Store | FoldedSessions | Signals | Ids> =
+  /** `asksAgain`: answers that lie in the database were not given to this engine, and count for nothing. */
+  static readonly layer = (options: {
+    readonly asksAgain: boolean
+  }): Layer.Layer<AskPermission, never, Store | FoldedSessions | Signals | Ids> =>
     Layer.effect(
       AskPermission,
-      Effect.suspend(() => makePermissions),
+      Effect.suspend(() => makePermissions(options)),
     )
 }
 
@@ -94,22 +97,30 @@ interface Waiting {
 
 type Reply = NonNullable<Request["reply"]>
 
-const makePermissions = Effect.gen(function* () {
+const makePermissions = Effect.fnUntraced(function* ({ asksAgain }: { readonly asksAgain: boolean }) {
   const store = yield* Store
   const sessions = yield* FoldedSessions
   const signals = yield* Signals
   const ids = yield* Ids
   /** Calls of this process that wait, by the id of their request. */
   const waiting = new Map<string, Waiting>()
+  /** What this engine was told, for one that believes nothing else. */
+  const told = openAnswers()
   let closing = false
 
   const judge = ({ asker, question }: Waiting) =>
     Effect.gen(function* () {
-      const saved = yield* store.approvals(asker.project)
-      const { allowed } = yield* callsOf(asker)
-      const here = allowed.map((action) => ({ action, resource: "*" }))
-      return decidePermission(question, asker.rules, [...saved, ...here])
+      const approvals = asksAgain
+        ? told.approvals(asker)
+        : [
+            ...(yield* store.approvals(asker.project)),
+            ...(yield* callsOf(asker)).allowed.map((action) => ({ action, resource: "*" })),
+          ]
+      return decidePermission(question, asker.rules, approvals)
     })
+
+  const counts = ({ requestID, reply: given }: Request): boolean =>
+    given === undefined || !asksAgain || told.has(requestID)
 
   const callsOf = (asker: Asker) =>
     Effect.map(sessions.current(asker.session.id), ({ transcript }) => transcript.calls)
@@ -121,7 +132,9 @@ const makePermissions = Effect.gen(function* () {
       if (verdict.kind === "deny")
         return yield* Effect.fail(new ToolError("denied", denial(question, verdict.rule)))
       // A call that is started again after a restart finds the question it asked before, answered or not.
-      const earlier = requestsOf(yield* callsOf(asker), asker).find((request) => isSame(request, question))
+      const earlier = requestsOf(yield* callsOf(asker), asker).find(
+        (request) => isSame(request, question) && counts(request),
+      )
       if (earlier?.reply !== undefined) return yield* act(asker, earlier.reply)
       const requestID = earlier?.requestID ?? (yield* record(asker, question))
       yield* act(asker, yield* answerTo(requestID, { asker, question }))
@@ -207,8 +220,8 @@ const makePermissions = Effect.gen(function* () {
         if (answer.reply === "session" && request.action !== "edit")
           return { kind: "refuse", failure: EDITS_ONLY }
         const directory = choices.location?.directory ?? ""
-        const events = [replied(answer, request, { parked, directory })]
-        return { kind: "append", events, answer: () => undefined }
+        const event = replied(answer, request, { parked, directory })
+        return { kind: "append", events: [event], answer: () => told.note(sessionID, request, event.data) }
       })
       if (answer.reply === "always" || answer.reply === "session") yield* answerOthers
       return { sessionID, parked }
@@ -308,6 +321,29 @@ const approvalId = ({
 const EDITS_ONLY = new Failure("INVALID_INPUT", {
   what: 'Only a question about an edit is answered with "session"',
 })
+
+/** Answers given to this engine: by which calls it may act, and what they allow from then on. */
+const openAnswers = () => {
+  const answered = new Set<string>()
+  const saved: (SavedApproval & { readonly project: string })[] = []
+  const allowed = new Map<string, readonly SavedApproval[]>()
+  return {
+    has: (requestID: string): boolean => answered.has(requestID),
+    approvals: ({ project, session }: Asker): readonly SavedApproval[] => [
+      ...saved.filter((approval) => approval.project === project),
+      ...(allowed.get(session.id) ?? []),
+    ],
+    note: (session: string, { requestID, action }: Request, { reply, saved: given }: Replied): void => {
+      answered.add(requestID)
+      if (given !== undefined)
+        saved.push(...given.resources.map((resource) => ({ project: given.project, action, resource })))
+      if (reply === "session")
+        allowed.set(session, [...(allowed.get(session) ?? []), { action, resource: "*" }])
+    },
+  }
+}
+
+type Replied = ReturnType<typeof replied>["data"]
 
 const isSame = ({ action, resources }: Request, question: PermissionQuestion): boolean =>
   action === question.action && resources.join("\0") === question.resources.join("\0")
