@@ -50,7 +50,7 @@ verifies("permissions.command", async () => {
   const { run, project, sessionID } = await scene()
   const listed = await run("permissions", "list")
   expect(listed.stdout).toMatch(/^apr_\w+ {2}bash {2}echo 'a \*' {2}.*\napr_\w+ {2}bash {2}true {2}.*\n$/)
-  const first = listed.stdout.split(" ")[0] ?? ""
+  const [first = ""] = listed.stdout.split(" ")
   expect(document(await run("permissions", "list", "--json"))).toMatchObject({
     permissions: [
       {

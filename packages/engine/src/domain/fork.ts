@@ -179,6 +179,7 @@ export const rewriteEvent = (
     case "session.next.todo.updated.1":
     case "session.next.epoch.started.1":
     case "session.next.instruction.discovered.1":
+    case "session.next.permission.revoked.1":
     case "session.next.compaction.requested.1":
     case "session.next.execution.failed.1": {
       const { seq: _seq, ...copied } = event

@@ -343,6 +343,7 @@ export const createTimeline = (): Timeline => {
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":
+      case "session.next.permission.revoked.1":
       case "session.next.compaction.requested.1":
       case "session.next.compaction.restored.1":
       case "session.next.execution.failed.1":
