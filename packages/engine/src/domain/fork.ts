@@ -174,7 +174,6 @@ export const rewriteEvent = (
     case "session.next.moved.1":
     case "session.next.renamed.1":
     case "session.next.archived.1":
-    case "session.next.permission.revoked.1":
     case "session.next.interrupt.requested.1":
     case "session.next.todo.updated.1":
     case "session.next.epoch.started.1":

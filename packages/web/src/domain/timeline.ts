@@ -295,8 +295,6 @@ export const createTimeline = (): Timeline => {
       case "session.next.todo.updated.1":
         todo = event.data.items
         break
-      case "session.next.permission.revoked.1":
-        break
       case "session.next.tool.pruned.1":
         for (const { assistantMessageID, callID } of event.data.calls) {
           const row = find(keyOfCall(assistantMessageID, callID), "tool")
