@@ -43,6 +43,24 @@ test.each(REFUSALS)("%s gives an extracted checkpoint that says why", async (_wh
   expect(lastRequest(scene)).toContain("<checkpoint>")
 })
 
+test("an overflow after visible output is reported, not compacted and sent again", async () => {
+  const overflow = {
+    parts: [
+      { type: "text", text: "begun" },
+      { type: "error", error: "context-overflow" },
+    ],
+  } as const
+  await using scene = await openScene(
+    (request, n) => (n === 3 ? overflow : answering({ text: "s" })(request, n)),
+    SMALL,
+  )
+  await scene.ask("question 1")
+  await scene.ask("question 2")
+  await expect(scene.ask("question 3")).rejects.toMatchObject({ code: "MODEL_FAILED" })
+  expect(scene.requests).toHaveLength(3)
+  expect(await scene.engine.sessions.receipts(scene.sessionID)).toEqual([])
+})
+
 test("a summariser that never answers is given up after its time", async () => {
   await using scene = await openScene(answering({ hold: true }), {
     ...SMALL,

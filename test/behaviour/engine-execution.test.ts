@@ -1,20 +1,25 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
+import { openEngine, type Engine } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
 
 import {
+  allEvents,
   codeOf,
   conversation,
   eventTypes,
   gate,
   openEngineScene,
+  scriptedModel,
   shown,
   tool,
   untilEvent,
   type Answer,
 } from "../engine-scene.ts"
 import { verifies } from "../verifies.ts"
+
+type Requests = NonNullable<Parameters<typeof scriptedModel>[1]>
 
 const sessionID = "ses_test"
 const failing: Answer = { error: "auth" }
@@ -431,4 +436,95 @@ test("close settles what runs, and the session shows it", async () => {
   const reopened = await scene.reopen()
   expect(await conversation(reopened)).toEqual(["user: go", "act: error"])
   expect(await reopened.sessions.active()).toEqual([])
+})
+
+test("one failed activity does not take along the inputs that wait behind it", async () => {
+  await using scene = await openEngineScene([failing])
+  const { sessions } = scene.engine
+  for (const text of ["one", "two"])
+    await sessions.prompt({ sessionID, prompt: { text }, delivery: "queue", resume: false })
+  await sessions.wake(sessionID)
+  expect(await codeOf(sessions.wait(sessionID))).toBe("MODEL_FAILED")
+  await sessions.wait(sessionID)
+  expect(scene.requests).toHaveLength(2)
+  expect((await conversation(scene.engine)).at(-1)).toBe("assistant: done")
+})
+
+test("two calls with one id in a turn are two calls", async () => {
+  let acts = 0
+  await using scene = await openEngineScene(
+    [
+      {
+        tools: [
+          { name: "act", id: "same" },
+          { name: "act", id: "same" },
+        ],
+      },
+    ],
+    { tools: [tool("act", () => (acts += 1))] },
+  )
+  await scene.engine.sessions.prompt({ sessionID, prompt: { text: "go" } })
+  await scene.engine.sessions.wait(sessionID)
+  expect(acts).toBe(2)
+  const called = (await allEvents(scene.engine)).flatMap((event) =>
+    event.type === "session.next.tool.called.1" ? [event.data.callID] : [],
+  )
+  expect(called).toEqual(["same", "same_2"])
+})
+
+test("a tool that succeeds although it was told to stop has succeeded", async () => {
+  const acting = gate()
+  await using scene = await openEngineScene([callTool], {
+    tools: [
+      tool("act", async (_input, { signal }) => {
+        const stopped = new Promise((resolve) => signal.addEventListener("abort", resolve))
+        void acting.pass()
+        await stopped
+        await new Promise((resolve) => setImmediate(resolve))
+        return "cleaned up"
+      }),
+    ],
+  })
+  const { sessions } = scene.engine
+  await sessions.prompt({ sessionID, prompt: { text: "go" } })
+  await acting.reached
+  await sessions.interrupt(sessionID)
+  expect(await conversation(scene.engine)).toEqual(["user: go", "act: completed"])
+})
+
+test("a model that is switched while a turn is being prepared gets that turn", async () => {
+  const [one, two]: [Requests, Requests] = [[], []]
+  let observed = 0
+  await using scene = await openEngineScene([], {
+    models: [scriptedModel([], one), scriptedModel([], two, { id: "fake/two" })],
+    context: [
+      {
+        key: "weather",
+        observe: async () => {
+          observed += 1
+          if (observed === 1) await scene.engine.sessions.switchModel({ sessionID, model: "fake/two" })
+          return "fine"
+        },
+        baseline: (value: string) => value,
+      },
+    ],
+  })
+  await scene.engine.sessions.prompt({ sessionID, prompt: { text: "go" } })
+  await scene.engine.sessions.wait(sessionID)
+  expect([one.length, two.length]).toEqual([0, 1])
+})
+
+test("a decision is made again on what another engine has appended meanwhile", async () => {
+  await using scene = await openEngineScene()
+  const other = await openEngine(scene.options)
+  const admit = (engine: Engine, id: string) =>
+    engine.sessions.prompt({ id, sessionID, prompt: { text: id }, resume: false })
+  const receipts = [
+    await admit(other, "msg_1"),
+    await admit(scene.engine, "msg_2"),
+    await admit(other, "msg_3"),
+    await admit(scene.engine, "msg_4"),
+  ]
+  expect(receipts.map(({ admittedSeq }) => admittedSeq)).toEqual([2, 3, 4, 5])
+  await other.close()
 })

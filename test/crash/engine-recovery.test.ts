@@ -169,6 +169,37 @@ describe.each(STORES)("after a death, over the %s store", (store) => {
     expect(brokenLaws(await allEvents(second.engine))).toEqual([])
   })
 
+  test("what is left open is settled by whoever runs the session, also where nothing is recovered", async () => {
+    await using house = openHouse()
+    const acting = gate()
+    const tools = [tool("act", () => acting.pass())]
+    const first = await house.open([callTool], { tools })
+    await first.engine.sessions.prompt(go)
+    await acting.reached
+    first.life.die()
+    const second = await house.open([], { tools, recover: false })
+    await second.engine.sessions.run(sessionID)
+    expect(await conversation(second.engine)).toEqual(["user: go", "act: error", "assistant: done"])
+    expect(brokenLaws(await allEvents(second.engine))).toEqual([])
+  })
+
+  test("a question that two people answer at once is answered once", async () => {
+    await using house = openHouse()
+    let acts = 0
+    const changes = { permissions: [], tools: [tool("act", () => (acts += 1))] }
+    const { engine } = await house.open([callTool], changes)
+    await engine.sessions.prompt(go)
+    await untilEvent(engine, "permission.asked")
+    const [request] = await engine.permissions.list()
+    const reply = (): Promise<string> =>
+      codeOf(engine.permissions.reply({ requestID: request?.id ?? "", reply: "once" }))
+    expect((await Promise.all([reply(), reply()])).toSorted()).toEqual(["REQUEST_NOT_FOUND", "no failure"])
+    await engine.sessions.wait(sessionID)
+    expect(acts).toBe(1)
+    const replies = (await eventTypes(engine)).filter((type) => type === "permission.replied")
+    expect(replies).toHaveLength(1)
+  })
+
   verifies(
     "permission.durable",
     async () => {

@@ -16,6 +16,8 @@ export type LookUp = (path: string) => Stats | undefined
 const SETTLED_MS = { fine: 100, coarse: 3_000 } as const
 const MOST_KNOWN = 1_000
 
+type Stat = (path: string, options: { readonly throwIfNoEntry: false }) => Stats | undefined
+
 /** With the time of change, which nobody can set back. */
 type Version = Pick<Stats, "dev" | "ino" | "mtimeMs" | "ctimeMs">
 
@@ -25,7 +27,7 @@ export interface LookUps {
   readonly together: <A>(looks: () => A) => A
 }
 
-export const createLookUp = (now: () => number): LookUps => {
+export const createLookUp = (now: () => number, stat: Stat = statSync): LookUps => {
   /** Missing paths, with the nearest folder above each as it was then. */
   const missing = new Map<string, { readonly folder: string; readonly version: Version }>()
   /** Folders that were looked at together. */
@@ -33,9 +35,9 @@ export const createLookUp = (now: () => number): LookUps => {
 
   const lookAtFolder = (path: string): Stats | undefined => {
     if (seen?.has(path) === true) return seen.get(path)
-    const stat = statSync(path, { throwIfNoEntry: false })
-    seen?.set(path, stat)
-    return stat
+    const found = stat(path, { throwIfNoEntry: false })
+    seen?.set(path, found)
+    return found
   }
 
   const isStillMissing = (path: string): boolean => {
@@ -62,9 +64,9 @@ export const createLookUp = (now: () => number): LookUps => {
   return {
     lookUp: (path) => {
       if (isStillMissing(path)) return undefined
-      const stat = statSync(path, { throwIfNoEntry: false })
-      if (stat === undefined) remember(path)
-      return stat
+      const found = stat(path, { throwIfNoEntry: false })
+      if (found === undefined) remember(path)
+      return found
     },
     together: (looks) => {
       seen = new Map()

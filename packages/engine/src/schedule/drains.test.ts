@@ -216,3 +216,14 @@ test("a run that is asked for while the end is held back gets a drain of its own
   expect(await run).toBe("settled")
   expect(started.map(({ forced }) => forced)).toEqual([false, true])
 })
+
+test("an interrupt takes along what was demanded before it", async () => {
+  const { drains, wake, started, untilStarted } = await openGated()
+  wake("a")
+  await untilStarted(1)
+  const run = outcome(drains.run("a"))
+  await Effect.runPromise(drains.interrupt("a", Effect.void))
+  expect(await run).toBe("INTERRUPTED")
+  expect(drains.active()).toEqual([])
+  expect(started).toHaveLength(1)
+})

@@ -1,10 +1,9 @@
 /** A tool as a program that embeds the engine writes it: a JSON Schema and a function. */
 import type { Json, JsonObject } from "@meridian/protocol"
 
-import { ToolError, type Tool, type ToolContent, type ToolOutput } from "../port/tool.ts"
+import { ToolError, type Tool, type ToolOutput } from "../port/tool.ts"
 import { openInputCheck } from "./input-check.ts"
-import { isJsonObject, kindOf } from "./input-shape.ts"
-import { untilAborted } from "./until-aborted.ts"
+import { isToolOutput } from "./tool-output.ts"
 
 export interface EmbedderTool {
   readonly name: string
@@ -23,7 +22,7 @@ export interface EmbedderScene {
   readonly signal: AbortSignal
 }
 
-/** Its permission is its own name. Settles when the signal aborts, whether or not the function listens to it. */
+/** Its permission is its own name. */
 export const embedderTool = (definition: EmbedderTool): Tool => {
   const check = openInputCheck(definition.input)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what its own schema accepts is what it declared to take
@@ -34,8 +33,8 @@ export const embedderTool = (definition: EmbedderTool): Tool => {
       await check(input)
       await scene.ask({ action: definition.name, resources: ["*"], title: definition.name })
       const { sessionID, agent, messageID, callID, signal } = scene
-      const work = async (): Promise<unknown> => run(input, { sessionID, agent, messageID, callID, signal })
-      return toOutput(await untilAborted(signal, work))
+      // What it does after it was told to stop is waited for, as long as any call is.
+      return toOutput(await run(input, { sessionID, agent, messageID, callID, signal }))
     },
   }
 }
@@ -46,7 +45,7 @@ const toOutput = (value: unknown): ToolOutput => {
   if (isToolOutput(value)) return value
   const written = write(value)
   if (written === undefined)
-    throw new ToolError("invalid-output", `The tool answered with ${kindOf(value)} that is not JSON.`)
+    throw new ToolError("invalid-output", `The tool answered with a ${typeof value} that is not JSON.`)
   return { content: [{ type: "text", text: written.text }], structured: written.value }
 }
 
@@ -61,24 +60,3 @@ const write = (value: unknown): { readonly text: string; readonly value: Json } 
     return undefined
   }
 }
-
-const isToolOutput = (value: unknown): value is ToolOutput =>
-  isJsonObject(value) &&
-  "content" in value &&
-  Array.isArray(value["content"]) &&
-  value["content"].every(isContent)
-
-/** Shared with the registry, which checks every tool's answer. */
-export const isContent = (part: unknown): part is ToolContent => {
-  if (!isJsonObject(part)) return false
-  if (part["type"] === "text") return typeof part["text"] === "string"
-  if (part["type"] !== "media") return false
-  return (
-    typeof part["mediaType"] === "string" && MEDIA_TYPE.test(part["mediaType"]) && isBase64(part["base64"])
-  )
-}
-
-const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/
-
-const isBase64 = (value: unknown): boolean =>
-  typeof value === "string" && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)

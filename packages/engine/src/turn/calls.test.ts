@@ -1,6 +1,6 @@
 import { messageId, type DurableEvent } from "@meridian/protocol"
-import { Effect, Layer } from "effect"
-import { expect } from "vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { expect, test } from "vitest"
 
 import { verifies } from "../../../../test/verifies.ts"
 import { emptyTranscript } from "../domain/transcript/transcript.ts"
@@ -74,3 +74,34 @@ verifies(
   },
   "and what came with it is recorded up to there, prose in any case: it was shown",
 )
+
+test("a call acts when its record is safe, and not before", async () => {
+  const disk = Deferred.makeUnsafe<void>()
+  const acted: string[] = []
+  const session = {
+    id: "ses_1",
+    intend: () => Effect.succeed({ safe: Deferred.await(disk) }),
+    append: () => Effect.void,
+    transcript: () => emptyTranscript(),
+  }
+  const cast = {
+    agent: { name: "build" },
+    rules: [],
+    call: async (tool: string) => {
+      acted.push(tool)
+      return { content: [] }
+    },
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a call that asks nothing uses nothing else of the scene
+  const scene = { session, cast, location: { directory: "/" } } as unknown as TurnScene
+  const calls = createCalls(scene, messageId("msg_1"))
+  const local = { type: "tool-call", id: "1", name: "act", input: "{}", providerExecuted: false } as const
+  await Effect.gen(function* () {
+    yield* calls.record(significant(local))
+    for (let turn = 0; turn < 10; turn += 1) yield* Effect.yieldNow
+    expect(acted).toEqual([])
+    Deferred.doneUnsafe(disk, Effect.void)
+    yield* Effect.forEach(calls.fibers, Fiber.join)
+    expect(acted).toEqual(["act"])
+  }).pipe(Effect.provide(Layer.mock(AskPermission, {})), Effect.runPromise)
+})

@@ -67,3 +67,10 @@ test("of what nobody took, the prose is left", async () => {
     { data: { text: "said b", partial: true } },
   ])
 })
+
+test("a stream that goes on behind its end is broken", async () => {
+  const recorder = openRecorder()
+  const events = arriving([finish], said("a"))
+  await recorder.advance(events)
+  await expect(recorder.advance(events)).rejects.toThrow("after the end")
+})

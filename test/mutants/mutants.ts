@@ -1,0 +1,224 @@
+/**
+ * Mutants: small, wrong changes of the engine, each with the test that notices it. `npm run mutants` makes each change in
+ * turn, runs that test, and fails when it stays green. A mutant whose text is no longer there fails `test/mutants.test.ts`.
+ */
+export interface Mutant {
+  /** What goes wrong, as a sentence. */
+  readonly says: string
+  /** Below `packages/engine/src/`. */
+  readonly file: string
+  readonly from: string
+  readonly to: string
+  /** The test file that dies of it, from the root. */
+  readonly killedBy: string
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  // Those that survived the audit of 0.1.
+  {
+    says: "a run asked for during the cleanup of an interrupt joins the drain that is being interrupted",
+    file: "schedule/drains.ts",
+    from: "  !stopping && current !== undefined",
+    to: "  current !== undefined",
+    killedBy: "packages/engine/src/schedule/drains.test.ts",
+  },
+  {
+    says: "a folder that changed a moment ago is trusted",
+    file: "context/look-up.ts",
+    from: "if (isSettled(version, now())) missing.set",
+    to: "missing.set",
+    killedBy: "packages/engine/src/context/look-up.test.ts",
+  },
+  {
+    says: "an overflow after visible output is compacted and sent again",
+    file: "turn/run-turn.ts",
+    from: `kind === "overflow" && !attempt.visible`,
+    to: `kind === "overflow"`,
+    killedBy: "test/behaviour/engine-compaction.test.ts",
+  },
+  // schedule/
+  {
+    says: "the chain ends before the caller of a prompt has its receipt",
+    file: "schedule/drains.ts",
+    from: "if (chain.next === undefined) yield* everyoneAnswered(chain)",
+    to: "",
+    killedBy: "packages/engine/src/schedule/drains.test.ts",
+  },
+  {
+    says: "an interrupt leaves what was demanded before it",
+    file: "schedule/drains.ts",
+    from: "        const dropped = chain.next ?? []\n        delete chain.next\n",
+    to: "        const dropped = chain.next ?? []\n",
+    killedBy: "packages/engine/src/schedule/drains.test.ts",
+  },
+  {
+    says: "whoever waits is not told of a failure",
+    file: "schedule/drains.ts",
+    from: "for (const waiter of chain.waiters) waiter.failure ??= outcome.cause",
+    to: "",
+    killedBy: "packages/engine/src/schedule/drains.test.ts",
+  },
+  {
+    says: "a closed engine takes new work",
+    file: "schedule/drains.ts",
+    from: "        closed = true\n",
+    to: "",
+    killedBy: "packages/engine/src/schedule/drains.test.ts",
+  },
+  {
+    says: "a run without input makes no attempt",
+    file: "schedule/drain.ts",
+    from: "if (!demand.forced && !hasWork",
+    to: "if (!hasWork",
+    killedBy: "test/behaviour/engine-execution.test.ts",
+  },
+  {
+    says: "what a dead process left open is not settled",
+    file: "schedule/drain.ts",
+    from: "    yield* settle(session)\n",
+    to: "",
+    killedBy: "test/crash/engine-recovery.test.ts",
+  },
+  {
+    says: "a wake releases nothing that waited for it",
+    file: "schedule/scheduler.ts",
+    from: "          release(session, through)\n",
+    to: "",
+    killedBy: "test/behaviour/engine-admission.test.ts",
+  },
+  {
+    says: "one failed activity takes the inputs behind it along",
+    file: "schedule/scheduler.ts",
+    from: `if (failure.code !== "MODEL_FAILED") return`,
+    to: "if (failure.code !== undefined) return",
+    killedBy: "test/behaviour/engine-execution.test.ts",
+  },
+  {
+    says: "a drain that lost its session goes on",
+    file: "schedule/elsewhere.ts",
+    from: `(yield* leases.renew(fence)) === "lost") return true`,
+    to: `(yield* leases.renew(fence)) === "lost") return false`,
+    killedBy: "test/crash/engine-recovery.test.ts",
+  },
+  {
+    says: "unfinished work of a lost process is silent",
+    file: "schedule/settle.ts",
+    from: "if (lease.abandoned) yield* reportUnfinished(session)",
+    to: "",
+    killedBy: "test/crash/engine-points.test.ts",
+  },
+  // turn/
+  {
+    says: "a call acts before its record is safe",
+    file: "turn/calls.ts",
+    from: "{ slots, recorded: safe }",
+    to: "{ slots, recorded: Effect.void }",
+    killedBy: "packages/engine/src/turn/calls.test.ts",
+  },
+  {
+    says: "two calls of a turn share one id",
+    file: "turn/calls.ts",
+    from: "for (let copy = 2; names.has(name); copy += 1) name",
+    to: "for (let copy = 2; copy < 2; copy += 1) name",
+    killedBy: "test/behaviour/engine-execution.test.ts",
+  },
+  {
+    says: "a turn may make any number of calls",
+    file: "turn/calls.ts",
+    from: "if (made > LIMITS.toolCallsPerTurn)",
+    to: "if (made > Number.MAX_SAFE_INTEGER)",
+    killedBy: "test/behaviour/engine-turns.test.ts",
+  },
+  {
+    says: "an attempt is repeated after output was visible",
+    file: "turn/run-turn.ts",
+    from: "visibleOutput: attempt.visible",
+    to: "visibleOutput: false",
+    killedBy: "test/behaviour/engine-turns.test.ts",
+  },
+  {
+    says: "a broken stream loses what was shown of it",
+    file: "turn/run-turn.ts",
+    from: "      const left = [...recorder.takePartial(), ...calls.unresolved()]\n      if (left.length > 0) yield* session.append(left)\n",
+    to: "",
+    killedBy: "test/behaviour/engine-turns.test.ts",
+  },
+  {
+    says: "a call that had only asked is reported as interrupted when the engine closes",
+    file: "turn/tool-call.ts",
+    from: `if (known.staysOpen && known.outcome?.kind !== "success") return`,
+    to: "",
+    killedBy: "test/behaviour/engine-permissions.test.ts",
+  },
+  {
+    says: "a tool that succeeded while it was interrupted counts as interrupted",
+    file: "turn/tool-call.ts",
+    from: `Exit.isSuccess(exit) || known.outcome?.kind === "success"`,
+    to: "Exit.isSuccess(exit)",
+    killedBy: "test/behaviour/engine-execution.test.ts",
+  },
+  {
+    says: "a turn begins with the model that was there before the switch",
+    file: "turn/begin-turn.ts",
+    from: `if (isOutdated(cast, transcript)) return write([], { kind: "recast" })`,
+    to: "",
+    killedBy: "test/behaviour/engine-execution.test.ts",
+  },
+  {
+    says: "a turn begins in the place the session has left",
+    file: "turn/begin-turn.ts",
+    from: `if (transcript.choices.location?.directory !== location.directory) return write([], { kind: "moved" })`,
+    to: "",
+    killedBy: "test/behaviour/engine-context-moves.test.ts",
+  },
+  {
+    says: "a question is answered twice",
+    file: "turn/permissions.ts",
+    from: "if (request === undefined || request.reply !== undefined)",
+    to: "if (request === undefined)",
+    killedBy: "test/crash/engine-recovery.test.ts",
+  },
+  {
+    says: "a stream goes on behind its end",
+    file: "turn/recorder.ts",
+    from: "    if (finished) throw broken(`${event.type} after the end`)\n",
+    to: "",
+    killedBy: "packages/engine/src/turn/recorder.test.ts",
+  },
+  // The port.
+  {
+    says: "a writer whose lease was given to somebody else still writes",
+    file: "store/sqlite/append.ts",
+    from: `if (fence !== undefined && head?.["fence"] !== fence.number) return { kind: "fenced" }`,
+    to: "",
+    killedBy: "test/contract/engine-stores.test.ts",
+  },
+  {
+    says: "an append behind another one does not notice it",
+    file: "store/sqlite/append.ts",
+    from: `if ((head?.["seq"] ?? 0) !== after) return { kind: "moved" }`,
+    to: "",
+    killedBy: "test/contract/engine-stores.test.ts",
+  },
+  {
+    says: "one input id stands for two inputs",
+    file: "store/sqlite/append.ts",
+    from: `if (claim !== undefined) return { kind: "taken", claim }`,
+    to: "",
+    killedBy: "test/contract/engine-stores.test.ts",
+  },
+  {
+    says: "a decision is not made again on what another process wrote",
+    file: "session/folded-sessions.ts",
+    from: `          case "moved":\n            yield* catchUp(entry)\n`,
+    to: `          case "moved":\n`,
+    killedBy: "test/behaviour/engine-execution.test.ts",
+  },
+  {
+    says: "a receipt is given before the input is safe",
+    file: "session/folded-sessions.ts",
+    from: "        written.safe.pipe(",
+    to: "        Effect.void.pipe(",
+    killedBy: "test/fault/engine-database.test.ts",
+  },
+]
