@@ -12,6 +12,7 @@ import {
   allEvents,
   conversation,
   eventTypes,
+  gate,
   openEngineScene,
   scriptedModel,
   tool,
@@ -134,6 +135,24 @@ test("work that was taken on and not gone on with when its process died shows as
   await next.sessions.run(sessionID)
   expect((await next.sessions.get(sessionID)).status).toBe("idle")
   await next.close()
+})
+
+test("a tool that does not listen when it is told to stop is waited for, and then gone on without", async () => {
+  await using scene = await openEngineScene()
+  await scene.engine.close()
+  using machine = createMachine({ standsStill: true })
+  const acting = gate()
+  const options = { ...scene.options, models: [scriptedModel([act])], tools: [tool("act", acting.pass)] }
+  const engine = await machine.until(machine.start().open(options))
+  await engine.sessions.prompt(go)
+  await acting.reached
+  const interrupted = { is: false }
+  const interrupting = engine.sessions.interrupt(sessionID).then(() => (interrupted.is = true))
+  await machine.advance(4_000)
+  expect(interrupted.is).toBe(false)
+  await machine.until(interrupting)
+  expect((await conversation(engine)).at(-1)).toBe("act: error")
+  await machine.until(engine.close())
 })
 
 test("a signal that was aborted before it was given ends run, wait, compact and events at once", async () => {

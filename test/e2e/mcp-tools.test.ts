@@ -294,9 +294,9 @@ test("names follow the grammar whatever a server calls its tools", () => {
 test.each([
   ["text", /must be an object/],
   [{ a: {} }, /a needs a command or a url/],
-  [{ a: { command: 1 } }, /must be strings/],
-  [{ a: { url: "file:///etc/passwd" } }, /is not one/],
-  [{ a: { command: "x", env: { A: 1 } } }, /must be strings/],
+  [{ a: { command: 1 } }, /`a.command` must be text or a list, not a number/],
+  [{ a: { url: "file:///etc/passwd" } }, /`a.url` must be an http or https address/],
+  [{ a: { command: "x", env: { A: 1 } } }, /`a.env.A` must be text, not a number/],
   [[{ command: "x" }], /needs a name/],
 ])("a wrong configuration is named (%#)", (configured, message) => {
   expect(() => readMcpServers(configured)).toThrow(message)

@@ -189,8 +189,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "a writer whose lease was given to somebody else still writes",
     file: "store/sqlite/append.ts",
-    from: `if (fence !== undefined && head?.["fence"] !== fence.number) return { kind: "fenced" }`,
-    to: "",
+    from: `if (fence !== undefined && head?.["fence"] !== fence.number) {`,
+    to: "if (fence !== undefined && fence.number < 0) {",
     killedBy: "test/contract/engine-stores.test.ts",
   },
   {

@@ -1,16 +1,25 @@
-/** What callers send comes from outside: every field is looked at before anything happens. */
+/** The form of what callers send: every field is looked at before anything happens, and one nobody knows is refused. */
 import { statSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 
 import {
+  BOOLEAN,
   COUNT,
+  DELIVERY,
   Failure,
   integer,
+  listOf,
   number,
   objectOf,
+  oneOf,
+  PERMISSION_REPLY,
   reader,
+  something,
+  STRING,
+  text,
   type Location,
   type Prompt,
+  type Shape,
 } from "@meridian/protocol"
 
 import type { ImportInput, InputsRange, PageInput } from "./api.ts"
@@ -20,127 +29,178 @@ import { LIMITS } from "./domain/limits.ts"
 import type { InputRange } from "./port/store.ts"
 import type { PageRequest } from "./reading/index.ts"
 
-export const invalid = (what: string): Failure => new Failure("INVALID_INPUT", { what })
+const invalid = (what: string): Failure => new Failure("INVALID_INPUT", { what })
 
-export const checkId = (id: string | undefined): string | undefined => {
-  if (id === undefined) return undefined
-  if (typeof id !== "string" || !/^[\p{L}\p{N}_.:@/+-]{1,200}$/u.test(id))
-    throw invalid("An id is 1 to 200 letters, digits or _ . : @ / + -")
-  return id
+/** A key that says undefined is a key that is not there. */
+export const present = (request: unknown): unknown => {
+  if (typeof request !== "object" || request === null || Array.isArray(request)) return request
+  const entries = Object.entries(request)
+  return entries.every(([, value]) => value !== undefined)
+    ? request
+    : Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-export const checkImport = ({ id, location, title, source, began, history }: ImportInput): ImportRequest => {
-  const { format, id: name, digest }: Readonly<Record<string, unknown>> = Object(source)
-  if (typeof format !== "string" || !/^[a-z]{1,20}$/.test(format))
-    throw invalid("The `source` has a `format` of 1 to 20 small letters")
-  if (typeof name !== "string" || typeof digest !== "string" || name === "" || digest === "")
-    throw invalid("The `source` has an `id` and a `digest`")
-  if (title !== undefined && typeof title !== "string") throw invalid("A title is a text")
-  if (began !== undefined && (!Number.isSafeInteger(began) || began < 0 || began > LATEST_TIME))
-    throw invalid("`began` is a time in milliseconds since 1970, before the year 10000")
-  const given: unknown = history
-  if (
-    typeof given !== "object" ||
-    given === null ||
-    !(Symbol.iterator in given || Symbol.asyncIterator in given)
-  )
-    throw invalid("`history` is a list of pieces, or reads them one by one")
+const NAME = text({ least: 1 })
+const SESSION = { sessionID: NAME }
+const ID = text({
+  pattern: /^[\p{L}\p{N}_.:@/+-]{1,200}$/u,
+  like: "1 to 200 letters, digits or _ . : @ / + -",
+})
+const PLACE = objectOf({
+  directory: something<string>(
+    "an absolute path",
+    (value) => typeof value === "string" && isAbsolute(value) && !value.includes("\0"),
+  ),
+})
+
+const FILE = objectOf(
+  {
+    // A provider would refuse it only when it has become part of the history.
+    mediaType: text({ pattern: /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/, like: "a media type such as image/png" }),
+    base64: text({ pattern: /^[A-Za-z0-9+/]*={0,2}$/, like: "base64" }),
+  },
+  { name: STRING },
+)
+
+const PIECES: Shape<ImportInput["history"]> = something(
+  "a list of pieces, or something that reads them one by one",
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    (Symbol.iterator in value || Symbol.asyncIterator in value),
+)
+
+const SEQUENCE = something<number>(
+  "a sequence number of 0 or more",
+  (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+)
+
+const PAGE = { cursor: STRING, order: oneOf("asc", "desc"), bytes: number({ above: 0 }) }
+
+const what = "The request"
+
+export const readSessionId = reader(NAME, { what: "A session id" })
+
+export const readCreate = reader(
+  objectOf({ location: PLACE }, { id: ID, agent: NAME, model: NAME, title: STRING }),
+  { what },
+)
+export const readFork = reader(objectOf(SESSION, { id: ID }), { what })
+export const readMove = reader(objectOf({ ...SESSION, location: PLACE }), { what })
+export const readNamed = reader(objectOf({ ...SESSION, id: NAME }), { what })
+export const readModelSwitch = reader(objectOf({ ...SESSION, model: NAME }), { what })
+export const readAgentSwitch = reader(objectOf({ ...SESSION, agent: NAME }), { what })
+export const readRestore = reader(objectOf(SESSION, { compactionID: STRING }), { what })
+export const readTail = reader(objectOf(SESSION, { after: SEQUENCE, follow: BOOLEAN }), { what })
+export const readAbout = reader(objectOf({}, SESSION), { what })
+export const readRename = reader(
+  objectOf({
+    ...SESSION,
+    /** As it is shown in lists: one line that says something. */
+    title: text({
+      most: LIMITS.titleCharacters,
+      pattern: /\S/,
+      like: `a title of 1 to ${LIMITS.titleCharacters} characters`,
+    }),
+  }),
+  { what },
+)
+export const readArchive = reader(objectOf({ ...SESSION, archived: BOOLEAN }), { what })
+export const readRevoke = reader(objectOf({ id: STRING }), { what })
+export const readReply = reader(
+  objectOf({ requestID: STRING, reply: PERMISSION_REPLY }, { message: STRING }),
+  { what },
+)
+
+const readPromptForm = reader(
+  objectOf(
+    { ...SESSION, prompt: objectOf({ text: STRING }, { files: listOf(FILE, LIMITS.promptFiles) }) },
+    { id: ID, delivery: DELIVERY, resume: BOOLEAN },
+  ),
+  { what },
+)
+
+export const readPrompt = (input: unknown): ReturnType<typeof readPromptForm> => {
+  const request = readPromptForm(input)
+  const bytes = promptBytes(request.prompt)
+  if (bytes === 0) throw invalid("A prompt is not empty")
+  if (bytes > LIMITS.promptBytes)
+    throw invalid(`A prompt is at most ${LIMITS.promptBytes} bytes, this one is ${bytes}`)
+  return request
+}
+
+const promptBytes = ({ text: words, files = [] }: Prompt): number =>
+  Buffer.byteLength(words) + files.reduce((sum, file) => sum + Math.max(1, file.base64.length), 0)
+
+const readImportForm = reader(
+  objectOf(
+    {
+      location: PLACE,
+      source: objectOf({
+        format: text({ pattern: /^[a-z]{1,20}$/, like: "1 to 20 small letters" }),
+        id: NAME,
+        digest: NAME,
+      }),
+      history: PIECES,
+    },
+    { id: ID, title: STRING, began: integer(0, LATEST_TIME) },
+  ),
+  { what },
+)
+
+export const readImport = (input: unknown): ImportRequest => {
+  const { id, location, title, source, began, history } = readImportForm(input)
   return {
-    id: checkId(id),
-    location: checkLocation(location),
+    id,
+    location: findLocation(location),
     title,
-    source: { format, id: cutText(name, 500), digest: cutText(digest, 500) },
+    source: { format: source.format, id: cutText(source.id, 500), digest: cutText(source.digest, 500) },
     began,
     history,
   }
 }
 
-export const checkPrompt = (prompt: Prompt): void => {
-  const text: unknown = prompt?.text
-  if (typeof text !== "string") throw invalid("A prompt has a `text`")
-  const files = checkFiles(prompt.files ?? [])
-  if (text === "" && files.length === 0) throw invalid("A prompt is not empty")
-  if (files.length > LIMITS.promptFiles) throw invalid(`A prompt has at most ${LIMITS.promptFiles} files`)
-  const bytes = Buffer.byteLength(text) + files.reduce((sum, file) => sum + file.base64.length, 0)
-  if (bytes > LIMITS.promptBytes)
-    throw invalid(`A prompt is at most ${LIMITS.promptBytes} bytes, this one is ${bytes}`)
-}
-
-const checkFiles = (files: unknown): NonNullable<Prompt["files"]> => {
-  if (!Array.isArray(files)) throw invalid("`files` is a list")
-  for (const file of files) {
-    const { mediaType, base64, name }: Readonly<Record<string, unknown>> = Object(file)
-    if (
-      typeof mediaType !== "string" ||
-      typeof base64 !== "string" ||
-      (name !== undefined && typeof name !== "string")
-    )
-      throw invalid("A file has a `mediaType`, its content as `base64` and maybe a `name`")
-    // A provider would refuse it only when it has become part of the history.
-    if (!MEDIA_TYPE.test(mediaType)) throw invalid("A `mediaType` is like image/png")
-    if (!BASE64.test(base64)) throw invalid("The content of a file is `base64`")
-  }
-  return files
-}
-
-export const checkDelivery = (delivery: unknown): void => {
-  if (delivery !== "steer" && delivery !== "queue")
-    throw invalid(`Delivery is "steer" or "queue", not ${JSON.stringify(delivery)}`)
-}
-
-const REPLIES: ReadonlySet<unknown> = new Set(["once", "always", "session", "reject"])
-
-export const checkReply = (reply: unknown): void => {
-  if (!REPLIES.has(reply)) throw invalid('A reply is "once", "always", "session" or "reject"')
-}
-
-export const checkSequence = (after: unknown): void => {
-  if (!Number.isSafeInteger(after) || Number(after) < 0)
-    throw invalid("`after` is a sequence number, 0 or more")
-}
-
-const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
-
-export const checkLocation = (location: Location): Location => {
-  const directory: unknown = location?.directory
-  if (typeof directory !== "string" || !isAbsolute(directory) || directory.includes("\0"))
-    throw invalid("A location is an absolute directory")
+/** The place itself, or the failure that says that it is not there. */
+export const findLocation = ({ directory }: Location): Location => {
   const resolved = resolve(directory)
   if (statSync(resolved, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new Failure("LOCATION_NOT_FOUND", { directory: resolved })
   return { directory: resolved }
 }
 
-/** As it is shown in lists: one line that says something. */
-export const checkTitle = (title: string): void => {
-  if (title.trim() === "" || title.length > LIMITS.titleCharacters)
-    throw invalid(`A title has 1 to ${LIMITS.titleCharacters} characters`)
-}
-
-const readInputsRange = reader(
+const readRange = reader(
   objectOf({}, { after: COUNT, limit: integer(1, 1_000), bytes: number({ above: 0 }) }),
   { what: "The range of inputs" },
 )
 
-export const checkInputsRange = (range: InputsRange | undefined): InputRange | undefined => {
+export const readInputsRange = (range: InputsRange | undefined): InputRange | undefined => {
   if (range === undefined) return undefined
-  const { after = 0, limit = 1_000, bytes = Number.MAX_VALUE } = readInputsRange(range)
+  const { after = 0, limit = 1_000, bytes = Number.MAX_VALUE } = readRange(range)
   return { after, limit, bytes }
 }
 
-export const checkPage = (input: PageInput, most: number): PageRequest => {
-  const { cursor, limit = LIMITS.messagesPerPageByDefault, order = "asc", bytes } = input
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
-    throw invalid(`A page has 1 to ${most} items`)
-  if (order !== "asc" && order !== "desc") throw invalid('Order is "asc" or "desc"')
-  if (cursor !== undefined && typeof cursor !== "string") throw new Failure("INVALID_CURSOR")
-  if (bytes !== undefined && !(typeof bytes === "number" && bytes > 0))
-    throw invalid("`bytes` is a number above 0")
-  return {
-    limit,
-    order,
-    ...(cursor === undefined ? {} : { cursor }),
-    ...(bytes === undefined ? {} : { bytes }),
-  }
+const withDefaults = ({
+  limit = LIMITS.messagesPerPageByDefault,
+  order = "asc",
+  cursor,
+  bytes,
+}: PageInput): PageRequest => ({
+  limit,
+  order,
+  ...(cursor === undefined ? {} : { cursor }),
+  ...(bytes === undefined ? {} : { bytes }),
+})
+
+const readSessionPage = reader(objectOf({}, { ...PAGE, limit: integer(1, LIMITS.sessionsPerPage) }), { what })
+const readMessagePage = reader(objectOf(SESSION, { ...PAGE, limit: integer(1, LIMITS.messagesPerPage) }), {
+  what,
+})
+
+export const readSessionsPage = (input: unknown): PageRequest => withDefaults(readSessionPage(input))
+
+export const readMessagesPage = (
+  input: unknown,
+): { readonly sessionID: string; readonly page: PageRequest } => {
+  const { sessionID, ...page } = readMessagePage(input)
+  return { sessionID, page: withDefaults(page) }
 }

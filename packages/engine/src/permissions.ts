@@ -2,8 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 
 import type { PermissionsApi } from "./api.ts"
-import { checkReply } from "./check-input.ts"
-import { fieldsOf, sessionOf } from "./check-options.ts"
+import { present, readAbout, readReply, readRevoke } from "./check-input.ts"
 import { effectFace, PERMISSION_CALLS, type EffectFace, type VerbsOf } from "./faces.ts"
 import { fromThrowing } from "./port/from-throwing.ts"
 import { Scheduler } from "./schedule/index.ts"
@@ -38,26 +37,21 @@ const makePermissions = Effect.gen(function* () {
   return PermissionsTable.of({
     list: (input = {}) =>
       Effect.gen(function* () {
-        const { sessionID } = yield* fromThrowing(() => fieldsOf(input, "The request"))
-        if (sessionID === undefined) return yield* permissions.list()
-        const session = yield* fromThrowing(() => sessionOf(sessionID))
-        yield* sessions.known(session)
-        return yield* permissions.list(session)
+        const { sessionID } = yield* fromThrowing(() => readAbout(present(input)))
+        if (sessionID !== undefined) yield* sessions.known(sessionID)
+        return yield* permissions.list(sessionID)
       }),
     reply: (answer) =>
       Effect.gen(function* () {
-        yield* fromThrowing(() => {
-          fieldsOf(answer, "The request")
-          checkReply(answer.reply)
-        })
-        const { sessionID, parked } = yield* permissions.reply(answer)
+        const request = yield* fromThrowing(() => readReply(present(answer)))
+        const { sessionID, parked } = yield* permissions.reply(request)
         if (parked) yield* scheduler.wake(sessionID)
       }),
     saved: () => permissions.saved,
     revoke: (input) =>
       Effect.gen(function* () {
-        const { id } = yield* fromThrowing(() => fieldsOf(input, "The request"))
-        yield* permissions.revoke(String(id))
+        const { id } = yield* fromThrowing(() => readRevoke(present(input)))
+        yield* permissions.revoke(id)
       }),
   })
 })

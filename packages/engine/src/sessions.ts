@@ -4,20 +4,26 @@ import { Context, Effect, Layer, Stream } from "effect"
 
 import type { CreateInput, EventsInput, PromptInput, SessionInfo, SessionsApi, SessionStatus } from "./api.ts"
 import {
-  checkDelivery,
-  checkId,
-  checkImport,
-  checkInputsRange,
-  checkLocation,
-  checkPage,
-  checkPrompt,
-  checkTitle,
-  invalid,
-  checkSequence,
+  findLocation,
+  readAgentSwitch,
+  readArchive,
+  readCreate,
+  readFork,
+  readImport,
+  readInputsRange,
+  readMessagesPage,
+  readModelSwitch,
+  readMove,
+  readNamed,
+  readPrompt,
+  readRename,
+  readRestore,
+  readSessionId,
+  readSessionsPage,
+  present,
+  readTail,
 } from "./check-input.ts"
-import { aboutSession, fieldsOf, sessionOf } from "./check-options.ts"
 import { forkSession, importSession } from "./copy/index.ts"
-import { LIMITS } from "./domain/limits.ts"
 import { effectFace, SESSION_CALLS, type EffectFace, type VerbsOf } from "./faces.ts"
 import { fromThrowing } from "./port/from-throwing.ts"
 import { Ids } from "./port/ids.ts"
@@ -103,19 +109,17 @@ const makeSessions = Effect.gen(function* () {
 
   const requireSession = (id: unknown): Effect.Effect<string, Failure> =>
     Effect.gen(function* () {
-      const session = yield* fromThrowing(() => sessionOf(id))
+      const session = yield* fromThrowing(() => readSessionId(id))
       yield* sessions.exists(session)
       return session
     })
 
   const create = (input: CreateInput): Effect.Effect<SessionInfo, Failure> =>
     Effect.gen(function* () {
-      const id = yield* fromThrowing(() => {
-        fieldsOf(input, "The request")
-        return sessionId(checkId(input.id) ?? ids.next("ses_"))
-      })
+      const request = yield* fromThrowing(() => readCreate(present(input)))
+      const id = sessionId(request.id ?? ids.next("ses_"))
       if ((yield* store.session(id)) !== undefined) return yield* get(id)
-      const event = yield* fromThrowing(() => creation(input, settings, id))
+      const event = yield* fromThrowing(() => creation(request, settings, id))
       yield* sessions.create({ session: id, durability: "acknowledged" }, ({ seq }) => ({
         kind: "append",
         events: seq === 0 ? [event] : [],
@@ -126,15 +130,11 @@ const makeSessions = Effect.gen(function* () {
 
   const prompt = (input: PromptInput) =>
     Effect.gen(function* () {
-      const admission = yield* fromThrowing(() => {
-        const { sessionID, prompt: words, delivery = "steer", resume = true } = aboutSession(input)
-        checkPrompt(words)
-        checkDelivery(delivery)
-        const given = checkId(input.id)
-        const id = given ?? ids.next("msg_")
-        return { id, isFresh: given === undefined, sessionID, prompt: words, delivery, resume }
-      })
-      const { sessionID, isFresh, resume } = admission
+      const request = yield* fromThrowing(() => readPrompt(present(input)))
+      const { sessionID, prompt: words, delivery = "steer", resume = true } = request
+      const id = request.id ?? ids.next("msg_")
+      const isFresh = request.id === undefined
+      const admission = { id, isFresh, sessionID, prompt: words, delivery, resume }
       const { answer: receipt, safe } = yield* within(admitPrompt(admission))
       if (resume) {
         // A retry is a demand too, for everything that was admitted by now.
@@ -155,8 +155,7 @@ const makeSessions = Effect.gen(function* () {
 
   const tailRequest = (input: EventsInput) =>
     Effect.gen(function* () {
-      const { sessionID, after = 0, follow = false } = yield* about(input)
-      yield* fromThrowing(() => checkSequence(after))
+      const { sessionID, after = 0, follow = false } = yield* fromThrowing(() => readTail(present(input)))
       return { session: yield* requireSession(sessionID), after, follow }
     })
 
@@ -174,45 +173,43 @@ const makeSessions = Effect.gen(function* () {
     create,
     fork: (input) =>
       Effect.gen(function* () {
-        const id = yield* fromThrowing(() => sessionId(checkId(aboutSession(input).id) ?? ids.next("ses_")))
-        yield* within(forkSession({ sessionID: input.sessionID, id }))
+        const { sessionID, id: given } = yield* fromThrowing(() => readFork(present(input)))
+        const id = sessionId(given ?? ids.next("ses_"))
+        yield* within(forkSession({ sessionID, id }))
         return yield* get(id)
       }),
     import: (input) =>
       Effect.gen(function* () {
-        const request = yield* fromThrowing(() => {
-          fieldsOf(input, "The request")
-          return checkImport(input)
-        })
+        const request = yield* fromThrowing(() => readImport(present(input)))
         const { id, created, counts } = yield* within(importSession(request))
         return { session: yield* get(id), created, counts }
       }),
     get: (id) =>
       Effect.flatMap(
-        fromThrowing(() => sessionOf(id)),
+        fromThrowing(() => readSessionId(id)),
         get,
       ),
     list: (input = {}) =>
       Effect.gen(function* () {
-        const request = yield* fromThrowing(() => checkPage(input, LIMITS.sessionsPerPage))
+        const request = yield* fromThrowing(() => readSessionsPage(present(input)))
         const page = yield* readPage("sessions", request, store.sessions)
         return { ...page, items: page.items.map(info) }
       }),
     prompt,
     run: (id) =>
       Effect.flatMap(
-        fromThrowing(() => sessionOf(id)),
+        fromThrowing(() => readSessionId(id)),
         scheduler.run,
       ),
     wake: (id) =>
       Effect.gen(function* () {
-        const session = yield* fromThrowing(() => sessionOf(id))
+        const session = yield* fromThrowing(() => readSessionId(id))
         const { transcript } = yield* sessions.current(session)
         yield* scheduler.wake(session, { through: transcript.seq })
       }),
     interrupt: (id) =>
       Effect.flatMap(
-        fromThrowing(() => sessionOf(id)),
+        fromThrowing(() => readSessionId(id)),
         scheduler.interrupt,
       ),
     wait: (id) => Effect.flatMap(requireSession(id), scheduler.wait),
@@ -226,59 +223,48 @@ const makeSessions = Effect.gen(function* () {
       Effect.map(requireSession(id), (session) => Stream.provideContext(liveItems(session), parts)),
     messages: (input) =>
       Effect.gen(function* () {
-        const session = yield* requireSession((yield* about(input)).sessionID)
-        const request = yield* fromThrowing(() => checkPage(input, LIMITS.messagesPerPage))
-        const page = yield* readPage(`messages:${session}`, request, (stretch) =>
+        const request = yield* fromThrowing(() => readMessagesPage(present(input)))
+        const session = yield* requireSession(request.sessionID)
+        const page = yield* readPage(`messages:${session}`, request.page, (stretch) =>
           store.messages(session, stretch),
         )
         return { ...page, items: page.items.filter((message) => message !== undefined) }
       }),
     message: (input) =>
       Effect.gen(function* () {
-        const { sessionID, id } = yield* about(input, "id")
+        const { sessionID, id } = yield* fromThrowing(() => readNamed(present(input)))
         return yield* store.message(yield* requireSession(sessionID), id)
       }),
     inputs: (id, range) =>
       Effect.gen(function* () {
         const session = yield* requireSession(id)
-        return yield* store.inputs(session, yield* fromThrowing(() => checkInputsRange(range)))
+        return yield* store.inputs(session, yield* fromThrowing(() => readInputsRange(range)))
       }),
     cancel: (input) =>
-      Effect.flatMap(about(input, "id"), ({ sessionID, id }) => within(cancelInput(sessionID, id))),
+      Effect.flatMap(
+        fromThrowing(() => readNamed(present(input))),
+        ({ sessionID, id }) => within(cancelInput(sessionID, id)),
+      ),
     switchModel: (input) =>
       Effect.gen(function* () {
-        const { sessionID, model } = yield* about(input, "model")
+        const { sessionID, model } = yield* fromThrowing(() => readModelSwitch(present(input)))
         yield* fromThrowing(() => checkModel(settings, model))
         yield* record(sessionID, { type: "session.next.model.switched.1", data: { model } })
       }),
     switchAgent: (input) =>
       Effect.gen(function* () {
-        const { sessionID, agent } = yield* about(input, "agent")
+        const { sessionID, agent } = yield* fromThrowing(() => readAgentSwitch(present(input)))
         yield* fromThrowing(() => checkAgent(settings, agent))
         yield* record(sessionID, { type: "session.next.agent.switched.1", data: { agent } })
       }),
-    compact: (id) => within(compact(id)),
-    receipts: (id) => Effect.flatMap(requireSession(id), (session) => within(readReceipts(session))),
-    restore: (input) =>
-      Effect.gen(function* () {
-        const { sessionID, compactionID } = yield* about(input)
-        yield* within(restoreCheckpoint(yield* requireSession(sessionID), compactionID))
-      }),
-    move: (input) =>
-      Effect.gen(function* () {
-        const location = yield* fromThrowing(() => checkLocation(aboutSession(input).location))
-        yield* record(input.sessionID, { type: "session.next.moved.1", data: { location } })
-      }),
     rename: (input) =>
       Effect.gen(function* () {
-        const { sessionID, title } = yield* about(input, "title")
-        yield* fromThrowing(() => checkTitle(title))
+        const { sessionID, title } = yield* fromThrowing(() => readRename(present(input)))
         yield* record(sessionID, { type: "session.next.renamed.1", data: { title } })
       }),
     archive: (input) =>
       Effect.gen(function* () {
-        const { sessionID, archived } = yield* about(input)
-        if (typeof archived !== "boolean") return yield* Effect.fail(invalid("`archived` is true or false"))
+        const { sessionID, archived } = yield* fromThrowing(() => readArchive(present(input)))
         yield* record(sessionID, { type: "session.next.archived.1", data: { archived } })
       }),
     delete: (id) =>
@@ -289,13 +275,21 @@ const makeSessions = Effect.gen(function* () {
         if (removed === "held") return yield* Effect.fail(inUse(session))
         yield* sessions.forget(session)
       }),
+    compact: (id) => within(compact(id)),
+    receipts: (id) => Effect.flatMap(requireSession(id), (session) => within(readReceipts(session))),
+    restore: (input) =>
+      Effect.gen(function* () {
+        const { sessionID, compactionID } = yield* fromThrowing(() => readRestore(present(input)))
+        yield* within(restoreCheckpoint(yield* requireSession(sessionID), compactionID))
+      }),
+    move: (input) =>
+      Effect.gen(function* () {
+        const request = yield* fromThrowing(() => readMove(present(input)))
+        const location = yield* fromThrowing(() => findLocation(request.location))
+        yield* record(request.sessionID, { type: "session.next.moved.1", data: { location } })
+      }),
   })
 })
-
-const about = <Input extends { readonly sessionID: string }>(
-  input: Input,
-  ...texts: readonly string[]
-): Effect.Effect<Input, Failure> => fromThrowing(() => aboutSession(input, ...texts))
 
 const inUse = (session: string): Failure => new Failure("SESSION_IN_USE", { session })
 
@@ -306,7 +300,7 @@ const creation = (
   settings: SettingsValue,
   id: SessionId,
 ): DurableEvent => {
-  const place = checkLocation(location)
+  const place = findLocation(location)
   if (agent !== undefined) checkAgent(settings, agent)
   if (model !== undefined) checkModel(settings, model)
   return {

@@ -24,7 +24,7 @@ export const makeRoom = (scene: TurnScene): Effect.Effect<void, Failure, Setting
 /** True when that was enough. */
 const prune = ({ session, cast }: TurnScene, budget: number): Effect.Effect<boolean, Failure> =>
   Effect.gen(function* () {
-    const plan = planPrune(session.transcript().conversation.items, budget)
+    const plan = planPrune(session.transcript().conversation.items, budget, cast.traitsOf)
     if (plan === undefined) return false
     const calls = plan.calls.map(({ messageID, callID }) => ({
       assistantMessageID: messageId(messageID),

@@ -5,11 +5,12 @@
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 
-import { matchesWildcard, type Json } from "@meridian/protocol"
+import { described, matchesWildcard, objectOf, type Json } from "@meridian/protocol"
 import { parse } from "yaml"
 
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
 import type { ContextSource } from "../port/context-source.ts"
+import { SOME_TEXT, toolInput } from "../port/tool-input.ts"
 import { ToolError, type Tool } from "../port/tool.ts"
 import type { FileCache } from "./file-cache.ts"
 import type { LookUp } from "./look-up.ts"
@@ -76,20 +77,17 @@ const tell = (value: Json): string =>
         .join("\n")
     : ""
 
+const INPUT = toolInput(objectOf({ name: described(SOME_TEXT, "The skill's name") }))
+
 export const skillTool = (shelf: SkillShelf): Tool => ({
+  traits: { keepsResults: true },
   advertisement: {
     name: "skill",
     description: "Loads the full text of one of the skills you were told about.",
-    input: {
-      type: "object",
-      properties: { name: { type: "string", description: "The skill's name" } },
-      required: ["name"],
-      additionalProperties: false,
-    },
+    input: INPUT.schema,
   },
   execute: async (input, scene) => {
-    const name = typeof input === "object" && input !== null && "name" in input ? input["name"] : undefined
-    if (typeof name !== "string") throw new ToolError("invalid-input", "`name` must be the name of a skill.")
+    const { name } = INPUT.decode(input)
     const skills = shelf.list()
     const skill = skills.find((candidate) => candidate.name === name)
     if (skill === undefined)

@@ -1,5 +1,6 @@
 /** Old tool results that may make room: deterministic, newest ones and skills are protected. */
 import { estimateContent } from "./tokens.ts"
+import type { TraitsOf } from "./tool-traits.ts"
 import type { Item } from "./transcript/items.ts"
 
 export interface PruneDecision {
@@ -11,9 +12,12 @@ export interface PruneDecision {
 const KEPT_SHARE = 0.4
 /** Pruning breaks the prompt's cached prefix, so it must be worth it. */
 const LEAST_SHARE = 0.1
-const PROTECTED: ReadonlySet<string> = new Set(["skill", "todo"])
 
-export const planPrune = (items: readonly Item[], budget: number): PruneDecision | undefined => {
+export const planPrune = (
+  items: readonly Item[],
+  budget: number,
+  traitsOf: TraitsOf,
+): PruneDecision | undefined => {
   const calls: { messageID: string; callID: string }[] = []
   let kept = 0
   let tokens = 0
@@ -21,7 +25,13 @@ export const planPrune = (items: readonly Item[], budget: number): PruneDecision
   for (const item of items.toReversed()) {
     if (item.kind !== "assistant") continue
     for (const part of item.parts.toReversed()) {
-      if (part.type !== "tool" || part.hosted || part.pruned === true || PROTECTED.has(part.tool)) continue
+      if (
+        part.type !== "tool" ||
+        part.hosted ||
+        part.pruned === true ||
+        traitsOf(part.tool).keepsResults === true
+      )
+        continue
       if (part.outcome?.kind !== "success") continue
       const size = estimateContent(part.outcome.content)
       if (item === newestTurn || kept + size <= budget * KEPT_SHARE) kept += size

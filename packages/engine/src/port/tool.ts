@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject, TodoItem } from "@meridian/protocol"
 
+import type { ToolTraits, TraitsOf } from "../domain/tool-traits.ts"
 import type { ToolAdvertisement } from "./model.ts"
 
 export type ToolContent =
@@ -49,13 +50,22 @@ export interface ToolScene {
 
 export interface Tool {
   readonly advertisement: ToolAdvertisement
+  readonly traits?: ToolTraits
   /** `input` is the parsed JSON the model sent; the tool checks its shape and throws ToolError when it does not fit. */
   readonly execute: (input: Json, scene: ToolScene) => Promise<ToolOutput>
+}
+
+/** A tool of the engine's own: what it says about itself before any place is open, and how it is opened there. */
+export interface BuiltinTool<Options> {
+  readonly name: string
+  readonly traits: ToolTraits
+  readonly open: (options: Options) => Tool
 }
 
 /** The tools of a Location as they are at one moment; a call through an older list is refused. */
 export interface ToolSet {
   readonly advertisements: readonly ToolAdvertisement[]
+  readonly traitsOf: TraitsOf
   readonly call: (name: string, input: Json, scene: ToolScene) => Promise<ToolOutput>
 }
 

@@ -3,6 +3,7 @@ import { Failure } from "@meridian/protocol"
 import { Context, Effect, Layer } from "effect"
 
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
+import type { TraitsOf } from "../domain/tool-traits.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import type { LocationServices } from "../port/location.ts"
 import type { Model, ToolAdvertisement } from "../port/model.ts"
@@ -19,6 +20,7 @@ export interface Cast {
   readonly advertisements: readonly ToolAdvertisement[]
   /** The offered tools; any other is refused. */
   readonly call: ToolSet["call"]
+  readonly traitsOf: TraitsOf
 }
 
 interface Choice {
@@ -58,7 +60,7 @@ const findAgent = (settings: SettingsValue, name: string = DEFAULT_AGENT): Effec
   return Effect.fail(new Failure("AGENT_NOT_FOUND", { agent: name, known }))
 }
 
-type Offer = Pick<Cast, "rules" | "advertisements" | "call">
+type Offer = Pick<Cast, "rules" | "advertisements" | "call" | "traitsOf">
 
 const makeCasting = (settings: SettingsValue): Casting["Service"] => {
   /** Neither the tools of a Location nor the agents change from turn to turn, so neither does what is offered. */
@@ -88,12 +90,13 @@ const choiceOf = ({ choices }: Transcript): Choice => ({ agent: choices.agent, m
 
 const makeOffer = (rules: readonly PermissionRule[], tools: ToolSet): Offer => {
   const advertisements = tools.advertisements.filter(
-    (tool) => !isDeniedEverywhere(rules, actionOf(tool.name)),
+    (tool) => !isDeniedEverywhere(rules, tools.traitsOf(tool.name).action ?? tool.name),
   )
   const offered = new Set(advertisements.map((tool) => tool.name))
   return {
     rules,
     advertisements,
+    traitsOf: tools.traitsOf,
     call: (name, input, scene) =>
       offered.has(name) ? tools.call(name, input, scene) : Promise.reject(notOffered(name, advertisements)),
   }
@@ -104,13 +107,3 @@ const notOffered = (name: string, advertisements: readonly ToolAdvertisement[]):
     "unknown-tool",
     `There is no tool ${JSON.stringify(name.slice(0, 100))} here. Available: ${advertisements.map((tool) => tool.name).join(", ")}.`,
   )
-
-/** The permission a tool asks for; it decides whether a denial hides the tool. */
-const actionOf = (tool: string): string => ACTIONS[tool] ?? tool
-
-const ACTIONS: Readonly<Record<string, string>> = {
-  read: "read",
-  edit: "edit",
-  write: "edit",
-  apply_patch: "edit",
-}

@@ -7,10 +7,12 @@
 import { lstat } from "node:fs/promises"
 import { resolve } from "node:path"
 
-import { ToolError, type Tool, type ToolScene } from "../port/tool.ts"
+import { alsoNamed, described, objectOf, text } from "@meridian/protocol"
+
+import { toolInput } from "../port/tool-input.ts"
+import { ToolError, type Tool, type ToolScene, type BuiltinTool } from "../port/tool.ts"
 import { oneLine, throwIfAborted } from "./describe-error.ts"
 import type { FileLocks } from "./file-locks.ts"
-import { inputShape, text } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { applyChunks } from "./patch-match.ts"
 import { parsePatch, type PatchSection } from "./patch-text.ts"
@@ -22,13 +24,19 @@ export interface ApplyPatchOptions extends Place {
   readonly locks: FileLocks
 }
 
-const SHAPE = inputShape({
-  patchText: text({
-    describe: 'The whole patch, from "*** Begin Patch" to "*** End Patch"',
-    otherNames: ["patch", "input", "patch_text"],
-    longest: TOOL_LIMITS.patchBytes,
+const INPUT = toolInput(
+  objectOf({
+    patchText: alsoNamed(
+      described(
+        text({ least: 1, most: TOOL_LIMITS.patchBytes }),
+        'The whole patch, from "*** Begin Patch" to "*** End Patch"',
+      ),
+      "patch",
+      "input",
+      "patch_text",
+    ),
   }),
-})
+)
 
 const FORM = `*** Begin Patch
 *** Add File: new.txt
@@ -49,10 +57,10 @@ export const applyPatchTool = (options: ApplyPatchOptions): Tool => ({
       `file appears once; give about three unchanged lines around a change; moves are not supported. The patch is ` +
       `checked as a whole before anything is written; at most ${TOOL_LIMITS.patchFiles} files and ` +
       `${TOOL_LIMITS.patchBytes / 1024 / 1024} MiB. If a write fails the answer says what was applied.`,
-    input: SHAPE.schema,
+    input: INPUT.schema,
   },
   execute: async (raw, scene) => {
-    const { patchText } = SHAPE.decode(raw)
+    const { patchText } = INPUT.decode(raw)
     const parsed = parsePatch(patchText)
     if (parsed.type === "refused")
       throw new ToolError("invalid-input", `The patch was not applied: ${parsed.why}.`)
@@ -77,6 +85,12 @@ export const applyPatchTool = (options: ApplyPatchOptions): Tool => ({
     )
   },
 })
+
+export const APPLY_PATCH: BuiltinTool<ApplyPatchOptions> = {
+  name: "apply_patch",
+  traits: { action: "edit" },
+  open: applyPatchTool,
+}
 
 interface Target {
   readonly section: PatchSection

@@ -7,13 +7,13 @@ import { realpath } from "node:fs/promises"
 import { constants } from "node:os"
 import { normalize } from "node:path"
 
-import { commandResource } from "@meridian/protocol"
+import { alsoNamed, commandResource, described, integer, objectOf, text } from "@meridian/protocol"
 
-import { ToolError } from "../port/tool.ts"
+import { SOME_TEXT, toolInput } from "../port/tool-input.ts"
+import { ToolError, type BuiltinTool } from "../port/tool.ts"
 import type { SelfBoundedTool } from "./bound-output.ts"
 import { throwIfAborted } from "./describe-error.ts"
 import { isDirectory } from "./glob.ts"
-import { inputShape, integer, optional, text } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { hardenGit } from "./looking-git.ts"
 import type { ProcessGuard } from "./process-guard.ts"
@@ -35,26 +35,34 @@ export interface BashOptions extends Place {
   readonly hidePieces?: (() => PieceFilter) | undefined
 }
 
-const SHAPE = inputShape({
-  command: text({ describe: "The command line", otherNames: ["cmd"], longest: TOOL_LIMITS.commandBytes }),
-  timeout: optional(
-    integer({
-      describe: `Milliseconds until the command is ended (default ${TOOL_LIMITS.bashDefaultMs})`,
-      least: 1,
-      most: TOOL_LIMITS.bashLongestMs,
-      otherNames: ["timeoutMs", "timeout_ms"],
-    }),
+const INPUT = toolInput(
+  objectOf(
+    {
+      command: alsoNamed(
+        described(text({ least: 1, most: TOOL_LIMITS.commandBytes }), "The command line"),
+        "cmd",
+      ),
+    },
+    {
+      timeout: alsoNamed(
+        described(
+          integer(1, TOOL_LIMITS.bashLongestMs),
+          `Milliseconds until the command is ended (default ${TOOL_LIMITS.bashDefaultMs})`,
+        ),
+        "timeoutMs",
+        "timeout_ms",
+      ),
+      workdir: alsoNamed(
+        described(SOME_TEXT, "Directory to run in, relative to the working directory (default: that)"),
+        "cwd",
+      ),
+      description: described(
+        SOME_TEXT,
+        "What the command does, in a few words, for the person who may be asked",
+      ),
+    },
   ),
-  workdir: optional(
-    text({
-      describe: "Directory to run in, relative to the working directory (default: that)",
-      otherNames: ["cwd"],
-    }),
-  ),
-  description: optional(
-    text({ describe: "What the command does, in a few words, for the person who may be asked" }),
-  ),
-})
+)
 
 export const bashTool = (options: BashOptions): SelfBoundedTool => ({
   boundsOwnOutput: true,
@@ -66,10 +74,10 @@ export const bashTool = (options: BashOptions): SelfBoundedTool => ({
       `Above ${TOOL_LIMITS.outputLines} lines or ${TOOL_LIMITS.outputBytes / 1024} KiB the beginning and the end are ` +
       `returned and the full output is kept in a file. Each call is a new shell: use \`workdir\` instead of cd. A process ` +
       `left in the background (\`&\`) runs until the engine ends.`,
-    input: SHAPE.schema,
+    input: INPUT.schema,
   },
   execute: async (raw, scene) => {
-    const input = SHAPE.decode(raw)
+    const input = INPUT.decode(raw)
     if (input.command.includes("\0"))
       throw new ToolError("invalid-input", "A command cannot contain a NUL character.")
     if (Buffer.byteLength(input.command) > TOOL_LIMITS.commandBytes)
@@ -113,6 +121,12 @@ export const bashTool = (options: BashOptions): SelfBoundedTool => ({
     return present(result, { timeoutMs, outside })
   },
 })
+
+export const BASH: BuiltinTool<BashOptions> = {
+  name: "bash",
+  traits: {},
+  open: bashTool,
+}
 
 const present = (
   { end, output }: CommandResult,

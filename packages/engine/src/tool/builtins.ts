@@ -1,20 +1,20 @@
 /** All built-in tools of one Location, with what they share. */
-import type { Tool } from "../port/tool.ts"
-import { applyPatchTool } from "./apply-patch.ts"
-import { bashTool } from "./bash.ts"
-import { editTool } from "./edit.ts"
+import type { BuiltinTool, Tool } from "../port/tool.ts"
+import { APPLY_PATCH } from "./apply-patch.ts"
+import { BASH } from "./bash.ts"
+import { EDIT } from "./edit.ts"
 import type { FileLocks } from "./file-locks.ts"
-import { globTool } from "./glob.ts"
-import { grepTool } from "./grep.ts"
+import { GLOB } from "./glob.ts"
+import { GREP } from "./grep.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import type { ProcessGuard } from "./process-guard.ts"
 import type { NamedPlace } from "./read-places.ts"
-import { readTool } from "./read.ts"
+import { READ } from "./read.ts"
 import type { Place } from "./resolve-path.ts"
-import { openSlots } from "./slots.ts"
+import { openSlots, type Slots } from "./slots.ts"
 import type { PieceFilter } from "./spool.ts"
-import { todoTool } from "./todo.ts"
-import { writeTool } from "./write.ts"
+import { TODO } from "./todo.ts"
+import { WRITE } from "./write.ts"
 
 export interface BuiltinOptions extends Place {
   /** One per engine: two Locations may overlap. */
@@ -31,16 +31,24 @@ export interface BuiltinOptions extends Place {
   readonly references?: readonly NamedPlace[]
 }
 
+/** What every built-in tool may use; each takes what it needs. */
+interface Shared extends BuiltinOptions {
+  readonly slots: Slots
+}
+
+/** One line for each. */
+export const BUILTINS: readonly BuiltinTool<Shared>[] = [
+  READ,
+  GLOB,
+  GREP,
+  EDIT,
+  WRITE,
+  APPLY_PATCH,
+  BASH,
+  TODO,
+]
+
 export const builtinTools = (options: BuiltinOptions): readonly Tool[] => {
-  const search = { ...options, slots: openSlots(TOOL_LIMITS.searchesAtOnce) }
-  return [
-    readTool(options),
-    globTool(search),
-    grepTool(search),
-    editTool(options),
-    writeTool(options),
-    applyPatchTool(options),
-    bashTool(options),
-    todoTool(),
-  ]
+  const shared = { ...options, slots: openSlots(TOOL_LIMITS.searchesAtOnce) }
+  return BUILTINS.map(({ open, traits }) => Object.assign(open(shared), { traits }))
 }

@@ -1,8 +1,10 @@
 /** `edit`: one exact text in one file replaced by another. */
-import { ToolError, type Tool } from "../port/tool.ts"
+import { alsoNamed, BOOLEAN, described, objectOf, text } from "@meridian/protocol"
+
+import { FILE_PATH, toolInput } from "../port/tool-input.ts"
+import { ToolError, type Tool, type BuiltinTool } from "../port/tool.ts"
 import { throwIfAborted } from "./describe-error.ts"
 import type { FileLocks } from "./file-locks.ts"
-import { inputShape, optional, text, truth } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { readSnapshot, replaceFile } from "./replace-file.ts"
 import { askForExternal, resolvePath, type Place } from "./resolve-path.ts"
@@ -12,26 +14,27 @@ export interface EditOptions extends Place {
   readonly locks: FileLocks
 }
 
-const SHAPE = inputShape({
-  path: text({
-    describe: "File to change, relative to the working directory",
-    otherNames: ["filePath", "file_path"],
-  }),
-  oldString: text({
-    describe: "The exact text to replace, with its whitespace; must occur once unless replaceAll is true",
-    otherNames: ["old_string", "oldText"],
-    longest: TOOL_LIMITS.editFileBytes,
-  }),
-  newString: text({
-    describe: "The text to put in its place; empty to delete",
-    otherNames: ["new_string", "newText"],
-    mayBeEmpty: true,
-    longest: TOOL_LIMITS.writeBytes,
-  }),
-  replaceAll: optional(
-    truth({ describe: "Replace every occurrence (default false)", otherNames: ["replace_all"] }),
+const INPUT = toolInput(
+  objectOf(
+    {
+      path: FILE_PATH("File to change, relative to the working directory"),
+      oldString: alsoNamed(
+        described(
+          text({ least: 1, most: TOOL_LIMITS.editFileBytes }),
+          "The exact text to replace, with its whitespace; must occur once unless replaceAll is true",
+        ),
+        "old_string",
+        "oldText",
+      ),
+      newString: alsoNamed(
+        described(text({ most: TOOL_LIMITS.writeBytes }), "The text to put in its place; empty to delete"),
+        "new_string",
+        "newText",
+      ),
+    },
+    { replaceAll: alsoNamed(described(BOOLEAN, "Replace every occurrence (default false)"), "replace_all") },
   ),
-})
+)
 
 export const editTool = (options: EditOptions): Tool => ({
   advertisement: {
@@ -40,10 +43,10 @@ export const editTool = (options: EditOptions): Tool => ({
       "Replaces an exact text in a UTF-8 file. Fails when the text does not occur, occurs more than once (unless " +
       "replaceAll), or when the file changed meanwhile. Line endings and byte order mark are kept. Files up to " +
       `${TOOL_LIMITS.editFileBytes / 1024 / 1024} MiB. To create a file use write.`,
-    input: SHAPE.schema,
+    input: INPUT.schema,
   },
   execute: async (raw, scene) => {
-    const input = SHAPE.decode(raw)
+    const input = INPUT.decode(raw)
     if (input.oldString === input.newString)
       throw new ToolError("invalid-input", "`oldString` and `newString` are the same; nothing would change.")
     const path = await resolvePath(options, input.path)
@@ -74,6 +77,12 @@ export const editTool = (options: EditOptions): Tool => ({
     })
   },
 })
+
+export const EDIT: BuiltinTool<EditOptions> = {
+  name: "edit",
+  traits: {},
+  open: editTool,
+}
 
 export type EditDecision =
   | { readonly type: "refused"; readonly why: string }

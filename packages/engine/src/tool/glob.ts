@@ -1,10 +1,12 @@
 /** `glob`: file names by pattern. */
 import { realpath, stat } from "node:fs/promises"
 
-import { ToolError, type Tool, type ToolScene } from "../port/tool.ts"
+import { described, objectOf, text } from "@meridian/protocol"
+
+import { SOME_TEXT, toolInput } from "../port/tool-input.ts"
+import { ToolError, type Tool, type ToolScene, type BuiltinTool } from "../port/tool.ts"
 import { fileError } from "./describe-error.ts"
 import { compileGlob } from "./glob-pattern.ts"
-import { inputShape, optional, text } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { askForExternal, resolvePath, type Place, type ResolvedPath } from "./resolve-path.ts"
 import type { Slots } from "./slots.ts"
@@ -17,15 +19,19 @@ export interface SearchOptions extends Place {
   readonly searchMs?: number
 }
 
-const SHAPE = inputShape({
-  pattern: text({
-    describe: "Glob such as `**/*.ts`, `src/{a,b}/*.md`; a pattern without `/` matches names at any depth",
-    longest: TOOL_LIMITS.patternCharacters,
-  }),
-  path: optional(
-    text({ describe: "Directory to search, relative to the working directory (default: that)" }),
+const INPUT = toolInput(
+  objectOf(
+    {
+      pattern: described(
+        text({ least: 1, most: TOOL_LIMITS.patternCharacters }),
+        "Glob such as `**/*.ts`, `src/{a,b}/*.md`; a pattern without `/` matches names at any depth",
+      ),
+    },
+    {
+      path: described(SOME_TEXT, "Directory to search, relative to the working directory (default: that)"),
+    },
   ),
-})
+)
 
 export const globTool = (options: SearchOptions): Tool => ({
   advertisement: {
@@ -34,10 +40,10 @@ export const globTool = (options: SearchOptions): Tool => ({
       `Finds files by name pattern, sorted by path, at most ${TOOL_LIMITS.globResults}. Leaves out .git, node_modules and ` +
       `what .gitignore names, unless \`path\` lies inside them. Links are not followed. Stops after ` +
       `${TOOL_LIMITS.searchMs / 1000} s.`,
-    input: SHAPE.schema,
+    input: INPUT.schema,
   },
   execute: async (raw, scene) => {
-    const input = SHAPE.decode(raw)
+    const input = INPUT.decode(raw)
     const matches = compileFilter(input.pattern)
     const path = await resolveSearch("glob", options, input.path ?? ".", scene)
     if (!(await isDirectory(path)))
@@ -70,6 +76,12 @@ export const globTool = (options: SearchOptions): Tool => ({
     }
   },
 })
+
+export const GLOB: BuiltinTool<SearchOptions> = {
+  name: "glob",
+  traits: {},
+  open: globTool,
+}
 
 /** A matcher of paths below the searched directory; a pattern without a slash looks at names alone. */
 export const compileFilter = (pattern: string): ((path: string) => boolean) => {

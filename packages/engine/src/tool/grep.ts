@@ -1,45 +1,50 @@
 /** `grep`: lines by pattern. */
 import { realpath } from "node:fs/promises"
 
-import { ToolError, type Tool, type ToolOutput } from "../port/tool.ts"
+import { alsoNamed, BOOLEAN, described, integer, objectOf, text } from "@meridian/protocol"
+
+import { SOME_TEXT, toolInput } from "../port/tool-input.ts"
+import { ToolError, type Tool, type ToolOutput, type BuiltinTool } from "../port/tool.ts"
 import { compileFilter, isDirectory, resolveSearch, within, type SearchOptions } from "./glob.ts"
-import { inputShape, integer, optional, text, truth } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { compilePattern, openLineMatcher } from "./line-matcher.ts"
 import type { ResolvedPath } from "./resolve-path.ts"
 import { searchFile, searchFiles, type SearchResult } from "./search-files.ts"
 import { walk } from "./walk.ts"
 
-const SHAPE = inputShape({
-  pattern: text({
-    describe: "JavaScript regular expression, matched line by line",
-    longest: TOOL_LIMITS.patternCharacters,
-  }),
-  path: optional(
-    text({ describe: "File or directory to search, relative to the working directory (default: that)" }),
+const INPUT = toolInput(
+  objectOf(
+    {
+      pattern: described(
+        text({ least: 1, most: TOOL_LIMITS.patternCharacters }),
+        "JavaScript regular expression, matched line by line",
+      ),
+    },
+    {
+      path: described(
+        SOME_TEXT,
+        "File or directory to search, relative to the working directory (default: that)",
+      ),
+      include: alsoNamed(
+        described(
+          text({ least: 1, most: TOOL_LIMITS.patternCharacters }),
+          "Glob of the files to search, such as `*.ts` or `src/**/*.{js,ts}`",
+        ),
+        "glob",
+      ),
+      ignoreCase: alsoNamed(
+        described(BOOLEAN, "Match upper and lower case alike (default false)"),
+        "ignore_case",
+        "-i",
+      ),
+      literal: described(BOOLEAN, "Take the pattern as plain text (default false)"),
+      limit: described(
+        integer(1, TOOL_LIMITS.grepMatches),
+        `Most matching lines to return (default ${TOOL_LIMITS.grepDefaultMatches})`,
+      ),
+    },
   ),
-  include: optional(
-    text({
-      describe: "Glob of the files to search, such as `*.ts` or `src/**/*.{js,ts}`",
-      otherNames: ["glob"],
-      longest: TOOL_LIMITS.patternCharacters,
-    }),
-  ),
-  ignoreCase: optional(
-    truth({
-      describe: "Match upper and lower case alike (default false)",
-      otherNames: ["ignore_case", "-i"],
-    }),
-  ),
-  literal: optional(truth({ describe: "Take the pattern as plain text (default false)" })),
-  limit: optional(
-    integer({
-      describe: `Most matching lines to return (default ${TOOL_LIMITS.grepDefaultMatches})`,
-      least: 1,
-      most: TOOL_LIMITS.grepMatches,
-    }),
-  ),
-})
+)
 
 export const grepTool = (options: SearchOptions): Tool => ({
   advertisement: {
@@ -49,10 +54,10 @@ export const grepTool = (options: SearchOptions): Tool => ({
       `and at most ${TOOL_LIMITS.grepMatches}. Leaves out .git, node_modules, what .gitignore names (unless \`path\` lies ` +
       `inside them), binary files and files above ${TOOL_LIMITS.grepFileBytes / 1024 / 1024} MiB (a file named in \`path\` may be larger); shows ` +
       `${TOOL_LIMITS.grepLineCharacters} characters of a long line. Stops after ${TOOL_LIMITS.searchMs / 1000} s.`,
-    input: SHAPE.schema,
+    input: INPUT.schema,
   },
   execute: async (raw, scene) => {
-    const input = SHAPE.decode(raw)
+    const input = INPUT.decode(raw)
     const includes = input.include === undefined ? () => true : compileFilter(input.include)
     const pattern = compilePattern({
       pattern: input.pattern,
@@ -87,6 +92,12 @@ export const grepTool = (options: SearchOptions): Tool => ({
     }
   },
 })
+
+export const GREP: BuiltinTool<SearchOptions> = {
+  name: "grep",
+  traits: {},
+  open: grepTool,
+}
 
 const present = (path: ResolvedPath, { found, more, tooLarge, stopped }: SearchResult): ToolOutput => {
   if (found.length === 0 && stopped !== undefined)

@@ -10,7 +10,6 @@ import type { CallToolResult, Client, Tool as McpTool } from "@modelcontextproto
 import { ToolError } from "../port/tool.ts"
 import { oneLine } from "./describe-error.ts"
 import { endProcesses } from "./end-processes.ts"
-import { isJsonObject } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import type { McpServer } from "./mcp-servers.ts"
 import type { ProcessGuard } from "./process-guard.ts"
@@ -240,6 +239,6 @@ const isAnswer = (error: unknown): boolean =>
   error instanceof Error && "code" in error && typeof error.code === "number"
 
 const isTimeout = (error: unknown): boolean =>
-  isJsonObject(error) &&
+  error instanceof Error &&
   "code" in error &&
-  (error["code"] === "REQUEST_TIMEOUT" || error["code"] === "RequestTimeout")
+  (error.code === "REQUEST_TIMEOUT" || error.code === "RequestTimeout")

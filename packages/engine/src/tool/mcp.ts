@@ -1,11 +1,10 @@
 /** The tools of MCP servers as tools of the engine. */
-import type { JsonObject } from "@meridian/protocol"
+import { isJsonObject, type JsonObject } from "@meridian/protocol"
 import type { ContentBlock, Tool as McpTool } from "@modelcontextprotocol/client"
 
 import { ToolError, type Tool, type ToolContent, type ToolOutput } from "../port/tool.ts"
 import { oneLine } from "./describe-error.ts"
 import { openForeignInputCheck } from "./input-check.ts"
-import { isJsonObject } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { openMcpConnection, type McpConnection, type McpConnectionOptions } from "./mcp-connection.ts"
 import type { McpServer } from "./mcp-servers.ts"

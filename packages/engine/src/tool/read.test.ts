@@ -217,8 +217,8 @@ test("an aborted call does not read", async () => {
 
 test.each([
   [{}, /`path` is missing/],
-  [{ path: 7 }, /`path` must be a string/],
-  [{ path: "a", offset: 0 }, /`offset` must be between/],
+  [{ path: 7 }, /`path` must be text that is not empty, not a/],
+  [{ path: "a", offset: 0 }, /`offset` must be a whole number from 1/],
   ["a.txt", /must be an object/],
 ])("a wrong input is named (%#)", async (input, message) => {
   await using space = await openWorkspace()

@@ -1,12 +1,12 @@
 /** `read`: a page of a text file, a small binary file, or a page of a directory, only where read-places.ts allows. */
 import { basename, dirname } from "node:path"
 
-import { nearest } from "@meridian/protocol"
+import { described, integer, nearest, objectOf } from "@meridian/protocol"
 
-import { ToolError, type ToolOutput } from "../port/tool.ts"
+import { FILE_PATH, SOME_TEXT, toolInput } from "../port/tool-input.ts"
+import { ToolError, type ToolOutput, type BuiltinTool } from "../port/tool.ts"
 import type { SelfBoundedTool } from "./bound-output.ts"
 import { fileError, throwIfAborted } from "./describe-error.ts"
-import { inputShape, integer, optional, text } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { mediaTypeOf } from "./media-type.ts"
 import { openVerified, type OpenedFile } from "./open-verified.ts"
@@ -16,33 +16,27 @@ import { readPage } from "./read-page.ts"
 import { resolveReadable, type ReadPlaces } from "./read-places.ts"
 import type { ResolvedPath } from "./resolve-path.ts"
 
-const SHAPE = inputShape({
-  path: text({
-    describe: "File or directory, relative to the working directory",
-    otherNames: ["filePath", "file_path"],
-  }),
-  reference: optional(
-    text({
-      describe:
+const FROM_1 = integer(1, Number.MAX_SAFE_INTEGER)
+
+const INPUT = toolInput(
+  objectOf(
+    { path: FILE_PATH("File or directory, relative to the working directory") },
+    {
+      reference: described(
+        SOME_TEXT,
         'Where the path starts instead: "output" for a kept output, or the name of a reference you were told',
-    }),
-  ),
-  offset: optional(
-    integer({
-      describe:
+      ),
+      offset: described(
+        FROM_1,
         "First line of the file, or first entry of the directory, to return; counted from 1 (default 1)",
-      least: 1,
-      most: Number.MAX_SAFE_INTEGER,
-    }),
+      ),
+      limit: described(
+        FROM_1,
+        `How many lines (at most ${TOOL_LIMITS.readLines}) or entries (at most ${TOOL_LIMITS.directoryEntries}) to return`,
+      ),
+    },
   ),
-  limit: optional(
-    integer({
-      describe: `How many lines (at most ${TOOL_LIMITS.readLines}) or entries (at most ${TOOL_LIMITS.directoryEntries}) to return`,
-      least: 1,
-      most: Number.MAX_SAFE_INTEGER,
-    }),
-  ),
-})
+)
 
 export const readTool = (places: ReadPlaces): SelfBoundedTool => ({
   boundsOwnOutput: true,
@@ -54,10 +48,10 @@ export const readTool = (places: ReadPlaces): SelfBoundedTool => ({
       `${TOOL_LIMITS.readLineCharacters} characters; a cut page says which offset continues it. Images and other binary ` +
       `files up to ${TOOL_LIMITS.readMediaBytes / 1024 / 1024} MiB come as media. A directory lists its direct children, ` +
       `directories first. Absolute paths and paths outside the project are refused.`,
-    input: SHAPE.schema,
+    input: INPUT.schema,
   },
   execute: async (raw, scene) => {
-    const input = SHAPE.decode(raw)
+    const input = INPUT.decode(raw)
     const path = await resolveReadable(places, input.path, input.reference)
     await scene.ask({ action: "read", resources: [path.resource], title: `Read ${path.resource}` })
     throwIfAborted(scene.signal)
@@ -72,6 +66,12 @@ export const readTool = (places: ReadPlaces): SelfBoundedTool => ({
     }
   },
 })
+
+export const READ: BuiltinTool<ReadPlaces> = {
+  name: "read",
+  traits: {},
+  open: readTool,
+}
 
 const readFileContent = async (
   path: ResolvedPath,

@@ -200,22 +200,6 @@ test.each([
   expect(textOf(await tool.execute({}, openScene()))).toBe(expected)
 })
 
-test("an embedder's tool that ignores its signal is settled all the same", async () => {
-  const interrupt = new AbortController()
-  const tool = embedderTool({
-    name: "t",
-    description: "",
-    input: {},
-    execute: () => {
-      interrupt.abort()
-      return new Promise(() => {})
-    },
-  })
-  await expect(tool.execute({}, openScene({ signal: interrupt.signal }))).rejects.toMatchObject({
-    code: "interrupted",
-  })
-})
-
 test("an answer that is not JSON is told as that", async () => {
   const circle: Record<string, unknown> = {}
   circle["self"] = circle

@@ -4,15 +4,15 @@
  * came from; when that one has been replaced or closed since, a call through it is refused, because the model was
  * promised another tool.
  */
-import { nearest, type Json } from "@meridian/protocol"
+import { isJsonObject, nearest, type Json } from "@meridian/protocol"
 
+import type { TraitsOf } from "../domain/tool-traits.ts"
 import type { ToolAdvertisement } from "../port/model.ts"
 import { ToolError, type Tool, type ToolOutput, type ToolScene } from "../port/tool.ts"
 import { boundOutput } from "./bound-output.ts"
 import { oneLine } from "./describe-error.ts"
-import { isContent } from "./embedder-tool.ts"
-import { isJsonObject } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
+import { isToolOutput } from "./tool-output.ts"
 
 export interface Contribution {
   /** Closing twice does nothing. */
@@ -22,6 +22,7 @@ export interface Contribution {
 export interface Materialization {
   /** Sorted by name, so that the same tools make the same request. */
   readonly advertisements: readonly ToolAdvertisement[]
+  readonly traitsOf: TraitsOf
   /** Decode, authorise, run, check, bound. Every failure is a ToolError. */
   readonly call: (name: string, input: Json, scene: ToolScene) => Promise<ToolOutput>
 }
@@ -72,6 +73,7 @@ export const openToolRegistry = (options: ToolRegistryOptions): ToolRegistry => 
     }
     return {
       advertisements: [...captured.values()].map(({ tool }) => tool.advertisement),
+      traitsOf: (name) => captured.get(name)?.tool.traits ?? {},
       call: async (name, input, scene) => {
         const registration = captured.get(name)
         if (registration === undefined) throw unknownTool(name, [...captured.keys()])
@@ -104,7 +106,7 @@ const settle = async (
     if (hide === undefined || hide(failure.message) === failure.message) throw failure
     throw new ToolError(failure.code, hide(failure.message))
   })
-  if (!isOutput(output))
+  if (!isToolOutput(output))
     throw new ToolError(
       "invalid-output",
       `The tool ${tool.advertisement.name} answered in a form that is not a tool's output.`,
@@ -137,12 +139,6 @@ const asToolError = (error: unknown, scene: ToolScene): ToolError => {
   if (scene.signal.aborted) return new ToolError("interrupted", "The call was interrupted.", { cause: error })
   return new ToolError("failed", oneLine(error), { cause: error })
 }
-
-const isOutput = (output: unknown): output is ToolOutput =>
-  isJsonObject(output) &&
-  Array.isArray(output["content"]) &&
-  output["content"].every(isContent) &&
-  (output["outputPath"] === undefined || typeof output["outputPath"] === "string")
 
 const unknownTool = (name: string, known: readonly string[]): ToolError => {
   const near = nearest(name, known)

@@ -22,8 +22,8 @@ test("a list is replaced as a whole and read back", async () => {
 
 test.each([
   [{ todos: "x" }, /must be a list/],
-  [{ todos: [{ status: "pending" }] }, /item 1 needs a `content`/],
-  [{ todos: [{ content: "a", status: "done" }] }, /other than pending/],
+  [{ todos: [{ status: "pending" }] }, /`todos.0.content` is missing/],
+  [{ todos: [{ content: "a", status: "done" }] }, /`todos.0.status` must be one of pending/],
   [
     { todos: Array.from({ length: TOOL_LIMITS.todoItems + 1 }, () => ({ content: "a", status: "pending" })) },
     /at most 100/,

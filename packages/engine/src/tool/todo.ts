@@ -1,50 +1,38 @@
 /** `todo`: the session's list of work, read and replaced as a whole. */
-import type { Json, TodoItem } from "@meridian/protocol"
+import { alsoNamed, described, listOf, objectOf, oneOf, text, type TodoItem } from "@meridian/protocol"
 
-import type { Tool } from "../port/tool.ts"
-import { inputShape, invalid, isJsonObject, kindOf, optional, type Field } from "./input-shape.ts"
+import { toolInput } from "../port/tool-input.ts"
+import type { BuiltinTool, Tool } from "../port/tool.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 
 export const TODO_STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const
 type TodoStatus = (typeof TODO_STATUSES)[number]
 
-const decodeItem = (value: Json, at: number): TodoItem => {
-  const where = `\`todos\` item ${at + 1}`
-  if (!isJsonObject(value)) throw invalid(`${where} must be an object, not ${kindOf(value)}.`)
-  const content = value["content"]
-  if (typeof content !== "string" || content.trim() === "") throw invalid(`${where} needs a \`content\`.`)
-  if (content.length > TOOL_LIMITS.todoCharacters)
-    throw invalid(`${where} is longer than ${TOOL_LIMITS.todoCharacters} characters.`)
-  const status = TODO_STATUSES.find((known) => known === (value["status"] ?? "pending"))
-  if (status === undefined) throw invalid(`${where} has a \`status\` other than ${TODO_STATUSES.join(", ")}.`)
-  return { content, status }
-}
+const ITEM = objectOf(
+  {
+    content: described(
+      text({
+        most: TOOL_LIMITS.todoCharacters,
+        pattern: /\S/,
+        like: `text of 1 to ${TOOL_LIMITS.todoCharacters} characters`,
+      }),
+      "What is to be done",
+    ),
+  },
+  { status: oneOf(...TODO_STATUSES) },
+)
 
-const items: Field<readonly TodoItem[]> = {
-  schema: {
-    type: "array",
-    description: "The whole new list; leave it out to read the list",
-    maxItems: TOOL_LIMITS.todoItems,
-    items: {
-      type: "object",
-      properties: {
-        content: { type: "string", description: "What is to be done" },
-        status: { type: "string", enum: [...TODO_STATUSES] },
-      },
-      required: ["content", "status"],
+const INPUT = toolInput(
+  objectOf(
+    {},
+    {
+      todos: alsoNamed(
+        described(listOf(ITEM, TOOL_LIMITS.todoItems), "The whole new list; leave it out to read the list"),
+        "items",
+      ),
     },
-  },
-  required: true,
-  otherNames: ["items"],
-  decode: (value, name) => {
-    if (!Array.isArray(value)) throw invalid(`\`${name}\` must be a list, not ${kindOf(value)}.`)
-    if (value.length > TOOL_LIMITS.todoItems)
-      throw invalid(`\`${name}\` has ${value.length} items; at most ${TOOL_LIMITS.todoItems} are kept.`)
-    return value.map((item: Json, at) => decodeItem(item, at))
-  },
-}
-
-const SHAPE = inputShape({ todos: optional(items) })
+  ),
+)
 
 export const todoTool = (): Tool => ({
   advertisement: {
@@ -52,10 +40,13 @@ export const todoTool = (): Tool => ({
     description:
       `Reads the session's list of work, or replaces it when \`todos\` is given. At most ${TOOL_LIMITS.todoItems} items, each ` +
       `${TODO_STATUSES.join(", ")}. Keep exactly one item in_progress and mark it completed as soon as it is.`,
-    input: SHAPE.schema,
+    input: INPUT.schema,
   },
   execute: async (raw, scene) => {
-    const { todos } = SHAPE.decode(raw)
+    const todos = INPUT.decode(raw).todos?.map(({ content, status = "pending" }): TodoItem => ({
+      content,
+      status,
+    }))
     await scene.ask({
       action: "todo",
       resources: ["*"],
@@ -69,6 +60,12 @@ export const todoTool = (): Tool => ({
     }
   },
 })
+
+export const TODO: BuiltinTool<unknown> = {
+  name: "todo",
+  traits: { keepsResults: true },
+  open: todoTool,
+}
 
 const BOX = {
   pending: "[ ]",

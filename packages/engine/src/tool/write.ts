@@ -1,8 +1,10 @@
 /** `write`: a whole file, created or replaced. */
-import { ToolError, type Tool } from "../port/tool.ts"
+import { alsoNamed, described, objectOf, text } from "@meridian/protocol"
+
+import { FILE_PATH, toolInput } from "../port/tool-input.ts"
+import { ToolError, type Tool, type BuiltinTool } from "../port/tool.ts"
 import { throwIfAborted } from "./describe-error.ts"
 import type { FileLocks } from "./file-locks.ts"
-import { inputShape, text } from "./input-shape.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { replaceFile } from "./replace-file.ts"
 import { askForExternal, resolvePath, type Place } from "./resolve-path.ts"
@@ -11,18 +13,16 @@ export interface WriteOptions extends Place {
   readonly locks: FileLocks
 }
 
-const SHAPE = inputShape({
-  path: text({
-    describe: "File to write, relative to the working directory",
-    otherNames: ["filePath", "file_path"],
+const INPUT = toolInput(
+  objectOf({
+    path: FILE_PATH("File to write, relative to the working directory"),
+    content: alsoNamed(
+      described(text({ most: TOOL_LIMITS.writeBytes }), "The whole new content"),
+      "contents",
+      "text",
+    ),
   }),
-  content: text({
-    describe: "The whole new content",
-    mayBeEmpty: true,
-    longest: TOOL_LIMITS.writeBytes,
-    otherNames: ["contents", "text"],
-  }),
-})
+)
 
 export const writeTool = (options: WriteOptions): Tool => ({
   advertisement: {
@@ -30,10 +30,10 @@ export const writeTool = (options: WriteOptions): Tool => ({
     description:
       "Writes a whole file, creating missing directories; an existing file is replaced at once and completely. At most " +
       `${TOOL_LIMITS.writeBytes / 1024 / 1024} MiB. To change a part of a file use edit or apply_patch.`,
-    input: SHAPE.schema,
+    input: INPUT.schema,
   },
   execute: async (raw, scene) => {
-    const input = SHAPE.decode(raw)
+    const input = INPUT.decode(raw)
     const bytes = Buffer.from(input.content)
     if (bytes.length > TOOL_LIMITS.writeBytes)
       throw new ToolError(
@@ -65,3 +65,9 @@ export const writeTool = (options: WriteOptions): Tool => ({
     })
   },
 })
+
+export const WRITE: BuiltinTool<WriteOptions> = {
+  name: "write",
+  traits: { action: "edit" },
+  open: writeTool,
+}

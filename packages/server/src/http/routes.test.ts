@@ -318,7 +318,11 @@ test("models and agents are told without their keys", async () => {
 
 test.each([
   ["nothing", {}, "`location` is missing."],
-  ["a relative directory", { location: { directory: "here" } }, "A location is an absolute directory"],
+  [
+    "a relative directory",
+    { location: { directory: "here" } },
+    "`location.directory` must be an absolute path, not text",
+  ],
   ["no directory", { location: {} }, "`location.directory` is missing."],
   [
     "a misspelt field",
@@ -341,7 +345,11 @@ test.each([
     { title: "x".repeat(301), location: { directory: "/" } },
     "`title` must be text of at most 300 characters, not text of 301 characters.",
   ],
-  ["a directory with a zero byte", { location: { directory: "/\0" } }, "A location is an absolute directory"],
+  [
+    "a directory with a zero byte",
+    { location: { directory: "/\0" } },
+    "`location.directory` must be an absolute path, not text",
+  ],
 ])("a session is not created from %s", async (_name, body, says) => {
   await using scene = await openHttpScene()
   const response = await scene.ask("/api/session", {
@@ -389,8 +397,11 @@ verifies("http.no-init", async () => {
 })
 
 test.each([
-  [{ mediaType: "image/png", base64: "!!!" }, "The content of a file is `base64`"],
-  [{ mediaType: "png", base64: "AAAA" }, "A `mediaType` is like image/png"],
+  [{ mediaType: "image/png", base64: "!!!" }, '`prompt.files.0.base64` must be base64, not "!!!"'],
+  [
+    { mediaType: "png", base64: "AAAA" },
+    '`prompt.files.0.mediaType` must be a media type such as image/png, not "png"',
+  ],
 ])("a prompt with the file %j is refused before it is admitted", async (file, says) => {
   await using scene = await openHttpScene()
   const sessionID = await openSession(scene)

@@ -1,0 +1,12 @@
+/**
+ * What the engine has to know of a tool besides how to run it. Each tool says it in its own file; nobody else in the engine
+ * knows tools by their names.
+ */
+export interface ToolTraits {
+  /** The word its permission is asked under; without one, its name. A denial of that word hides the tool. */
+  readonly action?: string
+  /** Its results stay when old results make room. */
+  readonly keepsResults?: boolean
+}
+
+export type TraitsOf = (tool: string) => ToolTraits
