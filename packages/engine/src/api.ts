@@ -22,6 +22,7 @@ import type { ModelConfig } from "./model/config.ts"
 import type { EventText } from "./port/store.ts"
 import type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
 import type { EmbedderTool } from "./tool/embedder-tool.ts"
+import type { McpConfiguration } from "./tool/mcp-servers.ts"
 import type { OpenPermissionRequest, PermissionAnswer, SavedPermission } from "./turn/index.ts"
 
 export interface AgentConfig {
@@ -42,7 +43,7 @@ export interface EngineOptions {
   readonly tools?: readonly EmbedderTool[]
   readonly agents?: readonly AgentConfig[]
   /** MCP servers as tool sources: `{ name, command, args }` or `{ name, url }`, or an object of them by name. */
-  readonly mcp?: unknown
+  readonly mcp?: McpConfiguration
   /** Variables that look like credentials and that commands and MCP servers may see all the same. */
   readonly keepVariables?: readonly string[]
   /** What the model is told beside the conversation, besides the built-in sources. */

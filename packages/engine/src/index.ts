@@ -21,6 +21,8 @@ export type {
   SessionStatus,
   WaitOptions,
 } from "./api.ts"
+export type { EmbedderSource } from "./context/embedder-source.ts"
+export type { Reference } from "./context/references.ts"
 export type { ImportCounts, ImportPiece } from "./domain/import.ts"
 export type { EngineLimits } from "./domain/limits.ts"
 export type { PermissionRule } from "./domain/permission.ts"
@@ -29,5 +31,6 @@ export type { Effort, ModelConfig } from "./model/config.ts"
 export type { Reply, Respond, ScriptRequest, ScriptStep } from "./model/script.ts"
 export { openEngine } from "./open-engine.ts"
 export { PLAN_RULES } from "./session/index.ts"
-export type { OpenPermissionRequest, SavedPermission } from "./turn/index.ts"
-export type { EmbedderTool } from "./tool/embedder-tool.ts"
+export type { EmbedderScene, EmbedderTool } from "./tool/embedder-tool.ts"
+export type { McpConfiguration } from "./tool/mcp-servers.ts"
+export type { OpenPermissionRequest, PermissionAnswer, SavedPermission } from "./turn/index.ts"
