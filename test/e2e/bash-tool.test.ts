@@ -253,7 +253,7 @@ test("leftovers are found by the calls they belong to, and by no others", async 
 test.each([
   [{ command: "" }, /empty/],
   [{ command: "a\0b" }, /NUL/],
-  [{ command: "true", timeout: TOOL_LIMITS.bashLongestMs + 1 }, /between 1 and 600000/],
+  [{ command: "true", timeout: TOOL_LIMITS.bashLongestMs + 1 }, /whole number from 1 to 600000/],
   [{ command: "x".repeat(TOOL_LIMITS.commandBytes + 1) }, /at most/],
   [{ command: "é".repeat(TOOL_LIMITS.commandBytes - 1) }, /write a script file/],
 ])("a wrong input is refused (%#)", async (input, message) => {
