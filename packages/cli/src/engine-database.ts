@@ -7,7 +7,7 @@ import { resolve } from "node:path"
 
 import { Failure } from "@meridian/protocol"
 import { keepOutOfGit, makePrivate } from "@meridian/server"
-import { adoptDatabase, databaseIn, judgeDatabase, openPlace, type World } from "@meridian/spaces"
+import { adoptDatabase, databaseId, databaseIn, judgeDatabase, openPlace, type World } from "@meridian/spaces"
 
 import { noteEngineDatabase } from "./sessions/engine-databases.ts"
 
@@ -33,9 +33,21 @@ export const openDatabase = async (asked: string | undefined, world: World): Pro
   }
   if (standing === "new") {
     makePrivate(file)
+    await giveId(file, world)
     await adoptDatabase(file, world)
   }
   return { file, isForeign: false }
+}
+
+/** In its first page, before the engine keeps a log of its own. A second process that makes the same one does no harm. */
+const giveId = async (file: string, world: World): Promise<void> => {
+  const { DatabaseSync } = await import("node:sqlite")
+  const database = new DatabaseSync(file)
+  try {
+    database.exec(`pragma busy_timeout = 5000; pragma application_id = ${databaseId(world)}`)
+  } finally {
+    database.close()
+  }
 }
 
 /** One that must be there already, to look into. */

@@ -2,11 +2,11 @@
  * Whether an engine database is this user's own. A folder that came from somewhere else may bring one, with prompts that
  * wait and commands that were "approved"; nothing of it may run by itself.
  *
- * What is compared is the file itself (its number and when it was made): a file that git, tar or a person put in the place
- * of ours is another one. Once the engine stores an identity in the database, `markOfFile` is what has to change: the
- * entry's `id` is the identity that the engine is to be given for a database it makes.
+ * What is compared is the file itself (its number and when it was made) and the random id that a database we make carries
+ * in its header (SQLite's application id). A file that git, tar or a person put in the place of ours is another file; one
+ * that was written over ours has another id.
  */
-import { lstatSync, realpathSync, statSync } from "node:fs"
+import { closeSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
@@ -54,7 +54,25 @@ export const adoptDatabase = async (file: string, world: TrustWorld): Promise<vo
 /** Undefined when there is no such file. */
 export const markOfFile = (file: string): string | undefined => {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
-  return stats === undefined ? undefined : `${stats.ino}:${stats.birthtimeNs}`
+  return stats === undefined ? undefined : `${stats.ino}:${stats.birthtimeNs}:${idInside(file)}`
+}
+
+/** For `pragma application_id`: whoever makes a database gives it one of these. */
+export const databaseId = ({ uuid }: Pick<World, "uuid">): number =>
+  Number.parseInt(uuid().replaceAll("-", "").slice(0, 8), 16) & 0x7f_ff_ff_ff
+
+/** Where the header of a SQLite database has its application id (https://sqlite.org/fileformat2.html). */
+const ID_AT = 68
+
+/** 0 when there is none yet. */
+const idInside = (file: string): number => {
+  const bytes = Buffer.alloc(4)
+  const opened = openSync(file, "r")
+  try {
+    return readSync(opened, bytes, 0, bytes.length, ID_AT) < bytes.length ? 0 : bytes.readUInt32BE()
+  } finally {
+    closeSync(opened)
+  }
 }
 
 /** The entry of the trust book that speaks of it: that of its folder, or one of its own for a file elsewhere. */
