@@ -114,6 +114,10 @@ export const DOORS_BEHAVIOURS = {
     seed: "issue 12",
     says: "serve --http has /metrics for Prometheus, behind the token",
   },
+  "completion.names": {
+    seed: "issue 12",
+    says: "shells complete spaces, runs, models, sessions and files by what is there",
+  },
   "mcp.one-space": {
     seed: "issue 12",
     says: "runs of one MCP connection that name no space share one, and later calls are about it",

@@ -223,6 +223,40 @@ test("bash completes commands, flags and values from the same table as help", as
   expect(complete("meridian completion z")).toBe("zsh")
 })
 
+verifies("completion.names", async () => {
+  const project = emptyFolder()
+  const env = { MERIDIAN_REPO_ROOT: project }
+  for (const name of ["s1/runs/r1", "s1/runs/r2", "s2/runs/r10", "s1/runs/not a run"])
+    mkdirSync(join(project, ".meridian/.spaces", name), { recursive: true })
+  writeFileSync(join(project, "session.jsonl"), "")
+  const names = async (kind: string) =>
+    (await meridian(["complete", kind], { cwd: project, env })).stdout.split("\n").slice(0, -1)
+  expect(await names("space")).toEqual(["s2", "s1"])
+  expect(await names("run")).toEqual(["@latest", "@last-failed", "@last-completed", "r10", "r2", "r1"])
+  expect(await names("model")).toEqual(expect.arrayContaining(["opus"]))
+  expect(await names("session")).toEqual([])
+  // The scripts ask for them while somebody types.
+  mkdirSync(join(project, "bin"))
+  writeFileSync(join(project, "bin/meridian"), `#!/bin/sh\nexec '${process.execPath}' '${BINARY}' "$@"\n`, {
+    mode: 0o755,
+  })
+  const script = (await meridian(["completion", "bash"])).stdout
+  const complete = (line: string): string => {
+    const words = line.split(" ").map((word) => `'${word}'`)
+    const asked = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _meridian; echo "\${COMPREPLY[*]}"`
+    return spawnSync("bash", ["-c", `${script}\n${asked}`], {
+      encoding: "utf8",
+      cwd: project,
+      env: { PATH: `${join(project, "bin")}:/usr/bin:/bin`, HOME: project, ...env },
+    }).stdout.trim()
+  }
+  expect(complete("meridian run show r1")).toBe("r10 r1")
+  expect(complete("meridian run list --space s")).toBe("s2 s1")
+  expect(complete("meridian session import ses")).toBe("session.jsonl")
+  for (const shell of ["zsh", "fish"])
+    expect((await meridian(["completion", shell])).stdout).toContain("meridian complete run 2>/dev/null")
+})
+
 test.each(["zsh", "fish"])("the script of %s names every command", async (shell) => {
   const { stdout, code } = await meridian(["completion", shell])
   expect(code).toBe(0)

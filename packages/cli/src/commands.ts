@@ -3,6 +3,7 @@ import { OPERATIONS, register, type Registration } from "@meridian/spaces"
 
 import { ACP } from "./command/acp.meta.ts"
 import { BRIEF } from "./command/brief.meta.ts"
+import { COMPLETE } from "./command/complete.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
 import { DIRECT } from "./command/direct.meta.ts"
 import { INIT } from "./command/init.meta.ts"
@@ -34,5 +35,6 @@ export const COMMANDS: readonly Registration[] = [
   register(SERVE, async () => (await import("./command/serve.ts")).serve),
   register(ACP, async () => (await import("./command/acp.ts")).acp),
   register(DIRECT, async () => (await import("./command/direct.ts")).direct),
+  register(COMPLETE, async () => (await import("./command/complete.ts")).complete),
   register(COMPLETION, async () => (await import("./command/completion.ts")).completion),
 ]

@@ -18,20 +18,45 @@ interface Flag {
   readonly description: string
   readonly takesValue: boolean
   readonly choices: readonly string[]
+  readonly kind: Kind | undefined
 }
+
+/** What a shell asks `meridian complete` for, or completes by itself. */
+type Kind = "space" | "run" | "chat" | "model" | "session" | "file"
+
+/** The word help shows for a value says what it names. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  SPACE: "space",
+  RUN: "run",
+  CHAT: "chat",
+  MODEL: "model",
+  SESSION: "session",
+  FILE: "file",
+  PATH: "file",
+  DIR: "file",
+  DIRECTORY: "file",
+}
+
+const kindOf = ({ value = "" }: Field): Kind | undefined => KINDS[value]
+
+/** Run by the shell while somebody types. */
+const asked = (kind: Exclude<Kind, "file">): string => `$(meridian complete ${kind} 2>/dev/null)`
 
 function bashScript(metas: readonly OperationMeta[]): string {
   const cases = metas.map((meta) => {
     const flags = flagsOf(meta).map((flag) => flag.name)
-    const words = [...positionalChoices(meta), ...flags]
-    return `    "${meta.name.replace(".", " ")}") words="${words.join(" ")}" ;;`
+    const kinds = positionalKinds(meta)
+    const named = kinds.flatMap((kind) => (kind === "file" ? [] : [asked(kind)]))
+    const words = [...positionalChoices(meta), ...named, ...flags]
+    const files = kinds.includes("file") ? " files=1" : ""
+    return `    "${meta.name.replace(".", " ")}") words="${words.join(" ")}"${files} ;;`
   })
   const groups = groupsOf(metas).map(
     ([group, members]) => `    "${group}") words="${members.join(" ")} --help" ;;`,
   )
   return `# bash completion of meridian
 _meridian() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" words="" word count=0
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" words="" files="" word count=0
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$word" in
       -*) ;;
@@ -47,7 +72,7 @@ _meridian() {
   case "$previous" in
 ${valueCases(metas)}
     --format) words="text json" ;;
-    --config|-f|--file) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --config|-f|--file|--cwd|--directory|--database|-o|--output) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   if [ -z "$words" ]; then
     case "$command" in
@@ -58,6 +83,7 @@ ${[...groups, ...cases].join("\n")}
     esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [ -n "$files" ]; then COMPREPLY+=($(compgen -f -- "$current")); fi
 }
 complete -F _meridian meridian`
 }
@@ -71,7 +97,13 @@ function zshScript(metas: readonly OperationMeta[]): string {
   const cases = metas.map((meta) => {
     const flags = flagsOf(meta).map(zshArgument)
     const choices = positionalChoices(meta)
-    const rest = choices.length === 0 ? "'*:file:_files'" : `'*:value:(${choices.join(" ")})'`
+    const kind = positionalKinds(meta).find((each) => each !== "file")
+    const rest =
+      choices.length > 0
+        ? `'*:value:(${choices.join(" ")})'`
+        : kind === undefined
+          ? "'*:file:_files'"
+          : `'*:${kind}:{compadd -- ${asked(kind)}}'`
     return `    '${meta.name.replace(".", " ")}') _arguments -s ${[...flags, rest].join(" ")} ;;`
   })
   return `#compdef meridian
@@ -121,20 +153,26 @@ function fishScript(metas: readonly OperationMeta[]): string {
     const choices = positionalChoices(meta).map(
       (choice) => `complete -c meridian -n "${when}" -f -a ${choice}`,
     )
-    return [...choices, ...flagsOf(meta).map((flag) => fishFlag(flag, when))]
+    const named = positionalKinds(meta).flatMap((kind) =>
+      kind === "file" ? [] : [`complete -c meridian -n "${when}" -f -a "${fishAsked(kind)}"`],
+    )
+    return [...choices, ...named, ...flagsOf(meta).map((flag) => fishFlag(flag, when))]
   })
   return ["# fish completion of meridian", ...top, ...actions, ...flags].join("\n")
 }
 
 const fishFlag = (flag: Flag, when: string): string => {
   const name = flag.name.startsWith("--") ? `-l ${flag.name.slice(2)}` : `-s ${flag.name.slice(1)}`
-  const value = flag.takesValue
-    ? flag.choices.length === 0
-      ? " -r"
-      : ` -x -a "${flag.choices.join(" ")}"`
-    : " -f"
+  const value = flag.takesValue ? fishValue(flag) : " -f"
   return `complete -c meridian -n "${when}" ${name}${value} -d ${quote(flag.description)}`
 }
+
+const fishValue = ({ choices, kind }: Flag): string => {
+  if (choices.length > 0) return ` -x -a "${choices.join(" ")}"`
+  return kind === undefined || kind === "file" ? " -r" : ` -x -a "${fishAsked(kind)}"`
+}
+
+const fishAsked = (kind: Exclude<Kind, "file">): string => `(meridian complete ${kind} 2>/dev/null)`
 
 const flagsOf = (meta: OperationMeta): readonly Flag[] => {
   const own = Object.entries<Field>(meta.fields).filter(
@@ -150,7 +188,12 @@ const globalFlags = (): readonly Flag[] =>
 
 const flagForms = (key: string, field: Field): readonly Flag[] => {
   const { description } = field
-  const form = { description, takesValue: field.type !== "boolean", choices: field.choices ?? [] }
+  const form = {
+    description,
+    takesValue: field.type !== "boolean",
+    choices: field.choices ?? [],
+    kind: kindOf(field),
+  }
   const long = { name: `--${flagName(key, field)}`, ...form }
   return field.short === undefined ? [long] : [long, { name: `-${field.short}`, ...form }]
 }
@@ -158,6 +201,11 @@ const flagForms = (key: string, field: Field): readonly Flag[] => {
 const positionalChoices = (meta: OperationMeta): readonly string[] =>
   Object.values<Field>(meta.fields).flatMap((field) =>
     field.positional === undefined ? [] : (field.choices ?? []),
+  )
+
+const positionalKinds = (meta: OperationMeta): readonly Kind[] =>
+  Object.values<Field>(meta.fields).flatMap((field) =>
+    field.positional === undefined || field.only === "tool" ? [] : (kindOf(field) ?? []),
   )
 
 const groupsOf = (metas: readonly OperationMeta[]): readonly (readonly [string, readonly string[]])[] => {
@@ -191,14 +239,22 @@ const valueCases = (metas: readonly OperationMeta[]): string => {
   for (const flag of metas.flatMap(flagsOf))
     if (flag.choices.length > 0 && flag.name !== "--format")
       byFlag.set(flag.name, new Set([...(byFlag.get(flag.name) ?? []), ...flag.choices]))
-  return [...byFlag].map(([flag, choices]) => `    ${flag}) words="${[...choices].join(" ")}" ;;`).join("\n")
+  const named = new Map<string, string>()
+  for (const { name, kind } of metas.flatMap(flagsOf))
+    if (kind !== undefined && kind !== "file" && !byFlag.has(name)) named.set(name, asked(kind))
+  return [
+    ...[...byFlag].map(([flag, choices]) => `    ${flag}) words="${[...choices].join(" ")}" ;;`),
+    ...[...named].map(([flag, names]) => `    ${flag}) words="${names}" ;;`),
+  ].join("\n")
 }
 
 const zshPair = (word: string, text: string): string => quote(`${word}:${text.replaceAll(":", "\\:")}`)
 
 const zshArgument = (flag: Flag): string => {
   const text = flag.description.replaceAll(/[[\]]/g, "").replaceAll(":", "\\:")
-  const value = flag.choices.length === 0 ? ":value:_files" : `:value:(${flag.choices.join(" ")})`
+  const { choices, kind } = flag
+  const named = kind === undefined || kind === "file" ? "_files" : `{compadd -- ${asked(kind)}}`
+  const value = choices.length === 0 ? `:value:${named}` : `:value:(${choices.join(" ")})`
   return quote(`${flag.name}[${text}]${flag.takesValue ? value : ""}`)
 }
 

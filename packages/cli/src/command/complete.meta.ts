@@ -1,0 +1,21 @@
+import { defineMeta, listOf, objectOf, STRING } from "@meridian/spaces"
+
+/** What completion scripts ask for while somebody types; nobody types this. */
+export const COMPLETE = defineMeta({
+  name: "complete",
+  audience: "human",
+  summary: "Print the names a shell completes with.",
+  hidden: true,
+  format: "text",
+  fields: {
+    kind: {
+      type: "string",
+      description: "Of what.",
+      positional: true,
+      required: true,
+      choices: ["space", "run", "chat", "model", "session"],
+      value: "KIND",
+    },
+  },
+  output: objectOf({ names: listOf(STRING) }),
+})

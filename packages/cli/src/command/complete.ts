@@ -1,0 +1,69 @@
+/** Names of what there is, one a line. Looks and never fails: a shell that completes has no use for an error. */
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+
+import { oneLine } from "@meridian/protocol"
+import { implement, openPlace, OPERATIONS, type World } from "@meridian/spaces"
+
+import { COMPLETE } from "./complete.meta.ts"
+import { lookWithEngine } from "./look-with-engine.ts"
+
+const MOST = 200
+
+type Kind = "space" | "run" | "chat" | "model" | "session"
+
+export const complete = implement(COMPLETE, {
+  run: async ({ kind }, world) => {
+    const names = await NAMES[kind](world).catch(() => [])
+    // A name with white space or a control character would complete to something else.
+    return { names: names.filter((name) => name === oneLine(name) && !/\s/u.test(name)).slice(0, MOST) }
+  },
+  text: ({ names }) => names.join("\n"),
+})
+
+const NAMES: Readonly<Record<Kind, (world: World) => Promise<readonly string[]>>> = {
+  space: async (world) => spacesOf(world),
+  run: async (world) => [
+    "@latest",
+    "@last-failed",
+    "@last-completed",
+    ...inSpaces(world, "runs", /^(r\d+)$/),
+  ],
+  chat: async (world) => inSpaces(world, "sessions", /^(c\d+)\.lock$/),
+  model: async (world) => {
+    const list = OPERATIONS.find(({ meta }) => meta.name === "models.list")
+    const operation = await list?.load()
+    const input = { provider: undefined, probe: false, all: false, passthrough: [], given: new Set() }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the operation is known by its name only
+    const document = Object(await operation?.run(input as never, world))
+    const models: readonly { readonly model_id: string; readonly aliases: readonly string[] }[] =
+      document.models ?? []
+    return models.flatMap(({ model_id: id, aliases }) => aliases.concat(id))
+  },
+  session: (world) =>
+    lookWithEngine(undefined, world, async ({ sessions }) =>
+      (await sessions.list({ limit: MOST, order: "desc" })).items.map(({ id }) => id),
+    ),
+}
+
+const spacesOf = ({ env, cwd }: World): readonly string[] =>
+  newestFirst(namesIn(openPlace(env, cwd).spaces, /^(s\d+)$/))
+
+/** Of the space somebody works in, else of all of them. */
+const inSpaces = (world: World, folder: string, pattern: RegExp): readonly string[] => {
+  const { spaces } = openPlace(world.env, world.cwd)
+  const own = world.env["MERIDIAN_SPACE_ID"] ?? ""
+  const wanted = own === "" ? spacesOf(world) : [own]
+  return newestFirst([...new Set(wanted.flatMap((space) => namesIn(join(spaces, space, folder), pattern)))])
+}
+
+const namesIn = (folder: string, pattern: RegExp): readonly string[] => {
+  try {
+    return readdirSync(folder).flatMap((name) => pattern.exec(name)?.[1] ?? [])
+  } catch {
+    return []
+  }
+}
+
+const newestFirst = (names: readonly string[]): readonly string[] =>
+  names.toSorted((left, right) => Number(right.slice(1)) - Number(left.slice(1)))
