@@ -91,7 +91,8 @@ const hostileState = (): Readonly<Record<string, string>> => {
 const onTerminal = async (scene: AttackScene, words: readonly string[], answer?: string) => {
   const terminal = openPseudoTerminal(process.execPath, [BINARY, ...words], {
     cwd: scene.folder,
-    env: { ...scene.env },
+    // Live lines move the cursor by sequences of our own; without them, every one found is somebody else's.
+    env: { ...scene.env, TERM: "dumb" },
     columns: 240,
     rows: 60,
   })

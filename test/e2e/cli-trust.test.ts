@@ -487,7 +487,8 @@ test("a folder whose name would command the terminal, or forge a line, is told p
   writeFileSync(join(folder, ".meridian/config.toml"), PROGRAM)
   const terminal = openPseudoTerminal(process.execPath, [BINARY, ...SPAWN], {
     cwd: folder,
-    env,
+    // A terminal that cannot go back up gets no sequence of ours either, so that every one found is somebody else's.
+    env: { ...env, TERM: "dumb" },
     columns: 400,
   })
   await terminal.exited

@@ -92,6 +92,7 @@ verifies("run.tail", async () => {
   await tail.until("> bash until")
   expect(tail.text()).toContain("I will wait.")
   go(scene)
+  await tail.until("r2 succeeded after")
   expect((await tail.exited).code).toBe(0)
   expect(tail.text()).toMatch(/It went\.\nr2 succeeded after \d+\.\ds$/)
   const told = document(await scene.run("run", "tail", "r2", "--space", "s1", "--once", "--json"))
