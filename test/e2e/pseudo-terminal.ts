@@ -48,7 +48,8 @@ export const openPseudoTerminal = (
     })
   })
   const exited = new Promise<{ code: number; signal: number }>((resolve) => {
-    child.onExit(({ exitCode, signal = 0 }) => resolve({ code: exitCode, signal }))
+    // Everything that was written before is on the screen by then.
+    child.onExit(({ exitCode, signal = 0 }) => screen.write("", () => resolve({ code: exitCode, signal })))
   })
   const text = (): string => {
     const { active } = screen.buffer
