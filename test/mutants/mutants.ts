@@ -105,7 +105,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "schedule/settle.ts",
     from: "if (lease.abandoned) yield* reportUnfinished(session)",
     to: "",
-    killedBy: "test/crash/engine-points.test.ts",
+    killedBy: "test/behaviour/engine-corners.test.ts",
   },
   // turn/
   {
