@@ -48,9 +48,9 @@ const call = (tool: string, input: Readonly<Record<string, unknown>>): Promise<A
     ...Object.entries(input).flatMap(([key, value]) => ["--tool-arg", `${key}=${String(value)}`]),
   )
 
-test("it lists exactly the eleven tools of agents, each with a schema", async () => {
+test("it lists exactly the thirteen tools of agents, each with a schema", async () => {
   const { tools = [] } = await inspect("--method", "tools/list")
-  expect(tools).toHaveLength(11)
+  expect(tools).toHaveLength(13)
   expect(tools.map((tool) => tool.name).filter((name) => /space|start|config|init/.test(name))).toEqual([])
   expect(tools.every((tool) => "type" in tool.inputSchema)).toBe(true)
 })
