@@ -64,7 +64,7 @@ const SECRETS: readonly Case[] = [
   ["Mailgun", `key-${of(HEX, 32)}`],
   ["Mailchimp", `${of(HEX, 32)}-us12`],
   ["npm", `npm_${of(WORD, 36)}`],
-  ["npmrc", UUID(), (secret) => `//registry.npmjs.org/:_authToken=${secret}`],
+  ["npmrc", UUID(), (secret) => `//registry.example.com/:_authToken=${secret}`],
   ["PyPI", `pypi-AgEIcHlwaS5vcmc${of(WORD, 120)}`],
   ["RubyGems", `rubygems_${of(HEX, 48)}`],
   ["Docker", `dckr_pat_${of(WORD, 27)}`],
@@ -180,7 +180,7 @@ const KEPT: readonly string[] = [
   "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
   "https://example.org/a?sig=short&x=1",
   "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
-  "npm_config_registry=https://registry.npmjs.org/",
+  "npm_config_registry=https://registry.example.com/",
 ]
 
 test.each(KEPT)("this only looks alike, and stays: %s", (text) => {
