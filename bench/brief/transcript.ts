@@ -65,14 +65,14 @@ const writeTranscript = (path: string, bytes: number): number => {
 }
 
 const turn = (number: number): readonly string[] => {
-  const common = { sessionId: "0f0e0d0c-1111-4222-8333-444455556666", cwd: "/work", version: "2.1.325" }
+  const common = { sessionId: "0f0e0d0c-1111-4222-8333-444455556666", cwd: "/project", version: "2.1.325" }
   const line = (name: string, parent: string | null, rest: object): string =>
     `${JSON.stringify({ ...common, uuid: `${name}-${number}`, parentUuid: parent, timestamp: "2026-01-01T00:00:00Z", ...rest })}\n`
   const tool = {
     type: "tool_use",
     id: `t${number}`,
     name: "Read",
-    input: { file_path: `/work/src/f${number % 500}.ts` },
+    input: { file_path: `/project/src/f${number % 500}.ts` },
   }
   const result = { type: "tool_result", tool_use_id: `t${number}`, content: OUTPUT }
   return [

@@ -1,6 +1,4 @@
 /** Claude Code, headless: one process a round, resumed by its session id; our hook from `meridian init --claude`. */
-import { spawnSync } from "node:child_process"
-
 import type { ScriptTool } from "@meridian/engine/script"
 
 import { installHarness } from "../../test/live/install-harnesses.ts"
@@ -9,6 +7,7 @@ import type { MeasuredHost } from "./host.ts"
 import { openScene } from "./scene.ts"
 import { scriptOf, type Dialect } from "./script.ts"
 import { AGENT, skillFile, type Act, type TodoEntry } from "./tale.ts"
+import { versionOf } from "./version.ts"
 
 const SESSION = "6f9d2c9e-6d5a-4d1c-9a52-0a5f7a3a1b11"
 
@@ -78,13 +77,7 @@ const tasksOf = (known: readonly TodoEntry[], items: readonly TodoEntry[]): read
 export const claude: MeasuredHost = {
   name: "Claude Code",
   canBeAlone: true,
-  version: () => {
-    const { stdout } = spawnSync(installHarness("claude"), ["--version"], {
-      encoding: "utf8",
-      timeout: 30_000,
-    })
-    return /[\d.]+/.exec(stdout)?.[0] ?? "unknown"
-  },
+  version: () => versionOf("claude"),
   live: async (telling) => {
     const scene = await openScene(scriptOf(telling, dialect()), skillFile(".claude/skills"))
     try {

@@ -1,5 +1,4 @@
 /** Codex, headless: one process a round, resumed by its thread; our hook from `meridian init --codex`. */
-import { spawnSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -11,6 +10,7 @@ import type { MeasuredHost } from "./host.ts"
 import { openScene, type Scene } from "./scene.ts"
 import { scriptOf, type Dialect } from "./script.ts"
 import { skillFile, type Act, type TodoEntry } from "./tale.ts"
+import { versionOf } from "./version.ts"
 
 const SKILLS = ".agents/skills"
 
@@ -82,13 +82,7 @@ const settings = (scene: Scene): readonly string[] =>
 export const codex: MeasuredHost = {
   name: "Codex",
   canBeAlone: true,
-  version: () => {
-    const { stdout } = spawnSync(installHarness("codex"), ["--version"], {
-      encoding: "utf8",
-      timeout: 30_000,
-    })
-    return /\d[\d.]+/.exec(stdout)?.[0] ?? "unknown"
-  },
+  version: () => versionOf("codex"),
   live: async (telling) => {
     const scene = await openScene(scriptOf(telling, dialect()), skillFile(SKILLS))
     try {

@@ -1,5 +1,4 @@
 /** OpenCode, headless: one process a round, continued by its session; our plugin from `meridian init --opencode`. */
-import { spawnSync } from "node:child_process"
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -11,6 +10,7 @@ import type { MeasuredHost } from "./host.ts"
 import { openScene, type Scene } from "./scene.ts"
 import { scriptOf, type Dialect } from "./script.ts"
 import { AGENT, skillFile, type Act } from "./tale.ts"
+import { versionOf } from "./version.ts"
 
 const WINDOW = { context: 40_000, output: 4_000 }
 
@@ -79,13 +79,7 @@ const configure = (scene: Scene): void => {
 export const opencode: MeasuredHost = {
   name: "OpenCode",
   canBeAlone: true,
-  version: () => {
-    const { stdout } = spawnSync(installHarness("opencode"), ["--version"], {
-      encoding: "utf8",
-      timeout: 30_000,
-    })
-    return /[\d.]+/.exec(stdout)?.[0] ?? "unknown"
-  },
+  version: () => versionOf("opencode"),
   live: async (telling) => {
     const scene = await openScene(scriptOf(telling, DIALECT), files())
     try {

@@ -4,7 +4,7 @@ import { toolEnvironment } from "./tool-environment.ts"
 
 const KEPT = {
   PATH: "/usr/bin",
-  PWD: "/work",
+  PWD: "/project",
   OLDPWD: "/",
   HOME: "/home/me",
   SSH_AUTH_SOCK: "/tmp/agent.1",
