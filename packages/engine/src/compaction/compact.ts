@@ -8,6 +8,7 @@ import { planCompaction } from "../domain/compaction.ts"
 import { costOf } from "../domain/cost.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { estimateText } from "../domain/tokens.ts"
+import { ledgerState } from "../domain/transcript/ledger.ts"
 import { ensureEpoch, findModel, Settings, weighRequest, type TurnScene } from "../session/index.ts"
 import { summarise } from "./summarise.ts"
 
@@ -67,7 +68,7 @@ export const compact = (
           usage: written.usage,
           cost: costOf(written.usage, model.price),
           removedQuotes: removed,
-          facts: ledgerFacts(ledger)
+          facts: ledgerFacts(ledgerState(ledger))
             .slice(-LIMITS.receiptFacts)
             .map(({ kind, text, source }) => ({ kind, text, source })),
           ...(written.fallback === undefined ? {} : { fallback: written.fallback }),

@@ -33,7 +33,7 @@ const lookAt = async (
   const { pinned } = await readPin({
     place: { root, directory },
     stateRoot,
-    ledger,
+    ledger: ledger(),
     environment:
       recordsRoot === undefined ? {} : { MERIDIAN_STATE_ROOT: recordsRoot, MERIDIAN_SPACE_ID: spaceId },
     hasRunTable: recordsRoot !== undefined,

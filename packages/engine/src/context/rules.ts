@@ -33,7 +33,7 @@ export const rulesSource = (options: {
       const { rules } = shelf.read()
       const { active } = evaluateRules(rules, {
         // Those the prompt names too: a rule for a new file is needed before the file is written.
-        paths: withNearPaths(touchPaths([], [...workingSet, ...promptPaths(prompt)], options), options),
+        paths: withNearPaths(touchPaths([], [...workingSet(), ...promptPaths(prompt)], options), options),
         prompt,
         tools,
         models: [model, model.slice(model.indexOf("/") + 1)],

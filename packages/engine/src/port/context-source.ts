@@ -15,12 +15,12 @@ export interface ObservationScene {
   /** Instruction files found by reads of this session. */
   readonly discovered: readonly string[]
   /** Paths the session works with, most recent last. */
-  readonly workingSet: readonly string[]
+  readonly workingSet: () => readonly string[]
   /** The newest thing a person said. */
   readonly prompt: string
   readonly tools: readonly string[]
   /** What the session's own log knows that must survive a compaction. */
-  readonly ledger: LedgerState
+  readonly ledger: () => LedgerState
   /** A compaction has just ended; some sources are looked at only then. */
   readonly atCompaction: boolean
 }

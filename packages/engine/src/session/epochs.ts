@@ -6,7 +6,7 @@ import { Failure, type DurableEvent } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { initialize, rebaseline, reconcile, type Observation } from "../domain/context.ts"
-import { workingSet } from "../domain/transcript/ledger.ts"
+import { ledgerState, workingSet } from "../domain/transcript/ledger.ts"
 import { hasBaseline } from "../domain/transcript/transcript.ts"
 import type { ObservationScene } from "../port/context-source.ts"
 import type { TurnScene } from "./turn-scene.ts"
@@ -83,9 +83,9 @@ const observe = (
       agent: cast.agent.name,
       rules: cast.rules,
       discovered: surroundings.discovered,
-      workingSet: workingSet(ledger),
+      workingSet: () => workingSet(ledger),
       tools: cast.advertisements.map((tool) => tool.name),
-      ledger,
+      ledger: () => ledgerState(ledger),
     })
   })
 

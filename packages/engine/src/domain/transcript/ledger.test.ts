@@ -1,16 +1,18 @@
-import { EMPTY_LEDGER, ledgerFacts, type LedgerState } from "@meridian/continuity/ledger"
+import { ledgerFacts } from "@meridian/continuity/ledger"
 import { messageId, type DurableEvent } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
 import { EVENTS, logged } from "../../../../../test/event-log.ts"
 import type { LoggedEvent } from "../logged-event.ts"
-import { foldLedger, workingSet } from "./ledger.ts"
+import { foldLedger, ledgerState, NO_LEDGER, workingSet, type Ledger } from "./ledger.ts"
 
 const { text, succeeded } = EVENTS
-const fold = (before: LedgerState, events: readonly LoggedEvent[]): LedgerState =>
+const fold = (before: Ledger, events: readonly LoggedEvent[]): Ledger =>
   foldLedger(before, events, () => ({ text: "of the inbox" }))
 const factsOf = (...events: readonly DurableEvent[]) =>
-  ledgerFacts(fold(EMPTY_LEDGER, logged(events))).map(({ kind, text: words }) => `${kind}: ${words}`)
+  ledgerFacts(ledgerState(fold(NO_LEDGER, logged(events)))).map(
+    ({ kind, text: words }) => `${kind}: ${words}`,
+  )
 const prompted = (words: string): DurableEvent => ({
   type: "session.next.prompted.1",
   data: { messageID: messageId("a"), prompt: { text: words } },
@@ -55,7 +57,7 @@ test("decisions are kept until they are withdrawn in the same words", () => {
 
 test("files come in the order in which they were last touched", () => {
   const ledger = fold(
-    EMPTY_LEDGER,
+    NO_LEDGER,
     logged([
       calledWith("read", { path: "a.ts" }),
       calledWith("apply_patch", { patch: "*** Update File: b.ts\n" }, "2"),
@@ -86,9 +88,23 @@ test("folding batch by batch is folding at once, and changes no value that someb
     text("s", "Blocker: no key"),
     { type: "session.next.todo.updated.1", data: { items: [{ content: "test", status: "in_progress" }] } },
   ])
-  const first = fold(EMPTY_LEDGER, events.slice(0, 2))
-  const known = ledgerFacts(first)
+  const first = fold(NO_LEDGER, events.slice(0, 2))
+  const known = ledgerFacts(ledgerState(first))
   const rest = fold(first, events.slice(2))
-  expect(rest).toEqual(fold(EMPTY_LEDGER, events))
-  expect(ledgerFacts(first)).toEqual(known)
+  expect(ledgerState(rest)).toEqual(ledgerState(fold(NO_LEDGER, events)))
+  expect(ledgerFacts(ledgerState(first))).toEqual(known)
+})
+
+test("a ledger nobody asked for reads all that was said before, however long that is", () => {
+  const events = logged([
+    prompted("Objective: x"),
+    ...Array.from({ length: 20_000 }, () => text("s", "on it")),
+  ])
+  const ledger = events.reduce((before, event) => fold(before, [event]), NO_LEDGER)
+  expect(ledgerState(ledger)).toEqual(ledgerState(fold(NO_LEDGER, events)))
+})
+
+test("a ledger keeps no text behind a compaction", () => {
+  const ledger = fold(NO_LEDGER, logged([prompted("Objective: x"), EVENTS.compacted("c", [], 1)]))
+  expect(ledger.known).toEqual(ledgerState(ledger))
 })

@@ -1,23 +1,50 @@
 /**
  * The events of a session as pieces of continuity's ledger: what was asked, said, called and answered, in order. The same
  * fold tells what must survive a compaction in every host; the engine only says it in its own events.
+ *
+ * The state is worked out when somebody asks, and once for each value. Reading what the texts of a turn say takes as long
+ * as one of its appends, and few turns need the answer.
  */
-import { openLedger, type LedgerPiece, type LedgerState } from "@meridian/continuity/ledger"
+import { EMPTY_LEDGER, openLedger, type LedgerPiece, type LedgerState } from "@meridian/continuity/ledger"
 import type { Prompt } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../logged-event.ts"
 
+export interface Ledger {
+  /** The state, or the pieces that follow an earlier value. */
+  known: LedgerState | Unread
+}
+
+interface Unread {
+  readonly earlier: Ledger
+  readonly pieces: readonly LedgerPiece[]
+}
+
+export const NO_LEDGER: Ledger = { known: EMPTY_LEDGER }
+
 export const foldLedger = (
-  before: LedgerState,
+  earlier: Ledger,
   events: readonly LoggedEvent[],
   promptOf: (messageID: string) => Prompt | undefined,
-): LedgerState => {
-  const ledger = openLedger(before)
-  for (const event of events) {
-    const piece = pieceOf(event, promptOf)
-    if (piece !== undefined) ledger.take(piece)
-  }
-  return ledger.state()
+): Ledger => {
+  const pieces = events.flatMap((event) => pieceOf(event, promptOf) ?? [])
+  if (pieces.length === 0) return earlier
+  const ledger: Ledger = { known: { earlier, pieces } }
+  // The conversation lets go of its texts here, and so must the pieces.
+  if (pieces.some(({ kind }) => kind === "summary")) ledgerState(ledger)
+  return ledger
+}
+
+export const ledgerState = (ledger: Ledger): LedgerState => {
+  const unread: (readonly LedgerPiece[])[] = []
+  let { known } = ledger
+  for (; "earlier" in known; { known } = known.earlier) unread.push(known.pieces)
+  if (unread.length === 0) return known
+  const reading = openLedger(known)
+  for (const piece of unread.reverse().flat()) reading.take(piece)
+  const state = reading.state()
+  ledger.known = state
+  return state
 }
 
 const pieceOf = (
@@ -60,4 +87,5 @@ const pieceOf = (
 }
 
 /** Paths the session works with, most recent last. */
-export const workingSet = ({ files }: LedgerState): readonly string[] => files.map(({ path }) => path)
+export const workingSet = (ledger: Ledger): readonly string[] =>
+  ledgerState(ledger).files.map(({ path }) => path)

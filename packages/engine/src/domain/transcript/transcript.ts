@@ -2,7 +2,6 @@
  * One session, folded from its events: what a drain must know without reading the log again. The log is the truth. A
  * transcript is a value made of slices, one idea each; folding makes the next value, so whoever holds one can decide on it.
  */
-import { EMPTY_LEDGER, type LedgerState } from "@meridian/continuity/ledger"
 import type { Location, TodoItem } from "@meridian/protocol"
 
 import { assert } from "../assert.ts"
@@ -19,7 +18,7 @@ import { foldConversation, NO_CONVERSATION, type Conversation } from "./conversa
 import { foldSurroundings, NO_SURROUNDINGS, type Surroundings } from "./epoch.ts"
 import { EMPTY_INBOX, foldInbox, type Inbox } from "./inbox.ts"
 import type { AssistantItem } from "./items.ts"
-import { foldLedger } from "./ledger.ts"
+import { foldLedger, NO_LEDGER, type Ledger } from "./ledger.ts"
 
 export interface Transcript {
   /** Sequence of the last event folded in; 0 when there is none. */
@@ -33,7 +32,7 @@ export interface Transcript {
   readonly surroundings: Surroundings
   readonly compactions: Compactions
   /** What must survive a compaction. */
-  readonly ledger: LedgerState
+  readonly ledger: Ledger
 }
 
 /** What people have chosen for the session, and its list of work. */
@@ -53,7 +52,7 @@ export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Tr
   calls: NO_CALLS,
   surroundings: NO_SURROUNDINGS,
   compactions: noCompactions(restoration),
-  ledger: EMPTY_LEDGER,
+  ledger: NO_LEDGER,
 })
 
 /** The next value. Events must follow what was folded before, without a gap. */
