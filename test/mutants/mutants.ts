@@ -217,8 +217,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "a receipt is given before the input is safe",
     file: "session/folded-sessions.ts",
-    from: "        written.safe.pipe(",
-    to: "        Effect.void.pipe(",
+    from: "Effect.exit(written.safe)",
+    to: "Effect.exit(Effect.void)",
     killedBy: "test/fault/engine-database.test.ts",
   },
 ]

@@ -41,10 +41,9 @@ import {
 } from "./reading/index.ts"
 import { Scheduler } from "./schedule/index.ts"
 import {
-  admitPrompt,
-  cancelInput,
   DEFAULT_AGENT,
   FoldedSessions,
+  openInbox,
   Settings,
   type SettingsValue,
   type Signals,
@@ -76,6 +75,7 @@ const makeSessions = Effect.gen(function* () {
   const scheduler = yield* Scheduler
   const settings = yield* Settings
   const ids = yield* Ids
+  const inbox = yield* openInbox
   const parts = yield* Effect.context<Parts>()
 
   /** Verbs of the parts need what this engine is made of. */
@@ -135,7 +135,7 @@ const makeSessions = Effect.gen(function* () {
       const id = request.id ?? ids.next("msg_")
       const isFresh = request.id === undefined
       const admission = { id, isFresh, sessionID, prompt: words, delivery, resume }
-      const { answer: receipt, safe } = yield* within(admitPrompt(admission))
+      const { answer: receipt, safe } = yield* inbox.admit(admission)
       if (resume) {
         // A retry is a demand too, for everything that was admitted by now.
         const through = isFresh ? receipt.admittedSeq : (yield* sessions.known(sessionID)).transcript.seq
@@ -243,7 +243,7 @@ const makeSessions = Effect.gen(function* () {
     cancel: (input) =>
       Effect.flatMap(
         fromThrowing(() => readNamed(present(input))),
-        ({ sessionID, id }) => within(cancelInput(sessionID, id)),
+        ({ sessionID, id }) => inbox.cancel(sessionID, id),
       ),
     switchModel: (input) =>
       Effect.gen(function* () {

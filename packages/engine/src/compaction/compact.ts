@@ -9,7 +9,7 @@ import { costOf } from "../domain/cost.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { estimateText } from "../domain/tokens.ts"
 import { ledgerState } from "../domain/transcript/ledger.ts"
-import { ensureEpoch, findModel, Settings, weighRequest, type TurnScene } from "../session/index.ts"
+import { ensureEpoch, findModel, weighRequest, type TurnScene } from "../session/index.ts"
 import { summarise } from "./summarise.ts"
 
 export type CompactionOutcome = "compacted" | "nothing"
@@ -18,10 +18,9 @@ export type CompactionOutcome = "compacted" | "nothing"
 export const compact = (
   scene: TurnScene,
   reason: CompactionReason,
-): Effect.Effect<CompactionOutcome, Failure, Settings> =>
+): Effect.Effect<CompactionOutcome, Failure> =>
   Effect.gen(function* () {
-    const { session, cast } = scene
-    const settings = yield* Settings
+    const { session, cast, settings } = scene
     const history = session.history()
     const { request: tokens, overhead } = weighRequest(history, cast)
     const budget = budgetOf(cast.model, settings.compaction)

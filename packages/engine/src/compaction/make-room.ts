@@ -5,14 +5,14 @@ import { Effect } from "effect"
 import { budgetOf } from "../domain/budget.ts"
 import { isFruitless } from "../domain/compaction.ts"
 import { planPrune } from "../domain/prune.ts"
-import { Settings, weighRequest, type TurnScene } from "../session/index.ts"
+import { weighRequest, type TurnScene } from "../session/index.ts"
 import { compact } from "./compact.ts"
 
 /** Before a step is started: old results go first, then one compaction. */
-export const makeRoom = (scene: TurnScene): Effect.Effect<void, Failure, Settings> =>
+export const makeRoom = (scene: TurnScene): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { session, cast } = scene
-    const { compaction } = yield* Settings
+    const { compaction } = scene.settings
     const budget = budgetOf(cast.model, compaction)
     const tokens = weighRequest(session.history(), cast).request
     if (!compaction.auto || tokens <= budget) return
@@ -35,10 +35,15 @@ const prune = ({ session, cast }: TurnScene, budget: number): Effect.Effect<bool
   })
 
 /** A compaction somebody asked for, at this safe boundary. */
-export const compactOnRequest = (scene: TurnScene): Effect.Effect<void, Failure, Settings> =>
+export const compactOnRequest = (scene: TurnScene): Effect.Effect<void, Failure> =>
+  Effect.suspend(() => {
+    const { requested } = scene.session.transcript().compactions
+    return requested ? answerRequest(scene) : Effect.void
+  })
+
+const answerRequest = (scene: TurnScene): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { session } = scene
-    if (!session.transcript().compactions.requested) return
     if ((yield* compact(scene, "manual")) === "compacted") return
     const error = {
       code: "NOTHING_TO_COMPACT",

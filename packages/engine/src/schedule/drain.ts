@@ -19,9 +19,10 @@ import {
   Casting,
   FoldedSessions,
   Locations,
-  openSession,
+  openSessions,
   Settings,
   type SessionHandle,
+  type SettingsValue,
 } from "../session/index.ts"
 import { resumeCalls, takeTurn } from "../turn/index.ts"
 import type { Demand } from "./drains.ts"
@@ -39,43 +40,54 @@ export interface DrainOptions {
 
 type Lease = Extract<Acquisition, { readonly kind: "acquired" }>
 
-export const drainSession = (options: DrainOptions) =>
-  Effect.scoped(
+/** What drains are made of, found once. */
+export const openDrain = Effect.gen(function* () {
+  const { leases } = yield* Store
+  const sessions = yield* FoldedSessions
+  const withSession = yield* openSessions
+  const workshop: Workshop = {
+    locations: yield* Locations,
+    casting: yield* Casting,
+    settings: yield* Settings,
+  }
+
+  /** Waits while another process is at work here; gives up when that one did the work. */
+  const acquireLease = ({ session, demand, released }: DrainOptions, first: Transcript) =>
     Effect.gen(function* () {
-      const { leases } = yield* Store
-      const standing: Standing = { interruptSeq: 0 }
-      yield* Effect.acquireUseRelease(
-        acquireLease(options, standing),
-        (lease) => (lease === undefined ? Effect.void : drainUnderLease(options, lease, standing)),
+      let transcript = first
+      for (;;) {
+        if (!demand.forced && !hasWork(transcript, released())) {
+          ;({ transcript } = yield* sessions.current(session))
+          if (!hasWork(transcript, released())) return undefined
+        }
+        const acquired = yield* leases.acquire(session)
+        if (acquired.kind === "acquired") return acquired
+        yield* Effect.interruptible(Effect.sleep(LIMITS.leasePollMs))
+        ;({ transcript } = yield* sessions.current(session))
+      }
+    })
+
+  return (options: DrainOptions) =>
+    // What is known here is enough to begin with: the lease says whether there is more.
+    Effect.flatMap(sessions.known(options.session), ({ transcript }) => {
+      const standing: Standing = { interruptSeq: transcript.interruptSeq }
+      const drain = Effect.acquireUseRelease(
+        acquireLease(options, transcript),
+        (lease) =>
+          lease === undefined
+            ? Effect.void
+            : withSession({ fence: lease.fence, released: options.released }, (session) =>
+                drainUnderLease(session, { ...options, ...workshop, lease, standing }),
+              ),
         (lease, exit) => {
           if (lease === undefined) return Effect.void
           // Work that ended well often goes on at once.
           return Exit.isSuccess(exit) ? leases.rest(lease.fence) : leases.release(lease.fence)
         },
       )
-    }),
-  )
-
-/** Waits while another process is at work here; gives up when that one did the work. */
-const acquireLease = ({ session, demand, released, watch }: DrainOptions, standing: Standing) =>
-  Effect.gen(function* () {
-    const { leases } = yield* Store
-    const sessions = yield* FoldedSessions
-    // What is known here is enough to begin with: the lease says whether there is more.
-    let { transcript } = yield* sessions.known(session)
-    standing.interruptSeq = transcript.interruptSeq
-    yield* watch(session, standing)
-    for (;;) {
-      if (!demand.forced && !hasWork(transcript, released())) {
-        ;({ transcript } = yield* sessions.current(session))
-        if (!hasWork(transcript, released())) return undefined
-      }
-      const acquired = yield* leases.acquire(session)
-      if (acquired.kind === "acquired") return acquired
-      yield* Effect.interruptible(Effect.sleep(LIMITS.leasePollMs))
-      ;({ transcript } = yield* sessions.current(session))
-    }
-  })
+      return options.watch(options.session, standing, drain)
+    })
+})
 
 const hasWork = ({ inbox, compactions, calls }: Transcript, released: number): boolean =>
   inputsToRun(inbox, released).length > 0 || compactions.requested || hasAnsweredCall(calls)
@@ -88,31 +100,46 @@ interface Progress {
   resultsToShow: boolean
 }
 
-const drainUnderLease = ({ demand, released }: DrainOptions, { fence, seq }: Lease, standing: Standing) =>
+interface Workshop {
+  readonly locations: Locations["Service"]
+  readonly casting: Casting["Service"]
+  readonly settings: SettingsValue
+}
+
+interface DrainFacts extends Workshop {
+  readonly demand: Demand
+  readonly lease: Lease
+  readonly standing: Standing
+}
+
+const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
   Effect.gen(function* () {
-    const session = yield* openSession({ fence, released })
-    const locations = yield* Locations
-    if (seq > session.transcript().seq) yield* session.refresh
-    standing.fence = fence
+    const { lease, standing } = facts
+    if (lease.seq > session.transcript().seq) yield* session.refresh
+    standing.fence = lease.fence
     standing.interruptSeq = session.transcript().interruptSeq
     yield* settle(session)
-    const progress: Progress = { turns: 0, boundary: "settled", forced: demand.forced, resultsToShow: false }
+    const { forced } = facts.demand
+    const progress: Progress = { turns: 0, boundary: "settled", forced, resultsToShow: false }
     for (;;) {
       const directory = session.transcript().choices.location?.directory ?? ""
-      const ending = yield* locations
-        .within(directory, (location) => drainAt(session, location, progress))
+      const ending = yield* facts.locations
+        .within(directory, (location) => drainAt(session, location, facts, progress))
         .pipe(Effect.tapError((failure) => recordObstacle(session, failure)))
       // The session moved: its next turn belongs to the tools and the context of its new place.
       if (ending === "idle") return
     }
   })
 
-const drainAt = (session: SessionHandle, location: LocationServices, progress: Progress) =>
+const drainAt = (
+  session: SessionHandle,
+  location: LocationServices,
+  { casting, settings }: Workshop,
+  progress: Progress,
+) =>
   Effect.gen(function* () {
-    const { limits } = yield* Settings
-    const casting = yield* Casting
     const setScene = Effect.suspend(() => casting.choose(session.transcript(), location)).pipe(
-      Effect.map((cast) => ({ session, location, cast })),
+      Effect.map((cast) => ({ session, location, cast, settings })),
     )
     const parked = parkedCalls(session.transcript().calls)
     if (parked.length > 0) {
@@ -137,7 +164,7 @@ const drainAt = (session: SessionHandle, location: LocationServices, progress: P
         pendingSteers: pending.filter((input) => input.delivery === "steer").length,
         pendingQueued: pending.filter((input) => input.delivery === "queue").length,
         turns: progress.turns,
-        turnLimit: limits.turnsPerActivity,
+        turnLimit: settings.limits.turnsPerActivity,
       })
       switch (next.kind) {
         case "turn":

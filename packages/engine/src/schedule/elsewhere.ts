@@ -12,7 +12,12 @@ export interface Standing {
   interruptSeq: number
 }
 
-export type Watch = (session: string, standing: Standing) => Effect.Effect<void, never, Scope.Scope>
+/** Looks after a session while `use` runs. */
+export type Watch = <A, E, R>(
+  session: string,
+  standing: Standing,
+  use: Effect.Effect<A, E, R>,
+) => Effect.Effect<A, E, R>
 
 export const openWatch = (
   stop: (session: string) => Effect.Effect<void>,
@@ -30,7 +35,7 @@ export const openWatch = (
         return (yield* sessions.current(session)).transcript.interruptSeq > standing.interruptSeq
       })
 
-    return (session, standing) =>
+    return (session, standing, use) =>
       Effect.suspend(() => {
         let stopped = false
         const look = isOver(session, standing).pipe(
@@ -43,6 +48,6 @@ export const openWatch = (
             return stop(session)
           }),
         )
-        return signals.onForeign(() => void start(look))
+        return signals.onForeign(() => void start(look), use)
       })
   })

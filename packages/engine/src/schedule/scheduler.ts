@@ -8,6 +8,7 @@ import type { Ids } from "../port/ids.ts"
 import { Store } from "../port/store.ts"
 import {
   FoldedSessions,
+  openSessions,
   type Casting,
   type Locations,
   type Settings,
@@ -15,7 +16,7 @@ import {
 } from "../session/index.ts"
 import { AskPermission } from "../turn/index.ts"
 import { openContextRetries } from "./context-retries.ts"
-import { drainSession } from "./drain.ts"
+import { openDrain } from "./drain.ts"
 import { openDrains, type Demand, type Drains } from "./drains.ts"
 import { openWatch } from "./elsewhere.ts"
 import { recoverSession, type LostProcesses } from "./settle.ts"
@@ -74,8 +75,9 @@ const makeScheduler = (recovery: Recovery) =>
 
     const retries = yield* openContextRetries((session) => drains.wake(session))
     const watch = yield* openWatch((session) => Effect.ignore(drains.interrupt(session, Effect.void)))
+    const drain = yield* openDrain
     const drains: Drains = yield* openDrains((session: string, demand: Demand) =>
-      drainSession({ session, demand, released: () => releasedIn(session), watch }).pipe(
+      drain({ session, demand, released: () => releasedIn(session), watch }).pipe(
         Effect.tapError((failure) => afterFailure(session, failure)),
       ),
     )
@@ -142,10 +144,11 @@ const makeScheduler = (recovery: Recovery) =>
 const recoverAll = (drains: Drains, recovery: true | readonly string[]) =>
   Effect.gen(function* () {
     const store = yield* Store
+    const withSession = yield* openSessions
     const lost = yield* store.leases.abandoned
     yield* Effect.forEach(
       lost.filter((session) => recovery === true || recovery.includes(session)),
-      recoverSession,
+      (session) => recoverSession(session, withSession),
       { concurrency: 8, discard: true },
     )
     if (recovery !== true) return

@@ -6,7 +6,7 @@ import { settleLeftovers } from "../domain/leftovers.ts"
 import { parkedCalls, type CallName } from "../domain/transcript/calls.ts"
 import { hasUnfinishedWork } from "../domain/transcript/transcript.ts"
 import { Store } from "../port/store.ts"
-import { openSession, type SessionHandle } from "../session/index.ts"
+import type { SessionHandle, WithSession } from "../session/index.ts"
 
 /** Processes that calls of a lost engine left running. */
 export class LostProcesses extends Context.Service<
@@ -30,22 +30,24 @@ export const settle = (session: SessionHandle): Effect.Effect<void, Failure, Los
   })
 
 /** Settles a session without going on with it. Nothing happens while somebody is at it. */
-export const recoverSession = (id: string) =>
-  Effect.acquireUseRelease(
-    Store.use(({ leases }) => leases.acquire(id)),
-    (lease) =>
-      lease.kind === "held"
-        ? Effect.void
-        : Effect.scoped(
-            Effect.gen(function* () {
-              const session = yield* openSession({ fence: lease.fence, released: () => 0 })
-              yield* session.refresh
-              yield* settle(session)
-              if (lease.abandoned) yield* reportUnfinished(session)
-            }),
-          ),
-    (lease) => (lease.kind === "held" ? Effect.void : Store.use(({ leases }) => leases.release(lease.fence))),
-  )
+export const recoverSession = (id: string, withSession: WithSession) =>
+  Effect.gen(function* () {
+    const { leases } = yield* Store
+    yield* Effect.acquireUseRelease(
+      leases.acquire(id),
+      (lease) =>
+        lease.kind === "held"
+          ? Effect.void
+          : withSession({ fence: lease.fence, released: () => 0 }, (session) =>
+              Effect.gen(function* () {
+                yield* session.refresh
+                yield* settle(session)
+                if (lease.abandoned) yield* reportUnfinished(session)
+              }),
+            ),
+      (lease) => (lease.kind === "held" ? Effect.void : leases.release(lease.fence)),
+    )
+  })
 
 /** Not gone on with, and not silent either: the session shows as interrupted until somebody runs it. */
 const reportUnfinished = (session: SessionHandle): Effect.Effect<void, Failure> =>

@@ -4,7 +4,7 @@
  * last few do.
  */
 import { Failure, type DurableEvent, type StoredEvent } from "@meridian/protocol"
-import { Clock, Context, Effect, Layer, Semaphore, type Scope } from "effect"
+import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 
 import { unreachable } from "../domain/assert.ts"
 import { createEstimator, type Estimator } from "../domain/budget.ts"
@@ -76,14 +76,25 @@ export class FoldedSessions extends Context.Service<
     readonly claim: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<Written<A>, Failure | Taken>
     /** Lets go of a session that was deleted. */
     readonly forget: (session: string) => Effect.Effect<void>
-    /** Stays folded until the scope closes; the value is always the newest one known. */
-    readonly keep: (session: string) => Effect.Effect<() => History, Failure, Scope.Scope>
+    /** Stays folded while it is used; the value is always the newest one known. */
+    readonly keep: <A, E, R>(
+      session: string,
+      use: (history: () => History) => Effect.Effect<A, E, R>,
+    ) => Effect.Effect<A, E | Failure, R>
   }
 >()("meridian/FoldedSessions") {
   static readonly layer: Layer.Layer<FoldedSessions, never, Store | Signals> = Layer.effect(
     FoldedSessions,
     Effect.suspend(() => makeFoldedSessions),
   )
+}
+
+interface Asked<A, E> {
+  readonly decide: Decide<A>
+  /** What to do when a name the decision brings stands for something else. */
+  readonly onTaken: (claim: Claim) => Effect.Effect<never, E>
+  /** The session need not be there. */
+  readonly creates: boolean
 }
 
 interface Appended<A> extends Written<A> {
@@ -181,11 +192,11 @@ const makeFoldedSessions = Effect.gen(function* () {
       return isKnown(entry) ? Effect.succeed(entry.history) : current(session)
     })
 
-  const decideAndAppend = <A>(
+  const decideAndAppend = <A, E>(
     entry: Folded,
     { fence, durability }: Destination,
-    decide: Decide<A>,
-  ): Effect.Effect<Appended<A>, Failure | Taken> =>
+    { decide, onTaken }: Asked<A, E>,
+  ): Effect.Effect<Appended<A>, Failure | E> =>
     Effect.gen(function* () {
       const { session } = entry
       for (let made = 0; made < MOST_DECISIONS; made += 1) {
@@ -218,7 +229,7 @@ const makeFoldedSessions = Effect.gen(function* () {
           case "fenced":
             return yield* Effect.fail(new Failure("FENCED", { session }))
           case "taken":
-            return yield* Effect.fail({ _tag: "Taken", claim: appended.claim } as const)
+            return yield* onTaken(appended.claim)
           default:
             return unreachable(appended)
         }
@@ -234,53 +245,46 @@ const makeFoldedSessions = Effect.gen(function* () {
       return Effect.fail(new Failure("SESSION_NOT_FOUND", { session }))
     })
 
+  /** Stays folded while it is used. */
+  const using = <A, E, R>(entry: Folded, use: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+    entry.users += 1
+    return Effect.onExitPrimitive(use, () => {
+      entry.users -= 1
+      return undefined
+    })
+  }
+
   /** What is stored is also folded in: nobody leaves between the two. */
-  const inTurn = <A, E>(session: string, use: (entry: Folded) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  const append = <A, E>(to: Destination, asked: Asked<A, E>): Effect.Effect<Appended<A>, Failure | E> =>
     Effect.uninterruptible(
       Effect.suspend(() => {
-        const entry = entryOf(session)
-        entry.users += 1
-        return Effect.ensuring(
-          entry.turn.withPermit(use(entry)),
-          Effect.sync(() => {
-            entry.users -= 1
-          }),
-        )
+        const entry = entryOf(to.session)
+        const appending = decideAndAppend(entry, to, asked)
+        const ready = asked.creates || isKnown(entry)
+        return using(entry, entry.turn.withPermit(ready ? appending : Effect.andThen(load(entry), appending)))
       }),
-    )
-
-  const append = <A>(to: Destination, decide: Decide<A>): Effect.Effect<Appended<A>, Failure | Taken> =>
-    inTurn(to.session, (entry) =>
-      isKnown(entry)
-        ? decideAndAppend(entry, to, decide)
-        : Effect.flatMap(load(entry), () => decideAndAppend(entry, to, decide)),
     )
 
   const tell = (session: string, { isNew }: Appended<unknown>): void => {
     if (isNew) signals.tell(session)
   }
 
-  const atOnce = <A, E>(
-    session: string,
-    appended: Effect.Effect<Appended<A>, E>,
-  ): Effect.Effect<Written<A>, E> =>
-    Effect.map(appended, (written) => {
-      tell(session, written)
+  const atOnce = <A, E>(to: Destination, asked: Asked<A, E>): Effect.Effect<Written<A>, Failure | E> =>
+    Effect.map(append(to, asked), (written) => {
+      tell(to.session, written)
       return written
     })
 
   /** Nobody is told of what is not safe yet: whoever acts on it would be faster than the answer. */
-  const untilSafe = <A>(
-    session: string,
-    appended: Effect.Effect<Appended<A>, Failure | Taken>,
-  ): Effect.Effect<A, Failure> =>
+  const untilSafe = <A>(to: Destination, asked: Asked<A, never>): Effect.Effect<A, Failure> =>
     Effect.uninterruptible(
-      Effect.flatMap(neverTaken(appended), (written) =>
-        written.safe.pipe(
-          Effect.ensuring(Effect.sync(() => tell(session, written))),
-          Effect.as(written.answer),
-        ),
-      ),
+      Effect.gen(function* () {
+        const written = yield* append(to, asked)
+        const safe = yield* Effect.exit(written.safe)
+        tell(to.session, written)
+        yield* safe
+        return written.answer
+      }),
     )
 
   return FoldedSessions.of({
@@ -292,39 +296,26 @@ const makeFoldedSessions = Effect.gen(function* () {
       }),
     known,
     current,
-    claim: (to, decide) => atOnce(to.session, append(to, decide)),
-    intend: (to, decide) => atOnce(to.session, neverTaken(append(to, decide))),
-    write: (to, decide) => untilSafe(to.session, append(to, decide)),
-    create: (to, decide) =>
-      untilSafe(
-        to.session,
-        inTurn(to.session, (entry) => decideAndAppend(entry, to, decide)),
-      ),
-    keep: (session) =>
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          const entry = entryOf(session)
-          entry.users += 1
-          return entry
-        }),
-        (entry) =>
-          Effect.sync(() => {
-            entry.users -= 1
-          }),
-      ).pipe(
-        Effect.tap((entry) => (isKnown(entry) ? Effect.void : load(entry))),
-        Effect.map((entry) => () => entry.history),
-      ),
+    claim: (to, decide) => atOnce(to, { decide, onTaken: failTaken, creates: false }),
+    intend: (to, decide) => atOnce(to, { decide, onTaken: neverTaken, creates: false }),
+    write: (to, decide) => untilSafe(to, { decide, onTaken: neverTaken, creates: false }),
+    create: (to, decide) => untilSafe(to, { decide, onTaken: neverTaken, creates: true }),
+    keep: (session, use) =>
+      Effect.suspend(() => {
+        const entry = entryOf(session)
+        const history = (): History => entry.history
+        return using(entry, isKnown(entry) ? use(history) : Effect.flatMap(load(entry), () => use(history)))
+      }),
   })
 })
 
 const notFound = (session: string): Failure => new Failure("SESSION_NOT_FOUND", { session })
 
+const failTaken = (claim: Claim): Effect.Effect<never, Taken> => Effect.fail({ _tag: "Taken", claim })
+
 /** Names that were made for the occasion are nobody else's. */
-const neverTaken = <A>(written: Effect.Effect<A, Failure | Taken>): Effect.Effect<A, Failure> =>
-  Effect.catchTag(written, "Taken", ({ claim: { kind, id } }) =>
-    Effect.die(new Error(`the ${kind} id ${id} was made for this and is taken`)),
-  )
+const neverTaken = ({ kind, id }: Claim): Effect.Effect<never> =>
+  Effect.die(new Error(`the ${kind} id ${id} was made for this and is taken`))
 
 const numbered = (events: readonly DurableEvent[], after: number, time: number): readonly StoredEvent[] =>
   events.map(({ type, data }, index) => {

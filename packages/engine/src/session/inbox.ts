@@ -14,33 +14,60 @@ export interface PromptAdmission extends AdmissionRequest {
   readonly isFresh: boolean
 }
 
-/** Admits, or answers an exact retry with the first receipt, which may be given to the caller once it is safe. */
-export const admitPrompt = (
-  request: PromptAdmission,
-): Effect.Effect<Written<Receipt>, Failure, Store | FoldedSessions | Settings> =>
-  Effect.gen(function* () {
+export interface InboxVerbs {
+  /** Admits, or answers an exact retry with the first receipt, which may be given to the caller once it is safe. */
+  readonly admit: (request: PromptAdmission) => Effect.Effect<Written<Receipt>, Failure>
+  readonly cancel: (session: string, id: string) => Effect.Effect<Receipt, Failure>
+}
+
+export const openInbox: Effect.Effect<InboxVerbs, never, Store | FoldedSessions | Settings> = Effect.gen(
+  function* () {
     const store = yield* Store
-    const { claim } = yield* FoldedSessions
+    const sessions = yield* FoldedSessions
     const { limits } = yield* Settings
-    for (let usedByMessage = false; ;) {
-      const earlier = request.isFresh ? undefined : yield* store.input(request.id)
-      const facts = {
-        earlier,
-        limit: limits.pendingInputs,
-        usedByMessage: usedByMessage && earlier === undefined,
-      }
-      const admitted = yield* Effect.catchTag(
-        claim({ session: request.sessionID, durability: "acknowledged" }, ({ inbox }) =>
-          admission(request, { ...facts, pending: inbox.size }),
-        ),
-        "Taken",
-        () => Effect.succeed(undefined),
-      )
-      if (admitted !== undefined) return admitted
-      // Somebody was faster, or the id names a message that is no input: look again.
-      usedByMessage = true
-    }
-  })
+
+    const admit: InboxVerbs["admit"] = (request) =>
+      Effect.gen(function* () {
+        for (let usedByMessage = false; ;) {
+          const earlier = request.isFresh ? undefined : yield* store.input(request.id)
+          const facts = {
+            earlier,
+            limit: limits.pendingInputs,
+            usedByMessage: usedByMessage && earlier === undefined,
+          }
+          const admitted = yield* Effect.catchTag(
+            sessions.claim({ session: request.sessionID, durability: "acknowledged" }, ({ inbox }) =>
+              admission(request, { ...facts, pending: inbox.size }),
+            ),
+            "Taken",
+            () => Effect.succeed(undefined),
+          )
+          if (admitted !== undefined) return admitted
+          // Somebody was faster, or the id names a message that is no input: look again.
+          usedByMessage = true
+        }
+      })
+
+    const cancel: InboxVerbs["cancel"] = (session, id) =>
+      Effect.gen(function* () {
+        yield* sessions.current(session)
+        const receipt = yield* store.input(id)
+        const notFound = new Failure("INPUT_NOT_FOUND", { session, input: id })
+        if (receipt === undefined) return yield* Effect.fail(notFound)
+        return yield* sessions.write({ session, durability: "acknowledged" }, ({ inbox }) =>
+          inbox.has(id)
+            ? {
+                kind: "append",
+                events: [{ type: "session.next.prompt.cancelled.1", data: { messageID: messageId(id) } }],
+                answer: ([stored]) => ({ ...receipt, cancelledSeq: stored?.seq ?? 0 }),
+              }
+            : { kind: "refuse", failure: notFound },
+        )
+      })
+
+    return { admit, cancel }
+  },
+)
 
 const admission = (request: PromptAdmission, facts: InboxFacts): Decision<Receipt> => {
   const { id, sessionID, prompt, delivery, resume } = request
@@ -81,24 +108,3 @@ const admission = (request: PromptAdmission, facts: InboxFacts): Decision<Receip
       return unreachable(decision)
   }
 }
-
-export const cancelInput = (
-  sessionID: string,
-  id: string,
-): Effect.Effect<Receipt, Failure, Store | FoldedSessions> =>
-  Effect.gen(function* () {
-    const { write, current } = yield* FoldedSessions
-    yield* current(sessionID)
-    const receipt = yield* Store.use(({ input }) => input(id))
-    const notFound = new Failure("INPUT_NOT_FOUND", { session: sessionID, input: id })
-    if (receipt === undefined) return yield* Effect.fail(notFound)
-    return yield* write({ session: sessionID, durability: "acknowledged" }, ({ inbox }) =>
-      inbox.has(id)
-        ? {
-            kind: "append",
-            events: [{ type: "session.next.prompt.cancelled.1", data: { messageID: messageId(id) } }],
-            answer: ([stored]) => ({ ...receipt, cancelledSeq: stored?.seq ?? 0 }),
-          }
-        : { kind: "refuse", failure: notFound },
-    )
-  })

@@ -2,9 +2,10 @@
 export { Casting, findModel, isOutdated, type Cast } from "./cast.ts"
 export { ensureEpoch, followContext, type ContextUpdate } from "./epochs.ts"
 export { FoldedSessions, type Decision } from "./folded-sessions.ts"
+export { openInbox } from "./inbox.ts"
 export { Locations, locationsLayer } from "./locations.ts"
 export { buildRequest, weighRequest } from "./request.ts"
-export { openSession, type SessionHandle } from "./session-handle.ts"
+export { openSessions, type SessionHandle, type WithSession } from "./session-handle.ts"
 export {
   BUILT_IN_AGENTS,
   DEFAULT_AGENT,
@@ -15,4 +16,3 @@ export {
 } from "./settings.ts"
 export { Signals } from "./signals.ts"
 export type { TurnScene } from "./turn-scene.ts"
-export { admitPrompt, cancelInput } from "./inbox.ts"

@@ -9,7 +9,7 @@ import {
   type LiveEvent,
   type MessageId,
 } from "@meridian/protocol"
-import { Effect, type Scope } from "effect"
+import { Effect } from "effect"
 
 import { inputsToRun, type WaitingInput } from "../domain/transcript/inbox.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
@@ -45,41 +45,47 @@ export interface SessionHandle {
   readonly newCompaction: () => string
 }
 
-export const openSession = (options: {
-  readonly fence: Fence
-  readonly released: () => number
-}): Effect.Effect<SessionHandle, Failure, FoldedSessions | Signals | Ids | Scope.Scope> =>
-  Effect.gen(function* () {
-    const { fence, released } = options
-    const id = fence.session
+/** The session stays folded as long as `use` runs. */
+export type WithSession = <A, E, R>(
+  options: { readonly fence: Fence; readonly released: () => number },
+  use: (session: SessionHandle) => Effect.Effect<A, E, R>,
+) => Effect.Effect<A, E | Failure, R>
+
+export const openSessions: Effect.Effect<WithSession, never, FoldedSessions | Signals | Ids> = Effect.gen(
+  function* () {
     const sessions = yield* FoldedSessions
     const signals = yield* Signals
     const ids = yield* Ids
-    const history = yield* sessions.keep(id)
-    const transcript = (): Transcript => history().transcript
-    const decide: SessionHandle["decide"] = (decision) =>
-      sessions.write({ session: id, fence, durability: "progress" }, decision)
-    const decideToAct: SessionHandle["decideToAct"] = (decision) =>
-      sessions.write({ session: id, fence, durability: "act" }, decision)
-    return {
-      id,
-      fence,
-      history,
-      transcript,
-      refresh: Effect.map(sessions.current(id), (current) => current.transcript),
-      released,
-      inputs: () => inputsToRun(transcript().inbox, released()),
-      append: (events) => decide(() => ({ kind: "append", events, answer: () => undefined })),
-      intend: (events) =>
-        sessions.intend({ session: id, fence, durability: "act" }, () => ({
-          kind: "append",
-          events,
-          answer: () => undefined,
-        })),
-      decide,
-      decideToAct,
-      publish: (event) => signals.publishLive(id, event),
-      newMessage: () => messageId(ids.next("msg_")),
-      newCompaction: () => ids.next("cmp_"),
+
+    const openSession = (fence: Fence, released: () => number, history: () => History): SessionHandle => {
+      const id = fence.session
+      const transcript = (): Transcript => history().transcript
+      const decide: SessionHandle["decide"] = (decision) =>
+        sessions.write({ session: id, fence, durability: "progress" }, decision)
+      return {
+        id,
+        fence,
+        history,
+        transcript,
+        refresh: Effect.map(sessions.current(id), (current) => current.transcript),
+        released,
+        inputs: () => inputsToRun(transcript().inbox, released()),
+        append: (events) => decide(() => ({ kind: "append", events, answer: () => undefined })),
+        intend: (events) =>
+          sessions.intend({ session: id, fence, durability: "act" }, () => ({
+            kind: "append",
+            events,
+            answer: () => undefined,
+          })),
+        decide,
+        decideToAct: (decision) => sessions.write({ session: id, fence, durability: "act" }, decision),
+        publish: (event) => signals.publishLive(id, event),
+        newMessage: () => messageId(ids.next("msg_")),
+        newCompaction: () => ids.next("cmp_"),
+      }
     }
-  })
+
+    return ({ fence, released }, use) =>
+      sessions.keep(fence.session, (history) => use(openSession(fence, released, history)))
+  },
+)

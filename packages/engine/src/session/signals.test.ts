@@ -66,9 +66,11 @@ test("an append of this process reaches those who watch its session, and nobody 
       const a = yield* counting(signals, "a")
       const b = yield* counting(signals, "b")
       let foreign = 0
-      yield* signals.onForeign(() => (foreign += 1))
-      signals.tell("a")
-      yield* TestClock.adjust(1)
+      const told = Effect.andThen(
+        Effect.sync(() => signals.tell("a")),
+        TestClock.adjust(1),
+      )
+      yield* signals.onForeign(() => (foreign += 1), told)
       expect([a(), b(), foreign]).toEqual([1, 0, 0])
     }),
   ))

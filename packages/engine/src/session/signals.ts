@@ -21,8 +21,8 @@ export class Signals extends Context.Service<
   {
     /** Appends to one session, made here or elsewhere. */
     readonly watch: (session: string) => Effect.Effect<Watch, never, Scope.Scope>
-    /** Appends of other processes, to whichever session. Called at once: it must be quick and not fail. */
-    readonly onForeign: (look: () => void) => Effect.Effect<void, never, Scope.Scope>
+    /** While `use` runs: appends of other processes, to whichever session. Called at once: it must be quick and not fail. */
+    readonly onForeign: <A, E, R>(look: () => void, use: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Every append, with the session where that is known. Called at once: it must be quick and not fail. */
     readonly onChange: (
       look: (session: string | undefined) => void,
@@ -110,11 +110,14 @@ const makeSignals = (): Effect.Effect<Signals["Service"], never, Store | Scope.S
           }),
           ({ leave }) => Effect.sync(leave),
         ).pipe(Effect.tap(follow)),
-      onForeign: (look) =>
-        Effect.acquireRelease(
-          Effect.sync(() => void foreign.add(look)),
-          () => Effect.sync(() => foreign.delete(look)),
-        ).pipe(Effect.tap(follow)),
+      onForeign: (look, use) =>
+        Effect.suspend(() => {
+          foreign.add(look)
+          return Effect.onExitPrimitive(following ? use : Effect.andThen(follow, use), () => {
+            foreign.delete(look)
+            return undefined
+          })
+        }),
       onChange: (look) =>
         Effect.acquireRelease(
           Effect.sync(() => void everyone.add(look)),

@@ -1,10 +1,12 @@
 import type { LocationServices } from "../port/location.ts"
 import type { Cast } from "./cast.ts"
 import type { SessionHandle } from "./session-handle.ts"
+import type { SettingsValue } from "./settings.ts"
 
 /** One session at one Location, with those who take part in the turn that is about to be taken. */
 export interface TurnScene {
   readonly session: SessionHandle
   readonly location: LocationServices
   readonly cast: Cast
+  readonly settings: SettingsValue
 }

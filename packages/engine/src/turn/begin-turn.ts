@@ -12,12 +12,10 @@ import { inputsToRun, type WaitingInput } from "../domain/transcript/inbox.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import {
   isOutdated,
-  Settings,
   weighRequest,
   type Cast,
   type ContextUpdate,
   type Decision,
-  type SettingsValue,
   type TurnScene,
 } from "../session/index.ts"
 
@@ -41,18 +39,17 @@ export const beginTurn = (
   scene: TurnScene,
   occasion: Occasion,
   update: ContextUpdate | undefined,
-): Effect.Effect<Beginning, Failure, Settings> =>
-  Effect.flatMap(Settings, (settings) => {
+): Effect.Effect<Beginning, Failure> =>
+  Effect.suspend(() => {
     const step = scene.session.newMessage()
     const released = scene.session.released()
     return scene.session.decide((transcript) =>
-      decideBeginning({ ...scene, ...occasion, update, settings, step, released }, transcript),
+      decideBeginning({ ...scene, ...occasion, update, step, released }, transcript),
     )
   })
 
 interface BeginningFacts extends TurnScene, Occasion {
   readonly update: ContextUpdate | undefined
-  readonly settings: SettingsValue
   /** The id of the step, if it is started. */
   readonly step: MessageId
   readonly released: number

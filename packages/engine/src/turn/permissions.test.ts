@@ -10,7 +10,7 @@ import { createMachine, type Life } from "../../../../test/engine-life.ts"
 import { makeDirectory } from "../../../../test/engine-scene.ts"
 import { Ids } from "../port/ids.ts"
 import { Store } from "../port/store.ts"
-import { FoldedSessions, openSession, Signals } from "../session/index.ts"
+import { FoldedSessions, openSessions, Signals } from "../session/index.ts"
 import { sqliteStore } from "../store/sqlite/store.ts"
 import { AskPermission } from "./permissions.ts"
 
@@ -49,36 +49,40 @@ test("an answer that arrives after the session was taken over lets nothing act",
     }))
     const acquired = yield* store.leases.acquire("ses_1")
     if (acquired.kind !== "acquired") throw new Error("the lease is free")
-    const session = yield* openSession({ fence: acquired.fence, released: () => 0 })
-    yield* session.append([
-      { type: "session.next.step.started.1", data: { assistantMessageID, agent: "build", model: "m" } },
-      {
-        type: "session.next.tool.called.1",
-        data: { assistantMessageID, callID: "c1", tool: "act", input: {} },
-      },
-    ])
-    const asker = {
-      session,
-      rules: [{ action: "*", resource: "*", effect: "ask" } as const],
-      project: directory,
-      messageID: assistantMessageID,
-      callID: "c1",
-    }
-    const answered = yield* Effect.forkScoped(
-      Effect.flip(permissions.ask(asker, { action: "act", resources: ["x"], title: "Act" })),
-      { startImmediately: true },
+    const withSession = yield* openSessions
+    yield* withSession({ fence: acquired.fence, released: () => 0 }, (session) =>
+      Effect.gen(function* () {
+        yield* session.append([
+          { type: "session.next.step.started.1", data: { assistantMessageID, agent: "build", model: "m" } },
+          {
+            type: "session.next.tool.called.1",
+            data: { assistantMessageID, callID: "c1", tool: "act", input: {} },
+          },
+        ])
+        const asker = {
+          session,
+          rules: [{ action: "*", resource: "*", effect: "ask" } as const],
+          project: directory,
+          messageID: assistantMessageID,
+          callID: "c1",
+        }
+        const answered = yield* Effect.forkScoped(
+          Effect.flip(permissions.ask(asker, { action: "act", resources: ["x"], title: "Act" })),
+          { startImmediately: true },
+        )
+        const [request] = yield* permissions.list()
+        // Another process takes us for gone and has the session now; it has not settled anything yet.
+        mine.freeze()
+        const other = yield* Layer.build(storeOf(machine.start()))
+        const taken = yield* Effect.provide(
+          Store.use(({ leases }) => leases.acquire("ses_1")),
+          other,
+        )
+        expect(taken).toMatchObject({ kind: "acquired", abandoned: true })
+        yield* permissions.reply({ requestID: request?.id ?? "", reply: "once" })
+        expect(yield* Fiber.join(answered)).toMatchObject({ code: "FENCED" })
+      }),
     )
-    const [request] = yield* permissions.list()
-    // Another process takes us for gone and has the session now; it has not settled anything yet.
-    mine.freeze()
-    const other = yield* Layer.build(storeOf(machine.start()))
-    const taken = yield* Effect.provide(
-      Store.use(({ leases }) => leases.acquire("ses_1")),
-      other,
-    )
-    expect(taken).toMatchObject({ kind: "acquired", abandoned: true })
-    yield* permissions.reply({ requestID: request?.id ?? "", reply: "once" })
-    expect(yield* Fiber.join(answered)).toMatchObject({ code: "FENCED" })
   })
   await Effect.runPromiseWith(mine.references)(Effect.scoped(Effect.provide(program, parts)))
   rmSync(base, { recursive: true, force: true })

@@ -8,7 +8,7 @@ import { Cause, Effect, Exit, Fiber, Random } from "effect"
 import { LIMITS } from "../domain/limits.ts"
 import { decideRetry } from "../domain/retry.ts"
 import { isRetryable, ModelFailure } from "../port/model.ts"
-import { buildRequest, Settings, type TurnScene } from "../session/index.ts"
+import { buildRequest, type TurnScene } from "../session/index.ts"
 import { createCalls, type Calls } from "./calls.ts"
 import type { AskPermission } from "./permissions.ts"
 import { createRecorder, type Recorder } from "./recorder.ts"
@@ -23,15 +23,14 @@ export type TurnOutcome =
 export const runTurn = (
   scene: TurnScene,
   step: MessageId,
-): Effect.Effect<TurnOutcome, Failure, Settings | AskPermission> =>
+): Effect.Effect<TurnOutcome, Failure, AskPermission> =>
   Effect.gen(function* () {
-    const { session } = scene
-    const { retry } = yield* Settings
+    const { session, settings } = scene
     for (let number = 1; ; number += 1) {
       const attempt = yield* runAttempt(scene, step)
       if (attempt.kind === "ended") return { kind: "ended", resultsToShow: attempt.calls > 0 } as const
       const { kind, retryAfterMs } = attempt.failure.facts
-      const decision = decideRetry(retry, {
+      const decision = decideRetry(settings.retry, {
         attempt: number,
         retryable: isRetryable(kind),
         visibleOutput: attempt.visible,

@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { compact, makeRoom } from "../compaction/index.ts"
 import { choosePromotions } from "../domain/promotion.ts"
 import { openStepOf } from "../domain/transcript/transcript.ts"
-import { followContext, Settings, type TurnScene } from "../session/index.ts"
+import { followContext, type TurnScene } from "../session/index.ts"
 import { beginTurn, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
 import type { AskPermission } from "./permissions.ts"
 import { runTurn, stepStopped } from "./run-turn.ts"
@@ -20,11 +20,10 @@ export type TurnTaken =
 export const takeTurn = (
   scene: TurnScene,
   occasion: Occasion,
-): Effect.Effect<TurnTaken, Failure, Settings | AskPermission> =>
+): Effect.Effect<TurnTaken, Failure, AskPermission> =>
   Effect.gen(function* () {
     const { session, cast } = scene
-    const { limits } = yield* Settings
-    const update = yield* followContext(scene, newestPrompt(scene, occasion, limits.steerBatch))
+    const update = yield* followContext(scene, newestPrompt(scene, occasion))
     const beginning = yield* beginTurn(scene, occasion, update)
     if (beginning.kind !== "begun") return beginning
     const { promoted } = beginning
@@ -43,8 +42,8 @@ export const takeTurn = (
   }).pipe(Effect.onInterrupt(() => stopOpenStep(scene)))
 
 /** Rules are chosen by the newest prompt: the one that is about to become visible, else the last one that did. */
-const newestPrompt = ({ session }: TurnScene, { boundary }: Occasion, batch: number): string =>
-  choosePromotions(session.inputs(), boundary, batch).at(-1)?.prompt.text ??
+const newestPrompt = ({ session, settings: { limits } }: TurnScene, { boundary }: Occasion): string =>
+  choosePromotions(session.inputs(), boundary, limits.steerBatch).at(-1)?.prompt.text ??
   session.transcript().conversation.userTexts.at(-1) ??
   ""
 

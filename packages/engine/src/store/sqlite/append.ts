@@ -71,21 +71,6 @@ export const createAppend = ({ database, projector, atWork }: AppendOptions): St
     return typeof key === "number" ? undefined : key
   }
 
-  const commit = (append: Append): Effect.Effect<Refusal | undefined, Failure> => {
-    if (append.events.length === 0) return database.ask(() => prove(append))
-    return Effect.suspend(() =>
-      // Nobody else would join a commit.
-      atWork() <= 1
-        ? database.ask(() => database.transact(() => store(append)))
-        : Effect.callback((resume) =>
-            group.join(() => store(append), {
-              committed: (refusal) => resume(Effect.succeed(refusal)),
-              failed: (cause) => resume(database.fail(cause)),
-            }),
-          ),
-    )
-  }
-
   /** In place where nobody could work meanwhile; whoever is about to act is at work itself. */
   const flush = (append: Append): Effect.Effect<void, Failure> =>
     Effect.suspend(() => {
@@ -93,15 +78,24 @@ export const createAppend = ({ database, projector, atWork }: AppendOptions): St
       return database.flush(others <= 0 && !bringsWork(append))
     })
 
+  const committed = (append: Append): Appended => ({
+    kind: "committed",
+    safe: append.durability === "progress" ? Effect.void : flush(append),
+  })
+
   return (append) =>
-    Effect.map(
-      commit(append),
-      (refusal) =>
-        refusal ?? {
-          kind: "committed",
-          safe: append.durability === "progress" ? Effect.void : flush(append),
-        },
-    )
+    Effect.suspend(() => {
+      if (append.events.length === 0) return database.ask(() => prove(append) ?? committed(append))
+      // Nobody else would join a commit.
+      if (atWork() <= 1)
+        return database.ask(() => database.transact(() => store(append)) ?? committed(append))
+      return Effect.callback((resume) =>
+        group.join(() => store(append), {
+          committed: (refusal) => resume(Effect.succeed(refusal ?? committed(append))),
+          failed: (cause) => resume(database.fail(cause)),
+        }),
+      )
+    })
 }
 
 type Refusal = Exclude<Appended, { readonly kind: "committed" }>
