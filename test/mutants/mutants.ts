@@ -32,7 +32,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "an overflow after visible output is compacted and sent again",
     file: "turn/run-turn.ts",
-    from: `kind === "overflow" && !attempt.visible`,
+    from: `kind === "overflow" && !visible`,
     to: `kind === "overflow"`,
     killedBy: "test/behaviour/engine-compaction.test.ts",
   },
@@ -40,7 +40,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "the chain ends before the caller of a prompt has its receipt",
     file: "schedule/drains.ts",
-    from: "if (chain.next === undefined) yield* everyoneAnswered(chain)",
+    from: "if (chain.next === undefined && chain.unanswered.size > 0) yield* everyoneAnswered(chain)",
     to: "",
     killedBy: "packages/engine/src/schedule/drains.test.ts",
   },
@@ -132,7 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "an attempt is repeated after output was visible",
     file: "turn/run-turn.ts",
-    from: "visibleOutput: attempt.visible",
+    from: "visibleOutput: visible",
     to: "visibleOutput: false",
     killedBy: "test/behaviour/engine-turns.test.ts",
   },
@@ -210,15 +210,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "a decision is not made again on what another process wrote",
     file: "session/folded-sessions.ts",
-    from: `          case "moved":\n            yield* catchUp(entry)\n`,
-    to: `          case "moved":\n`,
+    from: "Effect.flatMap(catchUp(entry), () => {\n      if (seqOf(entry.history) === after)",
+    to: "Effect.suspend(() => {\n      if (seqOf(entry.history) === after)",
     killedBy: "test/behaviour/engine-execution.test.ts",
   },
   {
     says: "a receipt is given before the input is safe",
     file: "session/folded-sessions.ts",
-    from: "Effect.exit(written.safe)",
-    to: "Effect.exit(Effect.void)",
+    from: "Effect.as(written.safe, written.answer)",
+    to: "Effect.as(Effect.void, written.answer)",
     killedBy: "test/fault/engine-database.test.ts",
   },
 ]

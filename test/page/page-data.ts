@@ -8,6 +8,7 @@ import type { Page } from "playwright-core"
 
 import { createAppend } from "../../packages/engine/src/store/sqlite/append.ts"
 import { openDatabase } from "../../packages/engine/src/store/sqlite/database.ts"
+import { createEventReader } from "../../packages/engine/src/store/sqlite/events.ts"
 import { createProjector } from "../../packages/engine/src/store/sqlite/projector.ts"
 import type { HttpScene } from "../http-scene.ts"
 
@@ -49,6 +50,7 @@ export const writeMessages = (file: string, count: number): void => {
   const append = createAppend({
     database,
     projector: createProjector(database.raw),
+    keyOf: createEventReader(database).keyOf,
     atWork: () => 0,
   })
   const written = append({

@@ -108,11 +108,10 @@ const makeSessions = Effect.gen(function* () {
     )
 
   const requireSession = (id: unknown): Effect.Effect<string, Failure> =>
-    Effect.gen(function* () {
-      const session = yield* fromThrowing(() => readSessionId(id))
-      yield* sessions.exists(session)
-      return session
-    })
+    Effect.flatMap(
+      fromThrowing(() => readSessionId(id)),
+      (session) => Effect.as(sessions.exists(session), session),
+    )
 
   const create = (input: CreateInput): Effect.Effect<SessionInfo, Failure> =>
     Effect.gen(function* () {

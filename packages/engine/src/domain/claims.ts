@@ -6,10 +6,11 @@ export type Claim =
   | { readonly kind: "request"; readonly id: string }
 
 /** A session claims its own id by being the first to append to it. */
+export const claimOf = (event: DurableEvent): Claim | undefined => {
+  if (event.type === "session.next.prompt.admitted.1") return { kind: "input", id: event.data.messageID }
+  if (event.type === "session.next.permission.asked.1") return { kind: "request", id: event.data.requestID }
+  return undefined
+}
+
 export const claimsOf = (events: readonly DurableEvent[]): readonly Claim[] =>
-  events.flatMap((event): readonly Claim[] => {
-    if (event.type === "session.next.prompt.admitted.1") return [{ kind: "input", id: event.data.messageID }]
-    if (event.type === "session.next.permission.asked.1")
-      return [{ kind: "request", id: event.data.requestID }]
-    return []
-  })
+  events.flatMap((event) => claimOf(event) ?? [])

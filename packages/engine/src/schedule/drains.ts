@@ -83,7 +83,7 @@ export const openDrains = <R>(
         // Whoever asked has its answer first, so it can wait for the work before that can fail.
         if (chain.unanswered.size === 0) yield* Effect.yieldNow
         for (;;) {
-          if (chain.next === undefined) yield* everyoneAnswered(chain)
+          if (chain.next === undefined && chain.unanswered.size > 0) yield* everyoneAnswered(chain)
           const runs = chain.next
           if (runs === undefined) break
           delete chain.next
@@ -114,7 +114,6 @@ export const openDrains = <R>(
 
     const everyoneAnswered = (chain: Chain): Effect.Effect<void> =>
       Effect.gen(function* () {
-        if (chain.unanswered.size === 0) return
         for (const answered of chain.unanswered) yield* Deferred.await(answered)
         yield* Effect.yieldNow
       })

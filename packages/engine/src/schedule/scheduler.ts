@@ -101,9 +101,9 @@ const makeScheduler = (recovery: Recovery) =>
 
     /** Another process is at work: it sees our appends, we see its lease go. */
     const untilFree = (session: string): Effect.Effect<void, Failure> =>
-      Effect.gen(function* () {
-        while (yield* leases.isHeldElsewhere(session)) yield* Effect.sleep(LIMITS.foreignPollMs)
-      })
+      Effect.flatMap(leases.isHeldElsewhere(session), (held) =>
+        held ? Effect.andThen(Effect.sleep(LIMITS.foreignPollMs), untilFree(session)) : Effect.void,
+      )
 
     const requestInterrupt = (session: string): Effect.Effect<void, Failure> =>
       sessions.write({ session, durability: "acknowledged" }, () => ({

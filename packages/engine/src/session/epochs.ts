@@ -18,10 +18,14 @@ export const followContext = (
   scene: TurnScene,
   prompt: string,
 ): Effect.Effect<ContextUpdate | undefined, Failure> =>
-  Effect.gen(function* () {
-    const fresh = hasBaseline(scene.session.transcript()) ? undefined : yield* startEpoch(scene, prompt)
-    if (scene.session.transcript().surroundings.epoch === undefined) return undefined
-    return updateSince(scene, fresh ?? (yield* observe(scene, { prompt, atCompaction: false })))
+  Effect.suspend(() => {
+    const observed = observe(scene, { prompt, atCompaction: false })
+    const update = Effect.map(observed, (seen) => updateSince(scene, seen))
+    if (hasBaseline(scene.session.transcript())) return update
+    return Effect.flatMap(startEpoch(scene, prompt), (seen) => {
+      if (scene.session.transcript().surroundings.epoch === undefined) return Effect.succeed(undefined)
+      return seen === undefined ? update : Effect.succeed(updateSince(scene, seen))
+    })
   })
 
 /** A fresh baseline where none is in force. */

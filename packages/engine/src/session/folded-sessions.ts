@@ -194,47 +194,54 @@ const makeFoldedSessions = Effect.gen(function* () {
 
   const decideAndAppend = <A, E>(
     entry: Folded,
-    { fence, durability }: Destination,
-    { decide, onTaken }: Asked<A, E>,
+    to: Destination,
+    asked: Asked<A, E>,
+    made = 1,
   ): Effect.Effect<Appended<A>, Failure | E> =>
-    Effect.gen(function* () {
-      const { session } = entry
-      for (let made = 0; made < MOST_DECISIONS; made += 1) {
-        const { transcript } = entry.history
-        const after = transcript.seq
-        const decision = decide(transcript)
-        const events = decision.kind === "append" ? decision.events : []
-        const time = clock.currentTimeMillisUnsafe()
-        const appended = yield* store.append({
-          session,
-          after,
-          time,
-          events,
-          durability: decision.kind === "append" ? durability : "progress",
-          ...(fence === undefined ? {} : { fence }),
-        })
+    Effect.suspend(() => {
+      const { session, fence, durability } = to
+      const { transcript } = entry.history
+      const after = transcript.seq
+      const decision = asked.decide(transcript)
+      const events = decision.kind === "append" ? decision.events : []
+      const time = clock.currentTimeMillisUnsafe()
+      const append = {
+        session,
+        after,
+        time,
+        events,
+        durability: decision.kind === "append" ? durability : "progress",
+        ...(fence === undefined ? {} : { fence }),
+      }
+      return Effect.flatMap(store.append(append), (appended) => {
         switch (appended.kind) {
           case "committed": {
-            if (decision.kind === "refuse") return yield* Effect.fail(decision.failure)
+            if (decision.kind === "refuse") return Effect.fail(decision.failure)
             const stored = numbered(events, after, time)
             entry.history = foldInto(entry.history, stored)
-            if (isOutdated(entry)) yield* foldAgain(entry)
-            return { answer: decision.answer(stored), safe: appended.safe, isNew: stored.length > 0 }
+            const written = { answer: decision.answer(stored), safe: appended.safe, isNew: stored.length > 0 }
+            return isOutdated(entry) ? Effect.as(foldAgain(entry), written) : Effect.succeed(written)
           }
           case "moved":
-            yield* catchUp(entry)
-            if (seqOf(entry.history) === after) yield* requireThere(session)
-            else signals.tellForeign(session)
-            break
+            return made === MOST_DECISIONS
+              ? Effect.fail(new Failure("DATABASE_BUSY", { file: store.name }))
+              : Effect.andThen(readForeign(entry, after), decideAndAppend(entry, to, asked, made + 1))
           case "fenced":
-            return yield* Effect.fail(new Failure("FENCED", { session }))
+            return Effect.fail(new Failure("FENCED", { session }))
           case "taken":
-            return yield* onTaken(appended.claim)
+            return asked.onTaken(appended.claim)
           default:
             return unreachable(appended)
         }
-      }
-      return yield* Effect.fail(new Failure("DATABASE_BUSY", { file: store.name }))
+      })
+    })
+
+  /** Somebody else was faster. */
+  const readForeign = (entry: Folded, after: number): Effect.Effect<void, Failure> =>
+    Effect.flatMap(catchUp(entry), () => {
+      if (seqOf(entry.history) === after) return requireThere(entry.session)
+      signals.tellForeign(entry.session)
+      return Effect.void
     })
 
   /** Nothing new was there to read, and yet it moved: the session does not exist any more. */
@@ -278,13 +285,12 @@ const makeFoldedSessions = Effect.gen(function* () {
   /** Nobody is told of what is not safe yet: whoever acts on it would be faster than the answer. */
   const untilSafe = <A>(to: Destination, asked: Asked<A, never>): Effect.Effect<A, Failure> =>
     Effect.uninterruptible(
-      Effect.gen(function* () {
-        const written = yield* append(to, asked)
-        const safe = yield* Effect.exit(written.safe)
-        tell(to.session, written)
-        yield* safe
-        return written.answer
-      }),
+      Effect.flatMap(append(to, asked), (written) =>
+        Effect.onExitPrimitive(Effect.as(written.safe, written.answer), () => {
+          tell(to.session, written)
+          return undefined
+        }),
+      ),
     )
 
   return FoldedSessions.of({

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 
 import { decideAdmission, type AdmissionRequest, type InboxFacts } from "../domain/admission.ts"
 import { unreachable } from "../domain/assert.ts"
+import { findInput } from "../domain/transcript/inbox.ts"
 import { Store } from "../port/store.ts"
 import { FoldedSessions, type Decision, type Written } from "./folded-sessions.ts"
 import { Settings } from "./settings.ts"
@@ -26,27 +27,26 @@ export const openInbox: Effect.Effect<InboxVerbs, never, Store | FoldedSessions 
     const sessions = yield* FoldedSessions
     const { limits } = yield* Settings
 
-    const admit: InboxVerbs["admit"] = (request) =>
-      Effect.gen(function* () {
-        for (let usedByMessage = false; ;) {
-          const earlier = request.isFresh ? undefined : yield* store.input(request.id)
-          const facts = {
+    /** `usedByMessage`: the id names something, and it is no input. */
+    const admit = (
+      request: PromptAdmission,
+      usedByMessage: boolean,
+    ): Effect.Effect<Written<Receipt>, Failure> => {
+      const to = { session: request.sessionID, durability: "acknowledged" } as const
+      const claim = (earlier: Receipt | undefined) =>
+        sessions.claim(to, ({ inbox }) =>
+          admission(request, {
             earlier,
-            limit: limits.pendingInputs,
             usedByMessage: usedByMessage && earlier === undefined,
-          }
-          const admitted = yield* Effect.catchTag(
-            sessions.claim({ session: request.sessionID, durability: "acknowledged" }, ({ inbox }) =>
-              admission(request, { ...facts, pending: inbox.size }),
-            ),
-            "Taken",
-            () => Effect.succeed(undefined),
-          )
-          if (admitted !== undefined) return admitted
-          // Somebody was faster, or the id names a message that is no input: look again.
-          usedByMessage = true
-        }
-      })
+            pending: inbox.length,
+            limit: limits.pendingInputs,
+          }),
+        )
+      // Somebody was faster, or the id names a message: look again.
+      return Effect.flatMap(request.isFresh ? NEVER_ADMITTED : store.input(request.id), claim).pipe(
+        Effect.catchTag("Taken", () => admit(request, true)),
+      )
+    }
 
     const cancel: InboxVerbs["cancel"] = (session, id) =>
       Effect.gen(function* () {
@@ -55,7 +55,7 @@ export const openInbox: Effect.Effect<InboxVerbs, never, Store | FoldedSessions 
         const notFound = new Failure("INPUT_NOT_FOUND", { session, input: id })
         if (receipt === undefined) return yield* Effect.fail(notFound)
         return yield* sessions.write({ session, durability: "acknowledged" }, ({ inbox }) =>
-          inbox.has(id)
+          findInput(inbox, id) !== undefined
             ? {
                 kind: "append",
                 events: [{ type: "session.next.prompt.cancelled.1", data: { messageID: messageId(id) } }],
@@ -65,9 +65,11 @@ export const openInbox: Effect.Effect<InboxVerbs, never, Store | FoldedSessions 
         )
       })
 
-    return { admit, cancel }
+    return { admit: (request) => admit(request, false), cancel }
   },
 )
+
+const NEVER_ADMITTED = Effect.succeed(undefined)
 
 const admission = (request: PromptAdmission, facts: InboxFacts): Decision<Receipt> => {
   const { id, sessionID, prompt, delivery, resume } = request

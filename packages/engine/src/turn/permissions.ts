@@ -14,7 +14,12 @@ import {
 } from "@meridian/protocol"
 import { Context, Effect, Layer } from "effect"
 
-import { decidePermission, type PermissionRule, type SavedApproval } from "../domain/permission.ts"
+import {
+  decidePermission,
+  type PermissionRule,
+  type SavedApproval,
+  type Verdict,
+} from "../domain/permission.ts"
 import { findCall, requestsOf, type CallName, type Request } from "../domain/transcript/calls.ts"
 import { Ids } from "../port/ids.ts"
 import { Store } from "../port/store.ts"
@@ -108,15 +113,21 @@ const makePermissions = Effect.fnUntraced(function* ({ asksAgain }: { readonly a
   const told = openAnswers()
   let closing = false
 
-  const judge = ({ asker, question }: Waiting) =>
+  const judge = ({ asker, question }: Waiting): Effect.Effect<Verdict, Failure> => {
+    // Most questions are answered by the rules alone; an approval only answers what they leave open.
+    const byRules = decidePermission(question, asker.rules, [])
+    if (byRules.kind !== "ask") return Effect.succeed(byRules)
+    return Effect.map(approvalsFor(asker), (approvals) => decidePermission(question, asker.rules, approvals))
+  }
+
+  const approvalsFor = (asker: Asker): Effect.Effect<readonly SavedApproval[], Failure> =>
     Effect.gen(function* () {
-      const approvals = asksAgain
-        ? told.approvals(asker)
-        : [
-            ...(yield* store.approvals(asker.project)),
-            ...(yield* callsOf(asker)).allowed.map((action) => ({ action, resource: "*" })),
-          ]
-      return decidePermission(question, asker.rules, approvals)
+      if (asksAgain) return told.approvals(asker)
+      const { allowed } = yield* callsOf(asker)
+      return [
+        ...(yield* store.approvals(asker.project)),
+        ...allowed.map((action) => ({ action, resource: "*" })),
+      ]
     })
 
   const counts = ({ requestID, reply: given }: Request): boolean =>

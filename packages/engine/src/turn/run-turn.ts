@@ -19,52 +19,68 @@ export type TurnOutcome =
   /** The provider refused the request as too large, before anything was visible. Recorded; what follows is not decided. */
   | { readonly kind: "overflow"; readonly failure: Failure }
 
-/** `step`: the one that was started. */
+/** `step`: the one that was started. `number`: of the attempt. */
 export const runTurn = (
   scene: TurnScene,
   step: MessageId,
+  number = 1,
 ): Effect.Effect<TurnOutcome, Failure, AskPermission> =>
+  Effect.flatMap(runAttempt(scene, step), (attempt) =>
+    attempt.kind === "ended"
+      ? Effect.succeed({ kind: "ended", resultsToShow: attempt.calls > 0 } as const)
+      : Effect.flatMap(retryOrGiveUp(scene, step, { ...attempt, number }), (given) =>
+          given === undefined ? runTurn(scene, step, number + 1) : Effect.succeed(given),
+        ),
+  )
+
+/** Undefined when it is to be tried again now. */
+const retryOrGiveUp = (
+  { session, settings }: TurnScene,
+  step: MessageId,
+  attempt: FailedAttempt & { readonly number: number },
+): Effect.Effect<TurnOutcome | undefined, Failure> =>
   Effect.gen(function* () {
-    const { session, settings } = scene
-    for (let number = 1; ; number += 1) {
-      const attempt = yield* runAttempt(scene, step)
-      if (attempt.kind === "ended") return { kind: "ended", resultsToShow: attempt.calls > 0 } as const
-      const { kind, retryAfterMs } = attempt.failure.facts
-      const decision = decideRetry(settings.retry, {
-        attempt: number,
-        retryable: isRetryable(kind),
-        visibleOutput: attempt.visible,
-        chance: yield* Random.next,
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      })
-      const error = recordModelFailure(attempt.failure)
-      if (decision.kind === "give-up") {
-        yield* session.append([stepFailed(step, error)])
-        const failure = new Failure(
-          "MODEL_FAILED",
-          { kind, message: error.message, session: session.id },
-          { cause: attempt.failure },
-        )
-        if (kind === "overflow" && !attempt.visible) return { kind: "overflow", failure } as const
-        return yield* Effect.fail(failure)
-      }
-      const { delayMs } = decision
-      yield* session.append([
-        {
-          type: "session.next.retried.1",
-          data: { assistantMessageID: step, attempt: number, delayMs, error },
-        },
-      ])
-      yield* Effect.sleep(delayMs)
+    const { number, failure: cause, visible } = attempt
+    const { kind, retryAfterMs } = cause.facts
+    const decision = decideRetry(settings.retry, {
+      attempt: number,
+      retryable: isRetryable(kind),
+      visibleOutput: visible,
+      chance: yield* Random.next,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    })
+    const error = recordModelFailure(cause)
+    if (decision.kind === "give-up") {
+      yield* session.append([stepFailed(step, error)])
+      const failure = new Failure(
+        "MODEL_FAILED",
+        { kind, message: error.message, session: session.id },
+        { cause },
+      )
+      if (kind === "overflow" && !visible) return { kind: "overflow", failure } as const
+      return yield* Effect.fail(failure)
     }
+    const { delayMs } = decision
+    yield* session.append([
+      {
+        type: "session.next.retried.1",
+        data: { assistantMessageID: step, attempt: number, delayMs, error },
+      },
+    ])
+    yield* Effect.sleep(delayMs)
+    return undefined
   })
 
 /** How a step ends that is given up before, or between, its attempts. */
 export const stepStopped = (step: MessageId): DurableEvent => stepFailed(step, STOPPED)
 
-type Attempt =
-  | { readonly kind: "ended"; readonly calls: number }
-  | { readonly kind: "failed"; readonly failure: ModelFailure; readonly visible: boolean }
+interface FailedAttempt {
+  readonly kind: "failed"
+  readonly failure: ModelFailure
+  readonly visible: boolean
+}
+
+type Attempt = { readonly kind: "ended"; readonly calls: number } | FailedAttempt
 
 /** One physical try. Its end is always recorded: by the finish, by the caller's retry decision, or here when interrupted. */
 const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, Failure, AskPermission> =>
@@ -100,7 +116,7 @@ const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, F
   )
 
 const joinAll = (fibers: readonly Fiber.Fiber<void, Failure>[]): Effect.Effect<void, Failure> =>
-  Effect.forEach(fibers, (fiber) => Fiber.join(fiber), { discard: true })
+  fibers.length === 0 ? Effect.void : Effect.forEach(fibers, (fiber) => Fiber.join(fiber), { discard: true })
 
 const consume = (
   { session, cast }: TurnScene,
@@ -112,15 +128,15 @@ const consume = (
     const request = buildRequest(session.id, session.history(), cast)
     const events = cast.model.stream(request, controller.signal)[Symbol.asyncIterator]()
     const advance = Effect.tryPromise({ try: () => recorder.advance(events), catch: asModelFailure })
-    return Effect.gen(function* () {
-      do {
-        yield* advance
+    const consumeAll: Effect.Effect<void, ModelFailure | Failure, AskPermission> = Effect.flatMap(
+      advance,
+      () => {
         const record = calls.record(recorder.take())
-        yield* !recorder.finished() || events.isOver?.() === true
-          ? record
-          : beside(record, recorder.advance(events))
-      } while (!recorder.finished())
-    }).pipe(Effect.onError(() => Effect.sync(() => controller.abort())))
+        if (!recorder.finished()) return Effect.andThen(record, consumeAll)
+        return events.isOver?.() === true ? record : beside(record, recorder.advance(events))
+      },
+    )
+    return Effect.onError(consumeAll, () => Effect.sync(() => controller.abort()))
   })
 
 /** The end is recorded while the stream, which has nothing more to say, is read to its own. */

@@ -10,30 +10,34 @@ export interface WaitingInput extends PendingInput {
   readonly resume: boolean
 }
 
-/** By id, oldest first. */
-export type Inbox = ReadonlyMap<string, WaitingInput>
+/** Oldest first. */
+export type Inbox = readonly WaitingInput[]
 
-export const EMPTY_INBOX: Inbox = new Map()
+export const EMPTY_INBOX: Inbox = []
 
+/** Copies the list once for a whole batch of admissions: one copy for each would make a long log quadratic. */
 export const foldInbox = (inbox: Inbox, events: readonly LoggedEvent[]): Inbox => {
-  let changed: Map<string, WaitingInput> | undefined
-  const change = (): Map<string, WaitingInput> => (changed ??= new Map(inbox))
+  let changed: WaitingInput[] | undefined
   for (const event of events) {
     if (event.type === "session.next.prompt.admitted.1") {
       const { messageID: id, prompt, delivery, resume } = event.data
-      change().set(id, { id, prompt, delivery, resume, admittedSeq: event.seq })
+      changed ??= [...inbox]
+      changed.push({ id, prompt, delivery, resume, admittedSeq: event.seq })
     } else if (
       event.type === "session.next.prompt.promoted.1" ||
       event.type === "session.next.prompt.cancelled.1"
     )
-      change().delete(event.data.messageID)
+      changed = (changed ?? inbox).filter(({ id }) => id !== event.data.messageID)
   }
   return changed ?? inbox
 }
+
+export const findInput = (inbox: Inbox, id: string): WaitingInput | undefined =>
+  inbox.find((input) => input.id === id)
 
 /**
  * Those that may become visible: inputs admitted to be run, and inputs at or before the last explicit demand
  * (`released`).
  */
 export const inputsToRun = (inbox: Inbox, released: number): readonly WaitingInput[] =>
-  [...inbox.values()].filter(({ resume, admittedSeq }) => resume || admittedSeq <= released)
+  inbox.filter(({ resume, admittedSeq }) => resume || admittedSeq <= released)

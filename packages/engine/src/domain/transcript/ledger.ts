@@ -41,7 +41,7 @@ export const ledgerState = (ledger: Ledger): LedgerState => {
   for (; "earlier" in known; { known } = known.earlier) unread.push(known.pieces)
   if (unread.length === 0) return known
   const reading = openLedger(known)
-  for (const piece of unread.reverse().flat()) reading.take(piece)
+  for (const piece of unread.toReversed().flat()) reading.take(piece)
   const state = reading.state()
   ledger.known = state
   return state

@@ -53,7 +53,7 @@ test("a gap in the sequence is a bug, not a transcript", () => {
 
 test("an input may be admitted and promoted in one batch", () => {
   const { inbox, conversation } = transcriptOf(created(), admitted("a"), promoted("a", 2))
-  expect([inbox.size, conversation.userTexts]).toEqual([0, ["say a"]])
+  expect([inbox.length, conversation.userTexts]).toEqual([0, ["say a"]])
 })
 
 test("choices are the newest ones", () => {

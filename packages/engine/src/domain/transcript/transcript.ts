@@ -16,7 +16,7 @@ import {
 } from "./compactions.ts"
 import { foldConversation, NO_CONVERSATION, type Conversation } from "./conversation.ts"
 import { foldSurroundings, NO_SURROUNDINGS, type Surroundings } from "./epoch.ts"
-import { EMPTY_INBOX, foldInbox, type Inbox } from "./inbox.ts"
+import { EMPTY_INBOX, findInput, foldInbox, type Inbox } from "./inbox.ts"
 import type { AssistantItem } from "./items.ts"
 import { foldLedger, NO_LEDGER, type Ledger } from "./ledger.ts"
 
@@ -100,7 +100,7 @@ const foldChoices = (choices: Choices, event: LoggedEvent): Choices => {
 
 /** It waited before these events, or was admitted by one of them. */
 const findPrompt = (inbox: Inbox, events: readonly LoggedEvent[], messageID: string) => {
-  const waiting = inbox.get(messageID)
+  const waiting = findInput(inbox, messageID)
   if (waiting !== undefined) return waiting.prompt
   const admitted = events.find(
     (event) => event.type === "session.next.prompt.admitted.1" && event.data.messageID === messageID,

@@ -1,13 +1,14 @@
 /**
- * Compare and append. One transaction looks at the fence and at the last event, stores the events with their numbers,
- * derives their projections and moves the session on; readers see all of it or nothing.
+ * Compare and append. One transaction moves the session on if fence and last event are what the writer thinks, stores the
+ * events with their numbers and derives their projections; readers see all of it or nothing.
  */
 import type { DurableEvent, Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
-import { claimsOf, type Claim } from "../../domain/claims.ts"
+import { claimOf, type Claim } from "../../domain/claims.ts"
 import type { Append, Appended, StoreVerbs } from "../../port/store.ts"
 import type { Database } from "./database.ts"
+import type { EventReader } from "./events.ts"
 import { createGroupCommit } from "./group-commit.ts"
 import type { Projector } from "./projector.ts"
 import { sayLeaseLost } from "./say-aloud.ts"
@@ -16,11 +17,13 @@ import { NEXT_KEY, positionOf } from "./schema.ts"
 export interface AppendOptions {
   readonly database: Database
   readonly projector: Projector
+  /** As the session was last known here. */
+  readonly keyOf: EventReader["keyOf"]
   /** How many sessions are at work here. */
   readonly atWork: () => number
 }
 
-export const createAppend = ({ database, projector, atWork }: AppendOptions): StoreVerbs["append"] => {
+export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptions): StoreVerbs["append"] => {
   const { raw } = database
   const group = createGroupCommit(database)
   const selectHead = raw.prepare(
@@ -29,7 +32,12 @@ export const createAppend = ({ database, projector, atWork }: AppendOptions): St
   )
   const nextKey = raw.prepare(NEXT_KEY)
   const insertEvent = raw.prepare("insert into event (id, type, time, data) values (?, ?, ?, ?)")
-  const moveSession = raw.prepare("update session set seq = ?, updated = ? where key = ?")
+  // The id too: a session of that key may have been deleted by another process, and the key given to the next one.
+  const moveOn = "update session set seq = ?, updated = ? where key = ? and id = ? and seq = ?"
+  const move = raw.prepare(moveOn)
+  const moveFenced = raw.prepare(
+    `${moveOn} and exists (select 1 from lease where lease.session = session.key and fence = ?)`,
+  )
   const findInput = raw.prepare(
     "select 1 from input where id = ?1 union all select 1 from message where id = ?1",
   )
@@ -37,6 +45,14 @@ export const createAppend = ({ database, projector, atWork }: AppendOptions): St
 
   const isTaken = ({ kind, id }: Claim): boolean =>
     (kind === "input" ? findInput : findRequest).get(id) !== undefined
+
+  const findTaken = (events: readonly DurableEvent[]): Claim | undefined => {
+    for (const event of events) {
+      const claim = claimOf(event)
+      if (claim !== undefined && isTaken(claim)) return claim
+    }
+    return undefined
+  }
 
   /** Why nothing may be appended, or the key of the session, which may be new. */
   const compare = ({ session, fence, after, events }: Append): Refusal | number => {
@@ -47,22 +63,32 @@ export const createAppend = ({ database, projector, atWork }: AppendOptions): St
     }
     if ((head?.["seq"] ?? 0) !== after) return { kind: "moved" }
     if (head === undefined && !makesSession(events)) return { kind: "moved" }
-    const claim = claimsOf(events).find(isTaken)
+    const claim = findTaken(events)
     if (claim !== undefined) return { kind: "taken", claim }
     return Number((head ?? nextKey.get())?.["key"])
   }
 
+  /** The key of a session that stood where the writer thinks, and has moved on. Comparing costs no statement of its own. */
+  const moveFrom = ({ session, fence, after, time, events }: Append): number | undefined => {
+    const key = keyOf(session)
+    if (key === undefined || findTaken(events) !== undefined) return undefined
+    const to = [after + events.length, time, key, session, after] as const
+    const { changes } = fence === undefined ? move.run(...to) : moveFenced.run(...to, fence.number)
+    return changes === 0 ? undefined : key
+  }
+
   /** Undefined when it is stored. */
   const store = (append: Append): Refusal | undefined => {
-    const key = compare(append)
+    const { session, after, time, events } = append
+    const moved = moveFrom(append)
+    const key = moved ?? compare(append)
     if (typeof key !== "number") return key
-    const { after, time, events } = append
     for (const [index, event] of events.entries()) {
       const seq = after + index + 1
       insertEvent.run(positionOf(key, seq), event.type, time, JSON.stringify(event.data))
       projector.project(key, { ...event, seq, time })
     }
-    moveSession.run(after + events.length, time, key)
+    if (moved === undefined) move.run(after + events.length, time, key, session, after)
     return undefined
   }
 

@@ -16,8 +16,11 @@ export interface Projector {
 export const createProjector = (database: DatabaseSync): Projector => {
   const statements = new Map<string, StatementSync>()
   const run = (sql: string, ...values: readonly SQLInputValue[]): void => {
-    const statement = statements.get(sql) ?? database.prepare(sql)
-    statements.set(sql, statement)
+    let statement = statements.get(sql)
+    if (statement === undefined) {
+      statement = database.prepare(sql)
+      statements.set(sql, statement)
+    }
     statement.run(...values)
   }
 
@@ -119,11 +122,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.step.ended.2": {
         const { usage, cost } = event.data
         run("update message set ended = ? where id = ?", position, event.data.assistantMessageID)
-        run(
-          `update session set open_step = null, failed_seq = null, ${USAGE} where key = ?`,
-          ...usageValues(usage, cost),
-          key,
-        )
+        run(END_STEP, ...usageValues(usage, cost), key)
         break
       }
       case "session.next.step.failed.2":
@@ -185,11 +184,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
         break
       case "session.next.compaction.ended.2":
         insertMessage(position, event.data.compactionID, "compaction")
-        run(
-          `update session set ${USAGE} where key = ?`,
-          ...usageValues(event.data.usage, event.data.cost),
-          key,
-        )
+        run(ADD_USAGE, ...usageValues(event.data.usage, event.data.cost), key)
         break
       case "session.next.execution.failed.1":
         run("update session set failed_seq = ? where key = ?", event.seq, key)
@@ -213,6 +208,8 @@ export const createProjector = (database: DatabaseSync): Projector => {
 
 const USAGE = `input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, reasoning_tokens = reasoning_tokens + ?,
   cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?, cost = cost + ?`
+const END_STEP = `update session set open_step = null, failed_seq = null, ${USAGE} where key = ?`
+const ADD_USAGE = `update session set ${USAGE} where key = ?`
 
 const usageValues = (usage: RecordedUsage, cost: number): readonly number[] => [
   usage.input,

@@ -70,7 +70,7 @@ export const openSqliteStore = (
     const { ask } = database
     return {
       name: file,
-      append: createAppend({ database, projector, atWork: table.atWork }),
+      append: createAppend({ database, projector, keyOf: log.keyOf, atWork: table.atWork }),
       session: (id) => ask(() => lists.session(id)),
       remove: (id) =>
         Effect.tap(
