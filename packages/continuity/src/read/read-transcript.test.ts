@@ -198,6 +198,26 @@ test("when there is no time the newest part is read all the same", () => {
   expect(state.prompts.at(-1)?.text).toBe("Message 599.")
 })
 
+test("what there was no time for is read by the next looks, each from where the one before it stopped", () => {
+  const lines = Array.from({ length: 2_000 }, (_, at) =>
+    user(`u${at}`, at === 0 ? null : `u${at - 1}`, `Never touch file${at}.`),
+  )
+  writeFileSync(path, lines.join(""))
+  const whole = ledgerOf({ folder: join(folder, "other") })
+  const limits = { hurriedHeadBytes: 500, hurriedTailBytes: 1000 }
+  const hurried = (): LedgerState => {
+    let looks = 0
+    // There is time for two looks at the clock, whatever is left to read.
+    return ledgerOf({ clock: () => ((looks += 1) > 3 ? 10_000 : 0), limits })
+  }
+  const states = Array.from({ length: 4 }, hurried)
+  expect(states.map(({ promptsDropped }) => promptsDropped > 0)).toEqual([true, true, true, true])
+  expect(states.map(({ prompts: said }) => said.at(-1)?.text)).toEqual(
+    states.map(() => "Never touch file1999."),
+  )
+  expect(ledgerOf()).toEqual(whole)
+})
+
 test("no more states are kept than the bound, and what is kept is the user's alone", () => {
   for (let at = 0; at < 70; at += 1) {
     path = join(folder, `t${at}.jsonl`)

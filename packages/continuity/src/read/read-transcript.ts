@@ -1,6 +1,9 @@
 /**
  * The ledger of a transcript: everything the first time, afterwards only what is new. A conversation that went back to an
  * earlier point, a file that was replaced and a remembered state nobody understands are all read whole again.
+ *
+ * A hook has little time. When it is over, the answer comes from the beginning and the end of the file, and the next look
+ * reads on where this one stopped.
  */
 import type { JsonObject } from "@meridian/protocol"
 
@@ -41,7 +44,7 @@ export const TRANSCRIPT_LIMITS = {
   /** The same when there was no time for that. */
   hurriedHeadBytes: 512 * 1024,
   hurriedTailBytes: 8 * 1024 * 1024,
-  timeMs: 3_000,
+  timeMs: 1_700,
 } as const
 
 export type TranscriptLimits = { readonly [Name in keyof typeof TRANSCRIPT_LIMITS]: number }
@@ -72,32 +75,53 @@ const readOn = (transcript: OpenTranscript, query: TranscriptQuery): TranscriptR
   const ranges = [{ from: known.offset, to }]
   const read = readStraight(transcript, ranges, { ...known, isLate: deadlineOf(query) })
   if (read === undefined) return undefined
-  const { ledger, reader, warnings } = read
+  const { ledger, offset, reader, warnings } = read
   const marks = reader?.marks() ?? []
   remember(transcript, query, {
     ...known,
-    offset: to,
+    offset,
     ledger,
     marks: marks.length === 0 ? known.marks : marks,
   })
+  if (offset < to) return readHurried(transcript, query, to)
   return { kind: "read", about: known.about, ledger, bytes, warnings }
 }
 
 const readWhole = (transcript: OpenTranscript, query: TranscriptQuery): TranscriptReading => {
   const to = transcript.end()
   const isLate = deadlineOf(query)
-  const { headBytes, tailBytes, hurriedHeadBytes, hurriedTailBytes } = limitsOf(query)
+  const { headBytes, tailBytes } = limitsOf(query)
   const ranges = rangesOf(transcript, to, headBytes, tailBytes)
-  const read =
-    readStraight(transcript, ranges, { isLate }) ??
-    readTwice(transcript, ranges, isLate) ??
-    readTwice(transcript, rangesOf(transcript, to, hurriedHeadBytes, hurriedTailBytes), () => false)
+  const read = readStraight(transcript, ranges, { isLate }) ?? readTwice(transcript, ranges, isLate)
   const about = read?.reader?.about()
-  if (read?.reader === undefined || about === undefined)
+  if (read?.reader !== undefined && about !== undefined)
+    remember(transcript, query, {
+      offset: read.offset,
+      about,
+      ledger: read.ledger,
+      marks: read.reader.marks(),
+    })
+  if (read === undefined || read.offset < to) return readHurried(transcript, query, to)
+  return readingOf(read)
+}
+
+/** The beginning and the end, when there was no time for more. Nothing of it is remembered. */
+const readHurried = (
+  transcript: OpenTranscript,
+  query: TranscriptQuery,
+  to: number,
+): TranscriptReading => {
+  const { hurriedHeadBytes, hurriedTailBytes } = limitsOf(query)
+  const ranges = rangesOf(transcript, to, hurriedHeadBytes, hurriedTailBytes)
+  return readingOf(readTwice(transcript, ranges, () => false))
+}
+
+const readingOf = (read: Read | undefined): TranscriptReading => {
+  const about = read?.reader?.about()
+  if (read === undefined || about === undefined)
     return { kind: "refused", reason: "it is not a transcript of a known harness" }
-  const { ledger, reader, warnings } = read
-  remember(transcript, query, { offset: to, about, ledger, marks: reader.marks() })
-  return { kind: "read", about, ledger, bytes: read.bytes, warnings }
+  const { ledger, bytes, warnings } = read
+  return { kind: "read", about, ledger, bytes, warnings }
 }
 
 const rangesOf = (transcript: OpenTranscript, to: number, head: number, tail: number): readonly Range[] => {
@@ -117,10 +141,12 @@ interface Read {
   /** Undefined when no line could be told from any other harness's. */
   readonly reader: ConversationReader | undefined
   readonly bytes: number
+  /** Where the reading stopped: the end, or the last line there was time for. */
+  readonly offset: number
   readonly warnings: readonly string[]
 }
 
-/** In one pass; undefined when the conversation went back, or when there was no time. */
+/** In one pass, as far as there is time; undefined when the conversation went back. */
 const readStraight = (
   transcript: OpenTranscript,
   ranges: readonly Range[],
@@ -135,21 +161,20 @@ const readStraight = (
     for (const piece of pieces) ledger.take(piece)
   }
   const passed = pass(transcript, ranges, options.isLate, (reader, line) => take(reader.straight(line)))
-  if (passed === undefined) return undefined
   const { reader } = passed
   const marks = options.marks === undefined ? undefined : new Set(options.marks)
   if (reader?.isStraight(marks) === false) return undefined
   return { ...passed, ledger: ledger.state() }
 }
 
-/** First to see which lines count, then to read those. */
+/** First to see which lines count, then to read those; undefined when there was no time. */
 const readTwice = (
   transcript: OpenTranscript,
   ranges: readonly Range[],
   isLate: () => boolean,
 ): Read | undefined => {
   const passed = pass(transcript, ranges, isLate, (reader, line) => reader.survey(line))
-  if (passed === undefined) return undefined
+  if (passed.offset < (ranges.at(-1)?.to ?? 0)) return undefined
   const ledger = openLedger(startOf(ranges))
   for (const line of linesIn(transcript, ranges, createLosses()))
     for (const piece of passed.reader?.read(line) ?? []) ledger.take(piece)
@@ -166,14 +191,14 @@ const pass = (
   ranges: readonly Range[],
   isLate: () => boolean,
   act: (reader: ConversationReader, line: JsonObject) => void,
-): Omit<Read, "ledger"> | undefined => {
+): Omit<Read, "ledger"> => {
   const losses = createLosses()
+  let offset = ranges.at(-1)?.to ?? 0
   let reader: ConversationReader | undefined
   let undecided: JsonObject[] = []
   let count = 0
   for (const line of linesIn(transcript, ranges, losses)) {
     count += 1
-    if (count % LINES_BETWEEN_LOOKS === 0 && isLate()) return undefined
     if (reader === undefined) {
       undecided.push(line)
       const format = formatOf(line)
@@ -183,10 +208,13 @@ const pass = (
       for (const earlier of undecided) act(reader, earlier)
       undecided = []
     } else act(reader, line)
+    if (count % LINES_BETWEEN_LOOKS !== 0 || !isLate()) continue
+    offset = transcript.place()
+    break
   }
   const warnings = losses.list().map(({ text }) => `transcript: ${text}`)
   if (ranges.length > 1) warnings.push("transcript: too large, its middle was not read")
-  return { reader, warnings, bytes: ranges.reduce((sum, range) => sum + range.to - range.from, 0) }
+  return { reader, offset, warnings, bytes: ranges.reduce((sum, range) => sum + range.to - range.from, 0) }
 }
 
 const LINES_BETWEEN_LOOKS = 256

@@ -13,6 +13,8 @@ export interface OpenTranscript extends Disposable {
   /** Where the last whole line ends. */
   readonly end: () => number
   readonly lines: (range: Range, onBad: (kind: "damaged" | "long") => void) => Generator<JsonObject>
+  /** Where the line that was handed out last ends. */
+  readonly place: () => number
 }
 
 export interface Range {
@@ -20,7 +22,7 @@ export interface Range {
   readonly to: number
 }
 
-export const LINE_LIMITS = { chunkBytes: 8 * 1024 * 1024, lineBytes: 64 * 1024 * 1024 } as const
+export const LINE_LIMITS = { chunkBytes: 1024 * 1024, lineBytes: 64 * 1024 * 1024 } as const
 
 /** The reason as the end of a sentence when there is nothing to read. */
 export const openTranscript = (path: string): OpenTranscript | string => {
@@ -51,28 +53,36 @@ const opened = (descriptor: number, bytes: number): OpenTranscript => {
     }
     return buffer.subarray(0, filled)
   }
+  let place = 0
   return {
     bytes,
     slice,
+    place: () => place,
     end: () => endOfLines(slice, bytes),
     *lines({ from, to }, onBad) {
+      // One buffer for the whole file; the line that goes on behind it moves to its beginning.
+      let buffer = Buffer.allocUnsafe(Math.min(LINE_LIMITS.chunkBytes, Math.max(1, to - from)))
+      let held = 0
       let at = from
-      let rest: Buffer = Buffer.alloc(0)
       while (at < to) {
-        const chunk = slice(at, Math.min(LINE_LIMITS.chunkBytes, to - at))
-        if (chunk.length === 0) break
-        at += chunk.length
-        const buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+        if (held === buffer.length) buffer = grown(buffer)
+        const count = readSync(descriptor, buffer, held, Math.min(buffer.length - held, to - at), at)
+        if (count === 0) break
+        at += count
+        const filled = buffer.subarray(0, held + count)
         let start = 0
-        for (let end = buffer.indexOf(NEWLINE); end !== -1; end = buffer.indexOf(NEWLINE, start)) {
-          if (end > start) yield* lineOf(buffer.toString("utf8", start, end), onBad)
+        for (let end = filled.indexOf(NEWLINE); end !== -1; end = filled.indexOf(NEWLINE, start)) {
+          place = at - filled.length + end + 1
+          if (end > start) yield* lineOf(filled.toString("utf8", start, end), onBad)
           start = end + 1
         }
-        rest = buffer.subarray(start)
-        if (rest.length <= LINE_LIMITS.lineBytes) continue
-        onBad("long")
-        at = skipLine(slice, at, to)
-        rest = Buffer.alloc(0)
+        held = filled.length - start
+        if (held <= LINE_LIMITS.lineBytes) filled.copyWithin(0, start)
+        else {
+          onBad("long")
+          at = skipLine(slice, at, to)
+          held = 0
+        }
       }
     },
     [Symbol.dispose]: () => closeSync(descriptor),
@@ -80,6 +90,12 @@ const opened = (descriptor: number, bytes: number): OpenTranscript => {
 }
 
 const NEWLINE = 0x0a
+
+const grown = (buffer: Buffer): Buffer => {
+  const larger = Buffer.allocUnsafe(buffer.length * 2)
+  buffer.copy(larger)
+  return larger
+}
 
 function* lineOf(text: string, onBad: (kind: "damaged") => void): Generator<JsonObject> {
   const line = parseObject(text)

@@ -14,7 +14,7 @@ export interface TreeEntry {
 }
 
 export interface Choice {
-  readonly path: Set<string>
+  readonly path: ReadonlySet<string>
   readonly branchMessages: number
   readonly branches: number
   readonly sidechainMessages: number
@@ -22,8 +22,8 @@ export interface Choice {
 }
 
 export interface ConversationTree {
-  readonly note: (uuid: string, where: "main" | "side", entry: TreeEntry) => void
-  readonly has: (uuid: string) => boolean
+  /** False when there is a line of that name already: a resumed session may repeat its lines. */
+  readonly note: (uuid: string, where: "main" | "side", entry: TreeEntry) => boolean
   readonly choose: () => Choice
   /** What later lines may hang on: the newest answer and what follows it. */
   readonly marks: () => readonly string[]
@@ -40,14 +40,17 @@ interface Side {
   readonly lines: Map<string, Line>
   before: string | undefined
   tip: string | undefined
+  /** Whether each line follows the one before it: then all of them are in force. */
+  isChain: boolean
 }
 
 const MARKS = 200
 
 export const openTree = (): ConversationTree => {
   const sides = { main: emptySide(), side: emptySide() }
+  let choice: Choice | undefined
 
-  const choose = (): Choice => {
+  const chooseAnew = (): Choice => {
     const aside = [...sides.side.lines.values()].filter(isSpoken)
     // The file of a sub-agent is nothing but a sidechain: then that is the conversation.
     const isAgent = ![...sides.main.lines.values()].some(isSpoken)
@@ -71,17 +74,24 @@ export const openTree = (): ConversationTree => {
     }
   }
 
+  const choose = (): Choice => (choice ??= chooseAnew())
+
   return {
     note: (uuid, where, entry) => {
       const side = sides[where]
-      if (!side.lines.has(uuid)) {
-        const parent = entry.parent ?? (entry.followsBefore ? side.before : undefined)
-        side.lines.set(uuid, { ...entry, parent, before: side.before })
-        if (isSpoken(entry)) side.tip = uuid
-      }
+      const { lines, before } = side
       side.before = uuid
+      if (lines.has(uuid)) {
+        side.isChain &&= uuid === before
+        return false
+      }
+      choice = undefined
+      const parent = entry.parent ?? (entry.followsBefore ? before : undefined)
+      lines.set(uuid, { ...entry, parent, before })
+      if (isSpoken(entry)) side.tip = uuid
+      if (parent !== before && lines.size > 1) side.isChain = false
+      return !sides[where === "main" ? "side" : "main"].lines.has(uuid)
     },
-    has: (uuid) => sides.main.lines.has(uuid) || sides.side.lines.has(uuid),
     choose,
     marks: () => {
       const order = [...sides.main.lines]
@@ -98,12 +108,18 @@ export const openTree = (): ConversationTree => {
       const parent = first?.[1].parent
       if (first === undefined) return marks !== undefined
       if (marks !== undefined && (parent === undefined || !marks.has(parent))) return false
-      return choose().branchMessages === 0 && [...sides.main.lines.values()].some(isSpoken)
+      if (sides.main.tip === undefined) return false
+      return sides.main.isChain || choose().branchMessages === 0
     },
   }
 }
 
-const emptySide = (): Side => ({ lines: new Map(), before: undefined, tip: undefined })
+const emptySide = (): Side => ({
+  lines: new Map(),
+  before: undefined,
+  tip: undefined,
+  isChain: true,
+})
 
 const isSpoken = ({ kind }: TreeEntry): boolean => kind !== "other"
 

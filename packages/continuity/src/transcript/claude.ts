@@ -31,28 +31,31 @@ export const openClaudeReader: OpenReader = (losses) => {
   let title: string | undefined
   let firstPrompt: string | undefined
   let began: number | undefined
-  let chosen: Set<string> | undefined
+  let chosen: ReadonlySet<string> | undefined
+  const told = new Set<string>()
   let boundary: JsonObject | undefined
   let commandIsLocal = false
   let mode: string | undefined
 
-  const survey = (line: JsonObject): void => {
+  /** Whether it is a line of the conversation that was not there before. */
+  const survey = (line: JsonObject): boolean => {
     sessionID = textAt(line, "sessionId") ?? sessionID
     const summary = wordAt(line, "type") === "summary" ? textAt(line, "summary") : undefined
     title = textAt(line, "customTitle") ?? textAt(line, "aiTitle") ?? summary ?? title
     const uuid = textAt(line, "uuid")
-    if (uuid === undefined) return
+    if (uuid === undefined) return false
     directory ??= textAt(line, "cwd")
     began ??= timeOf(line["timestamp"])
-    tree.note(uuid, line["isSidechain"] === true ? "side" : "main", entryOf(line))
+    const isNew = tree.note(uuid, line["isSidechain"] === true ? "side" : "main", entryOf(line))
     if (firstPrompt === undefined && kindOf(line) === "user" && !isNote(line)) {
       const text = textsOf(objectAt(line, "message")).find((candidate) => !isHarnessText(candidate))
       if (text !== undefined && text.trim() !== "") firstPrompt = text
     }
+    return isNew
   }
 
   /** The conversation in force; everything else is told as lost. */
-  const choose = (): Set<string> => {
+  const choose = (): ReadonlySet<string> => {
     const choice = tree.choose()
     for (const kind of ["branchMessages", "branches", "sidechainMessages", "sidechains"] as const)
       losses.add(kind, choice[kind])
@@ -223,7 +226,7 @@ export const openClaudeReader: OpenReader = (losses) => {
       case "assistant":
         return readAssistant(line)
       case "user":
-        return [...readSetting(line), ...readUser(line)]
+        return readSetting(line).concat(readUser(line))
       case "attachment":
         return readAttachment(line)
       case "system":
@@ -237,17 +240,14 @@ export const openClaudeReader: OpenReader = (losses) => {
   return {
     survey,
     straight: (line) => {
-      const uuid = textAt(line, "uuid")
-      const isNew = uuid !== undefined && !tree.has(uuid)
-      survey(line)
-      if (uuid === undefined) return readSetting(line)
+      const isNew = survey(line)
+      if (textAt(line, "uuid") === undefined) return readSetting(line)
       return isNew && line["isSidechain"] !== true ? readLine(line) : []
     },
     isStraight: tree.isStraight,
     marks: tree.marks,
     about: () => {
       if (sessionID === undefined) return undefined
-      chosen ??= choose()
       const name = title ?? firstPrompt
       return {
         id: sessionID,
@@ -261,7 +261,9 @@ export const openClaudeReader: OpenReader = (losses) => {
       if (uuid === undefined) return readSetting(line)
       chosen ??= choose()
       // Once: a resumed session may repeat its lines.
-      return chosen.delete(uuid) ? readLine(line) : []
+      if (!chosen.has(uuid) || told.has(uuid)) return []
+      told.add(uuid)
+      return readLine(line)
     },
   }
 }

@@ -55,14 +55,12 @@ export const dated = (value: unknown): { readonly time?: number } => {
 
 /** The blocks of a message; one that is only text may stand without a block around it. */
 export const blocksIn = (content: Json | undefined): readonly JsonObject[] => {
-  const list: readonly Json[] =
-    typeof content === "string" ? [content] : Array.isArray(content) ? content : []
+  if (typeof content === "string") return [{ type: "text", text: content }]
+  if (!Array.isArray(content)) return []
+  const list: readonly Json[] = content
   return objectsIn(list.map((entry) => (typeof entry === "string" ? { type: "text", text: entry } : entry)))
 }
 
 /** What is no object is left out. */
 export const objectsIn = (list: Json | undefined): readonly JsonObject[] =>
-  (Array.isArray(list) ? list : []).flatMap((entry: Json): readonly JsonObject[] => {
-    const object = asObject(entry)
-    return object === undefined ? [] : [object]
-  })
+  Array.isArray(list) ? list.filter((entry: Json): entry is JsonObject => asObject(entry) !== undefined) : []

@@ -8,7 +8,7 @@ import type { Said } from "./said.ts"
 import type { WorkList } from "./work-list.ts"
 
 /** Raised when the meaning of a field changes: a state of another version is not gone on with. */
-export const LEDGER_VERSION = 1
+export const LEDGER_VERSION = 2
 
 export const LEDGER_LIMITS = {
   files: 200,
@@ -66,6 +66,8 @@ export interface LedgerState {
   readonly task?: { readonly text: string; readonly order: number }
   readonly taskChanges: readonly { readonly text: string; readonly order: number }[]
   readonly prompts: readonly UserMessage[]
+  /** Characters of all of them together. */
+  readonly promptsLength: number
   /** Messages that found no room; with any, a quote that is not found proves nothing. */
   readonly promptsDropped: number
   readonly said: readonly Said[]
@@ -98,6 +100,7 @@ export const EMPTY_LEDGER: LedgerState = {
   count: 0,
   taskChanges: [],
   prompts: [],
+  promptsLength: 0,
   promptsDropped: 0,
   said: [],
   files: [],
@@ -112,7 +115,8 @@ export const EMPTY_LEDGER: LedgerState = {
 /** A state that was written down by this version of the ledger, and nothing else. */
 export const readLedgerState = (value: unknown): LedgerState | undefined => {
   const found = asObject(value)
-  if (found === undefined || found["version"] !== LEDGER_VERSION || typeof found["count"] !== "number")
+  if (found === undefined || found["version"] !== LEDGER_VERSION) return undefined
+  if (["count", "promptsLength", "promptsDropped"].some((name) => typeof found[name] !== "number"))
     return undefined
   const lists = ["taskChanges", "prompts", "said", "files", "runs", "skills", "compactions", "calls"]
   if (lists.some((name) => !Array.isArray(found[name])) || asObject(found["work"]) === undefined)

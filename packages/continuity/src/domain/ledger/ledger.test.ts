@@ -325,7 +325,7 @@ test("every list keeps its bound", () => {
     for (const piece of does("Bash", { command: `cat f${at}.ts && meridian run spawn` }, `r${at + 1}`))
       ledger.take(piece)
     ledger.take({ kind: "skill", name: `s${at}`, body: "y".repeat(20_000) })
-    ledger.take(call(`open${at}`, "Read", { file_path: `g${at}` }))
+    ledger.take(call(`open${at}`, "Read", { file_path: `g${at}/SKILL.md` }))
     ledger.take({ kind: "summary", text: "z".repeat(50_000) })
   }
   const state = ledger.state()
@@ -338,6 +338,18 @@ test("every list keeps its bound", () => {
   expect(state.calls).toHaveLength(LEDGER_LIMITS.calls)
   expect(state.compactions).toHaveLength(LEDGER_LIMITS.compactions)
   expect(JSON.stringify(state).length).toBeLessThan(3 * 1024 * 1024)
+})
+
+test("a call whose outcome says nothing to the ledger is not held open", () => {
+  const state = fold(
+    call("a", "Read", { file_path: "src/app.ts" }),
+    call("b", "Bash", { command: "npm test" }),
+    call("c", "TodoWrite", { todos: [] }),
+    // The id of a call that counts, taken for one that does not.
+    call("c", "Read", { file_path: "src/other.ts" }),
+  )
+  expect(state.calls).toEqual([])
+  expect(state.files.map(({ path }) => path)).toEqual(["src/app.ts", "src/other.ts"])
 })
 
 test("a state of another version is not gone on with", () => {

@@ -11,15 +11,15 @@ import {
   LEDGER_LIMITS,
   type LedgerState,
   type OpenCall,
-  type SeenFile,
   type SeenRun,
 } from "./ledger-state.ts"
 import { loadedSkill, mayLoadSkill } from "./loaded-skill.ts"
 import type { LedgerPiece } from "./piece.ts"
 import { inventedClaims } from "./quotes.ts"
-import { noteHeard } from "./said.ts"
-import { hearText, type Speaker } from "./statement.ts"
+import { type Hearing, noteHeard } from "./said.ts"
+import { hearText } from "./statement.ts"
 import { changesOfTask, isGreeting, TASK_LIMITS, taskIn } from "./task.ts"
+import { keepingTopics, type ReadTopic, topicOf } from "./topic.ts"
 import { applyWorkCall, withItems } from "./work-list.ts"
 
 export interface Ledger {
@@ -30,9 +30,10 @@ export interface Ledger {
 
 export const openLedger = (from: LedgerState = EMPTY_LEDGER): Ledger => {
   let state = from
+  const readTopic = keepingTopics()
   return {
     take: (piece) => {
-      state = takePiece(state, piece)
+      state = takePiece(state, piece, readTopic)
     },
     // The last words of the agent are heard when somebody asks; what follows may still make a summary of them.
     state: () => state,
@@ -40,9 +41,12 @@ export const openLedger = (from: LedgerState = EMPTY_LEDGER): Ledger => {
 }
 
 /** As if the conversation ended here: the agent's last words count. */
-export const settleLedger = (state: LedgerState): LedgerState => {
+export const settleLedger = (state: LedgerState): LedgerState => settle(state, topicOf)
+
+const settle = (state: LedgerState, readTopic: ReadTopic): LedgerState => {
+  if (state.pending === undefined) return state
   const { pending, ...rest } = state
-  return pending === undefined ? state : hear(rest, pending.text, "agent", pending.order)
+  return hear(rest, pending.text, { order: pending.order, speaker: "agent", readTopic })
 }
 
 /** Told beside the conversation, and perhaps again by a reader that has only begun: they take no place in it. */
@@ -59,15 +63,15 @@ const SILENT: ReadonlySet<LedgerPiece["kind"]> = new Set([
 const isSilent = (piece: LedgerPiece): boolean =>
   SILENT.has(piece.kind) || (piece.kind === "prompt" && taskIn(piece.prompt.text) === undefined)
 
-const takePiece = (before: LedgerState, piece: LedgerPiece): LedgerState => {
+const takePiece = (before: LedgerState, piece: LedgerPiece, readTopic: ReadTopic): LedgerState => {
   const order = before.count + (isSilent(piece) ? 0 : 1)
   const time = "time" in piece ? piece.time : undefined
   const dated = time === undefined ? before : { ...before, time }
   const counted = { ...dated, count: order }
-  const state = afterWords(counted, piece)
+  const state = afterWords(counted, piece, readTopic)
   switch (piece.kind) {
     case "prompt":
-      return takePrompt(state, piece.prompt.text, order)
+      return takePrompt(state, piece.prompt.text, { order, speaker: "user", readTopic })
     case "text":
       return { ...state, pending: { text: piece.text.slice(0, LEDGER_LIMITS.pendingLength), order } }
     case "call":
@@ -96,15 +100,15 @@ const takePiece = (before: LedgerState, piece: LedgerPiece): LedgerState => {
 }
 
 /** The agent's last words are heard when something else is said or done; what is only recorded beside them waits. */
-const afterWords = (state: LedgerState, piece: LedgerPiece): LedgerState => {
+const afterWords = (state: LedgerState, piece: LedgerPiece, readTopic: ReadTopic): LedgerState => {
   switch (piece.kind) {
     case "summary":
-      return withoutSummary(state, piece.text)
+      return withoutSummary(state, piece.text, readTopic)
     case "prompt":
     case "text":
     case "call":
     case "result":
-      return settleLedger(state)
+      return settle(state, readTopic)
     case "todo":
     case "agent":
     case "mode":
@@ -119,43 +123,48 @@ const afterWords = (state: LedgerState, piece: LedgerPiece): LedgerState => {
 }
 
 /** Codex records its summary twice: first as if the agent had said it. Nobody decided anything by it. */
-const withoutSummary = (state: LedgerState, summary: string): LedgerState => {
+const withoutSummary = (state: LedgerState, summary: string, readTopic: ReadTopic): LedgerState => {
   const { pending, ...rest } = state
   if (pending === undefined) return state
-  return summary.includes(pending.text.trim()) ? rest : settleLedger(state)
+  return summary.includes(pending.text.trim()) ? rest : settle(state, readTopic)
 }
 
-const takePrompt = (state: LedgerState, text: string, order: number): LedgerState => {
+const takePrompt = (state: LedgerState, text: string, hearing: Hearing): LedgerState => {
   const asked = taskIn(text)
   if (asked === undefined) return state
+  const { order, readTopic } = hearing
   const known = notePrompt(state, asked, order)
   const { task } = state
   if (isGreeting(asked)) return known
   if (task === undefined) {
     const first = { text: asked.slice(0, TASK_LIMITS.length), order }
-    return hear({ ...known, task: first }, asked, "user", order)
+    return hear({ ...known, task: first }, asked, hearing)
   }
-  const changes = changesOfTask(task.text, asked).map((change) => ({ text: change, order }))
+  const changes = changesOfTask(task.text, asked, readTopic).map((change) => ({ text: change, order }))
   const taskChanges = [...state.taskChanges, ...changes].slice(-TASK_LIMITS.changes)
-  return hear({ ...known, taskChanges }, asked, "user", order)
+  return hear({ ...known, taskChanges }, asked, hearing)
 }
 
 /** What the user said is kept to hold summaries against: the first message and as many of the newest as there is room. */
 const notePrompt = (state: LedgerState, text: string, order: number): LedgerState => {
-  const all = [...state.prompts, { text: text.slice(0, LEDGER_LIMITS.promptLength), order }]
-  let length = all.reduce((sum, prompt) => sum + prompt.text.length, 0)
+  const kept = text.slice(0, LEDGER_LIMITS.promptLength)
+  const all = [...state.prompts, { text: kept, order }]
+  let promptsLength = state.promptsLength + kept.length
   let dropped = text.length > LEDGER_LIMITS.promptLength ? 1 : 0
-  while (all.length > LEDGER_LIMITS.prompts || (length > LEDGER_LIMITS.promptsLength && all.length > 2)) {
-    length -= all.splice(1, 1)[0]?.text.length ?? 0
+  while (
+    all.length > LEDGER_LIMITS.prompts ||
+    (promptsLength > LEDGER_LIMITS.promptsLength && all.length > 2)
+  ) {
+    promptsLength -= all.splice(1, 1)[0]?.text.length ?? 0
     dropped += 1
   }
-  return { ...state, prompts: all, promptsDropped: state.promptsDropped + dropped }
+  return { ...state, prompts: all, promptsLength, promptsDropped: state.promptsDropped + dropped }
 }
 
-const hear = (state: LedgerState, text: string, speaker: Speaker, order: number): LedgerState => ({
+const hear = (state: LedgerState, text: string, hearing: Hearing): LedgerState => ({
   ...state,
-  said: hearText(text, speaker).reduce(
-    (said, heard) => noteHeard(said, heard, { order, speaker }),
+  said: hearText(text, hearing.speaker).reduce(
+    (said, heard) => noteHeard(said, heard, hearing),
     state.said,
   ),
 })
@@ -166,15 +175,24 @@ type ResultPiece = Extract<LedgerPiece, { kind: "result" }>
 const takeCall = (state: LedgerState, { callID, tool, input }: CallPiece, order: number): LedgerState => {
   const touched = touch(state, toolPaths({ tool, input }), order)
   const kept = keptInput(tool, asObject(input))
+  const others = withoutCall(touched.calls, callID)
+  // Nobody will look at the outcome of any other call, and most calls are others.
+  if (kept === undefined && !TELLS_BY_NAME.test(tool))
+    return others === touched.calls ? touched : { ...touched, calls: others }
   const call: OpenCall = { id: callID, tool, ...(kept === undefined ? {} : { input: kept }) }
-  const others = touched.calls.filter(({ id }) => id !== callID)
   return { ...touched, calls: [...others, call].slice(-LEDGER_LIMITS.calls) }
 }
+
+const withoutCall = (calls: readonly OpenCall[], callID: string): readonly OpenCall[] =>
+  calls.some(({ id }) => id === callID) ? calls.filter(({ id }) => id !== callID) : calls
+
+/** Tools whose outcome counts, whatever they were given. */
+const TELLS_BY_NAME = /^(?:todo|task|update_?plan|.*_?goal$|skill$)|(?:^|_)run_(?:spawn|continue)$/i
 
 /** Only what an outcome will be read with: a written file is not kept twice. */
 const keptInput = (tool: string, input: JsonObject | undefined): JsonObject | undefined => {
   if (input === undefined) return undefined
-  if (/^(?:todo|task|update_plan|.*_goal|skill|.*run_(?:spawn|continue)$)/i.test(tool)) return input
+  if (TELLS_BY_NAME.test(tool)) return input
   if (mayLoadSkill(tool, input)) return input
   const command = commandOf(input)
   return SPAWNS.test(command) ? { command: command.slice(0, 2_000) } : undefined
@@ -241,12 +259,14 @@ const noteSkill = (state: LedgerState, name: string, body: string, order: number
 
 const touch = (state: LedgerState, paths: readonly string[], order: number): LedgerState => {
   if (paths.length === 0) return state
-  const touched = new Set(paths.slice(0, LEDGER_LIMITS.files).map((path) => path.slice(0, 4096)))
   const moment = momentOf(state, order)
-  const seenFile = (path: string): SeenFile => ({ path, ...moment })
-  const seen = [...touched].map(seenFile)
-  const others = state.files.filter(({ path }) => !touched.has(path))
-  return { ...state, files: [...others, ...seen].slice(-LEDGER_LIMITS.files) }
+  const files = [...state.files]
+  for (const path of new Set(paths.slice(0, LEDGER_LIMITS.files).map((named) => named.slice(0, 4096)))) {
+    const known = files.findIndex((file) => file.path === path)
+    if (known !== -1) files.splice(known, 1)
+    files.push({ path, ...moment })
+  }
+  return { ...state, files: files.slice(-LEDGER_LIMITS.files) }
 }
 
 const takeSummary = (state: LedgerState, text: string, order: number): LedgerState => {

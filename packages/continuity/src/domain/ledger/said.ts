@@ -1,6 +1,6 @@
 /** What was stated and still holds: newer statements replace older ones of the same thing, and some are taken back. */
 import { type Heard, type Speaker, type StatementKind } from "./statement.ts"
-import { isAbout, supersedes, topicOf } from "./topic.ts"
+import { isAbout, type ReadTopic, supersedes } from "./topic.ts"
 
 export interface Said {
   readonly kind: StatementKind
@@ -21,34 +21,39 @@ const KEPT = {
   "next-action": 1,
 } as const satisfies Record<StatementKind, number>
 
-export const noteHeard = (
-  said: readonly Said[],
-  heard: Heard,
-  at: { readonly order: number; readonly speaker: Speaker },
-): readonly Said[] => {
-  if (heard.tag === "withdrawn") return withdraw(said, heard, at.speaker)
+export interface Hearing {
+  readonly order: number
+  readonly speaker: Speaker
+  readonly readTopic: ReadTopic
+}
+
+export const noteHeard = (said: readonly Said[], heard: Heard, hearing: Hearing): readonly Said[] => {
+  if (heard.tag === "withdrawn") return withdraw(said, heard, hearing)
   const { kind, text } = heard
-  const others = said.filter((known) => known.kind !== kind || !isReplaced(known, text))
-  return bounded([...others, { kind, text, ...at }], kind)
+  const { order, speaker, readTopic } = hearing
+  const others = said.filter((known) => known.kind !== kind || !isReplaced(known, text, readTopic))
+  return bounded([...others, { kind, text, order, speaker }], kind)
 }
 
 /** The same words again, or newer words for the same thing. An agent does not overrule a person. */
-const isReplaced = (known: Said, text: string): boolean =>
-  KEPT[known.kind] === 1 || sameWords(known.text, text) || supersedes(text, known.text)
+const isReplaced = (known: Said, text: string, readTopic: ReadTopic): boolean =>
+  KEPT[known.kind] === 1 ||
+  readTopic(known.text).plain === readTopic(text).plain ||
+  supersedes(text, known.text, readTopic)
 
 const withdraw = (
   said: readonly Said[],
   { kind, text }: Extract<Heard, { tag: "withdrawn" }>,
-  speaker: Speaker,
+  { speaker, readTopic }: Hearing,
 ): readonly Said[] => {
   const candidates = said.filter(
     (known) =>
       (kind === undefined || known.kind === kind) && (speaker === "user" || known.kind !== "constraint"),
   )
-  const exact = candidates.filter((known) => sameWords(known.text, text))
+  const topic = readTopic(text)
+  const exact = candidates.filter((known) => readTopic(known.text).plain === topic.plain)
   if (exact.length > 0) return said.filter((known) => !exact.includes(known))
-  const topic = topicOf(text)
-  const meant = candidates.filter((known) => isAbout(topic, topicOf(known.text)))
+  const meant = candidates.filter((known) => isAbout(topic, readTopic(known.text)))
   // "Unblocked." without a word on what: the only blocker there is.
   if (meant.length === 0 && kind === "blocker" && candidates.length === 1)
     return said.filter((known) => known !== candidates[0])
@@ -60,11 +65,3 @@ const bounded = (said: readonly Said[], kind: StatementKind): readonly Said[] =>
   const [oldest] = own
   return own.length > KEPT[kind] ? said.filter((known) => known !== oldest) : said
 }
-
-const sameWords = (left: string, right: string): boolean => wordsOf(left) === wordsOf(right)
-
-const wordsOf = (text: string): string =>
-  text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
-    .trim()

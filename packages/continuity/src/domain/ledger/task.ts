@@ -3,7 +3,7 @@
  * changed a value in it.
  */
 import { sentencesOf } from "./sentence.ts"
-import { changesAttribute, isAbout, isChange, topicOf } from "./topic.ts"
+import { changesAttribute, isAbout, isChange, type ReadTopic } from "./topic.ts"
 
 export const TASK_LIMITS = { length: 8_000, changes: 8 } as const
 
@@ -40,11 +40,11 @@ const HOST_COMMAND =
   /^\/(?:compact|clear|model|help|resume|status|cost|config|login|logout|mcp|hooks|permissions|exit|quit|memory|doctor|context|usage|agents|ide|vim|theme|export|rename|effort|fast|new|undo|redo|sessions|share|unshare|details|editor|models|themes)\b/i
 
 /** Sentences of a later message that say something else of a thing the task speaks of. */
-export const changesOfTask = (task: string, message: string): readonly string[] => {
-  const parts = sentencesOf(task).map(topicOf)
+export const changesOfTask = (task: string, message: string, readTopic: ReadTopic): readonly string[] => {
+  const parts = sentencesOf(task).map(readTopic)
   return sentencesOf(message).filter((sentence) => {
     if (/\?["')]*$/.test(sentence)) return false
-    const now = topicOf(sentence)
+    const now = readTopic(sentence)
     return parts.some((then) => changesAttribute(now, then) || (isChange(sentence) && isAbout(now, then)))
   })
 }

@@ -4,6 +4,8 @@
  * 9090" replaces "use port 8080".
  */
 export interface Topic {
+  /** The sentence without letter case and signs. */
+  readonly plain: string
   /** Stems of the words that carry meaning. */
   readonly words: ReadonlySet<string>
   /** Numbers, names with digits or dashes, quoted and back-ticked words: what cannot be guessed. */
@@ -12,7 +14,25 @@ export interface Topic {
   readonly attributes: ReadonlyMap<string, string>
 }
 
-export const topicOf = (sentence: string): Topic => {
+/** Reads what a sentence is about. */
+export type ReadTopic = (sentence: string) => Topic
+
+/** The same sentences are compared again and again: what was read of them is kept for a while. */
+export const keepingTopics = (): ReadTopic => {
+  const known = new Map<string, Topic>()
+  return (sentence) => {
+    const kept = known.get(sentence)
+    if (kept !== undefined) return kept
+    if (known.size >= MOST_TOPICS) known.clear()
+    const topic = topicOf(sentence)
+    known.set(sentence, topic)
+    return topic
+  }
+}
+
+const MOST_TOPICS = 512
+
+export const topicOf: ReadTopic = (sentence) => {
   const words = new Set<string>()
   const values = new Set<string>()
   const attributes = new Map<string, string>()
@@ -36,12 +56,12 @@ export const topicOf = (sentence: string): Topic => {
     before = stem
     if (word.length >= 3 && !EMPTY.has(word)) words.add(stem)
   }
-  return { words, values, attributes }
+  return { plain: plainOf(sentence), words, values, attributes }
 }
 
 /** True when the newer sentence says something else of the same thing. */
-export const supersedes = (newer: string, older: string): boolean => {
-  const [now, then] = [topicOf(newer), topicOf(older)]
+export const supersedes = (newer: string, older: string, readTopic: ReadTopic): boolean => {
+  const [now, then] = [readTopic(newer), readTopic(older)]
   if (isChange(newer) && isAbout(now, then)) return true
   if (isUniversal(newer) && isUniversal(older)) return false
   return changesAttribute(now, then)
@@ -83,6 +103,12 @@ const plainValue = (token: string): string =>
     .replaceAll(/^[`"“]|[`"”]$/g, "")
     .replace(/[.:'-]+$/, "")
     .toLowerCase()
+
+const plainOf = (sentence: string): string =>
+  sentence
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim()
 
 /** Enough of a word that its endings do not matter. */
 const stemOf = (word: string): string => word.replace(/'s$/, "").slice(0, 5)
