@@ -106,11 +106,7 @@ const readWhole = (transcript: OpenTranscript, query: TranscriptQuery): Transcri
 }
 
 /** The beginning and the end, when there was no time for more. Nothing of it is remembered. */
-const readHurried = (
-  transcript: OpenTranscript,
-  query: TranscriptQuery,
-  to: number,
-): TranscriptReading => {
+const readHurried = (transcript: OpenTranscript, query: TranscriptQuery, to: number): TranscriptReading => {
   const { hurriedHeadBytes, hurriedTailBytes } = limitsOf(query)
   const ranges = rangesOf(transcript, to, hurriedHeadBytes, hurriedTailBytes)
   return readingOf(readTwice(transcript, ranges, () => false))

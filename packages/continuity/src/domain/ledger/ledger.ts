@@ -6,13 +6,7 @@
 import { asObject, textAt, type JsonObject } from "@meridian/protocol"
 
 import { commandOf, toolPaths } from "../working-set/tool-paths.ts"
-import {
-  EMPTY_LEDGER,
-  LEDGER_LIMITS,
-  type LedgerState,
-  type OpenCall,
-  type SeenRun,
-} from "./ledger-state.ts"
+import { EMPTY_LEDGER, LEDGER_LIMITS, type LedgerState, type OpenCall, type SeenRun } from "./ledger-state.ts"
 import { loadedSkill, mayLoadSkill } from "./loaded-skill.ts"
 import type { LedgerPiece } from "./piece.ts"
 import { inventedClaims } from "./quotes.ts"
@@ -163,10 +157,7 @@ const notePrompt = (state: LedgerState, text: string, order: number): LedgerStat
 
 const hear = (state: LedgerState, text: string, hearing: Hearing): LedgerState => ({
   ...state,
-  said: hearText(text, hearing.speaker).reduce(
-    (said, heard) => noteHeard(said, heard, hearing),
-    state.said,
-  ),
+  said: hearText(text, hearing.speaker).reduce((said, heard) => noteHeard(said, heard, hearing), state.said),
 })
 
 type CallPiece = Extract<LedgerPiece, { kind: "call" }>

@@ -34,9 +34,9 @@ export const readStage = (lines: readonly string[]): StageReading => {
   return kind !== undefined && kinds.length === 1 ? { tag: "undecided", kind } : { tag: "none" }
 }
 
-const WEIGHTS = ["command", "now", "named"] as const
+const WEIGHTS = ["command", "now", "next", "named"] as const
 
 const weightOf = ({ isCommand, standing }: StageMention): (typeof WEIGHTS)[number] => {
   if (isCommand) return "command"
-  return standing === "named" ? "named" : "now"
+  return standing === "named" || standing === "next" ? standing : "now"
 }

@@ -1,0 +1,43 @@
+/**
+ * Signs people draw beside the stages of a line: boxes that are ticked or empty, emoji for done, running and open, a line
+ * through a name. They stand before the names ("[x] bug-create [ ] bug-fix") or behind them ("bug-create ✅, bug-fix ⏳").
+ */
+import type { Standing } from "./stage-standing.ts"
+
+export interface Name {
+  readonly start: number
+  readonly end: number
+}
+
+/** What the signs say of each name, in the order of the names; undefined where there is none. */
+export const marksOf = (line: string, names: readonly Name[]): readonly (Standing | undefined)[] => {
+  const isAhead = MARK.test(line.slice(0, names[0]?.start ?? 0))
+  let firstIsOpen = false
+  let before: Standing | undefined
+  return names.map(({ start, end }, place) => {
+    if (isStruck(line, start)) return "done"
+    const gap = isAhead
+      ? line.slice(names[place - 1]?.end ?? 0, start)
+      : (BEHIND.exec(line.slice(end, names[place + 1]?.start ?? line.length))?.[0] ?? "")
+    const sign = [...gap.matchAll(MARKS)].at(-1)?.[0]
+    if (sign === undefined) return isAhead && LIST.test(gap) ? before : (before = undefined)
+    const standing = standingBy(sign)
+    before = standing === "next" && firstIsOpen ? "then" : standing
+    firstIsOpen ||= standing === "next"
+    return before
+  })
+}
+
+const standingBy = (sign: string): Standing => {
+  if (/[xX✓✔✅☑]/u.test(sign)) return "done"
+  return /[~>🔄⏳🚧▶]/u.test(sign) ? "now" : "next"
+}
+
+const isStruck = (line: string, at: number): boolean => line.slice(0, at).split("~~").length % 2 === 0
+
+const SIGN = "\\[[ xX✓✔~>]\\]|[✅☑✔✓🔄⏳🚧▶⬜☐🔲]"
+const MARK = new RegExp(SIGN, "u")
+const MARKS = new RegExp(SIGN, "gu")
+/** Directly behind a name, or behind what it works on: `bug-fix crash ✅`. */
+const BEHIND = new RegExp(`^[\`'"*_)\\s:(]*(?:[\\w.-]{1,40} )?(?:${SIGN})`, "u")
+const LIST = /^[\s`'"/,&*_+]*(?:and|or)?[\s`'"/*_]*$/
