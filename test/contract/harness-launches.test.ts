@@ -55,6 +55,24 @@ test("claude, headless", async () => {
   ])
 })
 
+test("a launch brings along what keeps facts over a compaction, and leaves what a person gave alone", async () => {
+  const continuity = { settings: '{"hooks":{}}', plugin: "file:///opt/meridian.js" }
+  const claude = await argsOf("claude", { continuity })
+  expect(claude.slice(-4)).toEqual(["--settings", '{"hooks":{}}', "--session-id", CHOSEN])
+  for (const params of [["--settings", "mine.json"], ["--settings=mine.json"]])
+    expect((await argsOf("claude", { continuity, params })).join(" ")).not.toContain("hooks")
+  const given = JSON.stringify({ plugin: ["their-plugin"], theme: "dark" })
+  const { environment } = await plan("opencode", {
+    continuity,
+    environment: { OPENCODE_CONFIG_CONTENT: given },
+  })
+  expect(environment["OPENCODE_CONFIG_CONTENT"]).toBe(
+    '{"plugin":["their-plugin","file:///opt/meridian.js"],"theme":"dark"}',
+  )
+  // Codex runs only hooks that a person has trusted.
+  expect(await plan("codex", { continuity })).toEqual(await plan("codex"))
+})
+
 test("claude with an agent, instructions, a server and words of its own", async () => {
   const launched = await plan("claude", {
     agent: { name: "coder", description: "", body: "You code.", tools: ["Read"] },

@@ -99,6 +99,8 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
     configPath: choices.configPath,
     program,
     harnesses: [...HARNESSES, directEntry(program)],
+    continuity: async (launch) =>
+      (await import("./continuity/index.ts")).carriedContinuity({ ...launch, program }),
     checkHosts: async (harnesses) => {
       const { checkHost, HOSTS } = await import("./continuity/index.ts")
       return HOSTS.map((host) => checkHost(host, { cwd, env, harnesses }))

@@ -16,7 +16,7 @@ export const INIT = defineMeta({
   audience: "human",
   summary: "Write .meridian/config.toml with every option explained, or connect a harness.",
   details:
-    "Without a flag: the configuration file, every option commented out; a file that is there is never overwritten. With --claude, --codex or --opencode: the hook or plugin that gives the harness the brief after a compaction; running it again changes nothing, --remove takes it out, --check only looks. In each case the folder is trusted from now on, as 'meridian trust' does it: what its files decide already is shown.",
+    "Without a flag: the configuration file, every option commented out; a file that is there is never overwritten. With --claude, --codex or --opencode: the hook or plugin that gives the harness the brief after a compaction; running it again changes nothing, --remove takes it out, --check only looks, --user does it in your own settings and so for every project. Launches of Meridian bring hook or plugin along to Claude Code and OpenCode without any of this. In a project the folder is trusted from now on, as 'meridian trust' does it: what its files decide already is shown.",
   fields: {
     claude: { type: "boolean", description: "Connect Claude Code (a hook in .claude/settings.json)." },
     codex: { type: "boolean", description: "Connect Codex (a hook in .codex/hooks.json)." },
@@ -26,6 +26,10 @@ export const INIT = defineMeta({
       description: "Say whether they are connected, current and really injecting; change nothing.",
     },
     remove: { type: "boolean", description: "Disconnect the named harnesses instead." },
+    user: {
+      type: "boolean",
+      description: "Connect the named harnesses for you in every project, in your own settings.",
+    },
     tier: TIER_FIELD,
   },
   output: objectOf(
@@ -45,5 +49,11 @@ export const INIT = defineMeta({
       ),
     },
   ),
-  examples: ["init", "init --claude --opencode", "init --opencode --check", "init --claude --remove"],
+  examples: [
+    "init",
+    "init --claude --opencode",
+    "init --opencode --check",
+    "init --claude --user",
+    "init --claude --remove",
+  ],
 })

@@ -15,14 +15,16 @@ import { INIT } from "./init.meta.ts"
 export const init = implement(INIT, {
   run: async (input, world) => {
     const asked = (["claude", "codex", "opencode"] as const).filter((host) => input[host])
-    if (asked.length === 0 && input.remove)
+    const [alone] = (["remove", "user"] as const).filter((flag) => input[flag])
+    if (asked.length === 0 && alone !== undefined)
       throw new Failure("USAGE", {
-        problem: "--remove needs --claude, --codex or --opencode.",
+        problem: `--${alone} needs --claude, --codex or --opencode.`,
         next: "run 'meridian init --help'.",
       })
     if (input.check) return { checks: await check(asked, world) }
-    const written = asked.length === 0 ? await initConfig(world) : await connect(asked, input.remove, world)
-    const trusted = await trustHere(world, input.tier)
+    const written = asked.length === 0 ? await initConfig(world) : await connect(asked, input, world)
+    // What is the user's own says nothing about this folder.
+    const trusted = input.user ? undefined : await trustHere(world, input.tier)
     return { ...written, ...(trusted === undefined ? {} : { trusted }) }
   },
   text: ({ path, created, hosts, checks }) =>
@@ -52,8 +54,12 @@ const check = async (asked: readonly Host[], world: World) => {
   return (asked.length === 0 ? HOSTS : asked).map((host) => checkHost(host, { cwd, env, harnesses }))
 }
 
-const connect = async (asked: readonly Host[], remove: boolean, { cwd, env, program }: World) => {
+const connect = async (
+  asked: readonly Host[],
+  { remove, user }: { readonly remove: boolean; readonly user: boolean },
+  { cwd, env, program }: World,
+) => {
   const { installHost } = await import("../continuity/index.ts")
-  const hosts = asked.map((host) => installHost({ cwd, env, program, host, remove }))
+  const hosts = asked.map((host) => installHost({ cwd, env, program, host, remove, user }))
   return { hosts: hosts.map(({ host, path, action, notes }) => ({ host, path, action, notes })) }
 }

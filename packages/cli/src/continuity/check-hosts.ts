@@ -10,7 +10,7 @@ import type { HostCheck, KnownHarness } from "@meridian/spaces"
 import { parse as parseJsonc } from "jsonc-parser"
 
 import { addHooks } from "./host-hooks.ts"
-import { SETTINGS } from "./install-host.ts"
+import { SETTINGS, userOpencode, userSettings } from "./host-places.ts"
 import { findPlugins, type FoundPlugin } from "./plugin-file.ts"
 import { projectRoot } from "./project-root.ts"
 import { injectionFolder } from "./read-injected.ts"
@@ -27,7 +27,7 @@ export const HOSTS: readonly CheckedHost[] = ["claude", "codex", "opencode"]
 
 export const checkHost = (host: CheckedHost, scene: CheckScene): HostCheck => {
   const root = projectRoot(scene.cwd)
-  const checked = host === "opencode" ? checkOpencode(root, scene) : checkHook(host, root)
+  const checked = host === "opencode" ? checkOpencode(root, scene) : checkHook(host, root, scene.env)
   const last = readInjections(
     injectionFolder(scene.env),
     (injection) => injection.host === host && projectRoot(injection.directory) === root,
@@ -44,20 +44,23 @@ export const checkHost = (host: CheckedHost, scene: CheckScene): HostCheck => {
 
 type Checked = Pick<HostCheck, "host" | "connected" | "current" | "place" | "beside">
 
-const checkHook = (host: "claude" | "codex", root: string): Checked => {
-  const path = join(root, SETTINGS[host])
-  const text = readText(path)
-  const program = /"((?:[^"\\]|\\.)*?) brief --host /.exec(text)?.[1]?.replaceAll(String.raw`\"`, `"`)
-  const edit = program === undefined ? undefined : addHooks(text, host, program)
-  const connected = edit !== undefined && edit.kind !== "invalid"
-  return {
-    host,
-    connected,
-    current: edit?.kind === "keep",
-    ...(connected ? { place: path } : {}),
-    beside: [],
+/** Of the project first, then of the user: what either holds is run. */
+const checkHook = (host: "claude" | "codex", root: string, env: CheckScene["env"]): Checked => {
+  for (const path of settingsOf(host, root, env)) {
+    const text = readText(path)
+    const program = /"((?:[^"\\]|\\.)*?) brief --host /.exec(text)?.[1]?.replaceAll(String.raw`\"`, `"`)
+    const edit = program === undefined ? undefined : addHooks(text, host, program)
+    if (edit !== undefined && edit.kind !== "invalid" && edit.action !== "installed")
+      return { host, connected: true, current: edit.kind === "keep", place: path, beside: [] }
   }
+  return { host, connected: false, current: false, beside: [] }
 }
+
+const settingsOf = (host: "claude" | "codex", root: string, env: CheckScene["env"]): readonly string[] => [
+  join(root, SETTINGS[host]),
+  ...(host === "claude" ? [join(root, ".claude/settings.local.json")] : []),
+  userSettings(host, env),
+]
 
 const checkOpencode = (root: string, { env }: CheckScene): Checked => {
   const folders = configFolders(root, env)
@@ -79,13 +82,10 @@ const checkOpencode = (root: string, { env }: CheckScene): Checked => {
 }
 
 /** Of the project and of the user. */
-const configFolders = (root: string, env: CheckScene["env"]): readonly string[] => {
-  const home = env["HOME"] ?? ""
-  const base = env["XDG_CONFIG_HOME"] || join(home, ".config")
-  return [join(root, ".opencode"), root, env["OPENCODE_CONFIG_DIR"] ?? "", join(base, "opencode")].filter(
+const configFolders = (root: string, env: CheckScene["env"]): readonly string[] =>
+  [join(root, ".opencode"), root, env["OPENCODE_CONFIG_DIR"] ?? "", userOpencode(env)].filter(
     (folder) => folder !== "" && existsSync(folder),
   )
-}
 
 /** Packages that a configuration names. */
 const namedIn = (folder: string): readonly string[] =>

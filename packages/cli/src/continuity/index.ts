@@ -7,7 +7,7 @@
  *       SessionStart hook prints. Without --json print `output` and a line feed, with --json the whole value.
  *   readInjected({ cwd, env })      -> { folder, entries, output }
  *       What hooks and plugin last put into requests (`meridian brief --injected`), and what of it the summary had kept.
- *   installHost({ cwd, env, program, host, remove })  -> { host, path, action, notes }
+ *   installHost({ cwd, env, program, host, remove, user })  -> { host, path, action, notes }
  *       action: "installed" | "updated" | "unchanged" | "removed" | "absent"; notes are lines for people.
  *
  * All throw `Failure` (HOST_UNKNOWN, HOOK_SETTINGS_INVALID, PLUGIN_NOT_BUILT, PLUGIN_NOT_OURS) and write nothing then.
@@ -15,4 +15,5 @@
 export { makeBrief } from "./make-brief.ts"
 export { readInjected } from "./read-injected.ts"
 export { installHost } from "./install-host.ts"
+export { carriedContinuity } from "./carried.ts"
 export { checkHost, HOSTS } from "./check-hosts.ts"

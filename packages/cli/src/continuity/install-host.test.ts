@@ -2,6 +2,7 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -11,10 +12,10 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, parseObject } from "@meridian/protocol"
 import { afterEach, beforeEach, expect, test } from "vitest"
 
-import { installHost, makeBrief } from "./index.ts"
+import { carriedContinuity, checkHost, installHost, makeBrief } from "./index.ts"
 
 let root = ""
 beforeEach(() => {
@@ -134,4 +135,57 @@ Older history is not lost: search it with the MCP tool \`recall\` or \`meridian 
 - finish it`,
     },
   })
+})
+
+test.each(["claude", "codex", "opencode"] as const)(
+  "%s connected for the user is connected in every project, and the project stays untouched",
+  (host) => {
+    const env = { HOME: join(root, "home"), PATH: "" }
+    const scene = { cwd: root, env, harnesses: [] }
+    const input = { cwd: root, env, program: ["/opt/node", "/opt/meridian.js"], host, user: true }
+    expect(checkHost(host, scene)).toMatchObject({ connected: false, current: false })
+    const { path, action } = installHost({ ...input, remove: false })
+    expect([path.startsWith(join(root, "home")), action]).toEqual([true, "installed"])
+    expect(checkHost(host, scene)).toMatchObject({ connected: true, current: true, place: path })
+    expect(installHost({ ...input, remove: false }).action).toBe("unchanged")
+    expect(readdirSync(root).toSorted()).toEqual([".git", "home"])
+    expect(installHost({ ...input, remove: true }).action).toBe("removed")
+    expect(checkHost(host, scene)).toMatchObject({ connected: false })
+  },
+)
+
+test("a launch brings hook or plugin along where nobody has set them up, and nothing where somebody has", () => {
+  const env = { HOME: join(root, "home"), PATH: "", MERIDIAN_COMMAND: "/cache/a b/meridian" }
+  const query = { cwd: root, env, program: ["/opt/node", "/opt/meridian.js"] }
+  expect(parseObject(carriedContinuity({ ...query, harness: "claude" })?.settings ?? "")).toEqual({
+    hooks: {
+      SessionStart: [
+        {
+          matcher: "compact",
+          hooks: [{ type: "command", command: '"/cache/a b/meridian" brief --host claude', timeout: 10 }],
+        },
+      ],
+      PostCompact: [
+        {
+          hooks: [
+            {
+              type: "command",
+              command: '"/cache/a b/meridian" brief --host claude',
+              async: true,
+              timeout: 10,
+            },
+          ],
+        },
+      ],
+    },
+  })
+  expect(carriedContinuity({ ...query, harness: "opencode" })?.plugin).toMatch(/^file:\/\/.*\/meridian\.js$/)
+  expect(carriedContinuity({ ...query, harness: "codex" })).toBeUndefined()
+  expect(carriedContinuity({ ...query, harness: "direct" })).toBeUndefined()
+  for (const host of ["claude", "opencode"]) {
+    const off = { ...query, env: { ...env, MERIDIAN_CONTINUITY: "off" }, harness: host }
+    expect(carriedContinuity(off)).toBeUndefined()
+    installHost({ ...query, host, remove: false })
+    expect(carriedContinuity({ ...query, harness: host })).toBeUndefined()
+  }
 })

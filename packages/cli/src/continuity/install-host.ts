@@ -5,7 +5,9 @@ import { delimiter, join } from "node:path"
 import { Failure } from "@meridian/protocol"
 
 import { addHooks, removeHooks } from "./host-hooks.ts"
+import { SETTINGS, userOpencode, userSettings } from "./host-places.ts"
 import { installPlugin, removePlugin } from "./plugin-file.ts"
+import { quotedProgram } from "./program-line.ts"
 import { projectRoot } from "./project-root.ts"
 import { editSettings } from "./settings-file.ts"
 
@@ -18,6 +20,8 @@ export interface InstallInput {
   readonly program: readonly string[]
   readonly host: string
   readonly remove: boolean
+  /** For this user in every project, not in this project alone. */
+  readonly user?: boolean
 }
 
 export interface InstallOutput {
@@ -27,8 +31,6 @@ export interface InstallOutput {
   /** Lines for people: what is left to do. */
   readonly notes: readonly string[]
 }
-
-export const SETTINGS = { claude: ".claude/settings.json", codex: ".codex/hooks.json" } as const
 
 const NOTES = {
   claude: [],
@@ -43,10 +45,10 @@ export const installHost = (input: InstallInput): InstallOutput => {
   const root = projectRoot(input.cwd)
   switch (host) {
     case "opencode":
-      return { host, notes: [], ...(input.remove ? removePlugin(root) : installPlugin(root)) }
+      return { host, notes: [], ...placePlugin(input, root) }
     case "claude":
     case "codex": {
-      const path = join(root, SETTINGS[host])
+      const path = input.user === true ? userSettings(host, input.env) : join(root, SETTINGS[host])
       const action = editSettings(path, (text) =>
         input.remove ? removeHooks(text, host) : addHooks(text, host, programOf(input)),
       )
@@ -57,6 +59,11 @@ export const installHost = (input: InstallInput): InstallOutput => {
   }
 }
 
+const placePlugin = ({ user, env, remove }: InstallInput, root: string) => {
+  const folder = user === true ? userOpencode(env) : join(root, ".opencode")
+  return remove ? removePlugin(folder) : installPlugin(folder)
+}
+
 /**
  * The short name when a shell would find it, since settings are often shared; else this very program. What `npx` and `npm run`
  * put on the PATH is there only while they run.
@@ -65,9 +72,7 @@ const programOf = ({ env, program }: InstallInput): string => {
   const folders = (env["PATH"] ?? "")
     .split(delimiter)
     .filter((folder) => folder !== "" && !folder.replaceAll("\\", "/").endsWith("node_modules/.bin"))
-  return folders.some((folder) => isProgram(join(folder, "meridian")))
-    ? "meridian"
-    : program.map((part) => `"${part.replaceAll(/["\\$`]/g, String.raw`\$&`)}"`).join(" ")
+  return folders.some((folder) => isProgram(join(folder, "meridian"))) ? "meridian" : quotedProgram(program)
 }
 
 const isProgram = (path: string): boolean => {

@@ -1,4 +1,7 @@
-/** The plugin of OpenCode is one file in the project: `.opencode/plugins/meridian.ts`, a copy of the built one. */
+/**
+ * The plugin of OpenCode is one file in a configuration folder, a copy of the built one: `.opencode/plugins/meridian.ts` in a
+ * project, or the same in the folder of the user.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -7,25 +10,21 @@ import { Failure } from "@meridian/protocol"
 /** How a file says that it is ours; the build puts it first. */
 export const PLUGIN_MARK = "/*! meridian for OpenCode"
 
-const PLACE = ".opencode/plugins/meridian.ts"
+const PLACE = "plugins/meridian.ts"
 /** Where it could have been put by hand; two copies would both be loaded. */
-const OTHER_PLACES = [
-  ".opencode/plugins/meridian.js",
-  ".opencode/plugin/meridian.ts",
-  ".opencode/plugin/meridian.js",
-] as const
+const OTHER_PLACES = ["plugins/meridian.js", "plugin/meridian.ts", "plugin/meridian.js"] as const
 
 export interface PluginChange {
   readonly path: string
   readonly action: "installed" | "updated" | "unchanged" | "removed" | "absent"
 }
 
-export const installPlugin = (root: string): PluginChange => {
-  const path = join(root, PLACE)
+export const installPlugin = (folder: string): PluginChange => {
+  const path = join(folder, PLACE)
   const built = readBuilt()
   const before = readText(path)
   if (before !== undefined && !before.startsWith(PLUGIN_MARK)) throw new Failure("PLUGIN_NOT_OURS", { path })
-  for (const other of OTHER_PLACES) removeOurs(join(root, other))
+  for (const other of OTHER_PLACES) removeOurs(join(folder, other))
   if (before === built) return { path, action: "unchanged" }
   mkdirSync(dirname(path), { recursive: true })
   const fresh = `${path}.${process.pid}.tmp`
@@ -34,11 +33,11 @@ export const installPlugin = (root: string): PluginChange => {
   return { path, action: before === undefined ? "installed" : "updated" }
 }
 
-export const removePlugin = (root: string): PluginChange => {
-  const path = join(root, PLACE)
+export const removePlugin = (folder: string): PluginChange => {
+  const path = join(folder, PLACE)
   const before = readText(path)
   if (before !== undefined && !before.startsWith(PLUGIN_MARK)) throw new Failure("PLUGIN_NOT_OURS", { path })
-  const removed = [PLACE, ...OTHER_PLACES].filter((place) => removeOurs(join(root, place)))
+  const removed = [PLACE, ...OTHER_PLACES].filter((place) => removeOurs(join(folder, place)))
   return { path, action: removed.length > 0 ? "removed" : "absent" }
 }
 
@@ -97,12 +96,14 @@ const BUILT = [
   "node_modules/@meridian/opencode-plugin/dist/meridian.js",
 ] as const
 
+const readBuilt = (): string => readFileSync(builtPlugin(), "utf8")
+
 /** Beside this program: in its own folder when shipped, in the checkout when run from there. */
-const readBuilt = (): string => {
+export const builtPlugin = (): string => {
   let folder = import.meta.dirname
   for (let level = 0; level < LEVELS; level += 1) {
     const found = BUILT.map((place) => join(folder, place)).find((path) => existsSync(path))
-    if (found !== undefined) return readFileSync(found, "utf8")
+    if (found !== undefined) return found
     folder = dirname(folder)
   }
   throw new Failure("PLUGIN_NOT_BUILT")

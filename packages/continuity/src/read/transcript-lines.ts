@@ -61,7 +61,7 @@ const opened = (descriptor: number, bytes: number): OpenTranscript => {
     end: () => endOfLines(slice, bytes),
     *lines({ from, to }, onBad) {
       // One buffer for the whole file; the line that goes on behind it moves to its beginning.
-      let buffer = Buffer.allocUnsafe(Math.min(LINE_LIMITS.chunkBytes, Math.max(1, to - from)))
+      let buffer: Buffer = Buffer.allocUnsafe(Math.min(LINE_LIMITS.chunkBytes, Math.max(1, to - from)))
       let held = 0
       let at = from
       while (at < to) {

@@ -66,6 +66,7 @@ const launch = (request: LaunchRequest): LaunchPlan => {
     ...standing.args,
     ...permissionArgs(request),
     ...mcpArgs(request),
+    ...continuityArgs(request),
     ...rest.flatMap((group) => group.words),
     ...session.args,
     // A prompt may begin with a dash; and a single word may be a command (`mcp`), which a blank behind it is not.
@@ -177,6 +178,12 @@ const mcpArgs = ({ mcpServers = [] }: LaunchRequest): readonly string[] => {
   ])
   return [`--mcp-config=${JSON.stringify({ mcpServers: Object.fromEntries(servers) })}`]
 }
+
+/** Added to the settings there are. A person who gives settings of their own has them alone: the flag counts once. */
+const continuityArgs = ({ continuity, params = [] }: LaunchRequest): readonly string[] =>
+  continuity?.settings === undefined || params.some((word) => /^--settings(?:=|$)/.test(word))
+    ? []
+    : ["--settings", continuity.settings]
 
 const parser = (options: ParserOptions): StreamParser => {
   const calls = openCalls()

@@ -147,11 +147,18 @@ const SAME_RIGHT: Readonly<Record<string, string>> = { Write: "edit", NotebookEd
  * that this one is started from are not its own: they stay behind.
  */
 const configOf = (request: LaunchRequest, standing: readonly PlannedFile[]): string | undefined => {
-  const { mcpServers = [], environment } = request
+  const { mcpServers = [], environment, continuity } = request
   const given = parseObject(environment["OPENCODE_CONFIG_CONTENT"] ?? "{}") ?? {}
   const inherited = listAt(given, "instructions")
   const theirs = inherited.filter((path) => typeof path !== "string" || basename(path) !== INSTRUCTIONS)
-  if (mcpServers.length === 0 && standing.length === 0 && theirs.length === inherited.length) return undefined
+  const plugin = continuity?.plugin
+  if (
+    plugin === undefined &&
+    mcpServers.length === 0 &&
+    standing.length === 0 &&
+    theirs.length === inherited.length
+  )
+    return undefined
   const servers = mcpServers.map((server) => [
     server.name,
     { type: "local", command: [server.command, ...server.args], environment: server.environment ?? {} },
@@ -159,6 +166,7 @@ const configOf = (request: LaunchRequest, standing: readonly PlannedFile[]): str
   return JSON.stringify({
     ...given,
     ...(servers.length === 0 ? {} : { mcp: { ...objectAt(given, "mcp"), ...Object.fromEntries(servers) } }),
+    ...(plugin === undefined ? {} : { plugin: [...new Set([...listAt(given, "plugin"), plugin])] }),
     ...(inherited.length + standing.length === 0
       ? {}
       : { instructions: [...theirs, ...standing.map((file) => file.path)] }),

@@ -7,7 +7,7 @@ import { harnessSessionId } from "@meridian/protocol"
 import { LIMIT } from "../domain/limit.ts"
 import { decideRetry } from "../domain/retry.ts"
 import { sessionUsageIn, type RunUpdate } from "../domain/run.ts"
-import type { Harness, LaunchPlan, SessionChoice, Usage, Verdict } from "../port/harness.ts"
+import type { Harness, LaunchPlan, LaunchRequest, SessionChoice, Usage, Verdict } from "../port/harness.ts"
 import { startChat, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
 import { replaceFile } from "../store/document.ts"
 import { attemptLogs, type RunPlace, type SpacePlace } from "../store/place.ts"
@@ -93,7 +93,12 @@ interface Attempt {
 const attemptOnce = async (context: RunContext, { chat, attempt, session }: Attempt): Promise<Verdict> => {
   const { plan, world, state, space, harness, run, files, stopper } = context
   const env = launchEnvironment(world)
-  const launch = planAttempt(context, session, env)
+  const continuity = await world.continuity?.({ harness: harness.id, cwd: plan.cwd, env })
+  const launch = planAttempt(context, {
+    session,
+    environment: env,
+    ...(continuity === undefined ? {} : { continuity }),
+  })
   const before = await usageBefore(context)
   let known = run.start.harnessSessionId
   let writes: Promise<void> = Promise.resolve()
@@ -187,15 +192,13 @@ const sessionChooser = ({ plan, world, harness }: RunContext): (() => SessionCho
 
 const planAttempt = (
   { plan, harness, files }: RunContext,
-  session: SessionChoice,
-  environment: World["env"],
+  attempt: Pick<LaunchRequest, "session" | "environment" | "continuity">,
 ): LaunchPlan =>
   harness.launch({
     ...plan.launch,
+    ...attempt,
     mode: "headless",
     cwd: plan.cwd,
-    environment,
-    session,
     prompt: plan.prompt,
     scratch: files.scratch,
   })

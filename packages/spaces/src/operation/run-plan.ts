@@ -21,7 +21,10 @@ export interface RunPlan {
     | { readonly kind: "new" }
     | { readonly kind: "continue" | "fork"; readonly id: HarnessSessionId }
   /** The parts of the launch that do not change from attempt to attempt. */
-  readonly launch: Omit<LaunchRequest, "mode" | "cwd" | "environment" | "session" | "prompt" | "scratch">
+  readonly launch: Omit<
+    LaunchRequest,
+    "mode" | "cwd" | "environment" | "session" | "prompt" | "scratch" | "continuity"
+  >
   /** The chat it is spawned from. */
   readonly chat?: ChatId | undefined
   /** The chat whose conversation it goes on with. */

@@ -255,10 +255,11 @@ const planLaunch = async (
   const params = mergeParams(harness.id, believed?.params ?? [], asked)
   const given = input.cwd === undefined ? undefined : resolve(world.cwd, input.cwd)
   const cwd = believed?.cwd ?? given ?? state.place.project
+  const environment = input.dryRun ? world.env : launchEnvironment(world)
   const request: LaunchRequest = {
     mode: "interactive",
     cwd,
-    environment: input.dryRun ? world.env : launchEnvironment(world),
+    environment,
     session:
       continuation === undefined
         ? { kind: "new", chosen: world.uuid() }
@@ -278,6 +279,9 @@ const planLaunch = async (
       permission: prepared.permission,
       allowedTools: prepared.allowedTools,
       effort: prepared.effort,
+      continuity: input.dryRun
+        ? undefined
+        : await world.continuity?.({ harness: harness.id, cwd, env: environment }),
     }),
   }
   const plan = harness.launch(request)

@@ -6,6 +6,7 @@ import type { Facts, SpaceId } from "@meridian/protocol"
 
 import type { WarningCode } from "../domain/warning.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
+import type { LaunchContinuity } from "../port/harness.ts"
 import type { HostCheck, KnownHarness } from "./host-check.ts"
 
 export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP"
@@ -47,6 +48,12 @@ export interface World {
   readonly program: readonly [command: string, ...args: readonly string[]]
   /** What only the command knows: whether facts survive a compaction in the harnesses of others. */
   readonly checkHosts?: (harnesses: readonly KnownHarness[]) => Promise<readonly HostCheck[]>
+  /** What a launch brings along so that facts survive a compaction; undefined where that is set up already. Never rejects. */
+  readonly continuity?: (launch: {
+    readonly harness: string
+    readonly cwd: string
+    readonly env: World["env"]
+  }) => Promise<LaunchContinuity | undefined>
   /** The space of this connection, which the first one that needs it makes. Absent where every command speaks for itself. */
   readonly ownSpace?: (make: () => Promise<SpaceId>) => Promise<SpaceId>
   /** What waits in an engine database, in words; undefined when nothing does. Only the command knows the engine. */

@@ -95,8 +95,17 @@ export interface LaunchRequest {
   readonly params?: readonly string[]
   /** Servers offered to the harness for this launch only. */
   readonly mcpServers?: readonly McpServer[]
+  /** Keeps facts over a compaction in this launch, where neither the project nor the user has set that up. */
+  readonly continuity?: LaunchContinuity
   /** An absolute directory the plan may put files into (the run's or the chat's own). */
   readonly scratch: string
+}
+
+export interface LaunchContinuity {
+  /** Settings of Claude Code with our hooks, as JSON. */
+  readonly settings?: string
+  /** The address of our plugin for OpenCode. */
+  readonly plugin?: string
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>

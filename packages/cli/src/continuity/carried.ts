@@ -1,0 +1,42 @@
+/**
+ * What a launch of Meridian brings along so that facts survive a compaction, where neither the project nor the user has set
+ * that up: settings with our hooks for Claude Code, our plugin for OpenCode. Codex runs only hooks that a person has trusted
+ * by hand, so a launch cannot bring one. Nothing is written anywhere, and a launch never fails because of it.
+ */
+import { pathToFileURL } from "node:url"
+
+import { parseObject } from "@meridian/protocol"
+import type { LaunchContinuity } from "@meridian/spaces"
+
+import { checkHost } from "./check-hosts.ts"
+import { addHooks } from "./host-hooks.ts"
+import { builtPlugin } from "./plugin-file.ts"
+import { quotedProgram } from "./program-line.ts"
+
+export interface CarryQuery {
+  readonly harness: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly program: readonly string[]
+}
+
+/** Set to `off` by a person who wants launches without it. */
+const SWITCH = "MERIDIAN_CONTINUITY"
+
+export const carriedContinuity = ({
+  harness,
+  cwd,
+  env,
+  program,
+}: CarryQuery): LaunchContinuity | undefined => {
+  try {
+    if (env[SWITCH] === "off" || (harness !== "claude" && harness !== "opencode")) return undefined
+    if (checkHost(harness, { cwd, env, harnesses: [] }).connected) return undefined
+    if (harness === "opencode") return { plugin: pathToFileURL(builtPlugin()).href }
+    const launcher = env["MERIDIAN_COMMAND"]
+    const hooks = addHooks(undefined, "claude", quotedProgram(launcher === undefined ? program : [launcher]))
+    return hooks.kind === "write" ? { settings: JSON.stringify(parseObject(hooks.text)) } : undefined
+  } catch {
+    return undefined
+  }
+}
