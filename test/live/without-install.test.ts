@@ -173,8 +173,18 @@ test("Codex with the hook for the user is told every fact once", async () => {
   const ended = await scene.run(
     installHarness("codex"),
     [
-      ...["exec", "--json", "-s", "workspace-write", "-C", scene.project, "--skip-git-repo-check"],
-      ...["--disable", "plugins", "--dangerously-bypass-hook-trust", ...settings, "-"],
+      "exec",
+      "--json",
+      "-s",
+      "workspace-write",
+      "-C",
+      scene.project,
+      "--skip-git-repo-check",
+      "--disable",
+      "plugins",
+      "--dangerously-bypass-hook-trust",
+      ...settings,
+      "-",
     ],
     { input: TASK, environment: { CODEX_HOME: codexHome } },
   )

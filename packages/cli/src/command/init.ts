@@ -15,7 +15,7 @@ import { INIT } from "./init.meta.ts"
 export const init = implement(INIT, {
   run: async (input, world) => {
     const asked = (["claude", "codex", "opencode"] as const).filter((host) => input[host])
-    const [alone] = (["remove", "user"] as const).filter((flag) => input[flag])
+    const alone = (["remove", "user"] as const).find((flag) => input[flag])
     if (asked.length === 0 && alone !== undefined)
       throw new Failure("USAGE", {
         problem: `--${alone} needs --claude, --codex or --opencode.`,
