@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name: "process",
           globalSetup: "tools/temporary-folder.ts",
-          include: ["test/{attack,crash,e2e,fault}/**/*.test.ts"],
+          include: ["test/{attack,crash,e2e,fault,postgres}/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },

@@ -1,4 +1,5 @@
 /** What a test of the engine needs: a project, a scripted model inside the process, and what that model was asked. */
+import { randomUUID } from "node:crypto"
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -66,6 +67,14 @@ export const scriptedModel = (
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the scripted model hands its request over as it is
 const asModelRequest = (body: unknown): ModelRequest => body as ModelRequest
 
+/** Of a scene of its own: a file, or a schema on the server that this test file names. */
+const newDatabase = (base: string): string => {
+  // oxlint-disable-next-line node/no-process-env -- the same tests run on every store
+  const server = process.env["MERIDIAN_SCENE_SERVER"]
+  if (server === undefined) return join(base, "engine.sqlite")
+  return `${server}?schema=scene_${randomUUID().replaceAll("-", "")}`
+}
+
 export const openEngineScene = async (
   answers: readonly Answer[] = [],
   changes: Partial<EngineOptions> = {},
@@ -77,7 +86,7 @@ export const openEngineScene = async (
   await mkdir(elsewhere)
   const requests: ModelRequest[] = []
   const options: EngineOptions = {
-    database: join(base, "engine.sqlite"),
+    database: newDatabase(base),
     models: [scriptedModel(answers, requests)],
     permissions: ALLOW_ALL,
     retry: { attempts: 3, baseMs: 1 },

@@ -1,6 +1,7 @@
 /** Builds what is shipped: one rolldown bundle per entry, and type declarations beside the libraries. */
 import { spawnSync } from "node:child_process"
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
 
 import { rolldown, type RolldownOptions } from "rolldown"
 
@@ -75,6 +76,8 @@ const build = async (bundle: Bundle): Promise<void> => {
       conditionNames: ["meridian-source", "import", bundle.platform ?? "node", "default"],
       // ES modules before UMD: the latter hides its requires from a bundler (jsonc-parser).
       mainFields: ["module", "main"],
+      // Required as the class it is there; as an ES module it would be an object with one.
+      alias: { "pg-pool": createRequire(import.meta.url).resolve("pg-pool") },
     },
     plugins: bundle.executable === true ? [lazyBuiltins()] : [],
     logLevel: "warn",

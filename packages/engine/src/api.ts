@@ -33,8 +33,15 @@ export interface AgentConfig {
 }
 
 export interface EngineOptions {
-  /** A file, made when it is missing, or ":memory:". */
+  /**
+   * A file, made when it is missing, or ":memory:"; or a server that many machines share, as
+   * `postgres://user@host/database?schema=meridian`.
+   */
   readonly database: string
+  /** Brings an older schema on a server up to date. Without it such a schema is refused and left as it is. */
+  readonly migrate?: boolean
+  /** On a server: how many sessions this node works on at once. False: it admits, reads and streams, and runs nothing. */
+  readonly worker?: { readonly sessions: number } | false
   readonly models: readonly ModelConfig[]
   /** The default; without it the first of `models`. */
   readonly model?: string

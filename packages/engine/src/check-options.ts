@@ -22,11 +22,14 @@ import {
 
 import type { EngineOptions } from "./api.ts"
 import { present } from "./check-input.ts"
+import { requireKnownAddress } from "./store/postgres/address.ts"
 
 const NAME = text({ least: 1 })
 const FUNCTION: Shape<unknown> = something("a function", (value) => typeof value === "function")
 const WORDS = anyOf(STRING, FUNCTION)
 const ANYTHING: Shape<unknown> = something("anything", () => true)
+
+const NOTHING: Shape<unknown> = something("false", (value) => value === false)
 
 const RULE = objectOf({ action: STRING, resource: STRING, effect: oneOf("allow", "ask", "deny") })
 
@@ -36,6 +39,8 @@ const OPTIONS = objectOf(
   { database: NAME, models: listOf(objectOf({ id: NAME })) },
   {
     model: STRING,
+    migrate: BOOLEAN,
+    worker: anyOf(NOTHING, objectOf({ sessions: integer(1, 100_000) })),
     permissions: listOf(RULE),
     tools: listOf(objectOf({ name: NAME, description: NAME, input: ANY_OBJECT, execute: FUNCTION })),
     agents: listOf(objectOf({ name: NAME }, { prompt: STRING, permissions: listOf(RULE), model: STRING })),
@@ -70,7 +75,8 @@ const OPTIONS = objectOf(
 const read = reader(OPTIONS, { what: "The options of an engine", unknown: "keep" })
 
 export const checkOptions = (options: EngineOptions): void => {
-  const { models, context = [] } = read(present(options))
+  const { database, models, context = [] } = read(present(options))
+  requireKnownAddress(database)
   unique(
     models.map(({ id }) => id),
     "model",

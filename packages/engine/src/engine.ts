@@ -2,7 +2,7 @@
 import { resolve } from "node:path"
 
 import type { Failure } from "@meridian/protocol"
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, Layer, Stream } from "effect"
 
 import type { EngineOptions } from "./api.ts"
 import { checkOptions } from "./check-options.ts"
@@ -25,6 +25,7 @@ import {
   type Locations,
 } from "./session/index.ts"
 import { Sessions, SessionsTable } from "./sessions.ts"
+import { isServerAddress } from "./store/postgres/address.ts"
 import { sqliteStore, type SqliteOptions } from "./store/sqlite/store.ts"
 import { endLeftovers } from "./tool/end-leftovers.ts"
 import { openFileLocks } from "./tool/file-locks.ts"
@@ -88,10 +89,15 @@ const settings = (options: EngineOptions): Layer.Layer<Settings, Failure> =>
   )
 
 const store = (
+  options: EngineOptions,
+  internals: EngineInternals,
+): Layer.Layer<Store, Failure, Ids | Settings> =>
+  internals.store ?? (isServerAddress(options.database) ? postgres(options) : sqlite(options, internals))
+
+const sqlite = (
   { database }: EngineOptions,
   internals: EngineInternals,
 ): Layer.Layer<Store, Failure, Ids | Settings> =>
-  internals.store ??
   Layer.unwrap(
     Effect.map(Settings, ({ limits: { leaseMs } }) =>
       sqliteStore({
@@ -101,6 +107,29 @@ const store = (
       }),
     ),
   )
+
+/** Loaded only where it is used: a command that works on a file pays nothing for it. */
+const postgres = ({
+  database: address,
+  migrate = false,
+  limits,
+  worker,
+}: EngineOptions): Layer.Layer<Store, Failure, Ids> =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./store/postgres/store.ts")),
+      ({ postgresStore }) =>
+        postgresStore({
+          address,
+          migrate,
+          leaseMs: limits?.leaseMs ?? SERVER_LEASE_MS,
+          ...(worker === undefined ? {} : { places: worker === false ? 0 : worker.sessions }),
+        }),
+    ),
+  )
+
+/** Shorter than on one machine, where a process that is gone is known to be gone. */
+const SERVER_LEASE_MS = 5_000
 
 const lostProcesses = (internals: EngineInternals): Layer.Layer<LostProcesses, never, Store> =>
   Layer.effect(
@@ -124,6 +153,9 @@ const locations = (
       const time = timeOf(yield* Clock.Clock)
       const guard = yield* Effect.acquireRelease(Effect.sync(openProcessGuard), (opened) =>
         Effect.promise(opened.close),
+      )
+      yield* Stream.runForEach(stored.leases.proofs, (ms) => Effect.sync(() => guard.expect(ms))).pipe(
+        Effect.forkScoped,
       )
       const locks = openFileLocks()
       return locationsLayer((directory) =>

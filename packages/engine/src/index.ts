@@ -30,6 +30,17 @@ export type { RetryPolicy } from "./domain/retry.ts"
 export type { Effort, ModelConfig } from "./model/config.ts"
 export type { Reply, Respond, ScriptRequest, ScriptStep } from "./model/script.ts"
 export { openEngine } from "./open-engine.ts"
+export {
+  checkDatabase,
+  isServerAddress,
+  migrateDatabase,
+  readAddress,
+  readCluster,
+  requireKnownAddress,
+  type Cluster,
+  type ClusterNode,
+  type Finding,
+} from "./server-database.ts"
 export { PLAN_RULES } from "./session/index.ts"
 export type { EmbedderScene, EmbedderTool } from "./tool/embedder-tool.ts"
 export type { McpConfiguration } from "./tool/mcp-servers.ts"

@@ -64,7 +64,10 @@ export interface StoreVerbs {
   readonly approvedIn: (
     approval: SavedApproval & { readonly project: string },
   ) => Effect.Effect<readonly string[], Failure>
-  /** Sessions to run without being asked: those with an input that wants it and that no interrupt has parked. */
+  /**
+   * Sessions for this process to run without being asked: those with an input that wants it and that no interrupt has
+   * parked. A store that many machines share gives each to one of them.
+   */
   readonly runnable: Effect.Effect<readonly string[], Failure>
 
   /** A session nobody sees until it is published. Without that it is gone with its scope, or with its process. */
@@ -128,7 +131,12 @@ export interface Leases {
   readonly isHeldElsewhere: (session: string) => Effect.Effect<boolean, Failure>
   /** Sessions whose owner is lost: its process is gone, or it has been silent for too long. */
   readonly abandoned: Effect.Effect<readonly string[], Failure>
-  /** Says that an owner was lost, again and again until its sessions are taken over. */
+  /**
+   * Each time this process is known to have its leases still: for how many milliseconds from now nobody else may take them.
+   * Silent where a process that is gone or frozen is seen by the others.
+   */
+  readonly proofs: Stream.Stream<number>
+  /** Says that work is left to take over: by an owner that was lost, or by whoever admitted it. Again until it is taken. */
   readonly lost: Stream.Stream<void>
 }
 

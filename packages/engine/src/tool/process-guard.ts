@@ -2,6 +2,9 @@
  * Processes of tools do not outlive the engine, not even when it is killed without a last word: a small shell, in a
  * session of its own, reads from a pipe whose other end only the engine holds. When the pipe ends without a good-bye, it
  * kills the groups it was told about and whatever else carries the engine's mark (processes that left their group).
+ *
+ * An engine that shares its sessions with other machines may be frozen and taken for lost. It tells the guard how long it
+ * may count on having them; when no such word comes in time, the guard ends the groups: the others may report them then.
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -20,20 +23,37 @@ export interface ProcessGuard {
   readonly ready: () => Promise<void>
   /** From now until the returned function is called, the group dies with the engine. */
   readonly watch: (group: number) => () => void
+  /** Once called, the groups die after so long, unless it is called again before. */
+  readonly expect: (ms: number) => void
   /** Ends every process that still carries the mark, then the guard itself. */
   readonly close: () => Promise<void>
 }
 
 const SCRIPT = `trap '' HUP INT QUIT TERM
 groups=
-while read -r word group; do
+patience=
+timer=
+countdown() {
+  [ -z "$timer" ] || kill -s USR1 "$timer"
+  timer=
+  [ -n "$patience" ] && [ -n "$groups" ] || return 0
+  (
+    trap 'kill "$sleeping"; exit' USR1
+    sleep "$patience" & sleeping=$!
+    wait "$sleeping"
+    for one in $groups; do kill -s KILL -- "-$one"; done
+  ) & timer=$!
+}
+while read -r word value; do
   case $word in
-  watch) groups="$groups $group" ;;
+  watch) groups="$groups $value"; countdown ;;
   forget)
     kept=
-    for one in $groups; do [ "$one" = "$group" ] || kept="$kept $one"; done
-    groups=$kept ;;
-  bye) exit 0 ;;
+    for one in $groups; do [ "$one" = "$value" ] || kept="$kept $one"; done
+    groups=$kept
+    countdown ;;
+  expect) patience=$value; countdown ;;
+  bye) groups=; countdown; exit 0 ;;
   esac
 done
 for one in $groups; do kill -s KILL -- "-$one"; done
@@ -91,6 +111,9 @@ export const openProcessGuard = (options: { readonly graceMs?: number } = {}): P
       return () => {
         told?.stdin?.write(`forget ${group}\n`)
       }
+    },
+    expect: (ms) => {
+      shell?.stdin?.write(`expect ${(ms / 1_000).toFixed(3)}\n`)
     },
     close: async () => {
       // Nothing was ever started under this guard: there is nothing to look for.

@@ -169,6 +169,52 @@ export const ENGINE_FAILURES = {
     cause: (f) => `The database ${f["file"]} was locked by another program for too long.`,
     next: () => "end the program that holds it, or try again.",
   },
+  DATABASE_ADDRESS: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `The database address ${f["address"]} cannot be used: ${f["why"]}.`,
+    next: () => "name a file, or a server as postgres://user@host/database.",
+  },
+  DATABASE_PASSWORD: {
+    exit: 2,
+    http: 400,
+    cause: () => "A password in an argument can be read by every program on this machine.",
+    next: () => "leave it out of --database; put it into MERIDIAN_DATABASE, PGPASSWORD or a passfile.",
+  },
+  DATABASE_NO_SERVER: {
+    exit: 2,
+    http: 400,
+    cause: () => "No database server is named.",
+    next: () => "name one with --database postgres://user@host/database, or in MERIDIAN_DATABASE.",
+  },
+  DATABASE_UNREACHABLE: {
+    exit: 1,
+    http: 503,
+    cause: (f) =>
+      `The database ${f["database"]} did not answer: ${f["why"]}. It may or may not have stored this.`,
+    next: () => "try again with the same id; nothing is stored twice.",
+  },
+  DATABASE_REFUSED: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `The database ${f["database"]} does not let us in: ${f["why"]}.`,
+    next: () => "check the user, the password (PGPASSWORD or a passfile) and the name of the database.",
+  },
+  DATABASE_OLD: {
+    exit: 1,
+    http: 500,
+    cause: (f) =>
+      `The database ${f["database"]} has schema version ${f["found"]}; this Meridian needs ${f["known"]}. Nothing was changed.`,
+    next: () => "run meridian database migrate once, when every node may be updated.",
+  },
+  DATABASE_WENT_BACK: {
+    exit: 1,
+    http: 500,
+    cause: (f) =>
+      `The database ${f["database"]} has lost history: session ${f["session"]} ends at ${f["found"]}, and we had seen ${f["known"]}.`,
+    next: () =>
+      "find out whether a standby that was behind has taken over; what was acknowledged is missing there.",
+  },
 } as const satisfies Record<string, FailureEntry>
 
 /** A catalogue can have hundreds of models; a sentence cannot. */

@@ -103,7 +103,7 @@ export const draftContract = (subject: StoreUnderTest): void => {
       Effect.gen(function* () {
         const draft = yield* one.store.draft(creation("ses_1"))
         yield* draft.append([prompted("a", 2)])
-        one.die()
+        yield* one.die
         yield* other.store.leases.abandoned
         expect(yield* other.store.sessions({ direction: "up", limit: 5 })).toEqual([])
         expect(yield* createSession(other.store, "ses_1")).toBe("committed")

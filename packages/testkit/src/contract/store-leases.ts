@@ -77,7 +77,7 @@ export const leaseContract = (subject: StoreUnderTest): void => {
           yield* createSession(one.store, "ses_2")
           const fence = yield* acquired(one.store, "ses_1")
           expect(yield* other.leases.abandoned).toEqual([])
-          one.die()
+          yield* one.die
           expect(yield* other.leases.abandoned).toEqual(["ses_1"])
           expect(yield* other.leases.acquire("ses_1")).toMatchObject({ kind: "acquired", abandoned: true })
           expect(yield* other.leases.abandoned).toEqual([])
@@ -96,7 +96,7 @@ export const leaseContract = (subject: StoreUnderTest): void => {
         const told = yield* Effect.forkChild(Stream.runHead(other.leases.lost), { startImmediately: true })
         yield* Effect.sleep(5_000)
         expect(told.pollUnsafe()).toBeUndefined()
-        one.die()
+        yield* one.die
         yield* Fiber.join(told)
         expect(yield* other.leases.abandoned).toEqual(["ses_1"])
       }),

@@ -13,7 +13,13 @@ import { test } from "vitest"
 
 export interface OpenedStore {
   readonly store: StoreVerbs
-  /** Its process is gone, and others can know it. */
+  /** Its process is gone, and others can know it when this is done. */
+  readonly die: Effect.Effect<void>
+}
+
+/** What a store under test gives: how its process ends, and nothing about when others notice. */
+export interface OpenedClient {
+  readonly store: StoreVerbs
   readonly die: () => void
 }
 
@@ -21,8 +27,10 @@ export interface StoreUnderTest {
   readonly name: string
   /** A new, empty store. Opening it again gives one more client of the same. */
   readonly create: () => {
-    readonly open: Effect.Effect<OpenedStore, Failure, Ids | Scope.Scope>
+    readonly open: Effect.Effect<OpenedClient, Failure, Ids | Scope.Scope>
     readonly leaseMs: number
+    /** How long others need to be sure that a client is gone. */
+    readonly noticeMs?: number
   }
   /** It lives inside one process: there is never a second client. */
   readonly isPrivate?: boolean
@@ -56,11 +64,15 @@ export const withTwo = <A>(
     leaseMs: number,
   ) => Effect.Effect<A, Failure, Ids | Scope.Scope>,
 ): Promise<A> => {
-  const { open, leaseMs } = create()
+  const { open, leaseMs, noticeMs = 0 } = create()
+  const client = Effect.map(open, ({ store, die }): OpenedStore => ({
+    store,
+    die: Effect.andThen(Effect.sync(die), noticeMs === 0 ? Effect.void : Effect.sleep(noticeMs)),
+  }))
   return run(
     throughTime(
       Effect.gen(function* () {
-        return yield* use(yield* open, yield* open, leaseMs)
+        return yield* use(yield* client, yield* client, leaseMs)
       }),
     ),
   )

@@ -10,7 +10,7 @@ import { leaseContract } from "./store-leases.ts"
 import { readingContract } from "./store-reading.ts"
 import type { StoreUnderTest } from "./store-scene.ts"
 
-export type { OpenedStore, StoreUnderTest } from "./store-scene.ts"
+export type { StoreUnderTest } from "./store-scene.ts"
 
 export const storeContract = (store: StoreUnderTest): void => {
   describe(`${store.name}: append`, () => {

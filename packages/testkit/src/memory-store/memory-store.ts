@@ -292,6 +292,7 @@ export const openMemoryStore = (
         release: (fence) => Effect.sync(() => release(fence)),
         isHeldElsewhere: (session) => ask(() => isHeldElsewhere(database.sessions.get(session)?.owner)),
         abandoned: ask(abandoned),
+        proofs: Stream.never,
         lost: Stream.fromEffectRepeat(
           inBackground(Effect.delay(Effect.sync(abandoned), Math.max(50, Math.floor(leaseMs / 4)))),
         ).pipe(

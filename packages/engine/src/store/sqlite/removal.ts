@@ -2,6 +2,8 @@
  * Deletes one session with everything derived from it, in one transaction. Its key is never given again and its fence moves
  * on, so a process that still believes it works there cannot write.
  */
+import type { DatabaseSync } from "node:sqlite"
+
 import type { Database } from "./database.ts"
 import type { EventReader } from "./events.ts"
 import type { LeaseTable } from "./leases.ts"
@@ -19,27 +21,32 @@ const ROWS = {
   approval: "position",
 } as const
 
+/** Deletes the rows of a session by its key; whoever calls it has the transaction. */
+export const createRowRemoval = (raw: DatabaseSync): ((key: number) => void) => {
+  const rows = Object.entries(ROWS).map(([table, column]) =>
+    raw.prepare(`delete from ${table} where ${column} >= ? and ${column} < ?`),
+  )
+  const session = raw.prepare("delete from session where key = ?")
+  return (key) => {
+    for (const statement of rows) statement.run(positionOf(key, 0), (key + 1) * STRIDE)
+    session.run(key)
+  }
+}
+
 export const createRemoval = (options: {
   readonly database: Database
   readonly log: EventReader
   readonly leases: LeaseTable
 }): ((session: string) => Removed) => {
   const { database, log, leases } = options
-  const { raw } = database
-  const rows = Object.entries(ROWS).map(([table, column]) =>
-    raw.prepare(`delete from ${table} where ${column} >= ? and ${column} < ?`),
-  )
-  const session = raw.prepare("delete from session where key = ?")
+  const removeRows = createRowRemoval(database.raw)
   return (id) => {
     const key = log.keyOf(id)
     if (key === undefined) return "missing"
     // Taking the lease is what moves the fence; its row stays and keeps the key.
     const acquired = leases.acquire(key)
     if (acquired.kind === "held") return "held"
-    database.transact(() => {
-      for (const statement of rows) statement.run(positionOf(key, 0), (key + 1) * STRIDE)
-      session.run(key)
-    })
+    database.transact(() => removeRows(key))
     leases.release(acquired.fence)
     log.forget(id)
     return "removed"

@@ -166,6 +166,7 @@ const openLeases = (options: {
         drafts.sweep()
         return table.abandoned()
       }),
+      proofs: Stream.never,
       lost: Stream.fromEffectRepeat(
         // A store that cannot be read now is looked at again at the next tick: nobody waits for this.
         Effect.orElseSucceed(ask(table.sweep), () => false).pipe(

@@ -1,0 +1,75 @@
+/**
+ * Writes on their way to the server. One that comes alone goes at once; those that come while others are on the way wait
+ * for each other and go together. Two lanes: while one waits for the server's disk the other fills.
+ */
+export interface AppendQueue<Item, Answer> {
+  readonly join: (item: Item) => Promise<Answer>
+}
+
+interface Waiting<Item, Answer> {
+  readonly item: Item
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (cause: unknown) => void
+}
+
+export const openAppendQueue = <Item extends { readonly key: number }, Answer>(options: {
+  readonly lanes: readonly ((items: readonly Item[]) => Promise<readonly Answer[]>)[]
+  readonly most: number
+}): AppendQueue<Item, Answer> => {
+  const waiting: Waiting<Item, Answer>[] = []
+  const free = [...options.lanes]
+  /** Of one session there is one write at a time: the second is decided on the first. */
+  const underWay = new Set<number>()
+
+  /** The oldest of each session that is not under way; the others stay in their order. */
+  const take = (): readonly Waiting<Item, Answer>[] => {
+    const taken: Waiting<Item, Answer>[] = []
+    for (let index = 0; index < waiting.length && taken.length < options.most;) {
+      const entry = waiting[index]
+      if (entry === undefined || underWay.has(entry.item.key)) {
+        index += 1
+        continue
+      }
+      underWay.add(entry.item.key)
+      taken.push(entry)
+      waiting.splice(index, 1)
+    }
+    return taken
+  }
+
+  const pump = (): void => {
+    while (free.length > 0) {
+      const batch = take()
+      if (batch.length === 0) return
+      const lane = free.pop()
+      if (lane !== undefined) void travel(lane, batch)
+    }
+  }
+
+  const travel = async (
+    lane: (items: readonly Item[]) => Promise<readonly Answer[]>,
+    batch: readonly Waiting<Item, Answer>[],
+  ): Promise<void> => {
+    try {
+      const answers = await lane(batch.map(({ item }) => item))
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const answer = answers[index]
+        if (answer === undefined) reject(new Error("a write got no answer"))
+        else resolve(answer)
+      }
+    } catch (cause) {
+      for (const { reject } of batch) reject(cause)
+    }
+    for (const { item } of batch) underWay.delete(item.key)
+    free.push(lane)
+    pump()
+  }
+
+  return {
+    join: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject })
+        pump()
+      }),
+  }
+}

@@ -1,0 +1,241 @@
+/**
+ * One connection to the server, made again when it breaks. A question whose answer got lost is asked again: every statement
+ * that is sent through `ask` may run twice.
+ */
+import { Failure } from "@meridian/protocol"
+import type { Client, ClientConfig, Notification, QueryResultRow } from "pg"
+
+import type { Address, Host } from "./address.ts"
+
+export interface Connection {
+  /** Asked again until an answer comes, or for as long as we are patient. */
+  readonly ask: (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+  /** Several statements as one transaction, kept or taken back; all of it may be done again. */
+  readonly transact: <A>(body: (query: Query) => Promise<Settled<A>>) => Promise<A>
+  /** Questions that wait for an answer. */
+  readonly pending: () => number
+  readonly close: () => Promise<void>
+}
+
+export type Row = Readonly<Record<string, unknown>>
+export type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+
+export interface Settled<A> {
+  readonly keep: boolean
+  readonly answer: A
+}
+
+export interface ConnectionOptions {
+  readonly address: Address
+  readonly password: string | undefined
+  /** The server has answered a question that was sent then, by our own monotonic clock. */
+  readonly onAnswer: (sentAt: number) => void
+  readonly monotonic: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  /** How long we try. */
+  readonly patienceMs: number
+  /** Done on every new connection before anything else. */
+  readonly prepare?: (query: Query) => Promise<void>
+  readonly onNotification?: (payload: string) => void
+}
+
+/** After so long without an answer the connection is taken for a dead one. */
+const ANSWER_MS = 5_000
+const CONNECT_MS = 3_000
+const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 500
+
+export const openConnection = (options: ConnectionOptions): Connection => {
+  const { monotonic, sleep, onAnswer } = options
+  let client: Promise<Client> | undefined
+  let closed = false
+  /** One question at a time: a transaction is a single question. */
+  let turn: Promise<unknown> = Promise.resolve()
+
+  const current = (): Promise<Client> => {
+    client ??= connect(options, () => {
+      client = undefined
+    }).catch((cause: unknown) => {
+      client = undefined
+      throw cause
+    })
+    return client
+  }
+
+  const leave = async (): Promise<void> => {
+    const leaving = client
+    client = undefined
+    await leaving?.then((opened) => opened.end()).catch(() => undefined)
+  }
+
+  const persist = async <A>(body: (query: Query) => Promise<A>): Promise<A> => {
+    const deadline = monotonic() + options.patienceMs
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      if (closed) throw new Failure("ENGINE_CLOSED")
+      const sentAt = monotonic()
+      try {
+        const opened = await current()
+        const answer = await body(async (sql, values) => {
+          const { rows } = await opened.query<QueryResultRow>(sql, values === undefined ? [] : [...values])
+          return rows
+        })
+        onAnswer(sentAt)
+        return answer
+      } catch (cause) {
+        if (cause instanceof TypeError || cause instanceof RangeError) throw cause
+        const trouble = troubleOf(cause)
+        if (trouble === "answer") onAnswer(sentAt)
+        // What came back half way is not worth keeping: the next question goes to a new connection.
+        if (trouble !== "answer") await leave()
+        if (trouble === "answer" || trouble === "refused" || closed || monotonic() > deadline)
+          throw translate(options.address, cause, trouble)
+        await sleep(pause)
+      }
+    }
+  }
+
+  let pending = 0
+  const inTurn = <A>(body: () => Promise<A>): Promise<A> => {
+    pending += 1
+    const answer = turn.then(body).finally(() => {
+      pending -= 1
+    })
+    turn = answer.catch(() => undefined)
+    return answer
+  }
+
+  return {
+    ask: (sql, values) => inTurn(() => persist((query) => query(sql, values))),
+    transact: (body) =>
+      inTurn(() =>
+        persist(async (query) => {
+          await query("begin")
+          try {
+            const { keep, answer } = await body(query)
+            await query(keep ? "commit" : "rollback")
+            return answer
+          } catch (cause) {
+            if (troubleOf(cause) === "answer") await query("rollback")
+            throw cause
+          }
+        }),
+      ),
+    pending: () => pending,
+    close: async () => {
+      closed = true
+      await leave()
+    },
+  }
+}
+
+const connect = async (options: ConnectionOptions, onBroken: () => void): Promise<Client> => {
+  const { default: pg } = await import("pg")
+  let trouble: unknown
+  // The first that can be written: the others are standbys, or not there.
+  for (const host of options.address.hosts) {
+    const client = new pg.Client(configOf(options, host))
+    client.on("error", onBroken)
+    client.on("end", onBroken)
+    client.on("notification", ({ payload = "" }: Notification) => options.onNotification?.(payload))
+    try {
+      await client.connect()
+      const query: Query = async (sql, values) =>
+        (await client.query<QueryResultRow>(sql, values === undefined ? [] : [...values])).rows
+      await requireWritable(options.address, query)
+      await options.prepare?.(query)
+      return client
+    } catch (cause) {
+      trouble = cause
+      await client.end().catch(() => undefined)
+    }
+  }
+  throw trouble
+}
+
+const requireWritable = async (address: Address, query: Query): Promise<void> => {
+  const [row] = await query("select pg_is_in_recovery() as standby")
+  if (row?.["standby"] === true) throw new StandbyError(address.shown)
+}
+
+class StandbyError extends Error {}
+
+const configOf = ({ address, password }: ConnectionOptions, { host, port }: Host): ClientConfig => ({
+  host,
+  port,
+  database: address.database,
+  ...(address.user === undefined ? {} : { user: address.user }),
+  ...(password === undefined ? {} : { password }),
+  ssl: address.tls === "off" ? false : { rejectUnauthorized: address.tls === "verified" },
+  connectionTimeoutMillis: CONNECT_MS,
+  query_timeout: ANSWER_MS,
+  keepAlive: true,
+  application_name: "meridian",
+  types: { getTypeParser: (oid: number) => PARSERS.get(oid) ?? String },
+})
+
+/** Only what our statements give back. A count fits into a number: no log has 2^53 events. */
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [16, (text) => text === "t"],
+  [20, Number],
+  [23, Number],
+  [17, (text) => Buffer.from(text.slice(2), "hex")],
+])
+
+/**
+ * `answer`: the server said no to this statement, and the connection is good. `refused`: it does not want us at all.
+ * `away`: nobody knows what has become of it.
+ */
+type Trouble = "answer" | "refused" | "away"
+
+const troubleOf = (cause: unknown): Trouble => {
+  if (cause instanceof Failure) return "answer"
+  const code = stateOf(cause)
+  if (code === undefined) return "away"
+  if (/^(?:28|3D|42501)/.test(code)) return "refused"
+  // Shutting down, starting, too many connections, a dropped session; or our own wait was cut short.
+  if (/^(?:08|57|53300|25006|40)/.test(code)) return "away"
+  return "answer"
+}
+
+/** The five characters by which a server says what is wrong. */
+export const stateOf = (cause: unknown): string | undefined =>
+  cause instanceof Error &&
+  "code" in cause &&
+  typeof cause.code === "string" &&
+  /^[0-9A-Z]{5}$/.test(cause.code)
+    ? cause.code
+    : undefined
+
+export const isUniqueViolation = (cause: unknown): boolean => stateOf(cause) === "23505"
+
+const translate = ({ shown }: Address, cause: unknown, trouble: Trouble): unknown => {
+  if (cause instanceof Failure) return cause
+  const why = cause instanceof Error && cause.message !== "" ? cause.message : "it did not answer"
+  if (trouble === "away" || trouble === "refused")
+    return new Failure(
+      trouble === "away" ? "DATABASE_UNREACHABLE" : "DATABASE_REFUSED",
+      { database: shown, why },
+      { cause },
+    )
+  // Out of memory, of disk, or of some other bound of the server.
+  if (stateOf(cause)?.startsWith("53") === true)
+    return new Failure("DATABASE_UNWRITABLE", { file: shown, why }, { cause })
+  return cause
+}
+
+/** Several connections as one: a question goes to whichever has the fewest before it. */
+export const shareConnections = (connections: readonly Connection[]): Connection => {
+  const idlest = (): Connection => {
+    const [first, ...rest] = connections
+    if (first === undefined) throw new Error("there is no connection to share")
+    return rest.reduce((best, next) => (next.pending() < best.pending() ? next : best), first)
+  }
+  return {
+    ask: (sql, values) => idlest().ask(sql, values),
+    transact: (body) => idlest().transact(body),
+    pending: () => connections.reduce((sum, connection) => sum + connection.pending(), 0),
+    close: async () => {
+      await Promise.all(connections.map((connection) => connection.close()))
+    },
+  }
+}

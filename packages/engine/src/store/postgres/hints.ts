@@ -1,0 +1,72 @@
+/**
+ * Hints that something was appended, to whoever listens. They go out after the commit and several at once: inside it they
+ * would make every commit of the database wait for the others. One may get lost; nothing depends on them.
+ */
+import { listAt, parseObject, textAt } from "@meridian/protocol"
+
+import type { Connection, Query } from "./connection.ts"
+
+export interface Hints {
+  readonly tell: (session: string) => void
+  /** Sends what there is to tell. */
+  readonly send: () => Promise<void>
+  readonly isDue: () => boolean
+  readonly listen: (query: Query) => Promise<void>
+  readonly receive: (payload: string) => void
+  /** Undefined: of some session, nobody knows which. */
+  readonly onHint: (hear: (session: string | undefined) => void) => () => void
+  /** Everybody looks again. */
+  readonly tellAll: () => void
+}
+
+/** The server takes no more. */
+const PAYLOAD_BYTES = 8_000
+
+export const openHints = (options: {
+  readonly schema: string
+  readonly me: string
+  readonly connection: () => Connection
+  /** There is something to send. */
+  readonly onDue: () => void
+}): Hints => {
+  const { schema, me } = options
+  const channel = `meridian_${schema}`
+  const due = new Set<string>()
+  const listeners = new Set<(session: string | undefined) => void>()
+  const hear = (session: string | undefined): void => {
+    for (const listener of listeners) listener(session)
+  }
+
+  return {
+    tell: (session) => {
+      due.add(session)
+      options.onDue()
+    },
+    isDue: () => due.size > 0,
+    send: async () => {
+      const sessions = [...due]
+      due.clear()
+      const payload = (named: readonly string[]): string => JSON.stringify({ by: me, named })
+      const full = payload(sessions)
+      const text = Buffer.byteLength(full) < PAYLOAD_BYTES ? full : payload([])
+      await options.connection().ask("select pg_notify($1, $2)", [channel, text])
+    },
+    listen: async (query) => {
+      await query(`listen ${channel}`)
+      // Whatever happened while nobody listened here.
+      hear(undefined)
+    },
+    receive: (payload) => {
+      const hint = parseObject(payload)
+      if (textAt(hint, "by") === me) return
+      const named = listAt(hint, "named")
+      if (named.length === 0) hear(undefined)
+      for (const session of named) if (typeof session === "string") hear(session)
+    },
+    onHint: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    tellAll: () => hear(undefined),
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * What events change in the tables beside the log: names that are given, inputs and questions that come and go, approvals.
+ * Pure, and of the events alone: the same events always change the same rows.
+ */
+import type { DurableEvent } from "@meridian/protocol"
+
+import type { Claim } from "../../domain/claims.ts"
+
+/** One event with its place in the log. */
+export type NumberedEvent = DurableEvent & { readonly seq: number; readonly time: number }
+
+export interface IndexRows {
+  /** Each stands for one thing only; a claimed one must be free. */
+  readonly names: readonly { kind: Claim["kind"]; id: string; seq: number; claimed: boolean }[]
+  readonly inputs: readonly { id: string; seq: number; resume: boolean }[]
+  readonly doneInputs: readonly { id: string }[]
+  readonly requests: readonly { id: string; seq: number; message: string; call: string }[]
+  /** Answered by its id, or withdrawn because its call has settled. */
+  readonly doneRequests: readonly { id?: string; message?: string; call?: string }[]
+  readonly approvals: readonly ApprovalRow[]
+  readonly revoked: readonly Omit<ApprovalRow, "seq" | "time">[]
+  /** The last interrupt among them; 0: none. */
+  readonly interruptSeq: number
+}
+
+export interface ApprovalRow {
+  readonly project: string
+  readonly action: string
+  readonly resource: string
+  readonly seq: number
+  readonly time: number
+}
+
+export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
+  const inputs = new Map<string, IndexRows["inputs"][number]>()
+  const doneInputs: { id: string }[] = []
+  const names: IndexRows["names"][number][] = []
+  const requests = new Map<string, IndexRows["requests"][number]>()
+  const doneRequests: IndexRows["doneRequests"][number][] = []
+  const approvals: ApprovalRow[] = []
+  const revoked: IndexRows["revoked"][number][] = []
+  let interruptSeq = 0
+
+  const name = (kind: Claim["kind"], id: string, seq: number, claimed: boolean): void => {
+    names.push({ kind, id: indexed(id), seq, claimed })
+  }
+  /** What comes and goes within one append is never a row. */
+  const endInput = (id: string): void => {
+    if (!inputs.delete(id)) doneInputs.push({ id: indexed(id) })
+  }
+  const endRequestOf = (message: string, call: string): void => {
+    for (const [id, request] of requests)
+      if (request.message === indexed(message) && request.call === indexed(call)) requests.delete(id)
+    doneRequests.push({ message: indexed(message), call: indexed(call) })
+  }
+
+  for (const { seq, time, ...event } of events)
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others change none of these rows
+    switch (event.type) {
+      case "session.next.prompt.admitted.1": {
+        const { messageID, resume } = event.data
+        name("input", messageID, seq, true)
+        inputs.set(messageID, { id: indexed(messageID), seq, resume })
+        break
+      }
+      case "session.next.prompt.promoted.1":
+      case "session.next.prompt.cancelled.1":
+        endInput(event.data.messageID)
+        break
+      case "session.next.prompted.1":
+      case "session.next.context.updated.1":
+        name("input", event.data.messageID, seq, false)
+        break
+      case "session.next.step.started.1":
+        name("input", event.data.assistantMessageID, seq, false)
+        break
+      case "session.next.compaction.ended.2":
+        name("input", event.data.compactionID, seq, false)
+        break
+      case "session.next.interrupt.requested.1":
+        interruptSeq = seq
+        break
+      case "session.next.permission.asked.1": {
+        const { requestID, assistantMessageID, callID } = event.data
+        name("request", requestID, seq, true)
+        requests.set(requestID, {
+          id: indexed(requestID),
+          seq,
+          message: indexed(assistantMessageID),
+          call: indexed(callID),
+        })
+        break
+      }
+      case "session.next.permission.replied.1": {
+        const { requestID, saved } = event.data
+        if (!requests.delete(requestID)) doneRequests.push({ id: indexed(requestID) })
+        for (const resource of saved?.resources ?? [])
+          approvals.push({
+            project: indexed(saved?.project ?? ""),
+            action: indexed(saved?.action ?? ""),
+            resource: indexed(resource),
+            seq,
+            time,
+          })
+        break
+      }
+      case "session.next.permission.revoked.1": {
+        const { project, action, resource } = event.data
+        revoked.push({ project: indexed(project), action: indexed(action), resource: indexed(resource) })
+        break
+      }
+      case "session.next.tool.success.1":
+      case "session.next.tool.failed.1":
+        endRequestOf(event.data.assistantMessageID, event.data.callID)
+        break
+      default:
+    }
+  return {
+    names,
+    inputs: [...inputs.values()],
+    doneInputs,
+    requests: [...requests.values()],
+    doneRequests,
+    approvals,
+    revoked,
+    interruptSeq,
+  }
+}
+
+/** The server's text knows neither NUL nor half a character. The log keeps them, escaped; these rows do not need to. */
+export const indexed = (text: string): string => text.toWellFormed().replaceAll("\0", "\uFFFD")

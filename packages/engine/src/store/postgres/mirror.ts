@@ -1,0 +1,102 @@
+/**
+ * The rows of the sessions this node touches, in SQLite and in memory, filled by the same projector as a database of one
+ * machine. They are derived: dropped at any time, and read again from the log on the server.
+ */
+import { decodeEvent, type EventRow } from "@meridian/protocol"
+
+import { openDatabase } from "../sqlite/database.ts"
+import { createEventReader, type EventReader } from "../sqlite/events.ts"
+import { createLists, type Lists } from "../sqlite/lists.ts"
+import { createMessageReader, type MessageReader } from "../sqlite/messages.ts"
+import { createProjector } from "../sqlite/projector.ts"
+import { createRowRemoval } from "../sqlite/removal.ts"
+import { positionOf } from "../sqlite/schema.ts"
+import { createSearch } from "../sqlite/search.ts"
+import { nextSummary, NO_SUMMARY, type LogSummary } from "./summary.ts"
+
+export interface Mirror extends EventReader, MessageReader, Pick<Lists, "inputs" | "input" | "requests"> {
+  readonly search: ReturnType<typeof createSearch>
+  /** What is known of a session here; undefined: nothing. */
+  readonly known: (session: string) => Known | undefined
+  /** Rows that follow on what is known. Others are not taken: whoever needs them reads on. */
+  readonly add: (session: string, key: number, rows: readonly EventRow[]) => void
+  readonly drop: (session: string) => void
+  readonly close: () => void
+}
+
+export interface Known {
+  /** The session's number on the server. */
+  readonly key: number
+  readonly seq: number
+  readonly summary: LogSummary
+}
+
+interface Entry extends Known {
+  readonly bytes: number
+}
+
+export const openMirror = (mostBytes = MOST_BYTES): Mirror => {
+  const database = openDatabase({ file: ":memory:" })
+  const { raw } = database
+  const projector = createProjector(raw)
+  const log = createEventReader(database)
+  const lists = createLists({ database, log, isHeldElsewhere: () => false })
+  const removeRows = createRowRemoval(raw)
+  const insertEvent = raw.prepare("insert into event (id, type, time, data) values (?, ?, ?, ?)")
+  const moveSession = raw.prepare("update session set seq = ?, updated = ? where key = ?")
+  /** The first is the one used longest ago. */
+  const entries = new Map<string, Entry>()
+  let bytes = 0
+
+  const keep = (session: string, entry: Entry): void => {
+    bytes += entry.bytes - (entries.get(session)?.bytes ?? 0)
+    entries.delete(session)
+    entries.set(session, entry)
+    for (const oldest of entries.keys()) {
+      if (bytes <= mostBytes || oldest === session) return
+      drop(oldest)
+    }
+  }
+
+  const drop: Mirror["drop"] = (session) => {
+    const entry = entries.get(session)
+    if (entry === undefined) return
+    database.transact(() => removeRows(entry.key))
+    log.forget(session)
+    entries.delete(session)
+    bytes -= entry.bytes
+  }
+
+  return {
+    ...log,
+    ...createMessageReader(database, log),
+    inputs: lists.inputs,
+    input: lists.input,
+    requests: lists.requests,
+    search: createSearch(database, log),
+    known: (session) => entries.get(session),
+    add: (session, key, rows) => {
+      const entry = entries.get(session) ?? { key, seq: 0, summary: NO_SUMMARY, bytes: 0 }
+      if (rows.length === 0 || rows[0]?.seq !== entry.seq + 1 || entry.key !== key) return
+      let { seq, summary, bytes: size } = entry
+      database.transact(() => {
+        for (const row of rows) {
+          const event = decodeEvent(row)
+          insertEvent.run(positionOf(key, row.seq), row.type, row.time, row.data)
+          if (event.type !== "unknown") projector.project(key, event)
+          summary = nextSummary(summary, event)
+          seq = row.seq
+          size += row.data.length + ROW_BYTES
+        }
+        moveSession.run(seq, summary.updated, key)
+      })
+      keep(session, { key, seq, summary, bytes: size })
+    },
+    drop,
+    close: database.close,
+  }
+}
+
+/** What a row costs beside its data, roughly. */
+const ROW_BYTES = 200
+const MOST_BYTES = 512 * 1024 * 1024

@@ -1,0 +1,284 @@
+/** For whoever runs a server: what is good about it and what is not, its schema, and the nodes that use it. */
+import { setTimeout as sleep } from "node:timers/promises"
+
+import { readAddress, type Address } from "./address.ts"
+import { openConnection, type Connection, type Query, type Row } from "./connection.ts"
+import { migrate } from "./migrate.ts"
+
+export interface Finding {
+  readonly name: string
+  readonly verdict: "good" | "warning" | "bad"
+  readonly found: string
+  /** What to do about it. */
+  readonly next?: string
+}
+
+export interface ClusterNode {
+  readonly id: string
+  readonly host: string
+  /** Its sign of life moved while we watched. */
+  readonly alive: boolean
+  readonly places: number
+  readonly working: number
+}
+
+export interface Cluster {
+  readonly nodes: readonly ClusterNode[]
+  readonly sessions: number
+  readonly working: number
+  /** Sessions whose inputs nobody has taken up. */
+  readonly waiting: readonly string[]
+}
+
+const PATIENCE_MS = 5_000
+const ROUND_TRIPS = 20
+const WATCH_MS = 1_500
+const SHOWN_WAITING = 20
+
+export const migrateDatabase = (text: string): Promise<string> =>
+  withConnection(text, async (connection, address) => {
+    await migrate(connection, address, true)
+    return address.shown
+  })
+
+export const readCluster = (text: string): Promise<Cluster> =>
+  withConnection(text, async (connection, { schema }) => {
+    const before = await beats(connection, schema)
+    await sleep(WATCH_MS)
+    const rows = await connection.ask(
+      `select w.id, w.host, w.places, w.beat,
+         (select count(*) from ${schema}.session s where s.owner = w.id and s.published) as working
+       from ${schema}.worker w order by w.host, w.id`,
+    )
+    const [totals] = await connection.ask(
+      `select count(*) as sessions, count(owner) as working from ${schema}.session where published`,
+    )
+    const waiting = await connection.ask(
+      `select s.id from ${schema}.session s where s.published and s.owner is null and exists (
+         select 1 from ${schema}.input i where i.session = s.key and i.resume and i.seq > s.interrupt_seq)
+       order by s.key limit ${SHOWN_WAITING}`,
+    )
+    return {
+      nodes: rows.map((row) => ({
+        id: String(row["id"]),
+        host: String(row["host"]),
+        alive: before.get(String(row["id"])) !== row["beat"],
+        places: Number(row["places"]),
+        working: Number(row["working"]),
+      })),
+      sessions: Number(totals?.["sessions"]),
+      working: Number(totals?.["working"]),
+      waiting: waiting.map((row) => String(row["id"])),
+    }
+  })
+
+const beats = async (connection: Connection, schema: string): Promise<ReadonlyMap<string, unknown>> => {
+  const rows = await connection.ask(`select id, beat from ${schema}.worker`)
+  return new Map(rows.map((row) => [String(row["id"]), row["beat"]]))
+}
+
+export const checkDatabase = (text: string): Promise<readonly Finding[]> => {
+  const heard = Promise.withResolvers<void>()
+  return withConnection(
+    text,
+    async (connection, address) => {
+      const settings = await readSettings(connection)
+      return [
+        versionOf(settings),
+        tlsOf(address, await connection.ask("select ssl from pg_stat_ssl where pid = pg_backend_pid()")),
+        await roundTrip(connection),
+        ...durabilityOf(settings),
+        replicationOf(
+          settings,
+          await connection.ask("select application_name, sync_state from pg_stat_replication"),
+        ),
+        await poolerOf(connection),
+        await notifyOf(connection, heard.promise),
+        limitsOf(
+          settings,
+          await connection.ask(
+            "select count(*) as used from pg_stat_activity where backend_type = 'client backend'",
+          ),
+        ),
+        await schemaOf(connection, address),
+      ]
+    },
+    {
+      prepare: async (query) => void (await query(`listen ${CHECK_CHANNEL}`)),
+      onNotification: () => heard.resolve(),
+    },
+  )
+}
+
+const CHECK_CHANNEL = "meridian_check"
+
+const withConnection = async <A>(
+  text: string,
+  body: (connection: Connection, address: Address) => Promise<A>,
+  more: {
+    readonly prepare?: (query: Query) => Promise<void>
+    readonly onNotification?: (payload: string) => void
+  } = {},
+): Promise<A> => {
+  const address = readAddress(text)
+  const connection = openConnection({
+    address,
+    password: address.password,
+    onAnswer: () => undefined,
+    monotonic: () => performance.now(),
+    sleep: (ms) => sleep(ms),
+    patienceMs: PATIENCE_MS,
+    ...more,
+  })
+  try {
+    return await body(connection, address)
+  } finally {
+    await connection.close()
+  }
+}
+
+type Settings = ReadonlyMap<string, string>
+
+const readSettings = async (connection: Connection): Promise<Settings> => {
+  const rows = await connection.ask("select name, setting from pg_settings where name = any($1::text[])", [
+    [
+      "server_version_num",
+      "server_version",
+      "fsync",
+      "full_page_writes",
+      "synchronous_commit",
+      "synchronous_standby_names",
+      "max_connections",
+      "statement_timeout",
+      "idle_session_timeout",
+    ],
+  ])
+  return new Map(rows.map((row) => [String(row["name"]), String(row["setting"])]))
+}
+
+const OLDEST = 140_000
+
+const versionOf = (settings: Settings): Finding => {
+  const found = settings.get("server_version") ?? "unknown"
+  return Number(settings.get("server_version_num")) >= OLDEST
+    ? { name: "version", verdict: "good", found }
+    : { name: "version", verdict: "bad", found, next: "use Postgres 14 or newer." }
+}
+
+const tlsOf = ({ tls }: Address, [row]: readonly Row[]): Finding => {
+  const encrypted = row?.["ssl"] === true
+  if (encrypted) return { name: "encryption", verdict: "good", found: tls }
+  return tls === "off"
+    ? {
+        name: "encryption",
+        verdict: "good",
+        found: "none; the server is on this machine, or sslmode=disable asks for it",
+      }
+    : { name: "encryption", verdict: "bad", found: "none", next: "turn on ssl on the server." }
+}
+
+const roundTrip = async (connection: Connection): Promise<Finding> => {
+  const times: number[] = []
+  for (let count = 0; count < ROUND_TRIPS; count += 1) {
+    const sent = performance.now()
+    await connection.ask("select 1")
+    times.push(performance.now() - sent)
+  }
+  const middle = times.toSorted((left, right) => left - right)[ROUND_TRIPS / 2] ?? 0
+  const found = `${middle.toFixed(2)} ms`
+  return middle < 5
+    ? { name: "round trip", verdict: "good", found }
+    : {
+        name: "round trip",
+        verdict: "warning",
+        found,
+        next: "put the nodes nearer to the server: a turn is three round trips or more.",
+      }
+}
+
+const durabilityOf = (settings: Settings): readonly Finding[] =>
+  ["fsync", "full_page_writes", "synchronous_commit"].map((name): Finding => {
+    const found = settings.get(name) ?? "unknown"
+    return found === "off"
+      ? {
+          name,
+          verdict: "bad",
+          found,
+          next: `set ${name} = on, or what was acknowledged may be lost in a power cut.`,
+        }
+      : { name, verdict: "good", found }
+  })
+
+const replicationOf = (settings: Settings, standbys: readonly Row[]): Finding => {
+  const name = "standby"
+  if (standbys.length === 0) return { name, verdict: "good", found: "none" }
+  const isSynchronous = (settings.get("synchronous_standby_names") ?? "") !== ""
+  const found = standbys
+    .map((row) => `${String(row["application_name"])} ${String(row["sync_state"])}`)
+    .join(", ")
+  return isSynchronous
+    ? { name, verdict: "good", found }
+    : {
+        name,
+        verdict: "warning",
+        found,
+        next: "set synchronous_standby_names: a failover to an asynchronous standby loses what was acknowledged.",
+      }
+}
+
+/** Behind a pooler that lends a connection for one transaction at a time, two questions meet two servers' processes. */
+const poolerOf = async (connection: Connection): Promise<Finding> => {
+  const pids = new Set<unknown>()
+  for (let count = 0; count < 5; count += 1)
+    pids.add((await connection.ask("select pg_backend_pid() as pid"))[0]?.["pid"])
+  return pids.size === 1
+    ? { name: "pooler", verdict: "good", found: "none that changes connections" }
+    : {
+        name: "pooler",
+        verdict: "bad",
+        found: "in transaction mode",
+        next: "connect past it: hints and the presence of a node live in one connection.",
+      }
+}
+
+const notifyOf = async (connection: Connection, heard: Promise<void>): Promise<Finding> => {
+  await connection.ask("select pg_notify($1, '')", [CHECK_CHANNEL])
+  const arrived = await Promise.race([heard.then(() => true), sleep(2_000).then(() => false)])
+  return arrived
+    ? { name: "hints", verdict: "good", found: "arrive" }
+    : {
+        name: "hints",
+        verdict: "warning",
+        found: "do not arrive",
+        next: "connect past the pooler; without hints nodes look every two seconds.",
+      }
+}
+
+const limitsOf = (settings: Settings, [row]: readonly Row[]): Finding => {
+  const most = Number(settings.get("max_connections"))
+  const used = Number(row?.["used"])
+  const timeout = Number(settings.get("statement_timeout"))
+  const found = `${used} of ${most} connections, statement_timeout ${timeout === 0 ? "none" : `${timeout} ms`}`
+  if (most - used < 20)
+    return { name: "limits", verdict: "warning", found, next: "raise max_connections: a node uses five." }
+  return timeout > 0 && timeout < 5_000
+    ? {
+        name: "limits",
+        verdict: "warning",
+        found,
+        next: "raise statement_timeout to 5 s or more for this user.",
+      }
+    : { name: "limits", verdict: "good", found }
+}
+
+const schemaOf = async (connection: Connection, { schema }: Address): Promise<Finding> => {
+  const [table] = await connection.ask("select to_regclass($1) is not null as there", [`${schema}.store`])
+  if (table?.["there"] !== true)
+    return {
+      name: "schema",
+      verdict: "good",
+      found: `${schema}: not there yet; it is made when a node opens it`,
+    }
+  const [row] = await connection.ask(`select version from ${schema}.store`)
+  return { name: "schema", verdict: "good", found: `${schema}, version ${Number(row?.["version"])}` }
+}

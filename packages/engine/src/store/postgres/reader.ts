@@ -1,0 +1,56 @@
+/** Reading one session: brought up to date with the server first, then read from this node's rows. */
+import { Failure } from "@meridian/protocol"
+
+import { LIMITS } from "../../domain/limits.ts"
+import type { Mirror } from "./mirror.ts"
+import type { Head, ServerRows } from "./rows.ts"
+
+export interface SessionReader {
+  /** The session's row, with everything behind it read; undefined: there is no such session. */
+  readonly refresh: (session: string) => Promise<Head | undefined>
+  readonly read: <A>(session: string, body: () => A, missing: A) => Promise<A>
+}
+
+/** Another session may push this one out while it is read; not again and again. */
+const MOST_TRIES = 10
+
+export const createSessionReader = (options: {
+  readonly rows: ServerRows
+  readonly mirror: Mirror
+  readonly database: string
+}): SessionReader => {
+  const { rows, mirror, database } = options
+
+  const readOn = async ({ id, key, seq }: Head): Promise<void> => {
+    for (;;) {
+      const after = mirror.known(id)?.seq ?? 0
+      if (after >= seq) return
+      const page = await rows.events(key, after, LIMITS.eventsPerPage)
+      // Deleted while we read.
+      if (page.length === 0) return
+      mirror.add(id, key, page)
+    }
+  }
+
+  const refresh: SessionReader["refresh"] = async (session) => {
+    const before = mirror.known(session)
+    const head = await rows.head(session)
+    if (head === undefined || (before !== undefined && before.key !== head.key)) mirror.drop(session)
+    else if (before !== undefined && head.seq < before.seq)
+      throw new Failure("DATABASE_WENT_BACK", { database, session, known: before.seq, found: head.seq })
+    if (head !== undefined) await readOn(head)
+    return head
+  }
+
+  return {
+    refresh,
+    read: async (session, body, missing) => {
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        const head = await refresh(session)
+        if (head === undefined) return missing
+        if ((mirror.known(session)?.seq ?? 0) >= head.seq) return body()
+      }
+      return missing
+    },
+  }
+}

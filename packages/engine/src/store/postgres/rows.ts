@@ -1,0 +1,128 @@
+/** What nodes read of the server directly: the lists over all sessions, and the log of one. */
+import type { EventRow } from "@meridian/protocol"
+
+import type { GivenApproval, SavedApproval } from "../../domain/permission.ts"
+import type { Placed, Stretch } from "../../port/store.ts"
+import type { Connection, Row } from "./connection.ts"
+import { indexed } from "./index-rows.ts"
+import { readSummary, type LogSummary } from "./summary.ts"
+
+export interface ServerRows {
+  readonly head: (session: string) => Promise<Head | undefined>
+  readonly sessions: (stretch: Stretch) => Promise<readonly Placed<Head>[]>
+  /** Sequences have no gap, so a page is a range of them: no plan can be wrong about it. */
+  readonly events: (key: number, after: number, limit: number) => Promise<readonly EventRow[]>
+  /** The session in which a name was given. */
+  readonly sessionOf: (kind: "input" | "request", id: string) => Promise<string | undefined>
+  readonly asking: () => Promise<readonly string[]>
+  readonly approvals: (project: string) => Promise<readonly SavedApproval[]>
+  readonly givenApprovals: () => Promise<readonly GivenApproval[]>
+  readonly approvedIn: (approval: SavedApproval & { readonly project: string }) => Promise<readonly string[]>
+}
+
+/** A session's row. */
+export interface Head {
+  readonly key: number
+  readonly id: string
+  readonly seq: number
+  readonly owner: string | undefined
+  readonly isAsking: boolean
+  readonly summary: LogSummary
+}
+
+export const createServerRows = (connection: Connection, schema: string): ServerRows => {
+  const HEAD = `select s.key, s.id, s.seq, s.owner, s.summary,
+      exists (select 1 from ${schema}.request r where r.session = s.key) as asking
+    from ${schema}.session s where s.published`
+
+  return {
+    head: async (session) => {
+      const [row] = await connection.ask(`${HEAD} and s.id = $1`, [session])
+      return row === undefined ? undefined : headOf(row)
+    },
+    sessions: async ({ direction, from, limit }) => {
+      const rows =
+        direction === "up"
+          ? await connection.ask(`${HEAD} and s.key > $1 order by s.key limit $2`, [from ?? 0, limit])
+          : await connection.ask(`${HEAD} and s.key < $1 order by s.key desc limit $2`, [
+              from ?? Number.MAX_SAFE_INTEGER,
+              limit,
+            ])
+      return rows.map((row) => ({ place: Number(row["key"]), item: headOf(row) }))
+    },
+    events: async (key, after, limit) => {
+      const rows = await connection.ask(
+        `select seq, type, time, data from ${schema}.event
+         where session = $1 and seq > $2 and seq <= $3 order by seq`,
+        [key, after, after + limit],
+      )
+      return rows.map((row) => ({
+        seq: Number(row["seq"]),
+        type: String(row["type"]),
+        time: Number(row["time"]),
+        data: String(row["data"]),
+      }))
+    },
+    sessionOf: async (kind, id) => {
+      const [row] = await connection.ask(
+        `select s.id from ${schema}.name n join ${schema}.session s on s.key = n.session and s.published
+         where n.kind = $1 and n.id = $2`,
+        [kind, indexed(id)],
+      )
+      return row === undefined ? undefined : String(row["id"])
+    },
+    asking: async () =>
+      (
+        await connection.ask(
+          `select s.id from ${schema}.session s join ${schema}.request r on r.session = s.key
+           where s.published group by s.key, s.id order by min(s.key)`,
+        )
+      ).map((row) => String(row["id"])),
+    approvals: async (project) =>
+      (
+        await connection.ask(
+          `select action, resource from ${schema}.approval where project = $1
+           group by action, resource order by min(time), min(seq)`,
+          [indexed(project)],
+        )
+      ).map((row) => ({ action: String(row["action"]), resource: String(row["resource"]) })),
+    givenApprovals: async () =>
+      (
+        await connection.ask(
+          `select distinct on (p.project, p.action, p.resource) p.project, p.action, p.resource, p.time, p.seq, s.id, s.key
+           from ${schema}.approval p join ${schema}.session s on s.key = p.session and s.published
+           order by p.project, p.action, p.resource, p.time, s.key, p.seq`,
+        )
+      )
+        .toSorted(
+          (left, right) =>
+            Number(left["time"]) - Number(right["time"]) ||
+            Number(left["key"]) - Number(right["key"]) ||
+            Number(left["seq"]) - Number(right["seq"]),
+        )
+        .map((row) => ({
+          project: String(row["project"]),
+          action: String(row["action"]),
+          resource: String(row["resource"]),
+          session: String(row["id"]),
+          time: Number(row["time"]),
+        })),
+    approvedIn: async ({ project, action, resource }) =>
+      (
+        await connection.ask(
+          `select s.id from ${schema}.approval p join ${schema}.session s on s.key = p.session and s.published
+           where p.project = $1 and p.action = $2 and p.resource = $3 order by s.key`,
+          [indexed(project), indexed(action), indexed(resource)],
+        )
+      ).map((row) => String(row["id"])),
+  }
+}
+
+const headOf = (row: Row): Head => ({
+  key: Number(row["key"]),
+  id: String(row["id"]),
+  seq: Number(row["seq"]),
+  owner: typeof row["owner"] === "string" ? row["owner"] : undefined,
+  isAsking: row["asking"] === true,
+  summary: readSummary(String(row["summary"])),
+})

@@ -1,0 +1,104 @@
+/**
+ * The tables on the server, one migration per version. A published one is never edited, and a new one only adds: an older
+ * node goes on working beside a newer one.
+ *
+ *   event     the log, and the only truth. `fence` and `mark` say who wrote it: a writer whose answer got lost finds its
+ *             own events again.
+ *   session   its head: the last event, who may write, and a summary for lists, which its writer derives.
+ *   name      what has a name over all sessions: inputs, messages, questions.
+ *   input     those that wait, to be found by whoever runs them.
+ *   request   questions that are open.
+ *   approval  what people approved for good, by each session that did.
+ *   output    full texts of long outputs, to be read from every node.
+ *   worker    the nodes, and their sign of life.
+ *
+ * Everything else that is read (messages, parts, pages, words) every node derives for itself (`mirror.ts`).
+ */
+export const migrations = (schema: string): readonly string[] => [
+  `
+  create table ${schema}.store (version int not null, id uuid not null default gen_random_uuid());
+  insert into ${schema}.store (version) values (0);
+
+  create table ${schema}.worker (
+    id text primary key,
+    presence int not null,
+    beat bigint not null default 0,
+    host text not null,
+    places int not null,
+    address text,
+    workspaces text[] not null default '{shared}',
+    draining boolean not null default false
+  ) with (fillfactor = 50);
+
+  create table ${schema}.session (
+    key bigint generated always as identity primary key,
+    id text not null unique,
+    published boolean not null,
+    seq bigint not null,
+    fence bigint not null default 0,
+    owner text,
+    workspace text not null default 'shared',
+    interrupt_seq bigint not null default 0,
+    summary text not null
+  ) with (fillfactor = 50);
+  create index session_owned on ${schema}.session (owner) where owner is not null;
+
+  create table ${schema}.event (
+    session bigint not null,
+    seq bigint not null,
+    type text not null,
+    time bigint not null,
+    fence bigint,
+    mark text not null,
+    data text not null,
+    primary key (session, seq)
+  ) partition by hash (session);
+  ${Array.from(
+    { length: PARTITIONS },
+    (_, index) =>
+      `create table ${schema}.event_${index} partition of ${schema}.event for values with (modulus ${PARTITIONS}, remainder ${index});`,
+  ).join("\n  ")}
+
+  create table ${schema}.name (
+    kind text not null,
+    id text not null,
+    session bigint not null,
+    seq bigint not null,
+    primary key (kind, id)
+  );
+  create index name_session on ${schema}.name (session);
+
+  create table ${schema}.input (
+    session bigint not null,
+    id text not null,
+    seq bigint not null,
+    resume boolean not null,
+    primary key (session, id)
+  );
+
+  create table ${schema}.request (
+    session bigint not null,
+    id text not null,
+    seq bigint not null,
+    message text not null,
+    call text not null,
+    primary key (session, id)
+  );
+
+  create table ${schema}.approval (
+    project text not null,
+    action text not null,
+    resource text not null,
+    session bigint not null,
+    seq bigint not null,
+    time bigint not null,
+    primary key (project, action, resource, session)
+  );
+  create index approval_session on ${schema}.approval (session);
+
+  create table ${schema}.output (name text primary key, data bytea not null);
+  `,
+]
+
+/** It cannot be changed later without copying the log. */
+const PARTITIONS = 16

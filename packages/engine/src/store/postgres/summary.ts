@@ -1,0 +1,105 @@
+/** A session as lists show it, carried along its log. Its writer derives it, so that a list reads no log. Pure. */
+import {
+  BOOLEAN,
+  COUNT,
+  decoder,
+  LOCATION,
+  NUMBER,
+  objectOf,
+  oneOf,
+  parseObject,
+  RECORDED_USAGE,
+  STRING,
+  type RecordedUsage,
+} from "@meridian/protocol"
+
+import type { LoggedEvent } from "../../domain/logged-event.ts"
+import type { SessionSummary } from "../../port/store.ts"
+
+/** What the log alone says; who works on it and what is asked are rows of their own. */
+export type LogSummary = Omit<SessionSummary, "id" | "isAsking" | "isHeldElsewhere">
+
+export const NO_SUMMARY: LogSummary = {
+  seq: 0,
+  location: { directory: "" },
+  agent: undefined,
+  model: undefined,
+  title: undefined,
+  isArchived: false,
+  created: 0,
+  updated: 0,
+  usage: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
+  cost: 0,
+  trouble: undefined,
+}
+
+export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary => {
+  const summary = { ...before, seq: event.seq, updated: event.time }
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others change nothing that a list shows
+  switch (event.type) {
+    case "session.next.created.1": {
+      const { location, agent, model, title } = event.data
+      return { ...summary, location, agent, model, title, created: event.time }
+    }
+    case "session.next.agent.switched.1":
+      return { ...summary, agent: event.data.agent }
+    case "session.next.model.switched.1":
+      return { ...summary, model: event.data.model }
+    case "session.next.moved.1":
+      return { ...summary, location: event.data.location }
+    case "session.next.renamed.1":
+      return { ...summary, title: event.data.title }
+    case "session.next.archived.1":
+      return { ...summary, isArchived: event.data.archived }
+    case "session.next.step.ended.2":
+      return { ...spent(summary, event.data), trouble: undefined }
+    case "session.next.compaction.ended.2":
+      return spent(summary, event.data)
+    case "session.next.step.failed.2":
+    case "session.next.execution.failed.1":
+      return { ...summary, trouble: event.data.error.code === "INTERRUPTED" ? "interrupted" : "failed" }
+    case "session.next.tool.failed.1":
+      // The work behind the call is not done: the session shows it until a step ends well.
+      return event.data.error.code === "interrupted" ? { ...summary, trouble: "interrupted" } : summary
+    default:
+      return summary
+  }
+}
+
+const spent = (
+  summary: LogSummary,
+  { usage, cost }: { readonly usage: RecordedUsage; readonly cost: number },
+): LogSummary => ({
+  ...summary,
+  usage: {
+    input: summary.usage.input + usage.input,
+    output: summary.usage.output + usage.output,
+    reasoning: summary.usage.reasoning + usage.reasoning,
+    cacheRead: summary.usage.cacheRead + usage.cacheRead,
+    cacheWrite: summary.usage.cacheWrite + usage.cacheWrite,
+  },
+  cost: summary.cost + cost,
+})
+
+/** As it is stored beside the session. */
+export const summaryText = (summary: LogSummary): string => JSON.stringify(summary)
+
+const SUMMARY = objectOf(
+  {
+    seq: COUNT,
+    location: LOCATION,
+    isArchived: BOOLEAN,
+    created: NUMBER,
+    updated: NUMBER,
+    usage: RECORDED_USAGE,
+    cost: NUMBER,
+  },
+  { agent: STRING, model: STRING, title: STRING, trouble: oneOf("failed", "interrupted") },
+)
+const decode = decoder(SUMMARY, { unknown: "strip" })
+
+/** One that cannot be read says little, and hides no session. */
+export const readSummary = (text: string): LogSummary => {
+  const decoded = decode(parseObject(text))
+  return decoded.tag === "value" ? { ...NO_SUMMARY, ...decoded.value } : NO_SUMMARY
+}

@@ -1,0 +1,84 @@
+/**
+ * The nodes of a cluster, and whether one is lost. Each moves its own counter, and holds a lock that the server drops when
+ * its connection breaks. Nobody compares clocks: a node is lost when its counter has not moved for the whole lease on the
+ * observer's own clock, or for a moment when its lock is gone as well.
+ */
+import { hostname } from "node:os"
+
+import type { Connection, Query } from "./connection.ts"
+
+export interface Workers {
+  readonly me: string
+  /** A sign of life. */
+  readonly beat: () => Promise<void>
+  /** Which of these nodes are lost. */
+  readonly lost: (ids: readonly string[]) => Promise<ReadonlySet<string>>
+  /** For the connection that carries our lock. */
+  readonly takePlace: (query: Query) => Promise<void>
+  readonly leave: () => Promise<void>
+}
+
+/** The first half of every lock of ours, so that we meet nobody else's: "meri". */
+const LOCKS = 0x6d_65_72_69
+/** A broken connection alone says little: it may be made again at once. */
+const ABSENT_MS = 1_500
+
+export const openWorkers = (options: {
+  readonly connection: Connection
+  readonly schema: string
+  readonly me: string
+  /** A number that no other node has, as far as chance allows. */
+  readonly presence: number
+  readonly leaseMs: number
+  /** How many sessions it works on at once. */
+  readonly places: number
+  readonly monotonic: () => number
+}): Workers => {
+  const { connection, schema, me, presence, leaseMs, places, monotonic } = options
+  const seen = new Map<string, { readonly beat: number; readonly since: number }>()
+
+  /** How long its counter has not moved, as far as we have watched. */
+  const silence = (id: string, beat: number): number => {
+    const last = seen.get(id)
+    if (last?.beat === beat) return monotonic() - last.since
+    seen.set(id, { beat, since: monotonic() })
+    return 0
+  }
+
+  return {
+    me,
+    // The row may be gone: somebody took us for lost. We are here again, and hold nothing.
+    beat: async () => {
+      await connection.ask(
+        `insert into ${schema}.worker (id, presence, host, places, beat) values ($1, $2, $3, $4, 1)
+         on conflict (id) do update set beat = ${schema}.worker.beat + 1`,
+        [me, presence, `${hostname()} ${process.pid}`, places],
+      )
+    },
+    lost: async (ids) => {
+      if (ids.length === 0) return new Set()
+      const rows = await connection.ask(
+        `select w.id, w.beat, exists (
+           select 1 from pg_locks l where l.locktype = 'advisory' and l.classid = ${LOCKS} and l.objid::bigint = w.presence
+             and l.objsubid = 2 and l.granted
+             and l.database = (select oid from pg_database where datname = current_database())) as present
+         from ${schema}.worker w where w.id = any($1::text[])`,
+        [ids],
+      )
+      const alive = new Set<string>()
+      for (const row of rows) {
+        const id = String(row["id"])
+        const bound = row["present"] === true ? leaseMs : Math.min(leaseMs, ABSENT_MS)
+        if (silence(id, Number(row["beat"])) < bound) alive.add(id)
+      }
+      return new Set(ids.filter((id) => !alive.has(id)))
+    },
+    takePlace: async (query) => {
+      // An old connection of ours may still have it: then it speaks for us until the server drops it.
+      await query("select pg_try_advisory_lock($1, $2)", [LOCKS, presence])
+    },
+    leave: async () => {
+      await connection.ask(`delete from ${schema}.worker where id = $1`, [me])
+    },
+  }
+}

@@ -1,0 +1,147 @@
+/** Compare and append, as the port has it: on this node's rows where they are enough, and always decided by the server. */
+import type { DurableEvent } from "@meridian/protocol"
+
+import type { Append, Appended, Fence } from "../../port/store.ts"
+import type { AppendQueue } from "./append-queue.ts"
+import { sendWrites, type Outcome, type Write } from "./append.ts"
+import { isUniqueViolation, type Connection } from "./connection.ts"
+import type { Mirror } from "./mirror.ts"
+import { prepareWrite } from "./prepare-write.ts"
+import type { SessionReader } from "./reader.ts"
+import { NO_SUMMARY, summaryText } from "./summary.ts"
+
+export type Answer = Exclude<Appended, { readonly kind: "committed" }> | { readonly kind: "stored" }
+
+export interface Writer {
+  readonly append: (append: Append) => Promise<Answer>
+  /** Whether a lease is still the newest, and nothing else. */
+  readonly holds: (fence: Fence) => Promise<boolean>
+  readonly remove: (key: number) => Promise<void>
+}
+
+export const createWriter = (options: {
+  readonly schema: string
+  readonly connection: Connection
+  readonly queue: AppendQueue<Write, Outcome>
+  readonly mirror: Mirror
+  readonly reader: SessionReader
+  readonly newMark: () => string
+  readonly onStored: (session: string) => void
+}): Writer => {
+  const { schema, connection, queue, mirror, reader, newMark, onStored } = options
+
+  /** No event: only whether one could be appended there. */
+  const prove = async ({ session, fence, after }: Append): Promise<Answer> => {
+    const [row] = await connection.ask(
+      `select seq, fence from ${schema}.session where id = $1 and published`,
+      [session],
+    )
+    if (fence !== undefined && row?.["fence"] !== fence.number) return { kind: "fenced" }
+    return row !== undefined && row["seq"] === after ? { kind: "stored" } : { kind: "moved" }
+  }
+
+  const add = (session: string, { key, events }: Write): Answer => {
+    mirror.add(session, key, events)
+    onStored(session)
+    return { kind: "stored" }
+  }
+
+  const follow = async (append: Append): Promise<Answer> => {
+    const { session, fence, after } = append
+    if (mirror.known(session)?.seq !== after) await reader.refresh(session)
+    const known = mirror.known(session)
+    // The summary belongs to this place: at another one there is nothing to append.
+    if (known?.seq !== after) {
+      const proved = await prove(append)
+      return proved.kind === "stored" ? { kind: "moved" } : proved
+    }
+    const { write } = prepareWrite({
+      key: known.key,
+      fence: fence?.number,
+      after,
+      summary: known.summary,
+      mark: newMark(),
+      events: dated(append),
+    })
+    const outcome = await queue.join(write)
+    return outcome.kind === "stored" ? add(session, write) : refusal(outcome)
+  }
+
+  /** The first append makes the session's row, in the same transaction. */
+  const create = async (append: Append): Promise<Answer> => {
+    const mark = newMark()
+    for (let tries = 0; ; tries += 1)
+      try {
+        const { write, outcome } = await connection.transact<Made>(async (query) => {
+          const [row] = await query(
+            `insert into ${schema}.session (id, published, seq, summary) values ($1, true, 0, $2)
+             on conflict (id) do nothing returning key`,
+            [append.session, summaryText(NO_SUMMARY)],
+          )
+          // Somebody has it, or we do: the answer to our first try may have got lost.
+          const key = row === undefined ? await ownKey(query, append.session, mark) : Number(row["key"])
+          if (key === undefined) return { keep: false, answer: { outcome: MOVED, write: undefined } }
+          const prepared = prepareWrite({ key, after: 0, summary: NO_SUMMARY, mark, events: dated(append) })
+          if (row === undefined) return { keep: false, answer: { outcome: STORED, write: prepared.write } }
+          const [answer = MOVED] = await sendWrites(query, schema, [prepared.write])
+          return { keep: answer.kind === "stored", answer: { outcome: answer, write: prepared.write } }
+        })
+        return outcome.kind === "stored" && write !== undefined
+          ? add(append.session, write)
+          : refusal(outcome)
+      } catch (cause) {
+        // Somebody takes a name at this moment: the next time it is there to be seen.
+        if (!isUniqueViolation(cause) || tries === MOST_TRIES) throw cause
+      }
+  }
+
+  const ownKey = async (
+    query: Connection["ask"],
+    session: string,
+    mark: string,
+  ): Promise<number | undefined> => {
+    const [row] = await query(
+      `select s.key from ${schema}.session s join ${schema}.event e on e.session = s.key and e.seq = 1
+       where s.id = $1 and e.mark = $2`,
+      [session, mark],
+    )
+    return row === undefined ? undefined : Number(row["key"])
+  }
+
+  return {
+    append: (append) => {
+      if (append.events.length === 0) return prove(append)
+      const makes = append.after === 0 && append.fence === undefined && makesSession(append.events)
+      return makes ? create(append) : follow(append)
+    },
+    holds: async ({ session, number }) => {
+      const [row] = await connection.ask(`select fence from ${schema}.session where id = $1`, [session])
+      return row?.["fence"] === number
+    },
+    remove: (key) =>
+      connection.transact(async (query) => {
+        for (const table of TABLES) await query(`delete from ${schema}.${table} where session = $1`, [key])
+        await query(`delete from ${schema}.session where key = $1`, [key])
+        return { keep: true, answer: undefined }
+      }),
+  }
+}
+
+interface Made {
+  readonly outcome: Outcome
+  readonly write: Write | undefined
+}
+
+/** Those with rows of one session. */
+const TABLES = ["event", "name", "input", "request", "approval"] as const
+
+const MOST_TRIES = 5
+const MOVED: Outcome = { kind: "moved", seq: undefined }
+const STORED: Outcome = { kind: "stored" }
+
+const refusal = (outcome: Outcome): Answer => (outcome.kind === "moved" ? { kind: "moved" } : outcome)
+
+const dated = ({ events, time }: Append) => events.map((event) => ({ ...event, time }))
+
+const makesSession = (events: readonly DurableEvent[]): boolean =>
+  events[0]?.type === "session.next.created.1"

