@@ -5,6 +5,7 @@ import { ACP } from "./command/acp.meta.ts"
 import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETE } from "./command/complete.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
+import { CLUSTER, DATABASE_CHECK, DATABASE_MIGRATE } from "./command/database.meta.ts"
 import { DIRECT } from "./command/direct.meta.ts"
 import { INIT } from "./command/init.meta.ts"
 import { PERMISSIONS_LIST, PERMISSIONS_REVOKE } from "./command/permissions.meta.ts"
@@ -32,6 +33,9 @@ export const COMMANDS: readonly Registration[] = [
   register(SESSION_RENAME, async () => (await import("./command/session-keep.ts")).sessionRename),
   register(SESSION_ARCHIVE, async () => (await import("./command/session-keep.ts")).sessionArchive),
   register(SESSION_DELETE, async () => (await import("./command/session-keep.ts")).sessionDelete),
+  register(DATABASE_CHECK, async () => (await import("./command/database.ts")).databaseCheck),
+  register(DATABASE_MIGRATE, async () => (await import("./command/database.ts")).databaseMigrate),
+  register(CLUSTER, async () => (await import("./command/database.ts")).cluster),
   register(SERVE, async () => (await import("./command/serve.ts")).serve),
   register(ACP, async () => (await import("./command/acp.ts")).acp),
   register(DIRECT, async () => (await import("./command/direct.ts")).direct),

@@ -109,7 +109,7 @@ const SECTIONS: readonly { readonly title: string; readonly heads: readonly stri
   { title: "Agents, skills and models", heads: ["skills", "models"] },
   {
     title: "Set up and look after",
-    heads: ["init", "trust", "untrust", "permissions", "config", "doctor", "brief"],
+    heads: ["init", "trust", "untrust", "permissions", "config", "doctor", "brief", "database", "cluster"],
   },
   { title: "Connect", heads: ["serve", "acp", "completion"] },
 ]

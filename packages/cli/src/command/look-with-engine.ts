@@ -11,7 +11,7 @@ export const lookWithEngine = async <Result>(
   look: (engine: Engine) => Promise<Result>,
 ): Promise<Result> => {
   const database = findDatabase(file, world)
-  const engine = await openEngine({ database, models: [], recover: false })
+  const engine = await openEngine({ database, models: [], recover: false, worker: false })
   try {
     return await look(engine)
   } finally {

@@ -21,6 +21,9 @@ export const serveUntilStopped = async (
     readonly host: string
     readonly database: string | undefined
     readonly permission: PermissionTier | undefined
+    readonly sessions: number | undefined
+    readonly noWork: boolean
+    readonly migrate: boolean
   },
   world: World,
 ): Promise<void> => {
@@ -42,6 +45,8 @@ export const serveUntilStopped = async (
         : { permissions: permissionRules({ permission: input.permission, servers: [] }) }),
       ...(defaultModel === undefined ? {} : { model: defaultModel }),
       database: database.file,
+      migrate: input.migrate,
+      ...workerOf(input),
       ...(database.isForeign ? { recover: false, asksAgain: true } : {}),
     },
     stateRoot: root,
@@ -53,7 +58,7 @@ export const serveUntilStopped = async (
     host: input.host,
     signal: world.signal,
     log: (line) => world.stderr.write(`${line}\n`),
-    observe: (engine, file) => openTelemetry({ engine, database: file, everySession: true }, world, true),
+    observe: (engine) => openTelemetry({ engine, database: database.name, everySession: true }, world, true),
     ...(page === undefined ? {} : { pageDirectory: page }),
   })
   if (!isLoopback(input.host)) world.warn("HOST_OPEN", { host: input.host, port: server.port })
@@ -63,6 +68,22 @@ export const serveUntilStopped = async (
       : `Meridian listens on ${server.url}\nPage: ${server.pageUrl}\n`,
   )
   await server.stopped
+}
+
+const workerOf = ({
+  sessions,
+  noWork,
+}: {
+  readonly sessions: number | undefined
+  readonly noWork: boolean
+}) => {
+  if (noWork && sessions !== undefined)
+    throw new Failure("USAGE", {
+      problem: "Cannot combine --no-work with --sessions.",
+      next: "leave out one of them.",
+    })
+  if (noWork) return { worker: false } as const
+  return sessions === undefined ? {} : { worker: { sessions } }
 }
 
 const HIGHEST_PORT = 65_535

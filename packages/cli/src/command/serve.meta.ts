@@ -38,8 +38,23 @@ export const SERVE = defineMeta({
     },
     database: {
       type: "string",
-      description: "Database of the engine instead of the one in the state folder.",
-      value: "FILE",
+      description:
+        "Database of the engine instead of the one in the state folder: a file, or a server as postgres://user@host/database (also MERIDIAN_DATABASE).",
+      value: "DATABASE",
+    },
+    sessions: {
+      type: "integer",
+      description: "With --http on a server: how many sessions this node works on at once (200 without it).",
+      minimum: 1,
+      value: "COUNT",
+    },
+    noWork: {
+      type: "boolean",
+      description: "With --http on a server: admit, read and stream, and leave all work to other nodes.",
+    },
+    migrate: {
+      type: "boolean",
+      description: "With --http on a server: bring an older schema up to date first.",
     },
   },
   format: "text",
@@ -51,5 +66,6 @@ export const SERVE = defineMeta({
     "serve --http",
     "serve --http --port 8080",
     "serve --http --host 0.0.0.0",
+    "serve --http --database postgres://meridian@db/meridian",
   ],
 })

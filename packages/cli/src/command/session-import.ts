@@ -25,7 +25,7 @@ export const sessionImport = implement(SESSION_IMPORT, {
     const place = placeOf(read, directory, world)
     if (place.isLost) losses.add("directory")
     const { file: own } = await openDatabase(database, world)
-    const engine = await openEngine({ database: own, models: [], recover: false })
+    const engine = await openEngine({ database: own, models: [], recover: false, worker: false })
     try {
       const imported = await engine.sessions.import(
         {

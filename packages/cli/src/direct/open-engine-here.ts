@@ -92,7 +92,7 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
   })
   const names = [...new Set([...BUILT_IN, ...agents.map(({ name }) => name)])]
   const telemetry = await openTelemetry(
-    { engine, database: database.file, everySession: false },
+    { engine, database: database.name, everySession: false },
     world,
     false,
   )

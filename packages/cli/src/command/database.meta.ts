@@ -1,0 +1,50 @@
+/** `meridian database ...` and `meridian cluster`: for whoever runs a server that nodes share. */
+import { BOOLEAN, INTEGER, defineMeta, listOf, objectOf, oneOf, STRING } from "@meridian/spaces"
+
+const database = {
+  type: "string",
+  description: "The server, as postgres://user@host/database; default is MERIDIAN_DATABASE.",
+  value: "ADDRESS",
+} as const
+
+export const DATABASE_CHECK = defineMeta({
+  name: "database.check",
+  audience: "human",
+  summary: "Look at a database server: is it fit for sessions, and what to change.",
+  details:
+    "Looks at its version, encryption, round trip, durability, standbys, poolers, hints and limits. Changes nothing. Fails when something would lose work.",
+  fields: { database },
+  output: objectOf({
+    fit: BOOLEAN,
+    findings: listOf(
+      objectOf({ name: STRING, verdict: oneOf("good", "warning", "bad"), found: STRING }, { next: STRING }),
+    ),
+  }),
+  examples: ["database check --database postgres://meridian@db/meridian"],
+})
+
+export const DATABASE_MIGRATE = defineMeta({
+  name: "database.migrate",
+  audience: "human",
+  summary: "Make Meridian's schema on a database server, or bring it up to date.",
+  details: "Only adds: nodes of the version before go on working.",
+  fields: { database },
+  output: objectOf({ database: STRING }),
+  examples: ["database migrate --database postgres://meridian@db/meridian"],
+})
+
+export const CLUSTER = defineMeta({
+  name: "cluster",
+  audience: "human",
+  summary: "Show the nodes of a database server, what they work on, and what waits.",
+  fields: { database },
+  output: objectOf({
+    nodes: listOf(
+      objectOf({ node_id: STRING, host: STRING, alive: BOOLEAN, places: INTEGER, working: INTEGER }),
+    ),
+    sessions: INTEGER,
+    working: INTEGER,
+    waiting: listOf(STRING),
+  }),
+  examples: ["cluster --database postgres://meridian@db/meridian"],
+})

@@ -1,0 +1,87 @@
+/** The command on a real Postgres: conversations live on the server, and people see its nodes. */
+import { openPostgres, type PostgresServer } from "@meridian/testkit/postgres-server"
+import { afterAll, beforeAll, expect, test } from "vitest"
+
+import { directScene } from "../direct-scene.ts"
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await openPostgres()
+})
+afterAll(() => server.remove())
+
+test("a conversation on a server is listed, renamed and continued from every command", async () => {
+  const database = `${server.address}?schema=talk`
+  const scene = await directScene({
+    script: [{ text: "first answer" }, { text: "second answer" }],
+    env: { MERIDIAN_DATABASE: database },
+  })
+  const first = await scene.run("run", "spawn", "--harness", "direct", "-p", "hello", "--json")
+  const begun = JSON.parse(first.stdout) as { run_id: string; space_id: string; report: string }
+  expect(begun.report).toContain("first answer")
+  const listed = await scene.run("session", "list", "--json")
+  const { sessions } = JSON.parse(listed.stdout) as { sessions: readonly { session_id: string }[] }
+  expect(sessions).toHaveLength(1)
+  const id = sessions[0]?.session_id ?? ""
+  expect(await scene.run("session", "rename", id, "The first talk")).toMatchObject({ code: 0 })
+  expect((await scene.run("session", "list")).stdout).toContain("The first talk")
+  const second = await scene.run("run", "continue", begun.run_id, "--space", begun.space_id, "-p", "go on")
+  expect(second.stdout).toContain("second answer")
+  expect(scene.asked().at(-1)).toContain("first answer")
+})
+
+test("a server is checked, made ready and shown, and a password in an argument is refused", async () => {
+  const database = `${server.address}?schema=ops`
+  const scene = await directScene()
+  const check = await scene.run("database", "check", "--database", database, "--json")
+  const { findings } = JSON.parse(check.stdout) as {
+    findings: readonly { name: string; verdict: string }[]
+  }
+  expect(findings.map(({ name, verdict }) => [name, verdict])).toEqual([
+    ["version", "good"],
+    ["encryption", "good"],
+    ["round trip", expect.any(String)],
+    ["fsync", "bad"],
+    ["full_page_writes", "good"],
+    ["synchronous_commit", "good"],
+    ["standby", "good"],
+    ["pooler", "good"],
+    ["hints", "good"],
+    ["limits", "good"],
+    ["schema", "good"],
+  ])
+  expect(check.code).toBe(1)
+  expect(await scene.run("database", "migrate", "--database", database)).toMatchObject({
+    code: 0,
+    stdout: `up to date: ${database}\n`,
+  })
+  expect((await scene.run("cluster", "--database", database)).stdout).toBe(
+    "0 sessions, 0 at work, 0 waiting for a node\n",
+  )
+  const secret = server.address.replace("meridian@", "meridian:hunter2@")
+  const refused = await scene.run("cluster", "--database", secret)
+  expect(refused).toMatchObject({ code: 2, stdout: "" })
+  expect(refused.stderr).toMatch(/^ERROR \[DATABASE_PASSWORD\]/)
+  expect(refused.stderr).not.toContain("hunter2")
+})
+
+test("what cannot be used as a database is told, and no file is made of it", async () => {
+  const scene = await directScene()
+  const codeOf = async (...args: readonly string[]): Promise<string | undefined> =>
+    /^ERROR \[(\w+)\]/.exec((await scene.run(...args)).stderr)?.[1]
+  expect([
+    await codeOf("session", "list", "--database", "mysql://root@host/db"),
+    await codeOf("session", "list", "--database", "postgres://"),
+    await codeOf("session", "list", "--database", "postgres://meridian@127.0.0.1:1/meridian"),
+    await codeOf("database", "check"),
+    await codeOf("session", "list", "--database", `${server.address}_none`),
+    await codeOf("session", "list", "--database", `${server.address}?sslmode=verify-full`),
+  ]).toEqual([
+    "DATABASE_ADDRESS",
+    "DATABASE_ADDRESS",
+    "DATABASE_UNREACHABLE",
+    "DATABASE_NO_SERVER",
+    "DATABASE_REFUSED",
+    "DATABASE_UNREACHABLE",
+  ])
+})
