@@ -38,4 +38,16 @@ export const TRUST_BEHAVIOURS = {
     seed: "issue 18",
     says: "state of another user is refused with STATE_FOREIGN, for root unless a flag says otherwise",
   },
+  "durable.failed-flush": {
+    seed: "issue 18",
+    says: "after a failed flush nothing is acknowledged until a checkpoint has truncated the log on a healthy disk",
+  },
+  "durable.power-cut": {
+    seed: "issue 18",
+    says: "whatever a power cut takes, the database is whole and holds what was acknowledged",
+  },
+  "durable.moved-database": {
+    seed: "issue 18",
+    says: "a database that was deleted, replaced or moved under us refuses, with the file and the way on",
+  },
 } as const satisfies Record<string, Behaviour>

@@ -243,62 +243,6 @@ describe("a full disk", () => {
   })
 })
 
-describe("a disk that does not take what was written", () => {
-  const openFailing = async () => {
-    const place = openPlace()
-    let failing = false
-    let ran = 0
-    const engine = await openEngineWith(
-      {
-        ...place.options,
-        models: [scriptedModel([{ tools: [{ name: "act" }] }])],
-        tools: [tool("act", () => (ran += 1))],
-      },
-      {
-        sqlite: {
-          tap: (point) => {
-            if (failing && point === "flush") throw Object.assign(new Error("i/o error"), { code: "EIO" })
-          },
-        },
-      },
-    )
-    await engine.sessions.create({ id: sessionID, location: { directory: place.directory } })
-    return {
-      engine,
-      ran: () => ran,
-      fail: (wanted: boolean) => {
-        failing = wanted
-      },
-      [Symbol.asyncDispose]: async () => {
-        await engine.close()
-        place[Symbol.dispose]()
-      },
-    }
-  }
-
-  test("acknowledges no prompt; the same one again gets its receipt when the disk is back", async () => {
-    await using scene = await openFailing()
-    const prompt = { id: "msg_1", sessionID, prompt: { text: "go" } }
-    scene.fail(true)
-    expect(await codeOf(scene.engine.sessions.prompt(prompt))).toBe("DATABASE_UNWRITABLE")
-    expect(await codeOf(scene.engine.sessions.prompt(prompt))).toBe("DATABASE_UNWRITABLE")
-    scene.fail(false)
-    expect((await scene.engine.sessions.prompt(prompt)).admittedSeq).toBe(2)
-    await scene.engine.sessions.wait(sessionID)
-    expect((await conversation(scene.engine))[0]).toBe("user: go")
-  })
-
-  test("starts no tool whose record is not safe", async () => {
-    await using scene = await openFailing()
-    await scene.engine.sessions.prompt({ sessionID, prompt: { text: "go" }, resume: false })
-    scene.fail(true)
-    await scene.engine.sessions.run(sessionID)
-    expect(scene.ran()).toBe(0)
-    expect(await conversation(scene.engine)).toEqual(["user: go", "act: error", "assistant: done"])
-    expect(brokenLaws(await allEvents(scene.engine))).toEqual([])
-  })
-})
-
 describe("sizes", () => {
   test("a prompt of 5 MB, an answer in 100,000 pieces and 10 MB from a tool go through", async () => {
     const ten = "0123456789".repeat(1_000_000)

@@ -163,6 +163,14 @@ export const ENGINE_FAILURES = {
       `The database ${f["file"]} cannot be written: ${f["why"]}. Nothing of this request was stored.`,
     next: () => "make room or repair the permissions, then send it again.",
   },
+  DATABASE_MOVED: {
+    exit: 1,
+    http: 500,
+    cause: (f) =>
+      `The file ${f["file"]} was ${f["what"]} while Meridian had it open. Nothing of this request was acknowledged.`,
+    next: () =>
+      "put the file back if it was moved; else end Meridian, start it again, and send again what got no receipt.",
+  },
   DATABASE_BUSY: {
     exit: 1,
     http: 503,

@@ -27,6 +27,7 @@ const EVERYWHERE: readonly FailureCode[] = [
   "DATABASE_BUSY",
   "DATABASE_DAMAGED",
   "DATABASE_UNWRITABLE",
+  "DATABASE_MOVED",
 ]
 const WITH_BODY: readonly FailureCode[] = ["BODY_TOO_LARGE", "MEDIA_TYPE_REFUSED"]
 

@@ -12,6 +12,8 @@ import { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { openFlusher, type Flusher, type FlushFile } from "./flusher.ts"
+import { keepLog, mendLog, moveLogByItself } from "./mend-log.ts"
+import { rememberFiles, type SameFiles } from "./same-files.ts"
 import { MIGRATIONS } from "./schema.ts"
 
 export interface Database {
@@ -48,34 +50,56 @@ const PAGES_CHECKED_AT_OPEN = 1_000
 export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Database => {
   const inMemory = file === ":memory:"
   if (!inMemory) inspectFile(file)
+  const isInherited = !inMemory && hasContent(`${file}-wal`)
   const raw = guarded(file, () => {
     if (!inMemory) mkdirSync(dirname(file), { recursive: true })
     return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
   })
-  try {
-    guarded(file, () => patiently(() => prepare(raw, file)))
-  } catch (cause) {
-    raw.close()
-    throw cause
-  }
-
-  // A file system without shared memory has no write-ahead log to flush: there every commit waits in place.
-  const hasLog = textOf(raw, "pragma journal_mode") === "wal"
-  raw.exec(`pragma synchronous=${hasLog || inMemory ? "NORMAL" : "FULL"}`)
-  const flusher = hasLog
-    ? openFlusher(`${file}-wal`, { ...flushing, beforeFlush: () => tap?.("flush", raw) })
-    : undefined
+  const { flusher, files } = orClose(raw, () =>
+    guarded(file, () => {
+      patiently(() => prepare(raw, file))
+      // A file system without shared memory has no write-ahead log to flush: there every commit waits in place.
+      const hasLog = textOf(raw, "pragma journal_mode") === "wal"
+      raw.exec(`pragma synchronous=${hasLog || inMemory ? "NORMAL" : "FULL"}`)
+      const opened = hasLog
+        ? openFlusher(`${file}-wal`, {
+            ...flushing,
+            isInherited,
+            onTorn: () => {
+              if (raw.isOpen) keepLog(raw)
+            },
+            mend: (log) => mendLog(raw, file, log),
+            beforeFlush: () => tap?.("flush", raw),
+          })
+        : undefined
+      return {
+        flusher: opened,
+        files: inMemory ? undefined : rememberFiles(raw, { file, descriptor: opened?.descriptor }),
+      }
+    }),
+  )
   const begin = raw.prepare("begin immediate")
   const commit = raw.prepare("commit")
   const rollback = raw.prepare("rollback")
+
+  const commitNow = (): void => {
+    try {
+      commit.run()
+    } catch (cause) {
+      // SQLite flushes, too: when it moves the log into the database after a commit.
+      if (isDiskTrouble(cause)) flusher?.distrust()
+      throw cause
+    } finally {
+      flusher?.committed()
+    }
+  }
 
   const transact = <A>(body: () => A): A => {
     begin.run()
     try {
       const result = body()
       tap?.("commit", raw)
-      commit.run()
-      flusher?.committed()
+      commitNow()
       tap?.("committed", raw)
       return result
     } catch (cause) {
@@ -101,7 +125,7 @@ export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Datab
     transact,
     ask,
     fail: (cause) => failed(file, cause),
-    flush: (inPlace) => (flusher === undefined ? Effect.void : flush(file, flusher, inPlace)),
+    flush: (inPlace) => (files === undefined ? Effect.void : flush({ file, files, flusher, inPlace })),
     close: () => {
       flusher?.close()
       raw.close()
@@ -109,18 +133,36 @@ export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Datab
   }
 }
 
-const flush = (file: string, flusher: Flusher, inPlace: boolean): Effect.Effect<void, Failure> =>
+const orClose = <A>(raw: DatabaseSync, body: () => A): A => {
+  try {
+    return body()
+  } catch (cause) {
+    raw.close()
+    throw cause
+  }
+}
+
+const flush = (options: {
+  readonly file: string
+  readonly files: SameFiles
+  readonly flusher: Flusher | undefined
+  readonly inPlace: boolean
+}): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {
-    if (flusher.isSafe()) return Effect.void
-    if (!inPlace || !flusher.isQuick())
+    const { file, files, flusher, inPlace } = options
+    if (flusher !== undefined && !flusher.isSafe() && !(inPlace && flusher.isQuick()))
       return Effect.callback((resume) => {
-        flusher.flushBeside().then(
-          () => resume(Effect.void),
-          (cause: unknown) => resume(failed(file, cause)),
-        )
+        flusher
+          .flushBeside()
+          .then(files.check)
+          .then(
+            () => resume(Effect.void),
+            (cause: unknown) => resume(failed(file, cause)),
+          )
       })
     try {
-      flusher.flush()
+      if (flusher?.isSafe() === false) flusher.flush()
+      files.check()
       return Effect.void
     } catch (cause) {
       return failed(file, cause)
@@ -140,6 +182,9 @@ export const guarded = <A>(file: string, body: () => A): A => {
     throw translate(file, cause)
   }
 }
+
+const isDiskTrouble = (cause: unknown): boolean =>
+  cause instanceof Error && "errcode" in cause && [10, 13].includes(Number(cause.errcode) & 0xff)
 
 const translate = (file: string, cause: unknown): unknown => {
   if (!(cause instanceof Error)) return cause
@@ -242,8 +287,9 @@ const prepare = (raw: DatabaseSync, file: string): void => {
     if (verdict !== "ok") throw new Failure("DATABASE_DAMAGED", { file, why: verdict })
   }
   raw.exec(
-    "pragma journal_mode=wal; pragma temp_store=memory; pragma cache_size=-16000; pragma foreign_keys=off; pragma wal_autocheckpoint=500",
+    "pragma journal_mode=wal; pragma temp_store=memory; pragma cache_size=-16000; pragma foreign_keys=off",
   )
+  moveLogByItself(raw)
   if (found < MIGRATIONS.length) migrate(raw, file)
 }
 

@@ -4,15 +4,15 @@ import { join } from "node:path"
 
 import { expect, test } from "vitest"
 
-import { openFlusher } from "./flusher.ts"
+import { openFlusher, type FlusherOptions } from "./flusher.ts"
 
-const openScene = (beforeFlush?: () => void) => {
+const openScene = (beforeFlush?: () => void, options: FlusherOptions = {}) => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-sync-"))
   const file = join(folder, "log.sqlite")
   writeFileSync(`${file}-wal`, "frames")
   return {
     file,
-    flusher: openFlusher(`${file}-wal`, beforeFlush === undefined ? {} : { beforeFlush }),
+    flusher: openFlusher(`${file}-wal`, beforeFlush === undefined ? options : { ...options, beforeFlush }),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   }
 }
@@ -58,46 +58,107 @@ test("who comes between two flushes joins the one that is about to begin", async
   flusher.close()
 })
 
-test("a flush that fails is an error for those who waited, and is tried again for the next", async () => {
-  using scene = openScene()
-  const { flusher, file } = scene
-  rmSync(`${file}-wal`)
+const EIO = (): never => {
+  throw Object.assign(new Error("i/o error"), { code: "EIO" })
+}
+
+/** A disk that fails when told to, and a log that is mended when told to. */
+const openFailing = (options: FlusherOptions = {}) => {
+  const how = { disk: true, mend: true }
+  const done: string[] = []
+  const flush = (): void => {
+    done.push("flush")
+    if (!how.disk) EIO()
+  }
+  const scene = openScene(undefined, {
+    ...options,
+    flushFile: { beside: async () => flush(), inPlace: flush },
+    onTorn: () => done.push("torn"),
+    mend: ({ state }) => {
+      done.push(`mend ${state}`)
+      if (!how.mend) EIO()
+    },
+  })
+  return { ...scene, how, done }
+}
+
+test("a flush that failed is an error for those who waited, and nothing is safe until the log was mended", async () => {
+  using scene = openFailing()
+  const { flusher, how, done } = scene
   flusher.committed()
-  await expect(flusher.flushBeside()).rejects.toThrow("ENOENT")
-  writeFileSync(`${file}-wal`, "frames")
+  how.disk = false
+  await expect(flusher.flushBeside()).rejects.toThrow("i/o error")
+  how.disk = true
+  how.mend = false
+  await expect(flusher.flushBeside()).rejects.toThrow("i/o error")
+  expect(() => flusher.flush()).toThrow("i/o error")
+  flusher.committed()
+  await expect(flusher.flushBeside()).rejects.toThrow("i/o error")
+  expect(flusher.isSafe()).toBe(false)
+  how.mend = true
   await flusher.flushBeside()
+  expect(flusher.isSafe()).toBe(true)
+  flusher.committed()
+  await flusher.flushBeside()
+  const refused = ["mend torn", "torn"]
+  expect(done).toEqual(["flush", "torn", ...refused, ...refused, ...refused, "mend torn", "flush", "flush"])
   flusher.close()
+})
+
+test("a failure that only one of two flushes was told of holds for both", async () => {
+  const first = Promise.withResolvers<void>()
+  using scene = openScene(undefined, { flushFile: { beside: () => first.promise, inPlace: EIO } })
+  const { flusher } = scene
+  flusher.committed()
+  const beside = flusher.flushBeside()
+  expect(() => flusher.flush()).toThrow("i/o error")
+  first.resolve()
+  await expect(beside).rejects.toThrow("another flush of the log failed")
+  expect(flusher.isSafe()).toBe(false)
+  flusher.close()
+})
+
+test("what SQLite could not write is distrusted as well", () => {
+  using scene = openFailing()
+  scene.flusher.distrust()
+  scene.flusher.committed()
+  scene.flusher.flush()
+  expect(scene.done).toEqual(["torn", "mend torn", "flush"])
+  scene.flusher.close()
+})
+
+test("a log that was there before us is mended once", () => {
+  using scene = openFailing({ isInherited: true })
+  for (const _ of [1, 2]) {
+    scene.flusher.committed()
+    scene.flusher.flush()
+  }
+  expect(scene.done).toEqual(["mend inherited", "flush", "flush"])
+  scene.flusher.close()
 })
 
 test("closing waits for the flush that runs, then gives the file back", async () => {
   using scene = openScene()
   const { flusher, file } = scene
-  const free = openSync(file.replace("log.sqlite", ""), "r")
-  closeSync(free)
   flusher.committed()
   const running = flusher.flushBeside()
   flusher.close()
   await running
   await new Promise(setImmediate)
   const again = openSync(`${file}-wal`, "r")
-  expect(again).toBe(free)
+  expect(again).toBe(flusher.descriptor)
   closeSync(again)
 })
 
 test("in place it is done when it returns", async () => {
   using scene = openScene()
-  const { flusher, file } = scene
+  const { flusher } = scene
   flusher.committed()
   flusher.flush()
   expect(flusher.isSafe()).toBe(true)
   flusher.committed()
   expect(flusher.isSafe()).toBe(false)
   flusher.close()
-  rmSync(`${file}-wal`)
-  const other = openFlusher(`${file}-wal`)
-  other.committed()
-  expect(() => other.flush()).toThrow("ENOENT")
-  expect(other.isSafe()).toBe(false)
 })
 
 test("a disk that was slow is not waited for in place until it was quick again", async () => {

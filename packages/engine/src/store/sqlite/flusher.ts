@@ -2,6 +2,10 @@
  * Flushing the write-ahead log. A commit is in that file but perhaps not on the disk; a flush makes every commit before it
  * safe. Beside the work, one flush runs at a time and all that was committed meanwhile shares the next, so many sessions
  * cost hardly more than one. In place, the caller waits: on a quick disk that is sooner than another thread could say so.
+ *
+ * A flush that fails is not forgotten. The system drops what it could not write and says so once; the next flush succeeds
+ * and leaves a hole, and after a power cut nothing behind a hole is read. So a log whose flush failed is mended first
+ * (`mend-log.ts`), and until that has worked nobody is told that anything is safe.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs"
 import { promisify } from "node:util"
@@ -9,8 +13,12 @@ import { promisify } from "node:util"
 import { sayFlushed } from "./say-aloud.ts"
 
 export interface Flusher {
+  /** Of the log, for as long as the flusher is open. */
+  readonly descriptor: number
   /** Must be told of every commit. */
   readonly committed: () => void
+  /** Must be told when SQLite itself failed to write or to flush. */
+  readonly distrust: () => void
   /** Everything committed so far is on the disk. */
   readonly isSafe: () => boolean
   /** Resolves when everything committed so far is on the disk. */
@@ -28,7 +36,25 @@ export interface FlushFile {
   readonly inPlace: (descriptor: number) => void
 }
 
+/**
+ * What we know of the bytes in the log. `inherited`: a process before us wrote some, and nobody can ask whether its last
+ * flush failed. `torn`: a flush failed.
+ */
+export type LogState = "sound" | "inherited" | "torn"
+
+export interface UnsoundLog {
+  readonly state: Exclude<LogState, "sound">
+  readonly descriptor: number
+  readonly flush: () => void
+}
+
 export interface FlusherOptions {
+  /** The log was not empty when we opened it. */
+  readonly isInherited?: boolean
+  /** Called when a flush has failed. */
+  readonly onTorn?: () => void
+  /** Makes a log sound again, but for the flush that follows. Throws when it cannot. */
+  readonly mend?: (log: UnsoundLog) => void
   readonly beforeFlush?: () => void
   readonly flushFile?: FlushFile
   /** Milliseconds that never go back. */
@@ -40,8 +66,11 @@ const REAL: FlushFile = { beside: promisify(fdatasync), inPlace: fdatasyncSync }
 const QUICK_MS = 2
 
 export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher => {
-  const { beforeFlush, flushFile = REAL, monotonic = () => performance.now() } = options
-  let descriptor: number | undefined
+  const { onTorn, mend, beforeFlush, flushFile = REAL, monotonic = () => performance.now() } = options
+  // Opened before anything is flushed: the system tells a failure only to those who had the file open by then.
+  const descriptor = openSync(file, "r+")
+  let state: LogState = options.isInherited === true ? "inherited" : "sound"
+  let failures = 0
   let commits = 0
   let safe = 0
   let quick = true
@@ -49,30 +78,55 @@ export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher
   let running: { readonly done: Promise<void>; readonly through: number } | undefined
   let following: Promise<void> | undefined
 
-  const open = (): number => {
+  const distrust = (): void => {
+    state = "torn"
+    failures += 1
+    onTorn?.()
+  }
+
+  const prepare = (): void => {
     beforeFlush?.()
-    // SQLite makes the file with the first commit and keeps it as long as a connection is open.
-    descriptor ??= openSync(file, "r")
-    return descriptor
+    if (state !== "sound") mend?.({ state, descriptor, flush: () => flushFile.inPlace(descriptor) })
+  }
+
+  /** A failure is told to one of those who flush at the same moment, and holds for all of them. */
+  const succeed = (through: number, failuresBefore: number): void => {
+    if (failures !== failuresBefore) throw new LogTorn()
+    state = "sound"
+    safe = Math.max(safe, through)
   }
 
   const run = async (through: number): Promise<void> => {
+    const failuresBefore = failures
     const began = monotonic()
-    await flushFile.beside(open())
+    try {
+      prepare()
+      await flushFile.beside(descriptor)
+    } catch (cause) {
+      distrust()
+      throw cause
+    }
     const took = monotonic() - began
     sayFlushed(took)
     // Heard late when we were busy: that says nothing about the disk.
     if (took < QUICK_MS) quick = true
-    safe = Math.max(safe, through)
+    succeed(through, failuresBefore)
   }
 
   const flush = (): void => {
+    const failuresBefore = failures
     const began = monotonic()
-    flushFile.inPlace(open())
+    try {
+      prepare()
+      flushFile.inPlace(descriptor)
+    } catch (cause) {
+      distrust()
+      throw cause
+    }
     const took = monotonic() - began
     sayFlushed(took)
     quick = took < QUICK_MS
-    safe = commits
+    succeed(commits, failuresBefore)
   }
 
   const start = (): Promise<void> => {
@@ -101,9 +155,7 @@ export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher
   }
 
   const close = (): void => {
-    const end = (): void => {
-      if (descriptor !== undefined) closeSync(descriptor)
-    }
+    const end = (): void => closeSync(descriptor)
     // Never closed under a flush: the number could be another file's by then.
     const last = following ?? running?.done
     if (last === undefined) end()
@@ -111,13 +163,23 @@ export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher
   }
 
   return {
+    descriptor,
     committed: () => {
       commits += 1
     },
+    distrust,
     isSafe: () => safe === commits,
     flushBeside,
     isQuick: () => quick,
     flush,
     close,
+  }
+}
+
+/** Somebody else's flush of the same file failed while this one ran. Known by its code to whoever translates failures. */
+class LogTorn extends Error {
+  readonly code = "EIO"
+  constructor() {
+    super("another flush of the log failed")
   }
 }
