@@ -64,6 +64,9 @@ export const ENGINE_BEHAVIOURS = {
   "recovery.dispatched": promise(
     "work already dispatched when the process was lost is shown as interrupted and waits for run",
   ),
+  "recovery.answered": promise(
+    "a call whose question was answered before its process died goes on by itself, once, and its session is not idle meanwhile",
+  ),
   "recovery.tools": promise(
     "a tool left running is failed as Tool execution interrupted before the next request, and never repeated",
   ),

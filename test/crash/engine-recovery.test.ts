@@ -221,6 +221,80 @@ describe.each(STORES)("after a death, over the %s store", (store) => {
     "also when the process died",
   )
 
+  describe("a question that was answered before its call went on", () => {
+    /** It was asked by a process that died, and answered in one that could not go on with it: it had no model. */
+    const answered = async (house: House, reply: "once" | "reject") => {
+      const acts: string[] = []
+      const changes = { permissions: [], tools: [tool("act", (_input, { callID }) => acts.push(callID))] }
+      const first = await house.open([callTool], changes)
+      await first.engine.sessions.prompt(go)
+      await untilEvent(first.engine, "permission.asked")
+      first.life.die()
+      const second = await house.open([], { ...changes, models: [] })
+      const [request] = await second.engine.permissions.list()
+      await second.engine.permissions.reply({ requestID: request?.id ?? "", reply })
+      await second.engine.sessions.wait(sessionID).catch(() => undefined)
+      second.life.die()
+      expect(acts).toEqual([])
+      return { acts, changes }
+    }
+
+    verifies("recovery.answered", async () => {
+      await using house = openHouse()
+      const { acts, changes } = await answered(house, "once")
+      const third = await house.open([], changes)
+      expect((await third.engine.sessions.get(sessionID)).status).toBe("running")
+      await third.engine.sessions.wait(sessionID)
+      expect(acts).toHaveLength(1)
+      expect(await conversation(third.engine)).toEqual(["user: go", "act: completed", "assistant: done"])
+      third.life.die()
+      const fourth = await house.open([], changes)
+      await fourth.engine.sessions.wait(sessionID)
+      expect([acts.length, (await fourth.engine.sessions.get(sessionID)).status]).toEqual([1, "idle"])
+      expect(brokenLaws(await allEvents(fourth.engine))).toEqual([])
+    })
+
+    test("is told to the model, too, when the answer was no", async () => {
+      await using house = openHouse()
+      const { acts, changes } = await answered(house, "reject")
+      const third = await house.open([], changes)
+      await third.engine.sessions.wait(sessionID)
+      expect(acts).toEqual([])
+      expect(await conversation(third.engine)).toEqual(["user: go", "act: error", "assistant: done"])
+    })
+
+    test("waits for a person where recovery is off, and does not show as idle", async () => {
+      await using house = openHouse()
+      const { acts, changes } = await answered(house, "once")
+      const third = await house.open([], { ...changes, recover: false })
+      await third.engine.sessions.wait(sessionID)
+      expect(acts).toEqual([])
+      expect((await third.engine.sessions.get(sessionID)).status).not.toBe("idle")
+      await third.engine.sessions.wake(sessionID)
+      await third.engine.sessions.wait(sessionID)
+      expect(acts).toHaveLength(1)
+    })
+
+    test("is taken up by an engine that was open all the time", async () => {
+      await using house = openHouse()
+      const acts: string[] = []
+      const changes = { permissions: [], tools: [tool("act", (_input, { callID }) => acts.push(callID))] }
+      const first = await house.open([callTool], changes)
+      const living = await house.open([], changes)
+      await first.engine.sessions.prompt(go)
+      await untilEvent(first.engine, "permission.asked")
+      first.life.die()
+      const second = await house.open([], { ...changes, models: [], recover: false })
+      const [request] = await second.engine.permissions.list()
+      await second.engine.permissions.reply({ requestID: request?.id ?? "", reply: "once" })
+      await second.engine.sessions.wait(sessionID).catch(() => undefined)
+      second.life.die()
+      await untilEvent(living.engine, "step.ended", 2)
+      await living.engine.sessions.wait(sessionID)
+      expect(acts).toHaveLength(1)
+    })
+  })
+
   verifies("projections.rebuilt", async () => {
     await using house = openHouse()
     const changes = { permissions: [], tools: [tool("act", () => "acted")] }

@@ -96,10 +96,11 @@ const makeSessions = Effect.gen(function* () {
     time: { created: summary.created, updated: summary.updated },
   })
 
-  const statusOf = ({ id, isAsking, isHeldElsewhere, trouble }: SessionSummary): SessionStatus => {
-    if (isAsking) return "waiting"
-    if (scheduler.isActive(id) || isHeldElsewhere) return "running"
-    return trouble ?? "idle"
+  const statusOf = (summary: SessionSummary): SessionStatus => {
+    if (summary.isAsking) return "waiting"
+    if (scheduler.isActive(summary.id) || summary.isHeldElsewhere) return "running"
+    // A call that was allowed and that nobody runs, where recovery is off: it is not done.
+    return summary.trouble ?? (summary.isAnswered ? "interrupted" : "idle")
   }
 
   const get = (id: string): Effect.Effect<SessionInfo, Failure> =>

@@ -65,8 +65,8 @@ export interface StoreVerbs {
     approval: SavedApproval & { readonly project: string },
   ) => Effect.Effect<readonly string[], Failure>
   /**
-   * Sessions for this process to run without being asked: those with an input that wants it and that no interrupt has
-   * parked. A store that many machines share gives each to one of them.
+   * Sessions for this process to run without being asked: an input wants it, or a question was answered and its call is
+   * still open, and no interrupt came behind that. A store that many machines share gives each to one of them.
    */
   readonly runnable: Effect.Effect<readonly string[], Failure>
 
@@ -136,7 +136,10 @@ export interface Leases {
    * Silent where a process that is gone or frozen is seen by the others.
    */
   readonly proofs: Stream.Stream<number>
-  /** Says that work is left to take over: by an owner that was lost, or by whoever admitted it. Again until it is taken. */
+  /**
+   * Says that work is left to take over: by an owner that was lost, or by whoever admitted it. Again until it is taken. An
+   * owner that held nothing is told at least once: it may have acknowledged what it did not begin with.
+   */
   readonly lost: Stream.Stream<void>
 }
 
@@ -206,6 +209,8 @@ export interface SessionSummary {
   readonly cost: number
   /** A question of it is open. */
   readonly isAsking: boolean
+  /** A question of it was answered, and the call that asked has not settled. */
+  readonly isAnswered: boolean
   /** Another process is at work on it. */
   readonly isHeldElsewhere: boolean
   /** How its last work ended, unless it ended well. */

@@ -218,6 +218,7 @@ export const readingContract = (subject: StoreUnderTest): void => {
           usage: { input: 11, output: 6, reasoning: 1, cacheRead: 2, cacheWrite: 3 },
           cost: 0.75,
           isAsking: true,
+          isAnswered: false,
           isHeldElsewhere: false,
           trouble: undefined,
         })
@@ -393,6 +394,28 @@ export const readingContract = (subject: StoreUnderTest): void => {
           data: { messageID: messageId("g") },
         })
         expect((yield* store.runnable).toSorted()).toEqual(["ses_again", "ses_wants"])
+      }),
+    ))
+
+  test("a session is to be run when a question of it was answered and its call has not settled", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        const log = (name: string, ...events: readonly DurableEvent[]) => {
+          const call = [started(`s_${name}`), called(`s_${name}`, "c"), asked(`s_${name}`, "c", `q_${name}`)]
+          return append(store, { session: name, after: 0, events: [created(name), ...call, ...events] })
+        }
+        yield* log("ses_asks")
+        yield* log("ses_answered", replied("q_ses_answered"))
+        yield* log("ses_parked", replied("q_ses_parked"), interrupt)
+        yield* log("ses_settled", replied("q_ses_settled"), succeeded("s_ses_settled", "c"))
+        expect(yield* store.runnable).toEqual(["ses_answered"])
+        const summaries = yield* store.sessions({ direction: "up", limit: 9 })
+        expect(summaries.map(({ item }) => [item.id, item.isAsking, item.isAnswered])).toEqual([
+          ["ses_asks", true, false],
+          ["ses_answered", false, true],
+          ["ses_parked", false, true],
+          ["ses_settled", false, false],
+        ])
       }),
     ))
 

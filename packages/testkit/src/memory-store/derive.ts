@@ -41,6 +41,7 @@ export const summaryOf = (
     },
     cost: spent.reduce((sum, { data }) => sum + data.cost, 0),
     isAsking: requestsOf(id, events).length > 0,
+    isAnswered: answersOf(events).length > 0,
     trouble: troubleOf(events),
   }
 }
@@ -114,11 +115,23 @@ const receiptOf = (
 export const isWaiting = ({ promotedSeq, cancelledSeq }: Receipt): boolean =>
   promotedSeq === undefined && cancelledSeq === undefined
 
-/** An input wants to be run, and no interrupt came behind it. */
+/** Answers to questions whose call has not settled. */
+const answersOf = (events: readonly StoredEvent[]): readonly Stored<"session.next.permission.replied.1">[] =>
+  events.filter(is("session.next.permission.replied.1")).filter(({ data }) => {
+    const question = events
+      .filter(is("session.next.permission.asked.1"))
+      .find((asked) => asked.data.requestID === data.requestID)
+    return question !== undefined && outcomeOf(events, question.data, question.seq) === undefined
+  })
+
+/** An input wants to be run, or a call has its answer, and no interrupt came behind it. */
 export const isRunnable = (session: string, events: readonly StoredEvent[]): boolean => {
   const interruptSeq = last(events, "session.next.interrupt.requested.1")?.seq ?? 0
-  return receiptsOf(session, events).some(
-    (receipt) => isWaiting(receipt) && receipt.resume && receipt.admittedSeq > interruptSeq,
+  return (
+    answersOf(events).some(({ seq }) => seq > interruptSeq) ||
+    receiptsOf(session, events).some(
+      (receipt) => isWaiting(receipt) && receipt.resume && receipt.admittedSeq > interruptSeq,
+    )
   )
 }
 

@@ -152,6 +152,13 @@ export const openMemoryStore = (
     const abandoned = (): readonly string[] =>
       all().flatMap(({ id, owner: by }) => (by !== undefined && by !== me && isLost(by) ? [id] : []))
 
+    /** Whoever is gone and holds nothing is told once: it may have acknowledged what it did not begin with. */
+    const forgetGone = (): boolean => {
+      const gone = [...database.owners.values()].filter((other) => other.id !== me && other.isGone())
+      for (const { id } of gone) database.owners.delete(id)
+      return gone.length > 0
+    }
+
     const loop = (everyMs: number, body: () => void): Effect.Effect<never> =>
       inBackground(Effect.forever(Effect.sync(body).pipe(Effect.delay(everyMs))))
     yield* Effect.forkScoped(loop(Math.floor(leaseMs / 4), () => (owner.beat += 1)))
@@ -294,9 +301,14 @@ export const openMemoryStore = (
         abandoned: ask(abandoned),
         proofs: Stream.never,
         lost: Stream.fromEffectRepeat(
-          inBackground(Effect.delay(Effect.sync(abandoned), Math.max(50, Math.floor(leaseMs / 4)))),
+          inBackground(
+            Effect.delay(
+              Effect.sync(() => forgetGone() || abandoned().length > 0),
+              Math.max(50, Math.floor(leaseMs / 4)),
+            ),
+          ),
         ).pipe(
-          Stream.filter((sessions) => sessions.length > 0),
+          Stream.filter((lost) => lost),
           Stream.map(() => undefined),
         ),
       },

@@ -112,7 +112,8 @@ const values = (writes: readonly Write[]): readonly unknown[] => {
     of(({ inputs }) => inputs),
     of(({ doneInputs }) => doneInputs),
     of(({ requests }) => requests),
-    of(({ doneRequests }) => doneRequests),
+    of(({ replies }) => replies),
+    of(({ settled }) => settled),
     of(({ approvals }) => approvals),
     of(({ revoked }) => revoked),
   ]
@@ -159,24 +160,29 @@ went as (
   delete from ${schema}.input i using jsonb_to_recordset($15::jsonb) as d(key bigint, id text), head h
   where h.key = d.key and i.session = d.key and i.id = d.id),
 opened as (
-  insert into ${schema}.request (session, id, seq, message, call)
-  select r.key, r.id, r.seq, r.message, r.call
-  from jsonb_to_recordset($16::jsonb) as r(key bigint, id text, seq bigint, message text, call text)
+  insert into ${schema}.request (session, id, seq, message, call, replied)
+  select r.key, r.id, r.seq, r.message, r.call, r.replied
+  from jsonb_to_recordset($16::jsonb)
+    as r(key bigint, id text, seq bigint, message text, call text, replied bigint)
   join head h on h.key = r.key),
-answered as (
+replied as (
+  update ${schema}.request r set replied = d.seq
+  from jsonb_to_recordset($17::jsonb) as d(key bigint, id text, seq bigint), head h
+  where h.key = d.key and r.session = d.key and r.id = d.id),
+settled as (
   delete from ${schema}.request r
-  using jsonb_to_recordset($17::jsonb) as d(key bigint, id text, message text, call text), head h
-  where h.key = d.key and r.session = d.key and (r.id = d.id or (r.message = d.message and r.call = d.call))),
+  using jsonb_to_recordset($18::jsonb) as d(key bigint, message text, call text), head h
+  where h.key = d.key and r.session = d.key and r.message = d.message and r.call = d.call),
 approved as (
   insert into ${schema}.approval (project, action, resource, session, seq, time)
   select p.project, p.action, p.resource, p.key, p.seq, p.time
-  from jsonb_to_recordset($18::jsonb)
+  from jsonb_to_recordset($19::jsonb)
     as p(key bigint, project text, action text, resource text, seq bigint, time bigint)
   join head h on h.key = p.key
   on conflict do nothing),
 revoked as (
   delete from ${schema}.approval p
-  using jsonb_to_recordset($19::jsonb) as d(key bigint, project text, action text, resource text), head h
+  using jsonb_to_recordset($20::jsonb) as d(key bigint, project text, action text, resource text), head h
   where h.key = d.key and p.session = d.key
     and p.project = d.project and p.action = d.action and p.resource = d.resource)
 select a.key, l.seq, l.fence, h.key is not null as ok,

@@ -14,9 +14,16 @@ export interface IndexRows {
   readonly names: readonly { kind: Claim["kind"]; id: string; seq: number; claimed: boolean }[]
   readonly inputs: readonly { id: string; seq: number; resume: boolean }[]
   readonly doneInputs: readonly { id: string }[]
-  readonly requests: readonly { id: string; seq: number; message: string; call: string }[]
-  /** Answered by its id, or withdrawn because its call has settled. */
-  readonly doneRequests: readonly { id?: string; message?: string; call?: string }[]
+  /** A question is a row until its call settles; `replied`: where its answer is. */
+  readonly requests: readonly {
+    id: string
+    seq: number
+    message: string
+    call: string
+    replied: number | null
+  }[]
+  readonly replies: readonly { id: string; seq: number }[]
+  readonly settled: readonly { message: string; call: string }[]
   readonly approvals: readonly ApprovalRow[]
   readonly revoked: readonly Omit<ApprovalRow, "seq" | "time">[]
   /** The last interrupt among them; 0: none. */
@@ -36,7 +43,8 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
   const doneInputs: { id: string }[] = []
   const names: IndexRows["names"][number][] = []
   const requests = new Map<string, IndexRows["requests"][number]>()
-  const doneRequests: IndexRows["doneRequests"][number][] = []
+  const replies: IndexRows["replies"][number][] = []
+  const settled: IndexRows["settled"][number][] = []
   const approvals: ApprovalRow[] = []
   const revoked: IndexRows["revoked"][number][] = []
   let interruptSeq = 0
@@ -51,7 +59,7 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
   const endRequestOf = (message: string, call: string): void => {
     for (const [id, request] of requests)
       if (request.message === indexed(message) && request.call === indexed(call)) requests.delete(id)
-    doneRequests.push({ message: indexed(message), call: indexed(call) })
+    settled.push({ message: indexed(message), call: indexed(call) })
   }
 
   for (const { seq, time, ...event } of events)
@@ -88,12 +96,15 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
           seq,
           message: indexed(assistantMessageID),
           call: indexed(callID),
+          replied: null,
         })
         break
       }
       case "session.next.permission.replied.1": {
         const { requestID, saved } = event.data
-        if (!requests.delete(requestID)) doneRequests.push({ id: indexed(requestID) })
+        const asked = requests.get(requestID)
+        if (asked === undefined) replies.push({ id: indexed(requestID), seq })
+        else requests.set(requestID, { ...asked, replied: seq })
         for (const resource of saved?.resources ?? [])
           approvals.push({
             project: indexed(saved?.project ?? ""),
@@ -120,7 +131,8 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
     inputs: [...inputs.values()],
     doneInputs,
     requests: [...requests.values()],
-    doneRequests,
+    replies,
+    settled,
     approvals,
     revoked,
     interruptSeq,

@@ -39,8 +39,7 @@ export const openLeaseBook = (options: {
   const held = new Map<string, Fence | undefined>()
   const resting = new Map<string, Fence>()
 
-  const UNCLAIMED = `s.published and s.owner is null and exists (
-    select 1 from ${schema}.input i where i.session = s.key and i.resume and i.seq > s.interrupt_seq)`
+  const UNCLAIMED = unclaimed(schema)
   const room = (): number => places - held.size
 
   const take = async (session: string, lost: readonly string[]) => {
@@ -161,3 +160,8 @@ export const openLeaseBook = (options: {
     },
   }
 }
+
+/** Sessions that nobody works on, with an input that wants to be run or an answer its call waits for. */
+export const unclaimed = (schema: string): string => `s.published and s.owner is null and (
+    exists (select 1 from ${schema}.input i where i.session = s.key and i.resume and i.seq > s.interrupt_seq)
+    or exists (select 1 from ${schema}.request r where r.session = s.key and r.replied > s.interrupt_seq))`

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 import { readAddress, type Address } from "./address.ts"
 import { openConnection, type Connection, type Query, type Row } from "./connection.ts"
+import { unclaimed } from "./leases.ts"
 import { migrate } from "./migrate.ts"
 
 export interface Finding {
@@ -54,9 +55,7 @@ export const readCluster = (text: string): Promise<Cluster> =>
       `select count(*) as sessions, count(owner) as working from ${schema}.session where published`,
     )
     const waiting = await connection.ask(
-      `select s.id from ${schema}.session s where s.published and s.owner is null and exists (
-         select 1 from ${schema}.input i where i.session = s.key and i.resume and i.seq > s.interrupt_seq)
-       order by s.key limit ${SHOWN_WAITING}`,
+      `select s.id from ${schema}.session s where ${unclaimed(schema)} order by s.key limit ${SHOWN_WAITING}`,
     )
     return {
       nodes: rows.map((row) => ({

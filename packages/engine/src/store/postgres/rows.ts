@@ -27,12 +27,14 @@ export interface Head {
   readonly seq: number
   readonly owner: string | undefined
   readonly isAsking: boolean
+  readonly isAnswered: boolean
   readonly summary: LogSummary
 }
 
 export const createServerRows = (connection: Connection, schema: string): ServerRows => {
   const HEAD = `select s.key, s.id, s.seq, s.owner, s.summary,
-      exists (select 1 from ${schema}.request r where r.session = s.key) as asking
+      exists (select 1 from ${schema}.request r where r.session = s.key and r.replied is null) as asking,
+      exists (select 1 from ${schema}.request r where r.session = s.key and r.replied is not null) as answered
     from ${schema}.session s where s.published`
 
   return {
@@ -75,7 +77,7 @@ export const createServerRows = (connection: Connection, schema: string): Server
       (
         await connection.ask(
           `select s.id from ${schema}.session s join ${schema}.request r on r.session = s.key
-           where s.published group by s.key, s.id order by min(s.key)`,
+           where s.published and r.replied is null group by s.key, s.id order by min(s.key)`,
         )
       ).map((row) => String(row["id"])),
     approvals: async (project) =>
@@ -124,5 +126,6 @@ const headOf = (row: Row): Head => ({
   seq: Number(row["seq"]),
   owner: typeof row["owner"] === "string" ? row["owner"] : undefined,
   isAsking: row["asking"] === true,
+  isAnswered: row["answered"] === true,
   summary: readSummary(String(row["summary"])),
 })

@@ -7,7 +7,7 @@
  *   session   its head: the last event, who may write, and a summary for lists, which its writer derives.
  *   name      what has a name over all sessions: inputs, messages, questions.
  *   input     those that wait, to be found by whoever runs them.
- *   request   questions that are open.
+ *   request   questions whose call has not settled, and where the answer is.
  *   approval  what people approved for good, by each session that did.
  *   output    full texts of long outputs, to be read from every node.
  *   worker    the nodes, and their sign of life.
@@ -82,6 +82,7 @@ export const migrations = (schema: string): readonly string[] => [
     seq bigint not null,
     message text not null,
     call text not null,
+    replied bigint,
     primary key (session, id)
   );
 

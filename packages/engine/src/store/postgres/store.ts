@@ -189,11 +189,19 @@ export const openPostgresStore = (
       Effect.forkScoped,
     )
 
-    const summaryOf = async ({ id, owner, isAsking, summary, seq }: Head): Promise<SessionSummary> => ({
+    const summaryOf = async ({
+      id,
+      owner,
+      isAsking,
+      isAnswered,
+      summary,
+      seq,
+    }: Head): Promise<SessionSummary> => ({
       ...summary,
       id,
       seq,
       isAsking,
+      isAnswered,
       isHeldElsewhere: await leaseBook.isHeldElsewhere(owner),
     })
 

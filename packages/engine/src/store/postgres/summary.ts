@@ -17,7 +17,7 @@ import type { LoggedEvent } from "../../domain/logged-event.ts"
 import type { SessionSummary } from "../../port/store.ts"
 
 /** What the log alone says; who works on it and what is asked are rows of their own. */
-export type LogSummary = Omit<SessionSummary, "id" | "isAsking" | "isHeldElsewhere">
+export type LogSummary = Omit<SessionSummary, "id" | "isAsking" | "isAnswered" | "isHeldElsewhere">
 
 export const NO_SUMMARY: LogSummary = {
   seq: 0,

@@ -38,9 +38,16 @@ export const createLists = (options: {
   const selectInputs = raw.prepare(
     `${INPUTS} where ${WAITING} and input.admitted > ? and input.admitted <= ? order by input.admitted limit ?`,
   )
+  const ANSWERED = "request.replied is not null and request.withdrawn = 0"
   const selectRunnable = raw.prepare(
-    `select distinct session.id from input join session on session.key = input.admitted / ${STRIDE}
-     where ${WAITING} and input.resume = 1 and input.admitted % ${STRIDE} > session.interrupt_seq`,
+    `select session.id from input join session on session.key = input.admitted / ${STRIDE}
+     where ${WAITING} and input.resume = 1 and input.admitted % ${STRIDE} > session.interrupt_seq
+     union
+     select session.id from request join session on session.key = request.asked / ${STRIDE}
+     where ${ANSWERED} and request.replied % ${STRIDE} > session.interrupt_seq`,
+  )
+  const answeredRequest = raw.prepare(
+    `select 1 from request where ${ANSWERED} and request.asked between ? and ? limit 1`,
   )
 
   const REQUESTS = `select request.id as request, session.id as session, event.id, event.type, event.time, event.data
@@ -99,6 +106,7 @@ export const createLists = (options: {
       },
       cost: Number(row["cost"]),
       isAsking: sessionRequests.get(...range(key)) !== undefined,
+      isAnswered: answeredRequest.get(...range(key)) !== undefined,
       isHeldElsewhere: isHeldElsewhere(key),
       trouble: troubleOf(key, row["failed_seq"]),
     }

@@ -48,8 +48,9 @@ export const createProjector = (database: DatabaseSync): Projector => {
       (key + 1) * STRIDE,
       callID,
     )
+    // Whatever the call asked is over with it, answered or not.
     run(
-      `update request set withdrawn = ? where replied is null and withdrawn = 0
+      `update request set withdrawn = ? where withdrawn = 0
          and message = (select position from message where id = ?) and call = ?`,
       position,
       assistantMessageID,

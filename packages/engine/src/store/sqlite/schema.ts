@@ -108,6 +108,16 @@ export const MIGRATIONS: readonly string[] = [
     from event join session on session.key = event.id / 2147483648;
   `,
   `alter table session add column archived integer not null default 0;`,
+  // From here on \`withdrawn\` says where the call was settled, also for a question that was answered before.
+  `
+  update request set withdrawn = coalesce((
+      select part.settled from part
+      where part.position between request.message and request.asked
+        and part.message = request.message and part.call = request.call
+      order by part.position desc limit 1), 0)
+    where withdrawn = 0;
+  create index request_answered on request (asked) where replied is not null and withdrawn = 0;
+  `,
 ]
 
 /** One session's share of the id space. */
