@@ -31,6 +31,8 @@ const INSTALLABLE = {
 
 export type Harness = keyof typeof INSTALLABLE
 
+export const versionOf = (name: Harness): string => INSTALLABLE[name].version
+
 const ROOT = resolve(import.meta.dirname, "../../node_modules/.cache/harnesses")
 
 /** The absolute path of the program, installed first when this checkout does not have that version yet. */
