@@ -1,4 +1,4 @@
-export { decodeEvent, eventText, type EventRow } from "./event-codec.ts"
+export { decodeEvent, eventText, fitsAsStored, storedText, type EventRow } from "./event-codec.ts"
 export {
   Failure,
   FAILURES,
