@@ -6,6 +6,7 @@ import { Failure } from "@meridian/protocol"
 import { Cause, Effect, Exit, Fiber, Stream, type Context } from "effect"
 
 import type { PermissionsApi, SessionsApi, WaitOptions } from "./api.ts"
+import { iterateStream } from "./iterate-stream.ts"
 
 /** What the engine implements. A stream is opened first: that is where it can be refused. */
 export type VerbsOf<Face> = {
@@ -125,7 +126,7 @@ const iterate = (
       const ended = AbortSignal.any([closed, ...(signal === undefined ? [] : [signal])])
       const leave = (): void => void inner.return?.()
       const stop = Effect.sync(() => ended.removeEventListener("abort", leave))
-      const inner = Stream.toAsyncIterableWith(Stream.ensuring(items, stop), context)[Symbol.asyncIterator]()
+      const inner = iterateStream(Stream.ensuring(items, stop), context)
       ended.addEventListener("abort", leave)
       if (ended.aborted) leave()
       return inner

@@ -46,11 +46,16 @@ export const tailTexts = (
       const { session } = request
       const limit = LIMITS.eventsPerPage
       return tailPages<EventText, readonly EventText[]>(request, {
-        read: (after) =>
-          Effect.map(eventTexts({ session, after, limit, bytes: PAGE_BYTES }), (page) => ({
-            page,
-            isFull: page.length === limit || mayBeCut(page),
-          })),
+        read: (after, phase) =>
+          phase === "tail"
+            ? Effect.map(eventTexts({ session, after, limit: FEW }), (page) => ({
+                page,
+                isFull: page.length === FEW,
+              }))
+            : Effect.map(eventTexts({ session, after, limit, bytes: PAGE_BYTES }), (page) => ({
+                page,
+                isFull: page.length === limit || mayBeCut(page),
+              })),
         show: (page) => (page.length === 0 ? [] : [page]),
         synced: () => [],
       })
@@ -60,6 +65,9 @@ export const tailTexts = (
 /** What one reader holds stays small, however large the events are. */
 const PAGE_BYTES = 256 * 1024
 
+/** What was appended just now is a few events; looking at their size first would cost more than reading them. */
+const FEW = 8
+
 /** A character of a text is at most three bytes: shorter pages were not cut. To look once more for nothing does no harm. */
 const mayBeCut = (page: readonly EventText[]): boolean =>
   page.reduce((sum, { text }) => sum + text.length, 0) >= PAGE_BYTES / 3
@@ -67,6 +75,7 @@ const mayBeCut = (page: readonly EventText[]): boolean =>
 interface Tail<Event, Item> {
   readonly read: (
     after: number,
+    phase: TailState["phase"],
   ) => Effect.Effect<{ readonly page: readonly Event[]; readonly isFull: boolean }, Failure>
   readonly show: (page: readonly Event[]) => readonly Item[]
   readonly synced: (after: number) => Item
@@ -88,7 +97,7 @@ const tailPages = <Event extends { readonly seq: number }, Item>(
       return Stream.paginate(start, (state) =>
         Effect.gen(function* () {
           if (state.phase === "tail") yield* changed
-          const { page, isFull } = yield* read(state.cursor)
+          const { page, isFull } = yield* read(state.cursor, state.phase)
           const cursor = page.at(-1)?.seq ?? state.cursor
           if (isFull) return [show(page), Option.some({ cursor, phase: "replay" })] as const
           if (!follow) return [show(page), Option.none()] as const
