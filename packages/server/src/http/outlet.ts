@@ -39,8 +39,15 @@ export const makeOutlet = (options: {
     full = undefined
   }
 
-  /** Until the connection is full, or nothing is left. */
+  /** Until the connection is full, or nothing is left. Corked, so that a chunk and its frame are one write, at once. */
   const pump = (): void => {
+    const { socket } = response
+    socket?.cork()
+    writePieces()
+    socket?.uncork()
+  }
+
+  const writePieces = (): void => {
     for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
       queued -= piece.length
       if (response.write(piece)) continue
