@@ -13,36 +13,28 @@ const held: number[] = []
 let requests = 0
 let last: readonly Message[] = []
 
-const chunk = (delta: object, finish: string | null): string =>
-  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 0, model: "one", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+/** Each answer has an id of its own: some programs keep one message for an id. */
+const openAnswer = (id: number) => {
+  const head = { id: `chatcmpl-${id}`, object: "chat.completion.chunk", created: 0, model: "one" }
+  const line = (fields: object): string => `data: ${JSON.stringify({ ...head, ...fields })}\n\n`
+  const chunk = (delta: object, finish: string | null): string =>
+    line({ choices: [{ index: 0, delta, finish_reason: finish }] })
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+  return { chunk, end: `${line({ choices: [], usage })}data: [DONE]\n\n` }
+}
 
-const USAGE = `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 0, model: "one", choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } })}\n\ndata: [DONE]\n\n`
+const text = (id: number): readonly string[] => {
+  const { chunk, end } = openAnswer(id)
+  const piece = chunk({ content: "x".repeat(20) }, null)
+  return [chunk({ role: "assistant", content: "" }, null), ...Array(20).fill(piece), chunk({}, "stop"), end]
+}
 
-const TEXT = [
-  chunk({ role: "assistant", content: "" }, null),
-  ...Array.from({ length: 20 }, () => chunk({ content: "x".repeat(20) }, null)),
-  chunk({}, "stop"),
-  USAGE,
-]
-
-const call = (id: number): readonly string[] => [
-  chunk(
-    {
-      role: "assistant",
-      tool_calls: [
-        {
-          index: 0,
-          id: `call_${id}`,
-          type: "function",
-          function: { name: "noop", arguments: `{"n":${id}}` },
-        },
-      ],
-    },
-    null,
-  ),
-  chunk({}, "tool_calls"),
-  USAGE,
-]
+const call = (id: number): readonly string[] => {
+  const { chunk, end } = openAnswer(id)
+  const asked = { name: "noop", arguments: `{"n":${id}}` }
+  const calls = [{ index: 0, id: `call_${id}`, type: "function", function: asked }]
+  return [chunk({ role: "assistant", tool_calls: calls }, null), chunk({}, "tool_calls"), end]
+}
 
 const send = (response: ServerResponse, pieces: readonly string[]): void => {
   response.writeHead(200, { "content-type": "text/event-stream" })
@@ -63,7 +55,7 @@ const server = createServer((request, response) => {
     const body = JSON.parse(Buffer.concat(pieces).toString()) as { readonly messages: readonly Message[] }
     requests += 1
     last = body.messages
-    send(response, asksForTool(last.at(-1)) ? call(requests) : TEXT)
+    send(response, asksForTool(last.at(-1)) ? call(requests) : text(requests))
     held.push(performance.now() - started)
   })
 })

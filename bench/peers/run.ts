@@ -32,7 +32,8 @@ const main = async (args: readonly string[]): Promise<void> => {
   const chosen = PROGRAMS.filter(({ name }) => only === undefined || name === "floor" || name === only)
   if (only !== undefined && !chosen.some(({ name }) => name === only))
     throw new Error(`No program ${only}. There are ${PROGRAMS.map(({ name }) => name).join(", ")}.`)
-  const [load = 0] = loadavg()
+  const load = (): number => loadavg()[0] ?? 0
+  const before = load()
   const root = installPeers()
   const opencode = installHarness("opencode")
   const provider = await startProvider()
@@ -50,7 +51,8 @@ const main = async (args: readonly string[]): Promise<void> => {
   process.stdout.write(`${table}\n`)
   if (size !== WHOLE || only !== undefined) return
   const page = resolve(import.meta.dirname, "../../docs/measured.md")
-  const occasion = { node: process.versions.node, date: new Date().toISOString().slice(0, 10), load, size }
+  const date = new Date().toISOString().slice(0, 10)
+  const occasion = { node: process.versions.node, date, loads: [before, load()] as const, size }
   writeFileSync(page, putIntoPage(readFileSync(page, "utf8"), table, occasion))
 }
 

@@ -9,8 +9,8 @@ export interface Occasion {
   readonly node: string
   /** The day of the run. */
   readonly date: string
-  /** Load average before the run. */
-  readonly load: number
+  /** Load averages before and after the run. */
+  readonly loads: readonly [before: number, after: number]
   readonly size: Size
 }
 
@@ -45,9 +45,9 @@ export const putIntoPage = (page: string, table: string, occasion: Occasion): st
   return `${page.slice(0, start + START.length)}\n\n${table}\n\n${foot(occasion)}\n\n${page.slice(end)}`
 }
 
-const foot = ({ node, date, load, size }: Occasion): string =>
+const foot = ({ node, date, loads, size }: Occasion): string =>
   `Medians of ${size.turns} turns after ${size.warmUp} of warm-up; a turn's overhead is its time less the provider's. ` +
-  `Node ${node}, ${date}, load average ${load.toFixed(1)} before the run. ` +
+  `Node ${node}, ${date}, load average ${loads.map((load) => load.toFixed(1)).join(" before and ")} after the run. ` +
   `The last three columns count ${size.kills} SIGKILLs spread over a turn whose tool takes 60 ms, each followed by a restart ` +
   `and one request to go on. A prompt is lost when the next model call does not contain it; nobody had acknowledged it yet ` +
   `when the kill came in the first milliseconds. A start is not told when the tool had started and that call says nothing of it.`
