@@ -149,14 +149,14 @@ verifies("cli.coded-errors", async () => {
 
 test("output is text for people and one JSON document for agents, unless asked otherwise", async () => {
   const text = await meridian(["models", "show", "opus"])
-  expect(text.stdout).toMatch(/^Model: claude-opus-4-6\nHarness: claude\n/)
+  expect(text.stdout).toMatch(/^Model: claude-opus-5-5\nHarness: claude\n/)
   for (const [args, env] of [
     [["models", "show", "opus", "--json"], {}],
     [["--format", "json", "models", "show", "opus"], {}],
     [["models", "show", "opus"], AGENT],
   ] as const)
     expect(document(await meridian(args, { env }))).toMatchObject({
-      model_id: "claude-opus-4-6",
+      model_id: "claude-opus-5-5",
       harness: "claude",
     })
   expect(await meridian(["models", "show", "opus", "--format=text"], { env: AGENT })).toEqual(text)
@@ -298,7 +298,7 @@ test("the binary runs from any folder, through a link, and from a path with spac
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
     child.on("close", () => resolve(stdout))
   })
-  expect(direct).toMatch(/^Model: claude-opus-4-6/)
+  expect(direct).toMatch(/^Model: claude-opus-5-5/)
   const manifest: unknown = JSON.parse(readFileSync(join(copy, "package.json"), "utf8"))
   expect(manifest).toMatchObject({ name: "meridian", type: "module", bin: { meridian: "meridian.js" } })
   expect(manifest).not.toHaveProperty("dependencies")

@@ -27,7 +27,7 @@ test("spawn prints the report on stdout and what is known of the run on stderr, 
     /^WARNING \[SPACE_AUTO_CREATED\]: No MERIDIAN_SPACE_ID set\. Created space s1\. Next: set MERIDIAN_SPACE_ID=s1 for subsequent commands\.\n/,
   )
   expect(first.stderr).toMatch(
-    /run_id=r1 model=claude-opus-4-6 harness=claude status=succeeded duration=[\d.]+s exit_code=0\n$/,
+    /run_id=r1 model=default harness=claude status=succeeded duration=[\d.]+s exit_code=0\n$/,
   )
   const second = await agent("run", "-p", "again")
   expect([second.stdout, second.code]).toEqual(["All done.\n", 0])

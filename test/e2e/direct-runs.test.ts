@@ -84,7 +84,7 @@ test("a model routed to it by name, by the catalogue or by its short name runs t
   expect(scene.asked().map((body) => /"model":"([^"]+)"/.exec(body)?.[1])).toEqual([
     "claude-opus-4-6",
     "claude-haiku-4-5",
-    "claude-opus-4-6",
+    "claude-opus-5-5",
   ])
 })
 

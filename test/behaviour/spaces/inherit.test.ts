@@ -29,7 +29,7 @@ const CODER = () => ({
   agent_path: join(scene.project, ".agents/agents/coder.md"),
   skills: ["plan"],
   skill_paths: [join(scene.project, ".agents/skills/plan/SKILL.md")],
-  model: "claude-sonnet-4-6",
+  model: "claude-sonnet-5-5",
 })
 
 verifies("run.continue-inherits", async () => {
@@ -38,10 +38,10 @@ verifies("run.continue-inherits", async () => {
   await scene.call("run.continue", { run_id: "r1", prompt: "y" }, IN_S1)
   expect(records()).toEqual([expect.objectContaining(CODER()), expect.objectContaining(CODER())])
   await scene.call("run.continue", { run_id: "r2", prompt: "y", skills: ["test"], model: "opus" }, IN_S1)
-  expect(records()[2]).toMatchObject({ agent: "coder", model: "claude-opus-4-6", skills: ["test", "plan"] })
+  expect(records()[2]).toMatchObject({ agent: "coder", model: "claude-opus-5-5", skills: ["test", "plan"] })
   // The newest record wins, also over the run that was named.
   await scene.call("run.continue", { run_id: "r1", prompt: "y" }, IN_S1)
-  expect(records()[3]).toMatchObject({ model: "claude-opus-4-6", skills: ["test", "plan"] })
+  expect(records()[3]).toMatchObject({ model: "claude-opus-5-5", skills: ["test", "plan"] })
 })
 
 verifies(

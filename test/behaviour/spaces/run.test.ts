@@ -100,7 +100,7 @@ verifies("run.report-on-stdout", async () => {
   const { text, notes } = await spawn()
   expect(text).toBe("All is well.")
   expect(notes).toMatch(
-    /^run_id=r1 model=claude-opus-4-6 harness=claude status=succeeded duration=\d+\.\ds exit_code=0$/,
+    /^run_id=r1 model=claude-opus-5-5 harness=claude status=succeeded duration=\d+\.\ds exit_code=0$/,
   )
 })
 
@@ -371,7 +371,7 @@ test("runs are listed by the id of their model and by its alias", async () => {
   scene.harness("claude")
   await spawn()
   await spawn({ model: "sonnet" }, IN_S1)
-  for (const model of ["sonnet", "claude-sonnet-4-6"])
+  for (const model of ["sonnet", "claude-sonnet-5-5"])
     expect((await scene.call("run.list", { model }, IN_S1)).document).toMatchObject({
       runs: [{ run_id: "r2" }],
     })

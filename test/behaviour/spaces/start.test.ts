@@ -54,7 +54,7 @@ verifies("start.records-session", async () => {
       chat_id: "c1",
       harness: "claude",
       harness_session_id: claude.calls()[0]?.session,
-      model: "claude-opus-4-6",
+      model: "claude-opus-5-5",
       params: ["--append-system-prompt", "be brief"],
       cwd: scene.project,
     }),
@@ -186,9 +186,9 @@ verifies("start.model-may-change", async () => {
   scene.harness("claude")
   await start()
   await start({ continue: "c1", model: "sonnet" })
-  expect(starts().map((event) => event["model"])).toEqual(["claude-opus-4-6", "claude-sonnet-4-6"])
+  expect(starts().map((event) => event["model"])).toEqual(["claude-opus-5-5", "claude-sonnet-5-5"])
   expect((await scene.call("start", { continue: "c1" })).document).toMatchObject({
-    model: "claude-sonnet-4-6",
+    model: "claude-sonnet-5-5",
   })
 })
 

@@ -90,8 +90,9 @@ export interface DuplicateAlias {
  */
 export const mergeModels = (
   user: readonly Model[],
+  builtIn: readonly Model[] = BUILT_IN_MODELS,
 ): { readonly models: readonly Model[]; readonly duplicates: readonly DuplicateAlias[] } => {
-  const byId = new Map([...BUILT_IN_MODELS, ...user].map((model) => [model.id, model]))
+  const byId = new Map([...builtIn, ...user].map((model) => [model.id, model]))
   const userIds = new Set(user.map((model) => model.id))
   const owners = new Map<string, Model>()
   const duplicates: DuplicateAlias[] = []

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 
 import { BUILT_IN_MODELS, mergeModels, readModelRow, type Model } from "./model-catalogue.ts"
-import { defaultModel, routeModel } from "./model-route.ts"
+import { routeModel } from "./model-route.ts"
 
 const route = (name: string, models: readonly Model[] = BUILT_IN_MODELS): unknown => {
   const found = routeModel(models, name)
@@ -70,10 +70,4 @@ test.each([
   [7, "x", "x"],
 ])("row %j named %s is refused for its %s", (row, id, key) => {
   expect(readModelRow(row, id)).toMatchObject({ tag: "wrong", key })
-})
-
-test("a harness has a default model only where its own default is not better", () => {
-  expect(
-    (["claude", "codex", "opencode", "direct"] as const).map((id) => defaultModel(BUILT_IN_MODELS, id)?.id),
-  ).toEqual(["claude-opus-4-6", "gpt-5.3-codex", undefined, undefined])
 })

@@ -35,11 +35,5 @@ export const routeModel = (models: readonly Model[], name: string): Route => {
 export const findModel = (models: readonly Model[], name: string): Model | undefined =>
   models.find((model) => model.id === name) ?? models.find((model) => model.aliases.includes(name))
 
-/** The first listed model of a harness; undefined leaves the choice to the harness. */
-export const defaultModel = (models: readonly Model[], harness: HarnessName): Model | undefined =>
-  harness === "opencode" || harness === "direct"
-    ? undefined
-    : models.find((model) => model.harness === harness)
-
 const namesOf = (models: readonly Model[]): readonly string[] =>
   models.flatMap((model) => [model.id, ...model.aliases])

@@ -83,12 +83,11 @@ const FILES = {
   ".opencode/skills/deep/er/SKILL.md": "---\nname: review\n---\nReview twice.",
 }
 
-test("nothing asked for is the default harness with its model, read-only", async () => {
+test("nothing asked for is the default harness with the model its user chose there, read-only", async () => {
   const { resolve, warned } = await scene({})
   expect(await resolve({})).toEqual({
     harness: "claude",
-    model: "claude-opus-4-6",
-    harnessModel: "claude-opus-4-6",
+    model: "",
     skills: [],
     permission: "read-only",
   })
@@ -132,7 +131,7 @@ test("a profile of the project lowers rights and never raises them", async () =>
 test("explicit flags go before the profile, and the harness follows the model that won", async () => {
   const { resolve } = await scene(FILES)
   const launch = await resolve({ agent: "coder", model: "sonnet", permission: "danger" })
-  expect([launch.harness, launch.model, launch.permission]).toEqual(["claude", "claude-sonnet-4-6", "danger"])
+  expect([launch.harness, launch.model, launch.permission]).toEqual(["claude", "claude-sonnet-5-5", "danger"])
 })
 
 test("profiles written for a harness are read as they are: its own keys mean nothing to us", async () => {
@@ -149,11 +148,7 @@ test("profiles written for a harness are read as they are: its own keys mean not
     undefined,
   ])
   const look = await resolve({ agent: "look" })
-  expect([look.harness, look.model, look.agent?.allowedTools]).toEqual([
-    "claude",
-    "claude-opus-4-6",
-    ["Read", "Grep"],
-  ])
+  expect([look.harness, look.model, look.agent?.allowedTools]).toEqual(["claude", "", ["Read", "Grep"]])
 })
 
 test("an agent is found by the name in its front matter too", async () => {
@@ -170,7 +165,7 @@ test("a continued chat keeps its agent, skills and model from their recorded pat
   const recorded = {
     name: "Chat c1",
     harness: "claude",
-    model: "claude-haiku-4-5",
+    model: "claude-haiku-5-5",
     agent: "coder",
     agentPath: join(project, "old/coder.md"),
     skills: ["plan"],
@@ -179,13 +174,13 @@ test("a continued chat keeps its agent, skills and model from their recorded pat
   const kept = await resolve({ recorded })
   expect([kept.harness, kept.model, kept.agent?.body, kept.skills.map(({ body }) => body)]).toEqual([
     "claude",
-    "claude-haiku-4-5",
+    "claude-haiku-5-5",
     "Old text.",
     ["Old plan."],
   ])
   const changed = await resolve({ recorded, model: "opus", skills: ["review"] })
   expect([changed.model, changed.agent?.body, changed.skills.map(({ name }) => name)]).toEqual([
-    "claude-opus-4-6",
+    "claude-opus-5-5",
     "Old text.",
     ["review"],
   ])

@@ -13,7 +13,7 @@ import { toolsWithin } from "../domain/allowed-tools.ts"
 import type { Ceilings } from "../domain/config-claims.ts"
 import type { Config } from "../domain/config-option.ts"
 import type { Model } from "../domain/model-catalogue.ts"
-import { defaultModel, routeModel, type Route } from "../domain/model-route.ts"
+import { routeModel, type Route } from "../domain/model-route.ts"
 import { nearest } from "../domain/nearest.ts"
 import { decideRights } from "../domain/rights.ts"
 import type { Skill } from "../domain/skill-file.ts"
@@ -262,7 +262,7 @@ const resolveRoute = async (
   agent: AgentProfile | undefined,
   scene: LaunchScene,
 ): Promise<Chosen> => {
-  const { models, warnings } = await loadCatalogue(scene.place.root)
+  const { models, warnings } = await loadCatalogue(scene.place.root, scene.world.env)
   for (const { code, facts } of warnings) scene.world.warn(code, facts)
   const explicitAgent = wish.agent === undefined ? undefined : agent?.model
   const name =
@@ -282,11 +282,8 @@ const resolveRoute = async (
       scene.world.warn("MODEL_NOT_LISTED", { model: name, harness: route.harness })
     return { ...route, harness: recordedHarness ?? route.harness }
   }
-  const harness = harnessOf(wish.recorded?.harness ?? "") ?? scene.config["harness.default"]
-  const model = wish.recorded === undefined ? defaultModel(models, harness) : undefined
-  if (model === undefined) return { harness, model: "" }
-  const route = routeModel(models, model.id)
-  return route.tag === "unknown" ? { harness, model: "" } : route
+  // Nobody asked for a model: the harness takes the one its user has configured there.
+  return { harness: harnessOf(wish.recorded?.harness ?? "") ?? scene.config["harness.default"], model: "" }
 }
 
 /**
@@ -313,9 +310,7 @@ const askedHarness = (
       ...(known?.effort === undefined ? {} : { effort: known.effort }),
     }
   }
-  const own = defaultModel(models, harness)
-  const routed = own === undefined ? undefined : routeModel(models, own.id)
-  return routed?.tag === "routed" ? routed : { harness, model: "" }
+  return { harness, model: "" }
 }
 
 const requireNoFlag = (what: string, name: string | undefined): void => {

@@ -24,7 +24,7 @@ export const checkConfiguration = async (world: World): Promise<Configuration> =
     }
   }
   const loaded = await tried(readConfig(world))
-  await tried(loadCatalogue(openPlace(world.env, world.cwd).root))
+  await tried(loadCatalogue(openPlace(world.env, world.cwd).root, world.env))
   return { config: loaded?.config, problems }
 }
 

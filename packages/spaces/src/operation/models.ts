@@ -71,7 +71,7 @@ interface Scene {
 }
 
 const readModels = async (world: World): Promise<readonly Model[]> => {
-  const { models, warnings } = await loadCatalogue(openPlace(world.env, world.cwd).root)
+  const { models, warnings } = await loadCatalogue(openPlace(world.env, world.cwd).root, world.env)
   for (const { code, facts } of warnings) world.warn(code, facts)
   return models
 }

@@ -10,12 +10,13 @@ import { taskOf } from "./run-look.ts"
 import { RUN_LIST } from "./run.meta.ts"
 import { openState, type State } from "./state.ts"
 import { columns } from "./text-table.ts"
+import type { World } from "./world.ts"
 
 export const runList = implement(RUN_LIST, {
   run: async (input, world) => {
     const state = openState(world)
     const space = spaceHere(input.space, state, world)
-    const model = input.model === undefined ? undefined : await modelId(input.model, state)
+    const model = input.model === undefined ? undefined : await modelId(input.model, state, world)
     const status = input.failed ? "failed" : input.status
     const accepts = (run: Run): boolean =>
       (status === undefined || run.status === status) && (model === undefined || run.model === model)
@@ -61,8 +62,8 @@ export const runList = implement(RUN_LIST, {
 const TASK_CHARACTERS = 60
 
 /** Runs are recorded by id; an alias means the model it stands for. Listing without a filter needs no catalogue. */
-const modelId = async (name: string, state: State): Promise<string> => {
+const modelId = async (name: string, state: State, { env }: Pick<World, "env">): Promise<string> => {
   const { loadCatalogue } = await import("../store/catalogue.ts")
-  const { models } = await loadCatalogue(state.place.root)
+  const { models } = await loadCatalogue(state.place.root, env)
   return models.find(({ id, aliases }) => id === name || aliases.includes(name))?.id ?? name
 }

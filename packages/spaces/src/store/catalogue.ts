@@ -1,18 +1,26 @@
-/** The models this project knows: the built-in table and `.meridian/models.toml`, which is read only when it exists. */
+/**
+ * The models this project knows: the built-in table, whose aliases follow the catalogue of limits, and `.meridian/models.toml`,
+ * which is read only when it exists.
+ */
 import { join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
 
-import { mergeModels, readModelRow, type Model } from "../domain/model-catalogue.ts"
+import { followCatalogue } from "../domain/follow-catalogue.ts"
+import { BUILT_IN_MODELS, mergeModels, readModelRow, type Model } from "../domain/model-catalogue.ts"
 import { warning, type Warning } from "../domain/warning.ts"
 import { parseToml, readConfigText } from "./config-file.ts"
+import { loadLimits } from "./model-limits.ts"
 
 export interface Catalogue {
   readonly models: readonly Model[]
   readonly warnings: readonly Warning[]
 }
 
-export const loadCatalogue = async (root: string): Promise<Catalogue> => {
+export const loadCatalogue = async (
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Catalogue> => {
   const path = join(root, "models.toml")
   const text = readConfigText(path, root)
   const tree: unknown = text === undefined ? {} : await parseToml(path, text)
@@ -30,7 +38,8 @@ export const loadCatalogue = async (root: string): Promise<Catalogue> => {
       got: JSON.stringify(read.got) ?? "nothing",
     })
   })
-  const { models, duplicates } = mergeModels(user)
+  const limits = await loadLimits(env)
+  const { models, duplicates } = mergeModels(user, followCatalogue(BUILT_IN_MODELS, limits.models.keys()))
   return { models, warnings: duplicates.map((duplicate) => warning("MODEL_ALIAS_TWICE", { ...duplicate })) }
 }
 
