@@ -29,7 +29,7 @@ await serve(async ({ folder, address, tool }) => {
   const config = (name) => ({ configurable: { thread_id: name }, recursionLimit: 100 })
   /** Streams, as every program here does. The model's own `streaming` option would fetch a tokenizer from the network. */
   const work = async (input, name) => {
-    for await (const _piece of await agent.stream(input, { ...config(name), streamMode: "messages" }));
+    await Array.fromAsync(await agent.stream(input, { ...config(name), streamMode: "messages" }))
   }
   const turn = (name, text) => work({ messages: [{ role: "user", content: text }] }, name)
   return {
