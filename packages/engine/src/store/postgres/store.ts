@@ -229,6 +229,7 @@ export const openPostgresStore = (
 
     const abandoned = async (): Promise<readonly string[]> => {
       await drafts.sweep()
+      await workers.sweep()
       const owners = await leaseBook.ownersElsewhere()
       const lost = await workers.lost([...new Set(owners.values())])
       return [...owners].flatMap(([session, owner]) => (lost.has(owner) ? [session] : []))

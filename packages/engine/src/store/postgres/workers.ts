@@ -13,6 +13,8 @@ export interface Workers {
   readonly beat: () => Promise<void>
   /** Which of these nodes are lost. */
   readonly lost: (ids: readonly string[]) => Promise<ReadonlySet<string>>
+  /** Forgets nodes that are lost and hold nothing any more. */
+  readonly sweep: () => Promise<void>
   /** For the connection that carries our lock. */
   readonly takePlace: (query: Query) => Promise<void>
   readonly leave: () => Promise<void>
@@ -45,8 +47,39 @@ export const openWorkers = (options: {
     return 0
   }
 
+  const lost: Workers["lost"] = async (ids) => {
+    if (ids.length === 0) return new Set()
+    const rows = await connection.ask(
+      `select w.id, w.beat, exists (
+         select 1 from pg_locks l where l.locktype = 'advisory' and l.classid = ${LOCKS} and l.objid::bigint = w.presence
+           and l.objsubid = 2 and l.granted
+           and l.database = (select oid from pg_database where datname = current_database())) as present
+       from ${schema}.worker w where w.id = any($1::text[])`,
+      [ids],
+    )
+    const alive = new Set<string>()
+    for (const row of rows) {
+      const id = String(row["id"])
+      const bound = row["present"] === true ? leaseMs : Math.min(leaseMs, ABSENT_MS)
+      if (silence(id, Number(row["beat"])) < bound) alive.add(id)
+    }
+    return new Set(ids.filter((id) => !alive.has(id)))
+  }
+
   return {
     me,
+    lost,
+    sweep: async () => {
+      const rows = await connection.ask(`select id from ${schema}.worker where id <> $1`, [me])
+      const gone = [...(await lost(rows.map((row) => String(row["id"]))))]
+      if (gone.length === 0) return
+      await connection.ask(
+        `delete from ${schema}.worker w where w.id = any($1::text[])
+           and not exists (select 1 from ${schema}.session s where s.owner = w.id)`,
+        [gone],
+      )
+      for (const id of gone) seen.delete(id)
+    },
     // The row may be gone: somebody took us for lost. We are here again, and hold nothing.
     beat: async () => {
       await connection.ask(
@@ -54,24 +87,6 @@ export const openWorkers = (options: {
          on conflict (id) do update set beat = ${schema}.worker.beat + 1`,
         [me, presence, `${hostname()} ${process.pid}`, places],
       )
-    },
-    lost: async (ids) => {
-      if (ids.length === 0) return new Set()
-      const rows = await connection.ask(
-        `select w.id, w.beat, exists (
-           select 1 from pg_locks l where l.locktype = 'advisory' and l.classid = ${LOCKS} and l.objid::bigint = w.presence
-             and l.objsubid = 2 and l.granted
-             and l.database = (select oid from pg_database where datname = current_database())) as present
-         from ${schema}.worker w where w.id = any($1::text[])`,
-        [ids],
-      )
-      const alive = new Set<string>()
-      for (const row of rows) {
-        const id = String(row["id"])
-        const bound = row["present"] === true ? leaseMs : Math.min(leaseMs, ABSENT_MS)
-        if (silence(id, Number(row["beat"])) < bound) alive.add(id)
-      }
-      return new Set(ids.filter((id) => !alive.has(id)))
     },
     takePlace: async (query) => {
       // An old connection of ours may still have it: then it speaks for us until the server drops it.
