@@ -17,7 +17,7 @@ import {
   untilEvent,
   type Answer,
 } from "../engine-scene.ts"
-import { verifies } from "../verifies.ts"
+import { verifies, verifiesOnFile } from "../verifies.ts"
 
 type Requests = NonNullable<Parameters<typeof scriptedModel>[1]>
 
@@ -242,7 +242,7 @@ describe("interrupt", () => {
     expect((await eventTypes(scene.engine)).slice(-2)).toEqual(["interrupt.requested", "tool.failed"])
   })
 
-  verifies("interrupt.boundary", async () => {
+  verifiesOnFile("interrupt.boundary", async () => {
     const turn = held()
     await using scene = await openEngineScene([turn.reply])
     const { sessions } = scene.engine

@@ -2,11 +2,12 @@ import type { Engine } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
 
 import {
-  ALLOW_ALL,
   allMessages,
+  ALLOW_ALL,
   codeOf,
   conversation,
   eventTypes,
+  gate,
   openEngineScene,
   scriptedModel,
   shown,
@@ -66,9 +67,10 @@ describe("rules", () => {
   })
 
   verifies("permission.agent-rules", async () => {
+    const acting = gate()
     await using scene = await openEngineScene([act, act], {
       permissions: ASK_ACT,
-      tools: [tool("act", () => "acted")],
+      tools: [tool("act", () => acting.pass().then(() => "acted"))],
       agents: [
         {
           name: "careful",
@@ -82,7 +84,9 @@ describe("rules", () => {
     const { engine } = scene
     await engine.sessions.prompt(go)
     await engine.permissions.reply({ requestID: (await asked(engine)).id, reply: "always" })
+    await acting.reached
     await engine.sessions.switchAgent({ sessionID, agent: "careful" })
+    acting.open()
     await engine.sessions.wait(sessionID)
     expect(await conversation(engine)).toEqual([
       "user: go",

@@ -4,7 +4,7 @@ import { openEngine } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
 
 import { allEvents, codeOf, gate, openEngineScene, tool, untilEvent } from "../engine-scene.ts"
-import { verifies } from "../verifies.ts"
+import { verifies, verifiesOnFile } from "../verifies.ts"
 
 const sessionID = "ses_test"
 
@@ -119,7 +119,7 @@ describe("events", () => {
       expect(await allEvents(engine, sessionID, after)).toEqual(all.slice(after))
     for (const event of all) expect(Object.keys(event).toSorted()).toEqual(["data", "seq", "time", "type"])
     expect(() => engine.sessions.events({ sessionID, after: -1 })).toThrow("sequence number")
-    expect(() => engine.sessions.events({ sessionID: "ses_none" })).toThrow("does not exist")
+    await expect(allEvents(engine, "ses_none")).rejects.toThrow("does not exist")
   })
 
   verifies(
@@ -215,7 +215,7 @@ describe("events", () => {
     expect(stored.filter((type) => type.includes("delta"))).toEqual([])
   })
 
-  verifies("events.unknown", async () => {
+  verifiesOnFile("events.unknown", async () => {
     await using scene = await openEngineScene()
     await scene.engine.sessions.prompt({ sessionID, prompt: { text: "one" } })
     await scene.engine.sessions.wait(sessionID)

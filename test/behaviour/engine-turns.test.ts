@@ -17,7 +17,7 @@ import {
   untilEvent,
   type Answer,
 } from "../engine-scene.ts"
-import { verifies } from "../verifies.ts"
+import { testOnFile, verifies } from "../verifies.ts"
 
 const sessionID = "ses_test"
 const go = { sessionID, prompt: { text: "go" } }
@@ -180,7 +180,7 @@ describe("tool calls", () => {
     ])
   })
 
-  test("at most eight calls of a turn run at once, and a turn may make at most 64", async () => {
+  testOnFile("at most eight calls of a turn run at once, and a turn may make at most 64", async () => {
     let now = 0
     let most = 0
     let ran = 0
@@ -421,7 +421,7 @@ describe("tool calls", () => {
     expect(ran).toBe(6)
   })
 
-  test("what comes together is recorded in one commit, in its order", async () => {
+  testOnFile("what comes together is recorded in one commit, in its order", async () => {
     const answer: Answer = {
       parts: [
         { type: "text", text: "before" },

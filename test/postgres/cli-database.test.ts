@@ -1,4 +1,5 @@
 /** The command on a real Postgres: conversations live on the server, and people see its nodes. */
+import { asObject, listAt, parseObject, textAt, wordAt } from "@meridian/protocol"
 import { openPostgres, type PostgresServer } from "@meridian/testkit/postgres-server"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
@@ -17,15 +18,23 @@ test("a conversation on a server is listed, renamed and continued from every com
     env: { MERIDIAN_DATABASE: database },
   })
   const first = await scene.run("run", "spawn", "--harness", "direct", "-p", "hello", "--json")
-  const begun = JSON.parse(first.stdout) as { run_id: string; space_id: string; report: string }
-  expect(begun.report).toContain("first answer")
+  const begun = parseObject(first.stdout)
+  expect(textAt(begun, "report")).toContain("first answer")
   const listed = await scene.run("session", "list", "--json")
-  const { sessions } = JSON.parse(listed.stdout) as { sessions: readonly { session_id: string }[] }
+  const sessions = listAt(parseObject(listed.stdout), "sessions")
   expect(sessions).toHaveLength(1)
-  const id = sessions[0]?.session_id ?? ""
+  const id = wordAt(asObject(sessions[0]), "session_id")
   expect(await scene.run("session", "rename", id, "The first talk")).toMatchObject({ code: 0 })
   expect((await scene.run("session", "list")).stdout).toContain("The first talk")
-  const second = await scene.run("run", "continue", begun.run_id, "--space", begun.space_id, "-p", "go on")
+  const second = await scene.run(
+    "run",
+    "continue",
+    wordAt(begun, "run_id"),
+    "--space",
+    wordAt(begun, "space_id"),
+    "-p",
+    "go on",
+  )
   expect(second.stdout).toContain("second answer")
   expect(scene.asked().at(-1)).toContain("first answer")
 })
@@ -34,10 +43,8 @@ test("a server is checked, made ready and shown, and a password in an argument i
   const database = `${server.address}?schema=ops`
   const scene = await directScene()
   const check = await scene.run("database", "check", "--database", database, "--json")
-  const { findings } = JSON.parse(check.stdout) as {
-    findings: readonly { name: string; verdict: string }[]
-  }
-  expect(findings.map(({ name, verdict }) => [name, verdict])).toEqual([
+  const findings = listAt(parseObject(check.stdout), "findings").map(asObject)
+  expect(findings.map((finding) => [wordAt(finding, "name"), wordAt(finding, "verdict")])).toEqual([
     ["version", "good"],
     ["encryption", "good"],
     ["round trip", expect.any(String)],

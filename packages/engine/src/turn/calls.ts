@@ -16,7 +16,6 @@ export interface Calls {
   readonly fibers: Fiber.Fiber<void, Failure>[]
   /** Calls settled without being started. */
   readonly refused: () => number
-  readonly ended: () => boolean
   /** Stores what was noted in one append and starts the calls among it. */
   readonly record: (noted: readonly Noted[]) => Effect.Effect<void, ModelFailure | Failure, AskPermission>
   /** Outcomes for hosted calls the provider never answered. */
@@ -41,7 +40,6 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
   const slots = Semaphore.makeUnsafe(LIMITS.toolCallsAtOnce)
   let made = 0
   let refused = 0
-  let ended = false
 
   const failed = (callID: string, error: RecordedError): DurableEvent => ({
     type: "session.next.tool.failed.1",
@@ -130,7 +128,6 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
   }
 
   const acceptFinish = (event: Finish): Accepted => {
-    ended = true
     const { reason, usage, metadata } = event
     const stepEnded: DurableEvent = {
       type: "session.next.step.ended.2",
@@ -208,5 +205,5 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
       }),
     )
 
-  return { fibers, refused: () => refused, ended: () => ended, record, unresolved }
+  return { fibers, refused: () => refused, record, unresolved }
 }

@@ -92,15 +92,14 @@ const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, F
       const streamed = yield* Effect.exit(restore(consume(scene, recorder, calls)))
       if (Exit.isFailure(streamed) && Cause.hasInterrupts(streamed.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
-        const left = [...recorder.takePartial(), ...calls.unresolved()]
-        yield* session.append(calls.ended() ? left : [...left, stepStopped(step)])
+        yield* stopStep(session, step, [...recorder.takePartial(), ...calls.unresolved()])
         return yield* Effect.interrupt
       }
       const joined = yield* Effect.exit(restore(joinAll(calls.fibers)))
       if (Exit.isFailure(joined) && Cause.hasInterrupts(joined.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
         if (Exit.isFailure(streamed))
-          yield* session.append([...recorder.takePartial(), ...calls.unresolved(), stepStopped(step)])
+          yield* stopStep(session, step, [...recorder.takePartial(), ...calls.unresolved()])
         return yield* Effect.interrupt
       }
       if (Exit.isFailure(joined)) return yield* Effect.failCause(joined.cause)
@@ -114,6 +113,29 @@ const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, F
       return { kind: "failed", failure, visible: recorder.visible() } as const
     }),
   )
+
+/**
+ * Records that a turn was stopped. A store may have kept the turn's end although its answer got lost: only what the log
+ * still shows as open is ended.
+ */
+const stopStep = (
+  session: TurnScene["session"],
+  step: MessageId,
+  left: readonly DurableEvent[],
+): Effect.Effect<void, Failure> =>
+  session.decide(({ conversation, calls }) => {
+    const isOpen = conversation.openStep === step
+    const isOpenCall = (id: string): boolean =>
+      calls.open.some(({ messageID, callID }) => messageID === step && callID === id)
+    const events = left.filter((event) =>
+      event.type === "session.next.tool.failed.1" ? isOpenCall(event.data.callID) : isOpen,
+    )
+    return {
+      kind: "append",
+      events: isOpen ? [...events, stepStopped(step)] : events,
+      answer: () => undefined,
+    }
+  })
 
 const joinAll = (fibers: readonly Fiber.Fiber<void, Failure>[]): Effect.Effect<void, Failure> =>
   fibers.length === 0 ? Effect.void : Effect.forEach(fibers, (fiber) => Fiber.join(fiber), { discard: true })

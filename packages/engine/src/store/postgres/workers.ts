@@ -73,12 +73,12 @@ export const openWorkers = (options: {
       const rows = await connection.ask(`select id from ${schema}.worker where id <> $1`, [me])
       const gone = [...(await lost(rows.map((row) => String(row["id"]))))]
       if (gone.length === 0) return
-      await connection.ask(
+      const forgotten = await connection.ask(
         `delete from ${schema}.worker w where w.id = any($1::text[])
-           and not exists (select 1 from ${schema}.session s where s.owner = w.id)`,
+           and not exists (select 1 from ${schema}.session s where s.owner = w.id) returning w.id`,
         [gone],
       )
-      for (const id of gone) seen.delete(id)
+      for (const row of forgotten) seen.delete(String(row["id"]))
     },
     // The row may be gone: somebody took us for lost. We are here again, and hold nothing.
     beat: async () => {
