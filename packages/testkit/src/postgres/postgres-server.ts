@@ -4,7 +4,7 @@
  *
  * Postgres does not run as root, and another user may not see our folders: so the program is copied to where it runs.
  */
-import { spawn, spawnSync, type ChildProcess, type SpawnSyncOptions } from "node:child_process"
+import { spawn, spawnSync, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import {
   chownSync,
@@ -12,9 +12,11 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs"
 import { createRequire } from "node:module"
 import { createServer, connect } from "node:net"
@@ -30,6 +32,10 @@ export interface PostgresServer {
   readonly stop: (how?: "shutdown" | "crash") => Promise<void>
   /** Begins again on the same data, after a stop. */
   readonly start: () => Promise<void>
+  /** A second server that follows this one until it is promoted. */
+  readonly standby: (settings?: readonly string[]) => Promise<PostgresServer>
+  /** A standby becomes a server that can be written. */
+  readonly promote: () => Promise<void>
   readonly remove: () => Promise<void>
 }
 
@@ -37,20 +43,54 @@ export const openPostgres = async (settings: readonly string[] = []): Promise<Po
   // oxlint-disable-next-line node/no-process-env -- a test run is told by its environment
   const given = process.env["MERIDIAN_TEST_POSTGRES"]
   if (given !== undefined && settings.length === 0) return outside(given)
+  return openIn(makeHome(), settings, ({ run, data }) => {
+    run("initdb", "-D", data, "-U", "meridian", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
+  })
+}
+
+/** Where a server lives: its folder, its programs, its data. */
+interface Home {
+  readonly folder: string
+  readonly bin: string
+  readonly data: string
+  /** Postgres does not run as root. */
+  readonly identity: { readonly uid?: number; readonly gid?: number }
+  readonly run: (program: string, ...args: readonly string[]) => void
+}
+
+const makeHome = (): Home => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-postgres-"))
-  const user = process.getuid?.() === 0 ? NOBODY : undefined
-  const identity = user === undefined ? {} : { uid: user, gid: user }
   const bin = installProgram(folder)
   const data = join(folder, "data")
-  mkdirSync(data)
-  if (user !== undefined) for (const path of [folder, data]) chownSync(path, user, user)
-  const options = { ...identity, cwd: folder, env: { LC_ALL: "C", PATH: bin } } satisfies SpawnSyncOptions
-  const made = spawnSync(
-    join(bin, "initdb"),
-    ["-D", data, "-U", "meridian", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"],
-    options,
-  )
-  if (made.status !== 0) throw new Error(`initdb failed: ${String(made.stderr)}`)
+  mkdirSync(data, { mode: 0o700 })
+  const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  const home = { folder, bin, data, identity }
+  own(home, folder)
+  own(home, data)
+  return {
+    ...home,
+    run: (program, ...args) => {
+      const { status, stderr } = spawnSync(join(bin, program), args, {
+        ...identity,
+        cwd: folder,
+        env: { LC_ALL: "C" },
+      })
+      if (status !== 0) throw new Error(`${program} failed: ${String(stderr)}`)
+    },
+  }
+}
+
+const own = ({ identity: { uid, gid } }: Pick<Home, "identity">, path: string): void => {
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid)
+}
+
+const openIn = async (
+  home: Home,
+  settings: readonly string[],
+  prepare: (home: Home) => void,
+): Promise<PostgresServer> => {
+  const { folder, bin, data, identity } = home
+  prepare(home)
   const port = await freePort()
   let server: ChildProcess | undefined
 
@@ -58,8 +98,9 @@ export const openPostgres = async (settings: readonly string[] = []): Promise<Po
     const args = ["-D", data, "-p", String(port), "-k", folder, "-c", "listen_addresses=127.0.0.1"]
     for (const setting of [...SETTINGS, ...settings]) args.push("-c", setting)
     return spawn("/bin/sh", ["-c", WATCHED, "sh", join(bin, "postgres"), ...args], {
-      ...options,
-      env: { ...options.env, PATH: `${bin}:/usr/bin:/bin` },
+      ...identity,
+      cwd: folder,
+      env: { LC_ALL: "C", PATH: `${bin}:/usr/bin:/bin` },
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
     })
@@ -94,6 +135,23 @@ export const openPostgres = async (settings: readonly string[] = []): Promise<Po
     port,
     start,
     stop,
+    standby: async (more = []) => {
+      await stop()
+      const second = makeHome()
+      const opened = openIn(
+        second,
+        [`primary_conninfo=host=127.0.0.1 port=${port} user=meridian`, ...more],
+        () => {
+          cpSync(data, second.data, { recursive: true })
+          writeFileSync(join(second.data, "standby.signal"), "")
+          for (const path of readdirSync(second.data, { recursive: true, encoding: "utf8" }))
+            own(second, join(second.data, path))
+        },
+      )
+      await start()
+      return opened
+    },
+    promote: async () => home.run("pg_ctl", "promote", "-D", data, "-w"),
     remove: async () => {
       await stop("crash")
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: POLL_MS })
@@ -120,6 +178,8 @@ const outside = (address: string): PostgresServer => ({
   port: Number(new URL(address).port),
   start: async () => undefined,
   stop: async () => undefined,
+  standby: () => Promise.reject(new Error("a given server has no standby of ours")),
+  promote: async () => undefined,
   remove: async () => undefined,
 })
 
