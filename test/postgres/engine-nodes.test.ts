@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { workerOptions } from "../crash/engine-worker.ts"
 import { brokenLaws } from "../engine-laws.ts"
 import { startEngineProcess, type EngineProcess } from "../engine-process.ts"
-import { allEvents, makeDirectory, openEngineScene, scriptedModel } from "../engine-scene.ts"
+import { allEvents, gate, makeDirectory, openEngineScene, scriptedModel } from "../engine-scene.ts"
 import { createRandom } from "../sim/random.ts"
 
 /* oxlint-disable node/no-process-env -- the switches of this test */
@@ -39,6 +39,39 @@ test("a prompt that one node admits is run by another, and both see the answer",
   const types = (await allEvents(scene.engine)).map(({ type }) => type)
   expect(types).toContain("session.next.step.ended.2")
   expect(types).toEqual((await allEvents(worker)).map(({ type }) => type))
+  expect(scene.requests).toEqual([])
+  await worker.close()
+})
+
+test("a node that runs nothing has others run, wake and interrupt, and says when there is nobody", async () => {
+  const database = `${server.address}?schema=asks`
+  const asking = gate()
+  const answers = [
+    { text: "first" },
+    { text: "second" },
+    async () => {
+      await asking.pass()
+      return { text: "third" }
+    },
+  ]
+  await using scene = await openEngineScene([], { database, worker: false, limits: { leaseMs: 1_000 } })
+  const { sessions } = scene.engine
+  await expect(sessions.run(sessionID)).rejects.toMatchObject({ code: "NO_WORKER" })
+  const models = [scriptedModel(answers)]
+  const worker = await openEngine({ ...scene.options, worker: { sessions: 2 }, models })
+  await sessions.run(sessionID)
+  await sessions.prompt({ sessionID, prompt: { text: "later" }, resume: false })
+  await sessions.wake(sessionID)
+  while ((await sessions.inputs(sessionID)).length > 0) await delay(10)
+  await sessions.wait(sessionID)
+  await sessions.prompt({ sessionID, prompt: { text: "long" } })
+  await asking.reached
+  await sessions.interrupt(sessionID)
+  const said = (await allEvents(scene.engine)).flatMap((event) => {
+    if (event.type === "session.next.text.ended.1") return [event.data.text]
+    return event.type === "session.next.step.failed.2" ? [event.data.error.code] : []
+  })
+  expect(said).toEqual(["first", "second", "INTERRUPTED"])
   expect(scene.requests).toEqual([])
   await worker.close()
 })

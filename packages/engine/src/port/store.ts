@@ -120,6 +120,14 @@ export interface Fence {
 }
 
 export interface Leases {
+  /** Whether this process works on sessions at all; one that does not asks others. */
+  readonly works: boolean
+  /** Asks the other processes for work. Nobody may hear it. */
+  readonly ask: (demand: Asked) => Effect.Effect<void, Failure>
+  /** What others ask for. */
+  readonly asked: Stream.Stream<Asked>
+  /** After so long without a sign nobody has heard it. */
+  readonly patienceMs: number
   readonly acquire: (session: string) => Effect.Effect<Acquisition, Failure>
   /** A sign of life; "lost" when somebody else has the session now. */
   readonly renew: (fence: Fence) => Effect.Effect<"kept" | "lost", Failure>
@@ -141,6 +149,12 @@ export interface Leases {
    * owner that held nothing is told at least once: it may have acknowledged what it did not begin with.
    */
   readonly lost: Stream.Stream<void>
+}
+
+export interface Asked {
+  readonly session: string
+  /** At least one provider attempt, also without new input. */
+  readonly forced: boolean
 }
 
 export type Acquisition =

@@ -1,5 +1,5 @@
 /** Work on sessions, over all processes of a store: asked for, waited for, interrupted, taken over. */
-import type { DurableEvent, Failure } from "@meridian/protocol"
+import type { Failure } from "@meridian/protocol"
 import { Context, Effect, Layer, Stream } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
@@ -15,33 +15,16 @@ import {
   type Signals,
 } from "../session/index.ts"
 import { AskPermission } from "../turn/index.ts"
+import { askOthers } from "./ask-others.ts"
 import { openContextRetries } from "./context-retries.ts"
 import { openDrain } from "./drain.ts"
 import { openDrains, type Demand, type Drains } from "./drains.ts"
 import { openWatch } from "./elsewhere.ts"
+import { requestInterrupt } from "./request-interrupt.ts"
+import type { SchedulerVerbs } from "./scheduler-verbs.ts"
 import { recoverSession, type LostProcesses } from "./settle.ts"
 
-export class Scheduler extends Context.Service<
-  Scheduler,
-  {
-    /** There may be work. */
-    readonly wake: (session: string, demand?: WakeDemand) => Effect.Effect<void, Failure>
-    readonly run: (session: string) => Effect.Effect<void, Failure>
-    /** Stops the work, here or in another process, and is done when it has settled. */
-    readonly interrupt: (session: string) => Effect.Effect<void, Failure>
-    /** Done when nobody works on the session; fails with the first failure that happened here meanwhile. */
-    readonly wait: (session: string) => Effect.Effect<void, Failure>
-    readonly isActive: (session: string) => boolean
-    readonly active: Effect.Effect<readonly string[]>
-  }
->()("meridian/Scheduler") {}
-
-export interface WakeDemand {
-  /** Inputs up to there that waited for a demand have it now. */
-  readonly through?: number
-  /** What the caller still waits for; the session stays busy until the caller has had its answer. */
-  readonly until?: Effect.Effect<void, Failure>
-}
+export class Scheduler extends Context.Service<Scheduler, SchedulerVerbs>()("meridian/Scheduler") {}
 
 /** Which sessions of a lost process are ours to settle: all, those named, or none. */
 type Recovery = boolean | readonly string[]
@@ -58,11 +41,15 @@ type Services =
   | LostProcesses
 
 export const schedulerLayer = (recovery: Recovery): Layer.Layer<Scheduler, Failure, Services> =>
-  Layer.effect(Scheduler, makeScheduler(recovery))
+  Layer.effect(
+    Scheduler,
+    Store.use(({ leases: { works } }) => (works ? makeScheduler(recovery) : askOthers)),
+  )
 
 const makeScheduler = (recovery: Recovery) =>
   Effect.gen(function* () {
     const { leases } = yield* Store
+    const scope = yield* Effect.scope
     const sessions = yield* FoldedSessions
     const permissions = yield* AskPermission
     /** Up to where inputs that wait for a demand have had one: the sequence at the last wake, run or prompt. */
@@ -98,19 +85,22 @@ const makeScheduler = (recovery: Recovery) =>
       yield* Stream.runForEach(leases.lost, () => Effect.ignore(recover)).pipe(Effect.forkScoped)
       yield* recover
     }
+    yield* Stream.runForEach(leases.asked, ({ session, forced }) =>
+      forced
+        ? Effect.ignore(drains.run(session)).pipe(Effect.forkIn(scope))
+        : Effect.ignore(
+            Effect.flatMap(sessions.current(session), ({ transcript }) => {
+              release(session, transcript.seq)
+              return drains.wake(session)
+            }),
+          ),
+    ).pipe(Effect.forkScoped)
 
     /** Another process is at work: it sees our appends, we see its lease go. */
     const untilFree = (session: string): Effect.Effect<void, Failure> =>
       Effect.flatMap(leases.isHeldElsewhere(session), (held) =>
         held ? Effect.andThen(Effect.sleep(LIMITS.foreignPollMs), untilFree(session)) : Effect.void,
       )
-
-    const requestInterrupt = (session: string): Effect.Effect<void, Failure> =>
-      sessions.write({ session, durability: "acknowledged" }, () => ({
-        kind: "append",
-        events: [INTERRUPT],
-        answer: () => undefined,
-      }))
 
     return Scheduler.of({
       wake: (session, { through = 0, until } = {}) =>
@@ -126,9 +116,10 @@ const makeScheduler = (recovery: Recovery) =>
         }),
       interrupt: (session) =>
         Effect.gen(function* () {
-          if (drains.isActive(session)) return yield* drains.interrupt(session, requestInterrupt(session))
+          if (drains.isActive(session))
+            return yield* drains.interrupt(session, requestInterrupt(sessions, session))
           if (!(yield* leases.isHeldElsewhere(session))) return
-          yield* requestInterrupt(session)
+          yield* requestInterrupt(sessions, session)
           yield* untilFree(session)
         }),
       wait: (session) => Effect.andThen(drains.awaitIdle(session), untilFree(session)),
@@ -154,5 +145,3 @@ const recoverAll = (drains: Drains, recovery: true | readonly string[]) =>
     if (recovery !== true) return
     for (const session of yield* store.runnable) yield* drains.wake(session)
   })
-
-const INTERRUPT: DurableEvent = { type: "session.next.interrupt.requested.1", data: {} }

@@ -215,6 +215,13 @@ export const ENGINE_FAILURES = {
       `The database ${f["database"]} has schema version ${f["found"]}; this Meridian needs ${f["known"]}. Nothing was changed.`,
     next: () => "run meridian database migrate once, when every node may be updated.",
   },
+  NO_WORKER: {
+    exit: 1,
+    http: 503,
+    cause: (f) => `No node can work on session ${f["session"]} now.`,
+    next: () =>
+      "start a node that works ('meridian serve --http' without --no-work), or look at 'meridian cluster'.",
+  },
   DATABASE_WENT_BACK: {
     exit: 1,
     http: 500,

@@ -299,6 +299,10 @@ export const openMemoryStore = (
         release: (fence) => Effect.sync(() => release(fence)),
         isHeldElsewhere: (session) => ask(() => isHeldElsewhere(database.sessions.get(session)?.owner)),
         abandoned: ask(abandoned),
+        works: true,
+        ask: () => Effect.void,
+        asked: Stream.never,
+        patienceMs: 0,
         proofs: Stream.never,
         lost: Stream.fromEffectRepeat(
           inBackground(

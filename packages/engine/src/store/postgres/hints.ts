@@ -4,6 +4,7 @@
  */
 import { listAt, parseObject, textAt } from "@meridian/protocol"
 
+import type { Asked } from "../../port/store.ts"
 import type { Connection, Query } from "./connection.ts"
 
 export interface Hints {
@@ -15,6 +16,9 @@ export interface Hints {
   readonly receive: (payload: string) => void
   /** Undefined: of some session, nobody knows which. */
   readonly onHint: (hear: (session: string | undefined) => void) => () => void
+  /** Asks the other nodes for work. */
+  readonly ask: (demand: Asked) => Promise<void>
+  readonly onAsked: (hear: (demand: Asked) => void) => () => void
   /** Everybody looks again. */
   readonly tellAll: () => void
 }
@@ -33,6 +37,7 @@ export const openHints = (options: {
   const channel = `meridian_${schema}`
   const due = new Set<string>()
   const listeners = new Set<(session: string | undefined) => void>()
+  const askers = new Set<(demand: Asked) => void>()
   const hear = (session: string | undefined): void => {
     for (const listener of listeners) listener(session)
   }
@@ -59,13 +64,27 @@ export const openHints = (options: {
     receive: (payload) => {
       const hint = parseObject(payload)
       if (textAt(hint, "by") === me) return
+      const session = textAt(hint, "ask")
+      if (session !== undefined) {
+        for (const asker of askers) asker({ session, forced: hint?.["forced"] === true })
+        return
+      }
       const named = listAt(hint, "named")
       if (named.length === 0) hear(undefined)
-      for (const session of named) if (typeof session === "string") hear(session)
+      for (const one of named) if (typeof one === "string") hear(one)
     },
     onHint: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
+    },
+    ask: async ({ session, forced }) => {
+      await options
+        .connection()
+        .ask("select pg_notify($1, $2)", [channel, JSON.stringify({ by: me, ask: session, forced })])
+    },
+    onAsked: (listener) => {
+      askers.add(listener)
+      return () => void askers.delete(listener)
     },
     tellAll: () => hear(undefined),
   }

@@ -15,6 +15,7 @@ import {
   Store,
   type Append,
   type Appended,
+  type Asked,
   type Change,
   type Draft,
   type Leases,
@@ -254,7 +255,16 @@ export const openPostgresStore = (
     )
 
     const leases: Leases = {
-      acquire: (session) => ask(async () => (places > 0 ? leaseBook.acquire(session) : { kind: "held" })),
+      works: places > 0,
+      patienceMs: leaseMs * 2,
+      ask: (demand) => ask(() => hints.ask(demand)),
+      asked: Stream.callback<Asked>((told) =>
+        Effect.acquireRelease(
+          Effect.sync(() => hints.onAsked((demand) => void Queue.offerUnsafe(told, demand))),
+          (leave) => Effect.sync(leave),
+        ),
+      ),
+      acquire: (session) => ask(() => leaseBook.acquire(session)),
       renew: (fence) =>
         ask(async () => {
           if (silentMs() > leaseMs * SILENT_PART) return "lost"

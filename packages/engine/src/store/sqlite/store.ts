@@ -166,6 +166,10 @@ const openLeases = (options: {
         drafts.sweep()
         return table.abandoned()
       }),
+      works: true,
+      ask: () => Effect.void,
+      asked: Stream.never,
+      patienceMs: 0,
       proofs: Stream.never,
       lost: Stream.fromEffectRepeat(
         // A store that cannot be read now is looked at again at the next tick: nobody waits for this.

@@ -1,0 +1,70 @@
+/**
+ * The scheduler of a process that runs nothing itself: it admits and reads, and what is to be done others do. It asks them
+ * aloud and watches the log. What was admitted is in the log and needs no asking.
+ */
+import { Failure } from "@meridian/protocol"
+import { Clock, Effect } from "effect"
+
+import { LIMITS } from "../domain/limits.ts"
+import { hasAnsweredCall } from "../domain/transcript/calls.ts"
+import { inputsToRun } from "../domain/transcript/inbox.ts"
+import { Store } from "../port/store.ts"
+import { monotonicMs } from "../port/time.ts"
+import { FoldedSessions } from "../session/index.ts"
+import { requestInterrupt } from "./request-interrupt.ts"
+import type { SchedulerVerbs } from "./scheduler-verbs.ts"
+
+export const askOthers = Effect.gen(function* () {
+  const { leases } = yield* Store
+  const sessions = yield* FoldedSessions
+  const again = Effect.sleep(LIMITS.foreignPollMs)
+
+  /** Somebody works on it, or has a reason to. */
+  const isBusy = (session: string): Effect.Effect<boolean, Failure> =>
+    Effect.gen(function* () {
+      if (yield* leases.isHeldElsewhere(session)) return true
+      const { inbox, calls } = (yield* sessions.current(session)).transcript
+      return inputsToRun(inbox, 0).length > 0 || hasAnsweredCall(calls)
+    })
+  const untilIdle = (session: string): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      while (yield* isBusy(session)) yield* again
+    })
+  const untilFree = (session: string): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      while (yield* leases.isHeldElsewhere(session)) yield* again
+    })
+
+  /** A worker that heard us has the session, or has written to it already. */
+  const untilBegun = (session: string, seq: number): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const deadline = monotonicMs(clock) + leases.patienceMs
+      while (!(yield* leases.isHeldElsewhere(session))) {
+        if ((yield* sessions.current(session)).transcript.seq > seq) return
+        if (monotonicMs(clock) > deadline) return yield* Effect.fail(new Failure("NO_WORKER", { session }))
+        yield* again
+      }
+    })
+
+  return {
+    wake: (session, { until = Effect.void } = {}) =>
+      Effect.andThen(leases.ask({ session, forced: false }), until),
+    run: (session) =>
+      Effect.gen(function* () {
+        const { seq } = (yield* sessions.current(session)).transcript
+        yield* leases.ask({ session, forced: true })
+        yield* untilBegun(session, seq)
+        yield* untilIdle(session)
+      }),
+    interrupt: (session) =>
+      Effect.gen(function* () {
+        if (!(yield* leases.isHeldElsewhere(session))) return
+        yield* requestInterrupt(sessions, session)
+        yield* untilFree(session)
+      }),
+    wait: untilIdle,
+    isActive: () => false,
+    active: Effect.succeed([]),
+  } satisfies SchedulerVerbs
+})
