@@ -1,30 +1,26 @@
-/** How far a long piece of work is, on the terminal of a person. Nothing is written anywhere else. */
+/** How far a long piece of work is, in a live line on the terminal of a person. Nothing is written anywhere else. */
 import type { World } from "@meridian/spaces"
 
 export interface Progress extends Disposable {
   readonly show: (done: number, all: number) => void
 }
 
-/** Work that is done sooner is not worth a line. */
+/** Work that ends sooner is not worth a line. */
 const SILENT_MS = 400
 const BETWEEN_MS = 200
 
-export const openProgress = (
-  { terminal, json, stderr, clock }: Pick<World, "terminal" | "json" | "stderr" | "clock">,
+export const openProgress = async (
+  { openLive, clock }: Pick<World, "openLive" | "clock">,
   what: string,
-): Progress => {
-  const isShown = terminal.stderr && !json
+): Promise<Progress> => {
   let next = clock.now() + SILENT_MS
-  let written = false
+  const live = await openLive?.()
   return {
     show: (done, all) => {
-      if (!isShown || all === 0 || clock.now() < next) return
+      if (live === undefined || all === 0 || clock.now() < next) return
       next = clock.now() + BETWEEN_MS
-      written = true
-      stderr.write(`\r${what}: ${Math.floor((done / all) * 100)} %`)
+      live([`${what}: ${Math.floor((done / all) * 100)} %`])
     },
-    [Symbol.dispose]: () => {
-      if (written) stderr.write("\r\u001b[K")
-    },
+    [Symbol.dispose]: () => live?.([]),
   }
 }

@@ -1,8 +1,8 @@
 /** `meridian search`: everything that was ever said in a session on this machine, found again. */
 import { join } from "node:path"
 
-import { Failure, oneLine } from "@meridian/protocol"
-import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
+import { Failure, oneLine, type TypeOf } from "@meridian/protocol"
+import { implement, openPlace, type World } from "@meridian/spaces"
 
 import { countSessions, findSessions, type FoundSession, type Scope } from "../search/find-sessions.ts"
 import { IndexFailure } from "../search/index-writer.ts"
@@ -16,7 +16,7 @@ import { continueLine, sessionName } from "../sessions/session-name.ts"
 import { openProgress } from "./progress.ts"
 import { SEARCH } from "./search.meta.ts"
 
-type Document = DocumentOf<typeof SEARCH.output>
+type Document = TypeOf<typeof SEARCH.output>
 
 export const search = implement(SEARCH, {
   run: async (input, world) => {
@@ -73,7 +73,7 @@ const lookOnce = async <Result>(
 }
 
 const update = async (database: Database, world: World): Promise<void> => {
-  using progress = openProgress(world, "Indexing sessions")
+  using progress = await openProgress(world, "Indexing sessions")
   try {
     const { unreadable } = await updateIndex(database, {
       places: harnessPlaces(world.env),
