@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { pathToFileURL } from "node:url"
 
 import { COMMANDS, explain, flagLabel, GLOBAL_FLAGS, placeholder, usage } from "@meridian/cli"
-import { FAILURES, type Facts, type FailureEntry } from "@meridian/protocol"
+import { FAILURES, jsonSchema, type Facts, type FailureEntry } from "@meridian/protocol"
 import {
   inputSchema,
   OPTION_KEYS,
@@ -77,7 +77,7 @@ const commandSection = (meta: OperationMeta): readonly string[] => {
       ? []
       : [code("sh", meta.examples.map((example) => `meridian ${example}`).join("\n"))]),
     "JSON output:",
-    code("json", JSON.stringify(meta.output.json, null, 2)),
+    code("json", JSON.stringify(jsonSchema(meta.output), null, 2)),
   ]
 }
 
@@ -183,7 +183,8 @@ const LAYOUT = `.meridian/
     sessions/<cN>.lock        held while the chat is alive
     runs.jsonl                start, update and finalize events of runs; made by the first spawn
     runs.lock                 guards runs.jsonl
-    runs/<rN>/                prompt.md, params.json, output.jsonl, stderr.log, events.jsonl, report.md, run.lock
+    runs/<rN>/                prompt.md, params.json, output.jsonl, stderr.log, events.jsonl, report.md, run.lock;
+                              task.md when the task is too long for its record
     fs/                       the agents' own files`
 
 const MODELS_EXAMPLE = `[[models]]

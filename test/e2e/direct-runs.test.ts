@@ -257,7 +257,11 @@ test("what fails for a moment is tried again, and the session has the prompt onc
   await scene.run("config", "set", "defaults.retry_backoff_seconds", "0")
   await scene.run(...DIRECT, "begin")
   const ran = await scene.run("run", "continue", "r1", "-p", "the only question", "--space", "s1", "--json")
-  expect(document(ran)).toMatchObject({ status: "succeeded", attempts: 2, report: "At last." })
+  expect(document(ran)).toMatchObject({
+    status: "succeeded",
+    attempts: [{ why: "rate_limit" }, { why: "succeeded" }],
+    report: "At last.",
+  })
   expect(scene.asked().at(-1)?.split("the only question")).toHaveLength(2)
   expect(eventsOf(scene, "r2").filter((line) => line.includes('"type":"retry"'))).toHaveLength(3)
 })
@@ -272,7 +276,11 @@ test("a new run that is tried again goes on in its session: no tool runs twice",
   })
   await scene.run("config", "set", "defaults.retry_backoff_seconds", "0")
   const ran = await scene.run(...DIRECT, "the only question", "--permission", "danger", "--json")
-  expect(document(ran)).toMatchObject({ status: "succeeded", attempts: 2, report: "At last." })
+  expect(document(ran)).toMatchObject({
+    status: "succeeded",
+    attempts: [{ why: "rate_limit" }, { why: "succeeded" }],
+    report: "At last.",
+  })
   expect(readFileSync(join(scene.project, "count.txt"), "utf8")).toBe("once\n")
   expect(scene.asked().at(-1)?.split("the only question")).toHaveLength(2)
 })

@@ -125,7 +125,11 @@ verifies("run.watch", async () => {
   const shown = document(await scene.run("run", "show", "r2", "--space", "s1", "--json"))
   expect(shown).toMatchObject({
     task: "Wait.",
-    activity: "bash until [ -e go ]; do sleep 0.05; done",
+    activity: {
+      line: "bash until [ -e go ]; do sleep 0.05; done",
+      tool: "bash until [ -e go ]; do sleep 0.05; done",
+      at: expect.any(String),
+    },
     elapsed_secs: expect.any(Number),
   })
   go(scene)

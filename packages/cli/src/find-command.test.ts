@@ -1,10 +1,11 @@
-import { defineMeta, objectOf, type Registration } from "@meridian/spaces"
+import { ANY } from "@meridian/protocol"
+import { defineMeta, type Registration } from "@meridian/spaces"
 import { expect, test } from "vitest"
 
 import { findCommand } from "./find-command.ts"
 
 const command = (name: string): Registration => ({
-  meta: defineMeta({ name, audience: "agent", summary: "", fields: {}, output: objectOf({}) }),
+  meta: defineMeta({ name, audience: "agent", summary: "", fields: {}, output: ANY }),
   load: () => Promise.reject(new Error("not loaded")),
 })
 

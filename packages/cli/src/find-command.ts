@@ -1,5 +1,6 @@
 /** The words of a command line -> which command is meant, and what is left for its own flags. Pure. */
-import { flagName, nearest, type Field, type Registration } from "@meridian/spaces"
+import { nearest } from "@meridian/protocol"
+import { flagName, type Field, type Registration } from "@meridian/spaces"
 
 import { GLOBAL_FLAGS } from "./global-flags.ts"
 

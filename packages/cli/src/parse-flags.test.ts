@@ -1,5 +1,5 @@
-import { Failure } from "@meridian/protocol"
-import { defineMeta, objectOf } from "@meridian/spaces"
+import { Failure, ANY } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 import { expect, test } from "vitest"
 
 import { parseFlags } from "./parse-flags.ts"
@@ -25,7 +25,7 @@ const META = defineMeta({
     { flag: "--tools", values: "many" },
     { flag: "--prompt", values: "none" },
   ],
-  output: objectOf({}),
+  output: ANY,
 })
 
 const parsed = (...words: readonly string[]) => parseFlags(META, words)

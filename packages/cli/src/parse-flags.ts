@@ -1,15 +1,8 @@
 /** The words after a command -> raw values by wire name, and what the global flags said. */
 import { parseArgs, type ParseArgsOptionDescriptor } from "node:util"
 
-import { Failure } from "@meridian/protocol"
-import {
-  flagName,
-  nearest,
-  wireName,
-  type Field,
-  type OperationMeta,
-  type Passthrough,
-} from "@meridian/spaces"
+import { Failure, nearest } from "@meridian/protocol"
+import { flagName, wireName, type Field, type OperationMeta, type Passthrough } from "@meridian/spaces"
 
 import { GLOBAL_FLAGS } from "./global-flags.ts"
 

@@ -29,7 +29,7 @@ verifies("run.start-event", async () => {
   scene.harness("claude")
   await spawn()
   expect(scene.events("s1/runs.jsonl")[0]).toMatchObject({
-    v: 1,
+    v: 2,
     event: "start",
     id: "r1",
     harness: "claude",
@@ -37,14 +37,16 @@ verifies("run.start-event", async () => {
     cwd: scene.project,
   })
   expect(scene.events("s1/runs.jsonl")[0]).not.toHaveProperty("chat_id")
-  expect(readFileSync(scene.state("s1/runs.jsonl"), "utf8")).not.toContain("do it")
+  // The words of whoever asked, and nothing that was wrapped around them.
+  expect(scene.events("s1/runs.jsonl")[0]).toMatchObject({ task: "do it" })
+  expect(readFileSync(scene.state("s1/runs.jsonl"), "utf8")).not.toContain("final message")
 })
 
 verifies("run.finalize-event", async () => {
   scene.harness("claude")
   await spawn()
   expect(scene.events("s1/runs.jsonl").at(-1)).toMatchObject({
-    v: 1,
+    v: 2,
     event: "finalize",
     id: "r1",
     status: "succeeded",
@@ -225,7 +227,14 @@ verifies("run.background-worker-owns", async () => {
 verifies("run.retries-transient", async () => {
   const claude = scene.harness("claude", { failFirst: { times: 2, failure: "rate_limit" } })
   const { document } = await spawn({}, { env: { MERIDIAN_RETRY_BACKOFF_SECONDS: "0.01" } })
-  expect(document).toMatchObject({ status: "succeeded", attempts: 3 })
+  expect(document).toMatchObject({
+    status: "succeeded",
+    attempts: [
+      { harness: "claude", why: "rate_limit" },
+      { harness: "claude", why: "rate_limit" },
+      { harness: "claude", why: "succeeded" },
+    ],
+  })
   expect(claude.calls().length).toBe(3)
   expect(
     readdirSync(scene.state("s1/runs/r1"))

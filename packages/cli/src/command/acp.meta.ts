@@ -1,4 +1,5 @@
-import { defineMeta, objectOf, PERMISSION_TIERS } from "@meridian/spaces"
+import { objectOf } from "@meridian/protocol"
+import { defineMeta, PERMISSION_TIERS } from "@meridian/spaces"
 
 export const ACP = defineMeta({
   name: "acp",

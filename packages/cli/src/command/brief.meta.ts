@@ -1,4 +1,5 @@
-import { defineMeta, INTEGER, listOf, objectOf, STRING } from "@meridian/spaces"
+import { INTEGER, STRING, listOf, objectOf } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 
 export const BRIEF = defineMeta({
   name: "brief",

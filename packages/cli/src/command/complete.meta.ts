@@ -1,4 +1,5 @@
-import { defineMeta, listOf, objectOf, STRING } from "@meridian/spaces"
+import { STRING, listOf, objectOf } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 
 /** What completion scripts ask for while somebody types; nobody types this. */
 export const COMPLETE = defineMeta({

@@ -1,4 +1,5 @@
-import { defineMeta, objectOf, STRING } from "@meridian/spaces"
+import { STRING, objectOf } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 
 export const COMPLETION = defineMeta({
   name: "completion",

@@ -1,5 +1,6 @@
 /** `meridian database ...` and `meridian cluster`: for whoever runs a server that nodes share. */
-import { BOOLEAN, INTEGER, defineMeta, listOf, objectOf, oneOf, STRING } from "@meridian/spaces"
+import { BOOLEAN, COUNT, listOf, objectOf, oneOf, STRING } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 
 const database = {
   type: "string",
@@ -40,10 +41,10 @@ export const CLUSTER = defineMeta({
   fields: { database },
   output: objectOf({
     nodes: listOf(
-      objectOf({ node_id: STRING, host: STRING, alive: BOOLEAN, places: INTEGER, working: INTEGER }),
+      objectOf({ node_id: STRING, host: STRING, alive: BOOLEAN, places: COUNT, working: COUNT }),
     ),
-    sessions: INTEGER,
-    working: INTEGER,
+    sessions: COUNT,
+    working: COUNT,
     waiting: listOf(STRING),
   }),
   examples: ["cluster --database postgres://meridian@db/meridian"],

@@ -1,4 +1,5 @@
-import { defineMeta, INTEGER, objectOf, PERMISSION_TIERS } from "@meridian/spaces"
+import { INTEGER, objectOf } from "@meridian/protocol"
+import { defineMeta, PERMISSION_TIERS } from "@meridian/spaces"
 
 /** What the harness `direct` starts: people say `meridian start --harness direct`. */
 export const DIRECT = defineMeta({

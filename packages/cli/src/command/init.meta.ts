@@ -1,15 +1,5 @@
-import {
-  BOOLEAN,
-  CLAIM,
-  defineMeta,
-  FILE_TIERS,
-  HOST_CHECK,
-  listOf,
-  objectOf,
-  oneOf,
-  STRING,
-  TIER_FIELD,
-} from "@meridian/spaces"
+import { BOOLEAN, STRING, listOf, objectOf, oneOf } from "@meridian/protocol"
+import { CLAIM, defineMeta, FILE_TIERS, HOST_CHECK, TIER_FIELD } from "@meridian/spaces"
 
 export const INIT = defineMeta({
   name: "init",

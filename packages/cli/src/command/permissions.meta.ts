@@ -1,5 +1,6 @@
 /** `meridian permissions ...`: what people allowed for good in sessions of the engine. */
-import { defineMeta, listOf, objectOf, STRING } from "@meridian/spaces"
+import { STRING, listOf, objectOf } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 
 const database = {
   type: "string",

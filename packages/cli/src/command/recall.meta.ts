@@ -1,5 +1,6 @@
 /** `meridian recall` and `meridian expand`: what was said before, in every harness of the project. */
-import { BOOLEAN, defineMeta, INTEGER, listOf, objectOf, STRING } from "@meridian/spaces"
+import { BOOLEAN, INTEGER, STRING, listOf, objectOf } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 
 export const RECALL = defineMeta({
   name: "recall",

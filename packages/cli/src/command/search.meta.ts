@@ -1,4 +1,5 @@
-import { defineMeta, INTEGER, listOf, objectOf, oneOf, STRING } from "@meridian/spaces"
+import { INTEGER, STRING, listOf, objectOf, oneOf } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 
 import { KEEPERS } from "../sessions/harness-places.ts"
 

@@ -1,4 +1,5 @@
-import { defineMeta, FILE_TIERS, objectOf, STRING } from "@meridian/spaces"
+import { STRING, objectOf } from "@meridian/protocol"
+import { defineMeta, FILE_TIERS } from "@meridian/spaces"
 
 export const SERVE = defineMeta({
   name: "serve",

@@ -1,4 +1,5 @@
-import { defineMeta, INTEGER, listOf, mapOf, objectOf, oneOf, STRING } from "@meridian/spaces"
+import { INTEGER, STRING, listOf, mapOf, objectOf, oneOf } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 
 import { EXPORT_FORMATS } from "../export/formats.ts"
 import { KEEPERS } from "../sessions/harness-places.ts"

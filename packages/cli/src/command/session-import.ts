@@ -4,15 +4,15 @@ import { isAbsolute, resolve } from "node:path"
 
 import { createLosses, cutText, type Losses } from "@meridian/continuity"
 import { openEngine, type ImportResult } from "@meridian/engine"
-import { Failure, oneLine } from "@meridian/protocol"
-import { implement, openPlace, type DocumentOf, type World } from "@meridian/spaces"
+import { Failure, oneLine, type TypeOf } from "@meridian/protocol"
+import { implement, openPlace, type World } from "@meridian/spaces"
 
 import { openDatabase } from "../engine-database.ts"
 import { readSessionFile, type SessionFile } from "../import/read-session-file.ts"
 import { nameOfSource, openSourceFile } from "../import/source-file.ts"
 import { SESSION_IMPORT } from "./session.meta.ts"
 
-type Document = DocumentOf<typeof SESSION_IMPORT.output>
+type Document = TypeOf<typeof SESSION_IMPORT.output>
 
 export const sessionImport = implement(SESSION_IMPORT, {
   run: async ({ file, database, session, directory }, world) => {

@@ -1,5 +1,6 @@
 /** `meridian session rename`, `archive`, `delete`: which sessions of the engine are kept, and under which name. */
-import { BOOLEAN, defineMeta, objectOf, STRING } from "@meridian/spaces"
+import { BOOLEAN, STRING, objectOf } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 
 import { DATABASE_FIELD, SESSION_FIELD } from "./session.meta.ts"
 

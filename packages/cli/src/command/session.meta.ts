@@ -1,5 +1,6 @@
 /** `meridian session ...`: looks at the sessions of the engine, in the state folder or in a named database. */
-import { BOOLEAN, defineMeta, INTEGER, listOf, objectOf, STRING } from "@meridian/spaces"
+import { BOOLEAN, INTEGER, STRING, listOf, objectOf } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
 
 export const DATABASE_FIELD = {
   type: "string",

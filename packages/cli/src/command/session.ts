@@ -1,7 +1,7 @@
 /** `meridian session list`, `compactions` and `restore`: sessions are looked at, nothing is run from here. */
 import type { SessionInfo } from "@meridian/engine"
-import { oneLine, type CompactionReceipt } from "@meridian/protocol"
-import { implement, type DocumentOf } from "@meridian/spaces"
+import { type CompactionReceipt, oneLine, type TypeOf } from "@meridian/protocol"
+import { implement } from "@meridian/spaces"
 
 import { lookWithEngine } from "./look-with-engine.ts"
 import { SESSION_COMPACTIONS, SESSION_LIST, SESSION_RESTORE } from "./session.meta.ts"
@@ -58,7 +58,7 @@ export const sessionCompactions = implement(SESSION_COMPACTIONS, {
     compactions.length === 0 ? "Never compacted." : compactions.map(tell).join("\n\n"),
 })
 
-type Document = DocumentOf<typeof SESSION_COMPACTIONS.output>["compactions"][number]
+type Document = TypeOf<typeof SESSION_COMPACTIONS.output>["compactions"][number]
 
 const toDocument = (receipt: CompactionReceipt) => ({
   compaction_id: receipt.id,

@@ -1,8 +1,7 @@
 /** A file that is one JSON document: read whole, or told where it stops being one. */
 import { isUtf8 } from "node:buffer"
 
-import type { JsonObject } from "@meridian/protocol"
-import { asObject } from "@meridian/spaces"
+import { asObject, type JsonObject } from "@meridian/protocol"
 
 /** The document, or what is wrong with it as the end of a sentence. */
 export const parseDocument = (text: string): JsonObject | string => {

@@ -17,8 +17,8 @@ import { join } from "node:path"
 import { Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
 
-import { Failure, type JsonObject } from "@meridian/protocol"
-import { asObject, lineSplitter, listAt, objectAt, parseObject } from "@meridian/spaces"
+import { asObject, Failure, type JsonObject, listAt, objectAt, parseObject } from "@meridian/protocol"
+import { lineSplitter } from "@meridian/spaces"
 
 import { mangledLines, parseDocument } from "./document.ts"
 

@@ -35,10 +35,10 @@ export interface IndexWriter {
   readonly describe: (session: number, about: About) => void
   readonly markOf: (source: number, name: string) => number | undefined
   readonly setMark: (session: number, mark: number) => void
-  readonly addPlace: (place: Place) => void
+  readonly addPlace: (place: IndexedPlace) => void
 }
 
-export interface Place {
+export interface IndexedPlace {
   readonly session: number
   readonly first: number
   /** Behind the last one. */
@@ -54,7 +54,7 @@ export class IndexFailure extends Error {
 type Value = string | number | null
 
 export const openIndexWriter = (database: DatabaseSync): IndexWriter => {
-  const attempt = <Result>(work: () => Result): Result => {
+  const asIndexFailure = <Result>(work: () => Result): Result => {
     try {
       return work()
     } catch (cause) {
@@ -65,11 +65,11 @@ export const openIndexWriter = (database: DatabaseSync): IndexWriter => {
     const statement = database.prepare(sql)
     // FTS5 has ids of its own, beyond what a number can say.
     statement.setReadBigInts(true)
-    return (...values) => attempt(() => Number(statement.run(...values).lastInsertRowid))
+    return (...values) => asIndexFailure(() => Number(statement.run(...values).lastInsertRowid))
   }
   const look = (sql: string): ((...values: readonly Value[]) => Readonly<Record<string, unknown>>[]) => {
     const statement = database.prepare(sql)
-    return (...values) => attempt(() => statement.all(...values))
+    return (...values) => asIndexFailure(() => statement.all(...values))
   }
   const source = look("select id, stamp, through, head from source where path = ?")
   const sources = look("select id, path from source")
@@ -101,10 +101,10 @@ export const openIndexWriter = (database: DatabaseSync): IndexWriter => {
     return Number(found)
   }
   const commit = (): void => {
-    attempt(() => database.exec("commit"))
+    asIndexFailure(() => database.exec("commit"))
     uncommitted = 0
   }
-  const begin = (): void => attempt(() => database.exec("begin immediate"))
+  const begin = (): void => asIndexFailure(() => database.exec("begin immediate"))
 
   return {
     begin,

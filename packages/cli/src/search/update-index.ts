@@ -39,7 +39,7 @@ export const updateIndex = async (database: DatabaseSync, options: UpdateOptions
   const all = dueFiles.reduce((sum, { bytes }) => sum + bytes, 0)
   let done = 0
   const breathe = openBreathing(options.signal)
-  const attempt = async (path: string, work: () => Promise<void>): Promise<void> => {
+  const orUnreadable = async (path: string, work: () => Promise<void>): Promise<void> => {
     try {
       if (!options.signal.aborted) await work()
     } catch (error) {
@@ -47,9 +47,9 @@ export const updateIndex = async (database: DatabaseSync, options: UpdateOptions
       unreadable.push(path)
     }
   }
-  for (const store of dueStores) await attempt(store.path, () => updateStore(index, store, breathe))
+  for (const store of dueStores) await orUnreadable(store.path, () => updateStore(index, store, breathe))
   for (const file of dueFiles)
-    await attempt(file.path, () =>
+    await orUnreadable(file.path, () =>
       updateFile(index, file, (bytes) => {
         done += bytes
         options.progress(Math.min(done, all), all)

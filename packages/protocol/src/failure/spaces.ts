@@ -307,6 +307,12 @@ export const SPACES_FAILURES = {
     cause: (f) => `Space ${f["space"]} is closed.`,
     next: () => "use another space ('meridian space list'), or make one with 'meridian start --new'.",
   },
+  RECORD_NEWER: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `${f["file"]} was written by a newer Meridian: ${f["what"]}. Nothing was changed.`,
+    next: () => "use the newer Meridian for this project.",
+  },
   RUN_NOT_FOUND: {
     exit: 1,
     http: 404,

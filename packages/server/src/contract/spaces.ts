@@ -15,7 +15,7 @@ import {
 } from "@meridian/protocol"
 
 const SPACE_STATUS = oneOf("active", "closed", "damaged")
-export const RUN_STATUS = oneOf("queued", "running", "succeeded", "failed", "cancelled")
+export const RUN_STATUS = oneOf("queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled")
 
 export const SPACE_ROW = named(
   "SpaceRow",
@@ -61,6 +61,7 @@ export const SPACE = named(
       startedAt: STRING,
       chats: listOf(CHAT),
       runIds: listOf(STRING),
+      runs: listOf(objectOf({ runId: STRING, status: RUN_STATUS }, { task: STRING })),
     },
     { name: STRING, finishedAt: STRING },
   ),
@@ -96,13 +97,20 @@ export const RUN = named(
       background: BOOLEAN,
       harnessSessionId: STRING,
       task: STRING,
-      activity: STRING,
+      activity: objectOf({}, { line: STRING, tool: STRING, at: STRING }),
+      waitingFor: oneOf("limit", "budget", "question", "permission", "harness"),
+      waitingUntil: STRING,
       elapsedSecs: NUMBER,
       startedAt: STRING,
       finishedAt: STRING,
       durationSecs: NUMBER,
       exitCode: INTEGER,
-      attempts: INTEGER,
+      attempts: listOf(
+        objectOf(
+          { harness: STRING, began: STRING },
+          { session: STRING, ended: STRING, why: STRING, message: STRING, costUsd: NUMBER },
+        ),
+      ),
       failureReason: STRING,
       message: STRING,
       inputTokens: INTEGER,

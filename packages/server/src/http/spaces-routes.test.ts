@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import { isJsonObject, jsonSchema, type Json } from "@meridian/protocol"
+import { ANY, isJsonObject, jsonSchema, type Json } from "@meridian/protocol"
 import { OPERATIONS } from "@meridian/spaces"
 import { expect, test } from "vitest"
 
@@ -24,7 +24,7 @@ const lines = (schema: Json | undefined, where = ""): readonly string[] => {
 }
 
 const linesOf = (name: string): readonly string[] =>
-  lines(OPERATIONS.find(({ meta }) => meta.name === name)?.meta.output.json)
+  lines(jsonSchema(OPERATIONS.find(({ meta }) => meta.name === name)?.meta.output ?? ANY))
 
 const linesWithin = (name: string, list: string): readonly string[] =>
   linesOf(name).flatMap((line) => (line.startsWith(`.${list}[]`) ? [line.slice(`.${list}[]`.length)] : []))
@@ -60,6 +60,7 @@ test("spaces, chats and runs are read from the files of the project", async () =
     startedAt: at,
     chats: [],
     runIds: [],
+    runs: [],
   })
   expect(await spaces.chats({ spaceID: "s1" })).toEqual({ items: [] })
   expect(await spaces.runs({ spaceID: "s1" })).toEqual({ items: [] })

@@ -1,5 +1,5 @@
 /** Operations that name a tool -> what `tools/list` shows. */
-import type { JsonObject } from "@meridian/protocol"
+import { jsonSchema, type JsonObject } from "@meridian/protocol"
 import { inputSchema, type Registration } from "@meridian/spaces"
 import type { Tool } from "@modelcontextprotocol/server"
 
@@ -16,7 +16,7 @@ export const describeTool = (name: string, { meta }: Registration): Tool => ({
   name,
   description: meta.toolDetails === undefined ? meta.summary : `${meta.summary} ${meta.toolDetails}`,
   inputSchema: { ...inputSchema(meta.fields), type: "object" },
-  outputSchema: { ...withWarning(meta.output.json), type: "object" },
+  outputSchema: { ...withWarning(jsonSchema(meta.output)), type: "object" },
   annotations: { readOnlyHint: !CHANGING.has(name), openWorldHint: CHANGING.has(name) && name !== "doctor" },
 })
 

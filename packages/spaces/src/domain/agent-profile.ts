@@ -1,4 +1,6 @@
 /** An agent profile: who does the work, with which model, skills and rights. Front matter says so, the body is its text. */
+import { isJsonObject } from "@meridian/protocol"
+
 import { textList, textValue } from "./front-matter.ts"
 import type { FileTier } from "./tier.ts"
 
@@ -53,7 +55,7 @@ export const readAgentProfile = (file: {
       ...(model === undefined || model === "inherit" ? {} : { model }),
       ...(effort === undefined ? {} : { effort }),
       // OpenCode writes `tools: {write: false}`, which is not a list of what is allowed.
-      ...(tools === undefined || isFields(tools) ? {} : { allowedTools: textList(tools) }),
+      ...(tools === undefined || isJsonObject(tools) ? {} : { allowedTools: textList(tools) }),
       ...(permission === undefined ? {} : { permission }),
     },
   }
@@ -70,12 +72,9 @@ const TIER_OF_SANDBOX: Readonly<Record<string, FileTier>> = {
 
 /** By name, or a list of names, of servers with a `name`, and of servers by name (as Claude writes them). */
 const serverNames = (value: unknown): readonly string[] => {
-  if (isFields(value)) return Object.keys(value)
+  if (isJsonObject(value)) return Object.keys(value)
   if (!Array.isArray(value)) return textList(value)
   return value.flatMap((entry: unknown) =>
-    isFields(entry) ? (textValue(entry["name"]) ?? Object.keys(entry)) : textList(entry),
+    isJsonObject(entry) ? (textValue(entry["name"]) ?? Object.keys(entry)) : textList(entry),
   )
 }
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,4 +1,6 @@
 /** Layers of configuration: defaults < the user's file < the project's < --config or MERIDIAN_CONFIG < variables. */
+import { nearest } from "@meridian/protocol"
+
 import {
   isOptionKey,
   OPTION_KEYS,
@@ -8,7 +10,6 @@ import {
   type OptionValue,
 } from "./config-option.ts"
 import { checkOptionValue, readOptionText } from "./config-value.ts"
-import { nearest } from "./nearest.ts"
 
 /** The words of `config show`: `user` is the user's own file, `file` the project's, `user-config` that of --config. */
 export const CONFIG_SOURCES = ["builtin", "user", "file", "user-config", "env var"] as const

@@ -1,12 +1,12 @@
 /** Lines of the logs: one JSON object each, compact, ending in a newline. The only place that turns log text into values. */
-import type { Json, JsonObject } from "@meridian/protocol"
+import { isJsonObject, type Json, type JsonObject } from "@meridian/protocol"
 
-export type Fields = Readonly<Record<string, unknown>>
+export type Fields = JsonObject
 
 /** The object on this line, or undefined when it is anything else. */
 export const decodeLine = (line: string): Fields | undefined => {
   const value = decodeJson(line)
-  return isFields(value) ? value : undefined
+  return isJsonObject(value) ? value : undefined
 }
 
 export const decodeJson = (text: string): unknown => {
@@ -17,9 +17,6 @@ export const decodeJson = (text: string): unknown => {
     return undefined
   }
 }
-
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Keys sorted, undefined left out, so that the same event is always the same bytes. */
 export const encodeLine = (event: Readonly<Record<string, Json | undefined>>): string => {

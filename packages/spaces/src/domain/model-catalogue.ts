@@ -7,6 +7,8 @@
  *   harness = "opencode"                harness_model = "zai/glm-5"
  *   aliases = ["glm"]
  */
+import { isJsonObject } from "@meridian/protocol"
+
 /** The same words as the port's `HarnessId`; the port may import the domain, not the other way round. */
 const HARNESSES = ["claude", "codex", "opencode", "direct"] as const
 export type HarnessName = (typeof HARNESSES)[number]
@@ -119,7 +121,7 @@ export type ModelRow =
 
 /** A row of models.toml. `id` is the name of its table, when it has one. */
 export const readModelRow = (row: unknown, id: string | undefined): ModelRow => {
-  if (!isFields(row)) return { tag: "wrong", key: id ?? "models", expected: "a table", got: row }
+  if (!isJsonObject(row)) return { tag: "wrong", key: id ?? "models", expected: "a table", got: row }
   const text = (key: string): string | undefined => (typeof row[key] === "string" ? row[key] : undefined)
   const badText = TEXT_KEYS.find((key) => row[key] !== undefined && typeof row[key] !== "string")
   if (badText !== undefined) return { tag: "wrong", key: badText, expected: "a text", got: row[badText] }
@@ -160,9 +162,6 @@ const TEXT_KEYS = [
   "strengths",
   "cost_tier",
 ] as const
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const present = <T extends Readonly<Record<string, string | undefined>>>(
   fields: T,

@@ -6,6 +6,8 @@
  * tokens first, then dollars per million tokens, `-` for a price nobody gave. The first line is a remark that says when
  * and where it is from: `# models 2026-11-15 https://...`. The same text is bundled, and kept when it was updated.
  */
+import { isJsonObject } from "@meridian/protocol"
+
 export interface ModelPrice {
   readonly input: number
   readonly output: number
@@ -57,9 +59,9 @@ export const mergeLimits = (bundled: LimitsCatalogue, kept: LimitsCatalogue | un
 
 /** Of the shape of models.dev's api.json: providers by id, each with its models. Undefined when it has another shape. */
 export const readModelsDev = (value: unknown): readonly ModelLimits[] | undefined => {
-  if (!isFields(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const models = Object.entries(value).flatMap(([provider, fields]) =>
-    isFields(fields) && isFields(fields["models"]) && NAME.test(provider)
+    isJsonObject(fields) && isJsonObject(fields["models"]) && NAME.test(provider)
       ? Object.entries(fields["models"]).flatMap(([name, model]) => readModel(`${provider}/${name}`, model))
       : [],
   )
@@ -73,10 +75,10 @@ const NAME = /^[\w.-]{1,64}$/
 const ID = /^[\w.-]{1,64}\/[\x21-\x7E]{1,200}$/
 
 const readModel = (id: string, model: unknown): readonly ModelLimits[] => {
-  if (!isFields(model) || !ID.test(id)) return []
-  const limit = isFields(model["limit"]) ? model["limit"] : {}
-  const cost = isFields(model["cost"]) ? model["cost"] : {}
-  const modalities = isFields(model["modalities"]) ? model["modalities"]["output"] : undefined
+  if (!isJsonObject(model) || !ID.test(id)) return []
+  const limit = isJsonObject(model["limit"]) ? model["limit"] : {}
+  const cost = isJsonObject(model["cost"]) ? model["cost"] : {}
+  const modalities = isJsonObject(model["modalities"]) ? model["modalities"]["output"] : undefined
   const contextWindow = countOf(limit["context"])
   const maxOutput = countOf(limit["output"])
   if (contextWindow === undefined || maxOutput === undefined) return []
@@ -129,6 +131,3 @@ const isPrice = (value: unknown): value is number =>
 
 const countOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,6 +1,7 @@
 /** Model name or alias -> the harness that runs it and what that harness calls it. Pure. */
+import { nearest } from "@meridian/protocol"
+
 import { harnessByName, type HarnessName, type Model } from "./model-catalogue.ts"
-import { nearest } from "./nearest.ts"
 
 export type Route =
   | {

@@ -12,11 +12,12 @@ export interface ProcessMark {
 export const sameProcess = (left: ProcessMark, right: ProcessMark): boolean =>
   left.pid === right.pid && left.started === right.started
 
-export const readMark = (fields: Fields, prefix: string): ProcessMark | undefined => {
-  const pid = number(fields, `${prefix}_pid`)
-  const started = text(fields, `${prefix}_started`)
-  return pid === undefined || pid < 2 || started === undefined ? undefined : { pid, started }
-}
+export const readMark = (fields: Fields, prefix: string): ProcessMark | undefined =>
+  asMark(number(fields, `${prefix}_pid`), text(fields, `${prefix}_started`))
+
+/** Undefined when a part is missing, and for numbers that are nobody's to signal. */
+export const asMark = (pid: number | undefined, started: string | undefined): ProcessMark | undefined =>
+  pid === undefined || pid < 2 || started === undefined || started === "" ? undefined : { pid, started }
 
 export const writeMark = (prefix: string, mark: ProcessMark | undefined): Record<string, string | number> =>
   mark === undefined ? {} : { [`${prefix}_pid`]: mark.pid, [`${prefix}_started`]: mark.started }

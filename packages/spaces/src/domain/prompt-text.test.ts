@@ -46,6 +46,7 @@ test("without any variable a prompt keeps its braces; escaped ones are literal e
   expect(without).toEqual({
     instructions: "# Agent Profile\n\nSay {{X}} \\{{Y}}.",
     prompt: "Use {{user}} and {{name}}.",
+    task: "Use {{user}} and {{name}}.",
     undefinedVariables: [],
   })
   const given = composePrompt({ ...bare, variables: new Map([["user", "Ada"]]), prompt })

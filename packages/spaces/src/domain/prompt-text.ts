@@ -23,6 +23,8 @@ export interface ComposedPrompt {
   readonly instructions: string
   /** 3 to 5. */
   readonly prompt: string
+  /** 5 alone: the words of whoever asked, without anything of ours. */
+  readonly task: string
   /** Placeholders of the prompt that no variable fills, in order. */
   readonly undefinedVariables: readonly string[]
 }
@@ -37,14 +39,16 @@ export const composePrompt = (parts: PromptParts): ComposedPrompt => {
       ? []
       : [`# Agent Profile\n\n${fill(parts.agentBody)}`]),
   ]
+  const task = fillVariables(parts.prompt, parts.variables)
   const asking = [
     ...parts.references.map(({ path, content }) => `# Reference: ${path}\n\n${fill(content).trimEnd()}`),
     ...(parts.wantsReport ? [REPORT_INSTRUCTION] : []),
-    fillVariables(parts.prompt, parts.variables),
+    task,
   ]
   return {
     instructions: standing.join("\n\n"),
     prompt: asking.join("\n\n"),
+    task: task.trim(),
     undefinedVariables:
       parts.variables.size === 0
         ? []

@@ -1,4 +1,5 @@
 /** What each key of a `[providers.NAME]` or `[models."provider/model"]` table may say, and how much of it may be shown. */
+
 import type { ConfigFile } from "./config-layer.ts"
 import { fullAddress, publicAddress } from "./provider-address.ts"
 import { PROVIDER_KINDS } from "./provider-preset.ts"
@@ -78,7 +79,7 @@ export const PROVIDER_RULES: Rules = {
   },
   headers: {
     problem: (value, source) => {
-      if (!isFields(value) || !Object.entries(value).every(isHeader))
+      if (!isTable(value) || !Object.entries(value).every(isHeader))
         return "a table of header names and texts"
       return source === "file" && Object.keys(value).some((name) => SECRET_HEADER.test(name))
         ? "without credentials in a file of the project: name the key's variable with api_key_env"
@@ -86,7 +87,7 @@ export const PROVIDER_RULES: Rules = {
     },
     shown: (value) =>
       Object.fromEntries(
-        Object.entries(isFields(value) ? value : {}).map(([name, content]) => [
+        Object.entries(isTable(value) ? value : {}).map(([name, content]) => [
           name,
           SECRET_HEADER.test(name) ? HIDDEN : String(content),
         ]),
@@ -114,7 +115,8 @@ export const MODEL_RULES: Rules = {
 const isHeader = ([name, value]: readonly [string, unknown]): boolean =>
   /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name) && typeof value === "string" && /^[\t\x20-\x7E]*$/.test(value)
 
-export const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** A table of TOML: a date is none. */
+export const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" &&
   value !== null &&
   !Array.isArray(value) &&

@@ -18,11 +18,13 @@
  *
  * A later file replaces single keys of an earlier one. A wrong value is told with its place; a credential never is.
  */
+
+import { nearest } from "@meridian/protocol"
+
 import type { ConfigFile, ConfigSource, UnknownKey, WrongValue } from "./config-layer.ts"
-import { nearest } from "./nearest.ts"
 import { publicAddress } from "./provider-address.ts"
 import { PROVIDER_PRESETS, type ProviderKind } from "./provider-preset.ts"
-import { isFields, MODEL_RULES, PROVIDER_RULES, type Rules, type TableValue } from "./provider-rules.ts"
+import { isTable, MODEL_RULES, PROVIDER_RULES, type Rules, type TableValue } from "./provider-rules.ts"
 
 export interface ProviderSettings {
   readonly kind?: ProviderKind
@@ -135,15 +137,15 @@ export const TABLE_RULES: Readonly<Record<TableSection, Rules>> = {
 
 function* entriesOf(file: ConfigFile): Generator<Entry> {
   for (const section of ["providers", "models"] as const) {
-    const tree = isFields(file.tree) ? file.tree[section] : undefined
+    const tree = isTable(file.tree) ? file.tree[section] : undefined
     if (tree === undefined) continue
-    if (!isFields(tree)) {
+    if (!isTable(tree)) {
       yield { tag: "wrong", key: section, expected: "a table of tables", got: show(tree) }
       continue
     }
     for (const [name, row] of Object.entries(tree)) {
       const key = `${section}.${name}`
-      if (!isFields(row)) {
+      if (!isTable(row)) {
         // Perhaps a credential that lost its table: its value is not repeated.
         yield {
           tag: "wrong",

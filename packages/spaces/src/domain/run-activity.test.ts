@@ -15,6 +15,9 @@ test("tools are counted, usage is summed, and the last thing that began is what 
   expect(events.reduce(followActivity, NO_ACTIVITY)).toEqual({
     doing: "Read a.ts",
     open: new Map([["2", "Read a.ts"]]),
+    said: undefined,
+    tool: "Read a.ts",
+    at: undefined,
     tools: 2,
     inputTokens: 35,
     outputTokens: 5,
@@ -27,7 +30,8 @@ test("a call that has not ended is what it does, whatever is said meanwhile", ()
     { type: "tool.started", call: "1", tool: "bash", input: { command: "sleep 9" } },
     { type: "text", text: "I wait." },
   ]
-  expect(events.reduce(followActivity, NO_ACTIVITY).doing).toBe("bash sleep 9")
+  const { doing, said, tool } = events.reduce(followActivity, NO_ACTIVITY)
+  expect([doing, said, tool]).toEqual(["bash sleep 9", "I wait.", "bash sleep 9"])
   const ended = [
     ...events,
     { type: "tool.ended", call: "1", status: "completed" },

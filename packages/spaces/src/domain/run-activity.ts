@@ -1,13 +1,18 @@
 /** What a run does, folded from the lines of its `events.jsonl`, and each line in words for people. Pure. */
-import { oneLine, plainText } from "@meridian/protocol"
+import { isJsonObject, oneLine, plainText, wordAt } from "@meridian/protocol"
 
-import { isFields, number, text, type Fields } from "./json-line.ts"
+import { number, text, type Fields } from "./json-line.ts"
 
 export interface RunActivity {
   /** What it does now, in a few words: a call that has not ended goes before anything else. Undefined before a sign of life. */
   readonly doing: string | undefined
   /** Calls that have not ended, by their id. */
   readonly open: ReadonlyMap<string, string>
+  /** The last line it said, and the last call it made. */
+  readonly said: string | undefined
+  readonly tool: string | undefined
+  /** When it last gave a sign of life, in ISO time. */
+  readonly at: string | undefined
   readonly tools: number
   /** What it has read, from a cache too. */
   readonly inputTokens: number
@@ -19,6 +24,9 @@ export interface RunActivity {
 export const NO_ACTIVITY: RunActivity = {
   doing: undefined,
   open: new Map(),
+  said: undefined,
+  tool: undefined,
+  at: undefined,
   tools: 0,
   inputTokens: 0,
   outputTokens: 0,
@@ -26,12 +34,13 @@ export const NO_ACTIVITY: RunActivity = {
 }
 
 /** `event` is one line of `events.jsonl`. */
-export const followActivity = (activity: RunActivity, event: Fields): RunActivity => {
-  switch (event["type"]) {
+export const followActivity = (before: RunActivity, event: Fields): RunActivity => {
+  const activity: RunActivity = { ...before, at: text(event, "at") ?? before.at }
+  switch (wordAt(event, "type")) {
     case "tool.started": {
       const call = [text(event, "call") ?? "", callInWords(event)] as const
       const open = new Map([...activity.open, call].slice(-MOST_OPEN))
-      return does({ ...activity, open, tools: activity.tools + 1 }, "thinking")
+      return does({ ...activity, open, tool: call[1], tools: activity.tools + 1 }, "thinking")
     }
     case "tool.ended": {
       const call = text(event, "call") ?? ""
@@ -44,7 +53,7 @@ export const followActivity = (activity: RunActivity, event: Fields): RunActivit
     case "reasoning":
       return does(activity, "thinking")
     case "text":
-      return does(activity, "writing")
+      return does({ ...activity, said: lastLine(text(event, "text") ?? "") ?? activity.said }, "writing")
     case "compaction":
       return does(activity, event["phase"] === "started" ? "compacting" : "thinking")
     case "retry":
@@ -61,13 +70,16 @@ const does = (activity: RunActivity, otherwise: string): RunActivity => ({
   doing: [...activity.open.values()].at(-1) ?? otherwise,
 })
 
+const lastLine = (said: string): string | undefined =>
+  oneLine(said.trimEnd().split("\n").at(-1) ?? "", DOING) || undefined
+
 /** A harness that never ends its calls must not fill the memory. */
 const MOST_OPEN = 100
 
 /** One event as `run tail` tells it; undefined for what nobody wants to read. */
 export const eventInWords = (event: Fields): string | undefined => {
   const message = (): string => oneLine(text(event, "message") ?? "", MESSAGE)
-  switch (event["type"]) {
+  switch (wordAt(event, "type")) {
     case "text":
       return plainText(text(event, "text") ?? "").trim() || undefined
     case "reasoning":
@@ -116,7 +128,9 @@ const MESSAGE = 300
 const callInWords = (event: Fields): string => {
   const tool = oneLine(text(event, "tool") ?? "tool", DOING)
   const { input } = event
-  const about = isFields(input) ? TELLING.map((key) => text(input, key)).find((value) => value) : undefined
+  const about = isJsonObject(input)
+    ? TELLING.map((key) => text(input, key)).find((value) => value)
+    : undefined
   return about === undefined ? tool : oneLine(`${tool} ${about}`, DOING)
 }
 

@@ -1,4 +1,4 @@
-import { runId } from "@meridian/protocol"
+import { Failure, runId } from "@meridian/protocol"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
@@ -70,30 +70,102 @@ test("an update or an end of a run that never started says nothing", () => {
   expect(replayRuns([end("worker"), { event: "update", id: ID, status: "running" }])).toEqual([])
 })
 
+const LOG = "/p/runs.jsonl"
+const readBack = (written: Parameters<typeof encodeLine>[0]) =>
+  decodeRunEvent(decodeLine(encodeLine(written)) ?? {}, LOG)
+
 test("what is written is read back as it was", () => {
+  const began = { number: 1, harness: "claude", began: "t1", harnessSessionId: "abc" }
+  const ended = {
+    number: 1,
+    ended: "t2",
+    why: "rate_limit",
+    madeProgress: true,
+    costUsd: 0.1,
+    inputTokens: 3,
+  }
   const written = [
-    encodeRunStart(START),
-    encodeRunUpdate(ID, { status: "running", harnessProcess: { pid: 9, started: "13" }, attempt: 2 }),
+    encodeRunStart({ ...START, task: "fix it" }),
+    encodeRunUpdate(ID, {
+      status: "running",
+      harnessProcess: { pid: 9, started: "13" },
+      attemptBegan: began,
+    }),
+    encodeRunUpdate(ID, { attemptEnded: ended, worker: { pid: 8, started: "14" } }),
     encodeRunEnd(ID, { status: "succeeded", exitCode: 0, finishedAt: "t", costUsd: 0.1, by: "worker" }),
-  ].map((event) => decodeRunEvent(decodeLine(encodeLine(event)) ?? {}))
+  ].map(readBack)
   expect(replayRuns(written.flatMap((event) => event ?? []))).toEqual([
     {
       ...START,
+      task: "fix it",
       status: "succeeded",
       harnessProcess: { pid: 9, started: "13" },
-      attempt: 2,
+      worker: { pid: 8, started: "14" },
+      attempts: [{ ...began, ...ended }],
       end: { status: "succeeded", exitCode: 0, finishedAt: "t", costUsd: 0.1, by: "worker" },
     },
   ])
 })
 
-test("an end of an older writer is a repair when it says orphan_run", () => {
-  const older = decodeRunEvent({
-    event: "finalize",
-    id: "r1",
-    status: "failed",
-    exit_code: 1,
-    error: "orphan_run",
+test("a run that waits says for what and until when, until it works again", () => {
+  const waiting = {
+    status: "waiting",
+    waitingFor: "limit",
+    waitingUntil: "2026-03-01T03:47:00.000Z",
+  } as const
+  const told = [
+    { event: "start", ...START },
+    { event: "update", id: ID, ...waiting },
+    { event: "update", id: ID, asked: "resume" },
+  ] as const
+  expect(replayRuns(told)[0]).toMatchObject({ ...waiting, asked: "resume" })
+  expect(replayRuns([...told, { event: "update", id: ID, status: "running" }])[0]).toMatchObject({
+    status: "running",
+    waitingFor: undefined,
+    waitingUntil: undefined,
+    asked: undefined,
   })
+})
+
+test("an end of an older writer is a repair when it says orphan_run", () => {
+  const older = decodeRunEvent(
+    { event: "finalize", id: "r1", status: "failed", exit_code: 1, error: "orphan_run" },
+    LOG,
+  )
   expect(older).toMatchObject({ by: "repair" })
+})
+
+test("a record of version 1 is upgraded: the number of its attempt becomes one of a list", () => {
+  const lines = [
+    {
+      v: 1,
+      event: "start",
+      id: "r1",
+      model: "m",
+      harness: "claude",
+      started_at: "t",
+      worker_pid: 7,
+      worker_started: "12",
+    },
+    { v: 1, event: "update", id: "r1", attempt: 2, harness_session_id: "abc", status: "running" },
+  ]
+  expect(replayRuns(lines.flatMap((line) => decodeRunEvent(line, LOG) ?? []))).toMatchObject([
+    {
+      id: "r1",
+      status: "running",
+      worker: { pid: 7, started: "12" },
+      attempts: [{ number: 2, harness: "", began: "", harnessSessionId: "abc" }],
+    },
+  ])
+})
+
+test("a record of a newer version is refused in words", () => {
+  expect(() => decodeRunEvent({ v: 3, event: "start", id: "r1" }, LOG)).toThrow(
+    new Failure("RECORD_NEWER", { file: LOG, what: "A line has version 3; this Meridian reads up to 2" }),
+  )
+})
+
+test("a record of this version that lacks a part says nothing", () => {
+  expect(decodeRunEvent({ v: 2, event: "start", id: "r1" }, LOG)).toBeUndefined()
+  expect(decodeRunEvent({ v: 2, event: "other", id: "r1" }, LOG)).toBeUndefined()
 })

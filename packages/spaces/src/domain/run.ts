@@ -1,22 +1,21 @@
 /**
- * `runs.jsonl`, one event a line, each with `"v":1`:
- *
- *   start     what a run is: id, model, harness, agent, skills, working directory, parent, its worker (pid and start time)
- *   update    what became known: `status` running after queued, the harness's session id and process, the attempt
- *   finalize  how it ended: status, exit code, usage, `error`; `by` says who wrote it
- *
- * The prompt is not here but in `runs/<id>/prompt.md`. A run has the status of its last word, with one law: an end
- * written by the run itself (or by a cancel) beats one written by a repair, whichever came first, and nothing beats it.
+ * A run, folded from its events (`run-record.ts` says how they are written). It has the status of its last word, with one
+ * law: an end written by the run itself (or by a cancel) beats one written by a repair, whichever came first, and nothing
+ * beats it.
  */
-import type { ChatId, Json, RunId } from "@meridian/protocol"
+import type { RunId } from "@meridian/protocol"
 
-import { asChatId, asRunId } from "./identifier.ts"
-import { choice, number, text, texts, type Fields } from "./json-line.ts"
-import { readMark, writeMark, type ProcessMark } from "./process-mark.ts"
-
-export const RUN_STATUSES = ["queued", "running", "succeeded", "failed", "cancelled"] as const
-export type RunStatus = (typeof RUN_STATUSES)[number]
-export type EndStatus = Extract<RunStatus, "succeeded" | "failed" | "cancelled">
+import type { Fields } from "./json-line.ts"
+import { asMark, type ProcessMark } from "./process-mark.ts"
+import type { WrittenRecord } from "./record.ts"
+import {
+  decodeRunRecord,
+  encodeRunRecord,
+  type RunEndRecord,
+  type RunStartRecord,
+  type RunUpdateRecord,
+} from "./run-record.ts"
+import type { RunStatus, WaitingFor } from "./run-status.ts"
 
 export interface RunUsage {
   readonly inputTokens?: number | undefined
@@ -25,55 +24,70 @@ export interface RunUsage {
   readonly costUsd?: number | undefined
 }
 
-export interface RunStart {
-  readonly id: RunId
-  readonly status: "queued" | "running"
-  /** The chat it was spawned from. */
-  readonly chatId?: ChatId | undefined
-  readonly parentRunId?: RunId | undefined
-  readonly continuedFrom?: RunId | undefined
-  readonly depth: number
-  readonly model: string
-  readonly harness: string
-  readonly harnessSessionId?: string | undefined
-  readonly agent?: string | undefined
-  readonly agentPath?: string | undefined
-  readonly skills: readonly string[]
-  readonly skillPaths: readonly string[]
-  readonly permission?: string | undefined
-  readonly cwd?: string | undefined
+export type RunStart = Omit<RunStartRecord, "event" | "background" | "workerPid" | "workerStarted"> & {
   readonly background: boolean
-  readonly timeoutSecs?: number | undefined
-  readonly startedAt: string
   readonly worker?: ProcessMark | undefined
 }
 
-export interface RunEnd extends RunUsage {
-  readonly status: EndStatus
-  readonly exitCode: number
-  readonly finishedAt: string
-  readonly durationSecs?: number | undefined
-  /** A word of a closed set: the class of the failure, `timeout`, `cancelled`, `orphan_run`. */
-  readonly error?: string | undefined
-  /** The same for people. */
-  readonly message?: string | undefined
-  readonly attempts?: number | undefined
-  /** The whole session so far, where the harness reports totals: what the next run of it starts from. */
-  readonly sessionUsage?: RunUsage | undefined
-  readonly by: "worker" | "cancel" | "repair"
+export type RunEnd = Omit<
+  RunEndRecord,
+  "event" | "id" | "totalCostUsd" | "sessionInputTokens" | "sessionCachedInputTokens" | "sessionOutputTokens"
+> &
+  RunUsage & {
+    /** The whole session so far, where the harness reports totals: what the next run of it starts from. */
+    readonly sessionUsage?: RunUsage | undefined
+  }
+
+export interface AttemptBegan {
+  /** From 1, over all workers of the run. */
+  readonly number: number
+  readonly harness: string
+  readonly model?: string | undefined
+  readonly harnessSessionId?: string | undefined
+  /** ISO time; "" in an old record. */
+  readonly began: string
 }
 
-export interface RunUpdate {
-  readonly status?: "running" | undefined
-  readonly harnessSessionId?: string | undefined
+export interface AttemptEnded extends RunUsage {
+  readonly number: number
+  readonly ended: string
+  /** A word: `succeeded`, the class of the failure, `worker_died`, `stalled`, `paused`. */
+  readonly why: string
+  readonly message?: string | undefined
+  /** It said or did something: the next attempt is not one of a row of fruitless ones. */
+  readonly madeProgress?: boolean | undefined
+}
+
+export type RunAttempt = AttemptBegan & Partial<Omit<AttemptEnded, "number">>
+
+export type RunUpdate = Omit<
+  RunUpdateRecord,
+  | "event"
+  | "id"
+  | "harnessPid"
+  | "harnessStarted"
+  | "workerPid"
+  | "workerStarted"
+  | "attemptBegan"
+  | "attemptEnded"
+> & {
   readonly harnessProcess?: ProcessMark | undefined
-  readonly attempt?: number | undefined
+  readonly worker?: ProcessMark | undefined
+  readonly attemptBegan?: AttemptBegan | undefined
+  readonly attemptEnded?: AttemptEnded | undefined
 }
 
 export interface Run extends Omit<RunStart, "status"> {
   readonly status: RunStatus
   readonly harnessProcess?: ProcessMark | undefined
-  readonly attempt?: number | undefined
+  readonly attempts: readonly RunAttempt[]
+  readonly waitingFor?: WaitingFor | undefined
+  /** ISO time. */
+  readonly waitingUntil?: string | undefined
+  /** Why it waits or pauses, for people. */
+  readonly message?: string | undefined
+  /** What was asked of its worker and is not answered yet. */
+  readonly asked?: "pause" | "resume" | undefined
   readonly end?: RunEnd | undefined
 }
 
@@ -82,102 +96,64 @@ export type RunEvent =
   | ({ readonly event: "update"; readonly id: RunId } & RunUpdate)
   | ({ readonly event: "finalize"; readonly id: RunId } & RunEnd)
 
-export const isEnded = (run: Run): boolean => run.end !== undefined
+export const isEnded = (run: Pick<Run, "end">): boolean => run.end !== undefined
 
-/** Undefined for lines that are no event of a run: a kind we do not know, or one without its id. */
-export const decodeRunEvent = (fields: Fields): RunEvent | undefined => {
-  const id = asRunId(text(fields, "id"))
-  if (id === undefined) return undefined
-  switch (fields["event"]) {
+/** Undefined for lines that are no event of a run. Throws RECORD_NEWER. */
+export const decodeRunEvent = (fields: Fields, file: string): RunEvent | undefined => {
+  const record = decodeRunRecord(fields, file)
+  if (record === undefined) return undefined
+  switch (record.event) {
     case "start":
-      return { event: "start", ...decodeStart(id, fields) }
+      return startOf(record)
     case "update":
-      return {
-        event: "update",
-        id,
-        status: choice(fields, "status", ["running"] as const),
-        harnessSessionId: text(fields, "harness_session_id"),
-        harnessProcess: readMark(fields, "harness"),
-        attempt: number(fields, "attempt"),
-      }
+      return updateOf(record)
     case "finalize":
-      return { event: "finalize", id, ...decodeEnd(fields) }
-    default:
-      return undefined
+      return endOf(record)
   }
 }
 
-export const encodeRunStart = (run: RunStart): Record<string, Json | undefined> => ({
-  v: 1,
-  event: "start",
-  id: run.id,
-  status: run.status,
-  chat_id: run.chatId,
-  parent_run_id: run.parentRunId,
-  continued_from: run.continuedFrom,
-  depth: run.depth,
-  model: run.model,
-  harness: run.harness,
-  harness_session_id: run.harnessSessionId,
-  agent: run.agent,
-  agent_path: run.agentPath,
-  skills: run.skills,
-  skill_paths: run.skillPaths,
-  permission: run.permission,
-  cwd: run.cwd,
-  background: run.background ? true : undefined,
-  timeout_secs: run.timeoutSecs,
-  started_at: run.startedAt,
-  ...writeMark("worker", run.worker),
-})
+export const encodeRunStart = ({ worker, background, ...start }: RunStart): WrittenRecord =>
+  encodeRunRecord({
+    event: "start",
+    ...start,
+    background: background ? true : undefined,
+    workerPid: worker?.pid,
+    workerStarted: worker?.started,
+  })
 
-export const encodeRunUpdate = (id: RunId, update: RunUpdate): Record<string, Json | undefined> => ({
-  v: 1,
-  event: "update",
-  id,
-  status: update.status,
-  harness_session_id: update.harnessSessionId,
-  attempt: update.attempt,
-  ...writeMark("harness", update.harnessProcess),
-})
+export const encodeRunUpdate = (id: RunId, update: RunUpdate): WrittenRecord => {
+  const { harnessProcess, worker, attemptBegan, attemptEnded, ...rest } = update
+  return encodeRunRecord({
+    event: "update",
+    id,
+    ...rest,
+    harnessPid: harnessProcess?.pid,
+    harnessStarted: harnessProcess?.started,
+    workerPid: worker?.pid,
+    workerStarted: worker?.started,
+    attemptBegan: attemptBegan === undefined ? undefined : present(attemptBegan),
+    attemptEnded: attemptEnded === undefined ? undefined : writtenUsage(attemptEnded),
+  })
+}
 
-export const encodeRunEnd = (id: RunId, end: RunEnd): Record<string, Json | undefined> => ({
-  v: 1,
-  event: "finalize",
-  id,
-  status: end.status,
-  exit_code: end.exitCode,
-  finished_at: end.finishedAt,
-  duration_secs: end.durationSecs,
-  input_tokens: end.inputTokens,
-  cached_input_tokens: end.cachedInputTokens,
-  output_tokens: end.outputTokens,
-  total_cost_usd: end.costUsd,
-  attempts: end.attempts,
-  session_input_tokens: end.sessionUsage?.inputTokens,
-  session_cached_input_tokens: end.sessionUsage?.cachedInputTokens,
-  session_output_tokens: end.sessionUsage?.outputTokens,
-  error: end.error,
-  message: end.message,
-  by: end.by,
-})
+export const encodeRunEnd = (id: RunId, { sessionUsage, ...end }: RunEnd): WrittenRecord =>
+  encodeRunRecord({
+    event: "finalize",
+    id,
+    ...writtenUsage(end),
+    sessionInputTokens: sessionUsage?.inputTokens,
+    sessionCachedInputTokens: sessionUsage?.cachedInputTokens,
+    sessionOutputTokens: sessionUsage?.outputTokens,
+  })
 
 /** One event applied to what is known of its run. An update or end of a run that never started says nothing. */
 export const applyRunEvent = (run: Run | undefined, event: RunEvent): Run | undefined => {
   if (event.event === "start") {
     const { event: _, ...start } = event
-    return run ?? start
+    return run ?? { ...start, attempts: [] }
   }
   if (run === undefined) return undefined
-  if (event.event === "update") {
-    return {
-      ...run,
-      status: run.end === undefined ? (event.status ?? run.status) : run.status,
-      harnessSessionId: event.harnessSessionId ?? run.harnessSessionId,
-      harnessProcess: event.harnessProcess ?? run.harnessProcess,
-      attempt: event.attempt ?? run.attempt,
-    }
-  }
+  if (event.event === "update") return updated(run, event)
   const { event: _, id: __, ...end } = event
   if (run.end !== undefined && (run.end.by !== "repair" || end.by === "repair")) return run
   return { ...run, status: end.status, end }
@@ -193,65 +169,102 @@ export const replayRuns = (events: Iterable<RunEvent>): readonly Run[] => {
   return [...runs.values()]
 }
 
-const decodeStart = (id: RunId, fields: Fields): RunStart => ({
-  id,
-  status: fields["status"] === "queued" ? "queued" : "running",
-  chatId: asChatId(text(fields, "chat_id") ?? text(fields, FORMER_CHAT_KEY)),
-  parentRunId: asRunId(text(fields, "parent_run_id")),
-  continuedFrom: asRunId(text(fields, "continued_from")),
-  depth: number(fields, "depth") ?? 0,
-  model: text(fields, "model") ?? "",
-  harness: text(fields, "harness") ?? "",
-  harnessSessionId: text(fields, "harness_session_id"),
-  agent: text(fields, "agent"),
-  agentPath: text(fields, "agent_path"),
-  skills: texts(fields, "skills"),
-  skillPaths: texts(fields, "skill_paths"),
-  permission: text(fields, "permission"),
-  cwd: text(fields, "cwd"),
-  background: fields["background"] === true,
-  timeoutSecs: number(fields, "timeout_secs"),
-  startedAt: text(fields, "started_at") ?? "",
-  worker: readMark(fields, "worker"),
-})
-
-const decodeEnd = (fields: Fields): RunEnd => {
-  const exitCode = number(fields, "exit_code")
-  const error = text(fields, "error")
-  const status = choice(fields, "status", ["succeeded", "failed", "cancelled"] as const)
-  return {
-    status: status ?? (exitCode === 0 ? "succeeded" : "failed"),
-    exitCode: exitCode ?? (status === "succeeded" ? 0 : 1),
-    finishedAt: text(fields, "finished_at") ?? "",
-    durationSecs: number(fields, "duration_secs"),
-    inputTokens: number(fields, "input_tokens"),
-    cachedInputTokens: number(fields, "cached_input_tokens"),
-    outputTokens: number(fields, "output_tokens"),
-    costUsd: number(fields, "total_cost_usd"),
-    attempts: number(fields, "attempts"),
-    sessionUsage: decodeSessionUsage(fields),
-    error,
-    message: text(fields, "message"),
-    by:
-      choice(fields, "by", ["worker", "cancel", "repair"] as const) ??
-      (error === "orphan_run" ? "repair" : "worker"),
-  }
-}
-
-const decodeSessionUsage = (fields: Fields): RunUsage | undefined => {
-  const inputTokens = number(fields, "session_input_tokens")
-  if (inputTokens === undefined) return undefined
-  return {
-    inputTokens,
-    cachedInputTokens: number(fields, "session_cached_input_tokens"),
-    outputTokens: number(fields, "session_output_tokens"),
-  }
-}
-
 /** The totals of a harness session after the run of it that ended last, if it told them. */
 export const sessionUsageIn = (runs: readonly Run[], harnessSession: string): RunUsage | undefined =>
   runs.findLast((run) => run.harnessSessionId === harnessSession && run.end?.sessionUsage !== undefined)?.end
     ?.sessionUsage
 
-/** What `chat_id` was called before the two ideas of a session had two names. */
-export const FORMER_CHAT_KEY = ["session", "id"].join("_")
+const updated = (run: Run, event: Extract<RunEvent, { event: "update" }>): Run => {
+  if (run.end !== undefined) return run
+  const isMoved = event.status !== undefined
+  return {
+    ...run,
+    status: event.status ?? run.status,
+    harness: event.harness ?? run.harness,
+    model: event.model ?? run.model,
+    harnessSessionId:
+      event.harnessSessionId ?? (event.harness === undefined ? run.harnessSessionId : undefined),
+    harnessProcess: event.harnessProcess ?? run.harnessProcess,
+    worker: event.worker ?? run.worker,
+    attempts: withAttempt(run.attempts, event),
+    // A new status says what it waits for, or that it waits no longer; and it answers what was asked.
+    waitingFor: isMoved ? event.waitingFor : run.waitingFor,
+    waitingUntil: isMoved ? event.waitingUntil : run.waitingUntil,
+    message: isMoved ? event.message : run.message,
+    asked: event.asked ?? (isMoved ? undefined : run.asked),
+  }
+}
+
+const withAttempt = (
+  attempts: readonly RunAttempt[],
+  { attemptBegan, attemptEnded, harnessSessionId }: RunUpdate,
+): readonly RunAttempt[] => {
+  const begun: readonly RunAttempt[] =
+    attemptBegan === undefined
+      ? attempts
+      : [...attempts.filter(({ number }) => number !== attemptBegan.number), attemptBegan]
+  if (attemptEnded !== undefined)
+    return begun.map((attempt) =>
+      attempt.number === attemptEnded.number ? { ...attempt, ...attemptEnded } : attempt,
+    )
+  const open = begun.at(-1)
+  // The id became known while it ran.
+  return harnessSessionId === undefined || open === undefined || open.ended !== undefined
+    ? begun
+    : [...begun.slice(0, -1), { ...open, harnessSessionId }]
+}
+
+const startOf = ({ event, background, workerPid, workerStarted, ...start }: RunStartRecord): RunEvent => ({
+  event,
+  ...start,
+  background: background === true,
+  worker: asMark(workerPid, workerStarted),
+})
+
+const updateOf = (record: RunUpdateRecord): RunEvent => {
+  const { harnessPid, harnessStarted, workerPid, workerStarted, attemptEnded, ...update } = record
+  return {
+    ...update,
+    harnessProcess: asMark(harnessPid, harnessStarted),
+    worker: asMark(workerPid, workerStarted),
+    attemptEnded: attemptEnded === undefined ? undefined : readUsage(attemptEnded),
+  }
+}
+
+const endOf = (record: RunEndRecord): RunEvent => {
+  const { sessionInputTokens, sessionCachedInputTokens, sessionOutputTokens, ...end } = record
+  return {
+    ...readUsage(end),
+    sessionUsage:
+      sessionInputTokens === undefined
+        ? undefined
+        : {
+            inputTokens: sessionInputTokens,
+            cachedInputTokens: sessionCachedInputTokens,
+            outputTokens: sessionOutputTokens,
+          },
+  }
+}
+
+/** On disk the cost has the name other programs know. */
+const writtenUsage = <T extends RunUsage>({
+  costUsd,
+  ...rest
+}: T): Present<Omit<T, "costUsd">> & { readonly totalCostUsd?: number } => ({
+  ...present(rest),
+  ...(costUsd === undefined ? {} : { totalCostUsd: costUsd }),
+})
+
+const readUsage = <T extends { readonly totalCostUsd?: number | undefined }>({
+  totalCostUsd,
+  ...rest
+}: T): Omit<T, "totalCostUsd"> & { readonly costUsd: number | undefined } => ({
+  ...rest,
+  costUsd: totalCostUsd,
+})
+
+type Present<T> = { readonly [Key in keyof T]: Exclude<T[Key], undefined> }
+
+const present = <T extends object>(value: T): Present<T> =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every undefined was just removed
+  Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Present<T>

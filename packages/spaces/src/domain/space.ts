@@ -2,10 +2,10 @@
  * `space.json`: `{"schema_version":1,"id":"s3","name":"feature-auth","status":"active","started_at":"…Z","finished_at":null}`.
  * A space is closed exactly when `finished_at` is set; a file that says both is contradictory and `doctor` repairs it.
  */
-import type { SpaceId } from "@meridian/protocol"
+import { isJsonObject, type SpaceId } from "@meridian/protocol"
 
 import { asSpaceId } from "./identifier.ts"
-import { choice, decodeJson, isFields, text, type Fields } from "./json-line.ts"
+import { choice, decodeJson, text, type Fields } from "./json-line.ts"
 
 export type SpaceStatus = "active" | "closed"
 
@@ -37,7 +37,7 @@ const OWN_KEYS = new Set([
 
 export const decodeSpace = (content: string, id: SpaceId): SpaceDocument => {
   const fields = decodeJson(content)
-  if (!isFields(fields)) return { tag: "damaged", reason: "not a JSON object" }
+  if (!isJsonObject(fields)) return { tag: "damaged", reason: "not a JSON object" }
   if (fields["schema_version"] !== SCHEMA_VERSION)
     return { tag: "damaged", reason: `schema_version is ${JSON.stringify(fields["schema_version"])}, not 1` }
   if (asSpaceId(text(fields, "id")) !== id) return { tag: "damaged", reason: `id is not ${id}` }

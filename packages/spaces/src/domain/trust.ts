@@ -10,8 +10,10 @@
  * known and not trusted; `refused` is what a person said no to. A database that lies outside of a state folder has an
  * entry of its own, under its own path.
  */
+import { isJsonObject } from "@meridian/protocol"
+
 import { MOST_CLAIMS, type Claim } from "./claim.ts"
-import { decodeJson, isFields, number, text, type Fields } from "./json-line.ts"
+import { decodeJson, number, text, type Fields } from "./json-line.ts"
 import { asFileTier, type FileTier } from "./tier.ts"
 
 export interface TrustEntry {
@@ -74,13 +76,13 @@ export const encodeBook = ({ entries, key }: TrustBook): string =>
 /** The reason when it is no trust book. An entry that cannot be read is left out: it trusts nothing. */
 export const decodeBook = (content: string): TrustBook | string => {
   const fields = decodeJson(content)
-  if (!isFields(fields)) return "it is not a JSON object"
+  if (!isJsonObject(fields)) return "it is not a JSON object"
   if (fields["version"] !== 1) return `its version is ${JSON.stringify(fields["version"])}, not 1`
   const folders = fields["folders"]
   if (!Array.isArray(folders)) return "it has no list of folders"
   const key = text(fields, "key")
   return {
-    entries: folders.flatMap((entry: unknown) => (isFields(entry) ? (readEntry(entry) ?? []) : [])),
+    entries: folders.flatMap((entry: unknown) => (isJsonObject(entry) ? (readEntry(entry) ?? []) : [])),
     ...(key === undefined ? {} : { key }),
   }
 }
@@ -92,8 +94,8 @@ const readEntry = (fields: Fields): TrustEntry | undefined => {
   const tier = asFileTier(fields["tier"])
   const refused = text(fields, "refused")
   const database = text(fields, "database")
-  const values = Object.entries(isFields(fields["values"]) ? fields["values"] : {}).flatMap(([key, value]) =>
-    typeof value === "string" ? [[key, value] as const] : [],
+  const values = Object.entries(isJsonObject(fields["values"]) ? fields["values"] : {}).flatMap(
+    ([key, value]) => (typeof value === "string" ? [[key, value] as const] : []),
   )
   return {
     path,

@@ -2,7 +2,17 @@
 import { readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 
-import type { HarnessSessionId, JsonObject } from "@meridian/protocol"
+import {
+  asObject,
+  countAt,
+  type HarnessSessionId,
+  type JsonObject,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+  wordAt,
+} from "@meridian/protocol"
 
 import type { PermissionTier } from "../domain/tier.ts"
 import type {
@@ -20,7 +30,6 @@ import type {
 import { classify, failureOf } from "./classify.ts"
 import { firstMessage } from "./first-message.ts"
 import { fitsArgument, isToldAlready } from "./instructions.ts"
-import { asObject, countAt, listAt, numberAt, objectAt, textAt, wordAt } from "./json-fields.ts"
 import { LIMITS } from "./limits.ts"
 import { openCalls } from "./open-calls.ts"
 import { fitParams, valueOf, without } from "./params.ts"

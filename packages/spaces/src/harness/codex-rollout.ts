@@ -6,10 +6,16 @@
 import { open, readdir, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
 
-import type { HarnessSessionId, JsonObject } from "@meridian/protocol"
+import {
+  countAt,
+  type HarnessSessionId,
+  type JsonObject,
+  objectAt,
+  parseObject,
+  textAt,
+} from "@meridian/protocol"
 
 import type { Environment, SessionLookup, SessionSearch, Usage } from "../port/harness.ts"
-import { countAt, objectAt, parseObject, textAt } from "./json-fields.ts"
 import { LIMITS } from "./limits.ts"
 import { asSession } from "./stream-parser.ts"
 

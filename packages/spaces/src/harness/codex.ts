@@ -1,5 +1,15 @@
 /** Codex (0.166): `codex exec --json … [resume ID | fork ID] -`, prompt on stdin; every flag stands before the subcommand. */
-import type { JsonObject } from "@meridian/protocol"
+import {
+  asObject,
+  countAt,
+  type JsonObject,
+  listAt,
+  numberAt,
+  objectAt,
+  parseObject,
+  textAt,
+  wordAt,
+} from "@meridian/protocol"
 
 import type { PermissionTier } from "../domain/tier.ts"
 import type {
@@ -16,7 +26,6 @@ import { classifyText, failureOf } from "./classify.ts"
 import { findRollout, usageInRollout } from "./codex-rollout.ts"
 import { firstMessage } from "./first-message.ts"
 import { fitsArgument, isToldAlready, promptWith, standingText } from "./instructions.ts"
-import { asObject, countAt, listAt, numberAt, objectAt, parseObject, textAt, wordAt } from "./json-fields.ts"
 import { fitParams } from "./params.ts"
 import { other, streamParser } from "./stream-parser.ts"
 import { usageSince } from "./usage.ts"

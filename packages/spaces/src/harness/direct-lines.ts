@@ -14,11 +14,10 @@
  *   {"type":"error","failure":"authentication","message":"…","retry_after_ms":0}   why it ended, when it failed
  *   {"type":"ended"}                                    last, and only when the work is done
  */
-import type { JsonObject } from "@meridian/protocol"
+import { countAt, type JsonObject, numberAt, textAt, wordAt } from "@meridian/protocol"
 
 import { TRANSIENT, type FailureClass, type HarnessEvent } from "../port/harness.ts"
 import { encodeUsage } from "./event-codec.ts"
-import { countAt, numberAt, textAt, wordAt } from "./json-fields.ts"
 import { other } from "./stream-parser.ts"
 
 /** What the engine has to say, and that it is done. */

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path"
 
-import type { JsonObject } from "@meridian/protocol"
+import { type JsonObject, textAt } from "@meridian/protocol"
 
 import { LONGEST_DELAY_MS } from "../domain/retry.ts"
 import type {
@@ -20,7 +20,6 @@ import type {
 import { failureOf } from "./classify.ts"
 import { readDirectLine } from "./direct-lines.ts"
 import { readDirectParams } from "./direct-params.ts"
-import { textAt } from "./json-fields.ts"
 import { fitParams } from "./params.ts"
 import { asSession, streamParser } from "./stream-parser.ts"
 import { addUsage } from "./usage.ts"

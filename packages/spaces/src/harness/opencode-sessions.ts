@@ -6,10 +6,18 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 
-import type { HarnessSessionId } from "@meridian/protocol"
+import {
+  asObject,
+  countAt,
+  type HarnessSessionId,
+  numberAt,
+  objectAt,
+  parseList,
+  textAt,
+  wordAt,
+} from "@meridian/protocol"
 
 import type { Environment, SessionSearch } from "../port/harness.ts"
-import { asObject, countAt, numberAt, objectAt, parseList, textAt, wordAt } from "./json-fields.ts"
 import { asSession } from "./stream-parser.ts"
 
 interface Session {

@@ -1,7 +1,17 @@
 /** OpenCode (1.18): `opencode run --format json --dir DIR`, prompt on stdin. Its exit code lies both ways: the stream decides. */
 import { basename, join } from "node:path"
 
-import type { JsonObject } from "@meridian/protocol"
+import {
+  asObject,
+  countAt,
+  type JsonObject,
+  listAt,
+  numberAt,
+  objectAt,
+  parseObject,
+  textAt,
+  wordAt,
+} from "@meridian/protocol"
 
 import type { PermissionTier } from "../domain/tier.ts"
 import type {
@@ -18,7 +28,6 @@ import type {
 import { classify, failureOf } from "./classify.ts"
 import { firstMessage } from "./first-message.ts"
 import { isToldAlready, promptWith, standingText } from "./instructions.ts"
-import { asObject, countAt, listAt, numberAt, objectAt, parseObject, textAt, wordAt } from "./json-fields.ts"
 import { LIMITS } from "./limits.ts"
 import { findOpencodeSession } from "./opencode-sessions.ts"
 import { fitParams } from "./params.ts"

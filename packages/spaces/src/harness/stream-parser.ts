@@ -4,7 +4,7 @@
  */
 import { stripVTControlCharacters } from "node:util"
 
-import { harnessSessionId, type HarnessSessionId, type JsonObject } from "@meridian/protocol"
+import { harnessSessionId, type HarnessSessionId, type JsonObject, parseObject } from "@meridian/protocol"
 
 import type {
   HarnessEvent,
@@ -16,7 +16,6 @@ import type {
 } from "../port/harness.ts"
 import { cut } from "./bounded-text.ts"
 import { classifyText, failureOf } from "./classify.ts"
-import { parseObject } from "./json-fields.ts"
 import { LIMITS } from "./limits.ts"
 
 export interface Dialect {

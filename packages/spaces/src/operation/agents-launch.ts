@@ -6,7 +6,7 @@ import { isInside } from "@meridian/continuity/files"
  * Who decides: an explicit flag, then what a continued chat recorded, then the agent's profile, then the configuration. The
  * harness always follows the model that won. Rights have rules of their own: `domain/rights.ts`.
  */
-import { Failure } from "@meridian/protocol"
+import { Failure, nearest } from "@meridian/protocol"
 
 import type { AgentProfile } from "../domain/agent-profile.ts"
 import { toolsWithin } from "../domain/allowed-tools.ts"
@@ -14,13 +14,12 @@ import type { Ceilings } from "../domain/config-claims.ts"
 import type { Config } from "../domain/config-option.ts"
 import type { Model } from "../domain/model-catalogue.ts"
 import { routeModel, type Route } from "../domain/model-route.ts"
-import { nearest } from "../domain/nearest.ts"
 import { decideRights } from "../domain/rights.ts"
 import type { Skill } from "../domain/skill-file.ts"
 import type { PermissionTier } from "../domain/tier.ts"
 import type { HarnessId } from "../port/harness.ts"
 import { loadCatalogue } from "../store/catalogue.ts"
-import type { Place } from "../store/place.ts"
+import type { StatePlace } from "../store/place.ts"
 import { readAgentFile, readSkillFile, type ProfilePath } from "../store/profile-file.ts"
 import { findAgent, listAgents, listSkills, recordedPath, type ProfileRequest } from "../store/profiles.ts"
 import type { World } from "./world.ts"
@@ -72,7 +71,7 @@ export interface ResolvedLaunch {
 }
 
 export interface LaunchScene {
-  readonly place: Place
+  readonly place: StatePlace
   readonly config: Config
   readonly ceilings: Ceilings
   readonly world: Pick<World, "env" | "warn">

@@ -1,25 +1,18 @@
+/** What `run spawn` and `run continue` have in common before the launch: decide everything, check everything, write nothing. */
 import { resolve } from "node:path"
 
-/** What `run spawn` and `run continue` have in common: decide everything, check everything, then write the first byte. */
 import { Failure, type ChatId, type HarnessSessionId, type RunId, type SpaceId } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
 import { asChatId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
-import { isEnded, type Run } from "../domain/run.ts"
+import { declaredTask } from "../domain/task.ts"
 import type { Harness, LaunchPlan } from "../port/harness.ts"
-import { runPlace, spacePlace } from "../store/place.ts"
-import { readRun } from "../store/run-store.ts"
-import { executeRun } from "./execute-run.ts"
 import { requireLaunchable } from "./find-binary.ts"
-import { findRun } from "./find-run.ts"
-import { launchWorker } from "./launch-worker.ts"
-import { openLiveRuns } from "./live-runs.ts"
 import { depthHere, parentRun } from "./parent.ts"
 import type { Prepared } from "./prepare.ts"
-import { cancelRun } from "./run-cancel.ts"
-import { readReport, runDocument, sparse } from "./run-document.ts"
+import { sparse } from "./run-document.ts"
 import type { RunPlan } from "./run-plan.ts"
 import type { SpawnDocument } from "./run-schema.ts"
 import type { State } from "./state.ts"
@@ -36,6 +29,9 @@ export interface SpawnRequest {
     | { readonly kind: "continue" | "fork"; readonly id: HarnessSessionId }
   readonly ownChat?: ChatId | undefined
   readonly continuedFrom?: RunId | undefined
+  /** `--task`: declared beside the prompt. */
+  readonly task?: string | undefined
+  readonly firstTask?: string | undefined
   readonly timeoutSecs?: number | undefined
   readonly background: boolean
   readonly params: readonly string[]
@@ -93,6 +89,8 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
       agent: prepared.agent,
       skills: prepared.skills,
       prompt: prepared.prompt,
+      task: declaredTask(request.task) ?? prepared.task,
+      firstTask: request.firstTask,
       cwd: request.cwd,
       session: request.session,
       launch,
@@ -122,55 +120,6 @@ export const requireDepth = (
   if (depthHere(space, state, world) >= limit) throw new Failure("MAX_DEPTH", { limit })
 }
 
-export const carryOut = async (
-  plan: RunPlan,
-  state: State,
-  world: World,
-  isQuiet: boolean,
-): Promise<SpawnDocument> => {
-  const space = spacePlace(state.place, plan.space)
-  if (plan.background) {
-    const id = await launchWorker(plan, state, world)
-    const run = readRun(space, id, state.onDamage)
-    if (run === undefined)
-      throw new Failure("BACKGROUND_LAUNCH_FAILED", { reason: `run ${id} left no trace` })
-    return { ...runDocument(space, run), background: true }
-  }
-  const run =
-    world.face === "tool" ? await watchWorker(plan, state, world) : await runHere(plan, state, world, isQuiet)
-  const report = readReport(space, run)
-  return {
-    ...runDocument(space, run),
-    ...(report === undefined ? { events_path: runPlace(space, run.id).events } : { report }),
-  }
-}
-
-const runHere = async (plan: RunPlan, state: State, world: World, isQuiet: boolean): Promise<Run> => {
-  const space = spacePlace(state.place, plan.space)
-  await using live = await openLiveRuns(space, world, isQuiet)
-  const { id } = await executeRun(plan, world, (begun) => {
-    announce(begun, plan, world)
-    const run = readRun(space, begun, state.onDamage)
-    if (run !== undefined) live.show([run])
-  })
-  const run = readRun(space, id, state.onDamage)
-  if (run === undefined) throw new Failure("RUN_NOT_FOUND", { run: id, space: plan.space })
-  return run
-}
-
-/** A server carries out many runs; each has a process of its own, so that ending one ends nothing else. */
-const watchWorker = async (plan: RunPlan, state: State, world: World): Promise<Run> => {
-  const space = spacePlace(state.place, plan.space)
-  const id = await launchWorker(plan, state, world)
-  for (;;) {
-    const run = await findRun(space, id, state)
-    if (isEnded(run)) return run
-    if (world.signal.aborted) return await cancelRun({ space, run, state, graceMs: plan.policy.killGraceMs })
-    world.progress(`Run ${id} is ${run.status}.`)
-    await world.clock.sleep(LIMIT.pollMs, world.signal)
-  }
-}
-
 export const dryRun = (checked: CheckedRun, prepared: Prepared): SpawnDocument =>
   sparse({
     status: "dry-run" as const,
@@ -191,12 +140,3 @@ export const chatHere = (space: SpaceId, world: Pick<World, "env">): ChatId | un
 
 export const binaryOf = (config: Config, { entry }: Pick<Prepared, "entry">): string | undefined =>
   entry.id === "direct" ? undefined : config[`harness.${entry.id}`]
-
-/** In text, the reader learns at once which run to look for; the rest follows when it has ended. */
-const announce = (id: RunId, plan: RunPlan, world: World): void => {
-  world.progress(`Run ${id} started.`)
-  if (world.json || world.face === "tool") return
-  world.stderr.write(
-    `Run ${id} in space ${plan.space}: ${plan.model === "" ? "default model" : plan.model} (${plan.harness})\n`,
-  )
-}

@@ -3,7 +3,7 @@ import type { ChatId, RunId } from "@meridian/protocol"
 
 import type { PermissionTier } from "../domain/tier.ts"
 import type { LaunchPlan } from "../port/harness.ts"
-import type { Place, SpacePlace } from "../store/place.ts"
+import type { StatePlace, SpacePlace } from "../store/place.ts"
 import { RUN_MARK } from "../store/run-liveness.ts"
 import { TIER_VARIABLE } from "./parent.ts"
 
@@ -11,7 +11,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 export const chatEnvironment = (options: {
   readonly env: Environment
-  readonly place: Place
+  readonly place: StatePlace
   readonly space: SpacePlace
   readonly chat: ChatId
   readonly plan: Pick<LaunchPlan, "command" | "environment">

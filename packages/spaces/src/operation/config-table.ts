@@ -1,9 +1,8 @@
 /** `meridian config get|set|reset` for keys of tables: `providers.ollama.base_url`, `models.ollama/qwen3.max_output`. */
-import { Failure } from "@meridian/protocol"
+import { Failure, nearest } from "@meridian/protocol"
 
 import { toTomlValue } from "../domain/config-template.ts"
 import { setKey } from "../domain/config-text.ts"
-import { nearest } from "../domain/nearest.ts"
 import { readProviderTables, TABLE_RULES, type TableSection } from "../domain/provider-table.ts"
 import { parseToml } from "../store/config-file.ts"
 

@@ -1,7 +1,8 @@
+import { ANY, BOOLEAN, INTEGER, STRING, listOf, objectOf, oneOf } from "@meridian/protocol"
+
 import { CONFIG_SOURCES } from "../domain/config-layer.ts"
 import { FILE_TIERS } from "../domain/tier.ts"
 import { defineMeta } from "./operation.ts"
-import { ANY, BOOLEAN, INTEGER, listOf, objectOf, oneOf, STRING } from "./schema.ts"
 
 const KEY = {
   type: "string",

@@ -2,7 +2,7 @@
 import { mkdir } from "node:fs/promises"
 import { dirname } from "node:path"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, nearest } from "@meridian/protocol"
 
 import type { IgnoredClaim } from "../domain/config-claims.ts"
 import type { Setting, Settings } from "../domain/config-layer.ts"
@@ -10,7 +10,6 @@ import { OPTION_KEYS, resolveOptionKey, type OptionKey, type OptionValue } from 
 import { configTemplate, toTomlValue } from "../domain/config-template.ts"
 import { removeKey, setKey } from "../domain/config-text.ts"
 import { readOptionText } from "../domain/config-value.ts"
-import { nearest } from "../domain/nearest.ts"
 import {
   configPath,
   createConfigFile,

@@ -1,10 +1,9 @@
-import { Failure } from "@meridian/protocol"
+import { Failure, ANY } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
 import { decodeInput } from "./decode-input.ts"
 import { inputSchema } from "./input-schema.ts"
 import { defineMeta } from "./operation.ts"
-import { objectOf } from "./schema.ts"
 
 const META = defineMeta({
   name: "run.test",
@@ -19,7 +18,7 @@ const META = defineMeta({
     status: { type: "string", description: "Status.", choices: ["failed", "running"] },
     report: { type: "boolean", description: "Report.", only: "command" },
   },
-  output: objectOf({}),
+  output: ANY,
 })
 
 const failureOf = (act: () => unknown): string => {

@@ -1,8 +1,7 @@
 /** Outside data (words of a command line, JSON of an MCP call) -> the typed input of an operation. */
-import { Failure } from "@meridian/protocol"
+import { Failure, nearest } from "@meridian/protocol"
 
 import { parseSeconds } from "../domain/duration.ts"
-import { nearest } from "../domain/nearest.ts"
 import { flagName, wireName, type Field, type Fields, type InputOf } from "./field.ts"
 import type { OperationMeta, Passthrough } from "./operation.ts"
 

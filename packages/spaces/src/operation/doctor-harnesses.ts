@@ -1,5 +1,7 @@
-/** Which harnesses there are and whether they could work: looked at, never started. */
 import { resolve } from "node:path"
+
+/** Which harnesses there are and whether they could work: looked at, never started. */
+import { type TypeOf } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
 import { ECHO_MODEL } from "../domain/provider-preset.ts"
@@ -10,11 +12,10 @@ import { reasonOf } from "./doctor-configuration.ts"
 import type { DOCTOR } from "./doctor.meta.ts"
 import { findBinary, missingBinary } from "./find-binary.ts"
 import { sparse } from "./run-document.ts"
-import type { DocumentOf } from "./schema.ts"
 import { harnessesOf } from "./state.ts"
 import type { World } from "./world.ts"
 
-export type HarnessReport = DocumentOf<typeof DOCTOR.output>["harnesses"][number]
+export type HarnessReport = TypeOf<typeof DOCTOR.output>["harnesses"][number]
 
 /** Without a configuration that can be read, each is looked for under its own name. */
 export const checkHarnesses = async (

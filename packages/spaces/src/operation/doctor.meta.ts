@@ -1,7 +1,8 @@
+import { BOOLEAN, INTEGER, STRING, described, listOf, objectOf, oneOf } from "@meridian/protocol"
+
 import { HARNESS_IDS } from "../port/harness.ts"
 import { HOST_CHECK } from "./host-check.ts"
 import { defineMeta } from "./operation.ts"
-import { BOOLEAN, described, INTEGER, listOf, objectOf, oneOf, STRING } from "./schema.ts"
 
 export const REPAIRS = ["stale_session_locks", "orphan_runs", "stale_space_status"] as const
 export const FINDINGS = [

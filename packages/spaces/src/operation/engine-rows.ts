@@ -1,5 +1,5 @@
 /** The engine's models as rows of `meridian models list`. Pure. */
-import { Failure } from "@meridian/protocol"
+import { Failure, nearest, type TypeOf } from "@meridian/protocol"
 
 import {
   findEngineModel,
@@ -9,13 +9,11 @@ import {
   type UnusableModels,
 } from "../domain/engine-model.ts"
 import type { ModelLimits } from "../domain/model-limits.ts"
-import { nearest } from "../domain/nearest.ts"
 import { ECHO_MODEL } from "../domain/provider-preset.ts"
 import type { EngineWorld } from "./engine-models.ts"
 import type { MODELS_SHOW } from "./models.meta.ts"
-import type { DocumentOf } from "./schema.ts"
 
-export type ModelDocument = DocumentOf<typeof MODELS_SHOW.output>
+export type ModelDocument = TypeOf<typeof MODELS_SHOW.output>
 
 type Usability = Pick<
   ModelDocument,

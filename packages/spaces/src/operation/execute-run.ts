@@ -8,13 +8,14 @@ import { mayRun } from "../domain/admission.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
 import { isEnded, type Run, type RunEnd } from "../domain/run.ts"
+import { recordedTask } from "../domain/task.ts"
 import { isAbove } from "../domain/tier.ts"
 import type { Harness } from "../port/harness.ts"
 import { runPlace, spacePlace, type SpacePlace } from "../store/place.ts"
 import { settleRuns } from "../store/run-liveness.ts"
 import { beginRun, endRun, logWatch, readRuns, updateRunIf, type OpenRun } from "../store/run-store.ts"
 import { parentTier } from "./parent.ts"
-import { converse, type RunContext } from "./run-conversation.ts"
+import { attemptUntilEnded, type RunContext } from "./run-attempts.ts"
 import { stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan } from "./run-plan.ts"
 import { harnessesOf, isoTime, openState, ownMark, type State } from "./state.ts"
@@ -61,7 +62,7 @@ export const executeRun = async (
     onBegun(run.id)
     const isAdmitted = await queue(context)
     workingSince = world.clock.now()
-    end = finish(isAdmitted ? await converse(context) : stopped(stopper))
+    end = finish(isAdmitted ? await attemptUntilEnded(context) : stopped(stopper))
     return { id: run.id, end }
   } catch (error) {
     if (error instanceof Failure && error.code === "SPACE_CLOSED") {
@@ -96,6 +97,7 @@ const begin = (options: {
   const { prompt, launch, policy: _, ...params } = plan
   const told = plan.session.kind === "new" || launch.instructionsChanged === true
   return beginRun(options.state.place, options.space, {
+    longTask: recordedTask(plan.task) === plan.task ? undefined : plan.task,
     prompt: wholePrompt({ instructions: told ? (launch.instructions ?? "") : "", prompt }),
     params: { ...params, effort: launch.effort, permission: launch.permission, params: launch.params },
     start: (id, others) => {
@@ -104,6 +106,7 @@ const begin = (options: {
       return {
         id,
         status: mayRun([...open, self], id, plan.policy.maxParallel) ? "running" : "queued",
+        task: recordedTask(plan.task),
         chatId: plan.chat,
         parentRunId: plan.parent,
         continuedFrom: plan.continuedFrom,

@@ -9,10 +9,13 @@ import { join, relative } from "node:path"
 import type { AgentProfile } from "../domain/agent-profile.ts"
 import type { Claim } from "../domain/claim.ts"
 import type { Config } from "../domain/config-option.ts"
-import type { Place } from "../store/place.ts"
+import type { StatePlace } from "../store/place.ts"
 import { listAgents } from "../store/profiles.ts"
 
-export const agentClaims = async ({ project, root }: Place, config: Config): Promise<readonly Claim[]> => {
+export const agentClaims = async (
+  { project, root }: StatePlace,
+  config: Config,
+): Promise<readonly Claim[]> => {
   const { found } = await listAgents({
     project,
     root,
@@ -54,7 +57,7 @@ const HOOK_FILES = {
   ".mcp.json": "Claude Code",
 } as const
 
-export const hookClaims = ({ project }: Pick<Place, "project">): readonly Claim[] =>
+export const hookClaims = ({ project }: Pick<StatePlace, "project">): readonly Claim[] =>
   Object.entries(HOOK_FILES).flatMap(([file, harness]): readonly Claim[] => {
     if (lstatSync(join(project, file), { throwIfNoEntry: false }) === undefined) return []
     const shown = `${harness} may run what it names`

@@ -2,7 +2,7 @@
 import { lstatSync, realpathSync } from "node:fs"
 
 import { findEntry, type TrustEntry } from "../domain/trust.ts"
-import type { Place } from "../store/place.ts"
+import type { StatePlace } from "../store/place.ts"
 import { readTrustBook } from "../store/trust-store.ts"
 import type { World } from "./world.ts"
 
@@ -12,12 +12,12 @@ export interface Folder {
   readonly owner: number
 }
 
-export const folderOf = ({ project }: Pick<Place, "project">): Folder => {
+export const folderOf = ({ project }: Pick<StatePlace, "project">): Folder => {
   const path = canonical(project)
   return { path, owner: lstatSync(path, { throwIfNoEntry: false })?.uid ?? NOBODY }
 }
 
-export const trustOf = (place: Pick<Place, "project">, env: World["env"]): TrustEntry | undefined =>
+export const trustOf = (place: Pick<StatePlace, "project">, env: World["env"]): TrustEntry | undefined =>
   findEntry(readTrustBook(env), folderOf(place))
 
 /** No user has this id. */

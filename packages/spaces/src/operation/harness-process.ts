@@ -20,7 +20,7 @@ import { markOf, signalGroup } from "../store/process-table.ts"
 import { isoTime } from "./state.ts"
 import type { Clock } from "./world.ts"
 
-export interface AttemptOptions {
+export interface HarnessProcess {
   readonly plan: LaunchPlan
   readonly harness: string
   readonly environment: Readonly<Record<string, string>>
@@ -43,7 +43,7 @@ export interface StopSource {
   readonly reason: () => "cancelled" | "timeout" | undefined
 }
 
-export const runAttempt = async (options: AttemptOptions): Promise<Verdict> => {
+export const runHarness = async (options: HarnessProcess): Promise<Verdict> => {
   for (const file of options.plan.files) {
     mkdirSync(dirname(file.path), { recursive: true, mode: 0o700 })
     writeFileSync(file.path, file.content, { mode: 0o600 })
@@ -102,7 +102,7 @@ export const runAttempt = async (options: AttemptOptions): Promise<Verdict> => {
   }
 }
 
-const startHarness = ({ plan, environment, locks }: AttemptOptions): ChildProcess =>
+const startHarness = ({ plan, environment, locks }: HarnessProcess): ChildProcess =>
   spawn(plan.command, plan.args, {
     cwd: plan.cwd,
     env: environment,
@@ -122,7 +122,7 @@ const untilEnded = async (watch: {
   readonly mark: ProcessMark | undefined
   readonly exited: Promise<void>
   readonly gaveUp: AbortSignal
-  readonly options: AttemptOptions
+  readonly options: HarnessProcess
 }): Promise<void> => {
   const { options, mark } = watch
   const stop = AbortSignal.any([options.stop.signal, watch.gaveUp])
@@ -141,7 +141,7 @@ const untilEnded = async (watch: {
   return watch.exited
 }
 
-const notStarted = (problem: Error, { plan, harness }: AttemptOptions): Failure =>
+const notStarted = (problem: Error, { plan, harness }: HarnessProcess): Failure =>
   new Failure(
     "HARNESS_NOT_STARTED",
     { harness, reason: problem.message, command: plan.command },

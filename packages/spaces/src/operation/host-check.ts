@@ -1,5 +1,5 @@
 /** Whether our hook or plugin is in a harness of somebody else's, and whether it does anything. */
-import { BOOLEAN, described, INTEGER, listOf, objectOf, oneOf, STRING, type DocumentOf } from "./schema.ts"
+import { BOOLEAN, INTEGER, STRING, described, listOf, objectOf, oneOf, type TypeOf } from "@meridian/protocol"
 
 export const HOST_CHECK = objectOf(
   {
@@ -15,7 +15,7 @@ export const HOST_CHECK = objectOf(
   },
 )
 
-export type HostCheck = DocumentOf<typeof HOST_CHECK>
+export type HostCheck = TypeOf<typeof HOST_CHECK>
 
 /** What a check wants to know of a harness. */
 export interface KnownHarness {

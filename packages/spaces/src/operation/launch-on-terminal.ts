@@ -32,7 +32,7 @@ export interface Conversation {
   readonly config: Config
 }
 
-export const converse = async (
+export const launchOnTerminal = async (
   conversation: Conversation,
 ): Promise<{ readonly exitCode: number; readonly harnessSessionId: string }> => {
   const { plan, chat, place, state, world } = conversation

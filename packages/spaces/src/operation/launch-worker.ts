@@ -8,10 +8,10 @@ import { closeSync, mkdirSync, readFileSync, renameSync, rmSync, writeSync } fro
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 
-import { Failure, FAILURES, type Facts, type FailureCode, type RunId } from "@meridian/protocol"
+import { type Facts, Failure, type FailureCode, FAILURES, isJsonObject, type RunId } from "@meridian/protocol"
 
 import { asRunId } from "../domain/identifier.ts"
-import { decodeJson, isFields, text } from "../domain/json-line.ts"
+import { decodeJson, text } from "../domain/json-line.ts"
 import { readDocument } from "../store/document.ts"
 import { openForAppending } from "../store/open-file.ts"
 import { runPlace, spacePlace } from "../store/place.ts"
@@ -46,10 +46,10 @@ export const launchWorker = async (plan: RunPlan, state: State, world: World): P
   const answer = decodeJson(await Promise.race([readAll(channel), failed]))
   child.unref()
   channel.destroy()
-  const id = isFields(answer) ? asRunId(text(answer, "run_id")) : undefined
+  const id = isJsonObject(answer) ? asRunId(text(answer, "run_id")) : undefined
   if (id !== undefined) return id
   const reason =
-    (isFields(answer) ? text(answer, "reason") : undefined) ?? readDocument(log)?.trim().slice(-500)
+    (isJsonObject(answer) ? text(answer, "reason") : undefined) ?? readDocument(log)?.trim().slice(-500)
   rmSync(log, { force: true })
   throw failureOf(answer) ?? new Failure("BACKGROUND_LAUNCH_FAILED", { reason: reason ?? "it ended at once" })
 }
@@ -101,10 +101,10 @@ const readAll = async (stream: Readable): Promise<string> => {
 }
 
 const failureOf = (answer: unknown): Failure | undefined => {
-  if (!isFields(answer)) return undefined
+  if (!isJsonObject(answer)) return undefined
   const code = text(answer, "code")
   const facts = answer["facts"]
-  if (code === undefined || !isCode(code) || !isFields(facts)) return undefined
+  if (code === undefined || !isCode(code) || !isJsonObject(facts)) return undefined
   const plain: Record<string, string | number> = {}
   for (const [key, value] of Object.entries(facts))
     if (typeof value === "string" || typeof value === "number") plain[key] = value

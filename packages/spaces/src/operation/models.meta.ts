@@ -1,5 +1,6 @@
+import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, objectOf, oneOf } from "@meridian/protocol"
+
 import { defineMeta } from "./operation.ts"
-import { BOOLEAN, INTEGER, listOf, NUMBER, objectOf, oneOf, STRING } from "./schema.ts"
 
 const PRICE = objectOf({ input: NUMBER, output: NUMBER }, { cache_read: NUMBER, cache_write: NUMBER })
 

@@ -4,10 +4,9 @@
  * The meta (`run-list.meta.ts`) is all that help, completion, MCP listing and the reference need, and imports nothing
  * heavy; the implementation (`run-list.ts`) is reached through `import()` in `registry.ts`, only when it runs.
  */
-import type { Json } from "@meridian/protocol"
+import type { Json, Shape } from "@meridian/protocol"
 
 import type { Fields, InputOf } from "./field.ts"
-import type { Schema } from "./schema.ts"
 import type { World } from "./world.ts"
 
 export interface OperationMeta<F extends Fields = Fields, Output extends Json = Json> {
@@ -22,7 +21,7 @@ export interface OperationMeta<F extends Fields = Fields, Output extends Json = 
   /** Command lines without the `meridian` before them. */
   readonly examples?: readonly string[]
   readonly fields: F
-  readonly output: Schema<Output>
+  readonly output: Shape<Output>
   /** Name of the MCP tool, for those that are one. */
   readonly tool?: string
   /** What a caller of the tool should know besides the summary; `details` speaks of flags and streams. */

@@ -50,6 +50,8 @@ export interface Prepared {
   readonly instructionsChanged: boolean
   /** The message: references, report instruction and the user's words. */
   readonly prompt: string
+  /** The user's words alone. */
+  readonly task: string
   readonly permission?: PermissionTier | undefined
   readonly allowedTools?: readonly string[] | undefined
   readonly effort?: string | undefined
@@ -94,6 +96,7 @@ export const prepare = async (
     instructions: composed.instructions === "" ? undefined : composed.instructions,
     instructionsChanged: recorded !== undefined && (request.agent !== undefined || request.skills.length > 0),
     prompt: composed.prompt,
+    task: composed.task,
     permission: launch.permission,
     allowedTools: launch.allowedTools,
     effort: launch.effort,

@@ -1,4 +1,4 @@
-/** The conversation of a run: its chat is recorded, its harness is started, and again after failures that pass by themselves. */
+/** The attempts of a run: its chat is recorded, its harness is started, and again after failures that pass by themselves. */
 import { existsSync, lstatSync, renameSync } from "node:fs"
 import { join } from "node:path"
 
@@ -7,15 +7,24 @@ import { harnessSessionId } from "@meridian/protocol"
 import { LIMIT } from "../domain/limit.ts"
 import { decideRetry } from "../domain/retry.ts"
 import { sessionUsageIn, type RunUpdate } from "../domain/run.ts"
-import type { Harness, LaunchPlan, LaunchRequest, SessionChoice, Usage, Verdict } from "../port/harness.ts"
+import { pinnedTask } from "../domain/task.ts"
+import type {
+  Harness,
+  HarnessEvent,
+  LaunchPlan,
+  LaunchRequest,
+  SessionChoice,
+  Usage,
+  Verdict,
+} from "../port/harness.ts"
 import { startChat, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
 import { replaceFile } from "../store/document.ts"
 import { attemptLogs, type RunPlace, type SpacePlace } from "../store/place.ts"
 import { readRuns, updateRun, type OpenRun } from "../store/run-store.ts"
 import { runEnvironment } from "./child-environment.ts"
+import { runHarness } from "./harness-process.ts"
 import { launchEnvironment } from "./launcher.ts"
 import { lookingGit } from "./looking-git.ts"
-import { runAttempt } from "./run-attempt.ts"
 import { addUsage, outcomeOf, stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan } from "./run-plan.ts"
 import { openSeal } from "./seal.ts"
@@ -34,7 +43,7 @@ export interface RunContext {
   readonly stopper: Stopper
 }
 
-export const converse = async (context: RunContext): Promise<Outcome> => {
+export const attemptUntilEnded = async (context: RunContext): Promise<Outcome> => {
   const { plan, state, space, run, stopper, world } = context
   const seal = await openSeal(space.id, state, world)
   const chat = await startChat(
@@ -53,6 +62,7 @@ export const converse = async (context: RunContext): Promise<Outcome> => {
       tier: plan.launch.permission,
       cwd: plan.cwd,
       runId: run.id,
+      task: pinnedTask({ task: plan.task, first: plan.firstTask, file: context.files.task }),
       startedAt: state.now(),
       holder: ownMark(),
     },
@@ -71,18 +81,20 @@ const attemptUntilSettled = async (context: RunContext, chat: OpenChat): Promise
   const choose = sessionChooser(context)
   let used: Usage | undefined
   for (let attempt = 1; ; attempt += 1) {
-    if (stopper.signal.aborted) return { ...stopped(stopper), attempts: attempt - 1, ...used }
+    if (stopper.signal.aborted) return { ...stopped(stopper), ...used }
     const verdict = await attemptOnce(context, { chat, attempt, session: choose() })
     used = addUsage(used, verdict.usage)
     keepReport(context.files, verdict)
     const retry = decideRetry({ attempt, transient: verdict.failure?.transient === true }, plan.policy)
-    if (retry.tag === "stop" || stopper.signal.aborted)
-      return outcomeOf({ verdict, used, stopper, attempts: attempt })
+    if (retry.tag === "stop" || stopper.signal.aborted) return outcomeOf({ verdict, used, stopper })
     world.progress(`Attempt ${attempt} failed (${verdict.failure?.class ?? ""}), trying again.`)
     putReportAside(context.files, attempt)
     await world.clock.sleep(retry.delayMs, stopper.signal)
   }
 }
+
+/** Events that show that the agent said or did something. */
+const PROGRESS: ReadonlySet<HarnessEvent["type"]> = new Set(["text", "tool.started", "tool.ended", "file"])
 
 interface Attempt {
   readonly chat: OpenChat
@@ -101,11 +113,12 @@ const attemptOnce = async (context: RunContext, { chat, attempt, session }: Atte
   })
   const before = await usageBefore(context)
   let known = run.start.harnessSessionId
+  let madeProgress = false
   let writes: Promise<void> = Promise.resolve()
   /** In the order things became known, one after the other, while the harness works on. */
   const record = (update: RunUpdate): void => {
     const id = update.harnessSessionId === known ? undefined : update.harnessSessionId
-    if (id === undefined && update.harnessProcess === undefined) return
+    if (id === undefined && update.attemptBegan === undefined && update.attemptEnded === undefined) return
     known = id ?? known
     const write = async (): Promise<void> => {
       await updateRun(space, run.id, { ...update, harnessSessionId: id })
@@ -115,7 +128,7 @@ const attemptOnce = async (context: RunContext, { chat, attempt, session }: Atte
     // Looked at when the attempt has ended; until then a failed write must not be an unhandled one.
     writes.catch(() => undefined)
   }
-  const verdict = await runAttempt({
+  const verdict = await runHarness({
     plan: launch,
     harness: harness.name,
     environment: runEnvironment({
@@ -140,15 +153,36 @@ const attemptOnce = async (context: RunContext, { chat, attempt, session }: Atte
     killGraceMs: plan.policy.killGraceMs,
     stop: stopper,
     onStarted: (process) => {
-      record({ harnessProcess: process, attempt, harnessSessionId: launch.harnessSessionId })
+      record({
+        harnessProcess: process,
+        harnessSessionId: launch.harnessSessionId,
+        attemptBegan: {
+          number: attempt,
+          harness: plan.harness,
+          model: plan.model === "" ? undefined : plan.model,
+          harnessSessionId: launch.harnessSessionId,
+          began: state.now(),
+        },
+      })
     },
     onEvent: (event) => {
       if (event.type === "session") record({ harnessSessionId: event.harnessSessionId })
+      madeProgress ||= PROGRESS.has(event.type)
       if (event.type === "text" || event.type === "tool.started")
         world.progress(`Run ${run.id}: ${event.type}`)
     },
   }).finally(() => writes)
-  record({ harnessSessionId: verdict.harnessSessionId })
+  record({
+    harnessSessionId: verdict.harnessSessionId,
+    attemptEnded: {
+      number: attempt,
+      ended: state.now(),
+      why: verdict.failure?.class ?? verdict.status,
+      message: verdict.failure?.message,
+      madeProgress,
+      ...verdict.usage,
+    },
+  })
   await writes
   return verdict
 }

@@ -7,8 +7,10 @@ import { mergeParams } from "../harness/params.ts"
 import { abandonedBy, liveChats, readChats } from "../store/chat-store.ts"
 import type { SpacePlace } from "../store/place.ts"
 import { leftWorking, settleRuns } from "../store/run-liveness.ts"
-import { readRuns } from "../store/run-store.ts"
+import { readRun, readRuns } from "../store/run-store.ts"
 import { believeRecord } from "./believe-record.ts"
+import { carryOut } from "./carry-out.ts"
+import { chatHere, checkRun, dryRun, requireDepth } from "./check-run.ts"
 import { readConfig } from "./config.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
@@ -16,7 +18,6 @@ import { parentTier } from "./parent.ts"
 import { prepare } from "./prepare.ts"
 import { spawnNotes, spawnText } from "./run-spawn.ts"
 import { RUN_CONTINUE } from "./run.meta.ts"
-import { carryOut, chatHere, checkRun, dryRun, requireDepth } from "./spawn-run.ts"
 import { harnessesOf, openState, type State } from "./state.ts"
 import type { World } from "./world.ts"
 
@@ -90,6 +91,7 @@ export const runContinue = implement(RUN_CONTINUE, {
         session: { kind: fork ? "fork" : "continue", id: harnessSessionId(session) },
         ownChat: fork ? undefined : record?.chatId,
         continuedFrom: source.id,
+        firstTask: firstTaskOf(space, source, state),
         timeoutSecs: input.timeoutSecs,
         background: input.background,
         params: mergeParams(harness.id, believed?.params ?? [], []),
@@ -105,6 +107,19 @@ export const runContinue = implement(RUN_CONTINUE, {
   notes: (run) => spawnNotes(run),
   exitCode: (run) => run.exit_code ?? 0,
 })
+
+/** Of the run that began the conversation: a continuation of a continuation still has it. */
+const firstTaskOf = (space: SpacePlace, source: Run, state: State): string | undefined => {
+  let run: Run | undefined = source
+  const seen = new Set<string>()
+  while (run?.continuedFrom !== undefined && !seen.has(run.id)) {
+    seen.add(run.id)
+    const earlier = readRun(space, run.continuedFrom, state.onDamage)
+    if (earlier === undefined) break
+    run = earlier
+  }
+  return run?.task
+}
 
 /** The last run spawned from the chat we are in; outside of any chat, the last run of the space. */
 const lastOfChat = async (space: SpacePlace, state: State, world: World): Promise<Run> => {

@@ -3,11 +3,11 @@ import { existsSync } from "node:fs"
 
 import { decodeLine, text } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
-import type { Run } from "../domain/run.ts"
+import type { Run, RunAttempt } from "../domain/run.ts"
 import { readDocument } from "../store/document.ts"
 import { scanLines } from "../store/log-lines.ts"
 import { runPlace, type SpacePlace } from "../store/place.ts"
-import type { RunDocument } from "./run-schema.ts"
+import type { AttemptDocument, RunDocument } from "./run-schema.ts"
 
 const SUMMARY_CHARACTERS = 500
 
@@ -33,13 +33,15 @@ export const runDocument = (
     background: run.background ? true : undefined,
     cwd: run.cwd,
     harness_session_id: run.harnessSessionId,
+    waiting_for: run.waitingFor,
+    waiting_until: run.waitingUntil,
     started_at: run.startedAt === "" ? undefined : run.startedAt,
     finished_at: run.end?.finishedAt,
     duration_secs: run.end?.durationSecs,
     exit_code: run.end?.exitCode,
-    attempts: (run.end?.attempts ?? 1) > 1 ? run.end?.attempts : undefined,
+    attempts: run.attempts.length === 0 ? undefined : run.attempts.map(attemptDocument),
     failure_reason: run.end?.error,
-    message: run.end?.message,
+    message: run.end === undefined ? run.message : run.end.message,
     input_tokens: run.end?.inputTokens,
     cached_input_tokens: run.end?.cachedInputTokens,
     output_tokens: run.end?.outputTokens,
@@ -50,6 +52,17 @@ export const runDocument = (
     files_touched: include.files === true ? filesTouched(space, run) : undefined,
   })
 }
+
+const attemptDocument = (attempt: RunAttempt): AttemptDocument =>
+  sparse({
+    harness: attempt.harness,
+    session: attempt.harnessSessionId,
+    began: attempt.began,
+    ended: attempt.ended,
+    why: attempt.why,
+    message: attempt.message,
+    cost_usd: attempt.costUsd,
+  })
 
 export const readReport = (space: SpacePlace, run: Pick<Run, "id">): string | undefined => {
   const report = readDocument(runPlace(space, run.id).report, LIMIT.reportBytes)?.trim()

@@ -11,10 +11,12 @@ import {
   type RunActivity,
 } from "../domain/run-activity.ts"
 import { isEnded, type Run } from "../domain/run.ts"
+import { taskLine } from "../domain/task.ts"
 import { readDocument } from "../store/document.ts"
 import { tailEvents } from "../store/event-tail.ts"
 import { runPlace, type SpacePlace } from "../store/place.ts"
-import { dollars } from "./run-document.ts"
+import { dollars, sparse } from "./run-document.ts"
+import type { ActivityDocument } from "./run-schema.ts"
 
 export interface RunView {
   readonly run: Run
@@ -22,14 +24,9 @@ export interface RunView {
   readonly activity: RunActivity
 }
 
-const TASK_CHARACTERS = 200
-
-/** The prompt in one line. "" when it is not there any more. */
-export const taskOf = (space: SpacePlace, run: Pick<Run, "id">): string =>
-  oneLine(
-    promptItself(readDocument(runPlace(space, run.id).prompt, LIMIT.promptBytes) ?? ""),
-    TASK_CHARACTERS,
-  )
+/** The first line of the task. Older runs have it only in their prompt, behind what was wrapped around it. */
+export const taskOf = (space: SpacePlace, run: Pick<Run, "id" | "task">): string =>
+  taskLine(run.task ?? promptItself(readDocument(runPlace(space, run.id).prompt, LIMIT.promptBytes) ?? ""))
 
 /** Since it started, or how long it took. */
 export const elapsedSecs = (run: Run, nowMs: number): number => {
@@ -41,10 +38,11 @@ export const elapsedSecs = (run: Run, nowMs: number): number => {
 /** Looks again and again: only what is new is read. */
 export const watchRun = (space: SpacePlace, id: Run["id"]): ((run: Run) => RunView) => {
   const tail = tailEvents(runPlace(space, id).events)
-  const task = taskOf(space, { id })
+  let task: string | undefined
   let activity = NO_ACTIVITY
   return (run) => {
     for (const event of tail.read()) activity = followActivity(activity, event)
+    task ??= taskOf(space, run)
     return { run, task, activity }
   }
 }
@@ -53,6 +51,13 @@ export const watchRun = (space: SpacePlace, id: Run["id"]): ((run: Run) => RunVi
 export const doing = ({ run, activity }: RunView): string | undefined => {
   if (isEnded(run)) return undefined
   return activity.doing ?? (run.status === "queued" ? "queued" : "starting")
+}
+
+/** What it did last, whether or not it still works. Undefined before a sign of life. */
+export const activityDocument = (view: RunView): ActivityDocument | undefined => {
+  const { said, tool, at } = view.activity
+  const line = doing(view) ?? said
+  return line === undefined && tool === undefined ? undefined : sparse({ line, tool, at })
 }
 
 /** One line for a terminal: task, what it does now, tools, tokens, cost, time. */

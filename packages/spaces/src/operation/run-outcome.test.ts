@@ -42,8 +42,8 @@ test.each([
     { status: "cancelled", exitCode: 143 },
   ],
 ] as const)("%s", (_, verdict, stopper, expected) => {
-  const outcome = outcomeOf({ verdict, used: USAGE, stopper, attempts: 2 })
-  expect(outcome).toMatchObject({ ...expected, ...USAGE, attempts: 2 })
+  const outcome = outcomeOf({ verdict, used: USAGE, stopper })
+  expect(outcome).toMatchObject({ ...expected, ...USAGE })
 })
 
 test("what attempts cost is added up, and unknown stays unknown", () => {

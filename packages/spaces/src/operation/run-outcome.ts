@@ -10,22 +10,20 @@ export const outcomeOf = (settled: {
   /** By all attempts. */
   readonly used: Usage | undefined
   readonly stopper: Pick<Stopper, "reason" | "exitCode">
-  readonly attempts: number
 }): Outcome => {
-  const { verdict, stopper, attempts } = settled
+  const { verdict, stopper } = settled
   const usage = { ...settled.used, sessionUsage: verdict.sessionUsage }
   // Stopped after it had succeeded is a success; anything else that was stopped was stopped.
-  if (verdict.status === "succeeded") return { status: "succeeded", exitCode: 0, attempts, ...usage }
-  if (stopper.reason() !== undefined) return { ...stopped(stopper), attempts, ...usage }
+  if (verdict.status === "succeeded") return { status: "succeeded", exitCode: 0, ...usage }
+  if (stopper.reason() !== undefined) return { ...stopped(stopper), ...usage }
   // Somebody else ended the harness by a signal.
   if (verdict.status === "cancelled")
-    return { status: "cancelled", exitCode: 143, error: "cancelled", attempts, ...usage }
+    return { status: "cancelled", exitCode: 143, error: "cancelled", ...usage }
   return {
     status: "failed",
     exitCode: verdict.failure?.class === "invalid_launch" ? 2 : 1,
     error: verdict.failure?.class ?? "unclassified",
     message: verdict.failure?.message,
-    attempts,
     ...usage,
   }
 }

@@ -2,10 +2,17 @@
  * Everything a worker needs to carry out a run: decided by whoever spawned it, carried out here or, in the background, by
  * a process of its own that gets it as one JSON document on its stdin.
  */
-import { Failure, type ChatId, type HarnessSessionId, type RunId, type SpaceId } from "@meridian/protocol"
+import {
+  type ChatId,
+  Failure,
+  type HarnessSessionId,
+  isJsonObject,
+  type RunId,
+  type SpaceId,
+} from "@meridian/protocol"
 
 import { asSpaceId } from "../domain/identifier.ts"
-import { decodeJson, isFields, text } from "../domain/json-line.ts"
+import { decodeJson, text } from "../domain/json-line.ts"
 import type { HarnessId, LaunchRequest } from "../port/harness.ts"
 
 export interface RunPlan {
@@ -16,6 +23,10 @@ export interface RunPlan {
   readonly agent?: { readonly name: string; readonly path: string } | undefined
   readonly skills: readonly { readonly name: string; readonly path: string }[]
   readonly prompt: string
+  /** The words of whoever asked; the prompt wraps them. */
+  readonly task: string
+  /** Of the run whose conversation it goes on with. */
+  readonly firstTask?: string | undefined
   readonly cwd: string
   readonly session:
     | { readonly kind: "new" }
@@ -49,7 +60,11 @@ export const encodeRunPlan = (plan: RunPlan): string => JSON.stringify(plan)
 
 export const decodeRunPlan = (content: string): RunPlan => {
   const fields = decodeJson(content)
-  if (!isFields(fields) || asSpaceId(text(fields, "space")) === undefined || !isFields(fields["policy"]))
+  if (
+    !isJsonObject(fields) ||
+    asSpaceId(text(fields, "space")) === undefined ||
+    !isJsonObject(fields["policy"])
+  )
     throw new Failure("BACKGROUND_LAUNCH_FAILED", { reason: "the worker was given no plan" })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by encodeRunPlan of this same program a moment ago
   return fields as unknown as RunPlan

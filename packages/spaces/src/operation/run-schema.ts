@@ -1,9 +1,21 @@
-import { RUN_STATUSES } from "../domain/run.ts"
 /** How a run is told, by every operation that tells of one: absent values are left out; of the prompt, one line. */
+import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, objectOf, oneOf, type TypeOf } from "@meridian/protocol"
+
+import { RUN_STATUSES, WAITING_FOR } from "../domain/run-status.ts"
 import { FILE_TIERS, PERMISSION_TIERS } from "../domain/tier.ts"
 import { HARNESS_IDS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
-import { BOOLEAN, INTEGER, listOf, NUMBER, objectOf, oneOf, STRING, type DocumentOf } from "./schema.ts"
+
+/** One launch of a harness. `why`: how it ended, in a word. */
+export const ATTEMPT_DOCUMENT = objectOf(
+  { harness: STRING, began: STRING },
+  { session: STRING, ended: STRING, why: STRING, message: STRING, cost_usd: NUMBER },
+)
+export type AttemptDocument = TypeOf<typeof ATTEMPT_DOCUMENT>
+
+/** What a run did last: a line of it, its last call, and when. */
+export const ACTIVITY_DOCUMENT = objectOf({}, { line: STRING, tool: STRING, at: STRING })
+export type ActivityDocument = TypeOf<typeof ACTIVITY_DOCUMENT>
 
 export const RUN_DOCUMENT = objectOf(
   { run_id: STRING, space_id: STRING, status: oneOf(...RUN_STATUSES), model: STRING, harness: STRING },
@@ -17,13 +29,15 @@ export const RUN_DOCUMENT = objectOf(
     cwd: STRING,
     harness_session_id: STRING,
     task: STRING,
-    activity: STRING,
+    activity: ACTIVITY_DOCUMENT,
+    waiting_for: oneOf(...WAITING_FOR),
+    waiting_until: STRING,
     elapsed_secs: NUMBER,
     started_at: STRING,
     finished_at: STRING,
     duration_secs: NUMBER,
     exit_code: INTEGER,
-    attempts: INTEGER,
+    attempts: listOf(ATTEMPT_DOCUMENT),
     failure_reason: STRING,
     message: STRING,
     input_tokens: INTEGER,
@@ -36,7 +50,7 @@ export const RUN_DOCUMENT = objectOf(
     files_touched: listOf(STRING),
   },
 )
-export type RunDocument = DocumentOf<typeof RUN_DOCUMENT>
+export type RunDocument = TypeOf<typeof RUN_DOCUMENT>
 
 /** A run that was spawned, or (a dry run) would have been. */
 export const SPAWN_DOCUMENT = objectOf(
@@ -56,7 +70,9 @@ export const SPAWN_DOCUMENT = objectOf(
     finished_at: STRING,
     duration_secs: NUMBER,
     exit_code: INTEGER,
-    attempts: INTEGER,
+    attempts: listOf(ATTEMPT_DOCUMENT),
+    waiting_for: oneOf(...WAITING_FOR),
+    waiting_until: STRING,
     failure_reason: STRING,
     message: STRING,
     input_tokens: INTEGER,
@@ -70,13 +86,20 @@ export const SPAWN_DOCUMENT = objectOf(
     cli_command: listOf(STRING),
   },
 )
-export type SpawnDocument = DocumentOf<typeof SPAWN_DOCUMENT>
+export type SpawnDocument = TypeOf<typeof SPAWN_DOCUMENT>
 
 export const HARNESS_FIELD = {
   type: "string",
   description: "Harness to use, whatever the model's name says; direct is Meridian's own engine.",
   choices: HARNESS_IDS,
   value: "HARNESS",
+} as const satisfies Field
+
+export const TASK_FIELD = {
+  type: "string",
+  description:
+    "What it is all about, in your words: pinned after every compaction instead of the first prompt.",
+  value: "TEXT",
 } as const satisfies Field
 
 export const RUN_FIELD = {

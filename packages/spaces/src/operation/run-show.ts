@@ -1,7 +1,8 @@
+import { taskLine } from "../domain/task.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { implement } from "./operation.ts"
 import { dollars, filesTouched, modelName, runDocument, seconds, sparse } from "./run-document.ts"
-import { doing, elapsedSecs, watchRun } from "./run-look.ts"
+import { activityDocument, elapsedSecs, watchRun } from "./run-look.ts"
 import type { RunDocument } from "./run-schema.ts"
 import { RUN_FILES, RUN_SHOW } from "./run.meta.ts"
 import { openState } from "./state.ts"
@@ -14,8 +15,9 @@ export const runShow = implement(RUN_SHOW, {
     const view = watchRun(space, run.id)(run)
     return sparse({
       ...runDocument(space, run, { report: input.report, files: input.includeFiles, summary: true }),
-      ...(view.task === "" ? {} : { task: view.task }),
-      activity: doing(view),
+      // The words themselves, as far as they are on record; text shows their first line.
+      task: run.task ?? (view.task === "" ? undefined : view.task),
+      activity: activityDocument(view),
       elapsed_secs: elapsedSecs(run, world.clock.now()),
     })
   },
@@ -39,8 +41,8 @@ const describe = (run: RunDocument): string => {
   const lines: readonly (readonly [string, string | undefined])[] = [
     ["Run", run.run_id],
     ["Status", `${run.status}${exit}`],
-    ["Task", run.task],
-    ["Activity", run.activity],
+    ["Task", run.task === undefined ? undefined : taskLine(run.task)],
+    ["Activity", run.exit_code === undefined ? run.activity?.line : undefined],
     ["Model", run.model === "" ? modelName(run.model, run.harness) : `${run.model} (${run.harness})`],
     ["Agent", run.agent],
     ["Skills", run.skills?.join(", ")],
@@ -49,7 +51,7 @@ const describe = (run: RunDocument): string => {
     ["Space", run.space_id],
     ["Chat", run.chat_id],
     ["Continues", run.continued_from],
-    ["Attempts", run.attempts === undefined ? undefined : String(run.attempts)],
+    ["Attempts", attemptsLine(run)],
     ["Failure", failure === "" ? undefined : failure],
     ["Tokens", tokens],
     ["Cost", run.cost_usd === undefined ? undefined : dollars(run.cost_usd, 4)],
@@ -59,6 +61,12 @@ const describe = (run: RunDocument): string => {
   ]
   return lines.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}`])).join("\n")
 }
+
+/** One attempt says nothing that the rest does not. */
+const attemptsLine = ({ attempts = [] }: RunDocument): string | undefined =>
+  attempts.length < 2
+    ? undefined
+    : `${attempts.length} (${attempts.map(({ harness, why = "running" }) => `${harness} ${why}`).join(", ")})`
 
 const tokenLine = (run: RunDocument): string => {
   const cached =

@@ -5,6 +5,8 @@ import { Failure, type SpaceId } from "@meridian/protocol"
 import { renderWarning, warning } from "../domain/warning.ts"
 import { spacePlace } from "../store/place.ts"
 import { createSpace, findSpace } from "../store/space-store.ts"
+import { carryOut } from "./carry-out.ts"
+import { checkRun, dryRun, requireDepth } from "./check-run.ts"
 import { readConfig } from "./config.ts"
 import { runWorker } from "./launch-worker.ts"
 import { implement } from "./operation.ts"
@@ -15,7 +17,6 @@ import type { SpawnDocument } from "./run-schema.ts"
 import { RUN_SPAWN, RUN_WORKER } from "./run.meta.ts"
 import { shellLine } from "./shell-words.ts"
 import { givenSpace } from "./space-context.ts"
-import { carryOut, checkRun, dryRun, requireDepth } from "./spawn-run.ts"
 import { openState } from "./state.ts"
 
 export const runSpawn = implement(RUN_SPAWN, {
@@ -52,6 +53,7 @@ export const runSpawn = implement(RUN_SPAWN, {
         space: space?.id,
         cwd: input.cwd === undefined ? state.place.project : resolve(world.cwd, input.cwd),
         session: { kind: "new" },
+        task: input.task,
         timeoutSecs: input.timeoutSecs,
         background: input.background,
         params: input.args,

@@ -1,4 +1,6 @@
-import { RUN_STATUSES } from "../domain/run.ts"
+import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, mapOf, objectOf, oneOf } from "@meridian/protocol"
+
+import { RUN_STATUSES } from "../domain/run-status.ts"
 import { defineMeta } from "./operation.ts"
 import {
   HARNESS_FIELD,
@@ -8,9 +10,9 @@ import {
   RUN_DOCUMENT,
   RUN_FIELD,
   SPAWN_DOCUMENT,
+  TASK_FIELD,
   TIMEOUT_FIELD,
 } from "./run-schema.ts"
-import { BOOLEAN, INTEGER, listOf, mapOf, NUMBER, objectOf, oneOf, STRING } from "./schema.ts"
 import { SPACE_FIELD } from "./space-context.ts"
 
 const PROMPT_FIELD = {
@@ -44,6 +46,7 @@ export const RUN_SPAWN = defineMeta({
   format: "text",
   fields: {
     prompt: PROMPT_FIELD,
+    task: TASK_FIELD,
     model: MODEL_FIELD,
     harness: HARNESS_FIELD,
     agent: { type: "string", description: "Agent profile.", short: "a", value: "NAME" },

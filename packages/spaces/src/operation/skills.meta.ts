@@ -1,5 +1,6 @@
+import { STRING, listOf, objectOf } from "@meridian/protocol"
+
 import { defineMeta } from "./operation.ts"
-import { listOf, objectOf, STRING } from "./schema.ts"
 import { SPACE_FIELD } from "./space-context.ts"
 
 export const SKILLS_LIST = defineMeta({

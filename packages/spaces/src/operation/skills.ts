@@ -1,7 +1,6 @@
 /** `meridian skills list|show`: a scan of the search paths every time. */
-import { Failure } from "@meridian/protocol"
+import { Failure, nearest } from "@meridian/protocol"
 
-import { nearest } from "../domain/nearest.ts"
 import type { Skill } from "../domain/skill-file.ts"
 import { openPlace } from "../store/place.ts"
 import { listSkills } from "../store/profiles.ts"

@@ -1,3 +1,5 @@
+import { oneLine } from "@meridian/protocol"
+
 import { newestPerChat } from "../domain/chat.ts"
 import { byNumber } from "../domain/identifier.ts"
 import { spaceTitle } from "../domain/space.ts"
@@ -7,6 +9,7 @@ import { readRuns } from "../store/run-store.ts"
 import { findSpace } from "../store/space-store.ts"
 import { implement } from "./operation.ts"
 import { sparse } from "./run-document.ts"
+import { taskOf } from "./run-look.ts"
 import { SPACE_SHOW } from "./space.meta.ts"
 import { openState } from "./state.ts"
 import { columns } from "./text-table.ts"
@@ -20,6 +23,7 @@ export const spaceShow = implement(SPACE_SHOW, {
       byNumber(left.chatId, right.chatId),
     )
     const live = await liveChats(place, chats)
+    const runs = readRuns(place, state.onDamage)
     return sparse({
       space_id: space.id,
       status: space.status,
@@ -45,7 +49,10 @@ export const spaceShow = implement(SPACE_SHOW, {
               : `meridian start --space ${space.id} --continue ${chat.chatId}`,
         }),
       ),
-      run_ids: readRuns(place, state.onDamage).map((run) => run.id),
+      run_ids: runs.map((run) => run.id),
+      runs: runs.map((run) =>
+        sparse({ run_id: run.id, status: run.status, task: taskOf(place, run) || undefined }),
+      ),
     })
   },
   text: (space) => {
@@ -66,9 +73,18 @@ export const spaceShow = implement(SPACE_SHOW, {
       `Started: ${space.started_at}`,
       ...(space.finished_at === undefined ? [] : [`Finished: ${space.finished_at}`]),
       `Files: ${space.fs_path}`,
-      `Runs: ${space.run_ids.length === 0 ? "-" : space.run_ids.join(", ")}`,
+      `Runs:${space.runs.length === 0 ? " -" : ""}`,
+      ...(space.runs.length === 0
+        ? []
+        : [
+            columns(
+              space.runs.map((run) => [run.run_id, run.status, oneLine(run.task ?? "", TASK_CHARACTERS)]),
+            ),
+          ]),
       `Chats:${rows.length === 0 ? " -" : ""}`,
       ...(rows.length === 0 ? [] : [columns(rows)]),
     ].join("\n")
   },
 })
+
+const TASK_CHARACTERS = 60

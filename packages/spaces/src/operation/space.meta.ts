@@ -1,5 +1,7 @@
+import { BOOLEAN, INTEGER, STRING, listOf, objectOf, oneOf } from "@meridian/protocol"
+
+import { RUN_STATUSES } from "../domain/run-status.ts"
 import { defineMeta } from "./operation.ts"
-import { BOOLEAN, INTEGER, listOf, objectOf, oneOf, STRING } from "./schema.ts"
 
 const SPACE_ARGUMENT = {
   type: "string",
@@ -53,6 +55,7 @@ export const SPACE_SHOW = defineMeta({
         ),
       ),
       run_ids: listOf(STRING),
+      runs: listOf(objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES) }, { task: STRING })),
     },
     { name: STRING, finished_at: STRING },
   ),

@@ -1,7 +1,8 @@
+import { BOOLEAN, INTEGER, STRING, listOf, objectOf } from "@meridian/protocol"
+
 import { knownFlags } from "../harness/flags.ts"
 import { defineMeta } from "./operation.ts"
-import { HARNESS_FIELD, PERMISSION_FIELD } from "./run-schema.ts"
-import { BOOLEAN, INTEGER, listOf, objectOf, STRING } from "./schema.ts"
+import { HARNESS_FIELD, PERMISSION_FIELD, TASK_FIELD } from "./run-schema.ts"
 
 const FIELDS = {
   new: { type: "boolean", description: "Make a new space." },
@@ -35,6 +36,7 @@ const FIELDS = {
     value: "NAME",
   },
   prompt: { type: "string", description: "First message.", short: "p", value: "TEXT" },
+  task: TASK_FIELD,
   permission: PERMISSION_FIELD,
   cwd: {
     type: "string",

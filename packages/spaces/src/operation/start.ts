@@ -7,6 +7,7 @@ import { Failure, harnessSessionId } from "@meridian/protocol"
 import type { Config } from "../domain/config-option.ts"
 import { LIMIT } from "../domain/limit.ts"
 import type { Space } from "../domain/space.ts"
+import { declaredTask } from "../domain/task.ts"
 import { asTier, type PermissionTier } from "../domain/tier.ts"
 import { fitParams, mergeParams } from "../harness/params.ts"
 import type { Harness, LaunchPlan, LaunchRequest } from "../port/harness.ts"
@@ -16,12 +17,13 @@ import { spacePlace } from "../store/place.ts"
 import { changeSpace, createSpace, findSpace, keepGitignore } from "../store/space-store.ts"
 import { lastActiveSpace } from "./active-space.ts"
 import { believeRecord } from "./believe-record.ts"
+import { binaryOf } from "./check-run.ts"
 import { readConfig } from "./config.ts"
 import { resolveContinuation, type Continuation } from "./continuation.ts"
-import { converse } from "./converse.ts"
 import { requireEngineModel } from "./engine-models.ts"
 import type { InputOf } from "./field.ts"
 import { requireLaunchable } from "./find-binary.ts"
+import { launchOnTerminal } from "./launch-on-terminal.ts"
 import { launchEnvironment } from "./launcher.ts"
 import { implement, type Passthrough } from "./operation.ts"
 import { parentTier } from "./parent.ts"
@@ -29,7 +31,6 @@ import { prepare, type Prepared } from "./prepare.ts"
 import { sparse } from "./run-document.ts"
 import { openSeal } from "./seal.ts"
 import { shellLine } from "./shell-words.ts"
-import { binaryOf } from "./spawn-run.ts"
 import { START } from "./start.meta.ts"
 import { harnessesOf, openState, ownMark, type State } from "./state.ts"
 import { sweepSpace } from "./sweep.ts"
@@ -100,13 +101,14 @@ export const start = implement(START, {
         permission: askedPermission(input, continuation, prepared),
         tier: prepared.permission,
         cwd: plan.cwd,
+        task: declaredTask(input.task) ?? continuation?.record.task,
         startedAt: state.now(),
         holder: ownMark(),
       },
       seal,
     )
     const tier = prepared.permission
-    const ended = await converse({ harness, plan, tier, chat, place, state, world, config })
+    const ended = await launchOnTerminal({ harness, plan, tier, chat, place, state, world, config })
     return sparse({
       space_id: space.id,
       chat_id: chat.chatId,

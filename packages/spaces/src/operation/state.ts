@@ -2,13 +2,13 @@
 import type { ProcessMark } from "../domain/process-mark.ts"
 import { HARNESSES, type HarnessEntry } from "../harness/registry.ts"
 import type { OnDamage } from "../store/journal.ts"
-import { openPlace, type Place } from "../store/place.ts"
+import { openPlace, type StatePlace } from "../store/place.ts"
 import { markOf } from "../store/process-table.ts"
 import type { Repair } from "../store/run-liveness.ts"
 import type { World } from "./world.ts"
 
 export interface State extends Repair {
-  readonly place: Place
+  readonly place: StatePlace
   readonly onDamage: OnDamage
 }
 

@@ -1,5 +1,5 @@
 /** Why a run is ended early: a signal, a cancelled call, or its time is up. The first reason stands. */
-import type { StopSource } from "./run-attempt.ts"
+import type { StopSource } from "./harness-process.ts"
 import { Interrupted, type World } from "./world.ts"
 
 export interface Stopper extends StopSource {

@@ -4,14 +4,14 @@
 import type { Claim } from "../domain/claim.ts"
 import type { TrustEntry } from "../domain/trust.ts"
 import { loadConfig, type LoadedConfig } from "../store/config-file.ts"
-import { openPlace, type Place } from "../store/place.ts"
+import { openPlace, type StatePlace } from "../store/place.ts"
 import { databaseIn, judgeDatabase, markOfFile } from "./database-trust.ts"
 import { agentClaims, hookClaims } from "./folder-claims.ts"
 import { folderOf, trustOf } from "./folder-trust.ts"
 import type { World } from "./world.ts"
 
 export interface Survey {
-  readonly place: Place
+  readonly place: StatePlace
   readonly entry: TrustEntry | undefined
   readonly loaded: LoadedConfig
   /** All of it, trusted or not. */
@@ -46,7 +46,7 @@ export const surveyFolder = async (world: SurveyWorld): Promise<Survey> => {
 }
 
 /** A database that is not this user's own, and in which something waits to be done. */
-const databaseClaim = async ({ root }: Place, world: SurveyWorld): Promise<readonly Claim[]> => {
+const databaseClaim = async ({ root }: StatePlace, world: SurveyWorld): Promise<readonly Claim[]> => {
   const file = databaseIn(root)
   if (judgeDatabase(file, world) !== "foreign") return []
   const shown = await world.pendingWork?.(file)

@@ -1,7 +1,8 @@
+import { BOOLEAN, STRING, described, listOf, objectOf, oneOf } from "@meridian/protocol"
+
 import { CLAIM_KINDS } from "../domain/claim.ts"
 import { FILE_TIERS } from "../domain/tier.ts"
 import { defineMeta } from "./operation.ts"
-import { BOOLEAN, described, listOf, objectOf, oneOf, STRING } from "./schema.ts"
 
 const FOLDER_ARGUMENT = {
   type: "string",

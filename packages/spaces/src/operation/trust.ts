@@ -15,7 +15,7 @@ import {
   type TrustBook,
   type TrustEntry,
 } from "../domain/trust.ts"
-import { openPlace, type Place } from "../store/place.ts"
+import { openPlace, type StatePlace } from "../store/place.ts"
 import { changeTrustBook, readTrustBook } from "../store/trust-store.ts"
 import { trustFile } from "../store/user-place.ts"
 import { databaseIn, markOfFile } from "./database-trust.ts"
@@ -148,7 +148,7 @@ const inFolder = <Given extends Pick<World, "env" | "cwd">>(
   }
 }
 
-const placeIn = ({ env, cwd }: Pick<World, "env" | "cwd">): Place => openPlace(env, cwd)
+const placeIn = ({ env, cwd }: Pick<World, "env" | "cwd">): StatePlace => openPlace(env, cwd)
 
 const isGone = (directory: string | undefined, { cwd }: Pick<World, "cwd">): boolean =>
   directory !== undefined &&

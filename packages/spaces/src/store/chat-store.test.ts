@@ -10,12 +10,12 @@ import type { ChatStart } from "../domain/chat.ts"
 import { findChat } from "../domain/chat.ts"
 import { decodeLine } from "../domain/json-line.ts"
 import { liveChats, readChats, startChat, stopChat, stopDeadChats, updateChat } from "./chat-store.ts"
-import { chatLock, openPlace, spacePlace, type Place, type SpacePlace } from "./place.ts"
+import { chatLock, openPlace, spacePlace, type StatePlace, type SpacePlace } from "./place.ts"
 import { changeSpace, createSpace } from "./space-store.ts"
 
 const NOW = "2026-03-01T00:00:00.000Z"
 let project: string
-let place: Place
+let place: StatePlace
 let space: SpacePlace
 beforeEach(async () => {
   project = mkdtempSync(join(tmpdir(), "chat-"))

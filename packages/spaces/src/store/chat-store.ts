@@ -3,11 +3,10 @@ import { mkdirSync } from "node:fs"
 
 import { Failure, type ChatId } from "@meridian/protocol"
 
+import { encodeChatStop, encodeChatUpdate } from "../domain/chat-record.ts"
 import {
   decodeChatEvent,
   encodeChatStart,
-  encodeChatStop,
-  encodeChatUpdate,
   newestPerChat,
   replayChats,
   type ChatRecord,
@@ -21,7 +20,7 @@ import { lockHolders } from "./lock-holders.ts"
 import { probeLocks } from "./lock-probe.ts"
 import { acquireLock, withLock, type HeldLock } from "./lock.ts"
 import { keepPrivate } from "./open-file.ts"
-import { chatLock, type Place, type SpacePlace } from "./place.ts"
+import { chatLock, type StatePlace, type SpacePlace } from "./place.ts"
 import { isAlive } from "./process-table.ts"
 import { directoryNames, findSpace } from "./space-store.ts"
 
@@ -35,14 +34,16 @@ export type Seal = (chat: ChatId, start: Pick<ChatStart, "harness" | "params" | 
 
 /** Oldest first. */
 export const readChats = (space: SpacePlace, onDamage: OnDamage): readonly ChatRecord[] =>
-  replayChats(readEvents(space.chatsLog, onDamage).flatMap((fields) => decodeChatEvent(fields) ?? []))
+  replayChats(
+    readEvents(space.chatsLog, onDamage).flatMap((fields) => decodeChatEvent(fields, space.chatsLog) ?? []),
+  )
 
 /**
  * Takes the lock of the chat, then says in the log that it started: whoever reads the start finds the lock held. Without
  * a `chatId` it is a new chat. A space that was closed meanwhile takes no chat.
  */
 export const startChat = (
-  place: Place,
+  place: StatePlace,
   space: SpacePlace,
   start: Omit<ChatStart, "chatId" | "seal"> & { readonly chatId?: ChatId | undefined },
   seal?: Seal,
@@ -77,11 +78,13 @@ export const abandonedBy = (
 }
 
 export const updateChat = (space: SpacePlace, chat: ChatId, harnessSessionId: string): Promise<void> =>
-  withLock(space.chatsLock, () => appendEvents(space.chatsLog, [encodeChatUpdate(chat, harnessSessionId)]))
+  withLock(space.chatsLock, () =>
+    appendEvents(space.chatsLog, [encodeChatUpdate({ event: "update", chatId: chat, harnessSessionId })]),
+  )
 
 export const stopChat = (space: SpacePlace, open: OpenChat, now: string): Promise<void> =>
   withLock(space.chatsLock, () => {
-    appendEvents(space.chatsLog, [encodeChatStop(open.chatId, now)])
+    appendEvents(space.chatsLog, [encodeChatStop({ event: "stop", chatId: open.chatId, stoppedAt: now })])
     open.lock.release({ remove: true })
   })
 
@@ -127,7 +130,9 @@ export const stopDeadChats = async (
       if (lock === undefined) continue
       const record = now.find((candidate) => candidate.chatId === chat)
       if (record !== undefined && record.stoppedAt === undefined) {
-        appendEvents(space.chatsLog, [encodeChatStop(chat, options.now)])
+        appendEvents(space.chatsLog, [
+          encodeChatStop({ event: "stop", chatId: chat, stoppedAt: options.now }),
+        ])
         stopped.push(chat)
       }
       if (leftBehind.includes(chat)) removed += 1
@@ -141,7 +146,7 @@ export const stopDeadChats = async (
 export const lastChatStart = (space: SpacePlace, onDamage: OnDamage): string | undefined => {
   let startedAt: string | undefined
   const each = (fields: Fields): boolean => {
-    const event = decodeChatEvent(fields)
+    const event = decodeChatEvent(fields, space.chatsLog)
     if (event?.event === "start") startedAt = event.startedAt
     return startedAt !== undefined
   }
@@ -150,6 +155,8 @@ export const lastChatStart = (space: SpacePlace, onDamage: OnDamage): string | u
 }
 
 const knownChats = (space: SpacePlace): readonly string[] => [
-  ...readEvents(space.chatsLog, () => undefined).flatMap((fields) => decodeChatEvent(fields)?.chatId ?? []),
+  ...readEvents(space.chatsLog, () => undefined).flatMap(
+    (fields) => decodeChatEvent(fields, space.chatsLog)?.chatId ?? [],
+  ),
   ...directoryNames(space.chats).map((name) => name.replace(/\.lock$/, "")),
 ]

@@ -34,7 +34,7 @@ import { warning, type Warning } from "../domain/warning.ts"
 import { userConfigFile } from "./user-place.ts"
 
 export interface ConfigRequest {
-  /** `Place.root`: where `config.toml` is. */
+  /** `StatePlace.root`: where `config.toml` is. */
   readonly root: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>

@@ -3,12 +3,12 @@ import { closeSync, mkdirSync, writeSync } from "node:fs"
 
 import { readDocument } from "./document.ts"
 import { openForAppending } from "./open-file.ts"
-import type { Place } from "./place.ts"
+import type { StatePlace } from "./place.ts"
 
 const CARVE_OUT = [".spaces/**", "!.spaces/*/", "!.spaces/*/fs/", "!.spaces/*/fs/**"] as const
 
 /** Adds the lines that are missing, once, behind what the file says already. Hold the lock of the spaces. */
-export const ensureGitignore = (place: Place): void => {
+export const ensureGitignore = (place: StatePlace): void => {
   const content = readDocument(place.gitignore) ?? ""
   const present = new Set(content.split(/\r?\n/).map((line) => line.trim()))
   const missing = CARVE_OUT.filter((line) => !present.has(line))

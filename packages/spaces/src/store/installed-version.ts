@@ -1,11 +1,13 @@
+import { realpathSync, statSync } from "node:fs"
+import { basename, dirname, join, resolve } from "node:path"
+
 /**
  * The version of a program, from how it was installed: nothing is started for it, so it costs a few file reads and cannot
  * hang. Undefined where that would be a guess.
  */
-import { realpathSync, statSync } from "node:fs"
-import { basename, dirname, join, resolve } from "node:path"
+import { isJsonObject, type JsonObject } from "@meridian/protocol"
 
-import { decodeJson, isFields, text } from "../domain/json-line.ts"
+import { decodeJson, text } from "../domain/json-line.ts"
 import { readDocument } from "./document.ts"
 
 /** Never throws. */
@@ -33,16 +35,16 @@ const packagedVersion = (program: string): string | undefined => {
   return undefined
 }
 
-type Manifest = Readonly<Record<string, unknown>>
+type Manifest = JsonObject
 
 const readManifest = (path: string): Manifest => {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return {}
   const fields = decodeJson(readDocument(path) ?? "")
-  return isFields(fields) ? fields : {}
+  return isJsonObject(fields) ? fields : {}
 }
 
 const binsOf = ({ bin }: Manifest): readonly string[] =>
-  (isFields(bin) ? Object.values(bin) : [bin]).filter((path) => typeof path === "string")
+  (isJsonObject(bin) ? Object.values(bin) : [bin]).filter((path) => typeof path === "string")
 
 /** `…/versions/2.1.325` (Claude's own installer), `…/Cellar/codex/0.166.0/bin/codex` (Homebrew). */
 const versionInPath = (path: string): string | undefined =>

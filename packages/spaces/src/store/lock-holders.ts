@@ -25,40 +25,42 @@ export const lockHolders = (path: string): readonly LockHolder[] => {
 }
 
 const holdersOnLinux = (path: string): readonly number[] => {
-  const file = attempt(() => realpathSync(path))
-  const pids = attempt(() => readdirSync("/proc"))?.flatMap((name) =>
+  const file = orUndefined(() => realpathSync(path))
+  const pids = orUndefined(() => readdirSync("/proc"))?.flatMap((name) =>
     /^\d+$/.test(name) ? [Number(name)] : [],
   )
   if (file === undefined || pids === undefined) return []
   return pids.filter((pid) => {
     const folder = `/proc/${pid}/fd`
     // Those of other users are not ours to look at, and cannot hold it.
-    const open = attempt(() => readdirSync(folder)) ?? []
-    return open.some((descriptor) => attempt(() => readlinkSync(`${folder}/${descriptor}`)) === file)
+    const open = orUndefined(() => readdirSync(folder)) ?? []
+    return open.some((descriptor) => orUndefined(() => readlinkSync(`${folder}/${descriptor}`)) === file)
   })
 }
 
 const holdersByLsof = (path: string): readonly number[] => {
-  const told = attempt(() =>
+  const told = orUndefined(() =>
     execFileSync("lsof", ["-t", "--", path], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
   )
   return (told ?? "").split("\n").flatMap((line) => (/^\d+$/.test(line) ? [Number(line)] : []))
 }
 
 const parentOf = (pid: number): number => {
-  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"))
+  const stat = orUndefined(() => readFileSync(`/proc/${pid}/stat`, "latin1"))
   if (stat !== undefined) return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
-  return Number(attempt(() => execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" })))
+  return Number(
+    orUndefined(() => execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" })),
+  )
 }
 
 /** An interpreter says little: its script is the program. */
 const nameOf = (pid: number): string => {
-  const words = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0"))
+  const words = orUndefined(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0"))
   const line =
     words ??
-    (attempt(() => execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" })) ?? "").split(
-      " ",
-    )
+    (
+      orUndefined(() => execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" })) ?? ""
+    ).split(" ")
   const [program = "", script = ""] = line
   const own = basename(program.trim())
   return INTERPRETERS.test(own) && script !== "" && !script.startsWith("-") ? basename(script) : own
@@ -66,7 +68,7 @@ const nameOf = (pid: number): string => {
 
 const INTERPRETERS = /^(node|bun|deno|python[\d.]*|sh|bash|perl|ruby)$/
 
-const attempt = <T>(act: () => T): T | undefined => {
+const orUndefined = <T>(act: () => T): T | undefined => {
   try {
     return act()
   } catch {

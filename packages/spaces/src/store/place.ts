@@ -15,7 +15,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path"
 
 import { Failure, type ChatId, type RunId, type SpaceId } from "@meridian/protocol"
 
-export interface Place {
+export interface StatePlace {
   /** The project the state belongs to: where a harness starts. */
   readonly project: string
   /** `.meridian`, or what MERIDIAN_STATE_ROOT names. */
@@ -42,6 +42,7 @@ export interface SpacePlace {
 export interface RunPlace {
   readonly directory: string
   readonly lock: string
+  readonly task: string
   readonly prompt: string
   readonly params: string
   readonly events: string
@@ -53,7 +54,7 @@ export interface RunPlace {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Throws STATE_FOREIGN for state that belongs to another user, also that of a folder above. */
-export const openPlace = (env: Environment, cwd: string): Place => {
+export const openPlace = (env: Environment, cwd: string): StatePlace => {
   const project = findProject(env, cwd)
   const told = env["MERIDIAN_STATE_ROOT"] ?? ""
   const root =
@@ -63,7 +64,7 @@ export const openPlace = (env: Environment, cwd: string): Place => {
   return { project, root, gitignore: join(root, ".gitignore"), spaces, spacesLock: join(spaces, ".lock") }
 }
 
-export const spacePlace = (place: Pick<Place, "spaces">, id: SpaceId): SpacePlace =>
+export const spacePlace = (place: Pick<StatePlace, "spaces">, id: SpaceId): SpacePlace =>
   spacePlaceIn(join(place.spaces, id), id)
 
 /** The same, for a space that is still being made under another name. */
@@ -88,6 +89,7 @@ export const runPlace = (space: SpacePlace, run: RunId): RunPlace => {
   return {
     directory,
     lock: join(directory, "run.lock"),
+    task: join(directory, "task.md"),
     prompt: join(directory, "prompt.md"),
     params: join(directory, "params.json"),
     events: join(directory, "events.jsonl"),

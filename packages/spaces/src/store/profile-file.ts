@@ -5,7 +5,7 @@
 import { basename, dirname } from "node:path"
 
 import { readWhole } from "@meridian/continuity/files"
-import { Failure } from "@meridian/protocol"
+import { Failure, isJsonObject } from "@meridian/protocol"
 
 import { readAgentProfile, type AgentProfile } from "../domain/agent-profile.ts"
 import { splitFrontMatter } from "../domain/front-matter.ts"
@@ -90,7 +90,7 @@ const parseYaml = async (path: string, source: string): Promise<Readonly<Record<
   const { parse, YAMLParseError } = await import("yaml")
   try {
     const value: unknown = parse(source, { maxAliasCount: 100, logLevel: "error", uniqueKeys: false })
-    return isFields(value) ? value : {}
+    return isJsonObject(value) ? value : {}
   } catch (error) {
     const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined
     const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)
@@ -98,6 +98,3 @@ const parseYaml = async (path: string, source: string): Promise<Readonly<Record<
     throw new Failure("PROFILE_INVALID", { path, problem }, { cause: error })
   }
 }
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

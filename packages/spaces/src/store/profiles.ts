@@ -24,7 +24,7 @@ import {
 
 export interface ProfileRequest {
   readonly project: string
-  /** `Place.root`: what `.meridian/` in a search path means. */
+  /** `StatePlace.root`: what `.meridian/` in a search path means. */
   readonly root: string
   readonly home: string | undefined
   readonly config: Config

@@ -23,7 +23,7 @@ import { replaceFile } from "./document.ts"
 import { appendEvents, readEvents, scanNewestEvents, type OnDamage } from "./journal.ts"
 import { acquireLock, withLock, type HeldLock } from "./lock.ts"
 import { keepPrivate } from "./open-file.ts"
-import { runPlace, type Place, type SpacePlace } from "./place.ts"
+import { runPlace, type StatePlace, type SpacePlace } from "./place.ts"
 import { directoryNames, findSpace } from "./space-store.ts"
 
 export interface OpenRun {
@@ -34,7 +34,7 @@ export interface OpenRun {
 
 /** Every run, in the order they started. */
 export const readRuns = (space: SpacePlace, onDamage: OnDamage): readonly Run[] =>
-  replay(readEvents(space.runsLog, onDamage))
+  replay(space, readEvents(space.runsLog, onDamage))
 
 /**
  * The newest runs in the order they started, reading the log only as far back as they reach. Of the runs that have ended
@@ -49,7 +49,7 @@ export const readNewestRuns = (
   const found: Run[] = []
   let missing = wanted.count
   const each = (fields: Fields): boolean => {
-    const event = decodeRunEvent(fields)
+    const event = decodeRunEvent(fields, space.runsLog)
     if (event === undefined) return false
     const known = later.get(event.id) ?? []
     if (event.event !== "start") {
@@ -79,7 +79,7 @@ export const readRun = (space: SpacePlace, id: RunId, onDamage: OnDamage): Run |
     },
     onDamage,
   })
-  return replay(events).find((run) => run.id === id)
+  return replay(space, events).find((run) => run.id === id)
 }
 
 /**
@@ -87,9 +87,10 @@ export const readRun = (space: SpacePlace, id: RunId, onDamage: OnDamage): Run |
  * finds the lock held and the prompt there. A space that was closed meanwhile takes no run.
  */
 export const beginRun = (
-  place: Place,
+  place: StatePlace,
   space: SpacePlace,
   options: {
+    readonly longTask?: string | undefined
     readonly prompt: string
     readonly params: Readonly<Record<string, unknown>>
     readonly start: (id: RunId, others: readonly Run[]) => RunStart
@@ -103,13 +104,15 @@ export const beginRun = (
     const files = runPlace(space, id)
     for (const folder of [place.spaces, space.directory, space.runs]) keepPrivate(folder)
     mkdirSync(files.directory, { recursive: true, mode: 0o700 })
+    // A task that the record holds whole needs no file of its own.
+    if (options.longTask !== undefined) replaceFile(files.task, options.longTask)
     replaceFile(files.prompt, options.prompt)
     replaceFile(files.params, `${JSON.stringify(options.params, undefined, 2)}\n`)
     const lock = await acquireLock(files.lock, { waitMs: LIMIT.livenessWaitMs })
     if (lock === undefined)
       throw new Failure("LOCK_TIMEOUT", { file: files.lock, seconds: LIMIT.livenessWaitMs / 1000 })
     try {
-      const start = options.start(id, replay(events))
+      const start = options.start(id, replay(space, events))
       appendEvents(space.runsLog, [encodeRunStart(start)])
       return { id, start, lock }
     } catch (error) {
@@ -171,5 +174,5 @@ export const logWatch = (space: SpacePlace): (() => boolean) => {
 
 const LOOKS_WITHOUT_NEWS = 5
 
-const replay = (events: readonly Fields[]): readonly Run[] =>
-  replayRuns(events.flatMap((fields) => decodeRunEvent(fields) ?? []))
+const replay = (space: SpacePlace, events: readonly Fields[]): readonly Run[] =>
+  replayRuns(events.flatMap((fields) => decodeRunEvent(fields, space.runsLog) ?? []))

@@ -10,7 +10,7 @@ import { readDocument, replaceFile, syncDirectory } from "./document.ts"
 import { ensureGitignore } from "./gitignore.ts"
 import { withLock } from "./lock.ts"
 import { isMissing } from "./open-file.ts"
-import { spacePlace, spacePlaceIn, type Place } from "./place.ts"
+import { spacePlace, spacePlaceIn, type StatePlace } from "./place.ts"
 
 export type FoundSpace =
   | { readonly tag: "space"; readonly id: SpaceId; readonly space: Space }
@@ -21,7 +21,7 @@ const UNBORN = ".new-"
 
 /** Everything a space has, in a directory that appears under its id only when it is whole. */
 export const createSpace = (
-  place: Place,
+  place: StatePlace,
   options: { readonly name: string | undefined; readonly now: string },
 ): Promise<Space> =>
   withLock(place.spacesLock, () => {
@@ -48,17 +48,17 @@ export const createSpace = (
   })
 
 /** `start` makes sure of it also when the space is an old one. */
-export const keepGitignore = (place: Place): Promise<void> =>
+export const keepGitignore = (place: StatePlace): Promise<void> =>
   withLock(place.spacesLock, () => ensureGitignore(place))
 
 /** By number. */
-export const listSpaces = (place: Place): readonly FoundSpace[] =>
+export const listSpaces = (place: StatePlace): readonly FoundSpace[] =>
   directoryNames(place.spaces)
     .flatMap((name) => asSpaceId(name) ?? [])
     .toSorted(byNumber)
     .map((id) => readSpace(place, id))
 
-export const readSpace = (place: Place, id: SpaceId): FoundSpace => {
+export const readSpace = (place: StatePlace, id: SpaceId): FoundSpace => {
   const content = readIfAllowed(spacePlace(place, id).document)
   if (content instanceof Failure)
     return { tag: "damaged", id, reason: `space.json: ${codeOf(content.cause) ?? "it is not a plain file"}` }
@@ -84,7 +84,7 @@ const readIfAllowed = (path: string): ReturnType<typeof readDocument> | Error =>
 }
 
 /** The space a reader named; its file must be sound. */
-export const findSpace = (place: Place, reference: string): Space => {
+export const findSpace = (place: StatePlace, reference: string): Space => {
   const id = asSpaceId(reference)
   if (id === undefined || !directoryNames(place.spaces).includes(id))
     throw new Failure("SPACE_NOT_FOUND", { space: reference })
@@ -99,7 +99,11 @@ export const findSpace = (place: Place, reference: string): Space => {
 }
 
 /** Reads, changes and replaces `space.json` in one critical section; nothing is written when it would stay the same. */
-export const changeSpace = (place: Place, id: SpaceId, change: (space: Space) => Space): Promise<Space> =>
+export const changeSpace = (
+  place: StatePlace,
+  id: SpaceId,
+  change: (space: Space) => Space,
+): Promise<Space> =>
   withLock(spacePlace(place, id).lock, () => {
     const before = findSpace(place, id)
     const after = change(before)

@@ -26,7 +26,9 @@ export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id
         {run.task === undefined ? null : <p>{run.task}</p>}
         <div class="session-facts">
           <Status status={run.status} />
-          {run.activity === undefined ? null : <span>{run.activity}</span>}
+          {run.activity?.line === undefined || run.exitCode !== undefined ? null : (
+            <span>{run.activity.line}</span>
+          )}
           <a href={fragmentOf({ place: "space", id: spaceID })}>space {spaceID}</a>
           {run.parentRunId === undefined ? null : (
             <a href={fragmentOf({ place: "run", spaceID, id: run.parentRunId })}>

@@ -1,0 +1,116 @@
+/**
+ * `sessions.jsonl`, one event a line, each with its version in `v` (still 1):
+ *
+ *   start   a harness was launched for a chat: everything that was resolved (harness, model, agent and skills with their
+ *           paths, parameters passed on, working directory). A chat that is continued starts again under the same id.
+ *   update  the harness's own session id became known
+ *   stop    the harness ended
+ */
+import {
+  CHAT_ID,
+  COUNT,
+  listOf,
+  objectOf,
+  oneOf,
+  RUN_ID,
+  STRING,
+  wordAt,
+  type TypeOf,
+} from "@meridian/protocol"
+
+import { asChatId, asRunId } from "./identifier.ts"
+import { number, text, texts, type Fields } from "./json-line.ts"
+import { recordDecoder, recordEncoder, type RecordOf, type WrittenRecord } from "./record.ts"
+import { FORMER_CHAT_KEY } from "./run-record.ts"
+
+const VERSION = 1
+
+const START = objectOf(
+  {
+    event: oneOf("start"),
+    chatId: CHAT_ID,
+    harness: STRING,
+    /** Empty until the harness has told it. */
+    harnessSessionId: STRING,
+    model: STRING,
+    skills: listOf(STRING),
+    skillPaths: listOf(STRING),
+    /** Arguments passed on to the harness; the defaults of a continuation. */
+    params: listOf(STRING),
+    startedAt: STRING,
+  },
+  {
+    agent: STRING,
+    agentPath: STRING,
+    /** The rights that were asked for; those of a continuation, too. Absent: profile and configuration decide. */
+    permission: STRING,
+    /** What the harness was really given, by whomever; what is started from the chat never gets more. */
+    tier: STRING,
+    cwd: STRING,
+    /** Set when the conversation belongs to a run, not to a person at a terminal. */
+    runId: RUN_ID,
+    holderPid: COUNT,
+    holderStarted: STRING,
+    /** Vouches for harness, params and cwd: they were written by this user's Meridian. */
+    seal: STRING,
+    /** What was asked for, as it is pinned after a compaction; continuity reads it. */
+    task: STRING,
+  },
+)
+
+const UPDATE = objectOf({ event: oneOf("update"), chatId: CHAT_ID, harnessSessionId: STRING })
+
+const STOP = objectOf({ event: oneOf("stop"), chatId: CHAT_ID, stoppedAt: STRING })
+
+export type ChatStartRecord = RecordOf<typeof START>
+export type ChatEventRecord = ChatStartRecord | TypeOf<typeof UPDATE> | TypeOf<typeof STOP>
+
+const encodeStart = recordEncoder(VERSION, START)
+
+export const encodeChatStart = (record: ChatStartRecord): WrittenRecord => ({
+  agent: null,
+  agent_path: null,
+  ...encodeStart(record),
+})
+
+export const encodeChatUpdate = recordEncoder(VERSION, UPDATE)
+
+export const encodeChatStop = recordEncoder(VERSION, STOP)
+
+export const decodeChatRecord: (line: Fields, file: string) => ChatEventRecord | undefined =
+  recordDecoder<ChatEventRecord>({ first: (line) => readFirst(line) })
+
+/** Version 1 grew over time, and there were lines before versions: everything that is not there is empty. */
+const readFirst = (fields: Fields): ChatEventRecord | undefined => {
+  const chatId = asChatId(text(fields, "chat_id") ?? text(fields, FORMER_CHAT_KEY))
+  if (chatId === undefined) return undefined
+  switch (wordAt(fields, "event")) {
+    case "start":
+      return {
+        event: "start",
+        chatId,
+        harness: text(fields, "harness") ?? "",
+        harnessSessionId: text(fields, "harness_session_id") ?? "",
+        model: text(fields, "model") ?? "",
+        agent: text(fields, "agent"),
+        agentPath: text(fields, "agent_path"),
+        skills: texts(fields, "skills"),
+        skillPaths: texts(fields, "skill_paths"),
+        params: texts(fields, "params"),
+        permission: text(fields, "permission"),
+        tier: text(fields, "tier"),
+        cwd: text(fields, "cwd"),
+        runId: asRunId(text(fields, "run_id")),
+        startedAt: text(fields, "started_at") ?? "",
+        holderPid: number(fields, "holder_pid"),
+        holderStarted: text(fields, "holder_started"),
+        seal: text(fields, "seal"),
+      }
+    case "update":
+      return { event: "update", chatId, harnessSessionId: text(fields, "harness_session_id") ?? "" }
+    case "stop":
+      return { event: "stop", chatId, stoppedAt: text(fields, "stopped_at") ?? "" }
+    default:
+      return undefined
+  }
+}
