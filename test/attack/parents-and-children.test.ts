@@ -77,7 +77,7 @@ describe("by the command", () => {
       launch: { permission: "danger", params: [] },
       depth: 1,
       background: true,
-      policy: { maxParallel: 4, maxRetries: 0, backoffMs: 0, killGraceMs: 1000 },
+      policy: { maxParallel: 4, maxRetries: 0, backoffMs: 0, killGraceMs: 1000, notify: [] },
     }
     mkdirSync(join(scene.folder, "logs"))
     const log = join(scene.folder, "logs/worker.log")

@@ -335,3 +335,32 @@ test("a chat whose process was killed is stopped by the next command of a person
   await run("space", "list")
   expect(log()).toContain('"event":"stop"')
 })
+
+test("the user's notify.command hears of a run that ended, in the foreground and in the background; a project's does not count", async () => {
+  const { cwd, env, run } = scene()
+  const told = join(emptyFolder(), "told")
+  const program = join(emptyFolder(), "tell")
+  writeFileSync(
+    program,
+    `#!/bin/sh\nprintf '%s|%s|%s\\n' "$1" "$2" "$MERIDIAN_NOTIFY_STATUS" >> ${JSON.stringify(told)}\n`,
+    { mode: 0o755 },
+  )
+  mkdirSync(join(env.HOME, ".config/meridian"), { recursive: true })
+  writeFileSync(
+    join(env.HOME, ".config/meridian/config.toml"),
+    `[notify]\ncommand = [${JSON.stringify(program)}, "Meridian"]\n`,
+  )
+  expect((await run("run", "spawn", "-p", "mend the tests")).code).toBe(0)
+  expect((await run("run", "spawn", "--background", "-p", "and more", "--space", "s1")).code).toBe(0)
+  expect((await run("run", "wait", "r2", "--space", "s1")).code).toBe(0)
+  const lines = (): string => (existsSync(told) ? readFileSync(told, "utf8") : "")
+  for (let look = 0; look < 200 && lines().split("\n").length < 3; look += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(lines()).toBe(
+    "Meridian|Run r1 succeeded: mend the tests|succeeded\nMeridian|Run r2 succeeded: and more|succeeded\n",
+  )
+  mkdirSync(join(cwd, ".meridian"), { recursive: true })
+  writeFileSync(join(cwd, ".meridian/config.toml"), '[notify]\ncommand = ["touch", "from-the-project"]\n')
+  expect((await run("run", "spawn", "-p", "third", "--space", "s1")).code).toBe(0)
+  expect(existsSync(join(cwd, "Run r3 succeeded: third"))).toBe(false)
+})

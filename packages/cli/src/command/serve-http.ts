@@ -11,6 +11,7 @@ import { loadEngineAgents } from "../direct/engine-agents.ts"
 import { permissionRules } from "../direct/permission-rules.ts"
 import { openDatabase } from "../engine-database.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
+import { notifySessions } from "../notify-sessions.ts"
 import { openTelemetry } from "../telemetry.ts"
 import { VERSION } from "../version.ts"
 import { removeOldToken, tokenFile } from "./token-place.ts"
@@ -58,7 +59,11 @@ export const serveUntilStopped = async (
     host: input.host,
     signal: world.signal,
     log: (line) => world.stderr.write(`${line}\n`),
-    observe: (engine) => openTelemetry({ engine, database: database.name, everySession: true }, world, true),
+    observe: (engine) => {
+      // Ends with the engine; what goes wrong is told by a warning.
+      void notifySessions(engine, config["notify.command"], world).catch(() => undefined)
+      return openTelemetry({ engine, database: database.name, everySession: true }, world, true)
+    },
     ...(page === undefined ? {} : { pageDirectory: page }),
   })
   if (!isLoopback(input.host)) world.warn("HOST_OPEN", { host: input.host, port: server.port })

@@ -167,6 +167,13 @@ export const OPTIONS = {
     minimum: 1,
     maximum: 100,
   },
+  "notify.command": {
+    type: "strings",
+    default: [],
+    description:
+      "A program and its first words, started when a run ends, and when a session of 'meridian serve --http' ends or asks; the message is its last word. For example notify-send and Meridian.",
+    claims: "program",
+  },
   "telemetry.otlp": {
     type: "string",
     default: undefined,

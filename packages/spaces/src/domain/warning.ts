@@ -113,6 +113,10 @@ export const WARNINGS = {
       "No folder of yours can hold the 'meridian' script that is put first on the PATH of a launched agent.",
     next: () => "let ~/.cache (or XDG_CACHE_HOME) be written to, or install meridian on the PATH yourself.",
   },
+  NOTIFY_FAILED: {
+    cause: (f) => `notify.command could not tell you: ${f["program"]}: ${f["why"]}.`,
+    next: () => "correct it with 'meridian config set notify.command', or remove it.",
+  },
   TELEMETRY_OFF: {
     cause: (f) => `Telemetry is not sent: ${f["problem"]}`,
     next: () => "correct [telemetry] or the OTEL_* variables, or unset them.",

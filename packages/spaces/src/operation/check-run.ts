@@ -106,6 +106,7 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
         maxRetries: config["defaults.max_retries"],
         backoffMs: config["defaults.retry_backoff_seconds"] * 1000,
         killGraceMs: config["timeouts.kill_grace_seconds"] * 1000,
+        notify: config["notify.command"],
       },
     }),
   }

@@ -14,8 +14,10 @@ import type { Harness } from "../port/harness.ts"
 import { runPlace, spacePlace, type SpacePlace } from "../store/place.ts"
 import { settleRuns } from "../store/run-liveness.ts"
 import { beginRun, endRun, logWatch, readRuns, updateRunIf, type OpenRun } from "../store/run-store.ts"
+import { notify } from "./notify.ts"
 import { parentTier } from "./parent.ts"
 import { attemptUntilEnded, type RunContext } from "./run-attempts.ts"
+import { taskOf } from "./run-look.ts"
 import { stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan } from "./run-plan.ts"
 import { harnessesOf, isoTime, openState, ownMark, type State } from "./state.ts"
@@ -76,7 +78,23 @@ export const executeRun = async (
     if (end !== undefined) await endRun(space, run, end)
     // Only now: while somebody listens, a second signal cannot end this process before the end is written.
     stopper.close()
+    if (end !== undefined) await tellEnd(context, end)
   }
+}
+
+/** A run that another run started is that one's business. */
+const tellEnd = async ({ plan, space, run, world }: RunContext, end: RunEnd): Promise<void> => {
+  if (plan.parent !== undefined) return
+  const task = taskOf(space, run)
+  await notify(
+    plan.policy.notify,
+    {
+      event: "ended",
+      message: `Run ${run.id} ${end.status}${task === "" ? "" : `: ${task}`}`,
+      facts: { run: run.id, space: space.id, status: end.status },
+    },
+    world,
+  )
 }
 
 /** Whoever made the plan has decided that already; a plan that somebody else made is held to it all the same. */

@@ -54,6 +54,8 @@ export interface RunPolicy {
   readonly maxRetries: number
   readonly backoffMs: number
   readonly killGraceMs: number
+  /** Told when the run ends; [] tells nobody. */
+  readonly notify: readonly string[]
 }
 
 export const encodeRunPlan = (plan: RunPlan): string => JSON.stringify(plan)
