@@ -743,3 +743,49 @@ verifies("direct.daily-use", async () => {
   terminal.type(CTRL_D)
   expect((await terminal.exited).code).toBe(0)
 })
+
+test("/undo takes the last edits back and tells the model with the next prompt; /new moves what the chat continues", async () => {
+  const { sit, project, asked, run } = await sitting({
+    script: [
+      {
+        tools: [
+          { name: "edit", input: { path: "README.md", oldString: "# lab", newString: "# labs" } },
+          { name: "write", input: { path: "made.txt", content: "made" } },
+        ],
+      },
+      { text: "Changed." },
+      { text: "I see." },
+      { text: "New one." },
+    ],
+  })
+  const terminal = sit(["--harness", "direct", "--permission", "workspace-write"])
+  await terminal.until(READY)
+  terminal.type("change it\r")
+  await terminal.until("Changed.")
+  await terminal.until(idle)
+  expect(readFileSync(join(project, "README.md"), "utf8")).toBe("# labs\n")
+  terminal.type("/undo\r")
+  await terminal.until("Taken back: README.md, made.txt.")
+  expect([readFileSync(join(project, "README.md"), "utf8"), existsSync(join(project, "made.txt"))]).toEqual([
+    "# lab\n",
+    false,
+  ])
+  terminal.type("/undo\r")
+  await terminal.until("There is no change of a file to take back.")
+  terminal.type("and now\r")
+  await terminal.until("I see.")
+  expect(asked().at(-1)).toContain("I have taken back your last changes to these files: README.md, made.txt.")
+  await terminal.until(idle)
+  terminal.type("/new\r")
+  await terminal.until((text) => text.split(READY).length === 3)
+  terminal.type("hello\r")
+  await terminal.until("New one.")
+  await terminal.until(idle)
+  terminal.type(CTRL_D)
+  expect((await terminal.exited).code).toBe(0)
+  const log = readFileSync(join(project, ".meridian/.spaces/s1/sessions.jsonl"), "utf8")
+  const [launched, moved] = [...log.matchAll(/"harness_session_id":"([^"]+)"/g)].map(([, id]) => id)
+  const planned = document(await run("start", "--continue", "c1", "--space", "s1", "--dry-run", "--json"))
+  expect(JSON.stringify(planned)).toContain(`"${moved}"`)
+  expect(moved).not.toBe(launched)
+})

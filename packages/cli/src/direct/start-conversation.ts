@@ -2,7 +2,7 @@
 import { ReadStream, WriteStream } from "node:tty"
 
 import { Failure } from "@meridian/protocol"
-import type { World } from "@meridian/spaces"
+import { noteSession, type World } from "@meridian/spaces"
 
 import { converse } from "./conversation/conversation.ts"
 import { openSession, type DirectLaunch } from "./open-session.ts"
@@ -20,15 +20,12 @@ export const startConversation = async (launch: DirectLaunch, world: World): Pro
       continued: next.session.kind !== "new",
       firstPrompt: next === launch ? launch.file.prompt : undefined,
     })
-    switch (left.tag) {
-      case "leave":
-        return left.code
-      case "new":
-        next = { ...launch, notices: [], session: { kind: "new", id: `ses_${world.uuid()}` } }
-        break
-      case "open":
-        next = { ...launch, notices: [], session: { kind: "continue", id: left.sessionID } }
-        break
-    }
+    if (left.tag === "leave") return left.code
+    const session: DirectLaunch["session"] =
+      left.tag === "new"
+        ? { kind: "new", id: `ses_${world.uuid()}` }
+        : { kind: "continue", id: left.sessionID }
+    await noteSession({ from: next.session.id, to: session.id }, world)
+    next = { ...launch, notices: [], session }
   }
 }

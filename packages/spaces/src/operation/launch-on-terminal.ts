@@ -150,7 +150,9 @@ const searchSession = (
 ): { readonly finish: () => Promise<string> } => {
   if (plan.harnessSessionId !== undefined) {
     const known = plan.harnessSessionId
-    return { finish: () => Promise.resolve(known) }
+    // The harness may have gone over to another one meanwhile, and have written that down.
+    const recorded = () => readChats(place, () => undefined).findLast(({ chatId }) => chatId === chat.chatId)
+    return { finish: () => Promise.resolve(recorded()?.harnessSessionId ?? known) }
   }
   const ended = new AbortController()
   const look = async (

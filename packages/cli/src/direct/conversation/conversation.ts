@@ -218,7 +218,15 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     )
   }
 
-  const commands = sessionCommands({ opened, style, work, current: () => ({ model, agent }), tell, say })
+  /** Told to the model with the next prompt. */
+  const note = async (text: string): Promise<void> => {
+    const id = `msg_${world.uuid()}`
+    own.add(id)
+    await sessions.prompt({ sessionID, id, prompt: { text }, resume: false })
+  }
+
+  const current = () => ({ model, agent })
+  const commands = sessionCommands({ opened, style, work, current, note, tell, say })
 
   const submit = (text: string): void => {
     const typed = readTyped(text)
@@ -237,6 +245,8 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
         return say(HELP)
       case "new":
         return leaveFor({ tag: "new" })
+      case "undo":
+        return start(commands.undo)
       case "sessions":
         return start(() => openOther(typed.choice))
       case "compact":

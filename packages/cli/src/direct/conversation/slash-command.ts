@@ -6,6 +6,7 @@ export type Typed =
   | { readonly tag: "model"; readonly name: string | undefined }
   | { readonly tag: "agent"; readonly name: string | undefined }
   | { readonly tag: "new" }
+  | { readonly tag: "undo" }
   /** Without a choice: which there are. */
   | { readonly tag: "sessions"; readonly choice: string | undefined }
   | { readonly tag: "help" }
@@ -18,6 +19,7 @@ export const SLASH_COMMANDS: readonly (readonly [name: string, rest: string, say
   ["/agent", "[NAME]", "show the agents, or change to one"],
   ["/compact", "", "make room: older turns become a summary"],
   ["/queue", "TEXT", "send TEXT when the work in hand is done"],
+  ["/undo", "", "take back what the last work changed in files"],
   ["/new", "", "begin another conversation"],
   ["/sessions", "[NUMBER]", "show the conversations of this project, or go to one"],
   ["/help", "", "show this"],
@@ -40,6 +42,8 @@ export const readTyped = (text: string): Typed => {
       return argument === undefined
         ? { tag: "wrong", problem: "Nothing to queue. Write it behind the command: /queue TEXT" }
         : { tag: "queue", text: argument }
+    case "/undo":
+      return { tag: "undo" }
     case "/new":
       return { tag: "new" }
     case "/sessions":
