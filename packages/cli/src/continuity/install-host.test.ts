@@ -154,7 +154,7 @@ test.each(["claude", "codex", "opencode"] as const)(
   },
 )
 
-test("a launch brings hook or plugin along where nobody has set them up, and nothing where somebody has", () => {
+test("D13: a launch brings hook or plugin along where nobody has set them up, and nothing where somebody has", () => {
   const env = { HOME: join(root, "home"), PATH: "", MERIDIAN_COMMAND: "/cache/a b/meridian" }
   const query = { cwd: root, env, program: ["/opt/node", "/opt/meridian.js"] }
   expect(parseObject(carriedContinuity({ ...query, harness: "claude" })?.settings ?? "")).toEqual({
