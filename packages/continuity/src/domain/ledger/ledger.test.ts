@@ -94,6 +94,47 @@ test("of two constraints about one thing the newest holds; of two about two thin
   ])
 })
 
+test("a word changes as a number does: the newest holds, and sentences about two things both do", () => {
+  const state = fold(
+    prompt("Build the page. The port is 8080."),
+    prompt("Use the colour blue for the header. Use React for the frontend. Keep the header small."),
+    prompt("Use the colour green for the header. Use Vue for the backend. Keep the footer small."),
+    prompt("The deadline is Friday."),
+    prompt("The deadline is Monday."),
+    prompt("Change of plan: the port is 9090."),
+  )
+  expect(told(state, "constraint")).toEqual([
+    "Use React for the frontend.",
+    "Keep the header small.",
+    "Use the colour green for the header.",
+    "Use Vue for the backend.",
+    "Keep the footer small.",
+    "The deadline is Monday.",
+  ])
+  expect(told(state, "task-change")).toEqual(["Change of plan: the port is 9090."])
+})
+
+test("a value that the user changes in passing leaves no old one behind", () => {
+  const state = fold(
+    prompt("Build the client."),
+    prompt("Limit the retries to 3. Never touch the billing tables."),
+    prompt("Actually make that 5 retries. What about the tests?"),
+  )
+  expect(told(state, "constraint")).toEqual([
+    "Never touch the billing tables.",
+    "Actually make that 5 retries.",
+  ])
+})
+
+test("an item of the list that the user takes back is no work any more", () => {
+  const todos = ["write the CSV export", "write the parser"].map((content) => ({
+    content,
+    status: "pending",
+  }))
+  const state = fold(prompt("Do it."), does("TodoWrite", { todos }), prompt("Forget about the CSV export."))
+  expect(told(state, "todo")).toEqual(["write the parser"])
+})
+
 test("what the user takes back is gone, and nothing else is", () => {
   const state = fold(
     prompt("Start."),
@@ -180,6 +221,15 @@ test("todos, plans, tasks and goals are one list of work", () => {
     ),
   )
   expect(told(opencode, "todo")).toEqual(["x"])
+})
+
+test("a task is found by its number, however the number is written", () => {
+  const state = fold(
+    does("TaskCreate", { subject: "write the parser" }, "Task #2 created successfully: write the parser"),
+    does("TaskUpdate", { taskId: 2, status: "in_progress" }),
+  )
+  expect(told(state, "todo")).toEqual(["write the parser (in progress)"])
+  expect(state.unknown).toBe(0)
 })
 
 test("a list whose call failed, and one of a shape nobody knows, changes nothing; the latter is counted", () => {

@@ -10,11 +10,12 @@ import { EMPTY_LEDGER, LEDGER_LIMITS, type LedgerState, type OpenCall, type Seen
 import { loadedSkill, mayLoadSkill } from "./loaded-skill.ts"
 import type { LedgerPiece } from "./piece.ts"
 import { inventedClaims } from "./quotes.ts"
-import { type Hearing, noteHeard } from "./said.ts"
-import { hearText } from "./statement.ts"
+import { type Hearing, noteChanges, noteHeard } from "./said.ts"
+import { sentencesOf } from "./sentence.ts"
+import { type Heard, hearText } from "./statement.ts"
 import { changesOfTask, isGreeting, TASK_LIMITS, taskIn } from "./task.ts"
-import { keepingTopics, type ReadTopic, topicOf } from "./topic.ts"
-import { applyWorkCall, withItems } from "./work-list.ts"
+import { isAbout, isChange, keepingTopics, type ReadTopic, topicOf } from "./topic.ts"
+import { applyWorkCall, withItems, withoutItems } from "./work-list.ts"
 
 export interface Ledger {
   /** Never throws. */
@@ -136,7 +137,8 @@ const takePrompt = (state: LedgerState, text: string, hearing: Hearing): LedgerS
   }
   const changes = changesOfTask(task.text, asked, readTopic).map((change) => ({ text: change, order }))
   const taskChanges = [...state.taskChanges, ...changes].slice(-TASK_LIMITS.changes)
-  return hear({ ...known, taskChanges }, asked, hearing)
+  const heard = hear({ ...known, taskChanges }, asked, hearing)
+  return isChange(asked) ? { ...heard, said: noteChanges(heard.said, sentencesOf(asked), hearing) } : heard
 }
 
 /** What the user said is kept to hold summaries against: the first message and as many of the newest as there is room. */
@@ -155,10 +157,28 @@ const notePrompt = (state: LedgerState, text: string, order: number): LedgerStat
   return { ...state, prompts: all, promptsLength, promptsDropped: state.promptsDropped + dropped }
 }
 
-const hear = (state: LedgerState, text: string, hearing: Hearing): LedgerState => ({
-  ...state,
-  said: hearText(text, hearing.speaker).reduce((said, heard) => noteHeard(said, heard, hearing), state.said),
-})
+const hear = (state: LedgerState, text: string, hearing: Hearing): LedgerState =>
+  hearText(text, hearing.speaker).reduce(
+    (before, heard) => ({
+      ...before,
+      said: noteHeard(before.said, heard, hearing),
+      work: takesBackWork(heard, hearing) ? workWithout(before.work, heard.text, hearing) : before.work,
+    }),
+    state,
+  )
+
+/** Only a person takes work back, and with words that name no kind of statement. */
+const takesBackWork = (heard: Heard, { speaker }: Hearing): boolean =>
+  heard.tag === "withdrawn" && heard.kind === undefined && speaker === "user"
+
+const workWithout = (
+  work: LedgerState["work"],
+  text: string,
+  { readTopic }: Hearing,
+): LedgerState["work"] => {
+  const topic = readTopic(text)
+  return { ...withoutItems(work, (content) => isAbout(topic, readTopic(content))), order: work.order }
+}
 
 type CallPiece = Extract<LedgerPiece, { kind: "call" }>
 type ResultPiece = Extract<LedgerPiece, { kind: "result" }>

@@ -1,6 +1,6 @@
 /** What was stated and still holds: newer statements replace older ones of the same thing, and some are taken back. */
 import { type Heard, type Speaker, type StatementKind } from "./statement.ts"
-import { isAbout, type ReadTopic, supersedes } from "./topic.ts"
+import { changesValue, isAbout, isChange, type ReadTopic, supersedes } from "./topic.ts"
 
 export interface Said {
   readonly kind: StatementKind
@@ -40,6 +40,28 @@ const isReplaced = (known: Said, text: string, readTopic: ReadTopic): boolean =>
   KEPT[known.kind] === 1 ||
   readTopic(known.text).plain === readTopic(text).plain ||
   supersedes(text, known.text, readTopic)
+
+/**
+ * A person may change a value in passing ("actually make that 5 retries"), in a sentence that would be no constraint by
+ * itself. It takes the place of the constraint it is about.
+ */
+export const noteChanges = (
+  said: readonly Said[],
+  sentences: readonly string[],
+  { order, readTopic }: Hearing,
+): readonly Said[] =>
+  sentences
+    .filter((sentence) => isChange(sentence) && !sentence.endsWith("?"))
+    .reduce((before, text) => {
+      const now = readTopic(text)
+      const isMeant = (known: Said): boolean => {
+        const then = readTopic(known.text)
+        return known.kind === "constraint" && known.order < order && changesValue(now, then)
+      }
+      if (!before.some(isMeant)) return before
+      const others = before.filter((known) => !isMeant(known) && known.text !== text)
+      return [...others, { kind: "constraint", text, order, speaker: "user" }]
+    }, said)
 
 const withdraw = (
   said: readonly Said[],

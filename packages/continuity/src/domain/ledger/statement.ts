@@ -82,7 +82,7 @@ const OBJECTIVE = /\b(?:the|our|my) (?:end |main |overall )?(?:goal|objective|ai
 const isDecision = (sentence: string): boolean => DECIDED.test(sentence) && !UNDECIDED.test(sentence)
 
 const DECIDED =
-  /\b(?:we|i|you|they)(?:'ve| have|'ll| will)?(?: now| finally| just)? (?:decided?|cho(?:se|sen)|agreed?|settled? on|opted? for|go(?:ing)? with|went with)\b|\blet's (?:go with|use|keep|take|stick with)\b|\bdecision (?:is|was|made)\b|^(?:decided|agreed|going with)\b/i
+  /\b(?:we|i|you|they)(?:'ve| have|'ll| will|'m| am|'re| are)?(?: now| finally| just)? (?:decided?|cho(?:se|sen)|agreed?|settled? on|opted? for|go(?:ing)? with|went with)\b|\bwe(?:'ll| will| are going to|'re going to) use\b|\blet's (?:go with|use|keep|take|stick with)\b|\bdecision (?:is|was|made)\b|^(?:decided|agreed|going with)\b/i
 
 const UNDECIDED =
   /\b(?:undecided|not (?:yet )?decided?|have(?:n't| not) decided?|to be decided|decide (?:whether|if|later)|before (?:we|i) decide|should (?:we|i)|if (?:we|i|you)|once (?:we|i|you)|until (?:we|i|you))\b/i
@@ -119,16 +119,16 @@ const isConstraint = (sentence: string): boolean =>
 
 /** An order at the beginning of a sentence, or of one of its clauses. */
 const ORDER = new RegExp(
-  `(?:^${LEAD}|^from now on,? |[,;:—–] |\\b(?:and|but|please|you|we|so|then|just|also|you to|you will|you must) )(?:never|always|do not|don't|dont|avoid|only|make sure|be sure|ensure|stick to|stay (?:on|with|away|in|within|out)|refrain|prefer|no (?:new|more|other|further)\\b|keep (?!(?:going|on|up|at it)\\b)|leave .{1,80}(?:alone|untouched|unchanged|as)\\b|use )`,
+  `(?:^${LEAD}|^from now on,? |[,;:—–] |\\b(?:and|but|please|you|we|so|then|just|also|you to|you will|you must) )(?:never|always|do not|don't|dont|avoid|only|make sure|be sure|ensure|stick to|stay (?:on|with|away|in|within|out)|refrain|prefer|no (?:new|more|other|further)\\b|keep (?!(?:going|on|up|at it)\\b)|leave .{1,80}(?:alone|untouched|unchanged|as)\\b|use |(?:limit|cap|restrict) |write (?:everything|all|every)\\b|make (?:all |the |your |every )?(?:commits?|changes|diffs?|functions|files|pull requests?) |not (?:touch|change|modify|edit|delete|remove|use|add|break|rename|push|commit|deploy)\\b)`,
   "i",
 )
 
 const INSIDE =
-  /\b(?:must(?:n't)?|should(?:n't| not| never| always| only| stay| remain)|may not|not allowed|forbidden|off[- ]limits|hands off|at most|no more than|under no circumstances|no matter what|mandatory|(?:needs?|has|have) to (?:stay|be|remain)|without (?:touching|changing|breaking|adding|using)|i (?:don't|do not) want|want (?:no|only)|from now on|for the rest of (?:this|the))\b|^no [\p{L}-]+(?: [\p{L}-]+){0,6}[.!]?$/iu
+  /\b(?:must(?:n't)?|should(?:n't| not| never| always| only| stay| remain)|may not|not allowed|forbidden|off[- ]limits|hands off|at most|no more than|under no circumstances|no matter what|mandatory|(?:needs?|has|have) to (?:stay|be|remain)|without (?:touching|changing|breaking|adding|using)|i(?:'d| would) rather|(?:ask|check with) (?:me|us) (?:before|first)|i (?:don't|do not) want|want (?:no|only)|from now on|for the rest of (?:this|the))\b|^no [\p{L}-]+(?: [\p{L}-]+){0,6}[.!]?$/iu
 
 /** `The release branch is rel-7.` */
 const VALUE =
-  /^(?:the|our|my)\s(?:[\p{L}\p{N}_-]+\s){1,6}(?:is|are|will be)\s(?:now\s|called\s|named\s)?(?:`[^`]+`|"[^"]+"|\S*\d\S*)/iu
+  /^(?:the|our|my)\s(?:[\p{L}\p{N}_-]+\s){1,6}(?:is|are|will be)\s(?:now\s|called\s|named\s)?(?:`[^`]+`|"[^"]+"|\S*\d\S*)|^(?:the|our|my)\s(?:[\p{L}\p{N}_-]+\s){0,3}(?:deadline|branch|port|version|name|region|environment|database|language|target|budget|style|format|owner)\s(?:is|are|will be)\s(?!yes\b|no\b|not\b|\w+ing\b|broken|wrong|gone|empty|missing)\S/iu
 
 /** Said of oneself, of the past or of what puzzles one. */
 const NO_ORDER =

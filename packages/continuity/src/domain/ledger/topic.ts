@@ -38,10 +38,12 @@ export const topicOf: ReadTopic = (sentence) => {
   const attributes = new Map<string, string>()
   let before: string | undefined
   let isNamed = false
-  for (const match of sentence.slice(0, MAX_LENGTH).matchAll(TOKEN)) {
+  const tokens = [...sentence.slice(0, MAX_LENGTH).matchAll(TOKEN)]
+  for (const [place, match] of tokens.entries()) {
     const token = match[0]
-    // What follows a colon is a value, whatever it looks like: `colour: green`.
-    const isTold: boolean = isNamed && !LINKS.has(token.toLowerCase())
+    // The word or two behind a colon are a value, whatever they look like: `colour: green`. More of them are a sentence.
+    const isTold: boolean =
+      isNamed && !LINKS.has(token.toLowerCase()) && tokens.length - place <= WORDS_OF_A_VALUE
     isNamed = token.endsWith(":") || (isNamed && !isTold)
     if (isTold || isValue(token)) {
       const value = plainValue(token)
@@ -64,7 +66,25 @@ export const supersedes = (newer: string, older: string, readTopic: ReadTopic): 
   const [now, then] = [readTopic(newer), readTopic(older)]
   if (isChange(newer) && isAbout(now, then)) return true
   if (isUniversal(newer) && isUniversal(older)) return false
-  return changesAttribute(now, then)
+  return changesAttribute(now, then) || changesWord(now.plain, then.plain)
+}
+
+/**
+ * The same sentence but for one word, where a value stands: behind "use" and the like, or at the end. "Use blue for the
+ * header" changes "use green for the header"; "keep the footer small" says nothing of "keep the header small".
+ */
+const changesWord = (now: string, then: string): boolean => {
+  const [words, others] = [now.split(" "), then.split(" ")]
+  if (words.length !== others.length || words.length < 4) return false
+  const different = words.flatMap((word, place) => (word === others[place] ? [] : [place]))
+  const [place, ...more] = different
+  if (place === undefined || more.length > 0) return false
+  const before = words.slice(0, place).join(" ")
+  if (/\b(?:for|of|on|when|during)(?: the| all| every)?$/.test(before)) return false
+  return (
+    place === words.length - 1 ||
+    /^(?:please )?(?:use|choose|pick|take|prefer)(?: (?:the )?\w+)?$/.test(before)
+  )
 }
 
 /** One attribute, two values: `port 8080` and `port 9090`. */
@@ -73,6 +93,13 @@ export const changesAttribute = (now: Topic, then: Topic): boolean =>
     const known = then.attributes.get(name)
     return known !== undefined && known !== value && !then.values.has(value)
   })
+
+/** Both hold one value, not the same, of something they both name. */
+export const changesValue = (now: Topic, then: Topic): boolean =>
+  now.values.size === 1 &&
+  then.values.size === 1 &&
+  intersection(now.values, then.values) === 0 &&
+  intersection(now.words, then.words) > 0
 
 /** They share a value, or at least half of what the shorter one is about. */
 export const isAbout = (now: Topic, then: Topic): boolean => {
@@ -92,6 +119,7 @@ const isUniversal = (sentence: string): boolean =>
   /\b(?:never|always|don't|do not|avoid|no)\b/i.test(sentence)
 
 const MAX_LENGTH = 600
+const WORDS_OF_A_VALUE = 2
 
 const TOKEN = /`[^`]{1,80}`|"[^"]{1,80}"|“[^”]{1,80}”|[\p{L}\p{N}_][\p{L}\p{N}_./:@#'-]*/gu
 

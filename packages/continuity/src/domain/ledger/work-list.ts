@@ -5,6 +5,7 @@
 import {
   asObject,
   listAt,
+  numberAt,
   parseObject,
   textAt,
   wordAt,
@@ -105,7 +106,7 @@ const created = (
 }
 
 const updated = (work: WorkList, input: JsonObject | undefined): WorkChange => {
-  const id = textAt(input, "taskId") ?? textAt(input, "id")
+  const id = idAt(input, "taskId") ?? idAt(input, "id")
   const known = work.items.find((item) => item.id === id)
   if (id === undefined || known === undefined) return { tag: "unknown" }
   const status = STATUS[wordAt(input, "status")] ?? known.status
@@ -113,6 +114,20 @@ const updated = (work: WorkList, input: JsonObject | undefined): WorkChange => {
   const items = work.items.map((item) => (item.id === id ? { id, content, status } : item))
   return { tag: "changed", work: { ...work, items } }
 }
+
+/** The tool says `"1"`; models also say 1. */
+const idAt = (input: JsonObject | undefined, name: string): string | undefined =>
+  textAt(input, name) ?? numberAt(input, name)?.toString()
+
+/** Items the user took back are no work, until the tool lists them again. */
+export const withoutItems = (work: WorkList, isTakenBack: (content: string) => boolean): WorkList => ({
+  ...work,
+  items: work.items.map((item) =>
+    OPEN.has(item.status) && isTakenBack(item.content) ? { ...item, status: "cancelled" } : item,
+  ),
+})
+
+const OPEN: ReadonlySet<WorkItem["status"]> = new Set(["pending", "in_progress"])
 
 /** `{"goal":{"objective":"…","status":"active"},…}`; a goal that was cleared is null. */
 const goalOf = (
