@@ -29,6 +29,7 @@ const openBench = async (configured: unknown, more: Partial<McpOptions> = {}) =>
     guard,
     environment: { PATH: "/usr/bin:/bin" },
     directory: space.root,
+    monotonic: () => performance.now(),
     ...more,
   })
   return {

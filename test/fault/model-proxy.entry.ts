@@ -1,9 +1,9 @@
 /** Asks an address through whatever proxy the environment names, and prints what came back, or how it failed. */
 import { toModelFailure } from "../../packages/engine/src/model/failure.ts"
-import { openHttpFetch } from "../../packages/engine/src/model/http-fetch.ts"
+import { openHttp } from "../../packages/engine/src/model/http-fetch.ts"
 
 const ask = async (address: string): Promise<string> => {
-  const response = await openHttpFetch()(address, { method: "POST", body: "{}" })
+  const response = await openHttp()()(address, { method: "POST", body: "{}" })
   const reader = response.body?.getReader()
   let text = ""
   for (;;) {

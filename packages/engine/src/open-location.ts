@@ -1,9 +1,9 @@
+/** Builds what belongs to one place: its tools, its MCP servers, its context. Shared by every session there. */
 import { existsSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
-/** Builds what belongs to one place: its tools, its MCP servers, its context. Shared by every session there. */
 import { Effect, type Scope } from "effect"
 
 import type { EngineOptions } from "./api.ts"
@@ -68,6 +68,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       ...builtinTools({
         ...place,
         root: directory,
+        monotonic: place.time.monotonic,
         environment,
         references: options.references ?? [],
         hidePieces: openHidePieces(secrets),
@@ -78,7 +79,9 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     yield* fromThrowing(() => contributeOwn(registry, options))
     const servers = yield* fromThrowing(() => readMcpServers(options.mcp ?? []))
     const mcp = yield* Effect.acquireRelease(
-      fromThrowing(() => openMcp({ servers, guard, environment, directory })),
+      fromThrowing(() =>
+        openMcp({ servers, guard, environment, directory, monotonic: place.time.monotonic }),
+      ),
       (opened) => Effect.promise(opened.close),
     )
     const root = projectRoot(directory)
@@ -162,7 +165,10 @@ const openContext = (
   ])
   registry.contribute(RANK.rules, [rulesSource({ root, directory, environment, platform, lookUp })])
   registry.contribute(RANK.skills, [skillsSource(skills), referencesSource(options.references ?? [])])
-  registry.contribute(RANK.embedder, (options.context ?? []).map(embedderSource))
+  registry.contribute(
+    RANK.embedder,
+    (options.context ?? []).map((source) => embedderSource(source, time.sleep)),
+  )
   registry.contribute(RANK.brief, [
     briefSource({
       root,

@@ -4,6 +4,7 @@ import { Failure } from "@meridian/protocol"
 import type { EngineOptions } from "./api.ts"
 import { DEFAULT_LIMITS, LIMITS, type EngineLimits } from "./domain/limits.ts"
 import { DEFAULT_RETRY } from "./domain/retry.ts"
+import { openHttp } from "./model/http-fetch.ts"
 import { openModel } from "./model/open-model.ts"
 import { secretsOf } from "./model/secrets.ts"
 import type { Time } from "./port/time.ts"
@@ -12,8 +13,9 @@ import { BUILT_IN_AGENTS, type Agent, type SettingsValue } from "./session/index
 export const readSettings = (options: EngineOptions, time: Time): SettingsValue => {
   // One model may have read the key of another: in a file, or in the output of a command.
   const secrets = options.models.flatMap(secretsOf)
+  const http = openHttp()
   const models = new Map(
-    options.models.map((config) => [config.id, openModel(config, { ...time, secrets })] as const),
+    options.models.map((config) => [config.id, openModel(config, { ...time, secrets, http })] as const),
   )
   const agents = new Map<string, Agent>(BUILT_IN_AGENTS.map((agent) => [agent.name, agent]))
   for (const { name, prompt, permissions, model } of options.agents ?? [])

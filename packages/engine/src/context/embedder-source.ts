@@ -1,9 +1,8 @@
 /** A context source as a program that embeds the engine writes it. */
-import { setTimeout as wait } from "node:timers/promises"
-
 import type { Json } from "@meridian/protocol"
 
 import type { ContextSource } from "../port/context-source.ts"
+import type { Sleep } from "../port/time.ts"
 
 export interface EmbedderSource {
   readonly key: string
@@ -14,10 +13,10 @@ export interface EmbedderSource {
   readonly removed?: string | ((previous: never) => string)
 }
 
-export const embedderSource = (source: EmbedderSource): ContextSource => ({
+export const embedderSource = (source: EmbedderSource, sleep: Sleep): ContextSource => ({
   key: source.key,
   observe: async () => {
-    const value = await within(OBSERVATION_MS, async () => source.observe())
+    const value = await within(OBSERVATION_MS, sleep, async () => source.observe())
     if (value === undefined) return { kind: "unavailable" }
     if (value === null) return { kind: "absent" }
     return { kind: "value", value: toJson(value) }
@@ -34,13 +33,11 @@ export const embedderSource = (source: EmbedderSource): ContextSource => ({
 /** A source that hangs is one that cannot be known now. */
 const OBSERVATION_MS = 10_000
 
-const within = async (ms: number, look: () => Promise<unknown>): Promise<unknown> => {
+const within = async (ms: number, sleep: Sleep, look: () => Promise<unknown>): Promise<unknown> => {
   const done = new AbortController()
+  const late = sleep(ms, done.signal).catch(() => undefined)
   try {
-    return await Promise.race([
-      look(),
-      wait(ms, undefined, { signal: done.signal, ref: false }).catch(() => undefined),
-    ])
+    return await Promise.race([look(), late])
   } finally {
     done.abort()
   }

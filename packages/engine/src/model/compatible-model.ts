@@ -35,8 +35,6 @@ export interface PartReader extends Pick<
 > {
   /** What came together with the last part and was not read yet, one by one. */
   readonly ready?: () => LanguageModelV4StreamPart | undefined
-  /** True when the response has ended in order and everything of it was read. */
-  readonly isOver?: () => boolean
 }
 
 export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Promise<StreamingModel> => {
@@ -138,7 +136,6 @@ const readParts = (response: Response, openParts: OpenParts): PartReader => {
       return value === undefined ? { done: true, value } : { done: false, value }
     },
     ready: () => found.shift(),
-    isOver: () => ended && found.length === 0,
     cancel: async () => {
       await bytes?.cancel()
     },

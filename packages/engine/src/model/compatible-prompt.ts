@@ -4,41 +4,48 @@
  */
 import type { FilePart, PromptMessage, ToolResultPart } from "../domain/prompt.ts"
 
-export const shapeForCompatible = (prompt: readonly PromptMessage[]): readonly PromptMessage[] => {
-  if (!prompt.some(hasContent)) return prompt
-  const shaped: PromptMessage[] = []
-  const files: PromptMessage[] = []
-  for (const message of prompt) {
-    if (message.role !== "tool") {
-      shaped.push(...files.splice(0), message)
-      continue
-    }
-    if (!hasContent(message)) shaped.push(message)
-    else {
-      const taken = partsOf(message)
-      shaped.push(taken.texts)
-      files.push(taken.files)
-    }
+type ShapePrompt = (prompt: readonly PromptMessage[]) => readonly PromptMessage[]
+
+export const openCompatiblePrompt = (): ShapePrompt => {
+  /** A message is taken apart once: what stays the same object is written once (see `compatible-body.ts`). */
+  const known = new WeakMap<ToolMessage, TakenApart>()
+  const partsOf = (message: ToolMessage): TakenApart => {
+    const parts = known.get(message) ?? takeApart(message)
+    known.set(message, parts)
+    return parts
   }
-  return [...shaped, ...files]
+  return (prompt) => {
+    if (!prompt.some(hasContent)) return prompt
+    const shaped: PromptMessage[] = []
+    const files: PromptMessage[] = []
+    for (const message of prompt) {
+      if (message.role !== "tool") {
+        shaped.push(...files.splice(0), message)
+        continue
+      }
+      if (!hasContent(message)) shaped.push(message)
+      else {
+        const taken = partsOf(message)
+        shaped.push(taken.texts)
+        files.push(taken.files)
+      }
+    }
+    return [...shaped, ...files]
+  }
 }
 
-/** A message is taken apart once: what stays the same object is written once (see `compatible-body.ts`). */
-const parts = new WeakMap<ToolMessage, { readonly texts: PromptMessage; readonly files: PromptMessage }>()
-
-const partsOf = (message: ToolMessage) => {
-  const known = parts.get(message)
-  if (known !== undefined) return known
-  const made = {
-    texts: { ...message, content: message.content.map(asText) },
-    files: {
-      role: "user",
-      content: [{ type: "text", text: "Files from the results above:" }, ...message.content.flatMap(filesOf)],
-    },
-  } as const
-  parts.set(message, made)
-  return made
+interface TakenApart {
+  readonly texts: PromptMessage
+  readonly files: PromptMessage
 }
+
+const takeApart = (message: ToolMessage): TakenApart => ({
+  texts: { ...message, content: message.content.map(asText) },
+  files: {
+    role: "user",
+    content: [{ type: "text", text: "Files from the results above:" }, ...message.content.flatMap(filesOf)],
+  },
+})
 
 type ToolMessage = Extract<PromptMessage, { readonly role: "tool" }>
 

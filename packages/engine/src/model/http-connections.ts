@@ -1,6 +1,5 @@
 /**
- * Connections to providers: undici's, one set of them for the process, as Node's own agent is. What is kept open keeps no
- * process alive. undici does not give up a connection that is still coming about when the request for it is; we do.
+ * Connections to providers: undici's, one set of them for an engine. What is kept open keeps no process alive. undici does not give up a connection that is still coming about when the request for it is; we do.
  */
 import { globalAgent } from "node:http"
 import type { Socket } from "node:net"

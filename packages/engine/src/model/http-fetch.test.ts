@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
 
 import { verifies } from "../../../../test/verifies.ts"
-import { openHttpFetch } from "./http-fetch.ts"
+import { openHttp } from "./http-fetch.ts"
 
 /** undici's own clock, which its limits go by. */
 // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a file of undici's without types
@@ -37,7 +37,8 @@ const serve = async (listener: RequestListener): Promise<string> => {
   return typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}/v1` : ""
 }
 
-const fetch = openHttpFetch()
+const http = openHttp()
+const fetch = http()
 
 const readAll = async (response: Response): Promise<string> => {
   const reader = response.body?.getReader()
@@ -197,7 +198,7 @@ test("a large request that is taken slowly is not silence", async () => {
     })
     request.on("end", () => response.end(String(taken)))
   })
-  const impatient = openHttpFetch({ idleMs: 300 })
+  const impatient = http({ idleMs: 300 })
   const body = [Buffer.alloc(12 * 1024 * 1024), Buffer.from("end")]
   expect(await readAll(await impatient(url, { method: "POST", body }))).toBe(String(12 * 1024 * 1024 + 3))
 })
@@ -223,7 +224,7 @@ verifies(
 
 test("a connection that stays silent is given up", async () => {
   const url = await serve(() => {})
-  const impatient = openHttpFetch({ idleMs: 20 })
+  const impatient = http({ idleMs: 20 })
   await expect(impatient(url)).rejects.toMatchObject({ code: "ETIMEDOUT", message: "silent for 20 ms" })
 })
 

@@ -21,41 +21,35 @@ export interface HttpFetchOptions {
   readonly idleMs?: number
 }
 
-export const openHttpFetch =
-  ({ idleMs }: HttpFetchOptions = {}): Fetch =>
-  async (input, init = {}) => {
-    const url = input instanceof Request ? input.url : String(input)
-    const signal = init.signal ?? undefined
-    const { origin, path, auth } = addressOf(url)
-    const { method = "GET", body } = init
-    const connections = opened ?? (await open())
-    signal?.throwIfAborted()
-    const headers = listHeaders(init.headers, auth)
-    const request: Dispatcher.DispatchOptions = {
-      origin,
-      path,
-      method,
-      headers,
-      body: toSend(body, headers, idleMs),
-      headersTimeout: idleMs ?? 0,
-      bodyTimeout: idleMs ?? 0,
+/** One set of connections, opened with the first request, for as many fetches as there are models. */
+export const openHttp = (): ((options?: HttpFetchOptions) => Fetch) => {
+  const addressOf = openAddresses()
+  let opening: Promise<Connections> | undefined
+  return ({ idleMs } = {}) =>
+    async (input, init = {}) => {
+      const url = input instanceof Request ? input.url : String(input)
+      const signal = init.signal ?? undefined
+      const { origin, path, auth } = addressOf(url)
+      const { method = "GET", body } = init
+      opening ??= openConnections()
+      const connections = await opening
+      signal?.throwIfAborted()
+      const headers = listHeaders(init.headers, auth)
+      const request: Dispatcher.DispatchOptions = {
+        origin,
+        path,
+        method,
+        headers,
+        body: toSend(body, headers, idleMs),
+        headersTimeout: idleMs ?? 0,
+        bodyTimeout: idleMs ?? 0,
+      }
+      const onConnected = connections.expect(origin)
+      const { handler, answer, reader } = openExchange({ signal, idleMs, onConnected })
+      connections.dispatch(request, handler)
+      return toResponse(await answer, reader)
     }
-    const onConnected = connections.expect(origin)
-    const { handler, answer, reader } = openExchange({ signal, idleMs, onConnected })
-    connections.dispatch(request, handler)
-    return toResponse(await answer, reader)
-  }
-
-let opened: Connections | undefined
-
-const open = async (): Promise<Connections> => {
-  const connections = await openConnections()
-  opened ??= connections
-  return opened
 }
-
-const MOST_ADDRESSES = 64
-const addresses = new Map<string, Address>()
 
 /** `auth`: the header that the name and password of an address stand for. */
 interface Address {
@@ -64,20 +58,25 @@ interface Address {
   readonly auth: string | undefined
 }
 
+const MOST_ADDRESSES = 64
+
 /** A model is asked at one address again and again; taking it apart costs more than looking it up. */
-const addressOf = (url: string): Address => {
-  const known = addresses.get(url)
-  if (known !== undefined) return known
-  const parsed = new URL(url)
-  const { auth, path } = urlToHttpOptions(parsed)
-  const address: Address = {
-    origin: parsed.origin,
-    path: path ?? "/",
-    auth: auth == null ? undefined : `Basic ${Buffer.from(auth).toString("base64")}`,
+const openAddresses = (): ((url: string) => Address) => {
+  const addresses = new Map<string, Address>()
+  return (url) => {
+    const known = addresses.get(url)
+    if (known !== undefined) return known
+    const parsed = new URL(url)
+    const { auth, path } = urlToHttpOptions(parsed)
+    const address: Address = {
+      origin: parsed.origin,
+      path: path ?? "/",
+      auth: auth == null ? undefined : `Basic ${Buffer.from(auth).toString("base64")}`,
+    }
+    if (addresses.size >= MOST_ADDRESSES) addresses.clear()
+    addresses.set(url, address)
+    return address
   }
-  if (addresses.size >= MOST_ADDRESSES) addresses.clear()
-  addresses.set(url, address)
-  return address
 }
 
 /** Name after name and value, as undici writes them. It adds the host, and the length, which it knows best. */

@@ -2,12 +2,13 @@
 import type { Model } from "../port/model.ts"
 import type { Time } from "../port/time.ts"
 import { checkModelConfig, type ModelConfig } from "./config.ts"
-import { openHttpFetch, type Fetch } from "./http-fetch.ts"
+import { openHttp } from "./http-fetch.ts"
 import { openProviderModel } from "./provider-model.ts"
 import { openScriptedModel } from "./scripted.ts"
 
 export interface OpenModelOptions extends Pick<Time, "now" | "sleep"> {
-  readonly fetch?: Fetch
+  /** Connections that other models use too. */
+  readonly http?: ReturnType<typeof openHttp>
   /** Credentials of the other models, kept out of what this one says. */
   readonly secrets?: readonly string[]
 }
@@ -27,8 +28,8 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
 
 const openStream = (config: ModelConfig, options: OpenModelOptions): Model["stream"] => {
   const { provider, idleMs } = config
-  const { now, sleep, secrets = [] } = options
-  const fetch = options.fetch ?? openHttpFetch(idleMs === undefined ? {} : { idleMs })
+  const { now, sleep, secrets = [], http = openHttp() } = options
   if (provider === "scripted") return openScriptedModel(config, { sleep, now })
+  const fetch = http(idleMs === undefined ? {} : { idleMs })
   return openProviderModel({ ...config, provider }, { fetch, now, sleep, secrets })
 }

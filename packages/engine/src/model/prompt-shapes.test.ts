@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest"
 import type { PromptMessage } from "../port/model.ts"
 import { shapeForAnthropic } from "./anthropic-prompt.ts"
 import { withUniqueCallIds } from "./call-ids.ts"
-import { shapeForCompatible } from "./compatible-prompt.ts"
+import { openCompatiblePrompt } from "./compatible-prompt.ts"
+
+const shapeForCompatible = openCompatiblePrompt()
 
 const call = (...ids: readonly string[]): PromptMessage => ({
   role: "assistant",

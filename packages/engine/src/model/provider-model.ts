@@ -14,7 +14,7 @@ import {
   type PromptMessage,
   type ToolAdvertisement,
 } from "../port/model.ts"
-import type { Sleep } from "../port/time.ts"
+import { nextTurn, type Sleep } from "../port/time.ts"
 import type { PartReader, StreamingModel } from "./compatible-model.ts"
 import type { ModelConfig } from "./config.ts"
 import { isBrokenOff, openTranslator } from "./events.ts"
@@ -42,12 +42,13 @@ export const openProviderModel = (
   const hideEvents = openHideEvents(secrets)
   const advertise = openAdvertisements()
   const readableFiles = openReadableFiles(config.provider)
+  const shape = provider.openShape(config)
   let loading: Promise<StreamingModel> | undefined
   const surroundings = (): FailureSurroundings => ({ now: options.now(), secrets })
 
   const callOptions = (request: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions => {
     const readable = readableFiles(request.prompt)
-    const { prompt, options: extra } = provider.shape({ ...request, prompt: readable }, config)
+    const { prompt, options: extra } = shape({ ...request, prompt: readable })
     return {
       prompt: asSdkPrompt(prompt),
       ...(request.tools.length === 0 ? {} : { tools: advertise(request.tools) }),
@@ -142,8 +143,7 @@ const openTurn = ({ begin, request, signal, surroundings, sleep, hide }: Turn): 
     if (state !== "reading") return undefined
     const event = waiting.shift()
     if (event?.type !== "finish") return event
-    if (reader?.isOver?.() === true) end()
-    else state = "finished"
+    state = "finished"
     return event
   }
 
@@ -166,7 +166,6 @@ const openTurn = ({ begin, request, signal, surroundings, sleep, hide }: Turn): 
   return {
     next,
     ready,
-    isOver: () => state === "over",
     return: async () => {
       if (state !== "over") close()
       return OVER
@@ -180,8 +179,7 @@ const END_MS = 250
 /** A response that was read to its end leaves a connection the next turn can use. Most have ended already. */
 const endsSoon = async (reader: PartReader, sleep: Sleep): Promise<boolean> => {
   const drained = drain(reader)
-  const turned = new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))
-  const first = await Promise.race([drained, turned])
+  const first = await Promise.race([drained, nextTurn()])
   if (first !== undefined) return first
   const ended = new AbortController()
   const late = sleep(END_MS, ended.signal).then(

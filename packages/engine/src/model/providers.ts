@@ -5,7 +5,7 @@ import type { ModelRequest, PromptMessage } from "../port/model.ts"
 import { shapeForAnthropic } from "./anthropic-prompt.ts"
 import { withUniqueCallIds } from "./call-ids.ts"
 import { loadCompatibleModel, type StreamingModel } from "./compatible-model.ts"
-import { shapeForCompatible } from "./compatible-prompt.ts"
+import { openCompatiblePrompt } from "./compatible-prompt.ts"
 import { wireName, type ModelConfig, type ProviderName } from "./config.ts"
 import { shapeForGoogle, showsThoughts } from "./google-prompt.ts"
 import type { Fetch } from "./http-fetch.ts"
@@ -14,23 +14,25 @@ export type WireProvider = Exclude<ProviderName, "scripted">
 
 export interface Provider {
   readonly load: (config: ModelConfig, fetch: Fetch) => Promise<StreamingModel>
-  /** What this provider wants besides prompt, tools and limits. */
-  readonly shape: (
-    request: ModelRequest,
-    config: ModelConfig,
-  ) => {
-    readonly prompt: readonly PromptMessage[]
-    readonly options: Pick<LanguageModelV4CallOptions, "providerOptions" | "headers">
-  }
+  /** What this provider wants besides prompt, tools and limits. Opened once for a model. */
+  readonly openShape: (config: ModelConfig) => (request: ModelRequest) => ShapedRequest
+}
+
+interface ShapedRequest {
+  readonly prompt: readonly PromptMessage[]
+  readonly options: Pick<LanguageModelV4CallOptions, "providerOptions" | "headers">
 }
 
 export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
   "openai-compatible": {
     load: loadCompatibleModel,
-    shape: ({ prompt, sessionID }) => ({
-      prompt: shapeForCompatible(prompt),
-      options: isHeaderValue(sessionID) ? { headers: { "x-session-affinity": sessionID } } : {},
-    }),
+    openShape: () => {
+      const shapePrompt = openCompatiblePrompt()
+      return ({ prompt, sessionID }) => ({
+        prompt: shapePrompt(prompt),
+        options: isHeaderValue(sessionID) ? { headers: { "x-session-affinity": sessionID } } : {},
+      })
+    },
   },
   openai: {
     load: async (config, fetch) => {
@@ -39,32 +41,36 @@ export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
         wireName(config),
       )
     },
-    shape: ({ prompt, sessionID }) => ({
-      prompt: withUniqueCallIds(prompt),
-      options: {
-        // Nothing is left at the provider: reasoning comes back encrypted and travels with the prompt.
-        providerOptions: { openai: { store: false, promptCacheKey: sessionID.slice(-CACHE_KEY_LIMIT) } },
-      },
-    }),
+    openShape:
+      () =>
+      ({ prompt, sessionID }) => ({
+        prompt: withUniqueCallIds(prompt),
+        options: {
+          // Nothing is left at the provider: reasoning comes back encrypted and travels with the prompt.
+          providerOptions: { openai: { store: false, promptCacheKey: sessionID.slice(-CACHE_KEY_LIMIT) } },
+        },
+      }),
   },
   anthropic: {
     load: async (config, fetch) => {
       const { createAnthropic } = await import("@ai-sdk/anthropic")
       return createAnthropic({ ...account(config), fetch, headers: { ...config.headers } })(wireName(config))
     },
-    shape: ({ prompt }) => ({ prompt: shapeForAnthropic(withUniqueCallIds(prompt)), options: {} }),
+    openShape:
+      () =>
+      ({ prompt }) => ({ prompt: shapeForAnthropic(withUniqueCallIds(prompt)), options: {} }),
   },
   google: {
     load: async (config, fetch) => {
       const { createGoogle } = await import("@ai-sdk/google")
       return createGoogle({ ...account(config), fetch, headers: { ...config.headers } })(wireName(config))
     },
-    shape: ({ prompt }, config) => ({
-      prompt: shapeForGoogle(withUniqueCallIds(prompt)),
-      options: showsThoughts(wireName(config))
+    openShape: (config) => {
+      const options = showsThoughts(wireName(config))
         ? { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } }
-        : {},
-    }),
+        : {}
+      return ({ prompt }) => ({ prompt: shapeForGoogle(withUniqueCallIds(prompt)), options })
+    },
   },
 }
 

@@ -22,6 +22,8 @@ export interface BuiltinOptions extends Place {
   /** One per engine; closing it ends what commands left in the background. */
   readonly guard: ProcessGuard
   readonly outputDirectory: string
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number
   readonly environment: { readonly [name: string]: string | undefined }
   /** Names the store, for `endLeftovers` of the next engine. */
   readonly scope?: string

@@ -1,6 +1,5 @@
 /** Ending processes for certain: asked first, killed after a grace, looked for until none is left. */
-import { setTimeout as delay } from "node:timers/promises"
-
+import { machineMs, pause } from "./machine-time.ts"
 import { sendSignal, type ProcessRow } from "./process-table.ts"
 
 export interface EndRequest {
@@ -16,18 +15,18 @@ export interface EndRequest {
 
 /** How many different processes were seen and ended. */
 export const endProcesses = async (request: EndRequest): Promise<number> => {
-  const started = performance.now()
+  const started = machineMs()
   const seen = new Set<number>()
   for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, 100)) {
     const alive = await request.find()
-    const elapsedMs = performance.now() - started
+    const elapsedMs = machineMs() - started
     if (alive.length > 0 && elapsedMs >= request.graceMs)
       for (const { pid } of alive) sendSignal(pid, "SIGKILL")
     else if (alive.length > 0 && seen.size === 0) (request.ask ?? askEach)(alive)
     for (const { pid } of alive) seen.add(pid)
     if (alive.length === 0 || elapsedMs >= request.graceMs + request.waitMs) return seen.size
     const leftMs = request.graceMs - elapsedMs
-    await delay(leftMs > 0 ? Math.min(pauseMs, leftMs) : pauseMs)
+    await pause(leftMs > 0 ? Math.min(pauseMs, leftMs) : pauseMs)
   }
 }
 

@@ -15,6 +15,8 @@ import { walk } from "./walk.ts"
 export interface SearchOptions extends Place {
   /** Shared by the searches of a Location. */
   readonly slots: Slots
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number
   /** How long one search may take; the default is that of the limits. */
   readonly searchMs?: number
 }
@@ -50,11 +52,13 @@ export const globTool = (options: SearchOptions): Tool => ({
       throw new ToolError("failed", `${JSON.stringify(path.named)} is not a directory.`)
     const giveBack = await options.slots.take(scene.signal)
     const found: string[] = []
+    const { monotonic } = options
     const end = await walk({
       start: path.absolute,
       root: await realpath(options.root),
       signal: scene.signal,
-      deadline: performance.now() + (options.searchMs ?? TOOL_LIMITS.searchMs),
+      monotonic,
+      deadline: monotonic() + (options.searchMs ?? TOOL_LIMITS.searchMs),
       onFile: (file) => {
         if (matches(file)) found.push(file)
       },

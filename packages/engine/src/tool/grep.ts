@@ -71,7 +71,8 @@ export const grepTool = (options: SearchOptions): Tool => ({
       const bounds = {
         most: input.limit ?? TOOL_LIMITS.grepDefaultMatches,
         signal: scene.signal,
-        deadline: performance.now() + (options.searchMs ?? TOOL_LIMITS.searchMs),
+        monotonic: options.monotonic,
+        deadline: options.monotonic() + (options.searchMs ?? TOOL_LIMITS.searchMs),
       }
       await using matcher = openLineMatcher(pattern, bounds)
       if (!(await isDirectory(path))) return present(path, await searchFile(matcher, path, bounds))
@@ -79,8 +80,7 @@ export const grepTool = (options: SearchOptions): Tool => ({
       const end = await walk({
         start: path.absolute,
         root: await realpath(options.root),
-        signal: scene.signal,
-        deadline: bounds.deadline,
+        ...bounds,
         onFile: (file) => {
           if (includes(file)) files.push(file)
         },

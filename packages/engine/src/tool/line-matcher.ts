@@ -58,10 +58,13 @@ export const compilePattern = ({ pattern, literal, ignoreCase }: LinePattern): C
   )
 }
 
-export const openLineMatcher = (
-  pattern: CompiledPattern,
-  options: { readonly signal: AbortSignal; readonly deadline: number },
-): LineMatcher => {
+interface MatchBounds {
+  readonly signal: AbortSignal
+  readonly monotonic: () => number
+  readonly deadline: number
+}
+
+export const openLineMatcher = (pattern: CompiledPattern, options: MatchBounds): LineMatcher => {
   if (pattern.type === "expression") return openWorker(pattern, options)
   const find = (line: string): number => line.indexOf(pattern.text)
   return {
@@ -73,7 +76,7 @@ export const openLineMatcher = (
 
 const openWorker = (
   { source, flags }: { readonly source: string; readonly flags: string },
-  options: { readonly signal: AbortSignal; readonly deadline: number },
+  options: MatchBounds,
 ): LineMatcher => {
   const worker = new Worker(`(${workerMain.toString()})(${matchLines.toString()})`, {
     eval: true,
@@ -87,7 +90,7 @@ const openWorker = (
   const match: LineMatcher["match"] = async (files, most) => {
     const { promise, resolve, reject } = Promise.withResolvers<readonly (readonly LineMatch[])[]>()
     const parcel = pack(files)
-    const left = Math.max(0, options.deadline - performance.now())
+    const left = Math.max(0, options.deadline - options.monotonic())
     const slow = AbortSignal.timeout(Math.ceil(left))
     const onSlow = (): void => reject(new ToolError("timeout", "The pattern took too long."))
     const onAbort = (): void => reject(new ToolError("interrupted", "The search was interrupted."))

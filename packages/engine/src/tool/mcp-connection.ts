@@ -3,7 +3,6 @@
  * server that keeps failing is left alone for a growing while, in which calls are answered with the reason.
  */
 import { randomBytes } from "node:crypto"
-import { setTimeout as delay } from "node:timers/promises"
 
 import type { CallToolResult, Client, Tool as McpTool } from "@modelcontextprotocol/client"
 
@@ -11,6 +10,7 @@ import { ToolError } from "../port/tool.ts"
 import { oneLine } from "./describe-error.ts"
 import { endProcesses } from "./end-processes.ts"
 import { TOOL_LIMITS } from "./limits.ts"
+import { pause } from "./machine-time.ts"
 import type { McpServer } from "./mcp-servers.ts"
 import type { ProcessGuard } from "./process-guard.ts"
 import { asEnvironment } from "./process-mark.ts"
@@ -23,6 +23,8 @@ export interface McpConnectionOptions {
   readonly environment: { readonly [name: string]: string | undefined }
   /** Where a stdio server runs. */
   readonly directory: string
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number
   readonly connectMs: number
   readonly callMs: number
   readonly backoffMs: number
@@ -59,7 +61,7 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
     failures++
     lastProblem = oneLine(error)
     const backoff = Math.min(options.backoffMs * 2 ** (failures - 1), TOOL_LIMITS.mcpLongestBackoffMs)
-    retryAt = performance.now() + backoff
+    retryAt = options.monotonic() + backoff
   }
 
   const drop = async (dropped: Promise<Live>): Promise<void> => {
@@ -84,7 +86,7 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
   const connected = async (): Promise<Live> => {
     if (closed) throw new ToolError("failed", say("is closed."))
     if (live !== undefined) return live
-    const waitMs = retryAt - performance.now()
+    const waitMs = retryAt - options.monotonic()
     if (failures > 0 && waitMs > 0)
       throw new ToolError(
         "failed",
@@ -206,7 +208,7 @@ const endServer = async (client: Client, server: McpServer, mark: string): Promi
   const patience = new AbortController()
   await Promise.race([
     closing,
-    delay(TOOL_LIMITS.mcpCloseMs, undefined, { signal: patience.signal }).catch(() => undefined),
+    pause(TOOL_LIMITS.mcpCloseMs, undefined, { signal: patience.signal }).catch(() => undefined),
   ])
   patience.abort()
   if (server.type === "http") return

@@ -14,6 +14,7 @@ export interface McpOptions extends Partial<Omit<McpConnectionOptions, "onToolsC
   readonly guard: McpConnectionOptions["guard"]
   readonly environment: McpConnectionOptions["environment"]
   readonly directory: string
+  readonly monotonic: McpConnectionOptions["monotonic"]
 }
 
 export interface McpSource {

@@ -6,12 +6,12 @@
 import { spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { Writable, type Readable } from "node:stream"
-import { setTimeout as delay } from "node:timers/promises"
 
 import { ToolError } from "../port/tool.ts"
 import { oneLine } from "./describe-error.ts"
 import { endProcesses } from "./end-processes.ts"
 import { TOOL_LIMITS } from "./limits.ts"
+import { pause } from "./machine-time.ts"
 import type { ProcessGuard } from "./process-guard.ts"
 import { asEnvironment } from "./process-mark.ts"
 import { findProcesses, groupExists, sendSignal, type ProcessRow } from "./process-table.ts"
@@ -112,7 +112,7 @@ const firstOf = async (status: Promise<number | undefined>, request: CommandRequ
   const onAbort = (): void => abort({ type: "interrupted" })
   request.signal.addEventListener("abort", onAbort)
   if (request.signal.aborted) onAbort()
-  const time = delay<FirstEnd>(request.timeoutMs, { type: "timeout" }, { signal: done.signal })
+  const time = pause<FirstEnd>(request.timeoutMs, { type: "timeout" }, { signal: done.signal })
   try {
     return await Promise.race([status.then((exit): FirstEnd => ({ type: "exited", exit })), time, aborted])
   } finally {
@@ -196,9 +196,9 @@ const settled = async (output: Pump, child: ChildProcess): Promise<void> => {
   for (let before = -1, rounds = 0; before !== output.count() && rounds < SETTLE_ROUNDS; rounds++) {
     before = output.count()
     const quiet = new AbortController()
-    const pause = delay(TOOL_LIMITS.bashQuietMs, "quiet" as const, { signal: quiet.signal })
-    const first = await Promise.race([ended, pause])
-    pause.catch(() => undefined)
+    const silence = pause(TOOL_LIMITS.bashQuietMs, "quiet" as const, { signal: quiet.signal })
+    const first = await Promise.race([ended, silence])
+    silence.catch(() => undefined)
     quiet.abort()
     if (first === "ended") return
   }

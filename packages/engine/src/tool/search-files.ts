@@ -12,7 +12,8 @@ import type { ResolvedPath } from "./resolve-path.ts"
 export interface SearchBounds {
   readonly most: number
   readonly signal: AbortSignal
-  /** On the clock of `performance.now()`. */
+  /** Milliseconds that never go back, and when the search has to end on that clock. */
+  readonly monotonic: () => number
   readonly deadline: number
 }
 
@@ -99,7 +100,7 @@ const collect = (matcher: LineMatcher, bounds: SearchBounds) => {
       batch: readonly { readonly file: string; readonly bytes: Buffer }[],
       linesBefore: number,
     ): Promise<string | undefined> => {
-      if (performance.now() > bounds.deadline) return "time ran out"
+      if (bounds.monotonic() > bounds.deadline) return "time ran out"
       try {
         const matched = await matcher.match(
           batch.map(({ bytes }) => bytes),

@@ -12,7 +12,11 @@ import { grepTool } from "./grep.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { openSlots } from "./slots.ts"
 
-const search = (space: Workspace) => ({ ...space, slots: openSlots(2) })
+const search = (space: Workspace) => ({
+  ...space,
+  slots: openSlots(2),
+  monotonic: () => performance.now(),
+})
 const put = async (space: Workspace, files: Readonly<Record<string, string>>) => {
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(space.root, name)), { recursive: true })

@@ -17,7 +17,8 @@ export interface WalkRequest {
   /** Canonical project root: ignore files between it and the start count too. */
   readonly root: string
   readonly signal: AbortSignal
-  /** On the clock of `performance.now()`. */
+  /** Milliseconds that never go back, and when the walk has to end on that clock. */
+  readonly monotonic: () => number
   readonly deadline: number
   /** Called for each file with its path relative to the start. */
   readonly onFile: (path: string) => void
@@ -44,7 +45,7 @@ export const walk = async (request: WalkRequest): Promise<WalkEnd> => {
     const below: Directory[] = []
     for (let index = 0; index < level.length; index += TOOL_LIMITS.walkParallel) {
       throwIfAborted(request.signal)
-      if (performance.now() > request.deadline) return { stopped: "time ran out" }
+      if (request.monotonic() > request.deadline) return { stopped: "time ran out" }
       const group = level.slice(index, index + TOOL_LIMITS.walkParallel)
       const listed = await Promise.all(group.map((directory) => listOne(request, directory)))
       for (const { files, directories } of listed) {

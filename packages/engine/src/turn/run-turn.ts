@@ -155,7 +155,7 @@ const consume = (
       () => {
         const record = calls.record(recorder.take())
         if (!recorder.finished()) return Effect.andThen(record, consumeAll)
-        return events.isOver?.() === true ? record : beside(record, recorder.advance(events))
+        return beside(record, recorder.advance(events))
       },
     )
     return Effect.onError(consumeAll, () => Effect.sync(() => controller.abort()))
