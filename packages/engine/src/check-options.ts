@@ -9,7 +9,6 @@ import {
   Failure,
   integer,
   listOf,
-  mapOf,
   number,
   objectOf,
   oneOf,
@@ -22,6 +21,7 @@ import {
 
 import type { EngineOptions } from "./api.ts"
 import { present } from "./check-input.ts"
+import type { EngineLimits } from "./domain/limits.ts"
 import { requireKnownAddress } from "./store/postgres/address.ts"
 
 const NAME = text({ least: 1 })
@@ -34,6 +34,12 @@ const NOTHING: Shape<unknown> = something("false", (value) => value === false)
 const RULE = objectOf({ action: STRING, resource: STRING, effect: oneOf("allow", "ask", "deny") })
 
 const LEAST_1 = integer(1, Number.MAX_SAFE_INTEGER)
+const LIMIT_SHAPES = {
+  pendingInputs: LEAST_1,
+  steerBatch: LEAST_1,
+  turnsPerActivity: LEAST_1,
+  leaseMs: LEAST_1,
+} as const satisfies Record<keyof EngineLimits, Shape<number>>
 
 const OPTIONS = objectOf(
   { database: NAME, models: listOf(objectOf({ id: NAME })) },
@@ -66,7 +72,7 @@ const OPTIONS = objectOf(
         prune: BOOLEAN,
       },
     ),
-    limits: mapOf(LEAST_1),
+    limits: objectOf({}, LIMIT_SHAPES),
     retry: objectOf({}, { attempts: number({ least: 1 }), baseMs: number({ least: 0 }) }),
     recover: anyOf(BOOLEAN, listOf(STRING)),
   },

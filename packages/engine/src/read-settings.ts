@@ -2,7 +2,7 @@
 import { Failure } from "@meridian/protocol"
 
 import type { EngineOptions } from "./api.ts"
-import { DEFAULT_LIMITS, LIMITS, type EngineLimits } from "./domain/limits.ts"
+import { DEFAULT_LIMITS, LIMITS } from "./domain/limits.ts"
 import { DEFAULT_RETRY } from "./domain/retry.ts"
 import { openHttp } from "./model/http-fetch.ts"
 import { openModel } from "./model/open-model.ts"
@@ -29,7 +29,7 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
     if (wanted !== undefined && !models.has(wanted))
       throw new Failure("MODEL_NOT_FOUND", { model: wanted, known: [...models.keys()].join(", ") })
   return {
-    limits: checkLimits({ ...DEFAULT_LIMITS, ...options.limits }),
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
     retry: { ...DEFAULT_RETRY, ...options.retry },
     compaction: {
       auto: options.compaction?.auto ?? true,
@@ -45,13 +45,4 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
     models,
     defaultModel: options.model,
   }
-}
-
-const checkLimits = (limits: EngineLimits): EngineLimits => {
-  for (const [name, value] of Object.entries(limits))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new Failure("INVALID_INPUT", {
-        what: `The limit ${name} is a whole number of at least 1, not ${String(value)}`,
-      })
-  return limits
 }

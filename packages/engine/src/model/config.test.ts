@@ -36,19 +36,31 @@ test("a model is opened without touching the network", () => {
 })
 
 test.each([
-  [{ id: "" }, 'Model "" needs an id.'],
+  [{ id: "" }, 'Model "": `id` must be text that is not empty, not empty.'],
   [
     { provider: "bedrock" },
-    'Model "local/one" has the provider "bedrock"; known are openai-compatible, openai, anthropic, google, scripted.',
+    'Model "local/one": `provider` must be one of openai-compatible, openai, anthropic, google, scripted, not "bedrock".',
   ],
-  [{ contextWindow: 0 }, 'Model "local/one" needs a contextWindow: a whole number of tokens.'],
-  [{ contextWindow: 1.5 }, 'Model "local/one" needs a contextWindow: a whole number of tokens.'],
-  [{ maxOutput: -1 }, 'Model "local/one" needs a maxOutput: a whole number of tokens.'],
-  [{ maxOutput: 1_001 }, 'Model "local/one" has a maxOutput beyond its contextWindow.'],
-  [{ baseURL: undefined }, 'Model "local/one" needs a baseURL.'],
-  [{ baseURL: "file:///etc" }, 'Model "local/one" has a baseURL that is no http or https address.'],
-  [{ price: { input: -1, output: 1 } }, 'Model "local/one" has a price that is no number of dollars.'],
-  [{ idleMs: 0 }, 'Model "local/one" has an idleMs that is no whole number of milliseconds.'],
+  [
+    { contextWindow: 0 },
+    'Model "local/one": `contextWindow` must be a whole number from 1 to 9007199254740991, not 0.',
+  ],
+  [
+    { contextWindow: 1.5 },
+    'Model "local/one": `contextWindow` must be a whole number from 1 to 9007199254740991, not 1.5.',
+  ],
+  [
+    { maxOutput: -1 },
+    'Model "local/one": `maxOutput` must be a whole number from 1 to 9007199254740991, not -1.',
+  ],
+  [{ maxOutput: 1_001 }, 'Model "local/one": `maxOutput` is beyond its `contextWindow`.'],
+  [{ baseURL: undefined }, 'Model "local/one": `baseURL` is missing.'],
+  [{ baseURL: "file:///etc" }, 'Model "local/one": `baseURL` must be an http or https address, not text.'],
+  [
+    { price: { input: -1, output: 1 } },
+    'Model "local/one": `price.input` must be a number of at least 0, not -1.',
+  ],
+  [{ idleMs: 0 }, 'Model "local/one": `idleMs` must be a whole number from 1 to 9007199254740991, not 0.'],
   [{ maxOutput: 1_000 }, "none"],
 ])("%j is answered with %j", (change, expected) => {
   expect(problemOf(change)).toBe(expected)

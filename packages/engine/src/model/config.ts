@@ -1,5 +1,5 @@
 /** What a person writes to name a model, and the check that it can be opened at all. */
-import { Failure } from "@meridian/protocol"
+import { Failure, integer, number, objectOf, oneOf, reader, something, text } from "@meridian/protocol"
 
 import type { ModelPrice } from "../port/model.ts"
 import type { Respond, ScriptStep } from "./script.ts"
@@ -36,35 +36,35 @@ export interface ModelConfig {
 export const wireName = (config: ModelConfig): string =>
   config.model ?? config.id.slice(config.id.indexOf("/") + 1)
 
+const isHttpAddress = (value: unknown): boolean => {
+  const protocol = typeof value === "string" ? URL.parse(value)?.protocol : undefined
+  return protocol === "http:" || protocol === "https:"
+}
+
+const TOKENS = integer(1, Number.MAX_SAFE_INTEGER)
+const DOLLARS = number({ least: 0 })
+
+const CONFIG = objectOf(
+  {
+    id: text({ least: 1 }),
+    provider: oneOf(...PROVIDERS),
+    contextWindow: TOKENS,
+    maxOutput: TOKENS,
+  },
+  {
+    baseURL: something<string>("an http or https address", isHttpAddress),
+    price: objectOf({ input: DOLLARS, output: DOLLARS }, { cacheRead: DOLLARS, cacheWrite: DOLLARS }),
+    effort: oneOf(...EFFORTS),
+    idleMs: integer(1, Number.MAX_SAFE_INTEGER),
+  },
+)
+
 /** Throws INVALID_INPUT for a model that could never answer: better when it is opened than in the first turn. */
 export const checkModelConfig = (config: ModelConfig): void => {
-  const problem = findProblem(config)
-  if (problem !== undefined) throw new Failure("INVALID_INPUT", { what: `Model "${config.id}" ${problem}` })
-}
-
-const findProblem = (config: ModelConfig): string | undefined => {
-  if (typeof config.id !== "string" || config.id === "") return "needs an id"
-  if (!PROVIDERS.includes(config.provider))
-    return `has the provider "${config.provider}"; known are ${PROVIDERS.join(", ")}`
-  if (!isCount(config.contextWindow)) return "needs a contextWindow: a whole number of tokens"
-  if (!isCount(config.maxOutput)) return "needs a maxOutput: a whole number of tokens"
-  if (config.maxOutput > config.contextWindow) return "has a maxOutput beyond its contextWindow"
-  if (config.provider === "openai-compatible" && config.baseURL === undefined) return "needs a baseURL"
-  if (config.baseURL !== undefined && !isHttpAddress(config.baseURL))
-    return "has a baseURL that is no http or https address"
-  if (config.idleMs !== undefined && !isCount(config.idleMs))
-    return "has an idleMs that is no whole number of milliseconds"
-  if (config.effort !== undefined && !EFFORTS.includes(config.effort))
-    return `has the effort "${config.effort}"; known are ${EFFORTS.join(", ")}`
-  const prices = Object.values(config.price ?? {})
-  if (prices.some((price) => typeof price !== "number" || !(price >= 0)))
-    return "has a price that is no number of dollars"
-  return undefined
-}
-
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0
-
-const isHttpAddress = (text: string): boolean => {
-  const protocol = URL.parse(text)?.protocol
-  return protocol === "http:" || protocol === "https:"
+  const fail = (problem: string): Failure =>
+    new Failure("INVALID_INPUT", { what: `Model "${config.id}": ${problem}` })
+  const read = reader(CONFIG, { what: "it", unknown: "keep", fail })
+  const { provider, baseURL, contextWindow, maxOutput } = read(config)
+  if (maxOutput > contextWindow) throw fail("`maxOutput` is beyond its `contextWindow`")
+  if (provider === "openai-compatible" && baseURL === undefined) throw fail("`baseURL` is missing")
 }
