@@ -220,16 +220,43 @@ export const ENGINE_BEHAVIOURS = {
   "compaction.manual": promise("compact is there on demand"),
   "compaction.receipts": promise("each compaction leaves a receipt"),
 
-  // Parity
-  "parity.instructions": promise("configured, remote and nested instructions are sources of their own"),
-  "parity.requests": owes(
-    "agent prompt, base instructions, overrides, reminders and structured output shape the request",
+  // Parity: one id for each row of the seed's table
+  "parity.environment": promise("environment facts and the date of the host are a source"),
+  "parity.project-instructions": promise(
+    "global instructions and those of the project, upward, are a source",
+  ),
+  "parity.configured-instructions": promise(
+    "configured files, globs and addresses are sources of their own, and their removal is said",
+  ),
+  "parity.nested-instructions": promise(
+    "instructions beside a file that was read are told at the next boundary and stay",
+  ),
+  "parity.skills": promise("skills an agent may use are told by name; the body comes through the tool"),
+  "parity.lowering": promise("a request goes to the selected model with the history in its order"),
+  "parity.agent": promise("the selected agent's prompt and permissions shape the request"),
+  "parity.base-instructions": owes("a family of models has base instructions of its own", OPEN_DESIGN),
+  "parity.tools": promise("tools that the policy denies are not offered"),
+  "parity.prompt-overrides": owes("a prompt may bring system text and tools of its own", OPEN_DESIGN),
+  "parity.reminders": owes("steering, a switch of plan and the final step are reminded of", OPEN_DESIGN),
+  "parity.plugin-transforms": owes(
+    "plugins change messages, system text, parameters and headers",
     OPEN_DESIGN,
   ),
-  "parity.references": owes(
-    "mentions, attachments and references are expanded before admission",
+  "parity.request-settings": owes(
+    "an agent's options reach the request; a model's own effort does already",
     OPEN_DESIGN,
   ),
+  "parity.structured-output": owes("a prompt may ask for an answer in a given form", OPEN_DESIGN),
+  "parity.compaction": promise("pressure compacts, and the baseline is made anew from the checkpoint"),
+  "parity.attachments": promise("attachments of a prompt are durable and typed"),
+  "parity.mentions": owes("templates and @ mentions are expanded before admission", OPEN_DESIGN),
+  "parity.materialization": owes(
+    "files, directories and MCP resources that a prompt names become content",
+    OPEN_DESIGN,
+  ),
+  "parity.agent-references": owes("a prompt that names an agent becomes guidance for a task", OPEN_DESIGN),
+  "parity.configured-references": promise("configured references are told, and read by their name"),
+  "parity.synthetic-replay": owes("what an expansion adds is replayed as a message of its own", OPEN_DESIGN),
 
   // HTTP
   "http.replay": promise("remote consumers replay a session's events by cursor, then follow them"),

@@ -65,16 +65,20 @@ const openScene = async (
   }
 }
 
-test("AGENTS.md counts; CLAUDE.md and CONTEXT.md where no AGENTS.md stands beside them", async () => {
-  await using scene = await openScene()
-  scene.write("CLAUDE.md", "from claude")
-  scene.write("CONTEXT.md", "from context")
-  const before = await scene.ask()
-  expect([before.includes("from claude"), before.includes("from context")]).toEqual([true, true])
-  scene.write("AGENTS.md", "from agents")
-  const after = await scene.ask()
-  expect(after.lastIndexOf("from agents")).toBeGreaterThan(after.lastIndexOf("from claude"))
-})
+verifies(
+  "parity.project-instructions",
+  async () => {
+    await using scene = await openScene()
+    scene.write("CLAUDE.md", "from claude")
+    scene.write("CONTEXT.md", "from context")
+    const before = await scene.ask()
+    expect([before.includes("from claude"), before.includes("from context")]).toEqual([true, true])
+    scene.write("AGENTS.md", "from agents")
+    const after = await scene.ask()
+    expect(after.lastIndexOf("from agents")).toBeGreaterThan(after.lastIndexOf("from claude"))
+  },
+  "AGENTS.md counts; CLAUDE.md and CONTEXT.md where no AGENTS.md stands beside them",
+)
 
 verifies(
   "epoch.contained",
@@ -100,21 +104,25 @@ test("unchanged files cost no read, a changed one costs one", async () => {
   expect(scene.reads).toHaveLength(2)
 })
 
-test("instructions beside a file that was read are told at the next boundary and stay after it", async () => {
-  await using scene = await openScene({}, (_request, n) =>
-    n === 1 ? { tools: [{ name: "read", input: { path: "packages/api/server.ts" } }] } : { text: "ok" },
-  )
-  scene.write("packages/api/server.ts", "export {}")
-  scene.write("packages/api/AGENTS.md", "the api uses tabs")
-  scene.write("packages/other/AGENTS.md", "never told")
-  const seen = await scene.ask()
-  expect(seen).toContain("the api uses tabs")
-  expect(seen).not.toContain("never told")
-  expect(await scene.ask()).toContain("the api uses tabs")
-})
+verifies(
+  "parity.nested-instructions",
+  async () => {
+    await using scene = await openScene({}, (_request, n) =>
+      n === 1 ? { tools: [{ name: "read", input: { path: "packages/api/server.ts" } }] } : { text: "ok" },
+    )
+    scene.write("packages/api/server.ts", "export {}")
+    scene.write("packages/api/AGENTS.md", "the api uses tabs")
+    scene.write("packages/other/AGENTS.md", "never told")
+    const seen = await scene.ask()
+    expect(seen).toContain("the api uses tabs")
+    expect(seen).not.toContain("never told")
+    expect(await scene.ask()).toContain("the api uses tabs")
+  },
+  "instructions beside a file that was read are told at the next boundary and stay after it",
+)
 
 verifies(
-  "parity.instructions",
+  "parity.configured-instructions",
   async () => {
     await using scene = await openScene({
       instructions: ["docs/style.md", "docs/rules/*.md", "docs/missing.md"],
@@ -151,16 +159,20 @@ const startServer = async (answer: () => { readonly status: number; readonly bod
   }
 }
 
-test("an address in a private network is refused, and read when that is configured", async () => {
-  await using server = await startServer(() => ({ status: 200, body: "from the web" }))
-  await using allowed = await openScene({ instructions: [server.url], allowPrivateAddresses: true })
-  expect(await allowed.ask()).toContain("from the web")
-  await allowed.ask()
-  expect(server.asked()).toBe(1)
-  await using refused = await openScene({ instructions: [server.url] })
-  await expect(refused.ask()).rejects.toMatchObject({ code: "CONTEXT_UNAVAILABLE" })
-  expect(server.asked()).toBe(1)
-})
+verifies(
+  "parity.configured-instructions",
+  async () => {
+    await using server = await startServer(() => ({ status: 200, body: "from the web" }))
+    await using allowed = await openScene({ instructions: [server.url], allowPrivateAddresses: true })
+    expect(await allowed.ask()).toContain("from the web")
+    await allowed.ask()
+    expect(server.asked()).toBe(1)
+    await using refused = await openScene({ instructions: [server.url] })
+    await expect(refused.ask()).rejects.toMatchObject({ code: "CONTEXT_UNAVAILABLE" })
+    expect(server.asked()).toBe(1)
+  },
+  "an address in a private network is refused, and read when that is configured",
+)
 
 test("only http and https are read, a missing page is absent, a large or failing one unavailable", async () => {
   let answer = { status: 404, body: "" }
@@ -189,26 +201,31 @@ test.each([
   expect(await reader.read(`http://${host}:9/`)).toEqual({ kind: "unavailable" })
 })
 
-test("skills are told by name, denied ones are not, and the body comes through the tool", async () => {
-  await using scene = await openScene(
-    {
-      permissions: [
-        { action: "*", resource: "*", effect: "allow" },
-        { action: "skill", resource: "secret", effect: "deny" },
-      ],
-    },
-    (_request, n) => (n === 1 ? { tools: [{ name: "skill", input: { name: "release" } }] } : { text: "ok" }),
-  )
-  scene.write(
-    ".meridian/skills/release/SKILL.md",
-    "---\nname: release\ndescription: how to release\n---\nTag it, then push.",
-  )
-  scene.write(".claude/skills/secret/SKILL.md", "---\nname: secret\ndescription: hidden\n---\nshh")
-  const seen = await scene.ask()
-  expect(seen).toContain("- release: how to release")
-  expect(seen).not.toContain("hidden")
-  expect(seen).toContain("Tag it, then push.")
-})
+verifies(
+  "parity.skills",
+  async () => {
+    await using scene = await openScene(
+      {
+        permissions: [
+          { action: "*", resource: "*", effect: "allow" },
+          { action: "skill", resource: "secret", effect: "deny" },
+        ],
+      },
+      (_request, n) =>
+        n === 1 ? { tools: [{ name: "skill", input: { name: "release" } }] } : { text: "ok" },
+    )
+    scene.write(
+      ".meridian/skills/release/SKILL.md",
+      "---\nname: release\ndescription: how to release\n---\nTag it, then push.",
+    )
+    scene.write(".claude/skills/secret/SKILL.md", "---\nname: secret\ndescription: hidden\n---\nshh")
+    const seen = await scene.ask()
+    expect(seen).toContain("- release: how to release")
+    expect(seen).not.toContain("hidden")
+    expect(seen).toContain("Tag it, then push.")
+  },
+  "skills are told by name, denied ones are not, and the body comes through the tool",
+)
 
 test("conditional rules of the project come when they match", async () => {
   await using scene = await openScene({}, (_request, n) =>

@@ -69,7 +69,12 @@ export const readTool = (places: ReadPlaces): SelfBoundedTool => ({
 
 export const READ: BuiltinTool<ReadPlaces> = {
   name: "read",
-  traits: {},
+  traits: {
+    fileRead: (input) => {
+      const { path, reference } = INPUT.decode(input)
+      return reference === undefined ? path : undefined
+    },
+  },
   open: readTool,
 }
 

@@ -86,6 +86,7 @@ test("a call acts when its record is safe, and not before", async () => {
   }
   const cast = {
     agent: { name: "build" },
+    traitsOf: () => ({}),
     rules: [],
     call: async (tool: string) => {
       acted.push(tool)

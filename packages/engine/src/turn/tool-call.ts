@@ -113,10 +113,12 @@ const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void
   )
 
 /** New instruction files beside what a call has read. */
-const discoveries = ({ session, location }: TurnScene, { tool, input }: Call): readonly DurableEvent[] => {
-  if (tool !== "read" || typeof input !== "object" || input === null) return []
-  const path: unknown = Object.entries(input).find(([name]) => name === "path" || name === "filePath")?.[1]
-  if (typeof path !== "string") return []
+const discoveries = (
+  { session, location, cast }: TurnScene,
+  { tool, input }: Call,
+): readonly DurableEvent[] => {
+  const path = cast.traitsOf(tool).fileRead?.(input)
+  if (path === undefined) return []
   const known = new Set(session.transcript().surroundings.discovered)
   return location
     .instructionsBeside(path)
