@@ -4,12 +4,14 @@
  * work in this checkout meanwhile.
  */
 import { spawnSync } from "node:child_process"
-import { readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { MUTANTS, type Mutant } from "./mutants.ts"
 
 const root = join(import.meta.dirname, "../..")
+const report = join(tmpdir(), `meridian-mutant-${process.pid}.json`)
 const chosen = process.argv.slice(2).map(Number)
 
 type Verdict = "killed" | "SURVIVED" | "TIMED OUT" | "BROKEN"
@@ -23,37 +25,34 @@ const judge = ({ file, from, to, killedBy }: Mutant): Verdict => {
       path,
       source.replace(from, () => to),
     )
-    const words = ["vitest", "run", killedBy, "--testTimeout", "20000", "--bail", "1", "--reporter=json"]
-    const { status, stdout } = spawnSync("npx", words, {
+    rmSync(report, { force: true })
+    const words = ["vitest", "run", killedBy, "--testTimeout", "20000", "--bail", "1"]
+    const { status } = spawnSync("npx", [...words, "--reporter=json", `--outputFile=${report}`], {
       cwd: root,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-      maxBuffer: 256 * 1024 * 1024,
+      stdio: "ignore",
     })
-    return status === 0 ? "SURVIVED" : verdictOf(stdout)
+    return status === 0 ? "SURVIVED" : verdictOf()
   } finally {
     writeFileSync(path, source)
   }
 }
 
 /** A test that only ran out of time may do so on a busy machine too, and one that never ran has noticed nothing. */
-const verdictOf = (printed: string): Verdict => {
-  const messages = failuresIn(printed)
+const verdictOf = (): Verdict => {
+  const messages = existsSync(report) ? failuresIn(readFileSync(report, "utf8")) : []
   if (messages.length === 0) return "BROKEN"
   return messages.every((message) => /timed out in \d+ ?ms/.test(message)) ? "TIMED OUT" : "killed"
 }
 
-interface Report {
+interface TestReport {
   readonly testResults: readonly {
     readonly assertionResults: readonly { readonly failureMessages?: readonly string[] | null }[]
   }[]
 }
 
-const failuresIn = (printed: string): readonly string[] => {
-  const start = printed.indexOf("{")
-  if (start === -1) return []
+const failuresIn = (text: string): readonly string[] => {
   // oxlint-disable-next-line eslint/no-restricted-properties, typescript/no-unsafe-type-assertion -- vitest's own report
-  const { testResults } = JSON.parse(printed.slice(start)) as Report
+  const { testResults } = JSON.parse(text) as TestReport
   return testResults.flatMap(({ assertionResults }) =>
     assertionResults.flatMap(({ failureMessages }) => failureMessages ?? []),
   )
@@ -68,3 +67,4 @@ for (const [index, mutant] of MUTANTS.entries()) {
   process.stdout.write(`${number} ${verdict}: ${mutant.says} (${mutant.killedBy})\n`)
 }
 process.exitCode = survived === 0 ? 0 : 1
+rmSync(report, { force: true })
