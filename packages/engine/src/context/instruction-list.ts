@@ -1,4 +1,5 @@
 /** Instructions as a list of files: told one after the other, superseded as a whole when one changes or goes. */
+import { sanitizeLine } from "@meridian/continuity"
 import type { Json } from "@meridian/protocol"
 
 import type { SourceTexts } from "../domain/context.ts"
@@ -25,7 +26,9 @@ export const instructionValue = (instructions: readonly Instruction[]): Json =>
   instructions.map(({ from, text }) => ({ from, text }))
 
 const tell = (instructions: readonly Instruction[]): string =>
-  instructions.map(({ from, text }) => `Instructions from ${from}:\n${text.trim()}`).join("\n\n")
+  instructions
+    .map(({ from, text }) => `Instructions from ${sanitizeLine(from)}:\n${text.trim()}`)
+    .join("\n\n")
 
 const listOf = (value: Json): readonly Instruction[] =>
   Array.isArray(value)

@@ -5,8 +5,8 @@
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 
+import { readFrontMatter, sanitizeLine } from "@meridian/continuity"
 import { described, matchesWildcard, objectOf, type Json } from "@meridian/protocol"
-import { parse } from "yaml"
 
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
 import type { ContextSource } from "../port/context-source.ts"
@@ -39,12 +39,16 @@ interface Shelf {
 
 export const openSkillShelf = (shelf: Shelf): SkillShelf => {
   const folders = createFolderCache(shelf.lookUp)
-  return { list: () => readSkills(shelf, folders) }
+  const skillOf = createSkillCache()
+  return { list: () => readSkills(shelf, folders, skillOf) }
 }
+
+type ReadSkill = (folder: string, path: string, text: string) => Skill
 
 const readSkills = (
   { directory, files }: Shelf,
   folders: (path: string) => readonly string[],
+  skillOf: ReadSkill,
 ): readonly Skill[] => {
   const skills = new Map<string, Skill>()
   for (const root of ROOTS)
@@ -52,7 +56,7 @@ const readSkills = (
       const path = join(root, folder, "SKILL.md")
       const file = files.read(join(directory, path), { inside: directory })
       if (file.kind !== "text" || skills.size >= MOST_SKILLS) continue
-      const skill = readSkill(folder, path, file.text)
+      const skill = skillOf(folder, path, file.text)
       if (!skills.has(skill.name)) skills.set(skill.name, skill)
     }
   return [...skills.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1))
@@ -132,24 +136,36 @@ const foldersIn = (path: string): readonly string[] => {
   }
 }
 
-const FRONT_MATTER = /^---\r?\n([\s\S]{0,20000}?)\r?\n---\r?\n?/
-
-const readSkill = (folder: string, path: string, text: string): Skill => {
-  const match = FRONT_MATTER.exec(text)
-  const fields = match?.[1] === undefined ? {} : readYaml(match[1])
-  const name = typeof fields["name"] === "string" && fields["name"] !== "" ? fields["name"] : folder
-  const description =
-    typeof fields["description"] === "string"
-      ? fields["description"].replaceAll(/\s+/g, " ").slice(0, 500)
-      : ""
-  return { name, description, path, body: match === null ? text : text.slice(match[0].length) }
+/** A file that has not changed is the same text: what was read from it stays read. */
+const createSkillCache = (): ReadSkill => {
+  const known = new Map<string, { readonly text: string; readonly skill: Skill }>()
+  return (folder, path, text) => {
+    const cached = known.get(path)
+    if (cached?.text === text) return cached.skill
+    const skill = readSkill(folder, path, text)
+    if (known.size >= MOST_KNOWN) known.clear()
+    known.set(path, { text, skill })
+    return skill
+  }
 }
 
-const readYaml = (text: string): Readonly<Record<string, unknown>> => {
-  try {
-    const value: unknown = parse(text, { maxAliasCount: 20 })
-    return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {}
-  } catch {
-    return {}
+const MOST_KNOWN = ROOTS.length * MOST_SKILLS
+const NAME_CHARACTERS = 100
+const DESCRIPTION_CHARACTERS = 500
+
+/** One that cannot be read within the bounds of a front matter goes by the name of its folder. */
+const readSkill: ReadSkill = (folder, path, text) => {
+  const front = readFrontMatter(text)
+  const fieldOfFront = (name: string): string => {
+    const value = front.kind === "read" ? front.fields.get(name) : undefined
+    return typeof value === "string" ? value : ""
+  }
+  // Both become lines of a list that the model is told: nothing in them may begin another line.
+  return {
+    name:
+      sanitizeLine(fieldOfFront("name"), NAME_CHARACTERS) || sanitizeLine(folder, NAME_CHARACTERS) || "skill",
+    description: sanitizeLine(fieldOfFront("description"), DESCRIPTION_CHARACTERS),
+    path: sanitizeLine(path),
+    body: front.body,
   }
 }

@@ -4,6 +4,7 @@
  * for word.
  */
 import type { Estimator } from "./budget.ts"
+import { quoted } from "./inert-text.ts"
 import { serializeItem } from "./serialize.ts"
 import { estimateText } from "./tokens.ts"
 import type { CompactionProgress } from "./transcript/compactions.ts"
@@ -165,6 +166,10 @@ const splitLong = (text: string, mostTokens: number): readonly string[] => {
   // A character is at most about one token, so this always makes pieces that fit.
   const size = Math.max(200, mostTokens)
   const parts: string[] = []
-  for (let start = 0; start < text.length; start += size) parts.push(text.slice(start, start + size))
+  for (let start = 0; start < text.length; start += size) {
+    const part = text.slice(start, start + size)
+    // Where a line was cut, its rest must not look like the beginning of one.
+    parts.push(start === 0 || text[start - 1] === "\n" ? part : quoted(part))
+  }
   return parts
 }

@@ -1,4 +1,8 @@
-/** History as plain text: what a summariser reads, and what a checkpoint keeps word for word. */
+/**
+ * History as plain text: what a summariser reads, and what a checkpoint keeps word for word. Labels at the start of a line
+ * are ours alone: whatever a tool, a model or a file says is quoted or made inert.
+ */
+import { plainName, quoted, unlabelled } from "./inert-text.ts"
 import { withoutNative } from "./native-data.ts"
 import type { AssistantItem, Item, ToolPart } from "./transcript/items.ts"
 
@@ -8,11 +12,13 @@ export const serializeItem = (item: Item): string => {
   switch (item.kind) {
     case "user":
       return [
-        `[User]: ${item.prompt.text}`,
-        ...(item.prompt.files ?? []).map((file) => `[Attached ${file.mediaType}: ${file.name ?? "file"}]`),
+        `[User]: ${unlabelled(item.prompt.text)}`,
+        ...(item.prompt.files ?? []).map(
+          (file) => `[Attached ${plainName(file.mediaType)}: ${plainName(file.name ?? "file")}]`,
+        ),
       ].join("\n")
     case "context":
-      return `[System update]: ${item.text}`
+      return `[System update]: ${unlabelled(item.text)}`
     case "checkpoint":
       return ""
     case "assistant":
@@ -26,23 +32,24 @@ const serializeAssistant = (item: AssistantItem): string =>
       if (part.type === "tool") return serializeTool(part)
       if (part.text === "") return ""
       return part.type === "text"
-        ? `[Assistant]: ${part.text}`
-        : `[Assistant reasoning]: ${cut(part.text, TOOL_TEXT)}`
+        ? `[Assistant]: ${unlabelled(part.text)}`
+        : `[Assistant reasoning]: ${unlabelled(cut(part.text, TOOL_TEXT))}`
     })
     .filter((text) => text !== "")
     .join("\n")
 
 const serializeTool = (part: ToolPart): string => {
-  const call = `[Tool call]: ${part.tool}(${cut(JSON.stringify(part.input ?? part.raw ?? {}), TOOL_TEXT)})`
+  const input = cut(JSON.stringify(part.input ?? part.raw ?? {}), TOOL_TEXT)
+  const call = `[Tool call]: ${plainName(part.tool)}\n${quoted(input)}`
   if (part.outcome === undefined) return call
   if (part.outcome.kind === "failed")
-    return `${call}\n[Tool error]: ${cut(part.outcome.error.message, TOOL_TEXT)}`
+    return `${call}\n[Tool error]:\n${quoted(cut(part.outcome.error.message, TOOL_TEXT))}`
   const text = part.outcome.content
     .map((entry) => (entry.type === "text" ? entry.text : `[${entry.mediaType}]`))
     .join("\n")
   const result =
     part.outcome.result === undefined ? text : `${text}${JSON.stringify(withoutNative(part.outcome.result))}`
-  return `${call}\n[Tool result]: ${cut(result, TOOL_TEXT)}`
+  return `${call}\n[Tool result]:\n${quoted(cut(result, TOOL_TEXT))}`
 }
 
 /** Head and tail: what a command printed last is often what matters. */

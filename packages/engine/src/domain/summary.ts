@@ -1,6 +1,7 @@
 /** What a summariser is asked, what is accepted from it, and what takes its place when it cannot answer. */
 import type { Json, JsonObject } from "@meridian/protocol"
 
+import { withoutTags } from "./inert-text.ts"
 import { estimateText } from "./tokens.ts"
 import type { Item } from "./transcript/items.ts"
 
@@ -20,8 +21,8 @@ Keep exact paths, symbols, commands, values and error messages. Under Work State
 
 export const summaryRequest = (piece: string, previous: string): string =>
   [
-    ...(previous === "" ? [] : [`<previous-checkpoint>\n${previous}\n</previous-checkpoint>`]),
-    `<conversation>\n${piece}\n</conversation>`,
+    ...(previous === "" ? [] : [`<previous-checkpoint>\n${withoutTags(previous)}\n</previous-checkpoint>`]),
+    `<conversation>\n${withoutTags(piece)}\n</conversation>`,
     "Write the checkpoint now.",
   ].join("\n\n")
 
