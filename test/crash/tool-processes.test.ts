@@ -6,9 +6,11 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 
 import { openEngine } from "@meridian/engine"
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 
+import { openControlGroup } from "../../packages/engine/src/tool/control-group.ts"
 import { endLeftovers } from "../../packages/engine/src/tool/end-leftovers.ts"
+import { openProcessGuard } from "../../packages/engine/src/tool/process-guard.ts"
 import { findProcesses, type ProcessRow } from "../../packages/engine/src/tool/process-table.ts"
 import { openWorkspace, type Workspace } from "../tool-scene.ts"
 
@@ -91,6 +93,67 @@ test("SIGKILL of the engine's whole process group does too", async () => {
   process.kill(-(owner.pid ?? 0), "SIGKILL")
   await once(owner, "exit")
   await untilGone(pids)
+})
+
+describe("what left its session and cleared its environment", () => {
+  const HIDDEN = `setsid env -i sh -c 'echo $$ >> pids; /bin/sleep 1000; true' > /dev/null 2>&1 &`
+
+  /** Where the system has no control groups for us, docs/security.md says that such a process can outlive the engine. */
+  const expectEnd = async (pids: readonly number[]): Promise<void> => {
+    const probe = openControlGroup("probe")
+    await probe?.end()
+    if (probe !== undefined) return untilGone(pids)
+    expect(await running(pids)).toHaveLength(pids.length)
+    for (const pid of pids) process.kill(pid, "SIGKILL")
+  }
+
+  test("ends when the engine is closed", async () => {
+    await using space = await openWorkspace()
+    const engine = await openEngine({
+      database: join(space.base, "engine.sqlite"),
+      models: [
+        {
+          id: "scripted/one",
+          provider: "scripted",
+          contextWindow: 100_000,
+          maxOutput: 1000,
+          script: [{ tools: [{ name: "bash", input: { command: HIDDEN } }] }, { text: "done" }],
+        },
+      ],
+      permissions: [{ action: "*", resource: "*", effect: "allow" }],
+    })
+    const { id: sessionID } = await engine.sessions.create({ location: { directory: space.root } })
+    await engine.sessions.prompt({ sessionID, prompt: { text: "go" } })
+    await engine.sessions.wait(sessionID)
+    const pids = await pidsIn(join(space.root, "pids"), 1)
+    expect(await running(pids)).toHaveLength(1)
+    await engine.close()
+    await expectEnd(pids)
+  })
+
+  test("ends when the engine is killed", async () => {
+    await using space = await openWorkspace()
+    const owner = startOwner(space, `${HIDDEN} sleep 1000; true`)
+    const pids = await pidsIn(join(space.root, "pids"), 1)
+    owner.kill("SIGKILL")
+    await once(owner, "exit")
+    await expectEnd(pids)
+  })
+
+  test("ends with the next engine that runs a command when the guard is killed as well", async () => {
+    await using space = await openWorkspace()
+    const owner = startOwner(space, `${HIDDEN} sleep 1000; true`)
+    const pids = await pidsIn(join(space.root, "pids"), 1)
+    await killGuardOf(owner)
+    owner.kill("SIGKILL")
+    await once(owner, "exit")
+    const guard = openProcessGuard()
+    await guard.ready()
+    await expectEnd(pids)
+    await guard.close()
+    const calls = [{ sessionID: "ses_1", messageID: "msg_1", callID: "call_1" }]
+    await endLeftovers({ calls, scope: space.root })
+  })
 })
 
 test("when the guard is killed as well, the next engine ends what is left before it goes on", async () => {

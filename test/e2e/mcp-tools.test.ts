@@ -129,7 +129,7 @@ test("a server that hangs is given up after its time, ended, and started again b
 })
 
 test("an interrupt settles a call that hangs", async () => {
-  await using bench = await openBench({ lab: HOSTILE })
+  await using bench = await openBench({ lab: HOSTILE }, { graceMs: 100 })
   const hang = await bench.tool("lab_hang")
   await expect(hang.execute({}, openScene({ signal: AbortSignal.timeout(50) }))).rejects.toMatchObject({
     code: "interrupted",

@@ -1,5 +1,6 @@
 /** Every bound of the built-in tools, in one table. Descriptions for the model are built from the same numbers. */
 import { assert } from "../domain/assert.ts"
+import { LIMITS } from "../domain/limits.ts"
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -80,6 +81,8 @@ export const TOOL_LIMITS = {
 
   mcpConnectMs: 15 * SECOND,
   mcpCallMs: 120 * SECOND,
+  /** How long an aborted call may go on to its end before the server is told to cancel it. */
+  mcpGraceMs: 4 * SECOND,
   mcpCloseMs: 500,
   /** One message of a server; media of a result comes as base64 inside it. */
   mcpMessageBytes: 32 * MIB,
@@ -116,6 +119,7 @@ export const assertLimits = (limits: ToolLimits): void => {
       limits.outputMediaBytes * (4 / 3) <= limits.mcpMessageBytes,
       "media that may be returned fits a message",
     ],
+    [limits.mcpGraceMs < LIMITS.toolAbortGraceMs, "an aborted call is cancelled before nobody waits for it"],
     [limits.mcpConnectMs <= limits.mcpCallMs, "connecting is quicker than a call may last"],
   ]
   for (const [holds, sentence] of relations) assert(holds, sentence)

@@ -15,7 +15,7 @@ import type { McpServer } from "./mcp-servers.ts"
 import type { ProcessGuard } from "./process-guard.ts"
 import { asEnvironment } from "./process-mark.ts"
 import { findProcesses } from "./process-table.ts"
-import { untilAborted } from "./until-aborted.ts"
+import { waitAfterAbort } from "./wait-after-abort.ts"
 
 export interface McpConnectionOptions {
   readonly guard: ProcessGuard
@@ -27,6 +27,8 @@ export interface McpConnectionOptions {
   readonly monotonic: () => number
   readonly connectMs: number
   readonly callMs: number
+  /** How long an aborted call may go on to its end. */
+  readonly graceMs: number
   readonly backoffMs: number
   /** The server says that its list is another now. */
   readonly onToolsChanged: () => void
@@ -130,8 +132,11 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
     },
     callTool: (name, input, signal) =>
       exchange((client) => {
-        const bounds = { signal, timeout: options.callMs, maxTotalTimeout: options.callMs }
-        return untilAborted(signal, () => client.callTool({ name, arguments: { ...input } }, bounds))
+        const bounds = { timeout: options.callMs, maxTotalTimeout: options.callMs }
+        // A server that is told to cancel does not answer any more: nobody would know what it did.
+        return waitAfterAbort({ signal, graceMs: options.graceMs }, (stop) =>
+          client.callTool({ name, arguments: { ...input } }, { ...bounds, signal: stop }),
+        )
       }),
     close: async () => {
       closed = true

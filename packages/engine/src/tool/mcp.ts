@@ -63,6 +63,7 @@ const openServerTools = (server: McpServer, options: McpOptions, names: Set<stri
   const connection = openMcpConnection(server, {
     connectMs: TOOL_LIMITS.mcpConnectMs,
     callMs: TOOL_LIMITS.mcpCallMs,
+    graceMs: TOOL_LIMITS.mcpGraceMs,
     backoffMs: TOOL_LIMITS.mcpBackoffMs,
     ...options,
     onToolsChanged: () => {

@@ -1,7 +1,8 @@
 /**
  * Processes of tools do not outlive the engine, not even when it is killed without a last word: a small shell, in a
  * session of its own, reads from a pipe whose other end only the engine holds. When the pipe ends without a good-bye, it
- * kills the groups it was told about and whatever else carries the engine's mark (processes that left their group).
+ * kills the groups it was told about and whatever else carries the engine's mark (processes that left their group). Where
+ * the system has control groups for us, it also kills what left its session and carries no mark.
  *
  * An engine that shares its sessions with other machines may be frozen and taken for lost. It tells the guard how long it
  * may count on having them; when no such word comes in time, the guard ends the groups: the others may report them then.
@@ -11,6 +12,7 @@ import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 
 import { ToolError } from "../port/tool.ts"
+import { openControlGroup, type ControlGroup } from "./control-group.ts"
 import { endProcesses } from "./end-processes.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { ownerMark } from "./process-mark.ts"
@@ -19,6 +21,8 @@ import { findProcesses } from "./process-table.ts"
 export interface ProcessGuard {
   /** To be set in the environment of every guarded process. */
   readonly mark: string
+  /** A folder of the system: what writes its number into `cgroup.procs` there ends with the engine. */
+  readonly controlGroup: () => string | undefined
   /** Starts the guard when it is not there; call it before starting a process. */
   readonly ready: () => Promise<void>
   /** From now until the returned function is called, the group dies with the engine. */
@@ -57,6 +61,13 @@ while read -r word value; do
   esac
 done
 for one in $groups; do kill -s KILL -- "-$one"; done
+if [ -n "$2" ]; then
+  for round in 1 2 3 4 5 6 7 8 9; do
+    echo 1 > "$2/cgroup.kill"
+    rmdir "$2" && break
+    sleep 0.1
+  done
+fi
 for round in 1 2 3 4 5; do
   found=
   for file in $(grep -lsF -e "$1" /proc/[0-9]*/environ); do
@@ -67,13 +78,16 @@ for round in 1 2 3 4 5; do
 done`
 
 export const openProcessGuard = (options: { readonly graceMs?: number } = {}): ProcessGuard => {
-  const mark = ownerMark(randomBytes(16).toString("hex"))
+  const owner = randomBytes(16).toString("hex")
+  const mark = ownerMark(owner)
+  let controlGroup: ControlGroup | undefined
   let shell: ChildProcess | undefined
   let starting: Promise<void> | undefined
   let started = false
 
   const start = async (): Promise<void> => {
-    const child = spawn("/bin/sh", ["-c", SCRIPT, "meridian-guard", mark], {
+    controlGroup ??= openControlGroup(owner)
+    const child = spawn("/bin/sh", ["-c", SCRIPT, "meridian-guard", mark, controlGroup?.folder ?? ""], {
       detached: true,
       cwd: "/",
       env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" },
@@ -97,6 +111,7 @@ export const openProcessGuard = (options: { readonly graceMs?: number } = {}): P
 
   return {
     mark,
+    controlGroup: () => controlGroup?.folder,
     ready: async () => {
       started = true
       if (shell !== undefined) return
@@ -121,8 +136,14 @@ export const openProcessGuard = (options: { readonly graceMs?: number } = {}): P
       await endProcesses({
         graceMs: options.graceMs ?? TOOL_LIMITS.bashGraceMs,
         waitMs: TOOL_LIMITS.leftoversMs,
-        find: () => findProcesses(async (_, environment) => (await environment()).has(mark)),
+        find: () => {
+          const caught = controlGroup?.processes()
+          return findProcesses(
+            async ({ pid }, environment) => caught?.has(pid) === true || (await environment()).has(mark),
+          )
+        },
       })
+      await controlGroup?.end()
       await starting?.catch(() => undefined)
       const child = shell
       if (child === undefined) return

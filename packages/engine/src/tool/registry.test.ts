@@ -1,3 +1,4 @@
+import type { Json } from "@meridian/protocol"
 import { expect, test } from "vitest"
 
 import { openScene, openWorkspace, textOf } from "../../../../test/tool-scene.ts"
@@ -205,4 +206,31 @@ test("an answer that is not JSON is told as that", async () => {
   circle["self"] = circle
   const tool = embedderTool({ name: "t", description: "", input: {}, execute: async () => circle })
   await expect(tool.execute({}, openScene())).rejects.toMatchObject({ code: "invalid-output" })
+})
+
+test("a call that was told to stop and goes on is not started again beside itself", async () => {
+  const ends: (() => void)[] = []
+  const tools = registry()
+  tools.contribute([
+    {
+      ...answering("slow", ""),
+      execute: async () => {
+        await new Promise<void>((resolve) => ends.push(resolve))
+        return { content: [{ type: "text", text: "ended" }] }
+      },
+    },
+  ])
+  const caller = new AbortController()
+  const run = (input: Json, scene = openScene()) => tools.materialize().call("slow", input, scene)
+  const first = run({ a: 1 }, openScene({ signal: caller.signal }))
+  caller.abort()
+  await expect(run({ a: 1 })).rejects.toThrow("Not run: the same call of slow was told to stop before")
+  const other = run({ a: 2 })
+  expect(ends).toHaveLength(2)
+  for (const end of ends) end()
+  await Promise.all([first, other])
+  const again = run({ a: 1 })
+  expect(ends).toHaveLength(3)
+  ends[2]?.()
+  expect(textOf(await again)).toBe("ended")
 })

@@ -12,6 +12,7 @@ import { ToolError, type Tool, type ToolOutput, type ToolScene } from "../port/t
 import { boundOutput } from "./bound-output.ts"
 import { oneLine } from "./describe-error.ts"
 import { TOOL_LIMITS } from "./limits.ts"
+import { openStoppedCalls } from "./stopped-calls.ts"
 import { isToolOutput } from "./tool-output.ts"
 
 export interface Contribution {
@@ -44,6 +45,7 @@ export interface ToolRegistryOptions {
 
 export const openToolRegistry = (options: ToolRegistryOptions): ToolRegistry => {
   const stacks = new Map<string, readonly Registration[]>()
+  const stopped = openStoppedCalls()
   let current: Materialization | undefined
 
   const remove = (registration: Registration): void => {
@@ -82,7 +84,7 @@ export const openToolRegistry = (options: ToolRegistryOptions): ToolRegistry => 
             "stale-tool",
             `The tool ${name} was replaced or removed since it was offered; the next request offers what there is now.`,
           )
-        return settle(registration.tool, input, scene, options)
+        return stopped.run({ name, input, scene }, () => settle(registration.tool, input, scene, options))
       },
     }
   }

@@ -44,27 +44,32 @@ export interface CommandResult {
 }
 
 /**
- * $0 is the shell, $1 the command. The exit code goes to descriptor 3, so that it is known while others hold the pipe. `cat`
+ * $0 is the shell, $1 the command, $2 the control group, where there is one. The exit code goes to descriptor 3, so that it is known while others hold the pipe. `cat`
  * is deaf to polite signals: it carries a command's last words until the command itself is gone.
  *
  * The command waits for a word on descriptor 4. An engine that is killed while it starts a shell leaves one that nobody
  * can find yet (a fork that has not become the shell carries no mark): it hears the end of the pipe and does nothing.
  */
 const WRAPPER = `read -r go <&4 || exit; exec 4<&-
+[ -z "$2" ] || echo $$ > "$2/cgroup.procs"
 { "$0" -c "$1" 2>&1 3>&-; echo "$?" >&3; } |
 { trap '' TERM INT HUP; PATH=$PATH:/usr/bin:/bin; exec cat 3>&-; }`
 
 export const runCommand = async (request: CommandRequest): Promise<CommandResult> => {
   await request.guard.ready()
-  const child = spawn("/bin/sh", ["-c", WRAPPER, request.shell, request.command], {
-    cwd: request.directory,
-    detached: true,
-    env: {
-      ...request.environment,
-      ...asEnvironment([request.callMark, request.guard.mark, ...request.otherMarks]),
+  const child = spawn(
+    "/bin/sh",
+    ["-c", WRAPPER, request.shell, request.command, request.guard.controlGroup() ?? ""],
+    {
+      cwd: request.directory,
+      detached: true,
+      env: {
+        ...request.environment,
+        ...asEnvironment([request.callMark, request.guard.mark, ...request.otherMarks]),
+      },
+      stdio: ["ignore", "pipe", "ignore", "pipe", "pipe"],
     },
-    stdio: ["ignore", "pipe", "ignore", "pipe", "pipe"],
-  })
+  )
   const group = await started(child)
   const forget = request.guard.watch(group)
   sayGo(child.stdio[4])

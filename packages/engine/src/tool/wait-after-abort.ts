@@ -1,0 +1,29 @@
+import { ToolError } from "../port/tool.ts"
+
+/**
+ * The work's outcome, also when it comes after the caller has aborted: what really happened is worth waiting for. After the
+ * grace the work is told to stop and the call counts as interrupted.
+ */
+export const waitAfterAbort = async <Value>(
+  { signal, graceMs }: { readonly signal: AbortSignal; readonly graceMs: number },
+  work: (stop: AbortSignal) => Promise<Value>,
+): Promise<Value> => {
+  const interrupted = new ToolError("interrupted", "The call was interrupted.")
+  if (signal.aborted) throw interrupted
+  const stop = new AbortController()
+  const { promise, reject } = Promise.withResolvers<never>()
+  let timer: NodeJS.Timeout | undefined
+  const onAbort = (): void => {
+    timer = setTimeout(() => {
+      reject(interrupted)
+      stop.abort(interrupted)
+    }, graceMs)
+  }
+  signal.addEventListener("abort", onAbort)
+  try {
+    return await Promise.race([work(stop.signal), promise])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener("abort", onAbort)
+  }
+}
