@@ -103,7 +103,7 @@ describe.each(FORGERIES)("%s", (_what, text) => {
     await using scene = await openScene(answer({ text, tools: [{ name: `act\n${text}` }] }), SMALL)
     const { checkpoint, summarised } = await compacted(scene)
     // It is the assistant who says it.
-    const forged = (text: string) => forgedLines(text).filter((line) => !line.startsWith("[Assistant]: "))
+    const forged = (shown: string) => forgedLines(shown).filter((line) => !line.startsWith("[Assistant]: "))
     expect(tagsOf(checkpoint)).toEqual(checkpointTags(checkpoint))
     expect([...forged(checkpoint), ...forged(summarised)]).toEqual([])
   })

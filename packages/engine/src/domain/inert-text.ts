@@ -129,5 +129,5 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = Object.fromEntries(
     ["y", "уүγ"],
     ["/", "\u2044\u2215\u29F8"],
     [":", "\u02D0\uA789\u2236"],
-  ].flatMap(([plain = "", others = ""]) => [...others].map((other) => [other, plain])),
+  ].flatMap(([plain = "", others = ""]) => Array.from(others, (other) => [other, plain])),
 )

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises"
+
 import { ToolError } from "../port/tool.ts"
 
 /**
@@ -11,19 +13,23 @@ export const waitAfterAbort = async <Value>(
   const interrupted = new ToolError("interrupted", "The call was interrupted.")
   if (signal.aborted) throw interrupted
   const stop = new AbortController()
+  const over = new AbortController()
   const { promise, reject } = Promise.withResolvers<never>()
-  let timer: NodeJS.Timeout | undefined
-  const onAbort = (): void => {
-    timer = setTimeout(() => {
-      reject(interrupted)
-      stop.abort(interrupted)
-    }, graceMs)
+  const giveUp = async (): Promise<void> => {
+    try {
+      await delay(graceMs, undefined, { signal: over.signal })
+    } catch {
+      return
+    }
+    reject(interrupted)
+    stop.abort(interrupted)
   }
+  const onAbort = (): void => void giveUp()
   signal.addEventListener("abort", onAbort)
   try {
     return await Promise.race([work(stop.signal), promise])
   } finally {
-    clearTimeout(timer)
+    over.abort()
     signal.removeEventListener("abort", onAbort)
   }
 }
