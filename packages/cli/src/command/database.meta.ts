@@ -40,9 +40,7 @@ export const CLUSTER = defineMeta({
   summary: "Show the nodes of a database server, what they work on, and what waits.",
   fields: { database },
   output: objectOf({
-    nodes: listOf(
-      objectOf({ node_id: STRING, host: STRING, alive: BOOLEAN, places: COUNT, working: COUNT }),
-    ),
+    nodes: listOf(objectOf({ node_id: STRING, host: STRING, alive: BOOLEAN, places: COUNT, working: COUNT })),
     sessions: COUNT,
     working: COUNT,
     waiting: listOf(STRING),

@@ -6,6 +6,7 @@ import { lastWork, takeBack, type Change } from "./undo.ts"
 let seq = 0
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields that are looked at
 const event = (type: string, data: object) =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the log gives it
   ({ type, data, seq: (seq += 1), time: 0 }) as unknown as SessionEvent
 const prompt = () => event("session.next.prompt.promoted.1", { messageID: "msg_1", admittedSeq: 1 })
 const call = (callID: string, tool: string, input: object, structured?: object) => [

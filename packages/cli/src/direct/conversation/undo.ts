@@ -46,7 +46,7 @@ export const lastWork = (
     const { callID, structured } = event.data
     work.changes.unshift(
       ...changesOf(call, structured)
-        .map((change) => ({ ...change, callID, path: resolve(directory, change.path) }))
+        .map((change) => Object.assign(change, { callID, path: resolve(directory, change.path) }))
         .toReversed(),
     )
     if (call.tool === "bash") work.commands += 1

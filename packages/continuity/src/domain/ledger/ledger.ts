@@ -157,15 +157,14 @@ const notePrompt = (state: LedgerState, text: string, order: number): LedgerStat
   return { ...state, prompts: all, promptsLength, promptsDropped: state.promptsDropped + dropped }
 }
 
-const hear = (state: LedgerState, text: string, hearing: Hearing): LedgerState =>
-  hearText(text, hearing.speaker).reduce(
-    (before, heard) => ({
-      ...before,
-      said: noteHeard(before.said, heard, hearing),
-      work: takesBackWork(heard, hearing) ? workWithout(before.work, heard.text, hearing) : before.work,
-    }),
-    state,
-  )
+const hear = (state: LedgerState, text: string, hearing: Hearing): LedgerState => {
+  let { said, work } = state
+  for (const heard of hearText(text, hearing.speaker)) {
+    said = noteHeard(said, heard, hearing)
+    if (takesBackWork(heard, hearing)) work = workWithout(work, heard.text, hearing)
+  }
+  return { ...state, said, work }
+}
 
 /** Only a person takes work back, and with words that name no kind of statement. */
 const takesBackWork = (heard: Heard, { speaker }: Hearing): boolean =>
