@@ -42,9 +42,7 @@ verifies("run.live-line", async () => {
   const scene = await openScene()
   const terminal = at(scene, [...SPAWN, "-p", "Wait for the file.\nThen stop."])
   const seen = await terminal.until("bash until [ -e go ]")
-  expect(seen).toMatch(
-    /r2 \d+s · bash until \[ -e go \].* · Wait for the file\. · 1 tool · 1\.2k in 30 out/,
-  )
+  expect(seen).toMatch(/r2 \d+s · bash until \[ -e go \].* · Wait for the file\. · 1 tool · 1\.2k in 30 out/)
   go(scene)
   expect((await terminal.exited).code).toBe(0)
   // The line is gone; what stays is the report and the facts.
