@@ -58,6 +58,7 @@ const FOR_PEOPLE = [
   "permissions list",
   "permissions revoke",
   "session compactions",
+  "session copy",
   "session delete",
   "session export",
   "session import",

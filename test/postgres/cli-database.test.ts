@@ -1,4 +1,6 @@
 /** The command on a real Postgres: conversations live on the server, and people see its nodes. */
+import { join } from "node:path"
+
 import { asObject, listAt, parseObject, textAt, wordAt } from "@meridian/protocol"
 import { openPostgres, type PostgresServer } from "@meridian/testkit/postgres-server"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -70,6 +72,42 @@ test("a server is checked, made ready and shown, and a password in an argument i
   expect(refused).toMatchObject({ code: 2, stdout: "" })
   expect(refused.stderr).toMatch(/^ERROR \[DATABASE_PASSWORD\]/)
   expect(refused.stderr).not.toContain("hunter2")
+})
+
+test("sessions move between a file and a server, whole and once", async () => {
+  const database = `${server.address}?schema=moves`
+  const scene = await directScene({ script: [{ text: "first answer" }, { text: "second answer" }] })
+  const begun = parseObject(
+    (await scene.run("run", "spawn", "--harness", "direct", "-p", "hello", "--json")).stdout,
+  )
+  const listIds = async (...flags: readonly string[]): Promise<readonly string[]> =>
+    listAt(parseObject((await scene.run("session", "list", "--json", ...flags)).stdout), "sessions").map(
+      (row) => wordAt(asObject(row), "session_id"),
+    )
+  const [id = ""] = await listIds()
+  expect((await scene.run("session", "copy", "--all", "--to", database)).stdout).toBe(`copied  ${id}\n`)
+  expect((await scene.run("session", "copy", id, "--to", database)).stdout).toBe(`was there  ${id}\n`)
+  expect(await listIds("--database", database)).toEqual([id])
+  const exported = await scene.run("session", "export", id, "--format", "json")
+  const away = join(scene.project, "away.sqlite")
+  const moved = await scene.run("session", "copy", id, "--from", database, "--to", away, "--move")
+  expect(moved).toMatchObject({ code: 0, stdout: `copied  ${id}\n` })
+  expect(await listIds("--database", database)).toEqual([])
+  expect(await listIds("--database", away)).toEqual([id])
+  expect((await scene.run("session", "export", id, "--format", "json")).stdout).toBe(exported.stdout)
+  const again = await scene.run("session", "copy", "ses_none", "--to", database)
+  expect(again.stderr).toMatch(/^ERROR \[SESSION_NOT_FOUND\]/)
+  await scene.run(
+    "run",
+    "continue",
+    wordAt(begun, "run_id"),
+    "--space",
+    wordAt(begun, "space_id"),
+    "-p",
+    "go on",
+  )
+  const longer = await scene.run("session", "copy", id, "--to", away)
+  expect(longer.stderr).toMatch(/^ERROR \[SESSION_EXISTS\]/)
 })
 
 test("what cannot be used as a database is told, and no file is made of it", async () => {

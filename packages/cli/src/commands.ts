@@ -12,6 +12,7 @@ import { PERMISSIONS_LIST, PERMISSIONS_REVOKE } from "./command/permissions.meta
 import { EXPAND, RECALL } from "./command/recall.meta.ts"
 import { SEARCH } from "./command/search.meta.ts"
 import { SERVE } from "./command/serve.meta.ts"
+import { SESSION_COPY } from "./command/session-copy.meta.ts"
 import { SESSION_EXPORT } from "./command/session-export.meta.ts"
 import { SESSION_ARCHIVE, SESSION_DELETE, SESSION_RENAME } from "./command/session-keep.meta.ts"
 import { SESSION_COMPACTIONS, SESSION_IMPORT, SESSION_LIST, SESSION_RESTORE } from "./command/session.meta.ts"
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Registration[] = [
   register(SESSION_COMPACTIONS, async () => (await import("./command/session.ts")).sessionCompactions),
   register(SESSION_RESTORE, async () => (await import("./command/session.ts")).sessionRestore),
   register(SESSION_IMPORT, async () => (await import("./command/session-import.ts")).sessionImport),
+  register(SESSION_COPY, async () => (await import("./command/session-copy.ts")).sessionCopy),
   register(SESSION_EXPORT, async () => (await import("./command/session-export.ts")).sessionExport),
   register(SESSION_RENAME, async () => (await import("./command/session-keep.ts")).sessionRename),
   register(SESSION_ARCHIVE, async () => (await import("./command/session-keep.ts")).sessionArchive),

@@ -1,11 +1,10 @@
 /** Puts an engine together: the only file that names implementations. It composes and decides nothing. */
-import { resolve } from "node:path"
-
 import type { Failure } from "@meridian/protocol"
 import { Clock, Effect, Layer, Stream } from "effect"
 
 import type { EngineOptions } from "./api.ts"
 import { checkOptions } from "./check-options.ts"
+import { chooseStore } from "./choose-store.ts"
 import { openIds } from "./ids.ts"
 import { openLocation } from "./open-location.ts"
 import { Permissions, PermissionsTable } from "./permissions.ts"
@@ -25,8 +24,7 @@ import {
   type Locations,
 } from "./session/index.ts"
 import { Sessions, SessionsTable } from "./sessions.ts"
-import { isServerAddress } from "./store/postgres/address.ts"
-import { sqliteStore, type SqliteOptions } from "./store/sqlite/store.ts"
+import type { SqliteOptions } from "./store/sqlite/store.ts"
 import { endLeftovers } from "./tool/end-leftovers.ts"
 import { openFileLocks } from "./tool/file-locks.ts"
 import { openProcessGuard } from "./tool/process-guard.ts"
@@ -89,47 +87,17 @@ const settings = (options: EngineOptions): Layer.Layer<Settings, Failure> =>
   )
 
 const store = (
-  options: EngineOptions,
+  { database, migrate = false, limits: wished, worker }: EngineOptions,
   internals: EngineInternals,
-): Layer.Layer<Store, Failure, Ids | Settings> =>
-  internals.store ?? (isServerAddress(options.database) ? postgres(options) : sqlite(options, internals))
-
-const sqlite = (
-  { database }: EngineOptions,
-  internals: EngineInternals,
-): Layer.Layer<Store, Failure, Ids | Settings> =>
-  Layer.unwrap(
-    Effect.map(Settings, ({ limits: { leaseMs } }) =>
-      sqliteStore({
-        ...internals.sqlite,
-        file: database === ":memory:" ? database : resolve(database),
-        leaseMs,
-      }),
-    ),
-  )
-
-/** Loaded only where it is used: a command that works on a file pays nothing for it. */
-const postgres = ({
-  database: address,
-  migrate = false,
-  limits,
-  worker,
-}: EngineOptions): Layer.Layer<Store, Failure, Ids> =>
-  Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => import("./store/postgres/store.ts")),
-      ({ postgresStore }) =>
-        postgresStore({
-          address,
-          migrate,
-          leaseMs: limits?.leaseMs ?? SERVER_LEASE_MS,
-          ...(worker === undefined ? {} : { places: worker === false ? 0 : worker.sessions }),
-        }),
-    ),
-  )
-
-/** Shorter than on one machine, where a process that is gone is known to be gone. */
-const SERVER_LEASE_MS = 5_000
+): Layer.Layer<Store, Failure, Ids> =>
+  internals.store ??
+  chooseStore({
+    database,
+    migrate,
+    leaseMs: wished?.leaseMs,
+    sqlite: internals.sqlite,
+    ...(worker === undefined ? {} : { places: worker === false ? 0 : worker.sessions }),
+  })
 
 const lostProcesses = (internals: EngineInternals): Layer.Layer<LostProcesses, never, Store> =>
   Layer.effect(

@@ -21,6 +21,7 @@ export type {
   SessionStatus,
   WaitOptions,
 } from "./api.ts"
+export { copySessions, type CopiedSession, type CopyRequest } from "./copy-sessions.ts"
 export type { EmbedderSource } from "./context/embedder-source.ts"
 export type { Reference } from "./context/references.ts"
 export type { ImportCounts, ImportPiece } from "./domain/import.ts"

@@ -1,0 +1,37 @@
+import { STRING, listOf, objectOf, oneOf } from "@meridian/protocol"
+import { defineMeta } from "@meridian/spaces"
+
+export const SESSION_COPY = defineMeta({
+  name: "session.copy",
+  audience: "human",
+  summary: "Copy sessions of the engine into another database: a file, or a server.",
+  details:
+    "Event for event, with the full texts of long outputs. A session that is there already, the same, is left alone; one that somebody works on is refused. With --move it is deleted where it came from: that is how a session is put away into a file, and taken out again.",
+  fields: {
+    sessions: {
+      type: "strings",
+      description: "Ids of sessions.",
+      positional: "rest",
+      value: "SESSION",
+    },
+    all: { type: "boolean", description: "Every session there is." },
+    to: {
+      type: "string",
+      description: "The database they go to: a file, or a server as postgres://user@host/database.",
+      value: "DATABASE",
+    },
+    from: {
+      type: "string",
+      description: "The database they come from; default is the one of this project, or MERIDIAN_DATABASE.",
+      value: "DATABASE",
+    },
+    move: { type: "boolean", description: "Delete what was copied where it came from." },
+  },
+  output: objectOf({
+    sessions: listOf(objectOf({ session_id: STRING, outcome: oneOf("copied", "there") })),
+  }),
+  examples: [
+    "session copy --all --to postgres://meridian@db/meridian",
+    "session copy ses_1a2b --from postgres://meridian@db/meridian --to old.sqlite --move",
+  ],
+})

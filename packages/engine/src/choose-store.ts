@@ -1,0 +1,46 @@
+/** A store by the name of its database: a file, memory, or a server. */
+import { resolve } from "node:path"
+
+import type { Failure } from "@meridian/protocol"
+import { Effect, Layer } from "effect"
+
+import { DEFAULT_LIMITS } from "./domain/limits.ts"
+import type { Ids } from "./port/ids.ts"
+import type { Store } from "./port/store.ts"
+import { isServerAddress } from "./store/postgres/address.ts"
+import { sqliteStore, type SqliteOptions } from "./store/sqlite/store.ts"
+
+export interface StorePlace {
+  readonly database: string
+  readonly leaseMs?: number | undefined
+  /** On a server: an older schema is brought up to date. */
+  readonly migrate?: boolean
+  /** On a server: how many sessions this process works on at once. */
+  readonly places?: number
+  /** What only tests replace. */
+  readonly sqlite?: Omit<SqliteOptions, "file" | "leaseMs"> | undefined
+}
+
+export const chooseStore = (place: StorePlace): Layer.Layer<Store, Failure, Ids> =>
+  isServerAddress(place.database) ? postgres(place) : sqlite(place)
+
+const sqlite = ({ database, leaseMs = DEFAULT_LIMITS.leaseMs, sqlite: more }: StorePlace) =>
+  sqliteStore({ ...more, file: database === ":memory:" ? database : resolve(database), leaseMs })
+
+/** Loaded only where it is used: a command that works on a file pays nothing for it. */
+const postgres = ({
+  database: address,
+  leaseMs = SERVER_LEASE_MS,
+  migrate = false,
+  places,
+}: StorePlace): Layer.Layer<Store, Failure, Ids> =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./store/postgres/store.ts")),
+      ({ postgresStore }) =>
+        postgresStore({ address, migrate, leaseMs, ...(places === undefined ? {} : { places }) }),
+    ),
+  )
+
+/** Shorter than on one machine, where a process that is gone is known to be gone. */
+const SERVER_LEASE_MS = 5_000
