@@ -41,4 +41,5 @@ test("a prompt passes the files that ARCHITECTURE.md names, in that order, and n
   expect(documented()).toEqual(files)
   expect(files.length).toBeLessThanOrEqual(25)
   expect(files.filter((file) => (entered[file] ?? 0) > 2)).toEqual([])
-})
+  // A process that loads the whole engine from source: seconds, or many beside a busy machine.
+}, 120_000)
