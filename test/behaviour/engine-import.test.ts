@@ -487,3 +487,26 @@ test("any pieces in any order become a log that keeps the laws and is derived th
   await scene.reopen()
   expect(rebuiltDifferently(scene.file)).toEqual([])
 })
+
+test.each([
+  ["nothing", undefined, "A piece of the history must be an object, not absent."],
+  [
+    "a kind nobody knows",
+    { kind: "song", text: "la" },
+    '`kind` must be one of prompt, text, reasoning, call, result, todo, usage, failed, summary, not "song".',
+  ],
+  ["a prompt without its words", { kind: "prompt" }, "`prompt` is missing."],
+  [
+    "a result that is no list",
+    { kind: "result", callID: "1", content: "x" },
+    "`content` must be a list, not text.",
+  ],
+])("a piece that is %s is refused in words, and no session comes of it", async (_what, piece, words) => {
+  await using scene = await openEngineScene()
+  const { sessions } = scene.engine
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a program without types may send
+  const history = [{ kind: "prompt", prompt: { text: "hello" } }, piece] as ImportPiece[]
+  const imported = sessions.import({ location: { directory: scene.directory }, source: SOURCE, history })
+  await expect(imported).rejects.toMatchObject({ code: "INVALID_INPUT", message: words })
+  expect((await sessions.list()).items.map(({ id }) => id)).toEqual([scene.session.id])
+})

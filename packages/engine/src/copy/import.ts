@@ -4,11 +4,19 @@
  */
 import { createHash } from "node:crypto"
 
-import { Failure, sessionId, type DurableEventData, type Location, type SessionId } from "@meridian/protocol"
+import {
+  Failure,
+  reader,
+  sessionId,
+  type DurableEventData,
+  type Location,
+  type SessionId,
+} from "@meridian/protocol"
 import { Clock, Effect, Stream } from "effect"
 
 import type { DatedEvent } from "../domain/fork.ts"
-import { createAssembler, type Assembler, type ImportCounts, type ImportPiece } from "../domain/import.ts"
+import { IMPORT_PIECE, type ImportPiece } from "../domain/import-piece.ts"
+import { createAssembler, type Assembler, type ImportCounts } from "../domain/import.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { fromThrowing } from "../port/from-throwing.ts"
 import { Store } from "../port/store.ts"
@@ -110,7 +118,7 @@ const assemble = (
     }
     yield* Stream.runForEach(piecesOf(history), (piece) =>
       Effect.flatMap(
-        fromThrowing(() => assembler.take(piece)),
+        fromThrowing(() => assembler.take(readPiece(piece))),
         add,
       ),
     )
@@ -118,6 +126,8 @@ const assemble = (
     yield* flush
     return assembler.counts()
   })
+
+const readPiece = reader(IMPORT_PIECE, { what: "A piece of the history", unknown: "keep" })
 
 const piecesOf = (history: ImportRequest["history"]): Stream.Stream<ImportPiece, Failure> =>
   Stream.fromAsyncIterable(iterate(history), (cause) => {

@@ -16,6 +16,7 @@ import {
 
 import { assert } from "./assert.ts"
 import type { DatedEvent } from "./fork.ts"
+import type { ImportPiece, OfTurn } from "./import-piece.ts"
 import {
   cutText,
   freeId,
@@ -28,55 +29,6 @@ import {
 } from "./import-values.ts"
 import { LIMITS } from "./limits.ts"
 import { wellFormed } from "./well-formed.ts"
-
-interface Dated {
-  /** Milliseconds since 1970; without one, the time of the piece before. */
-  readonly time?: number
-}
-
-/** Part of one answer of a model: pieces with the same `turn` in a row are one turn. */
-interface OfTurn extends Dated {
-  readonly turn: string
-  /** What the source calls the message; a later summary may name it among those it keeps. */
-  readonly key?: string
-  readonly model?: string
-  readonly agent?: string
-}
-
-export type ImportPiece =
-  | (Dated & { readonly kind: "prompt"; readonly key?: string; readonly prompt: Prompt })
-  | (OfTurn & { readonly kind: "text" | "reasoning"; readonly text: string })
-  | (OfTurn & {
-      readonly kind: "call"
-      readonly callID: string
-      readonly tool: string
-      readonly input?: Json
-      /** When the model's arguments were not JSON. */
-      readonly raw?: string
-    })
-  | (Dated & {
-      readonly kind: "result"
-      readonly callID: string
-      readonly content: readonly RecordedContent[]
-      readonly failed?: boolean
-    })
-  /** The list of work as it stands from here on. */
-  | (Dated & { readonly kind: "todo"; readonly items: readonly TodoItem[] })
-  /** What the turn cost; the last word counts. */
-  | { readonly kind: "usage"; readonly turn: string; readonly usage: RecordedUsage; readonly cost?: number }
-  /** The turn ended in an error. */
-  | (OfTurn & { readonly kind: "failed"; readonly message: string })
-  /** Everything before stands in this summary from here on, but for the messages it keeps. */
-  | (Dated & {
-      readonly kind: "summary"
-      readonly text: string
-      readonly keep?: readonly string[]
-      readonly tokens?: { readonly before: number; readonly after: number }
-      readonly manual?: boolean
-      /** Of the model that wrote it. */
-      readonly usage?: RecordedUsage
-      readonly cost?: number
-    })
 
 export interface ImportCounts {
   readonly prompts: number

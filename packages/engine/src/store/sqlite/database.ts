@@ -267,6 +267,7 @@ const numberOf = (raw: DatabaseSync, sql: string): number => Number(textOf(raw, 
 
 /** SQLite's own patience does not reach the moment in which another process turns a new file into one with a log. */
 const patiently = (body: () => void): void => {
+  // The machine's time, not a Clock's: opening is one synchronous step, in which no test could move a clock.
   const deadline = performance.now() + BUSY_TIMEOUT_MS
   for (;;)
     try {

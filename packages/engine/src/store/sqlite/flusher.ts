@@ -57,7 +57,7 @@ export interface FlusherOptions {
   readonly mend?: (log: UnsoundLog) => void
   readonly beforeFlush?: () => void
   readonly flushFile?: FlushFile
-  /** Milliseconds that never go back. */
+  /** Milliseconds that never go back. The store hands in its Clock's; a flusher alone takes the machine's. */
   readonly monotonic?: () => number
 }
 
