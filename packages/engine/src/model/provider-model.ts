@@ -14,7 +14,8 @@ import {
   type PromptMessage,
   type ToolAdvertisement,
 } from "../port/model.ts"
-import { nextTurn, type Sleep } from "../port/time.ts"
+import { nextTurn } from "../port/next-turn.ts"
+import type { Sleep } from "../port/time.ts"
 import type { PartReader, StreamingModel } from "./compatible-model.ts"
 import type { ModelConfig } from "./config.ts"
 import { isBrokenOff, openTranslator } from "./events.ts"

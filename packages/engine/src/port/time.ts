@@ -31,10 +31,6 @@ const unhurried = (clock: Clock.Clock): Clock.Clock => ({
     }),
 })
 
-/** The next turn of the event loop. This is an order and no time: whatever is due now has happened by then. */
-export const nextTurn = (): Promise<undefined> =>
-  new Promise((resolve) => setImmediate(() => resolve(undefined)))
-
 /** The same clock for plain asynchronous code: tools, models, context sources. */
 export interface Time {
   /** Milliseconds since the epoch; may jump. */

@@ -4,7 +4,7 @@
  *
  * Measured (bench/engine, W3, 64 sessions): 1.1 to 1.4 times the hand-written loop with it, 0.8 without.
  */
-import { nextTurn } from "../../port/time.ts"
+import { nextTurn } from "../../port/next-turn.ts"
 import type { Database } from "./database.ts"
 
 /** The others wait while a transaction is open, and so does every other process. */
