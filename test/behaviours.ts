@@ -8,7 +8,17 @@ import { TRUST_BEHAVIOURS } from "./behaviours/trust.ts"
 
 export interface Behaviour {
   /** Where it was promised: a seed, or the issue that asked for it. */
-  readonly seed: "000" | "001" | "002" | "003" | "004" | "issue 5" | "issue 12" | "issue 16" | "issue 18"
+  readonly seed:
+    | "000"
+    | "001"
+    | "002"
+    | "003"
+    | "004"
+    | "issue 5"
+    | "issue 12"
+    | "issue 16"
+    | "issue 17"
+    | "issue 18"
   readonly says: string
   /** Why no test proves it yet. Removed by the change that brings the test. */
   readonly owed?: string

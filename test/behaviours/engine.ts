@@ -64,6 +64,22 @@ export const ENGINE_BEHAVIOURS = {
   "recovery.dispatched": promise(
     "work already dispatched when the process was lost is shown as interrupted and waits for run",
   ),
+  "park.told": {
+    seed: "issue 17",
+    says: "a limit with a told reset parks the session: status waiting, until when and for what; no request before, one after; wait goes on waiting",
+  },
+  "park.survives": {
+    seed: "issue 17",
+    says: "the timer survives a death and is kept by every process that has the store open, and the work goes on once",
+  },
+  "park.unknown": {
+    seed: "issue 17",
+    says: "a limit that tells no reset is tried a few times, then waited out: a minute, doubling to thirty",
+  },
+  "park.waits-with-the-rest": {
+    seed: "issue 17",
+    says: "a prompt during the wait is admitted and waits with the rest; only wake and run act before the time",
+  },
   "recovery.answered": promise(
     "a call whose question was answered before its process died goes on by itself, once, and its session is not idle meanwhile",
   ),

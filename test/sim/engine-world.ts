@@ -294,7 +294,9 @@ const randomReply = (random: Random): Reply => {
   if (choice < 0.72) return { text: "calls", tools: Array.from({ length: 1 + random.below(3) }, call) }
   if (choice < 0.77) return { tools: [{ name: "act", raw: "{not json" }] }
   if (choice < 0.82) return { tools: [{ name: "act", id: "same", input: { n: random.below(50) } }] }
-  if (choice < 0.87) return { error: "overloaded" }
+  if (choice < 0.85) return { error: "overloaded" }
+  // Parks the session for a moment.
+  if (choice < 0.87) return { error: { status: 429, message: "slow down", retryAfter: 2 } }
   if (choice < 0.91) return { error: "auth" }
   if (choice < 0.95) return { text: "a text that is cut somewhere in its middle", tools: [call()], cut: true }
   return { hosted: [{ query: "q" }], text: "found", unfinished: random.chance(0.3) }

@@ -94,6 +94,9 @@ export interface EngineOptions {
 
 export type SessionStatus = "idle" | "running" | "waiting" | "interrupted" | "failed"
 
+/** An answer to a permission question, or the end of a provider's limit. */
+export type WaitingFor = "permission" | "limit"
+
 export interface SessionInfo {
   readonly id: string
   readonly location: Location
@@ -105,6 +108,10 @@ export interface SessionInfo {
   /** Sequence of the last event. */
   readonly seq: number
   readonly status: SessionStatus
+  /** With status "waiting": for what. */
+  readonly waitingFor?: WaitingFor
+  /** When it goes on by itself, in milliseconds since 1970. */
+  readonly until?: number
   readonly usage: {
     readonly input: number
     readonly output: number

@@ -19,6 +19,7 @@ export type {
   SessionInfo,
   SessionsApi,
   SessionStatus,
+  WaitingFor,
   WaitOptions,
 } from "./api.ts"
 export { copySessions, type CopiedSession, type CopyRequest } from "./copy-sessions.ts"

@@ -30,7 +30,12 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
       throw new Failure("MODEL_NOT_FOUND", { model: wanted, known: [...models.keys()].join(", ") })
   return {
     limits: { ...DEFAULT_LIMITS, ...options.limits },
-    retry: { ...DEFAULT_RETRY, ...options.retry },
+    retry: {
+      ...DEFAULT_RETRY,
+      ...options.retry,
+      isPatient: options.retry?.attempts === undefined,
+      patienceMs: options.limits?.patienceMs ?? DEFAULT_LIMITS.patienceMs,
+    },
     compaction: {
       auto: options.compaction?.auto ?? true,
       buffer: options.compaction?.buffer,

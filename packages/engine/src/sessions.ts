@@ -90,14 +90,22 @@ const makeSessions = Effect.gen(function* () {
     ...(summary.title === undefined ? {} : { title: summary.title }),
     ...(summary.isArchived ? { archived: true } : {}),
     seq: summary.seq,
-    status: statusOf(summary),
+    ...standingOf(summary),
     usage: summary.usage,
     cost: summary.cost,
     time: { created: summary.created, updated: summary.updated },
   })
 
+  const standingOf = (summary: SessionSummary): Pick<SessionInfo, "status" | "waitingFor" | "until"> => {
+    const { parkedUntil } = summary
+    if (summary.isAsking) return { status: "waiting", waitingFor: "permission" }
+    const status = statusOf(summary)
+    return parkedUntil === undefined || status === "running"
+      ? { status }
+      : { status: "waiting", waitingFor: "limit", until: parkedUntil }
+  }
+
   const statusOf = (summary: SessionSummary): SessionStatus => {
-    if (summary.isAsking) return "waiting"
     if (scheduler.isActive(summary.id) || summary.isHeldElsewhere) return "running"
     // A call that was allowed and that nobody runs, where recovery is off: it is not done.
     return summary.trouble ?? (summary.isAnswered ? "interrupted" : "idle")
@@ -164,7 +172,7 @@ const makeSessions = Effect.gen(function* () {
       const session = yield* requireSession(sessionID)
       const after = yield* requestCompaction(session)
       yield* scheduler.wake(session)
-      yield* Effect.raceFirst(untilCompacted(session), scheduler.wait(session))
+      yield* Effect.raceFirst(untilCompacted(session), scheduler.settled(session))
       const last = (yield* readReceipts(session)).at(-1)
       return last !== undefined && last.seq > after && last.status === "ended" ? last : undefined
     })
@@ -205,7 +213,7 @@ const makeSessions = Effect.gen(function* () {
       Effect.gen(function* () {
         const session = yield* fromThrowing(() => readSessionId(id))
         const { transcript } = yield* sessions.current(session)
-        yield* scheduler.wake(session, { through: transcript.seq })
+        yield* scheduler.wake(session, { through: transcript.seq, early: true })
       }),
     interrupt: (id) =>
       Effect.flatMap(

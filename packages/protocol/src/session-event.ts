@@ -85,6 +85,19 @@ export const DURABLE_EVENTS = {
     delayMs: NUMBER,
     error: RECORDED_ERROR,
   }),
+  /** The session waits for its provider; whoever has the store open goes on when the time comes. */
+  "session.next.parked.1": objectOf({
+    /** The step that failed. */
+    assistantMessageID: MESSAGE_ID,
+    reason: oneOf("limit"),
+    /** Milliseconds since 1970. */
+    until: NUMBER,
+    /** When the first wait of those in a row began. */
+    since: NUMBER,
+    /** How many in a row, from 1. */
+    count: COUNT,
+    error: RECORDED_ERROR,
+  }),
   "session.next.text.ended.1": objectOf(
     { assistantMessageID: MESSAGE_ID, text: STRING },
     {

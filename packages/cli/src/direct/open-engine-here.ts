@@ -86,7 +86,8 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
       },
     ],
     stateRoot: openPlace(world.env, world.cwd).root,
-    limits: { turnsPerActivity: wish.maxTurns ?? MOST_TURNS },
+    // A limit ends the run, as it does with every other harness: who started it decides when to come back.
+    limits: { turnsPerActivity: wish.maxTurns ?? MOST_TURNS, patienceMs: 1 },
     recover: database.isForeign ? false : wish.recover,
     asksAgain: database.isForeign,
   })

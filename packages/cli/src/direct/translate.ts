@@ -90,6 +90,13 @@ export const openTranslator = (options: {
         const { attempt, error } = event.data
         return [{ type: "retry", attempt, failure: classOfFailure(error), message: error.message }]
       }
+      case "session.next.parked.1":
+        return [
+          {
+            type: "warning",
+            message: `The provider asks to come back at ${new Date(event.data.until).toISOString()}: ${event.data.error.message}`,
+          },
+        ]
       case "session.next.compaction.started.1":
         return [{ type: "compaction", phase: "started", tokensBefore: event.data.tokens }]
       case "session.next.compaction.ended.2": {

@@ -76,6 +76,7 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
       case "session.next.prompt.cancelled.1":
       case "session.next.interrupt.requested.1":
       case "session.next.retried.1":
+      case "session.next.parked.1":
       case "session.next.tool.resumed.1":
       case "session.next.repetition.noticed.1":
       case "session.next.permission.asked.1":

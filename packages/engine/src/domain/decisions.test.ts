@@ -97,8 +97,18 @@ describe("the next step", () => {
 })
 
 describe("retry", () => {
-  const policy = { attempts: 3, baseMs: 100 }
-  const failed = { attempt: 1, retryable: true, visibleOutput: false, chance: 0.5 }
+  const HOUR = 3_600_000
+  const policy = { attempts: 3, baseMs: 100, isPatient: false, patienceMs: 24 * HOUR }
+  const patient = { ...policy, isPatient: true }
+  const now = 1_000_000
+  const failed = {
+    attempt: 1,
+    retryable: true,
+    isLimit: true,
+    visibleOutput: false,
+    now,
+    chance: 0.5,
+  }
 
   test("waits longer each time, spread by chance, never sooner than asked and never beyond the bound", () => {
     const delay = (change: object) => decideRetry(policy, { ...failed, ...change })
@@ -106,11 +116,7 @@ describe("retry", () => {
     expect(delay({ attempt: 2 })).toEqual({ kind: "retry", delayMs: 200 })
     expect(delay({ chance: 0 })).toEqual({ kind: "retry", delayMs: 75 })
     expect(delay({ retryAfterMs: 900 })).toEqual({ kind: "retry", delayMs: 900 })
-    expect(delay({ retryAfterMs: LIMITS.retryDelayMs })).toEqual({
-      kind: "retry",
-      delayMs: LIMITS.retryDelayMs,
-    })
-    const late = { attempts: 40, baseMs: 100 }
+    const late = { ...policy, attempts: 40 }
     expect(decideRetry(late, { ...failed, attempt: 39 })).toEqual({
       kind: "retry",
       delayMs: LIMITS.retryDelayMs,
@@ -122,10 +128,47 @@ describe("retry", () => {
       { retryable: false },
       { visibleOutput: true },
       { attempt: 3 },
-      { retryAfterMs: LIMITS.retryDelayMs + 1 },
+      { retryAfterMs: LIMITS.parkMostMs + 1 },
+      { retryAfterMs: 400 * 365 * 24 * HOUR },
     ]
     for (const change of changes)
       expect(decideRetry(policy, { ...failed, ...change })).toEqual({ kind: "give-up" })
+  })
+
+  test("a told reset of a second or more parks, whatever the number of attempts", () => {
+    const told = (retryAfterMs: number) => decideRetry(policy, { ...failed, retryAfterMs })
+    expect(told(999)).toEqual({ kind: "retry", delayMs: 999 })
+    expect(told(1_000)).toEqual({ kind: "park", until: now + 1_000, since: now, count: 1 })
+    expect(told(LIMITS.parkMostMs)).toMatchObject({ kind: "park", until: now + LIMITS.parkMostMs })
+    const parked = { since: 7, count: 4 }
+    expect(decideRetry(policy, { ...failed, retryAfterMs: 5_000, parked })).toEqual({
+      kind: "park",
+      until: now + 5_000,
+      since: 7,
+      count: 5,
+    })
+  })
+
+  test("an unknown reset parks for a minute, doubling to thirty; an overload for less; within the patience", () => {
+    const after = (count: number, isLimit: boolean) => {
+      const parked = count === 0 ? {} : { parked: { since: now, count } }
+      const decision = decideRetry(patient, { ...failed, attempt: 3, isLimit, ...parked })
+      return decision.kind === "park" ? (decision.until - now) / 1_000 : decision.kind
+    }
+    expect([0, 1, 2, 3, 4, 5, 50].map((count) => after(count, true))).toEqual([
+      60, 120, 240, 480, 960, 1_800, 1_800,
+    ])
+    expect([0, 1, 2, 3, 4].map((count) => after(count, false))).toEqual([8, 16, 32, 60, 60])
+    const parked = { since: now - 24 * HOUR, count: 60 }
+    expect(decideRetry(patient, { ...failed, attempt: 3, parked })).toEqual({ kind: "give-up" })
+  })
+
+  test("without patience nothing is parked: a long wait is for people to know", () => {
+    const hasty = { ...policy, patienceMs: 1 }
+    const told = (retryAfterMs: number) => decideRetry(hasty, { ...failed, retryAfterMs })
+    expect(told(LIMITS.retryDelayMs)).toEqual({ kind: "retry", delayMs: LIMITS.retryDelayMs })
+    expect(told(LIMITS.retryDelayMs + 1)).toEqual({ kind: "give-up" })
+    expect(decideRetry({ ...hasty, isPatient: true }, { ...failed, attempt: 3 })).toEqual({ kind: "give-up" })
   })
 })
 

@@ -31,6 +31,8 @@ export type DatedEvent = DurableEvent & { readonly time: number }
 export const surveySource = (): Survey => {
   const open = new Set<string>()
   const unreadable: number[] = []
+  /** A copy does not wait for the source's provider, and does not go on by itself. */
+  const waits: number[] = []
   const inputs = new Map<string, number>()
   const requested = new Set<number>()
   /** Decided behind the last boundary, so undecided at it. */
@@ -47,6 +49,9 @@ export const surveySource = (): Survey => {
     switch (event.type) {
       case "unknown":
         unreadable.push(event.seq)
+        break
+      case "session.next.parked.1":
+        waits.push(event.seq)
         break
       case "session.next.prompt.admitted.1":
         inputs.set(event.data.messageID, event.seq)
@@ -92,7 +97,7 @@ export const surveySource = (): Survey => {
 
   const plan: Survey["plan"] = () => ({
     through,
-    left: [...unreadable, ...inputs.values(), ...requested, ...decidedSince]
+    left: [...unreadable, ...waits, ...inputs.values(), ...requested, ...decidedSince]
       .filter((seq) => seq > 0 && seq <= through)
       .toSorted((a, b) => a - b),
   })
@@ -188,6 +193,7 @@ export const rewriteEvent = (
     case "session.next.step.ended.2":
     case "session.next.step.failed.2":
     case "session.next.retried.1":
+    case "session.next.parked.1":
     case "session.next.text.ended.1":
     case "session.next.reasoning.ended.1":
     case "session.next.tool.called.1":

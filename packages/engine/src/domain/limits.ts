@@ -10,6 +10,8 @@ export interface EngineLimits {
   readonly turnsPerActivity: number
   /** How long a silent owner keeps a session. */
   readonly leaseMs: number
+  /** How long failures that pass by themselves are waited out; below a second nothing is waited for beyond a turn. */
+  readonly patienceMs: number
 }
 
 export const DEFAULT_LIMITS: EngineLimits = {
@@ -17,6 +19,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   steerBatch: 32,
   turnsPerActivity: 25,
   leaseMs: 8_000,
+  patienceMs: 24 * 60 * 60_000,
 }
 
 export const LIMITS = {
@@ -36,6 +39,15 @@ export const LIMITS = {
   /** How long an aborted tool may take to give up before it is recorded as interrupted anyway. */
   toolAbortGraceMs: 5_000,
   retryDelayMs: 60_000,
+  /** A told reset from here on parks the session; one beyond the second number is for people to decide. */
+  parkLeastMs: 1_000,
+  parkMostMs: 7 * 24 * 60 * 60_000,
+  /** Nobody said when: the first wait, doubled each time up to the longest. */
+  unknownLimitMs: { least: 60_000, most: 30 * 60_000 },
+  unknownOverloadMs: { least: 8_000, most: 60_000 },
+  /** How often timers are looked at: clocks jump, and other processes park sessions, too. */
+  timerLeastMs: 100,
+  timerPollMs: 5_000,
   /** Live fragments a slow reader may fall behind before the oldest are dropped. */
   liveBacklog: 1_024,
   foreignPollMs: 100,
@@ -65,6 +77,8 @@ export const LIMITS = {
 assert(LIMITS.toolCallsAtOnce <= LIMITS.toolCallsPerTurn, "a turn can use every slot")
 assert(LIMITS.repetitionNoticed < LIMITS.repetitionRefused, "a model is warned before it is refused")
 assert(LIMITS.importedPromptCharacters <= LIMITS.promptBytes, "an imported prompt could have been sent")
+assert(LIMITS.timerLeastMs < LIMITS.timerPollMs, "timers are looked at sooner when one is near")
+assert(LIMITS.timerPollMs <= 60_000, "a session goes on within a minute of its time")
 assert(LIMITS.foreignPollMs <= 250, "commits of other processes are seen within 250 ms")
 assert(DEFAULT_LIMITS.steerBatch <= DEFAULT_LIMITS.pendingInputs, "a batch fits the inbox")
 assert(DEFAULT_LIMITS.leaseMs + 2_000 <= 10_000, "a dead owner's session is free within ten seconds")

@@ -1,35 +1,74 @@
+/** What follows a failed attempt: another one soon, one at a later time, or none. */
 import { LIMITS } from "./limits.ts"
 
 export interface RetryPolicy {
-  /** Physical tries of one turn, the first included. */
+  /** Physical tries of one turn, the first included. Whoever says how many also says that there are no more. */
   readonly attempts: number
   readonly baseMs: number
+}
+
+export interface RetrySettings extends RetryPolicy {
+  /** After the attempts of a turn the session is parked; else the turn has failed. */
+  readonly isPatient: boolean
+  /** How long one failure after the other is waited out. */
+  readonly patienceMs: number
 }
 
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 4, baseMs: 500 }
 
 export type RetryDecision =
   | { readonly kind: "retry"; readonly delayMs: number }
+  | { readonly kind: "park"; readonly until: number; readonly since: number; readonly count: number }
   | { readonly kind: "give-up" }
 
 export interface FailedAttempt {
   /** From 1. */
   readonly attempt: number
   readonly retryable: boolean
+  /** A limit passes with time alone; anything else may be over in a minute. */
+  readonly isLimit: boolean
   /** Something of the answer was already seen: trying again would show it twice. */
   readonly visibleOutput: boolean
   readonly retryAfterMs?: number
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** The session was parked before, and has not come further since. */
+  readonly parked?: { readonly since: number; readonly count: number }
   /** In [0, 1): spreads clients that failed together. */
   readonly chance: number
 }
 
-/** Exponential with jitter, never sooner than the provider asked, never later than the bound, never after visible output. */
-export const decideRetry = (policy: RetryPolicy, failed: FailedAttempt): RetryDecision => {
-  if (!failed.retryable || failed.visibleOutput || failed.attempt >= policy.attempts)
-    return { kind: "give-up" }
-  if ((failed.retryAfterMs ?? 0) > LIMITS.retryDelayMs) return { kind: "give-up" }
-  const exponential = policy.baseMs * 2 ** (failed.attempt - 1)
-  const jittered = exponential * (0.75 + failed.chance * 0.5)
-  const delayMs = Math.min(Math.max(jittered, failed.retryAfterMs ?? 0), LIMITS.retryDelayMs)
-  return { kind: "retry", delayMs: Math.round(delayMs) }
+/** Exponential with jitter, never sooner than the provider asked, never after visible output. */
+export const decideRetry = (settings: RetrySettings, failed: FailedAttempt): RetryDecision => {
+  const { attempt, now, retryAfterMs = 0 } = failed
+  if (!failed.retryable || failed.visibleOutput) return { kind: "give-up" }
+  if (retryAfterMs >= LIMITS.parkLeastMs) {
+    if (settings.patienceMs >= LIMITS.parkLeastMs)
+      return retryAfterMs > LIMITS.parkMostMs ? { kind: "give-up" } : park(failed, now + retryAfterMs)
+    if (retryAfterMs > LIMITS.retryDelayMs) return { kind: "give-up" }
+  }
+  if (attempt < settings.attempts) {
+    const exponential = settings.baseMs * 2 ** (attempt - 1)
+    const jittered = exponential * (0.75 + failed.chance * 0.5)
+    const delayMs = Math.min(Math.max(jittered, retryAfterMs), LIMITS.retryDelayMs)
+    return { kind: "retry", delayMs: Math.round(delayMs) }
+  }
+  if (!settings.isPatient) return { kind: "give-up" }
+  const until = now + unknownReset(failed)
+  return until - (failed.parked?.since ?? now) > settings.patienceMs
+    ? { kind: "give-up" }
+    : park(failed, until)
+}
+
+const park = ({ now, parked }: FailedAttempt, until: number): RetryDecision => ({
+  kind: "park",
+  until,
+  since: parked?.since ?? now,
+  count: (parked?.count ?? 0) + 1,
+})
+
+/** Nobody said when: longer each time. */
+const unknownReset = ({ isLimit, parked }: FailedAttempt): number => {
+  const { least, most } = isLimit ? LIMITS.unknownLimitMs : LIMITS.unknownOverloadMs
+  return Math.min(most, least * 2 ** Math.min(parked?.count ?? 0, 20))
 }

@@ -289,7 +289,20 @@ describe("waiting", () => {
     [{ "Retry-After": "3" }, 3_000],
     [{ "retry-after-ms": "1250", "retry-after": "9" }, 1_250],
     [{ "retry-after": "Sun, 15 Nov 2026 10:00:45 GMT" }, 45_000],
-    [{ "retry-after": "Sun, 15 Nov 2026 09:00:00 GMT" }, 0],
+    [{ "retry-after": "Sun, 15 Nov 2026 09:00:00 GMT" }, 1_000],
+    [{ "anthropic-ratelimit-unified-reset": String(Date.UTC(2026, 10, 15, 12) / 1_000) }, 7_200_000],
+    [{ "anthropic-ratelimit-requests-reset": "2026-11-15T10:30:00Z" }, 1_800_000],
+    [
+      {
+        "anthropic-ratelimit-requests-remaining": "9",
+        "anthropic-ratelimit-requests-reset": "2026-11-15T11:00:00Z",
+        "anthropic-ratelimit-tokens-remaining": "0",
+        "anthropic-ratelimit-tokens-reset": "2026-11-15T10:10:00Z",
+      },
+      600_000,
+    ],
+    [{ "x-ratelimit-reset-requests": "1h2m3s" }, 3_723_000],
+    [{ "ratelimit-reset": "90" }, 90_000],
   ])("reads %j as %i ms", (responseHeaders, expected) => {
     expect(factsOf(answer(429, "slow", { responseHeaders })).retryAfterMs).toBe(expected)
   })
@@ -306,8 +319,28 @@ describe("waiting", () => {
     ["Please try again in 20ms.", 20],
     ["Please try again in 1m30s.", 90_000],
     ['{"retryDelay": "34s"}', 34_000],
+    ["Your limit resets in 2h 13m.", 7_980_000],
+    ["Try again in 5 days 3 hours and 2 minutes.", 442_920_000],
+    ["Usage limit reached: resets 3pm (UTC)", 18_000_000],
+    ["You've hit your limit. Try again at 11:30 AM UTC.", 5_400_000],
+    ["limit resets 6am (America/New_York)", 3_600_000],
+    ['{"error":{"type":"usage_limit_reached","resets_in_seconds":8000}}', 8_000_000],
+    [`{"resets_at": ${Date.UTC(2026, 10, 15, 10, 1) / 1_000}}`, 60_000],
+    [`{"resets_at": ${Date.UTC(2020, 1, 1) / 1_000}}`, 1_000],
   ])("reads the words %j", (message, expected) => {
     expect(factsOf(answer(429, message)).retryAfterMs).toBe(expected)
+  })
+
+  test.each([
+    "Please try again later.",
+    "Try again at 25:99.",
+    "Try again at 13 PM.",
+    "resets 3pm (Mars/Olympus)",
+    '{"resets_at": "soon"}',
+    "try again in a while",
+    "reset 12",
+  ])("reads no time from %j", (message) => {
+    expect(factsOf(answer(429, message))).not.toHaveProperty("retryAfterMs")
   })
 
   test("nothing is waited for that waiting does not help", () => {

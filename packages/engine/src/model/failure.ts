@@ -101,7 +101,7 @@ const BILLING =
 const POLICY =
   /content_filter|content_policy|content filtering policy|content management policy|responsible ai|usage polic|flagged|moderation|data_inspection_failed|blocked by .{0,30}(policy|safety)/i
 const THROTTLED =
-  /rate.?limit|too many requests|throttl|resource_exhausted|per (minute|min|hour|day)\b|\b[tr]p[md]\b/i
+  /rate.?limit|usage.?limit|too many requests|throttl|resource_exhausted|per (minute|min|hour|day)\b|\b[tr]p[md]\b/i
 const BUSY =
   /overloaded|server_error|api_error|internal_error|service_unavailable|timeout_error|internal server error/i
 const REFUSED =

@@ -1,4 +1,5 @@
-/** How long a provider asks us to wait: by header, in seconds or as a date, or in its own words. */
+/** How long a provider asks us to wait: by header, in the fields of its error, or in its own words. */
+import { spanMs, untilMoment, untilWords } from "./reset-time.ts"
 
 export interface RetryHints {
   /** Names in lower case. */
@@ -8,18 +9,15 @@ export interface RetryHints {
   readonly now: number
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
-
 export const retryAfterMs = ({ headers, text, now }: RetryHints): number | undefined => {
   const exact = readNumber(headers["retry-after-ms"])
   if (exact !== undefined) return Math.round(exact)
   const header = headers["retry-after"]?.trim()
   const seconds = readNumber(header)
   if (seconds !== undefined) return Math.round(seconds * 1_000)
-  // Only what looks like an HTTP date: Date.parse reads a date into almost anything.
-  const date = header !== undefined && /^[a-z]{3,9},? /i.test(header) ? Date.parse(header) : Number.NaN
-  if (!Number.isNaN(date)) return Math.max(0, date - now)
-  return readWords(text)
+  const date = header === undefined ? undefined : untilMoment(header, now)
+  if (date !== undefined) return date
+  return readResets(headers, now) ?? readFields(text, now) ?? untilWords(text, now)
 }
 
 const readNumber = (text: string | undefined): number | undefined => {
@@ -27,11 +25,35 @@ const readNumber = (text: string | undefined): number | undefined => {
   return Number(text)
 }
 
-/** OpenAI: "Please try again in 1.2s"; Google: "Please retry in 34.1s" and `"retryDelay": "34s"`. */
-const readWords = (text: string): number | undefined => {
-  const found =
-    /(?:try again in|retry in|"retryDelay":\s*")\s*(?:(\d+)m(?=\d))?(\d+(?:\.\d+)?)\s?(ms|s|m|h)/i.exec(text)
-  if (found === null) return undefined
-  const [, minutes = "0", amount = "0", unit = "s"] = found
-  return Math.round(Number(minutes) * 60_000 + Number(amount) * (UNIT_MS[unit.toLowerCase()] ?? 1_000))
+/**
+ * Limits that are used up say when they are full again. Anthropic: a date, or seconds since 1970 for the limits of a
+ * subscription; OpenAI: a span; others: seconds, or seconds since 1970. Several may be told: only those with nothing left count.
+ */
+const readResets = (headers: Readonly<Record<string, string>>, now: number): number | undefined => {
+  const resets = Object.entries(headers).flatMap(([name, value]) => {
+    const limit = RESET_HEADER.exec(name)
+    if (limit === null) return []
+    const left = headers[name.replace("reset", "remaining")]
+    if (left !== undefined && Number(left) > 0) return []
+    const wait = untilMoment(value, now) ?? readSpan(value)
+    return wait === undefined ? [] : [wait]
+  })
+  return resets.length === 0 ? undefined : Math.max(...resets)
+}
+
+const RESET_HEADER = /^(?:anthropic-ratelimit-[a-z-]+-reset|x-ratelimit-reset(?:-[a-z-]+)?|ratelimit-reset)$/
+
+const readSpan = (value: string): number | undefined => {
+  const seconds = readNumber(value)
+  return seconds === undefined ? spanMs(value.trim()) : Math.round(seconds * 1_000)
+}
+
+/** Codex: `"resets_at": 1763300000`, `"resets_in_seconds": 8000`; Google: `"retryDelay": "34s"`. */
+const readFields = (text: string, now: number): number | undefined => {
+  const field = /"(resets_in_seconds|resets_at|resetsAt|retryDelay|retry_after)":\s*"?([^",}\s]{1,40})/.exec(
+    text,
+  )
+  if (field === null) return undefined
+  const [, name = "", value = ""] = field
+  return name === "resets_at" || name === "resetsAt" ? untilMoment(value, now) : readSpan(value)
 }

@@ -70,6 +70,9 @@ export interface StoreVerbs {
    */
   readonly runnable: Effect.Effect<readonly string[], Failure>
 
+  /** Sessions that wait for their provider, and until when (milliseconds since 1970). */
+  readonly parked: Effect.Effect<readonly Parked[], Failure>
+
   /** A session nobody sees until it is published. Without that it is gone with its scope, or with its process. */
   readonly draft: (creation: Creation) => Effect.Effect<Draft, Failure, Scope.Scope>
   readonly leases: Leases
@@ -207,6 +210,11 @@ export interface Placed<Item> {
   readonly item: Item
 }
 
+export interface Parked {
+  readonly session: string
+  readonly until: number
+}
+
 /** A session as lists show it. */
 export interface SessionSummary {
   readonly id: string
@@ -225,6 +233,8 @@ export interface SessionSummary {
   readonly isAsking: boolean
   /** A question of it was answered, and the call that asked has not settled. */
   readonly isAnswered: boolean
+  /** It waits for its provider. */
+  readonly parkedUntil: number | undefined
   /** Another process is at work on it. */
   readonly isHeldElsewhere: boolean
   /** How its last work ended, unless it ended well. */

@@ -3,7 +3,7 @@
  * are values from the domain; this loop carries them out.
  */
 import { Failure, type DurableEvent } from "@meridian/protocol"
-import { Effect, Exit } from "effect"
+import { Clock, Effect, Exit } from "effect"
 
 import { compactOnRequest } from "../compaction/index.ts"
 import { unreachable } from "../domain/assert.ts"
@@ -12,6 +12,7 @@ import { decideNext } from "../domain/next-step.ts"
 import type { Boundary } from "../domain/promotion.ts"
 import { hasAnsweredCall, parkedCalls } from "../domain/transcript/calls.ts"
 import { inputsToRun } from "../domain/transcript/inbox.ts"
+import { isParked } from "../domain/transcript/parking.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import type { LocationServices } from "../port/location.ts"
 import { Store, type Acquisition } from "../port/store.ts"
@@ -34,6 +35,8 @@ export interface DrainOptions {
   readonly demand: Demand
   /** Up to where inputs that wait for a demand have had one. */
   readonly released: () => number
+  /** Up to where somebody asked to go on before the time has come. */
+  readonly hurried: () => number
   /** Ends the drain when another process wants it to end, or has the session. */
   readonly watch: Watch
 }
@@ -52,13 +55,15 @@ export const openDrain = Effect.gen(function* () {
   }
 
   /** Waits while another process is at work here; gives up when that one did the work. */
-  const acquireLease = ({ session, demand, released }: DrainOptions, first: Transcript) =>
+  const acquireLease = (options: DrainOptions, first: Transcript) =>
     Effect.gen(function* () {
+      const { session, demand } = options
       let transcript = first
       for (;;) {
-        if (!demand.forced && !hasWork(transcript, released())) {
+        const now = yield* Clock.currentTimeMillis
+        if (!demand.forced && !hasWork(transcript, options, now)) {
           ;({ transcript } = yield* sessions.current(session))
-          if (!hasWork(transcript, released())) return undefined
+          if (!hasWork(transcript, options, now)) return undefined
         }
         const acquired = yield* leases.acquire(session)
         if (acquired.kind === "acquired") return acquired
@@ -89,8 +94,20 @@ export const openDrain = Effect.gen(function* () {
     })
 })
 
-const hasWork = ({ inbox, compactions, calls }: Transcript, released: number): boolean =>
-  inputsToRun(inbox, released).length > 0 || compactions.requested || hasAnsweredCall(calls)
+const hasWork = (transcript: Transcript, { released, hurried }: DrainOptions, now: number): boolean => {
+  const { inbox, compactions, calls, parking } = transcript
+  if (mustWait(transcript, hurried, now)) return false
+  return (
+    inputsToRun(inbox, released()).length > 0 ||
+    compactions.requested ||
+    hasAnsweredCall(calls) ||
+    parking?.waits === true
+  )
+}
+
+/** Parked, and nobody asked to go on before its time. */
+const mustWait = ({ parking }: Transcript, hurried: () => number, now: number): boolean =>
+  isParked(parking, now) && (parking?.seq ?? 0) > hurried()
 
 interface Progress {
   /** Provider turns since the last promotion. */
@@ -106,8 +123,7 @@ interface Workshop {
   readonly settings: SettingsValue
 }
 
-interface DrainFacts extends Workshop {
-  readonly demand: Demand
+interface DrainFacts extends Workshop, Pick<DrainOptions, "demand" | "hurried"> {
   readonly lease: Lease
   readonly standing: Standing
 }
@@ -119,7 +135,10 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
     standing.fence = lease.fence
     standing.interruptSeq = session.transcript().interruptSeq
     yield* settle(session)
-    const { forced } = facts.demand
+    const { demand, hurried } = facts
+    // Another process may have gone on meanwhile, and parked it again.
+    if (!demand.forced && mustWait(session.transcript(), hurried, yield* Clock.currentTimeMillis)) return
+    const forced = demand.forced || session.transcript().parking?.waits === true
     const progress: Progress = { turns: 0, boundary: "settled", forced, resultsToShow: false }
     for (;;) {
       const directory = session.transcript().choices.location?.directory ?? ""
@@ -153,7 +172,7 @@ const drainAt = (
       const turn = yield* takeTurn(scene, { boundary, due: forced || resultsToShow })
       if (turn.kind === "moved") return "moved" as const
       if (turn.kind === "recast") continue
-      if (turn.kind === "nothing") return "idle" as const
+      if (turn.kind === "nothing" || turn.kind === "parked") return "idle" as const
       progress.forced = false
       progress.resultsToShow = turn.resultsToShow
       progress.turns = turn.promoted > 0 ? 1 : progress.turns + 1

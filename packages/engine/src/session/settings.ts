@@ -4,14 +4,14 @@ import { Context } from "effect"
 import type { CompactionSettings } from "../domain/budget.ts"
 import type { EngineLimits } from "../domain/limits.ts"
 import type { PermissionRule } from "../domain/permission.ts"
-import type { RetryPolicy } from "../domain/retry.ts"
+import type { RetrySettings } from "../domain/retry.ts"
 import type { Model } from "../port/model.ts"
 
 export class Settings extends Context.Service<Settings, SettingsValue>()("meridian/Settings") {}
 
 export interface SettingsValue {
   readonly limits: EngineLimits
-  readonly retry: RetryPolicy
+  readonly retry: RetrySettings
   readonly compaction: CompactionSettings & {
     /** Summarises instead of the session's own model. */
     readonly model: string | undefined

@@ -3,7 +3,7 @@
  * record each complete call before it is started, settle every call, record how the turn ended.
  */
 import { Failure, type DurableEvent, type MessageId, type RecordedError } from "@meridian/protocol"
-import { Cause, Effect, Exit, Fiber, Random } from "effect"
+import { Cause, Clock, Effect, Exit, Fiber, Random } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
 import { decideRetry } from "../domain/retry.ts"
@@ -16,6 +16,8 @@ import { createRecorder, type Recorder } from "./recorder.ts"
 export type TurnOutcome =
   /** `resultsToShow`: local calls were made, so the model has results to see. */
   | { readonly kind: "ended"; readonly resultsToShow: boolean }
+  /** Nothing was visible, and the provider asks to come back later: recorded, with the time. */
+  | { readonly kind: "parked" }
   /** The provider refused the request as too large, before anything was visible. Recorded; what follows is not decided. */
   | { readonly kind: "overflow"; readonly failure: Failure }
 
@@ -28,13 +30,13 @@ export const runTurn = (
   Effect.flatMap(runAttempt(scene, step), (attempt) =>
     attempt.kind === "ended"
       ? Effect.succeed({ kind: "ended", resultsToShow: attempt.calls > 0 } as const)
-      : Effect.flatMap(retryOrGiveUp(scene, step, { ...attempt, number }), (given) =>
+      : Effect.flatMap(retryParkOrGiveUp(scene, step, { ...attempt, number }), (given) =>
           given === undefined ? runTurn(scene, step, number + 1) : Effect.succeed(given),
         ),
   )
 
 /** Undefined when it is to be tried again now. */
-const retryOrGiveUp = (
+const retryParkOrGiveUp = (
   { session, settings }: TurnScene,
   step: MessageId,
   attempt: FailedAttempt & { readonly number: number },
@@ -42,11 +44,15 @@ const retryOrGiveUp = (
   Effect.gen(function* () {
     const { number, failure: cause, visible } = attempt
     const { kind, retryAfterMs } = cause.facts
+    const { parking } = session.transcript()
     const decision = decideRetry(settings.retry, {
       attempt: number,
       retryable: isRetryable(kind),
+      isLimit: kind === "rate",
       visibleOutput: visible,
+      now: yield* Clock.currentTimeMillis,
       chance: yield* Random.next,
+      ...(parking === undefined ? {} : { parked: parking }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     })
     const error = recordModelFailure(cause)
@@ -59,6 +65,12 @@ const retryOrGiveUp = (
       )
       if (kind === "overflow" && !visible) return { kind: "overflow", failure } as const
       return yield* Effect.fail(failure)
+    }
+    if (decision.kind === "park") {
+      const { until, since, count } = decision
+      const parked = { assistantMessageID: step, reason: "limit", until, since, count, error } as const
+      yield* session.append([stepFailed(step, error), { type: "session.next.parked.1", data: parked }])
+      return { kind: "parked" } as const
     }
     const { delayMs } = decision
     yield* session.append([

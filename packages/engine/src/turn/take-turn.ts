@@ -15,6 +15,8 @@ import { runTurn, stepStopped } from "./run-turn.ts"
 
 export type TurnTaken =
   | Exclude<Beginning, { readonly kind: "begun" }>
+  /** The session waits for its provider. */
+  | { readonly kind: "parked" }
   | { readonly kind: "taken"; readonly promoted: number; readonly resultsToShow: boolean }
 
 export const takeTurn = (
@@ -33,11 +35,13 @@ export const takeTurn = (
     })
     if (beginning.step === undefined) yield* makeRoom(scene)
     const first = yield* runTurn(scene, beginning.step ?? (yield* startStep))
+    if (first.kind === "parked") return first
     if (first.kind === "ended")
       return { kind: "taken", promoted, resultsToShow: first.resultsToShow } as const
     if ((yield* compact(scene, "overflow")) === "nothing") return yield* Effect.fail(first.failure)
     const second = yield* runTurn(scene, yield* startStep)
     if (second.kind === "overflow") return yield* Effect.fail(second.failure)
+    if (second.kind === "parked") return second
     return { kind: "taken", promoted, resultsToShow: second.resultsToShow } as const
   }).pipe(Effect.onInterrupt(() => stopOpenStep(scene)))
 

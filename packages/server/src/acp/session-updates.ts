@@ -235,6 +235,12 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
         return []
       case "session.next.retried.1":
         return notice("warning", "The provider failed and is asked again", read.data.error.message)
+      case "session.next.parked.1":
+        return notice(
+          "warning",
+          `The provider asks to come back at ${new Date(read.data.until).toISOString()}`,
+          read.data.error.message,
+        )
       case "session.next.repetition.noticed.1":
         return notice("warning", `${read.data.tool} was called ${read.data.count} times alike`, "")
       case "session.next.agent.switched.1":

@@ -40,6 +40,11 @@ export const SESSION = named(
       model: STRING,
       title: STRING,
       archived: described(BOOLEAN, "Put away: lists for people leave it out."),
+      waitingFor: described(
+        oneOf("permission", "limit"),
+        'With status "waiting": an answer, or the end of a provider\'s limit.',
+      ),
+      until: described(TIME, "When the session goes on by itself."),
     },
   ),
 )

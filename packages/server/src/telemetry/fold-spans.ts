@@ -157,6 +157,9 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
         turn?.events.push({ name: "retry", time, attributes })
         return []
       }
+      case "session.next.parked.1":
+        // Its step has failed before, and ended the span.
+        return []
       case "session.next.text.ended.1":
         if (turn !== undefined && content) turn.text += event.data.text
         return []

@@ -219,6 +219,7 @@ export const readingContract = (subject: StoreUnderTest): void => {
           cost: 0.75,
           isAsking: true,
           isAnswered: false,
+          parkedUntil: undefined,
           isHeldElsewhere: false,
           trouble: undefined,
         })
@@ -394,6 +395,31 @@ export const readingContract = (subject: StoreUnderTest): void => {
           data: { messageID: messageId("g") },
         })
         expect((yield* store.runnable).toSorted()).toEqual(["ses_again", "ses_wants"])
+      }),
+    ))
+
+  test("a session is parked until a time, until a step starts, an interrupt comes or its work cannot begin", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        const error = { code: "rate", message: "limit" }
+        const parked = (until: number): DurableEvent => ({
+          type: "session.next.parked.1",
+          data: { assistantMessageID: messageId("s"), reason: "limit", until, since: 1, count: 1, error },
+        })
+        const log = (name: string, ...events: readonly DurableEvent[]) =>
+          append(store, { session: name, after: 0, events: [created(name), ...events] })
+        yield* log("ses_late", parked(900))
+        yield* log("ses_soon", parked(50), parked(100))
+        yield* log("ses_going", parked(200), started("s_going"))
+        yield* log("ses_stopped", parked(200), interrupt)
+        yield* log("ses_failed", parked(200), { type: "session.next.execution.failed.1", data: { error } })
+        const found = [...(yield* store.parked)].toSorted((left, right) => left.until - right.until)
+        expect(found).toEqual([
+          { session: "ses_soon", until: 100 },
+          { session: "ses_late", until: 900 },
+        ])
+        expect((yield* store.session("ses_soon"))?.parkedUntil).toBe(100)
+        expect((yield* store.session("ses_going"))?.parkedUntil).toBeUndefined()
       }),
     ))
 

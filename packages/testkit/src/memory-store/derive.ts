@@ -42,8 +42,21 @@ export const summaryOf = (
     cost: spent.reduce((sum, { data }) => sum + data.cost, 0),
     isAsking: requestsOf(id, events).length > 0,
     isAnswered: answersOf(events).length > 0,
+    parkedUntil: parkedUntil(events),
     trouble: troubleOf(events),
   }
+}
+
+/** Until when it waits for its provider. */
+export const parkedUntil = (events: readonly StoredEvent[]): number | undefined => {
+  const ending = last(
+    events,
+    "session.next.parked.1",
+    "session.next.step.started.1",
+    "session.next.interrupt.requested.1",
+    "session.next.execution.failed.1",
+  )
+  return ending?.type === "session.next.parked.1" ? Math.round(ending.data.until) : undefined
 }
 
 const troubleOf = (events: readonly StoredEvent[]): SessionSummary["trouble"] => {

@@ -31,6 +31,7 @@ import {
   isSameApproval,
   isWaiting,
   messagesOf,
+  parkedUntil,
   receiptsOf,
   requestsOf,
   summaryOf,
@@ -277,6 +278,12 @@ export const openMemoryStore = (
             approvalsOf(id, events).some((one) => isSameApproval(one, approval)) ? [id] : [],
           ),
         ),
+      parked: ask(() =>
+        all().flatMap(({ id, events }) => {
+          const until = parkedUntil(events)
+          return until === undefined ? [] : [{ session: id, until }]
+        }),
+      ),
       runnable: ask(() => all().flatMap(({ id, events }) => (isRunnable(id, events) ? [id] : []))),
       draft: (creation) =>
         Effect.sync(() => {

@@ -41,6 +41,11 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
         what: "failure",
         text: `Attempt ${event.data.attempt} failed, tried again after ${event.data.delayMs} ms: ${event.data.error.message}`,
       }
+    case "session.next.parked.1":
+      return {
+        what: "failure",
+        text: `Waits for the provider until ${new Date(event.data.until).toISOString()}: ${event.data.error.message}`,
+      }
     case "session.next.tool.resumed.1":
       return info("A call that had only asked was started again")
     case "session.next.repetition.noticed.1":

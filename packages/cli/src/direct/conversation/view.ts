@@ -179,6 +179,10 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         const text = `Attempt ${attempt} failed (${oneLine(why.code)}): ${sentence(oneLine(why.message))} Trying again in ${(delayMs / 1000).toFixed(1)} s.`
         return [...speaking.pause(), ...wrapText(text, width).map(style.notice)]
       }
+      case "session.next.parked.1": {
+        const text = `The provider asks to come back later (${oneLine(event.data.error.code)}). Waiting until ${new Date(event.data.until).toLocaleString()}.`
+        return [...speaking.pause(), ...wrapText(text, width).map(style.notice)]
+      }
       case "session.next.compaction.started.1":
         compacting = true
         return tellsBeginnings ? [style.dim("… compacting")] : []

@@ -19,6 +19,7 @@ import { foldSurroundings, NO_SURROUNDINGS, type Surroundings } from "./epoch.ts
 import { EMPTY_INBOX, findInput, foldInbox, type Inbox } from "./inbox.ts"
 import type { AssistantItem } from "./items.ts"
 import { foldLedger, NO_LEDGER, type Ledger } from "./ledger.ts"
+import { foldParking, type Parking } from "./parking.ts"
 
 export interface Transcript {
   /** Sequence of the last event folded in; 0 when there is none. */
@@ -31,6 +32,8 @@ export interface Transcript {
   readonly calls: Calls
   readonly surroundings: Surroundings
   readonly compactions: Compactions
+  /** It waits for its provider, or did so and has not come further since. */
+  readonly parking: Parking | undefined
   /** What must survive a compaction. */
   readonly ledger: Ledger
 }
@@ -52,6 +55,7 @@ export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Tr
   calls: NO_CALLS,
   surroundings: NO_SURROUNDINGS,
   compactions: noCompactions(restoration),
+  parking: undefined,
   ledger: NO_LEDGER,
 })
 
@@ -74,6 +78,7 @@ export const foldTranscript = (transcript: Transcript, events: readonly LoggedEv
     calls: foldCalls(transcript.calls, events),
     surroundings: foldSurroundings(transcript.surroundings, events),
     compactions: foldCompactions(transcript.compactions, events),
+    parking: foldParking(transcript.parking, events),
     ledger: foldLedger(transcript.ledger, events, promptOf),
   }
 }

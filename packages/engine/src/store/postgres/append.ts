@@ -21,6 +21,8 @@ export interface Write {
   readonly events: readonly StoredRow[]
   readonly rows: IndexRows
   readonly summary: string
+  /** Of the session after this write. */
+  readonly parkedUntil: number | undefined
 }
 
 export interface StoredRow {
@@ -116,6 +118,7 @@ const values = (writes: readonly Write[]): readonly unknown[] => {
     of(({ settled }) => settled),
     of(({ approvals }) => approvals),
     of(({ revoked }) => revoked),
+    writes.map(({ parkedUntil }) => parkedUntil ?? null),
   ]
 }
 
@@ -123,8 +126,9 @@ const ANYONE = -1
 
 const statement = (schema: string): string => `
 with asked as (
-  select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[])
-    as a(key, fence, seq, n, mark, interrupt, summary)),
+  select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[],
+      $21::bigint[])
+    as a(key, fence, seq, n, mark, interrupt, summary, parked)),
 locked as (
   select s.key, s.seq, s.fence from ${schema}.session s join asked a on a.key = s.key order by s.key for update of s),
 named as (
@@ -134,7 +138,8 @@ taken as (
   join ${schema}.name t on t.kind = n.kind and t.id = n.id where n.claimed),
 head as (
   update ${schema}.session s
-  set seq = a.seq + a.n, interrupt_seq = greatest(s.interrupt_seq, a.interrupt), summary = a.summary
+  set seq = a.seq + a.n, interrupt_seq = greatest(s.interrupt_seq, a.interrupt), summary = a.summary,
+    parked_until = a.parked
   from asked a join locked l on l.key = a.key
   where s.key = a.key and l.seq = a.seq and (a.fence = ${ANYONE} or l.fence = a.fence)
     and not exists (select 1 from taken t where t.key = a.key)

@@ -33,6 +33,7 @@ export const prepareWrite = (options: {
       after,
       mark,
       summary: summaryText(summary),
+      parkedUntil: summary.parkedUntil,
       rows: indexRowsOf(numbered),
       events: numbered.map(({ seq, type, time, data }) => ({ seq, type, time, data: JSON.stringify(data) })),
     },

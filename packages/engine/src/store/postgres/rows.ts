@@ -2,7 +2,7 @@
 import type { EventRow } from "@meridian/protocol"
 
 import type { GivenApproval, SavedApproval } from "../../domain/permission.ts"
-import type { Placed, Stretch } from "../../port/store.ts"
+import type { Parked, Placed, Stretch } from "../../port/store.ts"
 import type { Connection, Row } from "./connection.ts"
 import { indexed } from "./index-rows.ts"
 import { readSummary, type LogSummary } from "./summary.ts"
@@ -15,6 +15,7 @@ export interface ServerRows {
   /** The session in which a name was given. */
   readonly sessionOf: (kind: "input" | "request", id: string) => Promise<string | undefined>
   readonly asking: () => Promise<readonly string[]>
+  readonly parked: () => Promise<readonly Parked[]>
   readonly approvals: (project: string) => Promise<readonly SavedApproval[]>
   readonly givenApprovals: () => Promise<readonly GivenApproval[]>
   readonly approvedIn: (approval: SavedApproval & { readonly project: string }) => Promise<readonly string[]>
@@ -80,6 +81,13 @@ export const createServerRows = (connection: Connection, schema: string): Server
            where s.published and r.replied is null group by s.key, s.id order by min(s.key)`,
         )
       ).map((row) => String(row["id"])),
+    parked: async () =>
+      (
+        await connection.ask(
+          `select id, parked_until from ${schema}.session
+           where published and parked_until is not null order by parked_until`,
+        )
+      ).map((row) => ({ session: String(row["id"]), until: Number(row["parked_until"]) })),
     approvals: async (project) =>
       (
         await connection.ask(

@@ -99,6 +99,10 @@ export const migrations = (schema: string): readonly string[] => [
 
   create table ${schema}.output (name text primary key, data bytea not null);
   `,
+  `
+  alter table ${schema}.session add column parked_until bigint;
+  create index session_parked on ${schema}.session (parked_until) where parked_until is not null;
+  `,
 ]
 
 /** It cannot be changed later without copying the log. */

@@ -340,6 +340,7 @@ export const openPostgresStore = (
       givenApprovals: ask(rows.givenApprovals),
       approvedIn: (approval) => ask(() => rows.approvedIn(approval)),
       runnable: ask(leaseBook.claim),
+      parked: ask(rows.parked),
       draft: (creation) =>
         Effect.acquireRelease(
           ask(() => drafts.open(creation)),

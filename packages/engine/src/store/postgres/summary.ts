@@ -10,6 +10,7 @@ import {
   parseObject,
   RECORDED_USAGE,
   STRING,
+  type RecordedError,
   type RecordedUsage,
 } from "@meridian/protocol"
 
@@ -30,6 +31,7 @@ export const NO_SUMMARY: LogSummary = {
   updated: 0,
   usage: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
   cost: 0,
+  parkedUntil: undefined,
   trouble: undefined,
 }
 
@@ -51,13 +53,19 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
       return { ...summary, title: event.data.title }
     case "session.next.archived.1":
       return { ...summary, isArchived: event.data.archived }
+    case "session.next.parked.1":
+      return { ...summary, parkedUntil: Math.round(event.data.until) }
+    case "session.next.step.started.1":
+    case "session.next.interrupt.requested.1":
+      return summary.parkedUntil === undefined ? summary : { ...summary, parkedUntil: undefined }
     case "session.next.step.ended.2":
       return { ...spent(summary, event.data), trouble: undefined }
     case "session.next.compaction.ended.2":
       return spent(summary, event.data)
     case "session.next.step.failed.2":
+      return { ...summary, trouble: troubleOf(event.data.error) }
     case "session.next.execution.failed.1":
-      return { ...summary, trouble: event.data.error.code === "INTERRUPTED" ? "interrupted" : "failed" }
+      return { ...summary, trouble: troubleOf(event.data.error), parkedUntil: undefined }
     case "session.next.tool.failed.1":
       // The work behind the call is not done: the session shows it until a step ends well.
       return event.data.error.code === "interrupted" ? { ...summary, trouble: "interrupted" } : summary
@@ -65,6 +73,9 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
       return summary
   }
 }
+
+const troubleOf = ({ code }: RecordedError): LogSummary["trouble"] =>
+  code === "INTERRUPTED" ? "interrupted" : "failed"
 
 const spent = (
   summary: LogSummary,
@@ -94,7 +105,7 @@ const SUMMARY = objectOf(
     usage: RECORDED_USAGE,
     cost: NUMBER,
   },
-  { agent: STRING, model: STRING, title: STRING, trouble: oneOf("failed", "interrupted") },
+  { agent: STRING, model: STRING, title: STRING, parkedUntil: NUMBER, trouble: oneOf("failed", "interrupted") },
 )
 const decode = decoder(SUMMARY, { unknown: "strip" })
 

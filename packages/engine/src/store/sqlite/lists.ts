@@ -2,7 +2,7 @@
 import type { Receipt } from "@meridian/protocol"
 
 import type { GivenApproval, SavedApproval } from "../../domain/permission.ts"
-import type { InputRange, OpenRequest, Placed, SessionSummary, Stretch } from "../../port/store.ts"
+import type { InputRange, OpenRequest, Parked, Placed, SessionSummary, Stretch } from "../../port/store.ts"
 import type { Database } from "./database.ts"
 import { eventOf, type EventReader, type Row } from "./events.ts"
 import { positionOf, seqOf, STRIDE } from "./schema.ts"
@@ -18,6 +18,7 @@ export interface Lists {
   readonly givenApprovals: () => readonly GivenApproval[]
   readonly approvedIn: (approval: SavedApproval & { readonly project: string }) => readonly string[]
   readonly runnable: () => readonly string[]
+  readonly parked: () => readonly Parked[]
 }
 
 export const createLists = (options: {
@@ -45,6 +46,9 @@ export const createLists = (options: {
      union
      select session.id from request join session on session.key = request.asked / ${STRIDE}
      where ${ANSWERED} and request.replied % ${STRIDE} > session.interrupt_seq`,
+  )
+  const selectParked = raw.prepare(
+    "select id, parked_until from session where parked_until is not null order by parked_until",
   )
   const answeredRequest = raw.prepare(
     `select 1 from request where ${ANSWERED} and request.asked between ? and ? limit 1`,
@@ -107,6 +111,7 @@ export const createLists = (options: {
       cost: Number(row["cost"]),
       isAsking: sessionRequests.get(...range(key)) !== undefined,
       isAnswered: answeredRequest.get(...range(key)) !== undefined,
+      parkedUntil: typeof row["parked_until"] === "number" ? row["parked_until"] : undefined,
       isHeldElsewhere: isHeldElsewhere(key),
       trouble: troubleOf(key, row["failed_seq"]),
     }
@@ -157,6 +162,8 @@ export const createLists = (options: {
     approvedIn: ({ project, action, resource }) =>
       selectApprovedIn.all(resource, project, action).map((row) => String(row["id"])),
     runnable: () => selectRunnable.all().map((row) => String(row["id"])),
+    parked: () =>
+      selectParked.all().map((row) => ({ session: String(row["id"]), until: Number(row["parked_until"]) })),
   }
 }
 

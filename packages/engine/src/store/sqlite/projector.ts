@@ -114,11 +114,11 @@ export const createProjector = (database: DatabaseSync): Projector => {
         insertMessage(position, event.data.messageID, "user")
         break
       case "session.next.interrupt.requested.1":
-        run("update session set interrupt_seq = ? where key = ?", event.seq, key)
+        run("update session set interrupt_seq = ?, parked_until = null where key = ?", event.seq, key)
         break
       case "session.next.step.started.1":
         insertMessage(position, event.data.assistantMessageID, "assistant")
-        run("update session set open_step = ? where key = ?", event.seq, key)
+        run("update session set open_step = ?, parked_until = null where key = ?", event.seq, key)
         break
       case "session.next.step.ended.2": {
         const { usage, cost } = event.data
@@ -187,8 +187,11 @@ export const createProjector = (database: DatabaseSync): Projector => {
         insertMessage(position, event.data.compactionID, "compaction")
         run(ADD_USAGE, ...usageValues(event.data.usage, event.data.cost), key)
         break
+      case "session.next.parked.1":
+        run("update session set parked_until = ? where key = ?", Math.round(event.data.until), key)
+        break
       case "session.next.execution.failed.1":
-        run("update session set failed_seq = ? where key = ?", event.seq, key)
+        run("update session set failed_seq = ?, parked_until = null where key = ?", event.seq, key)
         break
       case "session.next.epoch.started.1":
       case "session.next.instruction.discovered.1":

@@ -118,6 +118,10 @@ export const MIGRATIONS: readonly string[] = [
     where withdrawn = 0;
   create index request_answered on request (asked) where replied is not null and withdrawn = 0;
   `,
+  `
+  alter table session add column parked_until integer;
+  create index session_parked on session (parked_until) where parked_until is not null;
+  `,
 ]
 
 /** One session's share of the id space. */

@@ -92,6 +92,7 @@ export const openSqliteStore = (
       givenApprovals: ask(lists.givenApprovals),
       approvedIn: (approval) => ask(() => lists.approvedIn(approval)),
       runnable: ask(lists.runnable),
+      parked: ask(lists.parked),
       draft: (creation) =>
         Effect.acquireRelease(
           ask(() => drafts.open(creation)),

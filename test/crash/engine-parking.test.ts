@@ -1,0 +1,254 @@
+/** Sessions that wait for their provider: parked by an event, gone on with once, over deaths, processes and clocks that jump. */
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+
+import type { Engine, EngineOptions } from "@meridian/engine"
+import { describe, expect, test } from "vitest"
+
+import { brokenLaws } from "../engine-laws.ts"
+import { createMachine, type Life, type Machine } from "../engine-life.ts"
+import {
+  ALLOW_ALL,
+  allEvents,
+  conversation,
+  eventTypes,
+  makeDirectory,
+  scriptedModel,
+  tool,
+  untilEvent,
+  type Answer,
+} from "../engine-scene.ts"
+import { damageOf, STORES } from "../engine-stored.ts"
+import { verifies } from "../verifies.ts"
+
+const sessionID = "ses_test"
+const go = { sessionID, prompt: { text: "go" } }
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+const limit = (retryAfter?: string): Answer => ({
+  error: {
+    status: 429,
+    code: "rate_limit_exceeded",
+    type: "rate_limit_error",
+    message: "slow down",
+    ...(retryAfter === undefined ? {} : { headers: { "retry-after": retryAfter } }),
+  },
+})
+
+interface House extends AsyncDisposable {
+  readonly machine: Machine
+  readonly file: string
+  readonly open: (
+    answers: readonly Answer[],
+    changes?: Partial<EngineOptions>,
+  ) => Promise<{ readonly engine: Engine; readonly life: Life; readonly requests: unknown[] }>
+}
+
+const openHouse = (store: (typeof STORES)[number]): House => {
+  const base = makeDirectory()
+  const machine = createMachine({ standsStill: true, store, storeDelayMs: 0 })
+  const directory = join(base, "project")
+  const file = join(base, "engine.sqlite")
+  mkdirSync(directory)
+  const closers: (() => Promise<void>)[] = []
+  return {
+    machine,
+    file,
+    open: async (answers, changes = {}) => {
+      const life = machine.start()
+      const requests: Parameters<typeof scriptedModel>[1] & object = []
+      const engine = await machine.until(
+        life.open({
+          database: file,
+          models: [scriptedModel(answers, requests)],
+          permissions: ALLOW_ALL,
+          ...changes,
+        }),
+      )
+      await machine.until(engine.sessions.create({ id: sessionID, location: { directory } }))
+      closers.push(async () => {
+        if (!life.isDead()) await engine.close()
+      })
+      return { engine, life, requests }
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const close of closers.toReversed()) await machine.until(close())
+      machine[Symbol.dispose]()
+      rmSync(base, { recursive: true, force: true })
+    },
+  }
+}
+
+const standing = async ({ sessions }: Engine) => {
+  const { status, waitingFor, until } = await sessions.get(sessionID)
+  return { status, waitingFor, until }
+}
+
+const IDLE = { status: "idle", waitingFor: undefined, until: undefined }
+
+describe.each(STORES)("over the %s store", (store) => {
+  /** Sends the prompt and lets time pass until the session is parked. */
+  const parkedIn = async (house: House, engine: Engine): Promise<number> => {
+    await house.machine.until(engine.sessions.prompt(go))
+    await house.machine.until(untilEvent(engine, "parked"))
+    await house.machine.advance(100)
+    const { status, waitingFor, until } = await standing(engine)
+    expect([status, waitingFor]).toEqual(["waiting", "limit"])
+    return until ?? 0
+  }
+
+  verifies("park.told", async () => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([limit("3600"), { text: "later" }])
+    await parkedIn(house, engine)
+    const state = { over: false }
+    const waited = engine.sessions.wait(sessionID).then(() => (state.over = true))
+    await house.machine.advance(HOUR - MINUTE)
+    expect([requests.length, state.over, (await standing(engine)).status]).toEqual([1, false, "waiting"])
+    await house.machine.advance(2 * MINUTE)
+    await house.machine.until(waited)
+    expect(requests).toHaveLength(2)
+    expect(await standing(engine)).toEqual(IDLE)
+    expect((await conversation(engine)).at(-1)).toBe("assistant: later")
+    expect(brokenLaws(await allEvents(engine))).toEqual([])
+  })
+
+  verifies("park.survives", async () => {
+    await using house = openHouse(store)
+    const first = await house.open([limit("3600")])
+    const until = await parkedIn(house, first.engine)
+    first.life.die()
+    const second = await house.open([{ text: "later" }])
+    const third = await house.open([{ text: "later" }])
+    expect(await standing(third.engine)).toEqual({ status: "waiting", waitingFor: "limit", until })
+    await house.machine.advance(HOUR - 2 * MINUTE)
+    expect([second.requests.length, third.requests.length]).toEqual([0, 0])
+    await house.machine.advance(5 * MINUTE)
+    await house.machine.until(third.engine.sessions.wait(sessionID))
+    // Once, whoever was first.
+    expect(second.requests.length + third.requests.length).toBe(1)
+    expect((await conversation(second.engine)).at(-1)).toBe("assistant: later")
+    expect(brokenLaws(await allEvents(third.engine))).toEqual([])
+    expect(damageOf(house.machine, house.file)).toEqual([])
+  })
+
+  verifies("park.unknown", async () => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([
+      ...Array.from({ length: 12 }, () => limit()),
+      { text: "later" },
+    ])
+    await house.machine.until(engine.sessions.prompt(go))
+    await house.machine.advance(20_000)
+    expect(requests).toHaveLength(4)
+    await house.machine.advance(MINUTE + 20_000)
+    expect(requests).toHaveLength(8)
+    await house.machine.advance(2 * MINUTE + 20_000)
+    expect(requests).toHaveLength(12)
+    await house.machine.advance(4 * MINUTE + 20_000)
+    await house.machine.until(engine.sessions.wait(sessionID))
+    expect((await conversation(engine)).at(-1)).toBe("assistant: later")
+    const parked = (await allEvents(engine)).flatMap((event) =>
+      event.type === "session.next.parked.1" ? [event.data.count] : [],
+    )
+    expect(parked).toEqual([1, 2, 3])
+  })
+
+  verifies("park.waits-with-the-rest", async () => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([limit("3600"), { text: "later" }])
+    await parkedIn(house, engine)
+    await house.machine.until(engine.sessions.prompt({ sessionID, prompt: { text: "more" } }))
+    await house.machine.advance(MINUTE)
+    expect([requests.length, (await engine.sessions.inputs(sessionID)).length]).toEqual([1, 1])
+    expect((await standing(engine)).status).toBe("waiting")
+    await house.machine.advance(HOUR)
+    await house.machine.until(engine.sessions.wait(sessionID))
+    expect(await conversation(engine)).toEqual(["user: go", "user: more", "assistant: later"])
+  })
+
+  test.each(["wake", "run"] as const)("%s goes on before the time has come", async (verb) => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([limit("3600"), { text: "early" }])
+    await parkedIn(house, engine)
+    await house.machine.until(engine.sessions[verb](sessionID))
+    await house.machine.until(engine.sessions.wait(sessionID))
+    expect([requests.length, (await conversation(engine)).at(-1)]).toEqual([2, "assistant: early"])
+    await house.machine.advance(2 * HOUR)
+    expect(requests).toHaveLength(2)
+  })
+
+  test("an early wake that meets the limit again waits again", async () => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([limit("3600"), limit("3600"), { text: "later" }])
+    await parkedIn(house, engine)
+    await house.machine.until(engine.sessions.wake(sessionID))
+    await house.machine.advance(MINUTE)
+    expect([requests.length, (await standing(engine)).status]).toEqual([2, "waiting"])
+    await house.machine.advance(HOUR)
+    await house.machine.until(engine.sessions.wait(sessionID))
+    expect((await conversation(engine)).at(-1)).toBe("assistant: later")
+  })
+
+  test("an interrupt ends the waiting", async () => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([limit("3600")])
+    await parkedIn(house, engine)
+    await house.machine.until(engine.sessions.interrupt(sessionID))
+    expect((await standing(engine)).until).toBeUndefined()
+    await house.machine.until(engine.sessions.wait(sessionID))
+    await house.machine.advance(2 * HOUR)
+    expect(requests).toHaveLength(1)
+  })
+
+  test("a clock that jumps over the time is noticed", async () => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([limit("86400"), { text: "later" }])
+    const until = await parkedIn(house, engine)
+    house.machine.setClock(until + 1)
+    await house.machine.advance(10_000)
+    await house.machine.until(engine.sessions.wait(sessionID))
+    expect(requests).toHaveLength(2)
+  })
+
+  test("results of tools are shown to the model after the wait, and no tool runs twice", async () => {
+    await using house = openHouse(store)
+    let acts = 0
+    const { engine, requests } = await house.open(
+      [{ tools: [{ name: "act" }] }, limit("3600"), { text: "later" }],
+      { tools: [tool("act", () => (acts += 1))] },
+    )
+    await parkedIn(house, engine)
+    await house.machine.advance(HOUR + MINUTE)
+    await house.machine.until(engine.sessions.wait(sessionID))
+    expect([acts, requests.length]).toEqual([1, 3])
+    expect(await conversation(engine)).toEqual(["user: go", "act: completed", "assistant: later"])
+  })
+
+  test("where recovery is off nobody goes on by itself", async () => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([limit("60"), { text: "later" }], { recover: false })
+    await parkedIn(house, engine)
+    await house.machine.advance(HOUR)
+    expect(requests).toHaveLength(1)
+    await house.machine.until(engine.sessions.run(sessionID))
+    expect(requests).toHaveLength(2)
+  })
+})
+
+test("a reset beyond a week, and a failure that outlasts the patience, are for people", async () => {
+  await using house = openHouse("sqlite")
+  const { engine } = await house.open(
+    [limit(String(8 * 24 * 3_600)), ...Array.from({ length: 40 }, () => limit())],
+    { limits: { patienceMs: 5 * MINUTE } },
+  )
+  const endOf = async (text: string, passesMs: number) => {
+    await house.machine.until(engine.sessions.prompt({ sessionID, prompt: { text } }))
+    await house.machine.advance(passesMs)
+    return (await standing(engine)).status
+  }
+  expect(await endOf("go", MINUTE)).toBe("failed")
+  expect(await endOf("again", 20 * MINUTE)).toBe("failed")
+  expect((await eventTypes(engine)).filter((type) => type === "parked")).toHaveLength(2)
+})
