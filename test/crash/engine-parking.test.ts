@@ -24,7 +24,7 @@ import { verifies } from "../verifies.ts"
 const sessionID = "ses_test"
 const go = { sessionID, prompt: { text: "go" } }
 const MINUTE = 60_000
-const HOUR = 60 * MINUTE
+const WAIT = 10 * MINUTE
 
 const limit = (retryAfter?: string): Answer => ({
   error: {
@@ -100,11 +100,11 @@ describe.each(STORES)("over the %s store", (store) => {
 
   verifies("park.told", async () => {
     await using house = openHouse(store)
-    const { engine, requests } = await house.open([limit("3600"), { text: "later" }])
+    const { engine, requests } = await house.open([limit("600"), { text: "later" }])
     await parkedIn(house, engine)
     const state = { over: false }
     const waited = engine.sessions.wait(sessionID).then(() => (state.over = true))
-    await house.machine.advance(HOUR - MINUTE)
+    await house.machine.advance(WAIT - MINUTE)
     expect([requests.length, state.over, (await standing(engine)).status]).toEqual([1, false, "waiting"])
     await house.machine.advance(2 * MINUTE)
     await house.machine.until(waited)
@@ -116,13 +116,13 @@ describe.each(STORES)("over the %s store", (store) => {
 
   verifies("park.survives", async () => {
     await using house = openHouse(store)
-    const first = await house.open([limit("3600")])
+    const first = await house.open([limit("600")])
     const until = await parkedIn(house, first.engine)
     first.life.die()
     const second = await house.open([{ text: "later" }])
     const third = await house.open([{ text: "later" }])
     expect(await standing(third.engine)).toEqual({ status: "waiting", waitingFor: "limit", until })
-    await house.machine.advance(HOUR - 2 * MINUTE)
+    await house.machine.advance(WAIT - 2 * MINUTE)
     expect([second.requests.length, third.requests.length]).toEqual([0, 0])
     await house.machine.advance(5 * MINUTE)
     await house.machine.until(third.engine.sessions.wait(sessionID))
@@ -157,48 +157,48 @@ describe.each(STORES)("over the %s store", (store) => {
 
   verifies("park.waits-with-the-rest", async () => {
     await using house = openHouse(store)
-    const { engine, requests } = await house.open([limit("3600"), { text: "later" }])
+    const { engine, requests } = await house.open([limit("600"), { text: "later" }])
     await parkedIn(house, engine)
     await house.machine.until(engine.sessions.prompt({ sessionID, prompt: { text: "more" } }))
     await house.machine.advance(MINUTE)
     expect([requests.length, (await engine.sessions.inputs(sessionID)).length]).toEqual([1, 1])
     expect((await standing(engine)).status).toBe("waiting")
-    await house.machine.advance(HOUR)
+    await house.machine.advance(WAIT)
     await house.machine.until(engine.sessions.wait(sessionID))
     expect(await conversation(engine)).toEqual(["user: go", "user: more", "assistant: later"])
   })
 
   test.each(["wake", "run"] as const)("%s goes on before the time has come", async (verb) => {
     await using house = openHouse(store)
-    const { engine, requests } = await house.open([limit("3600"), { text: "early" }])
+    const { engine, requests } = await house.open([limit("600"), { text: "early" }])
     await parkedIn(house, engine)
     await house.machine.until(engine.sessions[verb](sessionID))
     await house.machine.until(engine.sessions.wait(sessionID))
     expect([requests.length, (await conversation(engine)).at(-1)]).toEqual([2, "assistant: early"])
-    await house.machine.advance(2 * HOUR)
+    await house.machine.advance(2 * WAIT)
     expect(requests).toHaveLength(2)
   })
 
   test("an early wake that meets the limit again waits again", async () => {
     await using house = openHouse(store)
-    const { engine, requests } = await house.open([limit("3600"), limit("3600"), { text: "later" }])
+    const { engine, requests } = await house.open([limit("600"), limit("600"), { text: "later" }])
     await parkedIn(house, engine)
     await house.machine.until(engine.sessions.wake(sessionID))
     await house.machine.advance(MINUTE)
     expect([requests.length, (await standing(engine)).status]).toEqual([2, "waiting"])
-    await house.machine.advance(HOUR)
+    await house.machine.advance(WAIT)
     await house.machine.until(engine.sessions.wait(sessionID))
     expect((await conversation(engine)).at(-1)).toBe("assistant: later")
   })
 
   test("an interrupt ends the waiting", async () => {
     await using house = openHouse(store)
-    const { engine, requests } = await house.open([limit("3600")])
+    const { engine, requests } = await house.open([limit("600")])
     await parkedIn(house, engine)
     await house.machine.until(engine.sessions.interrupt(sessionID))
     expect((await standing(engine)).until).toBeUndefined()
     await house.machine.until(engine.sessions.wait(sessionID))
-    await house.machine.advance(2 * HOUR)
+    await house.machine.advance(2 * WAIT)
     expect(requests).toHaveLength(1)
   })
 
@@ -216,11 +216,11 @@ describe.each(STORES)("over the %s store", (store) => {
     await using house = openHouse(store)
     let acts = 0
     const { engine, requests } = await house.open(
-      [{ tools: [{ name: "act" }] }, limit("3600"), { text: "later" }],
+      [{ tools: [{ name: "act" }] }, limit("600"), { text: "later" }],
       { tools: [tool("act", () => (acts += 1))] },
     )
     await parkedIn(house, engine)
-    await house.machine.advance(HOUR + MINUTE)
+    await house.machine.advance(WAIT + MINUTE)
     await house.machine.until(engine.sessions.wait(sessionID))
     expect([acts, requests.length]).toEqual([1, 3])
     expect(await conversation(engine)).toEqual(["user: go", "act: completed", "assistant: later"])
@@ -230,7 +230,7 @@ describe.each(STORES)("over the %s store", (store) => {
     await using house = openHouse(store)
     const { engine, requests } = await house.open([limit("60"), { text: "later" }], { recover: false })
     await parkedIn(house, engine)
-    await house.machine.advance(HOUR)
+    await house.machine.advance(WAIT)
     expect(requests).toHaveLength(1)
     await house.machine.until(engine.sessions.run(sessionID))
     expect(requests).toHaveLength(2)

@@ -39,6 +39,7 @@ const LIMIT_SHAPES = {
   steerBatch: LEAST_1,
   turnsPerActivity: LEAST_1,
   leaseMs: LEAST_1,
+  patienceMs: LEAST_1,
 } as const satisfies Record<keyof EngineLimits, Shape<number>>
 
 const OPTIONS = objectOf(

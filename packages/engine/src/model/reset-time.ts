@@ -74,8 +74,8 @@ const untilTimeOfDay = (options: {
   const hours = half === undefined ? options.hours : (options.hours % 12) + (isAfternoon ? 12 : 0)
   const today = minutesOfDay(now, zone)
   if (today === undefined) return undefined
-  const ahead = (hours * 60 + minutes - today.minutes + 1_440) % 1_440
-  return Math.max(SECOND, (ahead === 0 ? 1_440 : ahead) * 60 * SECOND - today.restMs)
+  const minutesAhead = (hours * 60 + minutes - today.minutes + 1_440) % 1_440
+  return Math.max(SECOND, (minutesAhead === 0 ? 1_440 : minutesAhead) * 60 * SECOND - today.restMs)
 }
 
 /** Where the hands stand there, and how far into the minute. */

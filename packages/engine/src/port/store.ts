@@ -66,7 +66,7 @@ export interface StoreVerbs {
   ) => Effect.Effect<readonly string[], Failure>
   /**
    * Sessions for this process to run without being asked: an input wants it, or a question was answered and its call is
-   * still open, and no interrupt came behind that. A store that many machines share gives each to one of them.
+   * still open, and no interrupt came behind that; none that is parked. A store that many machines share gives each to one of them.
    */
   readonly runnable: Effect.Effect<readonly string[], Failure>
 

@@ -8,6 +8,7 @@ import { Clock, Effect } from "effect"
 import { LIMITS } from "../domain/limits.ts"
 import { hasAnsweredCall } from "../domain/transcript/calls.ts"
 import { inputsToRun } from "../domain/transcript/inbox.ts"
+import { isWaiting } from "../domain/transcript/parking.ts"
 import { Store } from "../port/store.ts"
 import { monotonicMs } from "../port/time.ts"
 import { FoldedSessions } from "../session/index.ts"
@@ -15,7 +16,8 @@ import { requestInterrupt } from "./request-interrupt.ts"
 import type { SchedulerVerbs } from "./scheduler-verbs.ts"
 
 export const askOthers = Effect.gen(function* () {
-  const { leases } = yield* Store
+  const store = yield* Store
+  const { leases } = store
   const sessions = yield* FoldedSessions
   const again = Effect.sleep(LIMITS.foreignPollMs)
 
@@ -23,8 +25,18 @@ export const askOthers = Effect.gen(function* () {
   const isBusy = (session: string): Effect.Effect<boolean, Failure> =>
     Effect.gen(function* () {
       if (yield* leases.isHeldElsewhere(session)) return true
-      const { inbox, calls } = (yield* sessions.current(session)).transcript
+      const { inbox, calls, parking } = (yield* sessions.current(session)).transcript
+      // What waits for its provider is nobody's work now.
+      if (isWaiting(parking)) return false
       return inputsToRun(inbox, 0).length > 0 || hasAnsweredCall(calls)
+    })
+  const untilDone = (session: string): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      while (true) {
+        yield* untilIdle(session)
+        if (!isWaiting((yield* sessions.current(session)).transcript.parking)) return
+        yield* again
+      }
     })
   const untilIdle = (session: string): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
@@ -48,8 +60,13 @@ export const askOthers = Effect.gen(function* () {
     })
 
   return {
-    wake: (session, { until = Effect.void } = {}) =>
-      Effect.andThen(leases.ask({ session, forced: false }), until),
+    wake: (session, { until = Effect.void, early = false } = {}) =>
+      Effect.gen(function* () {
+        // Only who is forced goes on before the time of a parked session.
+        const forced = early && isWaiting((yield* sessions.current(session)).transcript.parking)
+        yield* leases.ask({ session, forced })
+        yield* until
+      }),
     run: (session) =>
       Effect.gen(function* () {
         const { seq } = (yield* sessions.current(session)).transcript
@@ -59,11 +76,13 @@ export const askOthers = Effect.gen(function* () {
       }),
     interrupt: (session) =>
       Effect.gen(function* () {
-        if (!(yield* leases.isHeldElsewhere(session))) return
+        const isHeld = yield* leases.isHeldElsewhere(session)
+        if (!isHeld && (yield* store.session(session))?.parkedUntil === undefined) return
         yield* requestInterrupt(sessions, session)
         yield* untilFree(session)
       }),
-    wait: untilIdle,
+    settled: untilIdle,
+    wait: untilDone,
     isActive: () => false,
     active: Effect.succeed([]),
   } satisfies SchedulerVerbs

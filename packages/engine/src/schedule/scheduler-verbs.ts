@@ -9,6 +9,8 @@ export interface SchedulerVerbs {
   /** Stops the work, here or in another process, and is done when it has settled. */
   readonly interrupt: (session: string) => Effect.Effect<void, Failure>
   /** Done when nobody works on the session; fails with the first failure that happened here meanwhile. */
+  readonly settled: (session: string) => Effect.Effect<void, Failure>
+  /** As `settled`; a session that waits for its provider is not done. */
   readonly wait: (session: string) => Effect.Effect<void, Failure>
   readonly isActive: (session: string) => boolean
   readonly active: Effect.Effect<readonly string[]>
@@ -17,6 +19,8 @@ export interface SchedulerVerbs {
 export interface WakeDemand {
   /** Inputs up to there that waited for a demand have it now. */
   readonly through?: number
+  /** A session that waits for its provider goes on at once. */
+  readonly early?: boolean
   /** What the caller still waits for; the session stays busy until the caller has had its answer. */
   readonly until?: Effect.Effect<void, Failure>
 }

@@ -4,15 +4,16 @@ import { Context, Effect, Layer, Stream } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
 import { inputsToRun } from "../domain/transcript/inbox.ts"
+import { isWaiting } from "../domain/transcript/parking.ts"
 import type { Ids } from "../port/ids.ts"
 import { Store } from "../port/store.ts"
 import {
   FoldedSessions,
   openSessions,
+  Signals,
   type Casting,
   type Locations,
   type Settings,
-  type Signals,
 } from "../session/index.ts"
 import { AskPermission } from "../turn/index.ts"
 import { askOthers } from "./ask-others.ts"
@@ -23,6 +24,7 @@ import { openWatch } from "./elsewhere.ts"
 import { requestInterrupt } from "./request-interrupt.ts"
 import type { SchedulerVerbs } from "./scheduler-verbs.ts"
 import { recoverSession, type LostProcesses } from "./settle.ts"
+import { openTimers } from "./timers.ts"
 
 export class Scheduler extends Context.Service<Scheduler, SchedulerVerbs>()("meridian/Scheduler") {}
 
@@ -48,9 +50,11 @@ export const schedulerLayer = (recovery: Recovery): Layer.Layer<Scheduler, Failu
 
 const makeScheduler = (recovery: Recovery) =>
   Effect.gen(function* () {
-    const { leases } = yield* Store
+    const store = yield* Store
+    const { leases } = store
     const scope = yield* Effect.scope
     const sessions = yield* FoldedSessions
+    const signals = yield* Signals
     const permissions = yield* AskPermission
     /** Up to where inputs that wait for a demand have had one: the sequence at the last wake, run or prompt. */
     const releases = new Map<string, number>()
@@ -58,15 +62,22 @@ const makeScheduler = (recovery: Recovery) =>
       releases.set(session, Math.max(through, releases.get(session) ?? 0))
     }
 
+    /** Up to where somebody asked to go on early. */
+    const hurries = new Map<string, number>()
+
     const releasedIn = (session: string): number => releases.get(session) ?? 0
 
     const retries = yield* openContextRetries((session) => drains.wake(session))
     const watch = yield* openWatch((session) => Effect.ignore(drains.interrupt(session, Effect.void)))
     const drain = yield* openDrain
     const drains: Drains = yield* openDrains((session: string, demand: Demand) =>
-      drain({ session, demand, released: () => releasedIn(session), watch }).pipe(
-        Effect.tapError((failure) => afterFailure(session, failure)),
-      ),
+      drain({
+        session,
+        demand,
+        released: () => releasedIn(session),
+        hurried: () => hurries.get(session) ?? 0,
+        watch,
+      }).pipe(Effect.tapError((failure) => afterFailure(session, failure))),
     )
     const afterFailure = (session: string, failure: Failure): Effect.Effect<void, Failure> =>
       Effect.gen(function* () {
@@ -84,6 +95,9 @@ const makeScheduler = (recovery: Recovery) =>
       // A store that cannot be written now is looked at again when it says so again.
       yield* Stream.runForEach(leases.lost, () => Effect.ignore(recover)).pipe(Effect.forkScoped)
       yield* recover
+      yield* openTimers((session) =>
+        recovery === true || recovery.includes(session) ? drains.wake(session) : Effect.void,
+      )
     }
     yield* Stream.runForEach(leases.asked, ({ session, forced }) =>
       forced
@@ -102,10 +116,27 @@ const makeScheduler = (recovery: Recovery) =>
         held ? Effect.andThen(Effect.sleep(LIMITS.foreignPollMs), untilFree(session)) : Effect.void,
       )
 
+    const settled = (session: string): Effect.Effect<void, Failure> =>
+      Effect.andThen(drains.awaitIdle(session), untilFree(session))
+
+    /** It waits for its provider: looked at again with every hint. */
+    const untilDone = (session: string): Effect.Effect<void, Failure> =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { changed } = yield* signals.watch(session)
+          for (;;) {
+            yield* settled(session)
+            if (!isWaiting((yield* sessions.current(session)).transcript.parking)) return
+            yield* changed
+          }
+        }),
+      )
+
     return Scheduler.of({
-      wake: (session, { through = 0, until } = {}) =>
+      wake: (session, { through = 0, until, early = false } = {}) =>
         Effect.suspend(() => {
           release(session, through)
+          if (early) hurries.set(session, through)
           return until === undefined ? drains.wake(session) : drains.wakeBeside(session, until)
         }),
       run: (session) =>
@@ -118,11 +149,23 @@ const makeScheduler = (recovery: Recovery) =>
         Effect.gen(function* () {
           if (drains.isActive(session))
             return yield* drains.interrupt(session, requestInterrupt(sessions, session))
-          if (!(yield* leases.isHeldElsewhere(session))) return
+          const isHeld = yield* leases.isHeldElsewhere(session)
+          if (!isHeld && (yield* store.session(session))?.parkedUntil === undefined) return
           yield* requestInterrupt(sessions, session)
           yield* untilFree(session)
         }),
-      wait: (session) => Effect.andThen(drains.awaitIdle(session), untilFree(session)),
+      settled,
+      wait: (session) =>
+        Effect.suspend(() => {
+          // Whoever worked on it here knows how it ended.
+          const look = drains.isActive(session) ? sessions.known(session) : sessions.current(session)
+          return settled(session).pipe(
+            Effect.andThen(look),
+            Effect.flatMap(({ transcript: { parking } }) =>
+              isWaiting(parking) ? untilDone(session) : Effect.void,
+            ),
+          )
+        }),
       isActive: drains.isActive,
       active: Effect.sync(drains.active),
     })

@@ -408,7 +408,7 @@ export const readingContract = (subject: StoreUnderTest): void => {
         })
         const log = (name: string, ...events: readonly DurableEvent[]) =>
           append(store, { session: name, after: 0, events: [created(name), ...events] })
-        yield* log("ses_late", parked(900))
+        yield* log("ses_late", admitted("a"), parked(900))
         yield* log("ses_soon", parked(50), parked(100))
         yield* log("ses_going", parked(200), started("s_going"))
         yield* log("ses_stopped", parked(200), interrupt)
@@ -418,6 +418,7 @@ export const readingContract = (subject: StoreUnderTest): void => {
           { session: "ses_soon", until: 100 },
           { session: "ses_late", until: 900 },
         ])
+        expect(yield* store.runnable).toEqual([])
         expect((yield* store.session("ses_soon"))?.parkedUntil).toBe(100)
         expect((yield* store.session("ses_going"))?.parkedUntil).toBeUndefined()
       }),

@@ -139,6 +139,7 @@ const answersOf = (events: readonly StoredEvent[]): readonly Stored<"session.nex
 
 /** An input wants to be run, or a call has its answer, and no interrupt came behind it. */
 export const isRunnable = (session: string, events: readonly StoredEvent[]): boolean => {
+  if (parkedUntil(events) !== undefined) return false
   const interruptSeq = last(events, "session.next.interrupt.requested.1")?.seq ?? 0
   return (
     answersOf(events).some(({ seq }) => seq > interruptSeq) ||

@@ -336,6 +336,7 @@ export const createTimeline = (): Timeline => {
       case "session.next.moved.1":
       case "session.next.renamed.1":
       case "session.next.archived.1":
+      case "session.next.parked.1":
       case "session.next.tool.resumed.1":
       case "session.next.repetition.noticed.1":
       case "session.next.epoch.started.1":

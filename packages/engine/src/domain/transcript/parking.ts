@@ -42,6 +42,8 @@ const foldOne = (parking: Parking | undefined, event: LoggedEvent): Parking | un
   }
 }
 
+export const isWaiting = (parking: Parking | undefined): boolean => parking?.waits === true
+
 /** It waits, and its time has not come. */
 export const isParked = (parking: Parking | undefined, now: number): boolean =>
   parking !== undefined && parking.waits && now < parking.until

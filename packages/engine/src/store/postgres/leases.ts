@@ -161,7 +161,9 @@ export const openLeaseBook = (options: {
   }
 }
 
-/** Sessions that nobody works on, with an input that wants to be run or an answer its call waits for. */
-export const unclaimed = (schema: string): string => `s.published and s.owner is null and (
+/** Sessions that nobody works on, with an input that wants to be run or an answer its call waits for; none that is parked. */
+export const unclaimed = (
+  schema: string,
+): string => `s.published and s.owner is null and s.parked_until is null and (
     exists (select 1 from ${schema}.input i where i.session = s.key and i.resume and i.seq > s.interrupt_seq)
     or exists (select 1 from ${schema}.request r where r.session = s.key and r.replied > s.interrupt_seq))`

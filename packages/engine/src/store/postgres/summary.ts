@@ -105,7 +105,13 @@ const SUMMARY = objectOf(
     usage: RECORDED_USAGE,
     cost: NUMBER,
   },
-  { agent: STRING, model: STRING, title: STRING, parkedUntil: NUMBER, trouble: oneOf("failed", "interrupted") },
+  {
+    agent: STRING,
+    model: STRING,
+    title: STRING,
+    parkedUntil: NUMBER,
+    trouble: oneOf("failed", "interrupted"),
+  },
 )
 const decode = decoder(SUMMARY, { unknown: "strip" })
 

@@ -43,9 +43,11 @@ export const createLists = (options: {
   const selectRunnable = raw.prepare(
     `select session.id from input join session on session.key = input.admitted / ${STRIDE}
      where ${WAITING} and input.resume = 1 and input.admitted % ${STRIDE} > session.interrupt_seq
+       and session.parked_until is null
      union
      select session.id from request join session on session.key = request.asked / ${STRIDE}
-     where ${ANSWERED} and request.replied % ${STRIDE} > session.interrupt_seq`,
+     where ${ANSWERED} and request.replied % ${STRIDE} > session.interrupt_seq
+       and session.parked_until is null`,
   )
   const selectParked = raw.prepare(
     "select id, parked_until from session where parked_until is not null order by parked_until",
