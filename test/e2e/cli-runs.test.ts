@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import { installPretendHarness, type PretendBehaviour, type PretendName } from "@meridian/testkit"
@@ -273,6 +273,42 @@ test("start passes the harness's exit code on, tells how to continue, and contin
   expect(third.stderr).toBe(
     'WARNING [SPACE_AUTO_RESUMED]: Resumed active space s1 ("feature"). Next: use --new to start a fresh space.\n',
   )
+})
+
+test("a Claude chat that was left before its first message is begun again under its id; one that was kept is resumed", async () => {
+  const { cwd, env, run, claude } = scene()
+  const kept = join(env.HOME, ".claude/projects", cwd.replaceAll(/[^A-Za-z0-9]/g, "-"))
+  mkdirSync(kept, { recursive: true })
+  await run("start")
+  const id = claude.calls()[0]?.session
+  // The pretended one keeps it at once; the real one with the first message.
+  const file = join(kept, `${id}.jsonl`)
+  rmSync(file, { force: true })
+  await run("start", "--continue", "c1")
+  writeFileSync(file, "{}\n")
+  await run("start", "--continue", "c1")
+  expect(claude.calls().map(({ argv }) => argv.slice(0, 2))).toEqual([
+    ["--session-id", id],
+    ["--session-id", id],
+    ["--resume", id],
+  ])
+})
+
+test("a chat whose space was closed meanwhile tells no line that would fail", async () => {
+  const { cwd, env, run, claude } = scene({ hang: "within" })
+  const child = spawn(process.execPath, [BINARY, "start"], {
+    cwd,
+    env: { ...env, MERIDIAN_REPO_ROOT: cwd },
+    stdio: ["ignore", "pipe", "ignore"],
+  })
+  let stdout = ""
+  child.stdout.on("data", (data) => (stdout += String(data)))
+  const ended = new Promise((resolve) => child.on("close", resolve))
+  for (let look = 0; look < 600 && claude.calls().length === 0; look += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  expect((await run("space", "close", "s1")).code).toBe(0)
+  await ended
+  expect(stdout).not.toContain("Continue this chat with")
 })
 
 test("a flag of another harness is warned about and left out; a model of another harness cannot continue", async () => {

@@ -94,6 +94,18 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
       const { ask } = await import("./ask.ts")
       return ask(question, controller.signal)
     },
+    choose:
+      choices.yes || !terminal.stdin || !terminal.stderr
+        ? undefined
+        : async (question, among) => (await import("./choose.ts")).choose(question, among, controller.signal),
+    holdsSession: async (id) => {
+      const { lookWithEngine } = await import("./command/look-with-engine.ts")
+      const found = lookWithEngine(undefined, { cwd, env }, ({ sessions }) => sessions.get(id))
+      return found.then(
+        () => true,
+        () => false,
+      )
+    },
     pendingWork: async (database) => (await import("./pending-work.ts")).pendingWork(database),
     json: choices.json,
     configPath: choices.configPath,

@@ -1,5 +1,5 @@
 /** Claude Code (2.1): `claude -p --output-format stream-json --verbose`, prompt on stdin, session id chosen by us. */
-import { readdir, stat } from "node:fs/promises"
+import { access, readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 
 import {
@@ -16,6 +16,7 @@ import {
 
 import type { PermissionTier } from "../domain/tier.ts"
 import type {
+  Environment,
   Harness,
   HarnessEvent,
   HarnessFailure,
@@ -23,6 +24,7 @@ import type {
   LaunchRequest,
   ParserOptions,
   PlannedFile,
+  SessionLookup,
   SessionSearch,
   StreamParser,
   Usage,
@@ -55,6 +57,7 @@ export const claude: Harness = {
   launch: (request) => launch(request),
   parser: (options) => parser(options ?? {}),
   findSession: (search) => findSession(search),
+  isKept: (lookup) => isKept(lookup),
   // Every result line carries the figures of its own run.
   usageBefore: () => Promise.resolve(undefined),
 }
@@ -374,11 +377,30 @@ const outputOf = (block: JsonObject | undefined): string => {
     .join("\n")
 }
 
+/** It keeps a conversation from its first message on. Without its folder of conversations nothing can be said. */
+const isKept = async ({ id, environment }: SessionLookup): Promise<boolean> => {
+  try {
+    const root = conversations(environment)
+    const folders = await readdir(root)
+    const looks = folders.map((folder) =>
+      access(join(root, folder, `${id}.jsonl`)).then(
+        () => true,
+        () => false,
+      ),
+    )
+    return (await Promise.all(looks)).includes(true)
+  } catch {
+    return true
+  }
+}
+
+const conversations = (environment: Environment): string =>
+  join(environment["CLAUDE_CONFIG_DIR"] ?? join(environment["HOME"] ?? "", ".claude"), "projects")
+
 /** Needed only when the person chose the session by hand: the newest conversation of that directory. */
 const findSession = async (search: SessionSearch): Promise<HarnessSessionId | undefined> => {
   const { environment, cwd, startedAtMs, taken = [] } = search
-  const home = environment["CLAUDE_CONFIG_DIR"] ?? join(environment["HOME"] ?? "", ".claude")
-  const folder = join(home, "projects", cwd.replace(/[^A-Za-z0-9]/g, "-"))
+  const folder = join(conversations(environment), cwd.replace(/[^A-Za-z0-9]/g, "-"))
   try {
     const names = (await readdir(folder))
       .filter((name) => name.endsWith(".jsonl"))

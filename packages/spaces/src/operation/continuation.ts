@@ -1,7 +1,7 @@
 /** `--continue`: the record it names, and the id by which the harness knows the conversation. */
 import { Failure, type SpaceId } from "@meridian/protocol"
 
-import { lastChat, type ChatRecord } from "../domain/chat.ts"
+import { findChat, lastChat, type ChatRecord } from "../domain/chat.ts"
 import { findTarget, type SpaceChats } from "../domain/continuation.ts"
 import type { Space } from "../domain/space.ts"
 import { abandonedBy, liveChats, readChats } from "../store/chat-store.ts"
@@ -27,7 +27,8 @@ export const resolveContinuation = async (options: {
   readonly world: World
 }): Promise<Continuation> => {
   const { state, world } = options
-  const { space, record } = options.reference === "" ? lastOf(options.space, state) : named(options, state)
+  const { space, record } =
+    options.reference === "" ? await unnamed(options.space, state, world) : named(options, state)
   if (space.status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
   const place = spacePlace(state.place, space.id)
   const records = readChats(place, state.onDamage)
@@ -47,6 +48,59 @@ export const resolveContinuation = async (options: {
   return { space, record, harnessSessionId: await nativeId(record, records, world) }
 }
 
+/** The last chat; a person at a terminal who has several is asked which. */
+const unnamed = async (
+  space: string | undefined,
+  state: State,
+  { choose }: Pick<World, "choose">,
+): Promise<{ readonly space: Space; readonly record: ChatRecord }> => {
+  const last = lastOf(space, state)
+  const among = choose === undefined ? [] : choicesOf(space, state)
+  if (choose === undefined || among.length < 2) return last
+  const place = await choose("Continue which?", among.map(choiceRow))
+  const chosen = place === undefined ? undefined : among[place]
+  if (chosen === undefined)
+    throw new Failure("USAGE", {
+      problem: "None was chosen.",
+      next: "name it: meridian start --continue CHAT.",
+    })
+  return chosen
+}
+
+interface Choice {
+  readonly space: Space
+  readonly record: ChatRecord
+}
+
+const MOST_CHOICES = 20
+
+/** The newest record of each chat of people, newest first. */
+const choicesOf = (wanted: string | undefined, state: State): readonly Choice[] =>
+  listSpaces(state.place)
+    .flatMap((found) => (found.tag === "space" && found.space.status === "active" ? [found.space] : []))
+    .filter(({ id }) => wanted === undefined || id === wanted)
+    .flatMap((space) => {
+      const records = readChats(spacePlace(state.place, space.id), state.onDamage)
+      const newest = new Map(records.map((record) => [record.chatId, record]))
+      return [...newest.values()]
+        .filter(({ runId }) => runId === undefined)
+        .map((record) => ({ space, record }))
+    })
+    .toSorted((left, right) => right.record.startedAt.localeCompare(left.record.startedAt))
+    .slice(0, MOST_CHOICES)
+
+const choiceRow = ({ space, record }: Choice): string =>
+  [
+    space.id,
+    record.chatId,
+    record.startedAt.slice(0, 16).replace("T", " "),
+    record.harness,
+    record.model,
+    space.name ?? "",
+  ]
+    .filter((part) => part !== "")
+    .join(" ")
+
 const lastOf = (
   space: string | undefined,
   state: State,
@@ -58,6 +112,15 @@ const lastOf = (
     throw new Failure("NOTHING_TO_CONTINUE", chosen === undefined ? {} : { space: chosen.id })
   return { space: chosen, record }
 }
+
+/** Whether some chat has held this conversation. */
+export const isRecorded = (reference: string, space: string | undefined, state: State): boolean =>
+  listSpaces(state.place).some(
+    (found) =>
+      found.tag === "space" &&
+      (space === undefined || found.space.id === space) &&
+      findChat(readChats(spacePlace(state.place, found.space.id), state.onDamage), reference) !== undefined,
+  )
 
 const named = (
   options: { readonly reference: string; readonly space: string | undefined },

@@ -3,7 +3,7 @@
  * stopped and its own exit code is passed on. Only SIGKILL leaves that to the next command.
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process"
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { constants } from "node:os"
 import { dirname } from "node:path"
 
@@ -106,15 +106,30 @@ const untilExit = async ({
           ),
         )
       })
-      child.once("exit", (code, signal) =>
-        done(code ?? 128 + (signal === null ? 0 : constants.signals[signal])),
-      )
+      child.once("exit", (code, signal) => {
+        if (signal !== null && world.terminal.stderr) writeSync(STDERR, GIVE_BACK_TERMINAL)
+        done(code ?? 128 + (signal === null ? 0 : constants.signals[signal]))
+      })
     })
   } finally {
     over.abort()
     unlisten()
   }
 }
+
+/** The stream itself, as the harness has it: what we say elsewhere goes out as plain lines. */
+const STDERR = 2
+
+/**
+ * What a harness that was killed could not undo: the second screen, the mouse, marked pastes and focus, key reports, the
+ * hidden cursor, colours. Each does nothing where it is off already.
+ */
+const GIVE_BACK_TERMINAL = [
+  ...["1049", "1000", "1002", "1003", "1004", "1006", "2004"].map((mode) => `\u001b[?${mode}l`),
+  "\u001b[<u",
+  "\u001b[?25h",
+  "\u001b[0m",
+].join("")
 
 const compactionEnvironment = (harness: Harness, config: Config): Readonly<Record<string, string>> => {
   const percent = config["primary.autocompact_pct"]

@@ -11,7 +11,7 @@ const FIELDS = {
   continue: {
     type: "string",
     description:
-      "Continue a chat: its id, the harness's own session id, or the last chat when nothing is named.",
+      "Continue a chat: its id, the harness's own session id, a session of the engine, or the last chat when nothing is named; at a terminal, one of several is chosen.",
     optionalValue: true,
     value: "CHAT",
   },

@@ -19,7 +19,7 @@ import { lastActiveSpace } from "./active-space.ts"
 import { believeRecord } from "./believe-record.ts"
 import { binaryOf } from "./check-run.ts"
 import { readConfig } from "./config.ts"
-import { resolveContinuation, type Continuation } from "./continuation.ts"
+import { isRecorded, resolveContinuation, type Continuation } from "./continuation.ts"
 import { requireEngineModel } from "./engine-models.ts"
 import type { InputOf } from "./field.ts"
 import { requireLaunchable } from "./find-binary.ts"
@@ -46,8 +46,9 @@ export const start = implement(START, {
     // A dry run shows what would be; it asks nothing and writes nothing down.
     const loaded = await (input.dryRun ? readConfig(world) : enterFolder(world))
     const { config } = loaded
+    const adopted = await unheldSession(input, state, world)
     const continuation =
-      input.continue === undefined
+      input.continue === undefined || adopted !== undefined
         ? undefined
         : await resolveContinuation({
             reference: input.continue,
@@ -57,13 +58,15 @@ export const start = implement(START, {
             world,
           })
     const existing = continuation?.space ?? existingSpace(input, config, state)
-    const prepared = await prepareChat(input, { loaded, continuation, existing, state, world })
+    const wish: Input = adopted === undefined ? input : { ...input, harness: "direct" }
+    const prepared = await prepareChat(wish, { loaded, continuation, existing, state, world })
     const fork = input.fork && prepared.harness.capabilities.fork
     if (input.fork && !fork) world.warn("FORK_UNSUPPORTED", { harness: prepared.harness.name })
     // What a fork is started from stays as it is: the new conversation is a chat of its own.
     const chatId = fork ? undefined : continuation?.record.chatId
     const { harness, plan, params } = await planLaunch(input, {
       fork,
+      adopted,
       prepared,
       config,
       continuation,
@@ -116,7 +119,11 @@ export const start = implement(START, {
       model: prepared.model,
       harness_session_id: ended.harnessSessionId === "" ? undefined : ended.harnessSessionId,
       exit_code: ended.exitCode,
-      resume_command: `meridian start --space ${space.id} --continue ${chat.chatId}`,
+      // Somebody may have closed the space meanwhile, which ended the chat: then there is nothing to continue.
+      resume_command:
+        findSpace(state.place, space.id).status === "closed"
+          ? undefined
+          : `meridian start --space ${space.id} --continue ${chat.chatId}`,
     })
   },
   text: (output) =>
@@ -163,6 +170,16 @@ const checkFlags = (input: Input): void => {
     (input.name.trim() === "" || input.name.length > LIMIT.nameCharacters || /\p{Cc}/u.test(input.name))
   )
     refuse(`A name has 1 to ${LIMIT.nameCharacters} characters on one line.`, "give another --name.")
+}
+
+/** A session of the engine that no chat has held: imported, or made on the page or in an editor. A new chat takes it up. */
+const unheldSession = async (
+  { continue: reference = "", space }: Input,
+  state: State,
+  { holdsSession }: World,
+): Promise<string | undefined> => {
+  if (!reference.startsWith("ses_") || isRecorded(reference, space, state)) return undefined
+  return (await holdsSession?.(reference)) === true ? reference : undefined
 }
 
 /** Undefined: a new one is to be made. */
@@ -236,11 +253,17 @@ const planLaunch = async (
   {
     prepared,
     fork,
+    adopted,
     config,
     continuation,
     state,
     world,
-  }: Chosen & { readonly prepared: Prepared; readonly config: Config; readonly fork: boolean },
+  }: Chosen & {
+    readonly prepared: Prepared
+    readonly config: Config
+    readonly fork: boolean
+    readonly adopted: string | undefined
+  },
 ): Promise<{ readonly harness: Harness; readonly plan: LaunchPlan; readonly params: readonly string[] }> => {
   const { harness } = prepared
   const asked = [...input.passthrough, ...input.args]
@@ -255,6 +278,7 @@ const planLaunch = async (
           world,
         })
   const params = mergeParams(harness.id, believed?.params ?? [], asked)
+  const earlier = continuation?.harnessSessionId ?? adopted
   const given = input.cwd === undefined ? undefined : resolve(world.cwd, input.cwd)
   const cwd = believed?.cwd ?? given ?? state.place.project
   const environment = input.dryRun ? world.env : launchEnvironment(world)
@@ -262,13 +286,7 @@ const planLaunch = async (
     mode: "interactive",
     cwd,
     environment,
-    session:
-      continuation === undefined
-        ? { kind: "new", chosen: world.uuid() }
-        : {
-            id: harnessSessionId(continuation.harnessSessionId),
-            ...(fork ? { kind: "fork", chosen: world.uuid() } : { kind: "continue" }),
-          },
+    session: await sessionFor({ earlier, fork, harness, world }),
     params,
     scratch: join(tmpdir(), `meridian-${world.uuid()}`),
     ...sparse({
@@ -296,6 +314,21 @@ const planLaunch = async (
   for (const { code, facts } of plan.warnings) world.warn(code, facts)
   // What was left out was said; a continuation need not say it again.
   return { harness, plan, params: fitParams(harness, params).args }
+}
+
+/** What was left before its first message is begun again under its id: there is nothing to continue yet. */
+const sessionFor = async (options: {
+  readonly earlier: string | undefined
+  readonly fork: boolean
+  readonly harness: Harness
+  readonly world: World
+}): Promise<LaunchRequest["session"]> => {
+  const { earlier, fork, harness, world } = options
+  if (earlier === undefined) return { kind: "new", chosen: world.uuid() }
+  const id = harnessSessionId(earlier)
+  if ((await harness.isKept?.({ id, environment: world.env })) === false)
+    return { kind: "new", chosen: fork ? world.uuid() : id }
+  return fork ? { id, kind: "fork", chosen: world.uuid() } : { id, kind: "continue" }
 }
 
 /** From here on the disk is written: the space is made or taken up, named, and cleared of chats that are no more. */

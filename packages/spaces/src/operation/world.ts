@@ -40,6 +40,12 @@ export interface World {
   readonly onSignal: (listener: (signal: SignalName) => void) => () => void
   /** A question on the terminal. False without asking when there is no terminal; true at once with --yes. */
   readonly confirm: (question: string) => Promise<boolean>
+  /** One of several on the terminal: its place, undefined when none is taken. Absent where nobody can be asked. */
+  readonly choose?:
+    | ((question: string, choices: readonly string[]) => Promise<number | undefined>)
+    | undefined
+  /** Whether the engine of this project holds a session. Only the command knows the engine. */
+  readonly holdsSession?: (id: string) => Promise<boolean>
   /** Whether the reader asked for JSON (or gets it by mode): a launched harness then keeps off stdout. */
   readonly json: boolean
   /** `--config PATH`, which goes before MERIDIAN_CONFIG. */

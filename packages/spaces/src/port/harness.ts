@@ -40,6 +40,11 @@ export interface Harness {
    */
   readonly findSession: (search: SessionSearch) => Promise<HarnessSessionId | undefined>
   /**
+   * False when the harness certainly kept nothing under this id: a conversation that was left before its first message. Absent
+   * where every conversation that was begun can be continued.
+   */
+  readonly isKept?: (lookup: SessionLookup) => Promise<boolean>
+  /**
    * What a session had used up before this run, for harnesses that report totals: give it to `parser` when continuing or
    * forking. Undefined when the harness reports per run anyway or nothing is known. Never throws.
    */
