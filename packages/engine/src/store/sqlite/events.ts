@@ -55,8 +55,8 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     return Number(row["key"])
   }
 
-  /** Key -> the last event of its session up to which every row fits as stored. Rows never change: nobody looks twice. */
-  const checked = new Map<number, number>()
+  /** Session -> the last event up to which every row fits as stored. Rows never change: nobody looks twice. */
+  const checked = new Map<string, number>()
 
   const read = ({ session, after, limit, bytes }: EventRange, select: StatementSync): readonly Row[] => {
     const key = keyOf(session)
@@ -66,9 +66,8 @@ export const createEventReader = ({ raw }: Database): EventReader => {
   }
 
   const texts: EventReader["texts"] = (range) => {
-    const key = keyOf(range.session)
-    if (key === undefined) return []
-    let through = checked.get(key) ?? 0
+    const { session } = range
+    let through = checked.get(session) ?? 0
     const page = read(range, selectCells).map((cells) => {
       const row = rowOfCells(cells)
       const { seq } = row
@@ -77,7 +76,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
       return { seq, text: seq === through ? storedText(row) : eventText(row) }
     })
     if (checked.size >= MOST_KEYS) checked.clear()
-    checked.set(key, through)
+    checked.set(session, through)
     return page
   }
 
@@ -96,7 +95,10 @@ export const createEventReader = ({ raw }: Database): EventReader => {
 
   return {
     keyOf,
-    forget: (session) => void keys.delete(session),
+    forget: (session) => {
+      keys.delete(session)
+      checked.delete(session)
+    },
     at: (position) => {
       const row = selectEvent.get(position)
       return row === undefined ? undefined : eventOf(row)
