@@ -7,6 +7,7 @@ import { Effect } from "effect"
 
 import { claimOf, type Claim } from "../../domain/claims.ts"
 import type { Append, Appended, StoreVerbs } from "../../port/store.ts"
+import { makeCrowd } from "./crowd.ts"
 import type { Database } from "./database.ts"
 import type { EventReader } from "./events.ts"
 import { createGroupCommit } from "./group-commit.ts"
@@ -26,6 +27,7 @@ export interface AppendOptions {
 export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptions): StoreVerbs["append"] => {
   const { raw } = database
   const group = createGroupCommit(database)
+  const callers = makeCrowd()
   const selectHead = raw.prepare(
     `select key, seq, lease.fence from session left join lease on lease.session = session.key
      where session.id = ?`,
@@ -97,6 +99,12 @@ export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptio
     return typeof key === "number" ? undefined : key
   }
 
+  /** Others are likely to join a commit: several sessions are at work, or several callers wait for their receipts. */
+  const isShared = (append: Append): boolean => {
+    const inCrowd = isFromCaller(append) && callers.join()
+    return inCrowd || atWork() > 1
+  }
+
   /** In place where nobody could work meanwhile; whoever is about to act is at work itself. */
   const flush = (append: Append): Effect.Effect<void, Failure> =>
     Effect.suspend(() => {
@@ -112,8 +120,7 @@ export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptio
   return (append) =>
     Effect.suspend(() => {
       if (append.events.length === 0) return database.ask(() => prove(append) ?? committed(append))
-      // Nobody else would join a commit.
-      if (atWork() <= 1)
+      if (!isShared(append))
         return database.ask(() => database.transact(() => store(append)) ?? committed(append))
       return Effect.callback((resume) =>
         group.join(() => store(append), {
@@ -125,6 +132,10 @@ export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptio
 }
 
 type Refusal = Exclude<Appended, { readonly kind: "committed" }>
+
+/** Somebody outside waits until it is safe; no work goes on under a lease. */
+const isFromCaller = ({ durability, fence }: Append): boolean =>
+  durability === "acknowledged" && fence === undefined
 
 /** Somebody will begin with it while the disk is waited for. */
 const bringsWork = ({ events }: Append): boolean =>

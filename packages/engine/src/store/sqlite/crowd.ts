@@ -1,0 +1,26 @@
+/**
+ * Notices when callers come in crowds: two of them in one round of the event loop, or in the last round that had any. What a
+ * crowd asks for is worth doing together at the end of the round. Callers that keep coming one by one wait for nobody.
+ */
+export interface Crowd {
+  /** Counts one more, and says whether it came in a crowd. */
+  readonly join: () => boolean
+}
+
+export const makeCrowd = (): Crowd => {
+  let now = 0
+  let before = 0
+
+  const endRound = (): void => {
+    before = now
+    now = 0
+  }
+
+  return {
+    join: () => {
+      if (now === 0) setImmediate(endRound)
+      now += 1
+      return now > 1 || before > 1
+    },
+  }
+}
