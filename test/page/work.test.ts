@@ -128,6 +128,33 @@ test("questions of all sessions stand in one place, are counted in the title, an
   await page.getByText("Nothing. You will see it here").waitFor()
 })
 
+test("what is allowed for good is listed at once, also where one starts, and can be revoked", async () => {
+  const bash = (command: string) => ({
+    text: "now",
+    tools: [{ name: "bash", input: { command, description: "It" } }],
+  })
+  await using scene = await openPageScene(browser, {
+    answers: [bash("echo one"), { text: "done" }],
+    permissions: ASK_FOR_BASH,
+    prepare: async ({ client, directory }) => {
+      await client.sessions.create({ id: "ses_1", location: { directory }, title: "Session" })
+      await client.sessions.prompt({ sessionID: "ses_1", prompt: { text: "go" } })
+      while ((await client.sessions.permissions({ sessionID: "ses_1" })).items.length === 0);
+    },
+  })
+  const { page } = scene
+  await page.getByRole("link", { name: "1 question waits" }).click()
+  await page.getByRole("button", { name: "Always allow" }).click()
+  const saved = page.getByRole("region", { name: "Allowed for good" })
+  await saved.getByRole("button", { name: "Revoke bash echo one" }).waitFor()
+  expect(await seriousProblems(page)).toEqual([])
+  await scene.screenshot("approvals-light")
+  await page.getByRole("link", { name: "Sessions" }).click()
+  await saved.getByRole("button", { name: "Revoke bash echo one" }).click()
+  await saved.waitFor({ state: "detached" })
+  expect(scene.complaints).toEqual([])
+})
+
 test("everything can be reached by keys, and the help says which", async () => {
   await using scene = await openPageScene(browser, { answers: [], prepare: withSession() })
   const { page } = scene

@@ -4,13 +4,14 @@ import { useEffect, useState } from "preact/hooks"
 import { useApp } from "../state/app.ts"
 import { useAct } from "./use-act.ts"
 
-/** What was allowed for good, each with a button that takes it back. */
+/** What was allowed for good, each with a button that takes it back. Read again whenever a question was answered. */
 export const Approvals = () => {
-  const { client } = useApp()
+  const { client, permissions } = useApp()
   const [saved, setSaved] = useState<readonly SavedPermission[]>([])
   const { act, isActing, problem } = useAct()
   const load = async (): Promise<void> => setSaved((await client.permissions.saved()).items)
-  useEffect(() => act(load), [])
+  const open = permissions.value.length
+  useEffect(() => act(load), [open])
   const revoke = (id: string): void =>
     act(async () => {
       await client.permissions.revoke({ id })
@@ -24,7 +25,12 @@ export const Approvals = () => {
         {saved.map(({ id, action, resource, project }) => (
           <li key={id}>
             {action} <code>{resource}</code> in {project}{" "}
-            <button type="button" disabled={isActing} onClick={() => revoke(id)}>
+            <button
+              type="button"
+              disabled={isActing}
+              aria-label={`Revoke ${action} ${resource}`}
+              onClick={() => revoke(id)}
+            >
               Revoke
             </button>
           </li>

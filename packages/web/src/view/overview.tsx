@@ -3,6 +3,7 @@ import type { SessionInfo } from "@meridian/server/client"
 import { fragmentOf } from "../domain/route.ts"
 import { costText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
+import { Approvals } from "./approvals.tsx"
 
 /** Shown beside the list while nothing is selected: what is running, and what waits for a person. */
 export const Overview = () => {
@@ -38,6 +39,7 @@ export const Overview = () => {
           </ul>
         </section>
       )}
+      <Approvals />
     </div>
   )
 }
