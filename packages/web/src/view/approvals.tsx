@@ -19,9 +19,9 @@ export const Approvals = () => {
     })
   if (saved.length === 0 && problem === undefined) return null
   return (
-    <section class="questions" aria-label="Allowed for good">
+    <section aria-label="Allowed for good">
       <h2>Allowed for good</h2>
-      <ul>
+      <ul class="lines">
         {saved.map(({ id, action, resource, project }) => (
           <li key={id}>
             {action} <code>{resource}</code> in {project}{" "}
