@@ -43,6 +43,8 @@ const main = async (args: readonly string[]): Promise<void> => {
       process.stderr.write(`${title} ...\n`)
       const figures = await measureProgram({ place: { name, root, opencode }, provider, size })
       rows.push({ title, ...figures })
+      // A run takes long; what is known is not lost when it ends early.
+      process.stderr.write(`  ${JSON.stringify(figures)}\n`)
     }
   } finally {
     await provider.close()
