@@ -208,6 +208,7 @@ verifies("session.start-up-sweep", async () => {
     cwd: scene.project,
     clock: { now: Date.now, sleep: () => Promise.resolve() },
     warn: () => undefined,
+    program: ["false"] as const,
   }
   await sweepAtStart({ ...world, mode: "agent" })
   expect(scene.events("s1/sessions.jsonl").length).toBe(1)

@@ -33,7 +33,14 @@ export const meridian = (args: readonly string[], options: RunOptions = {}): Pro
   return new Promise((settle, fail) => {
     const child = spawn(process.execPath, [options.binary ?? BINARY, ...args], {
       cwd,
-      env: { PATH: SEARCH_PATH, HOME: cwd, MERIDIAN_REPO_ROOT: cwd, ...options.env },
+      // Dead runs stay dead unless a test wants them carried on: a supervisor would outlive its test.
+      env: {
+        PATH: SEARCH_PATH,
+        HOME: cwd,
+        MERIDIAN_REPO_ROOT: cwd,
+        MERIDIAN_SUPERVISOR: "off",
+        ...options.env,
+      },
       ...(options.patienceMs === undefined
         ? {}
         : { timeout: options.patienceMs, killSignal: "SIGKILL" as const }),

@@ -124,7 +124,7 @@ verifies("run.watch", async () => {
   expect(shown).toMatchObject({
     task: "Wait.",
     activity: {
-      line: "bash until [ -e go ]; do sleep 0.05; done",
+      line: "I will wait.",
       tool: "bash until [ -e go ]; do sleep 0.05; done",
       at: expect.any(String),
     },

@@ -105,6 +105,8 @@ export const openScene = (program: World["program"] = PROGRAM): Scene => {
     HOME: home,
     CODEX_HOME: join(home, ".codex"),
     XDG_DATA_HOME: join(home, ".local/share"),
+    // Dead runs stay dead: what carries them on has tests of its own.
+    MERIDIAN_SUPERVISOR: "off",
   }
   const root = join(project, ".meridian", ".spaces")
   const state = (path: string): string => join(root, path)

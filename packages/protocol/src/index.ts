@@ -48,6 +48,7 @@ export {
 export { readShellWords, type ShellReading } from "./permission/shell-words.ts"
 export { literalPattern, matchesWildcard, textOfPattern } from "./permission/wildcard.ts"
 export { oneLine, plainJson, plainText } from "./plain-text.ts"
+export { readResetTime, type ResetContext } from "./reset-time.ts"
 export {
   asObject,
   countAt,

@@ -331,6 +331,18 @@ export const SPACES_FAILURES = {
     cause: (f) => `No run found for ${f["what"]}.`,
     next: () => "run 'meridian run list' to see the runs.",
   },
+  RUN_NOT_RESUMABLE: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Run ${f["run"]} cannot be resumed: ${f["why"]}.`,
+    next: (f) => `run 'meridian run continue ${f["run"]} -p TEXT', or spawn a new run.`,
+  },
+  RUN_ENDED: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Run ${f["run"]} has ended (${f["status"]}).`,
+    next: (f) => `run 'meridian run continue ${f["run"]} -p TEXT' to go on with its conversation.`,
+  },
   RUN_ALIVE: {
     exit: 1,
     http: 409,

@@ -5,7 +5,8 @@
 import type { ClaimKind } from "./claim.ts"
 import { FILE_TIERS } from "./tier.ts"
 
-export type OptionType = "boolean" | "integer" | "number" | "string" | "strings"
+/** `time`: text such as "90s", "30m" or "24h", or a number of seconds. */
+export type OptionType = "boolean" | "integer" | "number" | "string" | "strings" | "time"
 
 export interface Option {
   readonly type: OptionType
@@ -115,6 +116,22 @@ export const OPTIONS = {
     variable: "MERIDIAN_MAX_PARALLEL",
     minimum: 0,
     maximum: 10_000,
+  },
+  "runs.patience": {
+    type: "time",
+    default: "24h",
+    description:
+      "How long a run goes on trying what fails for reasons that pass: limits without a told end, overload, server errors, broken connections. 0 ends it after max_retries.",
+    variable: "MERIDIAN_RUN_PATIENCE",
+  },
+  "runs.stall_minutes": {
+    type: "number",
+    default: 30,
+    description:
+      "A run without any output for this long, and without a process at work, is stopped and goes on with a note. 0 means never.",
+    variable: "MERIDIAN_STALL_MINUTES",
+    minimum: 0,
+    maximum: 10_080,
   },
   "timeouts.kill_grace_seconds": {
     type: "number",
@@ -228,7 +245,7 @@ type Widened<O extends Option> = O["type"] extends "boolean"
   ? boolean
   : O["type"] extends "strings"
     ? readonly string[]
-    : O["type"] extends "string"
+    : O["type"] extends "string" | "time"
       ? O extends { readonly choices: readonly (infer Choice)[] }
         ? Choice
         : string

@@ -57,6 +57,8 @@ const exampleOf = (option: Option): OptionValue => {
       return "..."
     case "strings":
       return []
+    case "time":
+      return "1h"
     case "integer":
     case "number":
       return option.maximum === 100 ? 65 : 1
@@ -79,6 +81,7 @@ const KIND = {
   number: "Number.",
   string: "Text.",
   strings: "List of texts.",
+  time: "A time such as 90s, 30m or 24h.",
 } as const
 
 const wrap = (text: string, width: number): readonly string[] => {

@@ -1,5 +1,6 @@
-/** Values of options: what a TOML file, a word of the command line or a variable may say. */
 import { optionOf, type Option, type OptionKey, type OptionType, type OptionValue } from "./config-option.ts"
+/** Values of options: what a TOML file, a word of the command line or a variable may say. */
+import { parseSeconds } from "./duration.ts"
 
 export type ValueCheck =
   | { readonly tag: "value"; readonly value: OptionValue }
@@ -16,6 +17,12 @@ export const checkOptionValue = (key: OptionKey, value: unknown): ValueCheck => 
     case "string":
       if (typeof value !== "string" || value === "") return wrong
       return option.choices === undefined || option.choices.includes(value) ? { tag: "value", value } : wrong
+    case "time": {
+      const told = typeof value === "number" || typeof value === "bigint" ? String(value) : value
+      return typeof told === "string" && parseSeconds(told) !== undefined
+        ? { tag: "value", value: told }
+        : wrong
+    }
     case "strings":
       return Array.isArray(value) && value.every((item) => typeof item === "string")
         ? { tag: "value", value }
@@ -42,6 +49,7 @@ export const readOptionText = (key: OptionKey, text: string): ValueCheck => {
       return { tag: "wrong", expected: expectationOf(option) }
     }
     case "string":
+    case "time":
       return checkOptionValue(key, text)
     case "strings": {
       const items = text
@@ -67,6 +75,7 @@ const KINDS: Readonly<Record<OptionType, string>> = {
   number: "a number",
   string: "a text that is not empty",
   strings: "a list of texts",
+  time: "a time such as 90s, 30m or 24h",
 }
 
 const expectationOf = (option: Option): string => {

@@ -65,6 +65,11 @@ export const followActivity = (before: RunActivity, event: Fields): RunActivity 
   }
 }
 
+/** Whether a kind of event shows that the agent said or did something. */
+export const isProgress = (type: string): boolean => PROGRESS.has(type)
+
+const PROGRESS: ReadonlySet<string> = new Set(["text", "tool.started", "tool.ended", "file"])
+
 const does = (activity: RunActivity, otherwise: string): RunActivity => ({
   ...activity,
   doing: [...activity.open.values()].at(-1) ?? otherwise,

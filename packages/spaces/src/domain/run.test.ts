@@ -8,6 +8,7 @@ import {
   encodeRunEnd,
   encodeRunStart,
   encodeRunUpdate,
+  fruitlessAttempts,
   replayRuns,
   type RunEnd,
   type RunEvent,
@@ -168,4 +169,16 @@ test("a record of a newer version is refused in words", () => {
 test("a record of this version that lacks a part says nothing", () => {
   expect(decodeRunEvent({ v: 2, event: "start", id: "r1" }, LOG)).toBeUndefined()
   expect(decodeRunEvent({ v: 2, event: "other", id: "r1" }, LOG)).toBeUndefined()
+})
+
+test("attempts that neither said nor did anything are counted from the last that did", () => {
+  const attempt = (number: number, madeProgress: boolean) => ({
+    number,
+    harness: "claude",
+    began: "",
+    madeProgress,
+  })
+  expect(fruitlessAttempts({ attempts: [] })).toBe(0)
+  expect(fruitlessAttempts({ attempts: [attempt(1, false), attempt(2, false)] })).toBe(2)
+  expect(fruitlessAttempts({ attempts: [attempt(1, false), attempt(2, true), attempt(3, false)] })).toBe(1)
 })

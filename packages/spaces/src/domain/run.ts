@@ -268,3 +268,9 @@ type Present<T> = { readonly [Key in keyof T]: Exclude<T[Key], undefined> }
 const present = <T extends object>(value: T): Present<T> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every undefined was just removed
   Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Present<T>
+
+/** Attempts at the end of the row that neither said nor did anything: what a resume may not repeat for ever. */
+export const fruitlessAttempts = ({ attempts }: Pick<Run, "attempts">): number => {
+  const last = attempts.findLastIndex((attempt) => attempt.madeProgress === true)
+  return attempts.length - 1 - last
+}

@@ -25,6 +25,10 @@ export const WARNINGS = {
     cause: (f) => `No MERIDIAN_SPACE_ID set. Created space ${f["space"]}.`,
     next: (f) => `set MERIDIAN_SPACE_ID=${f["space"]} for subsequent commands.`,
   },
+  SESSION_BEGUN_ANEW: {
+    cause: (f) => `${f["harness"]} does not know the conversation of run ${f["run"]} any more.`,
+    next: () => "nothing; the run goes on in a new one, with its task.",
+  },
   UNSUPPORTED_FLAG: {
     cause: (f) => `${f["flag"]} is not supported by ${f["harness"]}.`,
     next: () => "remove this flag or switch to a harness that supports it. Flag ignored.",

@@ -2,8 +2,9 @@
  * What kind of failure a harness met, from the status of the provider or from the words it printed. The order of the
  * rules matters: a message about a full context often also mentions limits, one about a key often also a status.
  */
-import type { FailureClass, HarnessFailure } from "../port/harness.ts"
-import { TRANSIENT } from "../port/harness.ts"
+import type { FailureClass } from "../domain/failure-class.ts"
+import { TRANSIENT } from "../domain/failure-class.ts"
+import type { HarnessFailure } from "../port/harness.ts"
 import { sentence } from "./bounded-text.ts"
 
 export const failureOf = (failure: FailureClass, message: string): HarnessFailure => ({

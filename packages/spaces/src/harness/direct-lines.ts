@@ -16,7 +16,8 @@
  */
 import { countAt, type JsonObject, numberAt, textAt, wordAt } from "@meridian/protocol"
 
-import { TRANSIENT, type FailureClass, type HarnessEvent } from "../port/harness.ts"
+import { TRANSIENT, type FailureClass } from "../domain/failure-class.ts"
+import { type HarnessEvent } from "../port/harness.ts"
 import { encodeUsage } from "./event-codec.ts"
 import { other } from "./stream-parser.ts"
 

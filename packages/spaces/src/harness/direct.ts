@@ -6,7 +6,6 @@ import { join } from "node:path"
 
 import { type JsonObject, textAt } from "@meridian/protocol"
 
-import { LONGEST_DELAY_MS } from "../domain/retry.ts"
 import type {
   Harness,
   HarnessEvent,
@@ -118,15 +117,14 @@ const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
     : [{ path: join(request.scratch, "direct-launch.json"), content: JSON.stringify(content) }]
 }
 
-/** A provider that wants to be left alone longer than a run waits between attempts is not asked again by this run. */
 const failureIn = ({
   failure,
   message,
-  retryAfterMs = 0,
-}: Extract<HarnessEvent, { type: "error" }>): HarnessFailure => {
-  const found = failureOf(failure, message)
-  return retryAfterMs > LONGEST_DELAY_MS ? { ...found, transient: false } : found
-}
+  retryAfterMs,
+}: Extract<HarnessEvent, { type: "error" }>): HarnessFailure => ({
+  ...failureOf(failure, message),
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+})
 
 const parser = (): StreamParser => {
   let lastText: string | undefined

@@ -2,7 +2,7 @@
  * `runs/<rN>/events.jsonl`: one object per line, `v: 1`, a time, and the fields of one HarnessEvent in snake_case. Lines are
  * only appended. A reader skips a type it does not know. Long texts are cut, the raw stream is kept beside it.
  */
-import type { JsonObject } from "@meridian/protocol"
+import { countAt, numberAt, type JsonObject } from "@meridian/protocol"
 
 import type { HarnessEvent, Usage } from "../port/harness.ts"
 import { cut, cutJson } from "./bounded-text.ts"
@@ -56,5 +56,16 @@ const fieldsOf = (event: HarnessEvent): JsonObject => {
       return { type: event.type, reason: event.reason }
     case "other":
       return { type: event.type, name: event.name, raw: event.raw }
+  }
+}
+
+/** The other way: from a line of `events.jsonl`. */
+export const decodeUsage = (line: JsonObject): Usage => {
+  const costUsd = numberAt(line, "cost_usd")
+  return {
+    inputTokens: countAt(line, "input_tokens"),
+    cachedInputTokens: countAt(line, "cached_input_tokens"),
+    outputTokens: countAt(line, "output_tokens"),
+    ...(costUsd === undefined ? {} : { costUsd }),
   }
 }

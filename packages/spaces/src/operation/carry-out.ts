@@ -14,6 +14,7 @@ import { readReport, runDocument } from "./run-document.ts"
 import type { RunPlan } from "./run-plan.ts"
 import type { SpawnDocument } from "./run-schema.ts"
 import type { State } from "./state.ts"
+import { ensureSupervisor } from "./supervisor.ts"
 import type { World } from "./world.ts"
 
 export const carryOut = async (
@@ -24,7 +25,8 @@ export const carryOut = async (
 ): Promise<SpawnDocument> => {
   const space = spacePlace(state.place, plan.space)
   if (plan.background) {
-    const id = await launchWorker(plan, state, world)
+    const id = await beginInWorker(plan, state, world)
+    await ensureSupervisor(state, world)
     const run = readRun(space, id, state.onDamage)
     if (run === undefined)
       throw new Failure("BACKGROUND_LAUNCH_FAILED", { reason: `run ${id} left no trace` })
@@ -52,13 +54,19 @@ const runHere = async (plan: RunPlan, state: State, world: World, isQuiet: boole
   return run
 }
 
+const beginInWorker = async (plan: RunPlan, state: State, world: World): Promise<RunId> => {
+  const id = await launchWorker({ kind: "begin", plan }, state, world)
+  if (id === undefined) throw new Failure("BACKGROUND_LAUNCH_FAILED", { reason: "it ended at once" })
+  return id
+}
+
 /** A server carries out many runs; each has a process of its own, so that ending one ends nothing else. */
 const watchWorker = async (plan: RunPlan, state: State, world: World): Promise<Run> => {
   const space = spacePlace(state.place, plan.space)
-  const id = await launchWorker(plan, state, world)
+  const id = await beginInWorker(plan, state, world)
   for (;;) {
     const run = await findRun(space, id, state)
-    if (isEnded(run)) return run
+    if (isEnded(run) || run.status === "paused") return run
     if (world.signal.aborted) return await cancelRun({ space, run, state, graceMs: plan.policy.killGraceMs })
     world.progress(`Run ${id} is ${run.status}.`)
     await world.clock.sleep(LIMIT.pollMs, world.signal)

@@ -4,6 +4,7 @@ import { resolve } from "node:path"
 import { Failure, type ChatId, type HarnessSessionId, type RunId, type SpaceId } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
+import { parseSeconds } from "../domain/duration.ts"
 import { asChatId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
@@ -107,6 +108,8 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
         backoffMs: config["defaults.retry_backoff_seconds"] * 1000,
         killGraceMs: config["timeouts.kill_grace_seconds"] * 1000,
         notify: config["notify.command"],
+        patienceMs: (parseSeconds(config["runs.patience"]) ?? 0) * 1000,
+        stallMs: config["runs.stall_minutes"] * 60_000,
       },
     }),
   }

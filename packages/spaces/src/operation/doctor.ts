@@ -13,8 +13,9 @@ import { checkConfiguration } from "./doctor-configuration.ts"
 import { checkHarnesses, harnessLine } from "./doctor-harnesses.ts"
 import { DOCTOR, REPAIRS, type FINDINGS } from "./doctor.meta.ts"
 import { hostLines } from "./host-check.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
-import { openState, type State } from "./state.ts"
+import type { State } from "./state.ts"
 
 type Finding = {
   readonly id: (typeof FINDINGS)[number]

@@ -5,28 +5,48 @@
 import { Failure, type RunId } from "@meridian/protocol"
 
 import { mayRun } from "../domain/admission.ts"
+import { decodeLine, text } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
-import { isEnded, type Run, type RunEnd } from "../domain/run.ts"
+import type { Resumption } from "../domain/resume-note.ts"
+import { isProgress } from "../domain/run-activity.ts"
+import { isEnded, type AttemptEnded, type Run, type RunEnd } from "../domain/run.ts"
 import { recordedTask } from "../domain/task.ts"
 import { isAbove } from "../domain/tier.ts"
-import type { Harness } from "../port/harness.ts"
+import { decodeUsage } from "../harness/event-codec.ts"
+import type { Harness, Usage } from "../port/harness.ts"
+import { acquireLock } from "../store/lock.ts"
+import { scanLines } from "../store/log-lines.ts"
 import { runPlace, spacePlace, type SpacePlace } from "../store/place.ts"
 import { settleRuns } from "../store/run-liveness.ts"
-import { beginRun, endRun, logWatch, readRuns, updateRunIf, type OpenRun } from "../store/run-store.ts"
+import {
+  beginRun,
+  endRun,
+  logWatch,
+  readRun,
+  readRuns,
+  updateRun,
+  updateRunIf,
+  type OpenRun,
+} from "../store/run-store.ts"
 import { notify } from "./notify.ts"
+import { openState } from "./open-state.ts"
 import { parentTier } from "./parent.ts"
-import { attemptUntilEnded, type RunContext } from "./run-attempts.ts"
+import { attemptUntilEnded, type Settled } from "./run-attempts.ts"
+import type { RunContext } from "./run-context.ts"
 import { taskOf } from "./run-look.ts"
-import { stopped, type Outcome } from "./run-outcome.ts"
-import type { RunPlan } from "./run-plan.ts"
-import { harnessesOf, isoTime, openState, ownMark, type State } from "./state.ts"
+import { addUsage, stopped, type Outcome } from "./run-outcome.ts"
+import type { RunPlan, WorkerOrder } from "./run-plan.ts"
+import { openSeal } from "./seal.ts"
+import { harnessesOf, isoTime, ownMark, type State } from "./state.ts"
 import { openStopper } from "./stop-source.ts"
+import { readStoredPlan, storePlan } from "./stored-plan.ts"
 import type { World } from "./world.ts"
 
 export interface FinishedRun {
   readonly id: RunId
-  readonly end: RunEnd
+  /** Undefined: it is paused. */
+  readonly end: RunEnd | undefined
 }
 
 export const executeRun = async (
@@ -38,33 +58,71 @@ export const executeRun = async (
   const space = spacePlace(state.place, plan.space)
   requireParent(plan, state, world)
   const harness = await loadHarness(plan, world)
-  const startedMs = world.clock.now()
-  const run = await begin({ plan, state, space, startedMs })
+  // The plan of a run is sealed: the key must be there before the run is.
+  await openSeal(space.id, state, world)
+  const run = await begin({ plan, state, space, world })
+  return await carryThrough({ plan, world, state, space, harness, run, resumption: undefined }, onBegun)
+}
+
+/** Carries on with a run whose worker is gone. Undefined when it has ended meanwhile, or somebody else carries it on. */
+export const resumeRun = async (
+  { space: id, run: runId }: Extract<WorkerOrder, { kind: "resume" }>,
+  world: World,
+  onBegun: (id: RunId) => void = () => undefined,
+): Promise<FinishedRun | undefined> => {
+  const state = openState(world)
+  const space = spacePlace(state.place, id)
+  const kept = readStoredPlan(space, runId, state, world)
+  if (kept.tag === "none") throw new Failure("RUN_NOT_RESUMABLE", { run: runId, why: kept.why })
+  const { plan } = kept
+  const harness = await loadHarness(plan, world)
+  const lock = await acquireLock(runPlace(space, runId).lock, { waitMs: LIMIT.livenessWaitMs })
+  if (lock === undefined) return undefined
+  const found = readRun(space, runId, state.onDamage)
+  if (found === undefined || isEnded(found)) {
+    lock.release({ remove: true })
+    return undefined
+  }
+  await updateRun(space, runId, {
+    status: "queued",
+    worker: ownMark(),
+    at: state.now(),
+    attemptEnded: lostAttempt(space, found, state.now()),
+  })
+  const run: OpenRun = { id: runId, start: { ...found, status: "queued" }, lock }
+  const resumption: Resumption =
+    found.status === "waiting" ? "limit" : found.status === "paused" ? "paused" : "worker_died"
+  return await carryThrough({ plan, world, state, space, harness, run, resumption }, onBegun)
+}
+
+type Opened = Pick<RunContext, "plan" | "world" | "state" | "space" | "harness" | "run" | "resumption">
+
+const carryThrough = async (opened: Opened, onBegun: (id: RunId) => void): Promise<FinishedRun> => {
+  const { world, state, space, run } = opened
   const stopper = openStopper(world)
   const context: RunContext = {
-    plan,
-    world,
-    state,
-    space,
-    harness,
-    run,
+    ...opened,
     files: runPlace(space, run.id),
     stopper,
+    read: () => {
+      const now = readRun(space, run.id, state.onDamage)
+      if (now === undefined) throw new Failure("RUN_NOT_FOUND", { run: run.id, space: space.id })
+      return now
+    },
   }
-  /** Its time in the queue is not work. */
-  let workingSince = startedMs
   const finish = (outcome: Outcome): RunEnd => ({
     ...outcome,
     finishedAt: state.now(),
-    durationSecs: Math.round(world.clock.now() - workingSince) / 1000,
+    durationSecs: workedSecs(context.read(), world.clock.now()),
     by: "worker",
   })
   let end: RunEnd | undefined
+  let isPaused = false
   try {
     onBegun(run.id)
-    const isAdmitted = await queue(context)
-    workingSince = world.clock.now()
-    end = finish(isAdmitted ? await attemptUntilEnded(context) : stopped(stopper))
+    const settled = await work(context)
+    if (settled.tag === "ended") end = finish(settled.outcome)
+    else isPaused = true
     return { id: run.id, end }
   } catch (error) {
     if (error instanceof Failure && error.code === "SPACE_CLOSED") {
@@ -76,16 +134,45 @@ export const executeRun = async (
     throw error
   } finally {
     if (end !== undefined) await endRun(space, run, end)
+    if (isPaused) run.lock.release({ remove: true })
     // Only now: while somebody listens, a second signal cannot end this process before the end is written.
     stopper.close()
     if (end !== undefined) await tellEnd(context, end)
   }
 }
 
+const work = async (context: RunContext): Promise<Settled> =>
+  (await queue(context))
+    ? await attemptUntilEnded(context)
+    : { tag: "ended", outcome: stopped(context.stopper) }
+
+/** Time in the queue and time spent waiting are no work. */
+const workedSecs = ({ attempts }: Run, nowMs: number): number => {
+  const spans = attempts.map(
+    ({ began, ended }) => (ended === undefined ? nowMs : Date.parse(ended)) - Date.parse(began),
+  )
+  return Math.round(spans.reduce((sum, span) => sum + (Number.isNaN(span) ? 0 : Math.max(0, span)), 0)) / 1000
+}
+
+/** The attempt that nobody saw end, as far as its events tell. */
+const lostAttempt = (space: SpacePlace, { id, attempts }: Run, now: string): AttemptEnded | undefined => {
+  const last = attempts.at(-1)
+  if (last === undefined || last.ended !== undefined) return undefined
+  let madeProgress = false
+  let usage: Usage | undefined
+  scanLines(runPlace(space, id).events, (line) => {
+    const event = line === undefined ? undefined : decodeLine(line)
+    if (event === undefined || (text(event, "at") ?? "") < last.began) return
+    madeProgress ||= isProgress(text(event, "type") ?? "")
+    if (event["type"] === "usage") usage = addUsage(usage, decodeUsage(event))
+  })
+  return { number: last.number, ended: now, why: "worker_died", madeProgress, ...usage }
+}
+
 /** A run that another run started is that one's business. */
 const tellEnd = async ({ plan, space, run, world }: RunContext, end: RunEnd): Promise<void> => {
   if (plan.parent !== undefined) return
-  const task = taskOf(space, run)
+  const task = taskOf(space, run.start)
   await notify(
     plan.policy.notify,
     {
@@ -109,15 +196,21 @@ const begin = (options: {
   readonly plan: RunPlan
   readonly state: State
   readonly space: SpacePlace
-  readonly startedMs: number
+  readonly world: World
 }): Promise<OpenRun> => {
   const { plan } = options
-  const { prompt, launch, policy: _, ...params } = plan
+  const { prompt, launch, policy: _, task: __, firstTask: ___, ...params } = plan
   const told = plan.session.kind === "new" || launch.instructionsChanged === true
   return beginRun(options.state.place, options.space, {
     longTask: recordedTask(plan.task) === plan.task ? undefined : plan.task,
     prompt: wholePrompt({ instructions: told ? (launch.instructions ?? "") : "", prompt }),
-    params: { ...params, effort: launch.effort, permission: launch.permission, params: launch.params },
+    params: (id) => ({
+      ...params,
+      effort: launch.effort,
+      permission: launch.permission,
+      params: launch.params,
+      ...storePlan(plan, id, options.state, options.world),
+    }),
     start: (id, others) => {
       const open = others.filter((other) => !isEnded(other))
       const self = { id, status: "queued" as const, parentRunId: plan.parent }
@@ -140,7 +233,7 @@ const begin = (options: {
         cwd: plan.cwd,
         background: plan.background,
         timeoutSecs: plan.timeoutSecs,
-        startedAt: isoTime(options.startedMs),
+        startedAt: isoTime(options.world.clock.now()),
         worker: ownMark(),
       }
     },

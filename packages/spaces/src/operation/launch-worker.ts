@@ -16,16 +16,22 @@ import { readDocument } from "../store/document.ts"
 import { openForAppending } from "../store/open-file.ts"
 import { runPlace, spacePlace } from "../store/place.ts"
 import { workerEnvironment } from "./child-environment.ts"
-import { executeRun } from "./execute-run.ts"
-import { decodeRunPlan, encodeRunPlan, type RunPlan } from "./run-plan.ts"
-import { openState, type State } from "./state.ts"
+import { executeRun, resumeRun } from "./execute-run.ts"
+import { openState } from "./open-state.ts"
+import { decodeOrder, encodeOrder, type WorkerOrder } from "./run-plan.ts"
+import type { State } from "./state.ts"
 import type { World } from "./world.ts"
 
 const ANSWER = 3
 
-export const launchWorker = async (plan: RunPlan, state: State, world: World): Promise<RunId> => {
+/** Undefined: the run it was to carry on has ended, or somebody else was faster. */
+export const launchWorker = async (
+  order: WorkerOrder,
+  state: State,
+  world: Pick<World, "program" | "cwd" | "env" | "uuid">,
+): Promise<RunId | undefined> => {
   const [command, ...args] = world.program
-  const { runs } = spacePlace(state.place, plan.space)
+  const { runs } = spacePlace(state.place, order.kind === "begin" ? order.plan.space : order.space)
   mkdirSync(runs, { recursive: true, mode: 0o700 })
   const log = join(runs, `.worker-${world.uuid()}.log`)
   const errors = openForAppending(log)
@@ -40,7 +46,7 @@ export const launchWorker = async (plan: RunPlan, state: State, world: World): P
     child.once("error", (error) => done(JSON.stringify({ reason: error.message })))
   })
   child.stdin?.on("error", () => undefined)
-  child.stdin?.end(encodeRunPlan(plan))
+  child.stdin?.end(encodeOrder(order))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stdio[3] is "pipe", so it is a stream to read from
   const channel = child.stdio[ANSWER] as Readable
   const answer = decodeJson(await Promise.race([readAll(channel), failed]))
@@ -48,6 +54,10 @@ export const launchWorker = async (plan: RunPlan, state: State, world: World): P
   channel.destroy()
   const id = isJsonObject(answer) ? asRunId(text(answer, "run_id")) : undefined
   if (id !== undefined) return id
+  if (isJsonObject(answer) && answer["nothing"] === true) {
+    rmSync(log, { force: true })
+    return undefined
+  }
   const reason =
     (isJsonObject(answer) ? text(answer, "reason") : undefined) ?? readDocument(log)?.trim().slice(-500)
   rmSync(log, { force: true })
@@ -58,7 +68,7 @@ export const launchWorker = async (plan: RunPlan, state: State, world: World): P
 export const runWorker = async (
   log: string,
   world: World,
-): Promise<{ readonly runId: RunId; readonly exitCode: number }> => {
+): Promise<{ readonly runId: RunId | undefined; readonly exitCode: number }> => {
   let told = false
   const tell = (answer: Readonly<Record<string, unknown>>): void => {
     if (told) return
@@ -71,13 +81,18 @@ export const runWorker = async (
     }
   }
   try {
-    const plan = decodeRunPlan(readFileSync(0, "utf8"))
-    const space = spacePlace(openState(world).place, plan.space)
-    const { id, end } = await executeRun(plan, world, (begun) => {
+    const order = decodeOrder(readFileSync(0, "utf8"))
+    const space = spacePlace(openState(world).place, order.kind === "begin" ? order.plan.space : order.space)
+    const onBegun = (begun: RunId): void => {
       renameSync(log, runPlace(space, begun).workerLog)
       tell({ run_id: begun })
-    })
-    return { runId: id, exitCode: end.exitCode }
+    }
+    const done =
+      order.kind === "begin"
+        ? await executeRun(order.plan, world, onBegun)
+        : await resumeRun(order, world, onBegun)
+    if (done === undefined) tell({ nothing: true })
+    return { runId: done?.id, exitCode: done?.end?.exitCode ?? 0 }
   } catch (error) {
     tell(
       error instanceof Failure

@@ -8,13 +8,18 @@ import {
   RUN_CONTINUE,
   RUN_FILES,
   RUN_LIST,
+  RUN_PAUSE,
+  RUN_RESUME,
+  RUN_SEND,
   RUN_SHOW,
   RUN_SPAWN,
   RUN_STATS,
+  RUN_SUPERVISE,
   RUN_TAIL,
   RUN_WAIT,
   RUN_WATCH,
   RUN_WORKER,
+  UP,
 } from "./run.meta.ts"
 import { SKILLS_LIST, SKILLS_SHOW } from "./skills.meta.ts"
 import { givenSpace } from "./space-context.ts"
@@ -37,7 +42,12 @@ export const OPERATIONS: readonly Registration[] = [
   register(RUN_TAIL, async () => (await import("./run-tail.ts")).runTail),
   register(RUN_WATCH, async () => (await import("./run-watch.ts")).runWatch),
   register(RUN_CANCEL, async () => (await import("./run-cancel.ts")).runCancel),
+  register(RUN_SEND, async () => (await import("./run-steer.ts")).runSend),
+  register(RUN_PAUSE, async () => (await import("./run-steer.ts")).runPause),
+  register(RUN_RESUME, async () => (await import("./run-steer.ts")).runResume),
+  register(UP, async () => (await import("./run-steer.ts")).up),
   register(RUN_FILES, async () => (await import("./run-show.ts")).runFiles),
+  register(RUN_SUPERVISE, async () => (await import("./run-steer.ts")).runSupervise),
   register(RUN_WORKER, async () => (await import("./run-spawn.ts")).runWorkerOperation),
   register(SKILLS_LIST, async () => (await import("./skills.ts")).skillsList),
   register(SKILLS_SHOW, async () => (await import("./skills.ts")).skillsShow),
@@ -59,7 +69,7 @@ export const OPERATIONS: readonly Registration[] = [
  * the runs of the space it works in.
  */
 export const sweepAtStart = async (
-  world: Pick<World, "env" | "cwd" | "clock" | "warn" | "mode">,
+  world: Pick<World, "env" | "cwd" | "clock" | "warn" | "mode" | "program">,
   space?: string,
 ): Promise<void> => {
   if (world.mode === "human") return (await import("./sweep.ts")).sweepAll(world)

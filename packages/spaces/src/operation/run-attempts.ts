@@ -1,58 +1,49 @@
-/** The attempts of a run: its chat is recorded, its harness is started, and again after failures that pass by themselves. */
+/**
+ * The attempts of a run, one after the other, until it ends or is put aside: its chat is recorded, its harness started, and
+ * what follows each attempt is decided (`domain/after-attempt.ts`). Everything that the next attempt needs is in the log of the
+ * run, so it makes no difference which process makes it.
+ */
 import { existsSync, lstatSync, renameSync } from "node:fs"
 import { join } from "node:path"
 
-import { harnessSessionId } from "@meridian/protocol"
+import { readResetTime } from "@meridian/protocol"
 
+import { decideNext, type Next } from "../domain/after-attempt.ts"
 import { LIMIT } from "../domain/limit.ts"
-import { decideRetry } from "../domain/retry.ts"
-import { sessionUsageIn, type RunUpdate } from "../domain/run.ts"
+import { nextMessage, resumeNote, type Resumption } from "../domain/resume-note.ts"
+import { fruitlessAttempts, type Run } from "../domain/run.ts"
 import { pinnedTask } from "../domain/task.ts"
-import type {
-  Harness,
-  HarnessEvent,
-  LaunchPlan,
-  LaunchRequest,
-  SessionChoice,
-  Usage,
-  Verdict,
-} from "../port/harness.ts"
-import { startChat, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
+import type { HarnessFailure, Verdict } from "../port/harness.ts"
+import { readChats, startChat, stopChat, type OpenChat } from "../store/chat-store.ts"
 import { replaceFile } from "../store/document.ts"
-import { attemptLogs, type RunPlace, type SpacePlace } from "../store/place.ts"
-import { readRuns, updateRun, type OpenRun } from "../store/run-store.ts"
-import { runEnvironment } from "./child-environment.ts"
-import { runHarness } from "./harness-process.ts"
-import { launchEnvironment } from "./launcher.ts"
-import { lookingGit } from "./looking-git.ts"
-import { addUsage, outcomeOf, stopped, type Outcome } from "./run-outcome.ts"
-import type { RunPlan } from "./run-plan.ts"
+import type { RunPlace } from "../store/place.ts"
+import { takeWords, waitingWords } from "../store/run-inbox.ts"
+import { updateRun } from "../store/run-store.ts"
+import { makeAttempt, type AttemptLaunch } from "./make-attempt.ts"
+import type { RunContext } from "./run-context.ts"
+import { outcomeOf, stopped, usageOf, type Outcome } from "./run-outcome.ts"
 import { openSeal } from "./seal.ts"
-import { ownMark, type State } from "./state.ts"
-import type { Stopper } from "./stop-source.ts"
-import type { World } from "./world.ts"
+import { sessionFor } from "./session-choice.ts"
+import { isoTime, ownMark } from "./state.ts"
+import { untilAsked } from "./until-asked.ts"
 
-export interface RunContext {
-  readonly plan: RunPlan
-  readonly world: World
-  readonly state: State
-  readonly space: SpacePlace
-  readonly harness: Harness
-  readonly run: OpenRun
-  readonly files: RunPlace
-  readonly stopper: Stopper
-}
+export type Settled =
+  | { readonly tag: "ended"; readonly outcome: Outcome }
+  /** Nothing more happens until a person says so; the run keeps its place in the log. */
+  | { readonly tag: "paused" }
 
-export const attemptUntilEnded = async (context: RunContext): Promise<Outcome> => {
+export const attemptUntilEnded = async (context: RunContext): Promise<Settled> => {
   const { plan, state, space, run, stopper, world } = context
   const seal = await openSeal(space.id, state, world)
+  const chats = readChats(space, state.onDamage)
+  const session = run.start.harnessSessionId ?? (plan.session.kind === "continue" ? plan.session.id : "")
   const chat = await startChat(
     state.place,
     space,
     {
-      chatId: plan.ownChat,
+      chatId: plan.ownChat ?? chats.findLast((record) => record.runId === run.id)?.chatId,
       harness: plan.harness,
-      harnessSessionId: plan.session.kind === "continue" ? plan.session.id : "",
+      harnessSessionId: session,
       model: plan.model,
       agent: plan.agent?.name,
       agentPath: plan.agent?.path,
@@ -70,172 +61,136 @@ export const attemptUntilEnded = async (context: RunContext): Promise<Outcome> =
   )
   try {
     stopper.startTimeout(plan.timeoutSecs)
-    return await attemptUntilSettled(context, chat)
+    return await goOn(context, chat)
   } finally {
     await stopChat(space, chat, state.now())
   }
 }
 
-const attemptUntilSettled = async (context: RunContext, chat: OpenChat): Promise<Outcome> => {
-  const { plan, world, stopper } = context
-  const choose = sessionChooser(context)
-  let used: Usage | undefined
-  for (let attempt = 1; ; attempt += 1) {
-    if (stopper.signal.aborted) return { ...stopped(stopper), ...used }
-    const verdict = await attemptOnce(context, { chat, attempt, session: choose() })
-    used = addUsage(used, verdict.usage)
-    keepReport(context.files, verdict)
-    const retry = decideRetry({ attempt, transient: verdict.failure?.transient === true }, plan.policy)
-    if (retry.tag === "stop" || stopper.signal.aborted) return outcomeOf({ verdict, used, stopper })
-    world.progress(`Attempt ${attempt} failed (${verdict.failure?.class ?? ""}), trying again.`)
-    putReportAside(context.files, attempt)
-    await world.clock.sleep(retry.delayMs, stopper.signal)
-  }
+/** What the next attempt begins with, besides what is in the log. */
+interface Before {
+  readonly resumption: Resumption | undefined
+  readonly begin: "go-on" | "anew"
 }
 
-/** Events that show that the agent said or did something. */
-const PROGRESS: ReadonlySet<HarnessEvent["type"]> = new Set(["text", "tool.started", "tool.ended", "file"])
-
-interface Attempt {
-  readonly chat: OpenChat
-  readonly attempt: number
-  readonly session: SessionChoice
-}
-
-const attemptOnce = async (context: RunContext, { chat, attempt, session }: Attempt): Promise<Verdict> => {
-  const { plan, world, state, space, harness, run, files, stopper } = context
-  const env = launchEnvironment(world)
-  const continuity = await world.continuity?.({ harness: harness.id, cwd: plan.cwd, env })
-  const launch = planAttempt(context, {
-    session,
-    environment: env,
-    ...(continuity === undefined ? {} : { continuity }),
-  })
-  const before = await usageBefore(context)
-  let known = run.start.harnessSessionId
-  let madeProgress = false
-  let writes: Promise<void> = Promise.resolve()
-  /** In the order things became known, one after the other, while the harness works on. */
-  const record = (update: RunUpdate): void => {
-    const id = update.harnessSessionId === known ? undefined : update.harnessSessionId
-    if (id === undefined && update.attemptBegan === undefined && update.attemptEnded === undefined) return
-    known = id ?? known
-    const write = async (): Promise<void> => {
-      await updateRun(space, run.id, { ...update, harnessSessionId: id })
-      if (id !== undefined) await updateChat(space, chat.chatId, id)
+const goOn = async (context: RunContext, chat: OpenChat): Promise<Settled> => {
+  const { world, stopper, space, run, files } = context
+  let before: Before = { resumption: context.resumption, begin: "go-on" }
+  for (;;) {
+    const now = context.read()
+    if (stopper.signal.aborted)
+      return { tag: "ended", outcome: { ...stopped(stopper), ...usageOf(now.attempts) } }
+    const words = waitingWords(files)
+    const verdict = await makeAttempt(context, { chat, ...launchOf(context, now, before, words) })
+    takeWords(files, words.length)
+    keepReport(files, verdict)
+    const after = context.read()
+    const isPaused = after.asked === "pause" && verdict.status !== "succeeded"
+    const next = isPaused ? PAUSE : decide(context, after, verdict)
+    switch (next.tag) {
+      case "end":
+        return { tag: "ended", outcome: outcomeOf({ verdict, used: usageOf(after.attempts), stopper }) }
+      case "pause":
+        await updateRun(space, run.id, { status: "paused", at: isoTime(world.clock.now()) })
+        return { tag: "paused" }
+      case "ask":
+        await updateRun(space, run.id, {
+          status: "paused",
+          waitingFor: "question",
+          waitingUntil: isoTime(Math.min(next.untilMs, LATEST_MS)),
+          message: `The limit ends in more than seven days: ${verdict.failure?.message ?? ""}`,
+        })
+        return { tag: "paused" }
+      case "wait": {
+        await updateRun(space, run.id, {
+          status: "waiting",
+          waitingFor: "limit",
+          waitingUntil: isoTime(next.untilMs),
+          message: verdict.failure?.message,
+        })
+        putReportAside(files, after.attempts.length)
+        if ((await untilAsked(context, next.untilMs)) === "pause") {
+          await updateRun(space, run.id, { status: "paused" })
+          return { tag: "paused" }
+        }
+        if (!stopper.signal.aborted) await updateRun(space, run.id, { status: "running" })
+        before = { resumption: "limit", begin: "go-on" }
+        break
+      }
+      case "again":
+        world.progress(
+          `Attempt ${after.attempts.length} failed (${verdict.failure?.class ?? ""}), trying again.`,
+        )
+        putReportAside(files, after.attempts.length)
+        await world.clock.sleep(next.delayMs, stopper.signal)
+        before = { resumption: verdict.failure?.class === "crashed" ? "crashed" : "failed", begin: "go-on" }
+        break
+      case "anew":
+        world.warn("SESSION_BEGUN_ANEW", { run: run.id, harness: context.harness.name })
+        before = { resumption: "anew", begin: "anew" }
+        break
+      case "deliver":
+        putReportAside(files, after.attempts.length)
+        before = { resumption: undefined, begin: "go-on" }
+        break
     }
-    writes = writes.then(write)
-    // Looked at when the attempt has ended; until then a failed write must not be an unhandled one.
-    writes.catch(() => undefined)
-  }
-  const verdict = await runHarness({
-    plan: launch,
-    harness: harness.name,
-    environment: runEnvironment({
-      env,
-      git: await lookingGit(plan.launch.permission, { cwd: launch.cwd, env }),
-      place: state.place,
-      space,
-      chat: chat.chatId,
-      plan: launch,
-      tier: plan.launch.permission,
-      run: run.id,
-      depth: plan.depth,
-      report: files.report,
-    }),
-    locks: [run.lock.descriptor, chat.lock.descriptor],
-    parser: harness.parser({
-      continued: plan.session.kind !== "new",
-      ...(before === undefined ? {} : { usageBefore: before }),
-    }),
-    files: { ...attemptLogs(files, attempt), events: files.events },
-    clock: world.clock,
-    killGraceMs: plan.policy.killGraceMs,
-    stop: stopper,
-    onStarted: (process) => {
-      record({
-        harnessProcess: process,
-        harnessSessionId: launch.harnessSessionId,
-        attemptBegan: {
-          number: attempt,
-          harness: plan.harness,
-          model: plan.model === "" ? undefined : plan.model,
-          harnessSessionId: launch.harnessSessionId,
-          began: state.now(),
-        },
-      })
-    },
-    onEvent: (event) => {
-      if (event.type === "session") record({ harnessSessionId: event.harnessSessionId })
-      madeProgress ||= PROGRESS.has(event.type)
-      if (event.type === "text" || event.type === "tool.started")
-        world.progress(`Run ${run.id}: ${event.type}`)
-    },
-  }).finally(() => writes)
-  record({
-    harnessSessionId: verdict.harnessSessionId,
-    attemptEnded: {
-      number: attempt,
-      ended: state.now(),
-      why: verdict.failure?.class ?? verdict.status,
-      message: verdict.failure?.message,
-      madeProgress,
-      ...verdict.usage,
-    },
-  })
-  await writes
-  return verdict
-}
-
-/** What the session had used up already: as the harness tells it, else as its last run with us left it. */
-const usageBefore = async ({
-  plan,
-  world,
-  state,
-  space,
-  harness,
-}: RunContext): Promise<Usage | undefined> => {
-  const { session } = plan
-  if (session.kind === "new") return undefined
-  const told = await harness.usageBefore({ id: session.id, environment: world.env })
-  const recorded =
-    told === undefined ? sessionUsageIn(readRuns(space, state.onDamage), session.id) : undefined
-  if (recorded === undefined) return told
-  return {
-    inputTokens: recorded.inputTokens ?? 0,
-    cachedInputTokens: recorded.cachedInputTokens ?? 0,
-    outputTokens: recorded.outputTokens ?? 0,
   }
 }
 
-/**
- * A chosen id can be used once with most harnesses, so every attempt at a new conversation chooses another. One that reopens
- * the session goes on with what the attempt before has done.
- */
-const sessionChooser = ({ plan, world, harness }: RunContext): (() => SessionChoice) => {
-  let chosen: string | undefined
-  return () => {
-    if (plan.session.kind === "continue") return { kind: "continue", id: harnessSessionId(plan.session.id) }
-    if (!harness.capabilities.reopenSession) chosen = undefined
-    chosen ??= world.uuid()
-    return plan.session.kind === "fork"
-      ? { kind: "fork", id: harnessSessionId(plan.session.id), chosen }
-      : { kind: "new", chosen }
-  }
+const PAUSE = { tag: "pause" } as const
+
+/** Dates end somewhere; a reset in 400 years is told as the last we can write. */
+const LATEST_MS = Date.parse("9999-12-31T00:00:00.000Z")
+
+const decide = (
+  { plan, world, stopper, files }: RunContext,
+  run: Run,
+  { status, failure }: Verdict,
+): Next => {
+  const nowMs = world.clock.now()
+  const tries = Math.max(1, fruitlessAttempts(run))
+  const first = run.attempts.at(-tries)
+  return decideNext(
+    {
+      failure: status === "failed" ? (failure?.class ?? "unclassified") : undefined,
+      resetMs: failure === undefined ? undefined : resetOf(failure, nowMs),
+      // Somebody else ended the harness by a signal: that is a wish, too.
+      isStopped: stopper.signal.aborted || status === "cancelled",
+      hasWords: waitingWords(files).length > 0,
+      mayBeginAnew: plan.session.kind === "new" && run.attempts.length > 1,
+      tries,
+      failingSinceMs: Date.parse(first?.began ?? "") || nowMs,
+      nowMs,
+    },
+    plan.policy,
+  )
 }
 
-const planAttempt = (
-  { plan, harness, files }: RunContext,
-  attempt: Pick<LaunchRequest, "session" | "environment" | "continuity">,
-): LaunchPlan =>
-  harness.launch({
-    ...plan.launch,
-    ...attempt,
-    mode: "headless",
-    cwd: plan.cwd,
-    prompt: plan.prompt,
-    scratch: files.scratch,
-  })
+const resetOf = (failure: HarnessFailure, nowMs: number): number | undefined => {
+  if (failure.resetAtMs !== undefined) return failure.resetAtMs
+  if (failure.retryAfterMs !== undefined) return nowMs + failure.retryAfterMs
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  return readResetTime(failure.message, { nowMs, zone: timeZone })
+}
+
+const launchOf = (
+  { plan, harness, world }: RunContext,
+  run: Run,
+  { resumption, begin }: Before,
+  words: readonly string[],
+): AttemptLaunch => {
+  const choice = sessionFor({ plan, attempts: run.attempts, harness, begin, uuid: world.uuid })
+  if (choice.isUntold)
+    return {
+      session: choice.session,
+      prompt:
+        begin === "anew"
+          ? nextMessage({ note: resumeNote("anew"), words: [plan.prompt, ...words] })
+          : nextMessage({ words: [plan.prompt, ...words] }),
+    }
+  const note = resumption === undefined ? undefined : resumeNote(resumption)
+  return { session: choice.session, prompt: nextMessage({ note, words }) }
+}
 
 /** What the agent wrote itself is its report; otherwise the last thing it said. */
 const keepReport = (files: RunPlace, verdict: Verdict): void => {

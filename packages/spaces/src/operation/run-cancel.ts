@@ -9,10 +9,11 @@ import { endLeftovers } from "../store/run-liveness.ts"
 import { endRunFromOutside, readRun } from "../store/run-store.ts"
 import { readConfig } from "./config.ts"
 import { findRun, spaceHere } from "./find-run.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { sparse } from "./run-document.ts"
 import { RUN_CANCEL } from "./run.meta.ts"
-import { openState, type State } from "./state.ts"
+import type { State } from "./state.ts"
 
 export const runCancel = implement(RUN_CANCEL, {
   run: async (input, world) => {

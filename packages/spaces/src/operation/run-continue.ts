@@ -13,12 +13,13 @@ import { carryOut } from "./carry-out.ts"
 import { chatHere, checkRun, dryRun, requireDepth } from "./check-run.ts"
 import { readConfig } from "./config.ts"
 import { findRun, spaceHere } from "./find-run.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { parentTier } from "./parent.ts"
 import { prepare } from "./prepare.ts"
-import { spawnNotes, spawnText } from "./run-spawn.ts"
+import { exitCodeOf, spawnNotes, spawnText } from "./run-spawn.ts"
 import { RUN_CONTINUE } from "./run.meta.ts"
-import { harnessesOf, openState, type State } from "./state.ts"
+import { harnessesOf, type State } from "./state.ts"
 import type { World } from "./world.ts"
 
 export const runContinue = implement(RUN_CONTINUE, {
@@ -105,7 +106,7 @@ export const runContinue = implement(RUN_CONTINUE, {
   },
   text: (run) => spawnText(run),
   notes: (run) => spawnNotes(run),
-  exitCode: (run) => run.exit_code ?? 0,
+  exitCode: (run) => exitCodeOf(run),
 })
 
 /** Of the run that began the conversation: a continuation of a continuation still has it. */

@@ -56,7 +56,7 @@ export const doing = ({ run, activity }: RunView): string | undefined => {
 /** What it did last, whether or not it still works. Undefined before a sign of life. */
 export const activityDocument = (view: RunView): ActivityDocument | undefined => {
   const { said, tool, at } = view.activity
-  const line = doing(view) ?? said
+  const line = said ?? doing(view)
   return line === undefined && tool === undefined ? undefined : sparse({ line, tool, at })
 }
 

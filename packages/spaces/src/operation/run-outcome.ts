@@ -1,5 +1,5 @@
 /** How a run ended, from what its harness said and from who stopped it. Pure. */
-import type { RunEnd } from "../domain/run.ts"
+import type { RunAttempt, RunEnd } from "../domain/run.ts"
 import type { Usage, Verdict } from "../port/harness.ts"
 import type { Stopper } from "./stop-source.ts"
 
@@ -32,6 +32,21 @@ export const stopped = (stopper: Pick<Stopper, "reason" | "exitCode">): Outcome 
   stopper.reason() === "timeout"
     ? { status: "failed", exitCode: 3, error: "timeout", message: "The run took longer than its timeout." }
     : { status: "cancelled", exitCode: stopper.exitCode(), error: "cancelled" }
+
+/** What the attempts of a run have used, as far as they told. */
+export const usageOf = (attempts: readonly RunAttempt[]): Usage | undefined =>
+  attempts.reduce<Usage | undefined>(
+    (sum, { inputTokens, cachedInputTokens, outputTokens, costUsd }) =>
+      inputTokens === undefined && outputTokens === undefined && costUsd === undefined
+        ? sum
+        : addUsage(sum, {
+            inputTokens: inputTokens ?? 0,
+            cachedInputTokens: cachedInputTokens ?? 0,
+            outputTokens: outputTokens ?? 0,
+            ...(costUsd === undefined ? {} : { costUsd }),
+          }),
+    undefined,
+  )
 
 /** What attempts cost together; unknown only while none of them told. */
 export const addUsage = (before: Usage | undefined, more: Usage | undefined): Usage | undefined => {

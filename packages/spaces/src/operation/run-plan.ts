@@ -3,16 +3,19 @@
  * a process of its own that gets it as one JSON document on its stdin.
  */
 import {
-  type ChatId,
+  asObject,
   Failure,
+  objectAt,
+  textAt,
+  type ChatId,
   type HarnessSessionId,
-  isJsonObject,
+  type JsonObject,
   type RunId,
   type SpaceId,
 } from "@meridian/protocol"
 
-import { asSpaceId } from "../domain/identifier.ts"
-import { decodeJson, text } from "../domain/json-line.ts"
+import { asRunId, asSpaceId } from "../domain/identifier.ts"
+import { decodeJson } from "../domain/json-line.ts"
 import type { HarnessId, LaunchRequest } from "../port/harness.ts"
 
 export interface RunPlan {
@@ -56,18 +59,31 @@ export interface RunPolicy {
   readonly killGraceMs: number
   /** Told when the run ends; [] tells nobody. */
   readonly notify: readonly string[]
+  readonly patienceMs: number
+  /** 0: never. */
+  readonly stallMs: number
 }
 
-export const encodeRunPlan = (plan: RunPlan): string => JSON.stringify(plan)
+/** What a worker is to do: begin a run, or carry on with one whose worker is gone. */
+export type WorkerOrder =
+  | { readonly kind: "begin"; readonly plan: RunPlan }
+  | { readonly kind: "resume"; readonly space: SpaceId; readonly run: RunId }
 
-export const decodeRunPlan = (content: string): RunPlan => {
-  const fields = decodeJson(content)
-  if (
-    !isJsonObject(fields) ||
-    asSpaceId(text(fields, "space")) === undefined ||
-    !isJsonObject(fields["policy"])
-  )
+export const encodeOrder = (order: WorkerOrder): string => JSON.stringify(order)
+
+export const decodeOrder = (content: string): WorkerOrder => {
+  const fields = asObject(decodeJson(content))
+  const plan = asRunPlan(objectAt(fields, "plan"))
+  if (plan !== undefined) return { kind: "begin", plan }
+  const [space, run] = [asSpaceId(textAt(fields, "space")), asRunId(textAt(fields, "run"))]
+  if (space === undefined || run === undefined)
     throw new Failure("BACKGROUND_LAUNCH_FAILED", { reason: "the worker was given no plan" })
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by encodeRunPlan of this same program a moment ago
-  return fields as unknown as RunPlan
+  return { kind: "resume", space, run }
 }
+
+/** Undefined when it is no plan at all. Whoever reads one from a file checks its seal. */
+export const asRunPlan = (fields: JsonObject | undefined): RunPlan | undefined =>
+  asSpaceId(textAt(fields, "space")) === undefined || objectAt(fields, "policy") === undefined
+    ? undefined
+    : // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written as a RunPlan by this same program
+      (fields as unknown as RunPlan)

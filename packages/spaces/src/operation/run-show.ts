@@ -1,11 +1,11 @@
 import { taskLine } from "../domain/task.ts"
 import { findRun, spaceHere } from "./find-run.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { dollars, filesTouched, modelName, runDocument, seconds, sparse } from "./run-document.ts"
 import { activityDocument, elapsedSecs, watchRun } from "./run-look.ts"
 import type { RunDocument } from "./run-schema.ts"
 import { RUN_FILES, RUN_SHOW } from "./run.meta.ts"
-import { openState } from "./state.ts"
 
 export const runShow = implement(RUN_SHOW, {
   run: async (input, world) => {

@@ -9,6 +9,7 @@ import { carryOut } from "./carry-out.ts"
 import { checkRun, dryRun, requireDepth } from "./check-run.ts"
 import { readConfig } from "./config.ts"
 import { runWorker } from "./launch-worker.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { parentTier } from "./parent.ts"
 import { prepare } from "./prepare.ts"
@@ -17,7 +18,6 @@ import type { SpawnDocument } from "./run-schema.ts"
 import { RUN_SPAWN, RUN_WORKER } from "./run.meta.ts"
 import { shellLine } from "./shell-words.ts"
 import { givenSpace } from "./space-context.ts"
-import { openState } from "./state.ts"
 
 export const runSpawn = implement(RUN_SPAWN, {
   run: async (input, world) => {
@@ -72,13 +72,16 @@ export const runSpawn = implement(RUN_SPAWN, {
   },
   text: (run) => spawnText(run),
   notes: (run) => spawnNotes(run),
-  exitCode: (run) => run.exit_code ?? 0,
+  exitCode: (run) => exitCodeOf(run),
 })
+
+/** A run that is paused has not ended: a code of its own says so. */
+export const exitCodeOf = (run: SpawnDocument): number => run.exit_code ?? (run.status === "paused" ? 4 : 0)
 
 export const runWorkerOperation = implement(RUN_WORKER, {
   run: async ({ log }, world) => {
     const { runId, exitCode } = await runWorker(log, world)
-    return { run_id: runId, exit_code: exitCode }
+    return { run_id: runId ?? "", exit_code: exitCode }
   },
   text: () => "",
 })

@@ -2,10 +2,10 @@ import type { Run, RunEnd } from "../domain/run.ts"
 import { settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
 import { spaceHere } from "./find-run.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { dollars, modelName, seconds, sparse } from "./run-document.ts"
 import { RUN_STATS } from "./run.meta.ts"
-import { openState } from "./state.ts"
 
 export const runStats = implement(RUN_STATS, {
   run: async (input, world) => {

@@ -4,10 +4,10 @@ import { isEnded } from "../domain/run.ts"
 import { tailEvents } from "../store/event-tail.ts"
 import { runPlace } from "../store/place.ts"
 import { findRun, spaceHere } from "./find-run.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { seconds, sparse } from "./run-document.ts"
 import { RUN_TAIL } from "./run.meta.ts"
-import { openState } from "./state.ts"
 
 /** What a document of it holds at most, the newest. */
 const MOST_LINES = 1_000

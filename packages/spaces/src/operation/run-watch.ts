@@ -5,11 +5,12 @@ import { settleRuns } from "../store/run-liveness.ts"
 import { logWatch, readNewestRuns } from "../store/run-store.ts"
 import { spaceHere } from "./find-run.ts"
 import { openLiveRuns } from "./live-runs.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { seconds, sparse } from "./run-document.ts"
 import { elapsedSecs, doing, taskOf, watchRun } from "./run-look.ts"
 import { RUN_WATCH } from "./run.meta.ts"
-import { openState, type State } from "./state.ts"
+import type { State } from "./state.ts"
 import { columns } from "./text-table.ts"
 
 /** More would not fit on a screen. */

@@ -148,6 +148,67 @@ export const RUN_CONTINUE = defineMeta({
   examples: ['run continue r3 -p "now the tests"', 'run continue -p "go on"'],
 })
 
+/** The process that carries on with runs whose worker is gone; nobody types this. */
+export const RUN_SUPERVISE = defineMeta({
+  name: "run.supervise",
+  audience: "agent",
+  summary: "Carry on with runs whose worker is gone.",
+  hidden: true,
+  fields: {},
+  output: objectOf({ worked: BOOLEAN }),
+})
+
+export const RUN_SEND = defineMeta({
+  name: "run.send",
+  audience: "agent",
+  summary: "Send words to a run that has not ended.",
+  fields: {
+    runId: { ...RUN_FIELD, required: true },
+    text: {
+      type: "string",
+      description: "What to tell it.",
+      positional: true,
+      required: true,
+      stdin: true,
+      value: "TEXT",
+    },
+    space: SPACE_FIELD,
+  },
+  output: objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES), waiting_words: INTEGER }),
+  details:
+    "The run is told when its harness has ended its turn, and does not end before. One that waits or is paused is told when it goes on.",
+  examples: ['run send r3 "leave the tests alone"'],
+})
+
+export const RUN_PAUSE = defineMeta({
+  name: "run.pause",
+  audience: "agent",
+  summary: "Pause a run at the next moment no tool is at work.",
+  fields: { runId: { ...RUN_FIELD, required: true }, space: SPACE_FIELD },
+  output: objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES) }),
+  details: "Its conversation stays as it is; 'meridian run resume' goes on with it.",
+})
+
+export const RUN_RESUME = defineMeta({
+  name: "run.resume",
+  audience: "agent",
+  summary: "Go on with a run that is paused or waits.",
+  fields: { runId: { ...RUN_FIELD, required: true }, space: SPACE_FIELD },
+  output: objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES) }),
+  details: "A run that waits for a limit tries again at once.",
+})
+
+/** After a reboot, for people and service units. */
+export const UP = defineMeta({
+  name: "up",
+  audience: "human",
+  summary: "Carry on with the runs of this project that were left behind.",
+  fields: {},
+  output: objectOf({ runs: listOf(STRING) }),
+  details:
+    "Starts the supervisor when runs wait for one. Most other commands do the same when they find such a run.",
+})
+
 /** The process behind `--background`; nobody types this. */
 export const RUN_WORKER = defineMeta({
   name: "run.worker",

@@ -3,9 +3,9 @@
  * record without it was written by an older version, or came with the folder, and its flags and directory are not
  * believed. The key lies in the trust book.
  */
-import { createHmac } from "node:crypto"
+import { createHash, createHmac } from "node:crypto"
 
-import type { ChatId, SpaceId } from "@meridian/protocol"
+import type { ChatId, RunId, SpaceId } from "@meridian/protocol"
 
 import type { ChatRecord, ChatStart } from "../domain/chat.ts"
 import type { Seal } from "../store/chat-store.ts"
@@ -32,6 +32,23 @@ export const openSeal = async (
   return key === undefined ? undefined : (chat, record) => sealOf(key, { chat, space, state, record })
 }
 
+/** The same for a plan that is kept for a later worker. Undefined where there is no key. */
+export const sealPlan = (
+  plan: string,
+  { run, space, state, world }: PlanIdentity & { readonly world: Pick<World, "env"> },
+): string | undefined => {
+  const { key } = readTrustBook(world.env)
+  return key === undefined
+    ? undefined
+    : digest(key, [folderOf(state.place).path, space, run, createHash("sha256").update(plan).digest("hex")])
+}
+
+interface PlanIdentity {
+  readonly run: RunId
+  readonly space: SpaceId
+  readonly state: State
+}
+
 export const isSealed = (
   record: ChatRecord,
   space: SpaceId,
@@ -56,5 +73,8 @@ const sealOf = (
   }: { readonly chat: ChatId; readonly space: SpaceId; readonly state: State; readonly record: Sealed },
 ): string => {
   const said = [folderOf(state.place).path, space, chat, record.harness, record.params, record.cwd ?? null]
-  return createHmac("sha256", key).update(JSON.stringify(said)).digest("base64url")
+  return digest(key, said)
 }
+
+const digest = (key: string, said: readonly unknown[]): string =>
+  createHmac("sha256", key).update(JSON.stringify(said)).digest("base64url")

@@ -11,11 +11,12 @@ import { removeStaleRunLocks, settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
 import { changeSpace, findSpace } from "../store/space-store.ts"
 import { readConfig } from "./config.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { cancelRun } from "./run-cancel.ts"
 import { sparse } from "./run-document.ts"
 import { SPACE_CLOSE } from "./space.meta.ts"
-import { openState, type State } from "./state.ts"
+import type { State } from "./state.ts"
 import type { World } from "./world.ts"
 
 export const spaceClose = implement(SPACE_CLOSE, {

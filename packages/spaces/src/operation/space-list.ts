@@ -3,10 +3,11 @@ import { lastChatStart } from "../store/chat-store.ts"
 import { spacePlace } from "../store/place.ts"
 import { lastRunStart } from "../store/run-store.ts"
 import { listSpaces } from "../store/space-store.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { sparse } from "./run-document.ts"
 import { SPACE_LIST } from "./space.meta.ts"
-import { openState, type State } from "./state.ts"
+import type { State } from "./state.ts"
 import { columns } from "./text-table.ts"
 
 export const spaceList = implement(SPACE_LIST, {

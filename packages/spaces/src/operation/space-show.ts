@@ -7,11 +7,11 @@ import { liveChats, readChats } from "../store/chat-store.ts"
 import { spacePlace } from "../store/place.ts"
 import { readRuns } from "../store/run-store.ts"
 import { findSpace } from "../store/space-store.ts"
+import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { sparse } from "./run-document.ts"
 import { taskOf } from "./run-look.ts"
 import { SPACE_SHOW } from "./space.meta.ts"
-import { openState } from "./state.ts"
 import { columns } from "./text-table.ts"
 
 export const spaceShow = implement(SPACE_SHOW, {

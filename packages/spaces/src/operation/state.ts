@@ -1,8 +1,8 @@
-/** What every operation on spaces, chats and runs begins with: where the state is, the time, and who we are. */
+/** What every operation on spaces, chats and runs works with: where the state is, the time, and who we are. */
 import type { ProcessMark } from "../domain/process-mark.ts"
 import { HARNESSES, type HarnessEntry } from "../harness/registry.ts"
 import type { OnDamage } from "../store/journal.ts"
-import { openPlace, type StatePlace } from "../store/place.ts"
+import type { StatePlace } from "../store/place.ts"
 import { markOf } from "../store/process-table.ts"
 import type { Repair } from "../store/run-liveness.ts"
 import type { World } from "./world.ts"
@@ -10,23 +10,6 @@ import type { World } from "./world.ts"
 export interface State extends Repair {
   readonly place: StatePlace
   readonly onDamage: OnDamage
-}
-
-/** A log full of garbage is told by its first lines. */
-const MOST_DAMAGE_TOLD = 20
-
-export const openState = (world: Pick<World, "env" | "cwd" | "clock" | "warn">): State => {
-  const told = new Set<string>()
-  return {
-    place: openPlace(world.env, world.cwd),
-    now: () => isoTime(world.clock.now()),
-    sleep: (milliseconds) => world.clock.sleep(milliseconds),
-    onDamage: ({ file, line }) => {
-      if (told.has(`${file}:${line}`) || told.size >= MOST_DAMAGE_TOLD) return
-      told.add(`${file}:${line}`)
-      world.warn("LOG_DAMAGED", { file, line })
-    },
-  }
 }
 
 export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()

@@ -1,28 +1,40 @@
 /** Records what is already true: chats and runs whose holder is gone. A healthy space is only looked at. */
 import { asSpaceId } from "../domain/identifier.ts"
+import { isEnded, type Run } from "../domain/run.ts"
 import { stopDeadChats } from "../store/chat-store.ts"
 import { spacePlace, type SpacePlace } from "../store/place.ts"
+import { isAlive } from "../store/process-table.ts"
 import { settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
 import { directoryNames, listSpaces } from "../store/space-store.ts"
-import { openState, type State } from "./state.ts"
+import { openState } from "./open-state.ts"
+import type { State } from "./state.ts"
+import { ensureSupervisor } from "./supervisor.ts"
 import type { World } from "./world.ts"
 
-export const sweepSpace = async (space: SpacePlace, state: State): Promise<void> => {
-  await settleRuns(space, readRuns(space, state.onDamage), state)
-  await stopDeadChats(space, { now: state.now(), onDamage: state.onDamage })
+/** True when a run is left for somebody to carry on. */
+export const sweepSpace = async (space: SpacePlace, state: State): Promise<boolean> => {
+  const left = (await settleRuns(space, readRuns(space, state.onDamage), state)).filter(hasNobody)
+  const resting = new Set(left.map(({ id }) => id))
+  await stopDeadChats(space, { now: state.now(), onDamage: state.onDamage, resting })
+  return left.some(({ status }) => status !== "paused")
 }
 
-type SweepWorld = Pick<World, "env" | "cwd" | "clock" | "warn">
+/** It has not ended, and nobody works on it. */
+const hasNobody = (run: Run): boolean => !isEnded(run) && (run.worker === undefined || !isAlive(run.worker))
+
+type SweepWorld = Pick<World, "env" | "cwd" | "clock" | "warn" | "program">
 
 /** All spaces. */
 export const sweepAll = async (world: SweepWorld): Promise<void> => {
   const state = openState({ ...world, warn: () => undefined })
+  let isLeft = false
   for (const found of listSpaces(state.place)) {
     if (found.tag === "damaged") continue
     const space = spacePlace(state.place, found.id)
-    if (mayHold(space)) await sweepSpace(space, state)
+    if (mayHold(space) && (await sweepSpace(space, state))) isLeft = true
   }
+  if (isLeft) await ensureSupervisor(state, world)
 }
 
 /** The runs of one space, for an agent in it: its chats are left to people. */
@@ -31,7 +43,9 @@ export const sweepRuns = async (given: string, world: SweepWorld): Promise<void>
   const id = asSpaceId(given)
   if (id === undefined) return
   const space = spacePlace(state.place, id)
-  if (mayHold(space)) await settleRuns(space, readRuns(space, state.onDamage), state)
+  if (!mayHold(space)) return
+  const runs = await settleRuns(space, readRuns(space, state.onDamage), state)
+  if (runs.some(hasNobody)) await ensureSupervisor(state, world)
 }
 
 /**
@@ -39,3 +53,13 @@ export const sweepRuns = async (given: string, world: SweepWorld): Promise<void>
  * to sweep and no log of it is read.
  */
 const mayHold = (space: SpacePlace): boolean => directoryNames(space.chats).length > 0
+
+/** `s1 r2 waiting`: runs that have not ended. */
+export const openRuns = (state: State): readonly string[] =>
+  listSpaces(state.place).flatMap((found) => {
+    if (found.tag === "damaged") return []
+    const space = spacePlace(state.place, found.id)
+    return readRuns(space, state.onDamage)
+      .filter((run) => !isEnded(run))
+      .map((run) => `${space.id} ${run.id} ${run.status}`)
+  })

@@ -3,8 +3,8 @@ import { Failure } from "@meridian/protocol"
 
 import { lowerTier, type FileTier, type PermissionTier } from "../domain/tier.ts"
 import { readConfig } from "./config.ts"
+import { openState } from "./open-state.ts"
 import { parentRun, parentTier, TIER_VARIABLE } from "./parent.ts"
-import { openState } from "./state.ts"
 import type { World } from "./world.ts"
 
 /**

@@ -12,6 +12,7 @@
  */
 import type { Facts, HarnessSessionId, Json } from "@meridian/protocol"
 
+import type { FailureClass } from "../domain/failure-class.ts"
 import type { PermissionTier } from "../domain/tier.ts"
 import type { WarningCode } from "../domain/warning.ts"
 
@@ -266,31 +267,10 @@ export interface HarnessFailure {
   readonly message: string
   /** Trying the same again may work. */
   readonly transient: boolean
+  /** When a limit ends, in milliseconds since 1970, or how long it lasts from now; where the harness said so by itself. */
+  readonly resetAtMs?: number
+  readonly retryAfterMs?: number
 }
-
-/** Class -> may the same attempt work later? Only these are retried. */
-export const TRANSIENT = {
-  rate_limit: true,
-  overload: true,
-  server_error: true,
-  connection: true,
-  context_overflow: false,
-  authentication: false,
-  quota: false,
-  model_not_found: false,
-  session_not_found: false,
-  session_in_use: false,
-  permission_rejected: false,
-  invalid_launch: false,
-  runaway: false,
-  no_output: false,
-  incomplete: false,
-  crashed: false,
-  timeout: false,
-  unclassified: false,
-} as const satisfies Record<string, boolean>
-
-export type FailureClass = keyof typeof TRANSIENT
 
 export interface SessionLookup {
   readonly id: HarnessSessionId

@@ -1,7 +1,7 @@
 /** Chats of a space: `sessions.jsonl`, appended under `sessions.lock`; a chat lives while `sessions/<cN>.lock` is held. */
 import { mkdirSync } from "node:fs"
 
-import { Failure, type ChatId } from "@meridian/protocol"
+import { Failure, type ChatId, type RunId } from "@meridian/protocol"
 
 import { encodeChatStop, encodeChatUpdate } from "../domain/chat-record.ts"
 import {
@@ -110,14 +110,24 @@ export const liveChats = async (
  */
 export const stopDeadChats = async (
   space: SpacePlace,
-  options: { readonly now: string; readonly onDamage: OnDamage },
+  options: {
+    readonly now: string
+    readonly onDamage: OnDamage
+    /** Runs that will be carried on: their chats are only resting. */
+    readonly resting?: ReadonlySet<RunId>
+  },
 ): Promise<{ readonly stopped: readonly ChatId[]; readonly removed: number }> => {
   const records = newestPerChat(readChats(space, options.onDamage))
   const live = await liveChats(space, records)
-  const dead = records.filter((record) => record.stoppedAt === undefined && !live.has(record.chatId))
+  const isResting = ({ runId }: ChatRecord): boolean =>
+    runId !== undefined && options.resting?.has(runId) === true
+  const resting = new Set(records.filter(isResting).map(({ chatId }) => chatId))
+  const dead = records.filter(
+    (record) => record.stoppedAt === undefined && !live.has(record.chatId) && !resting.has(record.chatId),
+  )
   const leftBehind = directoryNames(space.chats).flatMap((name) => {
     const chat = name.endsWith(".lock") ? asChatId(name.slice(0, -".lock".length)) : undefined
-    return chat === undefined || live.has(chat) ? [] : [chat]
+    return chat === undefined || live.has(chat) || resting.has(chat) ? [] : [chat]
   })
   const suspects = new Set([...dead.map((record) => record.chatId), ...leftBehind])
   if (suspects.size === 0) return { stopped: [], removed: 0 }

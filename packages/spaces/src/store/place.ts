@@ -3,6 +3,7 @@
  *
  *   .meridian/.gitignore
  *   .meridian/.spaces/.lock                    held while a space is made
+ *   .meridian/.spaces/supervisor.lock          held by the supervisor of runs
  *   .meridian/.spaces/<sN>/space.json          space.lock guards it
  *                          runs.jsonl          runs.lock guards it; made by the first spawn
  *                          sessions.jsonl      sessions.lock guards it
@@ -48,6 +49,8 @@ export interface RunPlace {
   readonly events: string
   readonly report: string
   readonly scratch: string
+  readonly inbox: string
+  readonly inboxTold: string
   readonly workerLog: string
 }
 
@@ -82,6 +85,10 @@ export const spacePlaceIn = (directory: string, id: SpaceId): SpacePlace => ({
   fs: join(directory, "fs"),
 })
 
+/** Held by the supervisor while it works. */
+export const supervisorLock = (place: Pick<StatePlace, "spaces">): string =>
+  join(place.spaces, "supervisor.lock")
+
 export const chatLock = (space: SpacePlace, chat: ChatId): string => join(space.chats, `${chat}.lock`)
 
 export const runPlace = (space: SpacePlace, run: RunId): RunPlace => {
@@ -95,6 +102,8 @@ export const runPlace = (space: SpacePlace, run: RunId): RunPlace => {
     events: join(directory, "events.jsonl"),
     report: join(directory, "report.md"),
     scratch: join(directory, "scratch"),
+    inbox: join(directory, "inbox.jsonl"),
+    inboxTold: join(directory, "inbox.told"),
     workerLog: join(directory, "worker.log"),
   }
 }

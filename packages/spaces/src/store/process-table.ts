@@ -42,6 +42,18 @@ export const processesWith = (name: string, value: string): readonly number[] =>
   return pids().filter((pid) => pid !== process.pid && environmentOf(pid).includes(entry))
 }
 
+/**
+ * Processor time that the processes of a group have had, in ticks of the clock. Undefined where that cannot be known, or when
+ * nobody is there.
+ */
+export const groupTicks = (leader: ProcessMark): number | undefined => {
+  const ticks = pids().flatMap((pid) => {
+    const fields = statOf(pid)
+    return Number(fields?.[2]) === leader.pid ? [Number(fields?.[11]) + Number(fields?.[12])] : []
+  })
+  return ticks.length === 0 ? undefined : ticks.reduce((sum, next) => sum + next, 0)
+}
+
 const pids = (): readonly number[] => {
   try {
     return readdirSync("/proc").flatMap((name) => (/^[0-9]+$/.test(name) ? [Number(name)] : []))
@@ -58,12 +70,19 @@ const environmentOf = (pid: number): readonly string[] => {
   }
 }
 
-/** Fields of /proc/PID/stat behind the command, which may itself hold spaces and brackets: state is 3, start time 22. */
 const startedOnLinux = (pid: number): string | undefined => {
+  const fields = statOf(pid)
+  return fields?.[0] === "Z" || fields?.[0] === "X" ? undefined : fields?.[19]
+}
+
+/**
+ * Fields of /proc/PID/stat behind the command, which may itself hold spaces and brackets. Counted as proc(5) does, the first
+ * is 3 (state); the group is 5, times are 14 and 15, the start time is 22.
+ */
+const statOf = (pid: number): readonly string[] | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19]
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   } catch {
     return undefined
   }

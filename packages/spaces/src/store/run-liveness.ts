@@ -29,6 +29,8 @@ export interface Repair {
   readonly now: () => string
   readonly sleep: (milliseconds: number) => Promise<void>
   readonly onDamage: OnDamage
+  /** Whether somebody will carry on with a run whose worker is gone; if not, why, as the end of a sentence. */
+  readonly resumable: (space: SpacePlace, run: Run) => true | string
 }
 
 /** Runs without an end whose lock is held. The pid is asked first: as long as workers live, no process is started. */
@@ -64,7 +66,7 @@ export const settleRuns = async (
   const live = await liveRuns(space, runs)
   const settled: Run[] = []
   for (const run of runs)
-    settled.push(isEnded(run) || live.has(run.id) ? run : await settleOrphan(space, run, repair))
+    settled.push(isEnded(run) || live.has(run.id) ? run : await settleDead(space, run, repair))
   return settled
 }
 
@@ -86,17 +88,27 @@ export const removeStaleRunLocks = async (space: SpacePlace): Promise<number> =>
   return removed
 }
 
-const settleOrphan = async (space: SpacePlace, run: Run, repair: Repair): Promise<Run> => {
+/** Nobody works on it. What waits for a person, or for somebody to carry it on, is left as it is. */
+const settleDead = async (space: SpacePlace, run: Run, repair: Repair): Promise<Run> => {
+  const verdict = repair.resumable(space, run)
+  return verdict === true ? run : await settleOrphan(space, run, { ...repair, why: verdict })
+}
+
+interface OrphanRepair extends Repair {
+  readonly why: string
+}
+
+const settleOrphan = async (space: SpacePlace, run: Run, repair: OrphanRepair): Promise<Run> => {
   try {
     return await recordOrphan(space, run, repair)
   } catch (error) {
     // Where we may not write, a reader still learns the truth; somebody who may will write it down.
     if (!isRefused(error)) throw error
-    return { ...run, status: "failed", end: orphanEnd(repair.now()) }
+    return { ...run, status: "failed", end: orphanEnd(repair) }
   }
 }
 
-const recordOrphan = async (space: SpacePlace, run: Run, repair: Repair): Promise<Run> => {
+const recordOrphan = async (space: SpacePlace, run: Run, repair: OrphanRepair): Promise<Run> => {
   const files = runPlace(space, run.id)
   // Held by us, nobody else repairs the same run at once, and nobody takes it for alive for long.
   const lock = await acquireLock(files.lock, { waitMs: LIMIT.livenessWaitMs })
@@ -105,19 +117,19 @@ const recordOrphan = async (space: SpacePlace, run: Run, repair: Repair): Promis
     const now = readRun(space, run.id, repair.onDamage) ?? run
     if (isEnded(now)) return now
     await endLeftovers(now, files.report, repair.sleep)
-    await endRunFromOutside(space, run.id, orphanEnd(repair.now()))
+    await endRunFromOutside(space, run.id, orphanEnd(repair))
     return readRun(space, run.id, repair.onDamage) ?? now
   } finally {
     lock.release({ remove: true })
   }
 }
 
-const orphanEnd = (finishedAt: string): RunEnd => ({
+const orphanEnd = ({ now, why }: OrphanRepair): RunEnd => ({
   status: "failed",
   exitCode: 1,
-  finishedAt,
+  finishedAt: now(),
   error: ORPHAN,
-  message: "Its worker is gone and did not say how it ended.",
+  message: `Its worker is gone and did not say how it ended; it cannot be resumed: ${why}.`,
   by: "repair",
 })
 

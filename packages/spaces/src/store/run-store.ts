@@ -92,7 +92,7 @@ export const beginRun = (
   options: {
     readonly longTask?: string | undefined
     readonly prompt: string
-    readonly params: Readonly<Record<string, unknown>>
+    readonly params: (id: RunId) => Readonly<Record<string, unknown>>
     readonly start: (id: RunId, others: readonly Run[]) => RunStart
   },
 ): Promise<OpenRun> =>
@@ -107,7 +107,7 @@ export const beginRun = (
     // A task that the record holds whole needs no file of its own.
     if (options.longTask !== undefined) replaceFile(files.task, options.longTask)
     replaceFile(files.prompt, options.prompt)
-    replaceFile(files.params, `${JSON.stringify(options.params, undefined, 2)}\n`)
+    replaceFile(files.params, `${JSON.stringify(options.params(id), undefined, 2)}\n`)
     const lock = await acquireLock(files.lock, { waitMs: LIMIT.livenessWaitMs })
     if (lock === undefined)
       throw new Failure("LOCK_TIMEOUT", { file: files.lock, seconds: LIMIT.livenessWaitMs / 1000 })

@@ -11,7 +11,12 @@ export interface PretendBehaviour {
   /** Lines printed before the answer, as they are. */
   readonly noise?: readonly string[]
   /** The first `times` calls fail in the words of the harness, later ones answer. */
-  readonly failFirst?: { readonly times: number; readonly failure: PretendFailure }
+  readonly failFirst?: {
+    readonly times: number
+    readonly failure: PretendFailure
+    /** Instead of the usual words. */
+    readonly words?: string
+  }
   /** `before`: prints nothing and stays. `within`: shows its session, then stays. `after`: answers and stays. */
   readonly hang?: "before" | "within" | "after"
   /** These signals do not end it. */

@@ -4,7 +4,10 @@ import type { PretendFailure, PretendName } from "./behaviour.ts"
 export interface Spoken {
   readonly begin: readonly object[]
   readonly answer: (text: string) => readonly object[]
-  readonly fail: (failure: PretendFailure) => { readonly lines: readonly object[]; readonly exitCode: number }
+  readonly fail: (
+    failure: PretendFailure,
+    said?: string,
+  ) => { readonly lines: readonly object[]; readonly exitCode: number }
 }
 
 const REFUSALS: Readonly<Record<PretendFailure, readonly [status: number, words: string]>> = {
@@ -44,8 +47,9 @@ const claude = (session: string): Spoken => {
         },
       }),
     ],
-    fail: (failure) => {
-      const [status, words] = REFUSALS[failure]
+    fail: (failure, said) => {
+      const [status, usual] = REFUSALS[failure]
+      const words = said ?? usual
       const reason = failure === "context_overflow" ? "prompt_too_long" : "api_error"
       const text = `API Error: ${status} ${words}`
       return {
@@ -65,8 +69,9 @@ const codex = (session: string): Spoken => ({
       usage: { input_tokens: 1500, cached_input_tokens: 300, output_tokens: 7, reasoning_output_tokens: 2 },
     },
   ],
-  fail: (failure) => {
-    const [status, words] = REFUSALS[failure]
+  fail: (failure, said) => {
+    const [status, usual] = REFUSALS[failure]
+    const words = said ?? usual
     return {
       lines: [{ type: "turn.failed", error: { message: `unexpected status ${status}: ${words}` } }],
       exitCode: 1,
@@ -87,8 +92,9 @@ const opencode = (session: string): Spoken => {
         tokens: { total: 1507, input: 1200, output: 7, reasoning: 0, cache: { read: 300, write: 0 } },
       }),
     ],
-    fail: (failure) => {
-      const [statusCode, message] = REFUSALS[failure]
+    fail: (failure, said) => {
+      const [statusCode, usual] = REFUSALS[failure]
+      const message = said ?? usual
       const name = failure === "context_overflow" ? "ContextOverflowError" : "APIError"
       return {
         lines: [

@@ -128,7 +128,7 @@ const workHeadless = async (spoken: Spoken): Promise<number> => {
   if (behaviour.flood !== undefined) flood(behaviour.flood)
   if (behaviour.release !== undefined) await appeared(behaviour.release)
   if (failFirst !== undefined && callsBefore() < failFirst.times) {
-    const failed = spoken.fail(failFirst.failure)
+    const failed = spoken.fail(failFirst.failure, failFirst.words)
     say(failed.lines)
     return failed.exitCode
   }

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest"
+
+import { decideNext, type AttemptFacts, type Next } from "./after-attempt.ts"
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const NOW = 1_000_000_000_000
+const POLICY = { maxRetries: 3, backoffMs: 250, patienceMs: 24 * HOUR }
+const FACTS: AttemptFacts = {
+  isStopped: false,
+  hasWords: false,
+  mayBeginAnew: true,
+  tries: 1,
+  failingSinceMs: NOW,
+  nowMs: NOW,
+}
+const END = { tag: "end" } as const
+const wait = (milliseconds: number): Next => ({ tag: "wait", untilMs: NOW + milliseconds })
+const again = (delayMs: number): Next => ({ tag: "again", delayMs })
+
+test.each<[string, Partial<AttemptFacts>, Next]>([
+  ["a success ends the run", {}, END],
+  ["words that wait are told first", { hasWords: true }, { tag: "deliver" }],
+  ["nothing follows a stop", { isStopped: true, failure: "rate_limit", hasWords: true }, END],
+  ["a full context is not tried again", { failure: "context_overflow" }, END],
+  ["a refused key is not tried again", { failure: "authentication" }, END],
+  ["a told reset is waited for", { failure: "rate_limit", resetMs: NOW + 5 * HOUR }, wait(5 * HOUR)],
+  ["also of an overload", { failure: "overload", resetMs: NOW + MINUTE }, wait(MINUTE)],
+  ["also beyond the patience", { failure: "rate_limit", resetMs: NOW + 100 * HOUR }, wait(100 * HOUR)],
+  ["a reset in the past means a second", { failure: "rate_limit", resetMs: NOW - HOUR }, wait(1_000)],
+  [
+    "a reset beyond seven days is a question",
+    { failure: "rate_limit", resetMs: NOW + 169 * HOUR },
+    { tag: "ask", untilMs: NOW + 169 * HOUR },
+  ],
+  ["a limit without a time is tried again", { failure: "rate_limit" }, again(250)],
+  ["each time after twice as long", { failure: "rate_limit", tries: 3 }, again(1_000)],
+  ["then waited for a minute", { failure: "rate_limit", tries: 4 }, wait(MINUTE)],
+  ["then two", { failure: "overload", tries: 5 }, wait(2 * MINUTE)],
+  ["at most half an hour", { failure: "rate_limit", tries: 40 }, wait(30 * MINUTE)],
+  ["and not beyond the patience", { failure: "rate_limit", tries: 40, failingSinceMs: NOW - 24 * HOUR }, END],
+  ["a broken connection is tried again for hours", { failure: "connection", tries: 200 }, again(MINUTE)],
+  ["within the patience", { failure: "server_error", tries: 200, failingSinceMs: NOW - 24 * HOUR }, END],
+  ["a crash is tried again", { failure: "crashed" }, again(250)],
+  ["three times", { failure: "crashed", tries: 4 }, END],
+  ["a run that stalls is asked once", { failure: "stalled" }, again(0)],
+  ["and ends when it stalls again", { failure: "stalled", tries: 2 }, END],
+  ["a session that is gone is begun anew", { failure: "session_not_found" }, { tag: "anew" }],
+  ["unless it was somebody else's", { failure: "session_not_found", mayBeginAnew: false }, END],
+  ["a provider that says a second for ever is left", { failure: "rate_limit", resetMs: NOW, tries: 51 }, END],
+])("%s", (_name, facts, next) => {
+  expect(decideNext({ ...FACTS, ...facts }, POLICY)).toEqual(next)
+})
+
+test("without patience a run tries as often as it is told, and ends", () => {
+  const policy = { ...POLICY, patienceMs: 0 }
+  for (const failure of ["rate_limit", "connection"] as const) {
+    expect(decideNext({ ...FACTS, failure, tries: 3 }, policy)).toEqual(again(1_000))
+    expect(decideNext({ ...FACTS, failure, tries: 4 }, policy)).toEqual(END)
+  }
+})

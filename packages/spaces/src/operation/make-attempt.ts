@@ -1,0 +1,161 @@
+/** One attempt of a run: planned, started, watched, and written down as it becomes known. */
+import type { RunId } from "@meridian/protocol"
+
+import { sessionUsageIn, type RunUpdate } from "../domain/run.ts"
+import { failureOf } from "../harness/classify.ts"
+import type { SessionChoice, Usage, Verdict } from "../port/harness.ts"
+import { updateChat, type OpenChat } from "../store/chat-store.ts"
+import { attemptLogs, type SpacePlace } from "../store/place.ts"
+import { readRuns, updateRun } from "../store/run-store.ts"
+import { runEnvironment } from "./child-environment.ts"
+import { runHarness } from "./harness-process.ts"
+import { launchEnvironment } from "./launcher.ts"
+import { lookingGit } from "./looking-git.ts"
+import type { RunContext } from "./run-context.ts"
+import type { RunPlan } from "./run-plan.ts"
+import { watchAttempt } from "./watch-attempt.ts"
+
+export interface AttemptLaunch {
+  readonly session: SessionChoice
+  readonly prompt: string
+}
+
+export const makeAttempt = async (
+  context: RunContext,
+  { chat, session, prompt }: AttemptLaunch & { readonly chat: OpenChat },
+): Promise<Verdict> => {
+  const { plan, world, state, space, harness, run, files } = context
+  const env = launchEnvironment(world)
+  const continuity = await world.continuity?.({ harness: harness.id, cwd: plan.cwd, env })
+  const launch = harness.launch({
+    ...plan.launch,
+    ...(continuity === undefined ? {} : { continuity }),
+    mode: "headless",
+    cwd: plan.cwd,
+    environment: env,
+    session,
+    prompt,
+    scratch: files.scratch,
+  })
+  const number = (context.read().attempts.at(-1)?.number ?? 0) + 1
+  const log = openAttemptLog({ space, run: run.id, chat, known: context.read().harnessSessionId })
+  const before = await usageBefore(context, session)
+  using watch = watchAttempt(context)
+  const verdict = await runHarness({
+    plan: launch,
+    harness: harness.name,
+    environment: runEnvironment({
+      env,
+      git: await lookingGit(plan.launch.permission, { cwd: launch.cwd, env }),
+      place: state.place,
+      space,
+      chat: chat.chatId,
+      plan: launch,
+      tier: plan.launch.permission,
+      run: run.id,
+      depth: plan.depth,
+      report: files.report,
+    }),
+    locks: [run.lock.descriptor, chat.lock.descriptor],
+    parser: harness.parser({
+      continued: session.kind !== "new",
+      ...(before === undefined ? {} : { usageBefore: before }),
+    }),
+    files: { ...attemptLogs(files, number), events: files.events },
+    clock: world.clock,
+    killGraceMs: plan.policy.killGraceMs,
+    stop: watch.stop,
+    onStarted: (process) => {
+      watch.started(process)
+      log.record({
+        status: "running",
+        harnessProcess: process,
+        harnessSessionId: launch.harnessSessionId,
+        attemptBegan: {
+          number,
+          harness: harness.id,
+          model: plan.model === "" ? undefined : plan.model,
+          harnessSessionId: launch.harnessSessionId,
+          began: state.now(),
+        },
+      })
+    },
+    onEvent: (event) => {
+      watch.saw(event)
+      if (event.type === "session") log.record({ harnessSessionId: event.harnessSessionId })
+      if (event.type === "text" || event.type === "tool.started")
+        world.progress(`Run ${run.id}: ${event.type}`)
+    },
+  }).finally(() => log.written())
+  const judged = judge(verdict, watch.stoppedBy(), plan)
+  log.record({
+    harnessSessionId: judged.harnessSessionId,
+    attemptEnded: {
+      number,
+      ended: state.now(),
+      why: judged.failure?.class ?? (watch.stoppedBy() === "paused" ? "paused" : judged.status),
+      message: judged.failure?.message,
+      madeProgress: watch.madeProgress(),
+      ...judged.usage,
+    },
+  })
+  await log.written()
+  return judged
+}
+
+/** What we stopped ourselves did not fail, unless it had stopped by itself. */
+const judge = (verdict: Verdict, stoppedBy: "paused" | "stalled" | undefined, plan: RunPlan): Verdict =>
+  stoppedBy !== "stalled" || verdict.status === "succeeded"
+    ? verdict
+    : {
+        ...verdict,
+        status: "failed",
+        failure: failureOf("stalled", `No sign of life for ${plan.policy.stallMs / 60_000} minutes.`),
+      }
+
+/** In the order things became known, one after the other, while the harness works on. */
+const openAttemptLog = ({
+  space,
+  run,
+  chat,
+  known: first,
+}: {
+  readonly space: SpacePlace
+  readonly run: RunId
+  readonly chat: OpenChat
+  readonly known: string | undefined
+}): { readonly record: (update: RunUpdate) => void; readonly written: () => Promise<void> } => {
+  let known = first
+  let writes: Promise<void> = Promise.resolve()
+  return {
+    record: (update) => {
+      const id = update.harnessSessionId === known ? undefined : update.harnessSessionId
+      if (id === undefined && update.attemptBegan === undefined && update.attemptEnded === undefined) return
+      known = id ?? known
+      writes = writes.then(async () => {
+        await updateRun(space, run, { ...update, harnessSessionId: id })
+        if (id !== undefined) await updateChat(space, chat.chatId, id)
+      })
+      // Looked at when the attempt has ended; until then a failed write must not be an unhandled one.
+      writes.catch(() => undefined)
+    },
+    written: () => writes,
+  }
+}
+
+/** What the session had used up already: as the harness tells it, else as its last run with us left it. */
+const usageBefore = async (
+  { world, state, space, harness }: RunContext,
+  session: SessionChoice,
+): Promise<Usage | undefined> => {
+  if (session.kind === "new") return undefined
+  const told = await harness.usageBefore({ id: session.id, environment: world.env })
+  const recorded =
+    told === undefined ? sessionUsageIn(readRuns(space, state.onDamage), session.id) : undefined
+  if (recorded === undefined) return told
+  return {
+    inputTokens: recorded.inputTokens ?? 0,
+    cachedInputTokens: recorded.cachedInputTokens ?? 0,
+    outputTokens: recorded.outputTokens ?? 0,
+  }
+}

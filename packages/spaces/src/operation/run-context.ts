@@ -1,0 +1,25 @@
+/** What the worker of one run holds while it carries it out. */
+import type { Resumption } from "../domain/resume-note.ts"
+import type { Run } from "../domain/run.ts"
+import type { Harness } from "../port/harness.ts"
+import type { RunPlace, SpacePlace } from "../store/place.ts"
+import type { OpenRun } from "../store/run-store.ts"
+import type { RunPlan } from "./run-plan.ts"
+import type { State } from "./state.ts"
+import type { Stopper } from "./stop-source.ts"
+import type { World } from "./world.ts"
+
+export interface RunContext {
+  readonly plan: RunPlan
+  readonly world: World
+  readonly state: State
+  readonly space: SpacePlace
+  readonly harness: Harness
+  readonly run: OpenRun
+  readonly files: RunPlace
+  readonly stopper: Stopper
+  /** Why a worker carries on with what another began. Undefined at the beginning of a run. */
+  readonly resumption: Resumption | undefined
+  /** The run as its log tells it now. */
+  readonly read: () => Run
+}

@@ -1,0 +1,25 @@
+/** Waits for a time of the clock on the wall, or until a person wants the run to go on or to pause. */
+import { LIMIT } from "../domain/limit.ts"
+import { logWatch } from "../store/run-store.ts"
+import type { RunContext } from "./run-context.ts"
+
+/** A machine that sleeps stops timers; the time is looked at again at least this often. */
+const LOOK_MS = 1_000
+
+export const untilAsked = async (
+  { world, stopper, space, run, read }: RunContext,
+  untilMs: number,
+): Promise<"time" | "pause" | "resume" | "stop"> => {
+  const isNews = logWatch(space)
+  for (;;) {
+    if (stopper.signal.aborted) return "stop"
+    const left = untilMs - world.clock.now()
+    if (left <= 0) return "time"
+    if (isNews()) {
+      const { asked } = read()
+      if (asked !== undefined) return asked
+    }
+    world.progress(`Run ${run.id} waits.`)
+    await world.clock.sleep(Math.max(LIMIT.pollMs, Math.min(left, LOOK_MS)), stopper.signal)
+  }
+}
