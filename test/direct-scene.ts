@@ -91,7 +91,7 @@ const whenOver = (clean: () => Promise<void>): void => {
   }
 }
 
-const startPlan = async (harness: Harness, request: LaunchRequest): Promise<RawRun> => {
+export const startPlan = async (harness: Harness, request: LaunchRequest): Promise<RawRun> => {
   const plan = harness.launch(request)
   for (const file of plan.files) {
     mkdirSync(dirname(file.path), { recursive: true })

@@ -26,6 +26,18 @@ export const DOORS_BEHAVIOURS = {
     seed: "issue 12",
     says: "serve --print-config prints MCP configuration with full paths that works as pasted",
   },
+  "acp.harness": {
+    seed: "issue 12",
+    says: "an agent of the user's configuration is a harness: a run, its continuation, a conversation, its cost",
+  },
+  "acp.harness-rights": {
+    seed: "issue 12",
+    says: "questions of such an agent are answered by the tier of the launch, and what it does not name is refused",
+  },
+  "acp.harness-user": {
+    seed: "issue 12",
+    says: "the command of such an agent comes from the user's configuration and from nowhere else",
+  },
   "acp.turn": {
     seed: "issue 12",
     says: "an editor sees text, thoughts, tool calls with diffs and locations, the plan and usage of a turn in their order, and answers its questions",

@@ -1,6 +1,7 @@
 /** Every command, in the order help shows them: the operations of spaces and what only a binary can do. */
 import { OPERATIONS, register, type Registration } from "@meridian/spaces"
 
+import { ACP_AGENT } from "./command/acp-agent.meta.ts"
 import { ACP } from "./command/acp.meta.ts"
 import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETE } from "./command/complete.meta.ts"
@@ -40,6 +41,7 @@ export const COMMANDS: readonly Registration[] = [
   register(CLUSTER, async () => (await import("./command/database.ts")).cluster),
   register(SERVE, async () => (await import("./command/serve.ts")).serve),
   register(ACP, async () => (await import("./command/acp.ts")).acp),
+  register(ACP_AGENT, async () => (await import("./command/acp-agent.ts")).acpAgent),
   register(DIRECT, async () => (await import("./command/direct.ts")).direct),
   register(COMPLETE, async () => (await import("./command/complete.ts")).complete),
   register(COMPLETION, async () => (await import("./command/completion.ts")).completion),

@@ -1,5 +1,12 @@
 /** Help as text, from metas alone. What an agent is shown is a filter over the same table. Pure. */
-import { flagName, wireName, type Field, type OperationMeta, type Registration } from "@meridian/spaces"
+import {
+  flagName,
+  offers,
+  wireName,
+  type Field,
+  type OperationMeta,
+  type Registration,
+} from "@meridian/spaces"
 
 import { GLOBAL_FLAGS } from "./global-flags.ts"
 import { VERSION } from "./version.ts"
@@ -91,7 +98,7 @@ export const placeholder = (key: string, field: Field): string =>
 
 export const explain = (field: Field): string => {
   const notes = [
-    ...(field.choices === undefined ? [] : [`one of ${field.choices.join(", ")}`]),
+    ...(field.choices === undefined ? [] : [`one of ${offers(field).join(", ")}`]),
     ...(field.stdin === true ? ["'-' reads stdin"] : []),
     ...(field.type === "strings" && field.positional === undefined ? ["repeatable"] : []),
     ...(field.default === undefined || field.default === false ? [] : [`default ${field.default}`]),

@@ -398,11 +398,24 @@ export const SPACES_FAILURES = {
     cause: (f) => `${f["harness"]} could not be started: ${f["reason"]}.`,
     next: (f) => `check '${f["command"]}' and its permissions.`,
   },
+  ACP_AGENT_UNKNOWN: {
+    exit: 2,
+    http: 400,
+    cause: (f) =>
+      `No agent 'acp:${f["name"]}' is configured.${f["known"] === "" ? "" : ` There are: ${f["known"]}.`}`,
+    next: (f) => `add [harness.acp.${f["name"]}] with command = ["PROGRAM", "ARG"] to ${f["file"]}.`,
+  },
+  ACP_AGENT_FAILED: {
+    exit: 1,
+    http: 502,
+    cause: (f) => `The agent 'acp:${f["name"]}' ${f["why"]}.`,
+    next: () => "run its command by hand to see what it says; 'meridian doctor' checks the rest.",
+  },
   HARNESS_UNKNOWN: {
     exit: 2,
     http: 400,
     cause: (f) => `There is no harness '${f["harness"]}'.`,
-    next: () => "use claude, codex, opencode or direct.",
+    next: () => "use claude, codex, opencode, direct or acp:NAME.",
   },
   DIRECTORY_NOT_FOUND: {
     exit: 2,

@@ -35,6 +35,9 @@ export interface ConfigFile {
   readonly lines: ReadonlyMap<string, number>
 }
 
+/** Where agents of the Agent Client Protocol stand: `acp-agents.ts` reads them. */
+export const ACP_KEY = "harness.acp"
+
 /** Sections whose keys are names of the reader's own: `provider-table.ts` reads them. */
 export const TABLE_SECTIONS: ReadonlySet<string> = new Set(["providers", "models"])
 
@@ -71,6 +74,8 @@ export const layerConfig = (
   for (const file of files)
     for (const [key, value] of leavesOf(file.tree)) {
       const line = lineOf(file.lines, key)
+      // Read by `acp-agents.ts`; a project's file names no programs.
+      if (key === ACP_KEY && file.source !== "file") continue
       if (!isOptionKey(key)) {
         unknown.push({ path: file.path, line, key, suggestion: nearest(key, OPTION_KEYS) })
         continue

@@ -22,6 +22,11 @@ export const configTemplate = (): string => {
 
 /** What is named by the reader cannot be listed with a default: an example stands for it. */
 const TABLES = [
+  "# An agent that speaks the Agent Client Protocol, for --harness acp:mine. It counts in your own configuration only",
+  "# (~/.config/meridian/config.toml), not in a project's.",
+  "# [harness.acp.mine]",
+  '# command = ["program", "--acp"]',
+  "#",
   "# Providers and models of the engine. The usual variables need no table (ANTHROPIC_API_KEY, OPENAI_API_KEY,",
   "# GEMINI_API_KEY, OPENROUTER_API_KEY, OLLAMA_HOST); 'meridian models list' shows what is usable and what is missing.",
   "# Kinds: anthropic, openai, google, openai-compatible. A key is named by its variable, never written here.",

@@ -42,7 +42,7 @@ export const direct = (program: readonly [command: string, ...args: readonly str
   },
   checkParams: (params) => void readDirectParams(params),
   launch: (request) => launch(program, request),
-  parser: () => parser(),
+  parser: () => directParser(),
   // The id is always chosen before the launch.
   findSession: () => Promise.resolve(undefined),
   // Every turn reports its own tokens.
@@ -126,7 +126,8 @@ const failureIn = ({
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 })
 
-const parser = (): StreamParser => {
+/** For whatever tells the lines of `direct-lines.ts`. */
+export const directParser = (): StreamParser => {
   let lastText: string | undefined
   let failure: HarnessFailure | undefined
   let usage: Usage | undefined

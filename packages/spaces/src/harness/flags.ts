@@ -3,7 +3,7 @@
  * Spelling says how many values follow: `--flag` none, `--flag=` one, `--flag=?` perhaps one, `--flag=*` several. Other
  * names of the same flag stand before it: `-m|--model=`.
  */
-import type { HarnessId } from "../port/harness.ts"
+import { isAcp, type BuiltInHarness, type HarnessId } from "../port/harness.ts"
 
 export interface Flag {
   /** The longest name: two spellings of one flag compare equal by it. */
@@ -13,7 +13,7 @@ export interface Flag {
 
 /** What a flag is to a harness, or undefined when the harness does not know it. */
 export const flagOf = (harness: HarnessId, name: string): Flag | undefined =>
-  SPELLINGS[harness].map(readSpelling).find(({ names }) => names.includes(name))?.flag
+  (isAcp(harness) ? [] : SPELLINGS[harness]).map(readSpelling).find(({ names }) => names.includes(name))?.flag
 
 /** The harnesses that know a flag. */
 export const harnessesWith = (name: string): readonly HarnessId[] =>
@@ -29,7 +29,7 @@ export const knownFlags = (): readonly { readonly flag: string; readonly values:
   return [...known].map(([flag, values]) => ({ flag, values }))
 }
 
-const IDS: readonly HarnessId[] = ["claude", "codex", "opencode", "direct"]
+const IDS: readonly BuiltInHarness[] = ["claude", "codex", "opencode", "direct"]
 
 const readSpelling = (spelling: string): { readonly names: readonly string[]; readonly flag: Flag } => {
   const [names = "", values] = spelling.split("=")
@@ -46,7 +46,7 @@ const VALUES: Readonly<Record<string, Flag["values"]>> = {
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
-const SPELLINGS: Readonly<Record<HarnessId, readonly string[]>> = {
+const SPELLINGS: Readonly<Record<BuiltInHarness, readonly string[]>> = {
   claude: words(`
     --add-dir=* --agent= --agents= --allow-dangerously-skip-permissions --allowed-tools|--allowedTools=*
     --append-system-prompt= --append-system-prompt-file= --autocompact= --ax-screen-reader --bg|--background --bare

@@ -2,7 +2,7 @@
  * The harnesses Meridian knows: one line each. Name and binary are here so that a command that only prints them need not
  * load an adapter. `direct` is added by the command, which alone knows the engine.
  */
-import type { Harness, HarnessId } from "../port/harness.ts"
+import type { AcpHarness, Harness, HarnessId } from "../port/harness.ts"
 
 export interface HarnessEntry {
   readonly id: HarnessId
@@ -28,6 +28,17 @@ export const directEntry = (program: readonly [string, ...(readonly string[])]):
   name: "Direct",
   binary: program[0],
   load: async () => (await import("./direct.ts")).direct(program),
+})
+
+/** Any agent that speaks the Agent Client Protocol: `program` starts this command again, which talks to the agent. */
+export const acpEntry = (
+  id: AcpHarness,
+  program: readonly [string, ...(readonly string[])],
+): HarnessEntry => ({
+  id,
+  name: id,
+  binary: program[0],
+  load: async () => (await import("./acp.ts")).acp(id, program),
 })
 
 export const findHarness = (

@@ -2,7 +2,7 @@
  * Flags of harnesses that widen what an agent may do. A person gives them for one launch: recorded with the chat, they are
  * not repeated by a continuation, which has the rights that are given now. Pure.
  */
-import type { HarnessId } from "../port/harness.ts"
+import { isAcp, type BuiltInHarness, type HarnessId } from "../port/harness.ts"
 import { groupParams, type ParamGroup } from "./params.ts"
 
 export interface Narrowed {
@@ -24,7 +24,7 @@ export const withoutRights = (harness: HarnessId, recorded: readonly string[]): 
 }
 
 /** By the longest name of each, as `flags.ts` gives it. */
-const WIDENING: Readonly<Record<HarnessId, ReadonlySet<string>>> = {
+const WIDENING: Readonly<Record<BuiltInHarness, ReadonlySet<string>>> = {
   claude: new Set([
     "--add-dir",
     "--allow-dangerously-skip-permissions",
@@ -61,6 +61,8 @@ const CODEX_SETTING =
 
 const widens = (harness: HarnessId, { flag, words }: ParamGroup): boolean => {
   if (flag === undefined) return false
+  // Nobody knows what a flag means to an agent of somebody's own.
+  if (isAcp(harness)) return true
   if (harness !== "codex" || flag !== "--config") return WIDENING[harness].has(flag)
   const [first = "", second = ""] = words
   return CODEX_SETTING.test(

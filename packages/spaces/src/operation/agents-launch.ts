@@ -17,7 +17,7 @@ import { routeModel, type Route } from "../domain/model-route.ts"
 import { decideRights } from "../domain/rights.ts"
 import type { Skill } from "../domain/skill-file.ts"
 import type { PermissionTier } from "../domain/tier.ts"
-import type { HarnessId } from "../port/harness.ts"
+import { HARNESS_IDS, isAcp, type HarnessId } from "../port/harness.ts"
 import { loadCatalogue } from "../store/catalogue.ts"
 import type { StatePlace } from "../store/place.ts"
 import { readAgentFile, readSkillFile, type ProfilePath } from "../store/profile-file.ts"
@@ -332,7 +332,7 @@ export const unknownModel = (route: Extract<Route, { readonly tag: "unknown" }>)
   })
 
 const harnessOf = (text: string): HarnessId | undefined =>
-  (["claude", "codex", "opencode", "direct"] as const).find((id) => id === text)
+  isAcp(text) ? text : HARNESS_IDS.find((id) => id === text)
 
 const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 

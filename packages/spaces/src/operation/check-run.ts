@@ -9,7 +9,7 @@ import { asChatId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
 import { declaredTask } from "../domain/task.ts"
-import type { Harness, LaunchPlan } from "../port/harness.ts"
+import { isAcp, type Harness, type LaunchPlan } from "../port/harness.ts"
 import { requireLaunchable } from "./find-binary.ts"
 import { depthHere, parentRun } from "./parent.ts"
 import type { Prepared } from "./prepare.ts"
@@ -143,4 +143,4 @@ export const chatHere = (space: SpaceId, world: Pick<World, "env">): ChatId | un
     : undefined
 
 export const binaryOf = (config: Config, { entry }: Pick<Prepared, "entry">): string | undefined =>
-  entry.id === "direct" ? undefined : config[`harness.${entry.id}`]
+  entry.id === "direct" || isAcp(entry.id) ? undefined : config[`harness.${entry.id}`]

@@ -8,7 +8,7 @@ import { abandonedBy, liveChats, readChats } from "../store/chat-store.ts"
 import { spacePlace } from "../store/place.ts"
 import { findSpace, listSpaces } from "../store/space-store.ts"
 import { lastActiveSpace } from "./active-space.ts"
-import { harnessesOf, type State } from "./state.ts"
+import { harnessEntry, type State } from "./state.ts"
 import type { World } from "./world.ts"
 
 export interface Continuation {
@@ -163,7 +163,7 @@ const nativeId = async (
   records: readonly ChatRecord[],
   world: World,
 ): Promise<string> => {
-  const entry = harnessesOf(world).find((candidate) => candidate.id === record.harness)
+  const entry = harnessEntry(world, record.harness)
   const unknown = (): Failure =>
     new Failure("CHAT_WITHOUT_SESSION", { chat: record.chatId, harness: entry?.name ?? record.harness })
   // No harness has such ids: it would be taken for a flag.

@@ -2,7 +2,7 @@
 import { Failure, nearest } from "@meridian/protocol"
 
 import { parseSeconds } from "../domain/duration.ts"
-import { flagName, wireName, type Field, type Fields, type InputOf } from "./field.ts"
+import { flagName, offers, wireName, type Field, type Fields, type InputOf } from "./field.ts"
 import type { OperationMeta, Passthrough } from "./operation.ts"
 
 export interface RawInput {
@@ -58,8 +58,7 @@ const decodeValue = (field: Field, value: unknown): Decoded => {
   switch (field.type) {
     case "string":
       if (typeof value !== "string") return wrong("text")
-      if (field.choices !== undefined && !field.choices.includes(value))
-        return wrong(`one of ${field.choices.join(", ")}`)
+      if (!isOffered(field, value)) return wrong(`one of ${offers(field).join(", ")}`)
       return right(value)
     case "strings":
       return decodeStrings(field, value)
@@ -84,6 +83,11 @@ const decodeValue = (field: Field, value: unknown): Decoded => {
     }
   }
 }
+
+const isOffered = ({ choices, openChoice }: Field, value: string): boolean =>
+  choices === undefined ||
+  choices.includes(value) ||
+  (openChoice !== undefined && value.startsWith(openChoice) && value.length > openChoice.length)
 
 const decodeStrings = (field: Field, value: unknown): Decoded => {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]

@@ -3,6 +3,7 @@ import { Failure } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
 import { loadCatalogue } from "../store/catalogue.ts"
+import type { LoadedConfig } from "../store/config-file.ts"
 import { openPlace } from "../store/place.ts"
 import { readConfig } from "./config.ts"
 import type { World } from "./world.ts"
@@ -10,6 +11,7 @@ import type { World } from "./world.ts"
 export interface Configuration {
   /** Undefined when it cannot be read. */
   readonly config: Config | undefined
+  readonly acpAgents: LoadedConfig["acpAgents"] | undefined
   readonly problems: readonly string[]
 }
 
@@ -25,7 +27,7 @@ export const checkConfiguration = async (world: World): Promise<Configuration> =
   }
   const loaded = await tried(readConfig(world))
   await tried(loadCatalogue(openPlace(world.env, world.cwd).root, world.env))
-  return { config: loaded?.config, problems }
+  return { config: loaded?.config, acpAgents: loaded?.acpAgents, problems }
 }
 
 /** What a person can mend is part of the report. Throws a bug on. */

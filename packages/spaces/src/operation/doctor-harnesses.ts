@@ -5,7 +5,8 @@ import { type TypeOf } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
 import { ECHO_MODEL } from "../domain/provider-preset.ts"
-import type { HarnessId } from "../port/harness.ts"
+import { ACP_PREFIX, isAcp, type HarnessId } from "../port/harness.ts"
+import type { LoadedConfig } from "../store/config-file.ts"
 import { installedVersion } from "../store/installed-version.ts"
 import { openPlace } from "../store/place.ts"
 import { reasonOf } from "./doctor-configuration.ts"
@@ -21,14 +22,17 @@ export type HarnessReport = TypeOf<typeof DOCTOR.output>["harnesses"][number]
 export const checkHarnesses = async (
   world: World,
   config: Config | undefined,
+  acpAgents: LoadedConfig["acpAgents"] = new Map(),
 ): Promise<readonly HarnessReport[]> => {
   const reports: HarnessReport[] = []
-  for (const entry of harnessesOf(world))
+  for (const { id, binary } of harnessesOf(world))
     reports.push(
-      entry.id === "direct"
+      id === "direct"
         ? await checkDirect(world)
-        : checkProgram(entry.id, config?.[`harness.${entry.id}`] ?? entry.binary, world),
+        : checkProgram(id, isAcp(id) ? binary : (config?.[`harness.${id}`] ?? binary), world),
     )
+  for (const [name, [program]] of acpAgents)
+    reports.push(checkProgram(`${ACP_PREFIX}${name}`, program, world))
   return reports
 }
 

@@ -1,6 +1,5 @@
 import { BOOLEAN, INTEGER, STRING, described, listOf, objectOf, oneOf } from "@meridian/protocol"
 
-import { HARNESS_IDS } from "../port/harness.ts"
 import { HOST_CHECK } from "./host-check.ts"
 import { defineMeta } from "./operation.ts"
 
@@ -31,7 +30,7 @@ export const DOCTOR = defineMeta({
     findings: listOf(objectOf({ id: oneOf(...FINDINGS), space_id: STRING, what: STRING, repaired: BOOLEAN })),
     harnesses: listOf(
       objectOf(
-        { harness: oneOf(...HARNESS_IDS), found: BOOLEAN },
+        { harness: STRING, found: BOOLEAN },
         {
           path: STRING,
           version: described(STRING, "Where the way it is installed says it; nothing is started."),

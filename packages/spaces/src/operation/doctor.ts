@@ -38,13 +38,13 @@ export const doctor = implement(DOCTOR, {
       checkups.push(
         one.tag === "damaged" ? unreadable(one.id, one.reason) : await tryToCheck(one.space, state),
       )
-    const { config, problems } = await checkConfiguration(world)
+    const { config, acpAgents, problems } = await checkConfiguration(world)
     const findings = [
       ...problems.map(unreadableConfiguration),
       ...checkups.flatMap((checkup) => checkup.findings),
     ]
     const left = findings.filter((finding) => !finding.repaired)
-    const harnesses = await checkHarnesses(world, config)
+    const harnesses = await checkHarnesses(world, config, acpAgents)
     return {
       ok: left.length === 0,
       repo_root: state.place.project,

@@ -38,7 +38,7 @@ import { taskOf } from "./run-look.ts"
 import { addUsage, stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan, WorkerOrder } from "./run-plan.ts"
 import { openSeal } from "./seal.ts"
-import { harnessesOf, isoTime, ownMark, type State } from "./state.ts"
+import { harnessEntry, isoTime, ownMark, type State } from "./state.ts"
 import { openStopper } from "./stop-source.ts"
 import { readStoredPlan, storePlan } from "./stored-plan.ts"
 import type { World } from "./world.ts"
@@ -266,7 +266,7 @@ const queue = async ({ plan, world, state, space, run, stopper }: RunContext): P
 }
 
 const loadHarness = async (plan: RunPlan, world: World): Promise<Harness> => {
-  const entry = harnessesOf(world).find((candidate) => candidate.id === plan.harness)
+  const entry = harnessEntry(world, plan.harness)
   if (entry === undefined) throw new Failure("HARNESS_UNKNOWN", { harness: plan.harness })
   return await entry.load()
 }

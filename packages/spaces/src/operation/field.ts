@@ -19,6 +19,8 @@ export interface Field {
   readonly toolRequired?: true
   readonly default?: string | number | boolean
   readonly choices?: readonly string[]
+  /** Beside the choices: anything that begins so, shown as `acp:NAME`. */
+  readonly openChoice?: `${string}:`
   /** Over MCP, when a tool may be given fewer. */
   readonly toolChoices?: readonly string[]
   /** A comma inside one value separates values (`-s plan,review`). */
@@ -54,9 +56,15 @@ type ValueOf<F extends Field> = F["type"] extends "boolean"
     ? readonly string[]
     : F["type"] extends "string"
       ? F extends { readonly choices: readonly (infer Choice)[] }
-        ? Choice
+        ?
+            | Choice
+            | (F extends { readonly openChoice: infer Prefix extends string } ? `${Prefix}${string}` : never)
         : string
       : number
+
+/** The choices as they are shown. */
+export const offers = ({ choices = [], openChoice }: Field): readonly string[] =>
+  openChoice === undefined ? choices : [...choices, `${openChoice}NAME`]
 
 /** `runId` -> `run_id`: JSON of the command and of MCP. */
 export const wireName = (key: string): string =>

@@ -26,7 +26,9 @@ const propertyOf = (field: Field): JsonObject => ({
 
 const typeOf = (field: Field): JsonObject => {
   const offered = field.toolChoices ?? field.choices
-  const choices = offered === undefined ? {} : { enum: offered }
+  const listed = offered === undefined ? {} : { enum: offered }
+  const { openChoice } = field
+  const choices = openChoice === undefined ? listed : { anyOf: [listed, { pattern: `^${openChoice}.` }] }
   switch (field.type) {
     case "string":
       return { type: "string", ...choices }

@@ -7,12 +7,13 @@ import { Failure } from "@meridian/protocol"
 import { ECHO_MODEL } from "../domain/provider-preset.ts"
 import type { PermissionTier } from "../domain/tier.ts"
 import type { HarnessEntry } from "../harness/registry.ts"
-import type { Harness, HarnessId, NativeAgent } from "../port/harness.ts"
+import { isAcp, type Harness, type HarnessId, type NativeAgent } from "../port/harness.ts"
 import type { LoadedConfig } from "../store/config-file.ts"
 import { openPlace } from "../store/place.ts"
+import { acpCommand } from "./acp-agent.ts"
 import { resolveLaunch, type RecordedLaunch, type ResolvedLaunch } from "./agents-launch.ts"
 import { composeLaunch } from "./agents-prompt.ts"
-import { harnessesOf } from "./state.ts"
+import { harnessEntry } from "./state.ts"
 import type { World } from "./world.ts"
 
 export interface PrepareRequest {
@@ -59,7 +60,7 @@ export interface Prepared {
 
 export const prepare = async (
   request: PrepareRequest,
-  { config, ceilings }: Pick<LoadedConfig, "config" | "ceilings">,
+  { config, ceilings, acpAgents }: Pick<LoadedConfig, "config" | "ceilings" | "acpAgents">,
   world: World,
 ): Promise<Prepared> => {
   const place = openPlace(world.env, world.cwd)
@@ -69,8 +70,9 @@ export const prepare = async (
     { place, config, ceilings, world },
   )
   const { model, harnessModel } = leavesModelToEngine(request, launch) ? await engineModel(world) : launch
-  const entry = harnessesOf(world).find((candidate) => candidate.id === launch.harness)
+  const entry = harnessEntry(world, launch.harness)
   if (entry === undefined) throw new Failure("HARNESS_UNKNOWN", { harness: launch.harness })
+  if (isAcp(launch.harness)) acpCommand(launch.harness, { acpAgents }, world)
   const harness = await entry.load()
   const composed = composeLaunch(
     {

@@ -19,7 +19,7 @@ import { parentTier } from "./parent.ts"
 import { prepare } from "./prepare.ts"
 import { exitCodeOf, spawnNotes, spawnText } from "./run-spawn.ts"
 import { RUN_CONTINUE } from "./run.meta.ts"
-import { harnessesOf, type State } from "./state.ts"
+import { harnessEntry, type State } from "./state.ts"
 import type { World } from "./world.ts"
 
 export const runContinue = implement(RUN_CONTINUE, {
@@ -38,7 +38,7 @@ export const runContinue = implement(RUN_CONTINUE, {
     const chats = readChats(space, state.onDamage)
     const record = recordOf(chats, source)
     const session = source.harnessSessionId ?? record?.harnessSessionId ?? ""
-    const nameOf = (id: string): string => harnessesOf(world).find((entry) => entry.id === id)?.name ?? id
+    const nameOf = (id: string): string => harnessEntry(world, id)?.name ?? id
     // No harness has ids that begin with a dash: it would be taken for a flag.
     if (session === "" || session.startsWith("-"))
       throw new Failure("RUN_WITHOUT_SESSION", { run: source.id, harness: nameOf(source.harness) })

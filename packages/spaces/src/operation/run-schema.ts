@@ -3,7 +3,7 @@ import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, objectOf, oneOf, type TypeOf 
 
 import { RUN_STATUSES, WAITING_FOR } from "../domain/run-status.ts"
 import { FILE_TIERS, PERMISSION_TIERS } from "../domain/tier.ts"
-import { HARNESS_IDS } from "../port/harness.ts"
+import { ACP_PREFIX, HARNESS_IDS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
 
 /** One launch of a harness. `why`: how it ended, in a word. */
@@ -90,8 +90,10 @@ export type SpawnDocument = TypeOf<typeof SPAWN_DOCUMENT>
 
 export const HARNESS_FIELD = {
   type: "string",
-  description: "Harness to use, whatever the model's name says; direct is Meridian's own engine.",
+  description:
+    "Harness to use, whatever the model's name says; direct is Meridian's own engine, acp:NAME an agent of your configuration.",
   choices: HARNESS_IDS,
+  openChoice: ACP_PREFIX,
   value: "HARNESS",
 } as const satisfies Field
 

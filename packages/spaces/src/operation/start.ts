@@ -33,7 +33,7 @@ import { sparse } from "./run-document.ts"
 import { openSeal } from "./seal.ts"
 import { shellLine } from "./shell-words.ts"
 import { START } from "./start.meta.ts"
-import { harnessesOf, ownMark, type State } from "./state.ts"
+import { harnessEntry, ownMark, type State } from "./state.ts"
 import { sweepSpace } from "./sweep.ts"
 import { enterFolder } from "./trust-question.ts"
 import type { World } from "./world.ts"
@@ -235,7 +235,7 @@ const prepareChat = async (
   if (record !== undefined && prepared.entry.id !== record.harness)
     throw new Failure("HARNESS_MISMATCH", {
       chat: record.chatId,
-      started: harnessesOf(world).find((entry) => entry.id === record.harness)?.name ?? record.harness,
+      started: harnessEntry(world, record.harness)?.name ?? record.harness,
       asked: prepared.entry.name,
     })
   return prepared

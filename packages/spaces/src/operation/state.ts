@@ -1,6 +1,7 @@
 /** What every operation on spaces, chats and runs works with: where the state is, the time, and who we are. */
 import type { ProcessMark } from "../domain/process-mark.ts"
-import { HARNESSES, type HarnessEntry } from "../harness/registry.ts"
+import { acpEntry, HARNESSES, type HarnessEntry } from "../harness/registry.ts"
+import { isAcp } from "../port/harness.ts"
 import type { OnDamage } from "../store/journal.ts"
 import type { StatePlace } from "../store/place.ts"
 import { markOf } from "../store/process-table.ts"
@@ -16,6 +17,13 @@ export const isoTime = (milliseconds: number): string => new Date(milliseconds).
 
 /** This process, as the logs name it. */
 export const ownMark = (): ProcessMark | undefined => markOf(process.pid)
+
+/** By its id; an agent of the user's configuration, too, whether or not it is still there. */
+export const harnessEntry = (
+  world: Pick<World, "harnesses" | "program">,
+  id: string,
+): HarnessEntry | undefined =>
+  harnessesOf(world).find((entry) => entry.id === id) ?? (isAcp(id) ? acpEntry(id, world.program) : undefined)
 
 /** The harnesses there are: ours, and what the command added. */
 export const harnessesOf = (world: Pick<World, "harnesses">): readonly HarnessEntry[] =>

@@ -17,7 +17,14 @@ import type { PermissionTier } from "../domain/tier.ts"
 import type { WarningCode } from "../domain/warning.ts"
 
 export const HARNESS_IDS = ["claude", "codex", "opencode", "direct"] as const
-export type HarnessId = (typeof HARNESS_IDS)[number]
+export type BuiltInHarness = (typeof HARNESS_IDS)[number]
+
+/** An agent of the user's configuration that speaks the Agent Client Protocol: `[harness.acp.NAME]`. */
+export type AcpHarness = `acp:${string}`
+export const ACP_PREFIX = "acp:"
+export const isAcp = (id: string): id is AcpHarness => /^acp:[A-Za-z0-9][\w.-]{0,63}$/.test(id)
+
+export type HarnessId = BuiltInHarness | AcpHarness
 
 export interface Harness {
   readonly id: HarnessId

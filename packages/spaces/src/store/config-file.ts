@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path"
 import { isInside, readWhole } from "@meridian/continuity/files"
 import { Failure } from "@meridian/protocol"
 
+import { readAcpAgents, type AcpAgents } from "../domain/acp-agents.ts"
 import type { ConfigClaim } from "../domain/claim.ts"
 import {
   ceilingsOf,
@@ -49,6 +50,8 @@ export interface LoadedConfig {
   readonly settings: Settings
   /** `[providers.*]` and `[models.*]`; undefined when no file has any. */
   readonly tables: ProviderTables | undefined
+  /** Agents of the user's own files that speak the Agent Client Protocol: the words that start each. */
+  readonly acpAgents: AcpAgents["commands"]
   /** The same key by key, without credentials. */
   readonly tableSettings: readonly TableSetting[]
   /** The user's own file, there or not. */
@@ -82,7 +85,8 @@ export const loadConfig = async (request: ConfigRequest): Promise<LoadedConfig> 
   const files = [...user, ...counted, ...overlay]
   const layered = layerConfig(files, request.env)
   const read = await readTables(files)
-  const [wrong] = [...layered.wrong, ...(read?.wrong ?? [])]
+  const acp = readAcpAgents(files)
+  const [wrong] = [...layered.wrong, ...(read?.wrong ?? []), ...acp.wrong]
   if (wrong !== undefined) throw new Failure("CONFIG_INVALID", { ...wrong })
   const userFile = userConfigFile(request.env)
   const [overlaid] = overlay
@@ -90,6 +94,7 @@ export const loadConfig = async (request: ConfigRequest): Promise<LoadedConfig> 
     config: configOf(layered.settings),
     settings: layered.settings,
     tables: read?.tables,
+    acpAgents: acp.commands,
     tableSettings: read?.shown ?? [],
     ...(userFile === undefined ? {} : { userFile }),
     ...(overlaid === undefined ? {} : { overlay: overlaid.path }),

@@ -1,0 +1,133 @@
+/**
+ * One prompt without a terminal: the agent works until it stops, everything it tells becomes a line on stdout. Its questions
+ * are answered by the tier of the run; nobody is there to be asked.
+ */
+import {
+  asObject,
+  countAt,
+  Failure,
+  harnessSessionId,
+  renderFailure,
+  type JsonObject,
+} from "@meridian/protocol"
+import { answerByTier, openAgentEvents, type AgentEvents } from "@meridian/server"
+import { encodeDirectLine, Interrupted, type DirectEvent, type World } from "@meridian/spaces"
+
+import { classOfFailure } from "../direct/failure-class.ts"
+import { openAgentSession, type AgentLaunch, type AgentSession } from "./launch.ts"
+
+export interface HeadlessRun {
+  readonly launch: () => Promise<AgentLaunch>
+  readonly prompt: string
+  readonly world: World
+  readonly write: (line: string) => void
+}
+
+/**
+ * The exit code. What goes wrong before there is a session is thrown and stands on stderr; afterwards it is an `error` line.
+ */
+export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun): Promise<number> => {
+  let hasSession = false
+  const tell = (event: DirectEvent): void => {
+    hasSession ||= event.type === "session"
+    write(encodeDirectLine(event))
+  }
+  try {
+    return await work(await launch(), prompt, { world, tell })
+  } catch (error) {
+    if (world.signal.aborted) return signalCode(world)
+    if (!(error instanceof Failure) || !hasSession) throw error
+    tell({
+      type: "error",
+      failure: classOfFailure({ code: error.code, message: error.message }),
+      message: renderFailure(error),
+    })
+    return 1
+  }
+}
+
+interface Telling {
+  readonly world: World
+  readonly tell: (event: DirectEvent) => void
+}
+
+const work = async (launch: AgentLaunch, prompt: string, { world, tell }: Telling): Promise<number> => {
+  const tier = launch.permission ?? "read-only"
+  // What a loaded session replays was told by an earlier run; only what it had cost is remembered.
+  const past = openAgentEvents()
+  const events = openAgentEvents()
+  let isReplay = true
+  const session = await openAgentSession(launch, world, {
+    onUpdate: (update) => {
+      if (isReplay) past.take(update)
+      else for (const event of events.take(update)) tell(event)
+    },
+    answer: (question) => {
+      const answer = answerByTier(question, tier, world.cwd)
+      if (answer.tag !== "allowed")
+        tell({
+          type: "warning",
+          message: `refused (${tier}): ${(question.toolCall.title ?? "").slice(0, 200)}`,
+        })
+      return Promise.resolve(answer)
+    },
+  })
+  isReplay = false
+  tell({ type: "session", harnessSessionId: harnessSessionId(session.id) })
+  try {
+    const { stopReason, usage } = await promptUntilStopped(session, prompt, world)
+    for (const event of events.finish()) tell(event)
+    const used = { ...usage, ...costOf(events, past, launch) }
+    if (Object.values(used).some((figure) => figure > 0)) tell({ type: "usage", usage: used })
+    tell({ type: "turn.ended", reason: stopReason })
+    if (world.signal.aborted) return signalCode(world)
+    if (stopReason !== "end_turn") {
+      tell({ type: "error", failure: "incomplete", message: `The agent stopped: ${stopReason}.` })
+      return 1
+    }
+    tell({ type: "ended" })
+    return 0
+  } catch (error) {
+    for (const event of events.finish()) tell(event)
+    throw error
+  } finally {
+    await session.agent.close()
+  }
+}
+
+/** Asked to stop, the agent ends its turn itself; one that does not is ended with its process. */
+const promptUntilStopped = async ({ agent, id }: AgentSession, prompt: string, { signal }: World) => {
+  const cancel = (): void => {
+    void agent.cancel(id)
+  }
+  signal.addEventListener("abort", cancel, { once: true })
+  try {
+    if (signal.aborted) cancel()
+    const response = await agent.prompt(id, prompt)
+    return { stopReason: response.stopReason, usage: tokensOf(asObject(Reflect.get(response, "usage"))) }
+  } finally {
+    signal.removeEventListener("abort", cancel)
+  }
+}
+
+/** Not part of the stable protocol; agents that tell it all the same are believed. */
+const tokensOf = (usage: JsonObject | undefined) => ({
+  inputTokens: countAt(usage, "inputTokens"),
+  cachedInputTokens: countAt(usage, "cachedReadTokens"),
+  outputTokens: countAt(usage, "outputTokens"),
+})
+
+/** Agents tell what the session has cost so far. Of a loaded one that told nothing before, this run's part is not known. */
+const costOf = (
+  events: AgentEvents,
+  past: AgentEvents,
+  { session }: AgentLaunch,
+): { readonly costUsd?: number } => {
+  const [now, before] = [events.costUsd(), past.costUsd() ?? (session === undefined ? 0 : undefined)]
+  return now === undefined || before === undefined ? {} : { costUsd: Math.max(0, now - before) }
+}
+
+const signalCode = ({ signal }: World): number => {
+  const reason: unknown = signal.reason
+  return reason instanceof Interrupted && reason.signal === "SIGINT" ? 130 : 143
+}

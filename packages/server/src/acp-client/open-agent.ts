@@ -1,0 +1,215 @@
+/**
+ * A program that speaks the Agent Client Protocol, version 1: started, greeted, and asked to work on one session at a time.
+ * It gets no files and no terminal from us, only questions answered. Whatever it does wrong (ends, says nothing, talks
+ * rubbish) is an ACP_AGENT_FAILED, and its process is gone when `close` has returned.
+ */
+import { spawn, type ChildProcessByStdio } from "node:child_process"
+import { once } from "node:events"
+import { Readable, Writable } from "node:stream"
+
+import {
+  client,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  type ClientContext,
+  type NewSessionRequest,
+  type PromptResponse,
+  type RequestPermissionRequest,
+  type SessionConfigOption,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk"
+import { Failure, plainText } from "@meridian/protocol"
+
+import type { Answer } from "./answer-by-tier.ts"
+import { CLIENT_LIMITS } from "./limits.ts"
+
+export interface OpenAgentOptions {
+  /** As the user's configuration calls it. */
+  readonly name: string
+  readonly command: readonly [string, ...(readonly string[])]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly version: string
+  readonly onUpdate: (update: SessionUpdate) => void
+  readonly answer: (question: RequestPermissionRequest, withdrawn: AbortSignal) => Promise<Answer>
+}
+
+export interface OpenedAgent {
+  /** Whether it can go on with a session of an earlier process. */
+  readonly canLoad: boolean
+  /** A new session, or one that is loaded; what it replays comes as updates before this resolves. */
+  readonly open: (session: string | undefined) => Promise<string>
+  /** False when the agent offers no such choice. */
+  readonly chooseModel: (session: string, model: string) => Promise<boolean>
+  readonly prompt: (session: string, text: string) => Promise<PromptResponse>
+  readonly cancel: (session: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+type AgentProcess = ChildProcessByStdio<Writable, Readable, Readable>
+
+/** Throws ACP_AGENT_FAILED with nothing left behind. */
+export const openAgent = async (options: OpenAgentOptions): Promise<OpenedAgent> => {
+  const [program, ...args] = options.command
+  const child = spawn(program, args, {
+    cwd: options.cwd,
+    env: { ...options.env },
+    stdio: ["pipe", "pipe", "pipe"],
+  })
+  const ending = watch(child)
+  const app = client({ name: "meridian" })
+    .onNotification(methods.client.session.update, ({ params }) => options.onUpdate(params.update))
+    .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => {
+      const answer = await options.answer(params, signal)
+      return answer.tag === "cancelled"
+        ? { outcome: { outcome: "cancelled" } }
+        : { outcome: { outcome: "selected", optionId: answer.optionId } }
+    })
+  const connection = app.connect(
+    ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout), {
+      maxMessageBytes: CLIENT_LIMITS.messageBytes,
+    }),
+  )
+  const { agent } = connection
+  let choices: readonly SessionConfigOption[] = []
+
+  /** What an agent answers, or why it does not: its own words about an error, else how it ended. */
+  const ask = async <Result>(what: string, request: Promise<Result>, timeoutMs?: number): Promise<Result> => {
+    const late = timeoutMs === undefined ? undefined : timer(timeoutMs)
+    try {
+      return await Promise.race([
+        request,
+        ending.gone.then(() => Promise.reject(new Error(ending.why()))),
+        ...(late === undefined
+          ? []
+          : [late.over.then(() => Promise.reject(new Error(`did not ${what} in time`)))]),
+      ])
+    } catch (error) {
+      // A connection that is closed says less than the process that closed it.
+      await Promise.race([ending.gone, timer(200).over])
+      const why = ending.isGone() ? ending.why() : `could not ${what}: ${messageOf(error)}`
+      throw new Failure("ACP_AGENT_FAILED", { name: options.name, why: plainText(why).slice(0, 600) })
+    } finally {
+      late?.cancel()
+    }
+  }
+
+  const close = async (): Promise<void> => {
+    connection.close()
+    child.stdin.end()
+    await endProcess(child, ending.gone)
+  }
+
+  try {
+    const greeting = await ask("introduce itself", greet(agent, options.version), CLIENT_LIMITS.handshakeMs)
+    if (greeting.protocolVersion !== PROTOCOL_VERSION)
+      throw new Failure("ACP_AGENT_FAILED", {
+        name: options.name,
+        why: `speaks version ${greeting.protocolVersion} of the protocol, and Meridian version ${PROTOCOL_VERSION}`,
+      })
+    const canLoad = greeting.agentCapabilities?.loadSession === true
+    return {
+      canLoad,
+      open: async (session) => {
+        const place: NewSessionRequest = { cwd: options.cwd, mcpServers: [] }
+        if (session === undefined) {
+          const made = await ask(
+            "open a session",
+            agent.request(methods.agent.session.new, place),
+            CLIENT_LIMITS.handshakeMs,
+          )
+          choices = made.configOptions ?? []
+          return made.sessionId
+        }
+        if (!canLoad)
+          throw new Failure("ACP_AGENT_FAILED", {
+            name: options.name,
+            why: "cannot go on with an earlier session",
+          })
+        const loaded = await ask(
+          "load the session",
+          agent.request(methods.agent.session.load, { ...place, sessionId: session }),
+          CLIENT_LIMITS.handshakeMs,
+        )
+        choices = loaded.configOptions ?? []
+        return session
+      },
+      chooseModel: async (sessionId, value) => {
+        const option = choices.find(({ id, category }) => category === "model" || id === "model")
+        if (option === undefined) return false
+        const wish = { sessionId, configId: option.id, value }
+        await ask("change its model", agent.request(methods.agent.session.setConfigOption, wish))
+        return true
+      },
+      prompt: (sessionId, text) =>
+        ask(
+          "work",
+          agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] }),
+        ),
+      cancel: async (sessionId) => {
+        await agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => undefined)
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const greet = (agent: ClientContext, version: string) =>
+  agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: {},
+    clientInfo: { name: "meridian", version },
+  })
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** How a process ends, in words. */
+const watch = (child: AgentProcess) => {
+  let reason: string | undefined
+  let stderr = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr = `${stderr}${text}`.slice(-CLIENT_LIMITS.stderrCharacters)
+  })
+  // Writing to one that has just ended is told by its end.
+  child.stdin.on("error", () => undefined)
+  child.stdout.on("error", () => undefined)
+  const gone = new Promise<void>((resolve) => {
+    child.once("error", (error) => {
+      reason = `could not be started: ${error.message}`
+      resolve()
+    })
+    child.once("close", (code, signal) => {
+      reason ??= signal === null ? `ended with code ${code}` : `was ended by ${signal}`
+      resolve()
+    })
+  })
+  return {
+    gone,
+    isGone: (): boolean => reason !== undefined,
+    why: (): string => {
+      const said = stderr.trim().split("\n").at(-1)?.trim() ?? ""
+      return said === "" ? (reason ?? "ended") : `${reason ?? "ended"}: ${said}`
+    },
+  }
+}
+
+const endProcess = async (child: AgentProcess, gone: Promise<void>): Promise<void> => {
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    const late = timer(CLIENT_LIMITS.graceMs)
+    const isGone = await Promise.race([gone.then(() => true), late.over.then(() => false)])
+    late.cancel()
+    if (isGone || child.exitCode !== null || child.signalCode !== null) return
+    child.kill(signal)
+  }
+  if (child.exitCode === null && child.signalCode === null) await once(child, "close")
+}
+
+const timer = (ms: number): { readonly over: Promise<void>; readonly cancel: () => void } => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const handle = setTimeout(resolve, ms)
+  return { over: promise, cancel: () => clearTimeout(handle) }
+}
