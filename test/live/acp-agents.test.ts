@@ -32,9 +32,8 @@ test("OpenCode over the protocol: a run that works in the folder, and its contin
         expect.any(String),
         { status: "succeeded", harness: "acp:opencode", report: "It says lab." },
       ])
-      const second = await meridian(
-        ...["run", "continue", run.run_id, "--space", run.space_id, "-p", "Which number?", "--json"],
-      )
+      const place = ["--space", run.space_id, "--json"]
+      const second = await meridian("run", "continue", run.run_id, "-p", "Which number?", ...place)
       expect(JSON.parse(second.stdout)).toMatchObject({
         status: "succeeded",
         harness_session_id: run.harness_session_id,

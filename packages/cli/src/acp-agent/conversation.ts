@@ -88,7 +88,15 @@ const lineOf = (event: DirectEvent): string => {
       return event.status === "failed" ? `* ${event.tool}: failed` : ""
     case "warning":
       return `(${event.message})`
-    default:
+    case "session":
+    case "reasoning":
+    case "file":
+    case "compaction":
+    case "retry":
+    case "usage":
+    case "turn.ended":
+    case "error":
+    case "ended":
       return ""
   }
 }

@@ -96,9 +96,18 @@ export const openAgentEvents = (): AgentEvents => {
               : [...flush(), { type: "compaction", phase: "started" }]
         case "notice":
           return [{ type: "warning", message: update.title.slice(0, CLIENT_LIMITS.nameCharacters) }]
-        default:
-          return []
+        // What was said to it, what it plans and what it offers is no part of a run's report.
+        case "user_message_chunk":
+        case "plan":
+        case "available_commands_update":
+        case "current_mode_update":
+        case "config_option_update":
+        case "session_info_update":
+        case "compaction_summary_chunk":
+          break
       }
+      // Also of kinds that a newer agent tells and nobody knows here.
+      return []
     },
     finish: () => [...flush(), ...[...calls].flatMap(([id, call]) => end(id, call, "failed"))],
     costUsd: () => cost,

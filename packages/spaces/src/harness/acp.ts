@@ -46,7 +46,6 @@ const launch = (
   const fitted = fitParams({ id, name: id }, request.params ?? [])
   const permission = request.permission ?? (headless ? "read-only" : undefined)
   const prompt = promptWith(isToldAlready(request) ? "" : standingText(request), request.prompt ?? "")
-  const unsupported = [...(request.effort === undefined ? [] : [`effort ${request.effort}`]), ...fitted.args]
   return {
     command: request.binary ?? command,
     args: [
