@@ -501,11 +501,11 @@ test.each([
     { kind: "result", callID: "1", content: "x" },
     "`content` must be a list, not text.",
   ],
-])("a piece that is %s is refused in words, and no session comes of it", async (_what, piece, words) => {
+])("a piece that is %s is refused in words, and no session comes of it", async (_what, wrong, words) => {
   await using scene = await openEngineScene()
   const { sessions } = scene.engine
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a program without types may send
-  const history = [{ kind: "prompt", prompt: { text: "hello" } }, piece] as ImportPiece[]
+  const history = [{ kind: "prompt", prompt: { text: "hello" } }, wrong] as ImportPiece[]
   const imported = sessions.import({ location: { directory: scene.directory }, source: SOURCE, history })
   await expect(imported).rejects.toMatchObject({ code: "INVALID_INPUT", message: words })
   expect((await sessions.list()).items.map(({ id }) => id)).toEqual([scene.session.id])

@@ -7,11 +7,9 @@ import {
   messageId,
   type Json,
   type MessageId,
-  type Prompt,
   type PromptFile,
   type RecordedContent,
   type RecordedUsage,
-  type TodoItem,
 } from "@meridian/protocol"
 
 import { assert } from "./assert.ts"

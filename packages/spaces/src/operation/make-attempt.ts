@@ -132,7 +132,7 @@ const openAttemptLog = ({
       const id = update.harnessSessionId === known ? undefined : update.harnessSessionId
       if (id === undefined && update.attemptBegan === undefined && update.attemptEnded === undefined) return
       known = id ?? known
-      writes = writes.then(async () => {
+      writes = writeAfter(writes, async () => {
         await updateRun(space, run, { ...update, harnessSessionId: id })
         if (id !== undefined) await updateChat(space, chat.chatId, id)
       })
@@ -158,4 +158,9 @@ const usageBefore = async (
     cachedInputTokens: recorded.cachedInputTokens ?? 0,
     outputTokens: recorded.outputTokens ?? 0,
   }
+}
+
+const writeAfter = async (before: Promise<void>, write: () => Promise<void>): Promise<void> => {
+  await before
+  await write()
 }
