@@ -31,6 +31,10 @@ test("events of every version ever written can still be read", () => {
     ["session.next.step.ended.2", { assistantMessageID: "m", finish: "stop", usage, cost: 0 }],
     ["session.next.step.failed.2", { assistantMessageID: "m", error }],
     ["session.next.retried.1", { assistantMessageID: "m", attempt: 1, delayMs: 1, error }],
+    [
+      "session.next.parked.1",
+      { assistantMessageID: "m", reason: "limit", until: 2, since: 1, count: 1, error },
+    ],
     ["session.next.text.ended.1", { assistantMessageID: "m", text: "" }],
     ["session.next.reasoning.ended.1", { assistantMessageID: "m", text: "" }],
     ["session.next.tool.called.1", { assistantMessageID: "m", callID: "c", tool: "t" }],
@@ -88,7 +92,13 @@ test("events of every version ever written can still be read", () => {
 })
 
 test("the limits a program gets without asking", () => {
-  expect(DEFAULT_LIMITS).toEqual({ pendingInputs: 256, steerBatch: 32, turnsPerActivity: 25, leaseMs: 8_000 })
+  expect(DEFAULT_LIMITS).toEqual({
+    pendingInputs: 256,
+    steerBatch: 32,
+    turnsPerActivity: 25,
+    leaseMs: 8_000,
+    patienceMs: 86_400_000,
+  })
   expect(DEFAULT_RETRY).toEqual({ attempts: 4, baseMs: 500 })
 })
 
