@@ -245,12 +245,12 @@ test("no more runs of a space work at once than allowed, however many are spawne
   const env = { ...IN_S1.env, MERIDIAN_MAX_PARALLEL: "2" }
   await Promise.all(Array.from({ length: 6 }, () => scene.start("run.spawn", SPAWN, { env }).ended))
   expect(claude.calls().length).toBe(7)
-  let working = 0
+  const working = new Set<unknown>()
   let most = 0
   for (const found of scene.events("s1/runs.jsonl")) {
-    if (found["status"] === "running") working += 1
-    if (found["event"] === "finalize") working -= 1
-    most = Math.max(most, working)
+    if (found["status"] === "running") working.add(found["id"])
+    if (found["event"] === "finalize") working.delete(found["id"])
+    most = Math.max(most, working.size)
   }
   expect(most).toBe(2)
 })
