@@ -114,6 +114,18 @@ export const SPACES_BEHAVIOURS = {
     seed: "002",
     says: "what a run read and wrote is in runs/<run-id>/ and is never cleaned",
   },
+  "run.outlives-its-processes": {
+    seed: "issue 17",
+    says: "a run whose worker and harness are killed goes on by itself, in the same conversation",
+  },
+  "run.waits-for-limits": {
+    seed: "issue 17",
+    says: "a usage limit makes a run wait until the told time, and it goes on then",
+  },
+  "run.steered": {
+    seed: "issue 17",
+    says: "a run is sent words, paused and resumed while it is under way",
+  },
   "run.space-required": {
     seed: "002",
     says: "run commands but spawn need a space: SPACE_REQUIRED",

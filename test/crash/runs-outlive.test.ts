@@ -2,7 +2,7 @@
  * A run outlives the processes that carry it out. The shipped command, a pretend Claude, and kill -9: of the worker with its
  * harness, and of the supervisor too.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import { installPretendHarness, type PretendBehaviour, type PretendHarness } from "@meridian/testkit"
@@ -10,12 +10,15 @@ import { expect, onTestFinished, test } from "vitest"
 
 import { document, emptyFolder, meridian, SEARCH_PATH, type Ran } from "../e2e/cli-binary.ts"
 import { processesOf } from "../scene/spaces.ts"
+import { verifies } from "../verifies.ts"
 
 interface Scene {
   readonly project: string
   readonly claude: PretendHarness
   readonly run: (...words: readonly string[]) => Promise<Ran>
-  readonly show: (id?: string) => Promise<Readonly<Record<string, unknown>>>
+  readonly show: () => Promise<Readonly<Record<string, unknown>>>
+  /** The last status in the log of runs: looking costs nothing. */
+  readonly status: () => string
   /** Everything that this scene has started, by the words it was started with. */
   readonly kill: (part: string) => number
 }
@@ -51,8 +54,13 @@ const openScene = ({ hold = false, ...behaviour }: PretendBehaviour & { readonly
     claude,
     run,
     kill,
-    show: async (id = "r1") => {
-      const told = document(await run("run", "show", id, "--space", "s1", "--json"))
+    status: () => {
+      const log = join(project, ".meridian/.spaces/s1/runs.jsonl")
+      const told = existsSync(log) ? [...readFileSync(log, "utf8").matchAll(/"status":"(\w+)"/g)] : []
+      return told.at(-1)?.[1] ?? ""
+    },
+    show: async () => {
+      const told = document(await run("run", "show", "r1", "--space", "s1", "--json"))
       return Object.fromEntries(Object.entries(told ?? {}))
     },
   }
@@ -75,11 +83,20 @@ const signal = (pid: number): void => {
 }
 
 /** Waits for what a process does in its own time; the test's own limit ends a wait that is in vain. */
-const until = async <T>(look: () => Promise<T> | T, isSo: (value: T) => boolean): Promise<T> => {
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+const ended = async (scene: Scene, status = "succeeded"): Promise<Readonly<Record<string, unknown>>> => {
+  await until(() => scene.status() === status)
+  return await scene.show()
+}
+
+/** Nobody is left to write it down: a command does, when it looks. */
+const lost = async (scene: Scene): Promise<Readonly<Record<string, unknown>>> => {
   for (;;) {
-    const value = await look()
-    if (isSo(value)) return value
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const shown = await scene.show()
+    if (shown["status"] === "failed") return shown
   }
 }
 
@@ -97,22 +114,17 @@ const attempts = (shown: Readonly<Record<string, unknown>>): unknown => shown["a
 /** A background run that has said something and is now at work. */
 const begun = async (scene: Scene): Promise<void> => {
   await scene.run("run", "spawn", "--background", "-p", "build the parser")
-  await until(
-    () => scene.show(),
-    ({ activity }) => JSON.stringify(activity ?? {}).includes("begun"),
-  )
+  const events = join(scene.project, ".meridian/.spaces/s1/runs/r1/events.jsonl")
+  await until(() => existsSync(events) && readFileSync(events, "utf8").includes("I have begun"))
 }
 
-test("a run whose worker and harness are killed goes on in the same conversation, by itself", async () => {
+verifies("run.outlives-its-processes", async () => {
   const scene = openScene({ noise: [SAID], hold: true })
   await begun(scene)
   scene.claude.behave({ answer: "All done." })
   scene.kill("run worker")
   scene.kill("play.entry")
-  const shown = await until(
-    () => scene.show(),
-    ({ status }) => status === "succeeded",
-  )
+  const shown = await ended(scene)
   expect(shown).toMatchObject({ task: "build the parser", report_summary: "All done." })
   expect(attempts(shown)).toMatchObject([{ why: "worker_died" }, { why: "succeeded" }])
   const [first, second] = scene.claude.calls()
@@ -129,27 +141,18 @@ test("with supervisor, worker and harness dead, the next command revives the wor
   scene.kill("run worker")
   scene.kill("play.entry")
   await scene.run("up")
-  const shown = await until(
-    () => scene.show(),
-    ({ status }) => status === "succeeded",
-  )
+  const shown = await ended(scene)
   expect(attempts(shown)).toMatchObject([{ why: "worker_died" }, { why: "succeeded" }])
 })
 
-test("a usage limit with a told end is waited for, and the run goes on after it", async () => {
+verifies("run.waits-for-limits", async () => {
   const words = "You've hit your usage limit. Try again in 3 seconds."
   const scene = openScene({ failFirst: { times: 1, failure: "rate_limit", words }, answer: "All done." })
   const spawned = await scene.run("run", "spawn", "--background", "-p", "build the parser", "--json")
   expect(document(spawned)).toMatchObject({ run_id: "r1" })
-  const waiting = await until(
-    () => scene.show(),
-    ({ status }) => status === "waiting",
-  )
+  const waiting = await ended(scene, "waiting")
   expect(waiting).toMatchObject({ waiting_for: "limit", waiting_until: expect.any(String) })
-  const shown = await until(
-    () => scene.show(),
-    ({ status }) => status === "succeeded",
-  )
+  const shown = await ended(scene)
   expect(attempts(shown)).toMatchObject([{ why: "rate_limit" }, { why: "succeeded" }])
   const [, second] = scene.claude.calls()
   expect(Date.parse(String(beginnings(shown)[1]))).toBeGreaterThanOrEqual(
@@ -162,18 +165,12 @@ test("a run that waits goes on earlier when a person says so", async () => {
   const words = "usage limit reached, resets in 5 hours"
   const scene = openScene({ failFirst: { times: 1, failure: "rate_limit", words }, answer: "All done." })
   await scene.run("run", "spawn", "--background", "-p", "build the parser")
-  await until(
-    () => scene.show(),
-    ({ status }) => status === "waiting",
-  )
+  await ended(scene, "waiting")
   expect((await scene.run("run", "resume", "r1", "--space", "s1")).code).toBe(0)
-  await until(
-    () => scene.show(),
-    ({ status }) => status === "succeeded",
-  )
+  await ended(scene)
 })
 
-test("a paused run stops, is left alone, and goes on where it was", async () => {
+verifies("run.steered", async () => {
   const scene = openScene({ noise: [SAID], hold: true })
   await begun(scene)
   const paused = await scene.run("run", "pause", "r1", "--space", "s1", "--json")
@@ -183,10 +180,7 @@ test("a paused run stops, is left alone, and goes on where it was", async () => 
   expect(await scene.show()).toMatchObject({ status: "paused" })
   expect(scene.claude.calls()).toHaveLength(1)
   await scene.run("run", "resume", "r1", "--space", "s1")
-  const shown = await until(
-    () => scene.show(),
-    ({ status }) => status === "succeeded",
-  )
+  const shown = await ended(scene)
   expect(attempts(shown)).toMatchObject([{ why: "paused" }, { why: "succeeded" }])
   expect(scene.claude.calls()[1]?.stdin).toMatch(/^\[meridian\] The run was paused.*\n\nand write tests$/s)
 })
@@ -197,10 +191,7 @@ test("words sent to a run are its next message, and it does not end before", asy
   await begun(scene)
   await scene.run("run", "send", "r1", "now the tests", "--space", "s1")
   writeFileSync(go, "")
-  const shown = await until(
-    () => scene.show(),
-    ({ status }) => status === "succeeded",
-  )
+  const shown = await ended(scene)
   expect(attempts(shown)).toMatchObject([{ why: "succeeded" }, { why: "succeeded" }])
   expect(scene.claude.calls().map(({ stdin }) => stdin)).toMatchObject([expect.any(String), "now the tests"])
 })
@@ -216,10 +207,7 @@ test("a plan that the user's Meridian did not write is not carried out", async (
     file,
     readFileSync(file, "utf8").replaceAll('"permission": "read-only"', '"permission": "danger"'),
   )
-  const shown = await until(
-    () => scene.show(),
-    ({ status }) => status === "failed",
-  )
+  const shown = await lost(scene)
   expect(shown).toMatchObject({ failure_reason: "orphan_run" })
   expect(String(shown["message"])).toContain("not written by your Meridian")
   expect(scene.claude.calls()).toHaveLength(1)

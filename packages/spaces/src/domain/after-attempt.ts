@@ -72,7 +72,19 @@ export const decideNext = (facts: AttemptFacts, policy: AttemptPolicy): Next => 
     case "server_error":
     case "connection":
       return broken(facts, policy)
-    default:
+    // Nothing that time would mend; the class is on record.
+    case "authentication":
+    case "context_overflow":
+    case "incomplete":
+    case "invalid_launch":
+    case "model_not_found":
+    case "no_output":
+    case "permission_rejected":
+    case "quota":
+    case "runaway":
+    case "session_in_use":
+    case "timeout":
+    case "unclassified":
       return END
   }
 }

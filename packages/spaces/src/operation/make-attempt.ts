@@ -132,10 +132,11 @@ const openAttemptLog = ({
       const id = update.harnessSessionId === known ? undefined : update.harnessSessionId
       if (id === undefined && update.attemptBegan === undefined && update.attemptEnded === undefined) return
       known = id ?? known
-      writes = writeAfter(writes, async () => {
+      const write = async (): Promise<void> => {
         await updateRun(space, run, { ...update, harnessSessionId: id })
         if (id !== undefined) await updateChat(space, chat.chatId, id)
-      })
+      }
+      writes = writes.then(write)
       // Looked at when the attempt has ended; until then a failed write must not be an unhandled one.
       writes.catch(() => undefined)
     },
@@ -158,9 +159,4 @@ const usageBefore = async (
     cachedInputTokens: recorded.cachedInputTokens ?? 0,
     outputTokens: recorded.outputTokens ?? 0,
   }
-}
-
-const writeAfter = async (before: Promise<void>, write: () => Promise<void>): Promise<void> => {
-  await before
-  await write()
 }
