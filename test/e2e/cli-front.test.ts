@@ -29,6 +29,9 @@ const FOR_AGENTS = [
   "run continue",
   "run files",
   "run list",
+  "run pause",
+  "run resume",
+  "run send",
   "run show",
   "run spawn",
   "run stats",
@@ -72,6 +75,7 @@ const FOR_PEOPLE = [
   "trust",
   "trust list",
   "untrust",
+  "up",
 ]
 
 verifies("cli.human-mode", async () => {
@@ -221,7 +225,7 @@ test("bash completes commands, flags and values from the same table as help", as
     return spawnSync("bash", ["-c", `${script}\n${asked}`], { encoding: "utf8" }).stdout.trim()
   }
   expect(complete("meridian ru")).toBe("run")
-  expect(complete("meridian run s")).toBe("spawn show stats")
+  expect(complete("meridian run s")).toBe("spawn show stats send")
   expect(complete("meridian --json run spawn --b")).toBe("--background")
   expect(complete("meridian run list --status f")).toBe("failed")
   expect(complete("meridian completion z")).toBe("zsh")

@@ -21,9 +21,15 @@ const failed = (
   failure: NonNullable<Verdict["failure"]>["class"],
   message: RegExp,
   transient = false,
+  retryAfterMs?: number,
 ): Case["expected"] => ({
   status: "failed",
-  failure: { class: failure, message: expect.stringMatching(message), transient },
+  failure: {
+    class: failure,
+    message: expect.stringMatching(message),
+    transient,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  },
 })
 
 const CASES: Readonly<Record<string, Case>> = {
@@ -77,7 +83,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "too many requests": {
     script: [{ error: "rate-limit", repeat: true }],
-    expected: failed("rate_limit", /./, true),
+    expected: failed("rate_limit", /./, true, 1_000),
   },
   overloaded: {
     script: [{ error: "overloaded", repeat: true }],
@@ -96,7 +102,7 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     expected: failed("server_error", /^The server had an error/, true),
   },
-  "a wait longer than a run waits": {
+  "a long wait that was told": {
     script: [
       {
         error: {
@@ -108,7 +114,7 @@ const CASES: Readonly<Record<string, Case>> = {
         repeat: true,
       },
     ],
-    expected: failed("rate_limit", /asks to wait 60 minutes/, false),
+    expected: failed("rate_limit", /asks to wait 60 minutes/, true, 3_600_000),
   },
   overflow: {
     script: [{ error: "context-overflow", repeat: true }],

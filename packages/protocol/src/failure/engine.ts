@@ -225,8 +225,7 @@ export const ENGINE_FAILURES = {
   DATABASE_WENT_BACK: {
     exit: 1,
     http: 500,
-    cause: (f) =>
-      `The database ${f["database"]} has lost history: session ${f["session"]} ends at ${f["found"]}, and we had seen ${f["known"]}.`,
+    cause: (f) => `The database ${f["database"]} has lost history: ${f["why"]}.`,
     next: () =>
       "find out whether a standby that was behind has taken over; what was acknowledged is missing there.",
   },

@@ -217,6 +217,9 @@ const translate = ({ shown }: Address, cause: unknown, trouble: Trouble): unknow
       { database: shown, why },
       { cause },
     )
+  // A table of ours that is not there any more.
+  if (stateOf(cause) === "42P01")
+    return new Failure("DATABASE_WENT_BACK", { database: shown, why: "its tables are gone" }, { cause })
   // Out of memory, of disk, or of some other bound of the server.
   if (stateOf(cause)?.startsWith("53") === true)
     return new Failure("DATABASE_UNWRITABLE", { file: shown, why }, { cause })

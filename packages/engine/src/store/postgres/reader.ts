@@ -37,7 +37,10 @@ export const createSessionReader = (options: {
     const head = await rows.head(session)
     if (head === undefined || (before !== undefined && before.key !== head.key)) mirror.drop(session)
     else if (before !== undefined && head.seq < before.seq)
-      throw new Failure("DATABASE_WENT_BACK", { database, session, known: before.seq, found: head.seq })
+      throw new Failure("DATABASE_WENT_BACK", {
+        database,
+        why: `session ${session} ends at ${head.seq}, and we had seen ${before.seq}`,
+      })
     if (head !== undefined) await readOn(head)
     return head
   }
