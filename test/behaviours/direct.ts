@@ -50,4 +50,12 @@ export const DIRECT_BEHAVIOURS = {
     seed: "issue 12",
     says: "Tab completes commands and files, images go along by path, all edits can be accepted, the working line has a clock, /new and /sessions change the conversation",
   },
+  "direct.undo": {
+    seed: "issue 12",
+    says: "/undo takes back what the last work changed in files where they can go back, names the others and tells the model; a chat continues the conversation one was in last",
+  },
+  "direct.take-up": {
+    seed: "issue 12",
+    says: "start --continue takes up a session of the engine that no chat has held, and lets a person choose among several chats",
+  },
 } as const satisfies Record<string, Behaviour>

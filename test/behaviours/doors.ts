@@ -146,6 +146,10 @@ export const DOORS_BEHAVIOURS = {
     seed: "issue 12",
     says: "a foreground run on a terminal has one live line with task, activity, tools, tokens and time; it goes when the run ends",
   },
+  "run.notify": {
+    seed: "issue 12",
+    says: "notify.command of the user's configuration is started when a run ends; a project's counts only where it is trusted",
+  },
   "run.tail": { seed: "issue 12", says: "run tail follows a run in words until it ends" },
   "run.watch": {
     seed: "issue 12",

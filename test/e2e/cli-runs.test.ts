@@ -5,6 +5,7 @@ import { dirname, join } from "node:path"
 import { installPretendHarness, type PretendBehaviour, type PretendName } from "@meridian/testkit"
 import { expect, test } from "vitest"
 
+import { verifies } from "../verifies.ts"
 import { BINARY, document, emptyFolder, meridian, SEARCH_PATH, type Ran } from "./cli-binary.ts"
 
 const scene = (behaviour: PretendBehaviour = { answer: "All done." }) => {
@@ -376,7 +377,7 @@ test("a chat whose process was killed is stopped by the next command of a person
   expect(log()).toContain('"event":"stop"')
 })
 
-test("the user's notify.command hears of a run that ended, in the foreground and in the background; a project's does not count", async () => {
+verifies("run.notify", async () => {
   const { cwd, env, run } = scene()
   const told = join(emptyFolder(), "told")
   const program = join(emptyFolder(), "tell")

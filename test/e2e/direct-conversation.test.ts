@@ -744,7 +744,7 @@ verifies("direct.daily-use", async () => {
   expect((await terminal.exited).code).toBe(0)
 })
 
-test("/undo takes the last edits back and tells the model with the next prompt; /new moves what the chat continues", async () => {
+verifies("direct.undo", async () => {
   const { sit, project, asked, run } = await sitting({
     script: [
       {
@@ -790,7 +790,7 @@ test("/undo takes the last edits back and tells the model with the next prompt; 
   expect(moved).not.toBe(launched)
 })
 
-test("start --continue takes up a session no chat has held, and asks which of several chats to continue", async () => {
+verifies("direct.take-up", async () => {
   const { sit, project, env, asked } = await sitting({
     script: [{ text: "In the terminal." }, { text: "In another." }, { text: "Again." }],
   })
