@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
-import type { Engine, EngineOptions } from "@meridian/engine"
+import type { Engine, EngineOptions, Reply } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
 
 import { brokenLaws } from "../engine-laws.ts"
@@ -14,6 +14,7 @@ import {
   eventTypes,
   makeDirectory,
   scriptedModel,
+  shown,
   tool,
   untilEvent,
   type Answer,
@@ -26,7 +27,7 @@ const go = { sessionID, prompt: { text: "go" } }
 const MINUTE = 60_000
 const WAIT = 10 * MINUTE
 
-const limit = (retryAfter?: string): Answer => ({
+const limit = (retryAfter?: string): Reply => ({
   error: {
     status: 429,
     code: "rate_limit_exceeded",
@@ -39,6 +40,7 @@ const limit = (retryAfter?: string): Answer => ({
 interface House extends AsyncDisposable {
   readonly machine: Machine
   readonly file: string
+  readonly directory: string
   readonly open: (
     answers: readonly Answer[],
     changes?: Partial<EngineOptions>,
@@ -55,6 +57,7 @@ const openHouse = (store: (typeof STORES)[number]): House => {
   return {
     machine,
     file,
+    directory,
     open: async (answers, changes = {}) => {
       const life = machine.start()
       const requests: Parameters<typeof scriptedModel>[1] & object = []
@@ -252,3 +255,50 @@ test("a reset beyond a week, and a failure that outlasts the patience, are for p
   expect(await endOf("again", 20 * MINUTE)).toBe("failed")
   expect((await eventTypes(engine)).filter((type) => type === "parked")).toHaveLength(2)
 })
+
+test.each(STORES)(
+  "a process that dies before or after any commit of a wait leaves one that goes on once (%s)",
+  async (store) => {
+    let died = 0
+    for (let dieAt = 1; ; dieAt += 1) {
+      await using house = openHouse(store)
+      const acts: string[] = []
+      let limited = false
+      const answer: Answer = (request) => {
+        if (shown(request).every((line) => !line.startsWith("result"))) return { tools: [{ name: "act" }] }
+        if (limited) return { text: "later" }
+        limited = true
+        return limit("2")
+      }
+      const changes = {
+        tools: [tool("act", (_input, { callID }) => acts.push(callID))],
+        models: [scriptedModel(Array.from({ length: 9 }, () => answer))],
+      }
+      const prompt = { ...go, id: "msg_1" }
+      const life = house.machine.start(dieAt)
+      const play = async (): Promise<void> => {
+        const engine = await life.open({ database: house.file, permissions: ALLOW_ALL, ...changes })
+        await engine.sessions.create({ id: sessionID, location: { directory: house.directory } })
+        await engine.sessions.prompt(prompt)
+        await engine.sessions.wait(sessionID)
+        await engine.close()
+      }
+      const played = play().catch(() => undefined)
+      await house.machine.until(Promise.race([played, life.died]))
+      if (!life.isDead()) break
+      died += 1
+      const next = await house.open([], changes)
+      const { sessions } = next.engine
+      await house.machine.until(sessions.prompt(prompt))
+      await house.machine.until(sessions.wait(sessionID).catch(() => undefined))
+      if ((await standing(next.engine)).status === "interrupted")
+        await house.machine.until(sessions.run(sessionID))
+      await house.machine.until(sessions.wait(sessionID).catch(() => undefined))
+      expect([dieAt, (await standing(next.engine)).status]).toEqual([dieAt, "idle"])
+      expect([dieAt, acts.length <= 1, new Set(acts).size === acts.length]).toEqual([dieAt, true, true])
+      expect([dieAt, ...brokenLaws(await allEvents(next.engine))]).toEqual([dieAt])
+      expect(damageOf(house.machine, house.file)).toEqual([])
+    }
+    expect(died).toBeGreaterThan(10)
+  },
+)

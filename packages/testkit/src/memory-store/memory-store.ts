@@ -130,6 +130,8 @@ export const openMemoryStore = (
     const held = new Set<string>()
     const release = ({ session: id, number }: Fence): void => {
       held.delete(id)
+      // The dead give nothing back.
+      if (owner.isGone()) return
       const session = database.sessions.get(id)
       if (session !== undefined && session.fence === number && session.owner === me) session.owner = undefined
     }
