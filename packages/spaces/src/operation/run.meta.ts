@@ -160,7 +160,7 @@ export const RUN_SUPERVISE = defineMeta({
 
 export const RUN_SEND = defineMeta({
   name: "run.send",
-  audience: "agent",
+  audience: "human",
   summary: "Send words to a run that has not ended.",
   fields: {
     runId: { ...RUN_FIELD, required: true },
@@ -182,7 +182,7 @@ export const RUN_SEND = defineMeta({
 
 export const RUN_PAUSE = defineMeta({
   name: "run.pause",
-  audience: "agent",
+  audience: "human",
   summary: "Pause a run at the next moment no tool is at work.",
   fields: { runId: { ...RUN_FIELD, required: true }, space: SPACE_FIELD },
   output: objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES) }),
@@ -191,7 +191,7 @@ export const RUN_PAUSE = defineMeta({
 
 export const RUN_RESUME = defineMeta({
   name: "run.resume",
-  audience: "agent",
+  audience: "human",
   summary: "Go on with a run that is paused or waits.",
   fields: { runId: { ...RUN_FIELD, required: true }, space: SPACE_FIELD },
   output: objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES) }),
