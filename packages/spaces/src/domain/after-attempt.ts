@@ -56,7 +56,6 @@ const MOST_STALLS = 1
 
 export const decideNext = (facts: AttemptFacts, policy: AttemptPolicy): Next => {
   if (facts.isStopped) return END
-  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others end a run
   switch (facts.failure) {
     case undefined:
       return facts.hasWords ? { tag: "deliver" } : END
