@@ -68,7 +68,6 @@ export const makeAttempt = async (
     onStarted: (process) => {
       watch.started(process)
       log.record({
-        status: "running",
         harnessProcess: process,
         harnessSessionId: launch.harnessSessionId,
         attemptBegan: {
