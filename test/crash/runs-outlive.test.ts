@@ -46,7 +46,8 @@ const openScene = ({ hold = false, ...behaviour }: PretendBehaviour & { readonly
     return found.length
   }
   onTestFinished(() => {
-    kill("")
+    // A supervisor may have started another one in the moment before it was killed itself.
+    for (let round = 0; round < 100 && kill("") > 0; round += 1);
     rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   })
   return {
