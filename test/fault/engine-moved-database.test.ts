@@ -1,5 +1,5 @@
 /** A database that is taken away under the engine: whatever is written then is lost with the process, so nothing is acknowledged. */
-import { copyFileSync, cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, cpSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import type { Engine } from "@meridian/engine"
@@ -31,6 +31,15 @@ describe("nothing is acknowledged after the database", () => {
   test("was deleted", async () => {
     await using scene = await openEngineScene()
     rmSync(scene.file)
+    expect(await sendTwenty(scene.engine)).toEqual(REFUSED)
+  })
+
+  test("was moved away after its folder had been quiet for long", async () => {
+    await using scene = await openEngineScene([], { limits: { pendingInputs: 1_000_000 } })
+    const { ctimeMs } = statSync(dirname(scene.file))
+    for (let sent = 0; Date.now() - ctimeMs < 300; sent += 1)
+      expect(await send(scene.engine, `msg_quiet_${sent}`)).toBe(`msg_quiet_${sent}`)
+    renameSync(scene.file, `${scene.file}.away`)
     expect(await sendTwenty(scene.engine)).toEqual(REFUSED)
   })
 

@@ -127,6 +127,7 @@ export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Datab
     fail: (cause) => failed(file, cause),
     flush: (inPlace) => (files === undefined ? Effect.void : flush({ file, files, flusher, inPlace })),
     close: () => {
+      files?.close()
       flusher?.close()
       raw.close()
     },
