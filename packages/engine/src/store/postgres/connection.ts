@@ -27,7 +27,6 @@ export interface Settled<A> {
 
 export interface ConnectionOptions {
   readonly address: Address
-  readonly password: string | undefined
   /** The server has answered a question that was sent then, by our own monotonic clock. */
   readonly onAnswer: (sentAt: number) => void
   readonly monotonic: () => number
@@ -159,12 +158,12 @@ const requireWritable = async (address: Address, query: Query): Promise<void> =>
 
 class StandbyError extends Error {}
 
-const configOf = ({ address, password }: ConnectionOptions, { host, port }: Host): ClientConfig => ({
+const configOf = ({ address }: ConnectionOptions, { host, port }: Host): ClientConfig => ({
   host,
   port,
   database: address.database,
   ...(address.user === undefined ? {} : { user: address.user }),
-  ...(password === undefined ? {} : { password }),
+  ...(address.password === undefined ? {} : { password: address.password }),
   ssl: address.tls === "off" ? false : { rejectUnauthorized: address.tls === "verified" },
   connectionTimeoutMillis: CONNECT_MS,
   query_timeout: ANSWER_MS,

@@ -11,7 +11,6 @@ export interface Hints {
   readonly tell: (session: string) => void
   /** Sends what there is to tell. */
   readonly send: () => Promise<void>
-  readonly isDue: () => boolean
   readonly listen: (query: Query) => Promise<void>
   readonly receive: (payload: string) => void
   /** Undefined: of some session, nobody knows which. */
@@ -47,7 +46,6 @@ export const openHints = (options: {
       due.add(session)
       options.onDue()
     },
-    isDue: () => due.size > 0,
     send: async () => {
       const sessions = [...due]
       due.clear()

@@ -122,7 +122,6 @@ const withConnection = async <A>(
   const address = readAddress(text)
   const connection = openConnection({
     address,
-    password: address.password,
     onAnswer: () => undefined,
     monotonic: () => performance.now(),
     sleep: (ms) => sleep(ms),

@@ -1,137 +1,61 @@
 /**
  * The store's port over a server. The log, its heads and the lists over all sessions are on the server; what is read of one
- * session is derived here (`mirror.ts`). What an answer proves, it proves as of when the question was sent.
+ * session is derived here (`mirror.ts`).
  */
-import { randomInt, randomUUID } from "node:crypto"
+import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
-import { Clock, Duration, Effect, Latch, Layer, Queue, Stream, type Scope } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 
-import { Ids } from "../../port/ids.ts"
+import type { Ids } from "../../port/ids.ts"
 import {
   Store,
   type Append,
   type Appended,
-  type Asked,
   type Change,
   type Draft,
-  type Leases,
   type SessionSummary,
   type StoreVerbs,
 } from "../../port/store.ts"
-import { inBackground, monotonicMs } from "../../port/time.ts"
-import { readAddress } from "./address.ts"
 import { openAppendQueue } from "./append-queue.ts"
 import { sendInAnyCase, type Outcome, type Write } from "./append.ts"
-import { openConnection, shareConnections, type ConnectionOptions } from "./connection.ts"
+import { ask, heard } from "./ask.ts"
 import { createDrafts } from "./drafts.ts"
-import { openHints } from "./hints.ts"
 import { openLeaseBook } from "./leases.ts"
-import { migrate } from "./migrate.ts"
 import { openMirror } from "./mirror.ts"
+import { openNode, type NodeOptions } from "./node.ts"
 import { createOutputs } from "./outputs.ts"
 import { createSessionReader } from "./reader.ts"
 import { createServerRows, type Head } from "./rows.ts"
-import { openWorkers } from "./workers.ts"
+import { openLeases } from "./take-over.ts"
 import { createWriter } from "./writer.ts"
 
-export interface PostgresOptions {
-  readonly address: string
-  /** Where the address has none. */
-  readonly password?: string | undefined
-  readonly leaseMs: number
-  /** An older schema is brought up to date. */
-  readonly migrate?: boolean
-  /** How many sessions this node works on at once; 0: it admits and reads, and runs nothing. */
-  readonly places?: number
-  /** A test says that this node's process is gone: no sign of life comes from it any more. */
-  readonly isGone?: () => boolean
-}
-
-export const postgresStore = (options: PostgresOptions): Layer.Layer<Store, Failure, Ids> =>
+export const postgresStore = (options: NodeOptions): Layer.Layer<Store, Failure, Ids> =>
   Layer.effect(Store, openPostgresStore(options))
 
-/** While one lane waits for the server's disk the other fills; more of them only make smaller groups. */
-const LANES = 2
-const READERS = 2
 const MOST_AT_ONCE = 64
-/** Hints wait so long for others to go with. */
-const HINT_MS = 2
-const REST_MS = 50
-const DEFAULT_PLACES = 200
-/** A node that admits an input takes it up at once; after so long it has, or will not. */
-const AFTER_HINT_MS = 30
-/** Without an answer for this part of a lease our drains end by themselves: nobody may take over before. */
-const SILENT_PART = 0.7
-/** And after this part our commands are ended from outside: we may be frozen. */
-const LAST_PART = 0.8
 /** An intent that was sent longer ago is confirmed before we act on it. */
 const FRESH_MS = 1_000
 
 export const openPostgresStore = (
-  options: PostgresOptions,
+  options: NodeOptions,
 ): Effect.Effect<StoreVerbs, Failure, Ids | Scope.Scope> =>
   Effect.gen(function* () {
-    const { leaseMs, places = DEFAULT_PLACES, isGone = () => false } = options
-    const address = yield* ask(async () => readAddress(options.address))
-    const { schema, shown } = address
-    const clock = yield* Clock.Clock
-    const me = (yield* Ids).next("own_")
-    const monotonic = (): number => monotonicMs(clock)
-    let heardAt = monotonic()
-    const silentMs = (): number => monotonic() - heardAt
-
-    const link = (more: Partial<ConnectionOptions> = {}) =>
-      Effect.acquireRelease(
-        Effect.sync(() =>
-          openConnection({
-            address,
-            password: address.password ?? options.password,
-            monotonic,
-            sleep: (ms) => Effect.runPromise(clock.sleep(Duration.millis(ms))),
-            patienceMs: leaseMs,
-            onAnswer: (sentAt) => {
-              heardAt = Math.max(heardAt, sentAt)
-            },
-            ...more,
-          }),
-        ),
-        (connection) => Effect.promise(connection.close),
-      )
-
-    const reads = shareConnections(yield* Effect.all(Array.from({ length: READERS }, () => link())))
-    const lanes = yield* Effect.all(Array.from({ length: LANES }, () => link()))
-    yield* ask(() => migrate(reads, address, options.migrate ?? false))
-
+    const { isGone = () => false } = options
+    const node = yield* openNode(options)
+    const { reads, workers, hints, monotonic, places } = node
+    const { schema, shown } = node.address
     const mirror = yield* Effect.acquireRelease(Effect.sync(openMirror), (opened) =>
       Effect.sync(opened.close),
     )
-    const hintsDue = Latch.makeUnsafe(false)
-    const hints = openHints({ schema, me, connection: () => control, onDue: () => hintsDue.openUnsafe() })
-    const workers = openWorkers({
-      connection: reads,
-      schema,
-      me,
-      presence: randomInt(2 ** 31 - 1),
-      leaseMs,
-      places,
-      monotonic,
-    })
-    const control = yield* link({
-      prepare: async (query) => {
-        await workers.takePlace(query)
-        await hints.listen(query)
-      },
-      onNotification: hints.receive,
-    })
-    const leaseBook = openLeaseBook({ connection: reads, schema, workers, places })
     const rows = createServerRows(reads, schema)
     const reader = createSessionReader({ rows, mirror, database: shown })
+    const book = openLeaseBook({ connection: reads, schema, workers, places })
     const queue = openAppendQueue<Write, Outcome>({
-      lanes: lanes.map((lane) => (writes) => sendInAnyCase(lane.ask, schema, writes)),
+      lanes: node.lanes.map((lane) => (writes) => sendInAnyCase(lane.ask, schema, writes)),
       most: MOST_AT_ONCE,
     })
     const newMark = (): string => randomUUID()
@@ -148,48 +72,6 @@ export const openPostgresStore = (
     const folder = yield* openFolder
     const outputs = createOutputs(reads, schema, folder)
 
-    yield* ask(workers.beat)
-    yield* ask(() => control.ask("select 1"))
-    yield* Effect.addFinalizer(() =>
-      Effect.ignore(
-        ask(async () => {
-          if (isGone()) return
-          await leaseBook.leave()
-          await drafts.leave()
-          await workers.leave()
-        }),
-      ),
-    )
-
-    const proven = new Set<(ms: number) => void>()
-    const every = (ms: number, body: () => Promise<unknown>) =>
-      Effect.ignore(ask(body)).pipe(Effect.delay(ms), Effect.forever, inBackground, Effect.forkScoped)
-    yield* every(Math.max(20, Math.floor(leaseMs / 6)), async () => {
-      if (isGone()) return control.close()
-      await workers.beat()
-      const left = leaseMs * LAST_PART - silentMs()
-      for (const tell of proven) tell(Math.max(0, left))
-      return leaseBook.giveBack()
-    })
-    yield* every(Math.max(20, Math.floor(leaseMs / 10)), async () => {
-      if (silentMs() > leaseMs * SILENT_PART) hints.tellAll()
-    })
-    const restDue = Latch.makeUnsafe(false)
-    yield* restDue.await.pipe(
-      Effect.andThen(restDue.close),
-      Effect.andThen(Effect.delay(Effect.ignore(ask(leaseBook.giveBack)), REST_MS)),
-      Effect.forever,
-      inBackground,
-      Effect.forkScoped,
-    )
-    yield* hintsDue.await.pipe(
-      Effect.andThen(Effect.delay(hintsDue.close, HINT_MS)),
-      Effect.andThen(Effect.ignore(ask(hints.send))),
-      Effect.forever,
-      inBackground,
-      Effect.forkScoped,
-    )
-
     const summaryOf = async ({
       id,
       owner,
@@ -203,7 +85,7 @@ export const openPostgresStore = (
       seq,
       isAsking,
       isAnswered,
-      isHeldElsewhere: await leaseBook.isHeldElsewhere(owner),
+      isHeldElsewhere: await book.isHeldElsewhere(owner),
     })
 
     const append = (given: Append): Effect.Effect<Appended, Failure> =>
@@ -222,77 +104,23 @@ export const openPostgresStore = (
         monotonic() - sentAt < FRESH_MS
           ? Effect.void
           : Effect.flatMap(
-              ask(() => writer.holds(fence)),
+              ask(() => book.isCurrent(fence)),
               (holds) => (holds ? Effect.void : Effect.fail(new Failure("FENCED", { session }))),
             ),
       )
     }
 
-    const abandoned = async (): Promise<readonly string[]> => {
-      await drafts.sweep()
-      await workers.sweep()
-      const owners = await leaseBook.ownersElsewhere()
-      const lost = await workers.lost([...new Set(owners.values())])
-      return [...owners].flatMap(([session, owner]) => (lost.has(owner) ? [session] : []))
-    }
-
-    const isWorkLeft = async (): Promise<boolean> =>
-      places > 0 && ((await leaseBook.canClaim()) || (await abandoned()).length > 0)
-    const hinted = Latch.makeUnsafe(false)
-    yield* Effect.acquireRelease(
-      Effect.sync(() => hints.onHint(() => void hinted.openUnsafe())),
-      (leave) => Effect.sync(leave),
-    )
-    /** After a hint, or now and then: whether there is work that nobody does. */
-    const nextLook = Effect.suspend(() =>
-      // Whoever admitted it goes first. The others come one after the other, not all at once.
-      Effect.andThen(hinted.await, Effect.sleep(AFTER_HINT_MS + randomInt(AFTER_HINT_MS))),
-    ).pipe(
-      Effect.raceFirst(Effect.sleep(Math.max(50, Math.floor(leaseMs / 4)))),
-      Effect.andThen(hinted.close),
-      Effect.andThen(Effect.orElseSucceed(ask(isWorkLeft), () => false)),
-      inBackground,
-    )
-
-    const leases: Leases = {
-      works: places > 0,
-      patienceMs: leaseMs * 2,
-      ask: (demand) => ask(() => hints.ask(demand)),
-      asked: Stream.callback<Asked>((told) =>
-        Effect.acquireRelease(
-          Effect.sync(() => hints.onAsked((demand) => void Queue.offerUnsafe(told, demand))),
-          (leave) => Effect.sync(leave),
-        ),
-      ),
-      acquire: (session) => ask(() => leaseBook.acquire(session)),
-      renew: (fence) =>
-        ask(async () => {
-          if (silentMs() > leaseMs * SILENT_PART) return "lost"
-          return (await leaseBook.isCurrent(fence)) ? "kept" : "lost"
-        }),
-      rest: (fence) =>
-        Effect.sync(() => {
-          leaseBook.rest(fence)
-          restDue.openUnsafe()
-        }),
-      release: (fence) => Effect.ignore(ask(() => leaseBook.release(fence))),
-      isHeldElsewhere: (session) =>
-        ask(async () => leaseBook.isHeldElsewhere((await rows.head(session))?.owner)),
-      abandoned: ask(abandoned),
-      proofs: Stream.callback<number>((told) =>
-        Effect.acquireRelease(
-          Effect.sync(() => {
-            const tell = (ms: number): void => void Queue.offerUnsafe(told, ms)
-            proven.add(tell)
-            return () => void proven.delete(tell)
-          }),
-          (leave) => Effect.sync(leave),
-        ),
-      ),
-      lost: Stream.fromEffectRepeat(nextLook).pipe(
-        Stream.filter((isThere) => isThere),
-        Stream.map(() => undefined),
-      ),
+    const remove = async (id: string): Promise<"removed" | "missing" | "held"> => {
+      const head = await rows.head(id)
+      if (head === undefined) return "missing"
+      // Taking it moves the number: whoever still believes to work there cannot write.
+      const acquired = await book.acquire(id)
+      if (acquired.kind === "held") return "held"
+      await writer.remove(head.key)
+      await book.release(acquired.fence)
+      mirror.drop(id)
+      hints.tell(id)
+      return "removed"
     }
 
     return {
@@ -303,7 +131,7 @@ export const openPostgresStore = (
           const head = await rows.head(id)
           return head === undefined ? undefined : summaryOf(head)
         }),
-      remove: (id) => remove(id),
+      remove: (id) => ask(() => remove(id)),
       events: (range) => ask(() => reader.read(range.session, () => mirror.events(range), [])),
       eventTexts: (range) => ask(() => reader.read(range.session, () => mirror.texts(range), [])),
       compactions: (session) => ask(() => reader.read(session, () => mirror.compactions(session), [])),
@@ -339,7 +167,7 @@ export const openPostgresStore = (
       approvals: (project) => ask(() => rows.approvals(project)),
       givenApprovals: ask(rows.givenApprovals),
       approvedIn: (approval) => ask(() => rows.approvedIn(approval)),
-      runnable: ask(leaseBook.claim),
+      runnable: ask(book.claim),
       parked: ask(rows.parked),
       draft: (creation) =>
         Effect.acquireRelease(
@@ -356,46 +184,15 @@ export const openPostgresStore = (
             ),
           })),
         ),
-      leases,
-      changes: Stream.callback<Change>((told) =>
-        Effect.acquireRelease(
-          Effect.sync(() => hints.onHint((session) => void Queue.offerUnsafe(told, { session }))),
-          (leave) => Effect.sync(leave),
-        ),
-      ),
+      leases: yield* openLeases({ node, book, rows, drafts, leaseMs: options.leaseMs, isGone }),
+      changes: heard<Change>((hear) => hints.onHint((session) => hear({ session }))),
       outputs: {
         folder,
         keep: (name) => ask(() => outputs.keep(name)),
         fetch: (name) => ask(() => outputs.fetch(name)),
       },
     }
-
-    function remove(id: string): Effect.Effect<"removed" | "missing" | "held", Failure> {
-      return ask(async () => {
-        const head = await rows.head(id)
-        if (head === undefined) return "missing"
-        // Taking it moves the number: whoever still believes to work there cannot write.
-        const acquired = await leaseBook.acquire(id)
-        if (acquired.kind === "held") return "held"
-        await writer.remove(head.key)
-        await leaseBook.release(acquired.fence)
-        mirror.drop(id)
-        hints.tell(id)
-        return "removed"
-      })
-    }
   })
-
-/** What a server says no to is a failure with a code; a bug stays one. */
-const ask = <A>(body: () => Promise<A>): Effect.Effect<A, Failure> =>
-  Effect.flatten(
-    Effect.promise(() =>
-      body().then(
-        (answer) => Effect.succeed(answer),
-        (cause: unknown) => (cause instanceof Failure ? Effect.fail(cause) : Effect.die(cause)),
-      ),
-    ),
-  )
 
 const openFolder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "meridian-output-"))),

@@ -1,7 +1,7 @@
 /** Compare and append, as the port has it: on this node's rows where they are enough, and always decided by the server. */
 import type { DurableEvent } from "@meridian/protocol"
 
-import type { Append, Appended, Fence } from "../../port/store.ts"
+import type { Append, Appended } from "../../port/store.ts"
 import type { AppendQueue } from "./append-queue.ts"
 import { sendWrites, type Outcome, type Write } from "./append.ts"
 import { isUniqueViolation, type Connection } from "./connection.ts"
@@ -14,8 +14,6 @@ export type Answer = Exclude<Appended, { readonly kind: "committed" }> | { reado
 
 export interface Writer {
   readonly append: (append: Append) => Promise<Answer>
-  /** Whether a lease is still the newest, and nothing else. */
-  readonly holds: (fence: Fence) => Promise<boolean>
   readonly remove: (key: number) => Promise<void>
 }
 
@@ -113,10 +111,6 @@ export const createWriter = (options: {
       if (append.events.length === 0) return prove(append)
       const makes = append.after === 0 && append.fence === undefined && makesSession(append.events)
       return makes ? create(append) : follow(append)
-    },
-    holds: async ({ session, number }) => {
-      const [row] = await connection.ask(`select fence from ${schema}.session where id = $1`, [session])
-      return row?.["fence"] === number
     },
     remove: (key) =>
       connection.transact(async (query) => {

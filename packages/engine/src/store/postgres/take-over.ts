@@ -1,0 +1,105 @@
+/** Leases as the port has them, and the work that nobody does. */
+import { randomInt } from "node:crypto"
+
+import { Effect, Latch, Stream, type Scope } from "effect"
+
+import type { Asked, Leases } from "../../port/store.ts"
+import { inBackground } from "../../port/time.ts"
+import { ask, heard } from "./ask.ts"
+import type { Drafts } from "./drafts.ts"
+import type { LeaseBook } from "./leases.ts"
+import type { Node } from "./node.ts"
+import type { ServerRows } from "./rows.ts"
+
+const REST_MS = 50
+/** A node that admits an input takes it up at once; after so long it has, or will not. */
+const AFTER_HINT_MS = 30
+
+export const openLeases = (options: {
+  readonly node: Node
+  readonly book: LeaseBook
+  readonly rows: ServerRows
+  readonly drafts: Drafts
+  readonly leaseMs: number
+  readonly isGone: () => boolean
+}): Effect.Effect<Leases, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { node, book, rows, drafts, leaseMs, isGone } = options
+    const { workers, hints, places } = node
+    yield* Effect.addFinalizer(() =>
+      Effect.ignore(
+        ask(async () => {
+          if (isGone()) return
+          await book.leave()
+          await drafts.leave()
+        }),
+      ),
+    )
+
+    const proven = new Set<(ms: number) => void>()
+    yield* node.every(Math.max(20, Math.floor(leaseMs / 6)), async () => {
+      if (isGone()) return
+      for (const tell of proven) tell(node.provenMs())
+      await book.giveBack()
+    })
+    const restDue = Latch.makeUnsafe(false)
+    yield* restDue.await.pipe(
+      Effect.andThen(restDue.close),
+      Effect.andThen(Effect.delay(Effect.ignore(ask(book.giveBack)), REST_MS)),
+      Effect.forever,
+      inBackground,
+      Effect.forkScoped,
+    )
+
+    const abandoned = async (): Promise<readonly string[]> => {
+      await drafts.sweep()
+      await workers.sweep()
+      const owners = await book.ownersElsewhere()
+      const lost = await workers.lost([...new Set(owners.values())])
+      return [...owners].flatMap(([session, owner]) => (lost.has(owner) ? [session] : []))
+    }
+    const isWorkLeft = async (): Promise<boolean> =>
+      places > 0 && ((await book.canClaim()) || (await abandoned()).length > 0)
+
+    const hinted = Latch.makeUnsafe(false)
+    yield* Effect.acquireRelease(
+      Effect.sync(() => hints.onHint(() => void hinted.openUnsafe())),
+      (leave) => Effect.sync(leave),
+    )
+    /** After a hint, or now and then: whether there is work that nobody does. */
+    const nextLook = Effect.suspend(() =>
+      // Whoever admitted it goes first. The others come one after the other, not all at once.
+      Effect.andThen(hinted.await, Effect.sleep(AFTER_HINT_MS + randomInt(AFTER_HINT_MS))),
+    ).pipe(
+      Effect.raceFirst(Effect.sleep(Math.max(50, Math.floor(leaseMs / 4)))),
+      Effect.andThen(hinted.close),
+      Effect.andThen(Effect.orElseSucceed(ask(isWorkLeft), () => false)),
+      inBackground,
+    )
+
+    return {
+      works: places > 0,
+      patienceMs: leaseMs * 2,
+      ask: (demand) => ask(() => hints.ask(demand)),
+      asked: heard<Asked>(hints.onAsked),
+      acquire: (session) => ask(() => book.acquire(session)),
+      renew: (fence) =>
+        ask(async () => (!node.isSilent() && (await book.isCurrent(fence)) ? "kept" : "lost")),
+      rest: (fence) =>
+        Effect.sync(() => {
+          book.rest(fence)
+          restDue.openUnsafe()
+        }),
+      release: (fence) => Effect.ignore(ask(() => book.release(fence))),
+      isHeldElsewhere: (session) => ask(async () => book.isHeldElsewhere((await rows.head(session))?.owner)),
+      abandoned: ask(abandoned),
+      proofs: heard<number>((tell) => {
+        proven.add(tell)
+        return () => void proven.delete(tell)
+      }),
+      lost: Stream.fromEffectRepeat(nextLook).pipe(
+        Stream.filter((isThere) => isThere),
+        Stream.map(() => undefined),
+      ),
+    }
+  })
