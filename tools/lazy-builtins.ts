@@ -8,16 +8,20 @@ import { isBuiltin } from "node:module"
 import type { Plugin } from "rolldown"
 
 const IMPORTED = "\0builtin:"
+/** What packages take as it is (a class, `webcrypto`) must not be loaded by a file that our own code shares with them. */
+const BY_PACKAGE = "\0package-builtin:"
 const REQUIRED = "\0required-builtin:"
 
 export const lazyBuiltins = (): Plugin => ({
   name: "lazy-builtins",
-  resolveId: (source, _importer, { kind }) =>
-    isBuiltin(source)
-      ? { id: `${kind === "require-call" ? REQUIRED : IMPORTED}${source}`, moduleSideEffects: false }
-      : null,
+  resolveId: (source, importer = "", { kind }) => {
+    if (!isBuiltin(source)) return null
+    const imported = importer.includes("node_modules") ? BY_PACKAGE : IMPORTED
+    return { id: `${kind === "require-call" ? REQUIRED : imported}${source}`, moduleSideEffects: false }
+  },
   load: (id) => {
     if (id.startsWith(IMPORTED)) return { code: facadeOf(id.slice(IMPORTED.length)) }
+    if (id.startsWith(BY_PACKAGE)) return { code: facadeOf(id.slice(BY_PACKAGE.length)) }
     // Who requires it wants the module itself; a facade of it would touch every getter after all.
     if (id.startsWith(REQUIRED)) return { code: `module.exports = ${moduleOf(id.slice(REQUIRED.length))}` }
     return null
