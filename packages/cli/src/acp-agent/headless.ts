@@ -2,18 +2,11 @@
  * One prompt without a terminal: the agent works until it stops, everything it tells becomes a line on stdout. Its questions
  * are answered by the tier of the run; nobody is there to be asked.
  */
-import {
-  asObject,
-  countAt,
-  Failure,
-  harnessSessionId,
-  renderFailure,
-  type JsonObject,
-} from "@meridian/protocol"
+import { asObject, countAt, Failure, harnessSessionId, type JsonObject } from "@meridian/protocol"
 import { answerByTier, openAgentEvents, type AgentEvents } from "@meridian/server"
-import { encodeDirectLine, Interrupted, type DirectEvent, type World } from "@meridian/spaces"
+import { encodeDirectLine, type DirectEvent, type World } from "@meridian/spaces"
 
-import { classOfFailure } from "../direct/failure-class.ts"
+import { failureLine, signalCode } from "../direct/headless-ending.ts"
 import { openAgentSession, type AgentLaunch, type AgentSession } from "./launch.ts"
 
 export interface HeadlessRun {
@@ -37,11 +30,7 @@ export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun)
   } catch (error) {
     if (world.signal.aborted) return signalCode(world)
     if (!(error instanceof Failure) || !hasSession) throw error
-    tell({
-      type: "error",
-      failure: classOfFailure({ code: error.code, message: error.message }),
-      message: renderFailure(error),
-    })
+    tell(failureLine(error))
     return 1
   }
 }
@@ -125,9 +114,4 @@ const costOf = (
 ): { readonly costUsd?: number } => {
   const [now, before] = [events.costUsd(), past.costUsd() ?? (session === undefined ? 0 : undefined)]
   return now === undefined || before === undefined ? {} : { costUsd: Math.max(0, now - before) }
-}
-
-const signalCode = ({ signal }: World): number => {
-  const reason: unknown = signal.reason
-  return reason instanceof Interrupted && reason.signal === "SIGINT" ? 130 : 143
 }

@@ -4,11 +4,12 @@
  * model reads.
  */
 import type { Engine } from "@meridian/engine"
-import { Failure, harnessSessionId, renderFailure } from "@meridian/protocol"
+import { Failure, harnessSessionId } from "@meridian/protocol"
 import { followEvents, settled } from "@meridian/server"
-import { encodeDirectLine, Interrupted, type DirectEvent, type World } from "@meridian/spaces"
+import { encodeDirectLine, type DirectEvent, type World } from "@meridian/spaces"
 
 import { classOfFailure } from "./failure-class.ts"
+import { failureLine, signalCode } from "./headless-ending.ts"
 import { openSession, type DirectLaunch, type OpenSession } from "./open-session.ts"
 import { openTranslator, type Ending } from "./translate.ts"
 
@@ -35,11 +36,7 @@ export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun)
   } catch (error) {
     if (world.signal.aborted) return signalCode(world)
     if (!(error instanceof Failure)) throw error
-    tell({
-      type: "error",
-      failure: classOfFailure({ code: error.code, message: error.message }),
-      message: renderFailure(error),
-    })
+    tell(failureLine(error))
     return 1
   }
 }
@@ -70,11 +67,6 @@ const conclude = (ending: Ending, { world, tell }: Telling): number => {
       })
       return 1
   }
-}
-
-const signalCode = ({ signal }: World): number => {
-  const reason: unknown = signal.reason
-  return reason instanceof Interrupted && reason.signal === "SIGINT" ? 130 : 143
 }
 
 const work = async (opened: OpenSession, prompt: string, { world, tell }: Telling): Promise<Ending> => {
