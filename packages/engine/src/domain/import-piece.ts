@@ -1,4 +1,7 @@
-/** One thing that a conversation from elsewhere says, as its reader tells it. Times and counts may be any number at all. */
+/**
+ * One thing that a conversation from elsewhere says, as its reader tells it. Times and counts may be any number at all. The
+ * type is written out: it is part of the engine's own declarations, which need nobody else's.
+ */
 import {
   ANY,
   BOOLEAN,

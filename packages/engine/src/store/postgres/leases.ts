@@ -22,7 +22,10 @@ export interface LeaseBook {
   /** Gives back what rests, and whatever else is written in our name and not at work here. */
   readonly giveBack: () => Promise<void>
   readonly ownersElsewhere: () => Promise<ReadonlyMap<string, string>>
-  readonly isHeldElsewhere: (owner: unknown) => Promise<boolean>
+  /** Which of these owners are other nodes, and not lost. */
+  readonly aliveElsewhere: (
+    owners: readonly (string | undefined)[],
+  ) => Promise<ReadonlySet<string | undefined>>
   readonly leave: () => Promise<void>
 }
 
@@ -153,8 +156,13 @@ export const openLeaseBook = (options: {
       )
       return new Map(rows.map((row) => [String(row["id"]), String(row["owner"])]))
     },
-    isHeldElsewhere: async (owner) =>
-      typeof owner === "string" && owner !== me && !(await workers.lost([owner])).has(owner),
+    aliveElsewhere: async (owners) => {
+      const others = [...new Set(owners)].flatMap((owner) =>
+        owner === undefined || owner === me ? [] : [owner],
+      )
+      const lost = await workers.lost(others)
+      return new Set(others.filter((owner) => !lost.has(owner)))
+    },
     leave: async () => {
       await connection.ask(`update ${schema}.session set owner = null where owner = $1 and published`, [me])
     },

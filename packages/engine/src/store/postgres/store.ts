@@ -72,21 +72,18 @@ export const openPostgresStore = (
     const folder = yield* openFolder
     const outputs = createOutputs(reads, schema, folder)
 
-    const summaryOf = async ({
-      id,
-      owner,
-      isAsking,
-      isAnswered,
-      summary,
-      seq,
-    }: Head): Promise<SessionSummary> => ({
-      ...summary,
-      id,
-      seq,
-      isAsking,
-      isAnswered,
-      isHeldElsewhere: await book.isHeldElsewhere(owner),
-    })
+    /** In their order. Who is alive is asked once for all of them. */
+    const summariesOf = async (heads: readonly Head[]): Promise<readonly SessionSummary[]> => {
+      const alive = await book.aliveElsewhere(heads.map(({ owner }) => owner))
+      return heads.map(({ id, seq, owner, isAsking, isAnswered, summary }) => ({
+        ...summary,
+        id,
+        seq,
+        isAsking,
+        isAnswered,
+        isHeldElsewhere: alive.has(owner),
+      }))
+    }
 
     const append = (given: Append): Effect.Effect<Appended, Failure> =>
       Effect.suspend(() => {
@@ -129,7 +126,7 @@ export const openPostgresStore = (
       session: (id) =>
         ask(async () => {
           const head = await rows.head(id)
-          return head === undefined ? undefined : summaryOf(head)
+          return head === undefined ? undefined : (await summariesOf([head]))[0]
         }),
       remove: (id) => ask(() => remove(id)),
       events: (range) => ask(() => reader.read(range.session, () => mirror.events(range), [])),
@@ -148,7 +145,8 @@ export const openPostgresStore = (
       sessions: (stretch) =>
         ask(async () => {
           const found = await rows.sessions(stretch)
-          return Promise.all(found.map(async ({ place, item }) => ({ place, item: await summaryOf(item) })))
+          const items = await summariesOf(found.map(({ item }) => item))
+          return items.map((item, index) => ({ place: found[index]?.place ?? 0, item }))
         }),
       requests: (session) =>
         ask(async () => {

@@ -91,7 +91,11 @@ export const openLeases = (options: {
           restDue.openUnsafe()
         }),
       release: (fence) => Effect.ignore(ask(() => book.release(fence))),
-      isHeldElsewhere: (session) => ask(async () => book.isHeldElsewhere((await rows.head(session))?.owner)),
+      isHeldElsewhere: (session) =>
+        ask(async () => {
+          const owner = (await rows.head(session))?.owner
+          return (await book.aliveElsewhere([owner])).has(owner)
+        }),
       abandoned: ask(abandoned),
       proofs: heard<number>((tell) => {
         proven.add(tell)
