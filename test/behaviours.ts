@@ -1,8 +1,13 @@
 /** Every promise of the five seeds and of later issues, in one table. Tests cite the ids; an id neither cited nor owed fails `npm test`. */
 import { CONTINUITY_BEHAVIOURS } from "./behaviours/continuity.ts"
+import { DAYS_RUNS_BEHAVIOURS } from "./behaviours/days-runs.ts"
+import { DAYS_BEHAVIOURS } from "./behaviours/days.ts"
 import { DIRECT_BEHAVIOURS } from "./behaviours/direct.ts"
 import { DOORS_BEHAVIOURS } from "./behaviours/doors.ts"
 import { ENGINE_BEHAVIOURS } from "./behaviours/engine.ts"
+import { HANDS_BEHAVIOURS } from "./behaviours/hands.ts"
+import { REQUEST_BEHAVIOURS } from "./behaviours/requests.ts"
+import { SCHEDULES_BEHAVIOURS } from "./behaviours/schedules.ts"
 import { SPACES_BEHAVIOURS } from "./behaviours/spaces.ts"
 import { TRUST_BEHAVIOURS } from "./behaviours/trust.ts"
 
@@ -16,6 +21,8 @@ export interface Behaviour {
     | "004"
     | "issue 5"
     | "issue 12"
+    | "issue 15"
+    | "issue 14"
     | "issue 16"
     | "issue 17"
     | "issue 18"
@@ -26,9 +33,14 @@ export interface Behaviour {
 
 export const BEHAVIOURS = {
   ...CONTINUITY_BEHAVIOURS,
+  ...DAYS_BEHAVIOURS,
+  ...DAYS_RUNS_BEHAVIOURS,
   ...DIRECT_BEHAVIOURS,
   ...DOORS_BEHAVIOURS,
   ...ENGINE_BEHAVIOURS,
+  ...REQUEST_BEHAVIOURS,
+  ...SCHEDULES_BEHAVIOURS,
+  ...HANDS_BEHAVIOURS,
   ...SPACES_BEHAVIOURS,
   ...TRUST_BEHAVIOURS,
 } satisfies Record<string, Behaviour>

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import type {
+  EmbedderScene,
   EmbedderTool,
   Engine,
   EngineOptions,
@@ -118,7 +119,7 @@ export const openEngineScene = async (
 
 export const tool = (
   name: string,
-  execute: (input: never, scene: { readonly signal: AbortSignal; readonly callID: string }) => unknown,
+  execute: (input: never, scene: EmbedderScene) => unknown,
   properties: Readonly<Record<string, { readonly type: string }>> = {},
 ): EmbedderTool => ({
   name,

@@ -52,6 +52,7 @@ export const openScene = (
       questions.push(question)
       await options.ask?.(question)
     },
+    question: async () => [],
     todo: {
       read: async () => todo,
       replace: async (items) => {

@@ -44,7 +44,8 @@ export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly st
     port: ["domain"],
     store: ["domain", "port"],
     harness: ["domain", "port"],
-    operation: ["domain", "port", "store", "harness"],
+    repository: ["domain", "store"],
+    operation: ["domain", "port", "store", "harness", "repository"],
   },
   server: {
     contract: [],

@@ -175,6 +175,7 @@ const LAYOUT = `.meridian/
   .gitignore                  keeps everything below out of version control, but fs/
   engine.sqlite               sessions of the engine, readable by its owner only
   .spaces/.lock               held while a space is made
+  .spaces/schedules.json      what runs by the clock; guarded by schedules.lock
   .spaces/<sN>/
     space.json                {"schema_version":1,"id","name","status","started_at","finished_at"}
     space.lock                guards space.json

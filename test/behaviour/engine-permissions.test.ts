@@ -92,6 +92,8 @@ describe("rules", () => {
       "user: go",
       "act: completed",
       "agent-switched",
+      // The model is told of the switch, behind what it had asked for.
+      "system",
       "act: error",
       "assistant: done",
     ])

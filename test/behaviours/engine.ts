@@ -200,7 +200,7 @@ export const ENGINE_BEHAVIOURS = {
   },
   "tools.patch.partial": {
     seed: "004",
-    says: "a failure while committing leaves earlier changes applied and reports exactly which",
+    says: "a failure while committing takes the earlier changes back: one patch is applied as a whole or not at all",
   },
 
   // Context epochs
@@ -250,19 +250,7 @@ export const ENGINE_BEHAVIOURS = {
   "parity.skills": promise("skills an agent may use are told by name; the body comes through the tool"),
   "parity.lowering": promise("a request goes to the selected model with the history in its order"),
   "parity.agent": promise("the selected agent's prompt and permissions shape the request"),
-  "parity.base-instructions": owes("a family of models has base instructions of its own", OPEN_DESIGN),
   "parity.tools": promise("tools that the policy denies are not offered"),
-  "parity.prompt-overrides": owes("a prompt may bring system text and tools of its own", OPEN_DESIGN),
-  "parity.reminders": owes("steering, a switch of plan and the final step are reminded of", OPEN_DESIGN),
-  "parity.plugin-transforms": owes(
-    "plugins change messages, system text, parameters and headers",
-    OPEN_DESIGN,
-  ),
-  "parity.request-settings": owes(
-    "an agent's options reach the request; a model's own effort does already",
-    OPEN_DESIGN,
-  ),
-  "parity.structured-output": owes("a prompt may ask for an answer in a given form", OPEN_DESIGN),
   "parity.compaction": promise("pressure compacts, and the baseline is made anew from the checkpoint"),
   "parity.attachments": promise("attachments of a prompt are durable and typed"),
   "parity.mentions": owes("templates and @ mentions are expanded before admission", OPEN_DESIGN),

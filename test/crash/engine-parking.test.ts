@@ -1,18 +1,14 @@
 /** Sessions that wait for their provider: parked by an event, gone on with once, over deaths, processes and clocks that jump. */
-import { mkdirSync, rmSync } from "node:fs"
-import { join } from "node:path"
-
-import type { Engine, EngineOptions, Reply } from "@meridian/engine"
+import type { Engine, Reply } from "@meridian/engine"
 import { describe, expect, test } from "vitest"
 
+import { openHouse, type House } from "../engine-house.ts"
 import { brokenLaws } from "../engine-laws.ts"
-import { createMachine, type Life, type Machine } from "../engine-life.ts"
 import {
   ALLOW_ALL,
   allEvents,
   conversation,
   eventTypes,
-  makeDirectory,
   scriptedModel,
   shown,
   tool,
@@ -36,52 +32,6 @@ const limit = (retryAfter?: string): Reply => ({
     ...(retryAfter === undefined ? {} : { headers: { "retry-after": retryAfter } }),
   },
 })
-
-interface House extends AsyncDisposable {
-  readonly machine: Machine
-  readonly file: string
-  readonly directory: string
-  readonly open: (
-    answers: readonly Answer[],
-    changes?: Partial<EngineOptions>,
-  ) => Promise<{ readonly engine: Engine; readonly life: Life; readonly requests: unknown[] }>
-}
-
-const openHouse = (store: (typeof STORES)[number]): House => {
-  const base = makeDirectory()
-  const machine = createMachine({ standsStill: true, store, storeDelayMs: 0 })
-  const directory = join(base, "project")
-  const file = join(base, "engine.sqlite")
-  mkdirSync(directory)
-  const closers: (() => Promise<void>)[] = []
-  return {
-    machine,
-    file,
-    directory,
-    open: async (answers, changes = {}) => {
-      const life = machine.start()
-      const requests: Parameters<typeof scriptedModel>[1] & object = []
-      const engine = await machine.until(
-        life.open({
-          database: file,
-          models: [scriptedModel(answers, requests)],
-          permissions: ALLOW_ALL,
-          ...changes,
-        }),
-      )
-      await machine.until(engine.sessions.create({ id: sessionID, location: { directory } }))
-      closers.push(async () => {
-        if (!life.isDead()) await engine.close()
-      })
-      return { engine, life, requests }
-    },
-    [Symbol.asyncDispose]: async () => {
-      for (const close of closers.toReversed()) await machine.until(close())
-      machine[Symbol.dispose]()
-      rmSync(base, { recursive: true, force: true })
-    },
-  }
-}
 
 const standing = async ({ sessions }: Engine) => {
   const { status, waitingFor, until } = await sessions.get(sessionID)
@@ -229,6 +179,70 @@ describe.each(STORES)("over the %s store", (store) => {
     expect(await conversation(engine)).toEqual(["user: go", "act: completed", "assistant: later"])
   })
 
+  const DAYS_8 = 8 * 24 * 60 * MINUTE
+  const askedIn = async (house: House, engine: Engine) => {
+    await house.machine.until(engine.sessions.prompt(go))
+    await house.machine.until(untilEvent(engine, "question.asked"))
+    await house.machine.advance(100)
+    const [question] = await house.machine.until(engine.questions.list())
+    return question
+  }
+
+  verifies("park.beyond-a-week", async () => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([limit("691200"), { text: "later" }])
+    const question = await askedIn(house, engine)
+    expect(question).toMatchObject({ kind: "limit", choices: [{ label: "continue" }, { label: "wait" }, {}] })
+    const state = { over: false }
+    const waited = engine.sessions.wait(sessionID).then(() => (state.over = true))
+    await house.machine.until(engine.sessions.prompt({ sessionID, prompt: { text: "more" } }))
+    await house.machine.advance(WAIT)
+    expect(await standing(engine)).toEqual({
+      status: "waiting",
+      waitingFor: "question",
+      until: undefined,
+    })
+    expect([requests.length, state.over]).toEqual([1, false])
+    await house.machine.until(engine.questions.reply({ requestID: question?.id ?? "", answer: "continue" }))
+    await house.machine.until(waited)
+    expect([requests.length, (await conversation(engine)).at(-1)]).toEqual([2, "assistant: later"])
+    expect(brokenLaws(await allEvents(engine))).toEqual([])
+  })
+
+  test("a question about a late limit may be answered with waiting, and then its time counts", async () => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([limit("691200"), { text: "later" }])
+    const question = await askedIn(house, engine)
+    await house.machine.until(engine.questions.reply({ requestID: question?.id ?? "", answer: "wait" }))
+    const { status, waitingFor, until = 0 } = await standing(engine)
+    expect([status, waitingFor]).toEqual(["waiting", "limit"])
+    house.machine.setClock(until - MINUTE)
+    await house.machine.advance(10_000)
+    expect([requests.length, until - (question?.time ?? 0)]).toEqual([1, DAYS_8])
+    await house.machine.advance(2 * MINUTE)
+    await house.machine.until(engine.sessions.wait(sessionID))
+    expect(requests).toHaveLength(2)
+  })
+
+  test("a question about a late limit may be answered with stop, and is overtaken by a wake", async () => {
+    await using house = openHouse(store)
+    const { engine, requests } = await house.open([limit("691200"), limit("691200"), { text: "woken" }])
+    const first = await askedIn(house, engine)
+    await house.machine.until(engine.questions.reply({ requestID: first?.id ?? "", answer: "stop" }))
+    await house.machine.until(engine.sessions.wait(sessionID))
+    expect((await standing(engine)).status).toBe("interrupted")
+    await house.machine.advance(WAIT)
+    expect(requests).toHaveLength(1)
+    void engine.sessions.run(sessionID)
+    await house.machine.until(untilEvent(engine, "question.asked", 2))
+    await house.machine.advance(100)
+    await house.machine.until(engine.sessions.wake(sessionID))
+    await house.machine.until(engine.sessions.wait(sessionID))
+    expect([requests.length, (await conversation(engine)).at(-1)]).toEqual([3, "assistant: woken"])
+    expect(await house.machine.until(engine.questions.list())).toEqual([])
+    expect(brokenLaws(await allEvents(engine))).toEqual([])
+  })
+
   test("where recovery is off nobody goes on by itself", async () => {
     await using house = openHouse(store)
     const { engine, requests } = await house.open([limit("60"), { text: "later" }], { recover: false })
@@ -240,19 +254,15 @@ describe.each(STORES)("over the %s store", (store) => {
   })
 })
 
-test("a reset beyond a week, and a failure that outlasts the patience, are for people", async () => {
+test("a failure that outlasts the patience is for people", async () => {
   await using house = openHouse("sqlite")
   const { engine } = await house.open(
-    [limit(String(8 * 24 * 3_600)), ...Array.from({ length: 40 }, () => limit())],
+    Array.from({ length: 40 }, () => limit()),
     { limits: { patienceMs: 5 * MINUTE } },
   )
-  const endOf = async (text: string, passesMs: number) => {
-    await house.machine.until(engine.sessions.prompt({ sessionID, prompt: { text } }))
-    await house.machine.advance(passesMs)
-    return (await standing(engine)).status
-  }
-  expect(await endOf("go", MINUTE)).toBe("failed")
-  expect(await endOf("again", 20 * MINUTE)).toBe("failed")
+  await house.machine.until(engine.sessions.prompt(go))
+  await house.machine.advance(20 * MINUTE)
+  expect((await standing(engine)).status).toBe("failed")
   expect((await eventTypes(engine)).filter((type) => type === "parked")).toHaveLength(2)
 })
 

@@ -20,7 +20,7 @@ interface Scene {
   /** The last status in the log of runs: looking costs nothing. */
   readonly status: () => string
   /** Everything that this scene has started, by the words it was started with. */
-  readonly kill: (part: string) => number
+  readonly kill: (part: string, signal?: NodeJS.Signals) => number
 }
 
 /** `hold`: it never answers. */
@@ -40,9 +40,9 @@ const openScene = ({ hold = false, ...behaviour }: PretendBehaviour & { readonly
     MERIDIAN_RETRY_BACKOFF_SECONDS: "0.05",
   }
   const run = (...words: readonly string[]): Promise<Ran> => meridian(words, { cwd: project, env })
-  const kill = (part: string): number => {
+  const kill = (part: string, by: NodeJS.Signals = "SIGKILL"): number => {
     const found = processesOf(home).filter((pid) => commandOf(pid).includes(part))
-    for (const pid of found) signal(pid)
+    for (const pid of found) signal(pid, by)
     return found.length
   }
   onTestFinished(() => {
@@ -75,9 +75,9 @@ const commandOf = (pid: number): string => {
   }
 }
 
-const signal = (pid: number): void => {
+const signal = (pid: number, by: NodeJS.Signals): void => {
   try {
-    process.kill(pid, "SIGKILL")
+    process.kill(pid, by)
   } catch {
     // Gone already.
   }
@@ -115,6 +115,10 @@ const attempts = (shown: Readonly<Record<string, unknown>>): unknown => shown["a
 /** A background run that has said something and is now at work. */
 const begun = async (scene: Scene): Promise<void> => {
   await scene.run("run", "spawn", "--background", "-p", "build the parser")
+  await spoken(scene)
+}
+
+const spoken = async (scene: Scene): Promise<void> => {
   const events = join(scene.project, ".meridian/.spaces/s1/runs/r1/events.jsonl")
   await until(() => existsSync(events) && readFileSync(events, "utf8").includes("I have begun"))
 }
@@ -212,4 +216,69 @@ test("a plan that the user's Meridian did not write is not carried out", async (
   expect(shown).toMatchObject({ failure_reason: "orphan_run" })
   expect(String(shown["message"])).toContain("not written by your Meridian")
   expect(scene.claude.calls()).toHaveLength(1)
+})
+
+verifies("run.survives-shutdown", async () => {
+  const scene = openScene({ noise: [SAID], hold: true })
+  await begun(scene)
+  scene.claude.behave({ answer: "All done." })
+  // As when the machine goes down: everybody is asked to leave, and nobody says why.
+  scene.kill("run supervise", "SIGTERM")
+  scene.kill("run worker", "SIGTERM")
+  await until(() => scene.kill("run worker", "SIGTERM") === 0)
+  expect(scene.status()).toBe("running")
+  await scene.run("up")
+  expect(attempts(await ended(scene))).toMatchObject([{ why: "worker_died" }, { why: "succeeded" }])
+})
+
+verifies("run.foreground-survives", async () => {
+  const go = join(emptyFolder("go "), "go")
+  const scene = openScene({ noise: [SAID], release: go, answer: "All done." })
+  const running = scene.run("run", "spawn", "-p", "build the parser", "--json")
+  await spoken(scene)
+  scene.kill("run spawn", "SIGHUP")
+  writeFileSync(go, "")
+  expect(document(await running)).toMatchObject({ status: "succeeded", report: "All done." })
+})
+
+verifies(
+  "run.foreground-survives",
+  async () => {
+    const scene = openScene({ noise: [SAID], hold: true })
+    const running = scene.run("run", "spawn", "-p", "build the parser")
+    await spoken(scene)
+    scene.claude.behave({ answer: "All done." })
+    scene.kill("run spawn")
+    scene.kill("play.entry")
+    await running
+    await scene.run("up")
+    expect(attempts(await ended(scene))).toMatchObject([{ why: "worker_died" }, { why: "succeeded" }])
+  },
+  "a kill: the next command carries it on",
+)
+
+verifies("run.stop-is-kept", async () => {
+  const scene = openScene({ noise: [SAID], hold: true, ignoreSignals: ["SIGTERM"] })
+  const running = scene.run("run", "spawn", "-p", "build the parser")
+  await spoken(scene)
+  scene.kill("run spawn", "SIGINT")
+  const log = join(scene.project, ".meridian/.spaces/s1/runs.jsonl")
+  await until(() => readFileSync(log, "utf8").includes('"asked":"stop"'))
+  scene.kill("run spawn")
+  scene.kill("play.entry")
+  await running
+  await scene.run("up")
+  expect(await ended(scene, "cancelled")).toMatchObject({ status: "cancelled", attempts: [{}] })
+  expect(scene.claude.calls()).toHaveLength(1)
+})
+
+verifies("serve.supervises", async () => {
+  const scene = openScene({ noise: [SAID], hold: true })
+  await begun(scene)
+  scene.claude.behave({ answer: "All done." })
+  for (const part of ["run supervise", "run worker", "play.entry"]) scene.kill(part)
+  const serving = scene.run("serve", "--http", "--port", "0")
+  expect(attempts(await ended(scene))).toMatchObject([{ why: "worker_died" }, { why: "succeeded" }])
+  scene.kill("serve", "SIGTERM")
+  expect((await serving).code).toBe(0)
 })

@@ -25,14 +25,18 @@ const FOR_AGENTS = [
   "models list",
   "models show",
   "recall",
+  "run apply",
   "run cancel",
   "run continue",
+  "run diff",
+  "run discard",
   "run files",
   "run list",
   "run show",
   "run spawn",
   "run stats",
   "run wait",
+  "run worktree",
   "skills list",
   "skills show",
 ]
@@ -55,6 +59,11 @@ const FOR_PEOPLE = [
   "run send",
   "run tail",
   "run watch",
+  "schedule",
+  "schedule list",
+  "schedule pause",
+  "schedule remove",
+  "schedule resume",
   "search",
   "serve",
   "session archive",
@@ -243,6 +252,7 @@ verifies("completion.names", async () => {
   expect(await names("run")).toEqual(["@latest", "@last-failed", "@last-completed", "r10", "r2", "r1"])
   expect(await names("model")).toEqual(expect.arrayContaining(["opus"]))
   expect(await names("session")).toEqual([])
+  expect(await names("schedule")).toEqual([])
   // The scripts ask for them while somebody types.
   mkdirSync(join(project, "bin"))
   writeFileSync(join(project, "bin/meridian"), `#!/bin/sh\nexec '${process.execPath}' '${BINARY}' "$@"\n`, {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -15,17 +16,26 @@ const TOOLS = [
   "models_list",
   "models_show",
   "recall",
+  "run_apply",
+  "run_cancel",
   "run_continue",
+  "run_diff",
+  "run_discard",
+  "run_files",
   "run_list",
   "run_show",
   "run_spawn",
   "run_stats",
   "run_wait",
+  "run_worktree",
   "skills_list",
   "skills_show",
 ]
 
-const connect = async (behaviour: PretendBehaviour = { answer: "All done." }) => {
+const connect = async (
+  behaviour: PretendBehaviour = { answer: "All done." },
+  flags: readonly string[] = [],
+) => {
   const cwd = emptyFolder()
   const bin = join(emptyFolder(), "bin")
   installPretendHarness(bin, { as: "claude", behaviour })
@@ -34,7 +44,12 @@ const connect = async (behaviour: PretendBehaviour = { answer: "All done." }) =>
     HOME: emptyFolder(),
     MERIDIAN_REPO_ROOT: cwd,
   }
-  const transport = new StdioClientTransport({ command: process.execPath, args: [BINARY, "serve"], cwd, env })
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [BINARY, "serve", ...flags],
+    cwd,
+    env,
+  })
   const client = new Client({ name: "test", version: "1.0.0" })
   await client.connect(transport)
   const call = (name: string, args: Record<string, unknown> = {}) =>
@@ -104,12 +119,25 @@ verifies("mcp.one-space", async () => {
 })
 
 test("every answer fits the output schema its tool announced", async () => {
-  const { client, call, cwd } = await connect({ answer: "All done.", writes: { "made.txt": "x" } })
+  const { client, call, cwd } = await connect({ answer: "All done.", writes: { "made.txt": "x" } }, [
+    "--permission",
+    "workspace-write",
+  ])
+  const git = (...words: readonly string[]): void => {
+    execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@example.org", ...words], { cwd })
+  }
+  git("init", "--quiet")
+  git("commit", "--quiet", "--allow-empty", "-m", "first")
   mkdirSync(join(cwd, ".meridian/skills/plan"), { recursive: true })
   writeFileSync(join(cwd, ".meridian/skills/plan/SKILL.md"), "---\nname: plan\ndescription: d\n---\nBody")
   // From here on the client checks every structured answer itself and refuses what does not fit.
   const { tools } = await client.listTools()
   const answered = new Set<string>()
+  const ask = async (name: string, args: Record<string, unknown>): Promise<void> => {
+    const answer = await call(name, args)
+    expect([name, answer.isError, answer.content]).toEqual([name, false, expect.any(Array)])
+    answered.add(name)
+  }
   for (const [name, args] of [
     ["run_spawn", { prompt: "one", dry_run: true }],
     ["run_spawn", { prompt: "one", skills: ["plan"] }],
@@ -119,6 +147,8 @@ test("every answer fits the output schema its tool announced", async () => {
     ["run_list", { space: "s1" }],
     ["run_show", { run_id: "@latest", report: true, include_files: true, space: "s1" }],
     ["run_stats", { space: "s1" }],
+    ["run_files", { run_id: "r1", space: "s1" }],
+    ["run_cancel", { run_id: "r1", space: "s1" }],
     ["skills_list", { space: "s1" }],
     ["skills_show", { name: "plan", space: "s1" }],
     ["models_list", {}],
@@ -126,10 +156,18 @@ test("every answer fits the output schema its tool announced", async () => {
     ["doctor", {}],
     ["recall", { query: "anything" }],
   ] as const) {
-    const answer = await call(name, args)
-    expect([name, answer.isError, answer.content]).toEqual([name, false, expect.any(Array)])
-    answered.add(name)
+    await ask(name, args)
   }
+  git("add", "made.txt")
+  git("commit", "--quiet", "-m", "made here")
+  for (const [name, args] of [
+    ["run_spawn", { prompt: "apart", permission: "workspace-write", worktree: true, space: "s1" }],
+    ["run_worktree", { run_id: "r4", space: "s1" }],
+    ["run_diff", { run_id: "r4", space: "s1" }],
+    ["run_apply", { run_ids: ["r4"], no_commit: true, space: "s1" }],
+    ["run_discard", { run_ids: ["r4"], space: "s1" }],
+  ] as const)
+    await ask(name, args)
   // What expand reads must have been found first; cli-recall.test.ts does both.
   expect([...answered, "expand"].toSorted()).toEqual(tools.map(({ name }) => name).toSorted())
   await client.close()

@@ -43,6 +43,13 @@ const environment = (scene: HookScene): Readonly<Record<string, string>> => ({
 
 const ARGS = ["-p", "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"]
 
+/**
+ * Claude Code does not wait for the hook that sees its summary, and kills it when the session ends first. A session that a
+ * script plays is over in a moment, so its agent works until the hook has written down what it saw.
+ */
+const UNTIL_SUMMARY_WAS_SEEN =
+  'for look in $(seq 600); do grep -qs \'"request":"summary"\' "$HOME"/.local/state/meridian/injections/*.jsonl && break; sleep 0.1; done'
+
 const expectBrief = (text: string | undefined): void => {
   expect(text).toContain("## Stage-Aware Continuation\n")
   expect(text).toContain("## Next Action\n- migrate the callers.")
@@ -102,8 +109,11 @@ test("a request that the summary invents is contradicted: at first by what the u
     { ...summary, text: `<analysis>a</analysis><summary>The user asked: "${invention}".</summary>` },
     ...steps("first"),
     step("first overflow", 150_000),
-    step("after first", 3000),
-    step("later", 3000),
+    {
+      ...step("after first", 3000),
+      tools: [{ name: "Bash", input: { command: UNTIL_SUMMARY_WAS_SEEN, description: "wait" } }],
+    },
+    ...["a", "b", "c", "d", "e"].map((name) => step(`later ${name}`, 3000)),
     { label: "last", text: "Done.", usage: { input: 3000, output: 8 } },
   ])
   opened.push(scene)

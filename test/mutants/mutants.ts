@@ -75,7 +75,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "what a dead process left open is not settled",
     file: "schedule/drain.ts",
-    from: "    yield* settle(session)\n",
+    from: "    yield* settle(session, lease)\n",
     to: "",
     killedBy: "test/crash/engine-recovery.test.ts",
   },
@@ -160,9 +160,16 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "a turn begins with the model that was there before the switch",
     file: "turn/begin-turn.ts",
-    from: `if (isOutdated(cast, transcript)) return write([], { kind: "recast" })`,
+    from: `if (isOutdated(cast, transcript, outlook)) return write([], { kind: "recast" })`,
     to: "",
     killedBy: "test/behaviour/engine-execution.test.ts",
+  },
+  {
+    says: "the last turn of an activity gets its tools all the same",
+    file: "session/cast.ts",
+    from: `...withoutTools(offerOf(agent, tools), isLast),`,
+    to: `...offerOf(agent, tools),`,
+    killedBy: "test/behaviour/engine-agents.test.ts",
   },
   {
     says: "a turn begins in the place the session has left",
@@ -220,5 +227,50 @@ export const MUTANTS: readonly Mutant[] = [
     from: "Effect.as(written.safe, written.answer)",
     to: "Effect.as(Effect.void, written.answer)",
     killedBy: "test/fault/engine-database.test.ts",
+  },
+  // Work that goes on after a crash.
+  {
+    says: "attempts without progress are not counted",
+    file: "domain/recovery.ts",
+    from: "attempt: resumed + 1",
+    to: "attempt: 1",
+    killedBy: "test/crash/engine-continuation.test.ts",
+  },
+  {
+    says: "what a person interrupted goes on after a crash",
+    file: "domain/transcript/activity.ts",
+    from: `case "session.next.interrupt.requested.1":
+      return stopped(activity)`,
+    to: `case "session.next.interrupt.requested.1":
+      return activity`,
+    killedBy: "test/crash/engine-continuation.test.ts",
+  },
+  {
+    says: "a queued input joins the work that goes on",
+    file: "schedule/drain.ts",
+    from: `forced && activity.state !== "done" ? "continuing" : "settled"`,
+    to: `"settled"`,
+    killedBy: "test/crash/engine-continuation.test.ts",
+  },
+  {
+    says: "work that its closing engine cut off is left to people",
+    file: "schedule/drain.ts",
+    from: "Effect.onInterrupt(() => Effect.ignore(leaveForOthers(session, standing.interruptSeq))),",
+    to: "Effect.onInterrupt(() => Effect.void),",
+    killedBy: "test/crash/engine-continuation.test.ts",
+  },
+  {
+    says: "a run beside work that goes on makes a request of its own",
+    file: "schedule/drain.ts",
+    from: "if (progress.forced) attempts()",
+    to: "",
+    killedBy: "test/crash/engine-continuation.test.ts",
+  },
+  {
+    says: "a question about a late limit does not hold the session",
+    file: "domain/transcript/parking.ts",
+    from: "return { seq: event.seq, until: NEVER,",
+    to: "return { seq: event.seq, until: event.time,",
+    killedBy: "test/crash/engine-parking.test.ts",
   },
 ]

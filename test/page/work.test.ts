@@ -206,12 +206,31 @@ test("on first use the directory is chosen from the server's project on", async 
   await page.getByRole("button", { name: "Choose a folder" }).click()
   await page.getByRole("button", { name: "packages" }).click()
   await page.getByRole("button", { name: "core" }).click()
-  await page.getByRole("button", { name: ".. (up)" }).waitFor()
+  await page.getByText(join(scene.http.directory, "packages/core"), { exact: true }).waitFor()
   expect(await field.inputValue()).toBe(join(scene.http.directory, "packages/core"))
   expect(await seriousProblems(page)).toEqual([])
   await scene.screenshot("picker-light")
   await page.getByRole("button", { name: "Create" }).click()
   await page.getByRole("heading", { name: /^Untitled/ }).waitFor()
+})
+
+test("a directory that was typed is not replaced by a listing that comes late", async () => {
+  await using scene = await openPageScene(browser)
+  const { page } = scene
+  const answers: (() => Promise<void>)[] = []
+  await page.route("**/api/directory*", (route) => void answers.push(() => route.continue()))
+  const listed = page.waitForResponse((response) => response.url().includes("/api/directory"))
+  await page.getByRole("button", { name: "New session" }).click()
+  const field = page.getByLabel("Directory", { exact: true })
+  await field.fill("/typed/by/hand")
+  await expect.poll(() => answers.length).toBe(1)
+  await answers[0]?.()
+  await (await listed).finished()
+  await page.getByRole("button", { name: "Choose a folder" }).click()
+  await expect.poll(() => answers.length).toBe(2)
+  await answers[1]?.()
+  await page.getByRole("alert").getByText("/typed/by/hand").waitFor()
+  expect(await field.inputValue()).toBe("/typed/by/hand")
 })
 
 test("the plot is not there while it says nothing, and folds", async () => {

@@ -60,6 +60,8 @@ export interface CallOptions {
   readonly confirm?: (question: string) => boolean
   readonly terminal?: boolean
   readonly signals?: Signals
+  /** Default: true. */
+  readonly json?: boolean
 }
 
 export interface RunningCall {
@@ -204,7 +206,7 @@ const testWorld = (given: {
     signal: controller.signal,
     onSignal: (listener) => signals.attach(listener),
     confirm: (question) => Promise.resolve(given.options.confirm?.(question) ?? true),
-    json: true,
+    json: given.options.json ?? true,
     configPath: undefined,
     program: given.program,
   }

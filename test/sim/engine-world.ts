@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
-import type { Engine, EngineOptions, Reply } from "@meridian/engine"
+import type { EmbedderScene, Engine, EngineOptions, Reply } from "@meridian/engine"
 import { Failure, type Receipt } from "@meridian/protocol"
 
 import { brokenLaws, integrityOf, rebuiltDifferently, type Act } from "../engine-laws.ts"
@@ -104,6 +104,13 @@ export const walkWorld = async (
         return "acted"
       },
     })
+    const inquiring = {
+      ...tool("inquire", false),
+      execute: async (input: never, scene: EmbedderScene) => {
+        await scene.question({ text: "Shall I?", choices: [{ label: "yes" }, { label: "no" }] })
+        return tool("inquire", false).execute(input, scene)
+      },
+    }
     const script = async (): Promise<Reply> => {
       await pause(dice.below(4))
       await life.reach()
@@ -124,7 +131,9 @@ export const walkWorld = async (
       ],
       limits: { pendingInputs: PENDING, steerBatch: 2, turnsPerActivity: 4, leaseMs: 1_000 },
       retry: { attempts: 2, baseMs: 1 },
-      tools: [tool("act", false), tool("fail", true), tool("careful", false)],
+      tools: [tool("act", false), tool("fail", true), tool("careful", false), inquiring],
+      // Half of the worlds go on by themselves after a crash.
+      recovery: seed % 2 === 0 ? "continue" : "settle",
     }
   }
 
@@ -286,7 +295,7 @@ const pause = async (ticks: number): Promise<void> => {
 
 const randomReply = (random: Random): Reply => {
   const call = () => ({
-    name: random.pick(["act", "act", "fail", "careful", "nothing"]),
+    name: random.pick(["act", "act", "fail", "careful", "inquire", "nothing"]),
     input: { n: random.below(50) },
   })
   const choice = random.next()
@@ -296,7 +305,9 @@ const randomReply = (random: Random): Reply => {
   if (choice < 0.82) return { tools: [{ name: "act", id: "same", input: { n: random.below(50) } }] }
   if (choice < 0.85) return { error: "overloaded" }
   // Parks the session for a moment.
-  if (choice < 0.87) return { error: { status: 429, message: "slow down", retryAfter: 2 } }
+  if (choice < 0.865) return { error: { status: 429, message: "slow down", retryAfter: 2 } }
+  // Asks a person whether to wait that long.
+  if (choice < 0.88) return { error: { status: 429, message: "slow down", retryAfter: 1_000_000 } }
   if (choice < 0.91) return { error: "auth" }
   if (choice < 0.95) return { text: "a text that is cut somewhere in its middle", tools: [call()], cut: true }
   return { hosted: [{ query: "q" }], text: "found", unfinished: random.chance(0.3) }
@@ -311,7 +322,7 @@ const takeStep = async (
   isDead: () => boolean,
 ): Promise<void> => {
   const { random, id: sessionID, receipts } = walker
-  const { sessions, permissions } = engine
+  const { sessions, permissions, questions } = engine
   const expectCode = async (work: Promise<unknown>, allowed: readonly string[]): Promise<string> => {
     const code = await codeOf(work).catch((cause: unknown) => (isDead() ? "dead" : String(cause)))
     if (!isDead() && !["no failure", "DATABASE_BUSY", ...allowed].includes(code))
@@ -371,7 +382,13 @@ const takeStep = async (
       await expectCode(permissions.reply({ requestID: id, reply: random.pick(["once", "reject"]) }), [
         "REQUEST_NOT_FOUND",
       ])
-  else if (choice < 0.98) {
+  else if (choice < 0.965)
+    for (const { id, choices } of await questions.list({ sessionID }))
+      await expectCode(
+        questions.reply({ requestID: id, answer: random.pick(choices.map(({ label }) => label)) }),
+        ["QUESTION_NOT_FOUND"],
+      )
+  else if (choice < 0.985) {
     const id = `${sessionID}_fork_${(walker.names += 1)}`
     // Its process may be frozen while it copies.
     const code = await expectCode(sessions.fork({ sessionID, id }), ["FENCED", "ENGINE_CLOSED"])
@@ -383,7 +400,10 @@ const takeStep = async (
 const DRAIN_FAILURES = ["MODEL_FAILED", "TURN_LIMIT", "INTERRUPTED", "FENCED", "ENGINE_CLOSED"]
 
 /** Answers every question and runs until nothing is left. */
-const finish = async ({ sessions, permissions }: Engine, { id: sessionID }: Walker): Promise<void> => {
+const finish = async (
+  { sessions, permissions, questions }: Engine,
+  { id: sessionID }: Walker,
+): Promise<void> => {
   for (;;) {
     const settled = codeOf(sessions.run(sessionID)).then((code) => ({ code }))
     for (;;) {
@@ -391,6 +411,8 @@ const finish = async ({ sessions, permissions }: Engine, { id: sessionID }: Walk
       if (asked !== undefined) break
       for (const { id } of await permissions.list({ sessionID }))
         await codeOf(permissions.reply({ requestID: id, reply: "once" }))
+      for (const { id, choices } of await questions.list({ sessionID }))
+        await codeOf(questions.reply({ requestID: id, answer: choices[0]?.label ?? "" }))
     }
     const { code } = await settled
     if (code === "no failure" && (await sessions.inputs(sessionID)).length === 0) return

@@ -111,7 +111,7 @@ type Row = readonly [label: string, text: string]
 
 const SECTIONS: readonly { readonly title: string; readonly heads: readonly string[] }[] = [
   { title: "Conversations", heads: ["start", "space"] },
-  { title: "Runs", heads: ["run"] },
+  { title: "Runs", heads: ["run", "schedule", "up"] },
   { title: "Sessions", heads: ["session", "search", "recall", "expand"] },
   { title: "Agents, skills and models", heads: ["skills", "models"] },
   {

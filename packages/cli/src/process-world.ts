@@ -107,12 +107,14 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
       )
     },
     pendingWork: async (database) => (await import("./pending-work.ts")).pendingWork(database),
+    readCommand: async (words) => (await import("./read-command.ts")).readCommand(words),
     json: choices.json,
     configPath: choices.configPath,
     program,
     harnesses: [...HARNESSES, directEntry(program)],
     continuity: async (launch) =>
       (await import("./continuity/index.ts")).carriedContinuity({ ...launch, program }),
+    handover: async (query) => (await import("./handover/make-handover.ts")).makeHandover(query),
     checkHosts: async (harnesses) => {
       const { checkHost, HOSTS } = await import("./continuity/index.ts")
       return HOSTS.map((host) => checkHost(host, { cwd, env, harnesses }))

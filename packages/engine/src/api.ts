@@ -5,6 +5,8 @@ import type {
   Location,
   Prompt,
   Receipt,
+  RecoveryPolicy,
+  RequestSettings,
   SessionMessage,
   StoredEvent,
   SyncedMarker,
@@ -22,15 +24,40 @@ import type { RetryPolicy } from "./domain/retry.ts"
 import type { ModelConfig } from "./model/config.ts"
 import type { EventText } from "./port/store.ts"
 import type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
+import type { AgentMode } from "./session/index.ts"
 import type { EmbedderTool } from "./tool/embedder-tool.ts"
 import type { McpConfiguration } from "./tool/mcp-servers.ts"
-import type { OpenPermissionRequest, PermissionAnswer, SavedPermission } from "./turn/index.ts"
+import type {
+  OpenPermissionRequest,
+  OpenQuestion,
+  PermissionAnswer,
+  QuestionAnswer,
+  SavedPermission,
+} from "./turn/index.ts"
 
-export interface AgentConfig {
+/** One of the built-in names changes that agent; what is not said stays as it is there. */
+export interface AgentConfig extends RequestSettings {
   readonly name: string
+  /** For people who choose, and for agents that may call it. */
+  readonly description?: string
+  /** Instead of the instructions made for the family of the model. */
   readonly prompt?: string
+  /** Read after the engine's, so they win. */
   readonly permissions?: readonly PermissionRule[]
+  /** Names or patterns such as `git_*`: only tools that one of them fits are offered. */
+  readonly tools?: readonly string[]
+  /** `provider/model`, or `provider/model:variant`. */
   readonly model?: string
+  /** Provider turns of one activity at most; the last is told to wrap up and gets no tools. */
+  readonly steps?: number
+  /** `primary`: people choose it; `sub`: only other agents call it; `all` (the default): both. */
+  readonly mode?: AgentMode
+  /** In no list for people; whoever knows its name can choose it. */
+  readonly hidden?: boolean
+  /** The same five as here, together; one that is said here goes first. */
+  readonly settings?: RequestSettings
+  /** Instead of the engine's. */
+  readonly recovery?: RecoveryPolicy
 }
 
 export interface EngineOptions {
@@ -86,6 +113,12 @@ export interface EngineOptions {
    */
   readonly recover?: boolean | readonly string[]
   /**
+   * What becomes of work that was cut off by the end of its process. "settle" (the default): it is settled, and the session shows
+   * as interrupted until somebody runs it. "continue": it goes on by itself, as the same activity, and calls that were open are
+   * reported as interrupted, never repeated; after three times without progress a question asks what to do.
+   */
+  readonly recovery?: RecoveryPolicy
+  /**
    * Answers to permission questions that lie in the database count for nothing: what they allowed is asked again. For a
    * database that came from somewhere else, together with `recover: false`.
    */
@@ -94,8 +127,8 @@ export interface EngineOptions {
 
 export type SessionStatus = "idle" | "running" | "waiting" | "interrupted" | "failed"
 
-/** An answer to a permission question, or the end of a provider's limit. */
-export type WaitingFor = "permission" | "limit"
+/** An answer: to a permission request, to a question, about a budget. Or the end of a provider's limit. */
+export type WaitingFor = "permission" | "question" | "limit" | "budget"
 
 export interface SessionInfo {
   readonly id: string
@@ -129,6 +162,8 @@ export interface CreateInput {
   readonly agent?: string
   readonly model?: string
   readonly title?: string
+  /** Instead of what its agent or the engine says. */
+  readonly recovery?: RecoveryPolicy
 }
 
 export interface ForkInput {
@@ -265,9 +300,16 @@ export interface PermissionsApi {
   readonly revoke: (input: { readonly id: string }) => Promise<void>
 }
 
+export interface QuestionsApi {
+  /** Open questions that are no permission requests, of one session or of all. */
+  readonly list: (input?: { readonly sessionID?: string }) => Promise<readonly OpenQuestion[]>
+  readonly reply: (answer: QuestionAnswer) => Promise<void>
+}
+
 export interface Engine {
   readonly sessions: SessionsApi
   readonly permissions: PermissionsApi
+  readonly questions: QuestionsApi
   /** Interrupts what runs, settles it, ends every process and closes the database. */
   readonly close: () => Promise<void>
 }

@@ -3,6 +3,7 @@ import { statSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 
 import {
+  anyOf,
   BOOLEAN,
   COUNT,
   DELIVERY,
@@ -14,6 +15,7 @@ import {
   oneOf,
   PERMISSION_REPLY,
   reader,
+  RECOVERY,
   something,
   STRING,
   text,
@@ -46,12 +48,15 @@ const ID = text({
   pattern: /^[\p{L}\p{N}_.:@/+-]{1,200}$/u,
   like: "1 to 200 letters, digits or _ . : @ / + -",
 })
-const PLACE = objectOf({
-  directory: something<string>(
-    "an absolute path",
-    (value) => typeof value === "string" && isAbsolute(value) && !value.includes("\0"),
-  ),
-})
+const PLACE = objectOf(
+  {
+    directory: something<string>(
+      "an absolute path",
+      (value) => typeof value === "string" && isAbsolute(value) && !value.includes("\0"),
+    ),
+  },
+  { workspaceID: ID },
+)
 
 const FILE = objectOf(
   {
@@ -82,7 +87,7 @@ const what = "The request"
 export const readSessionId = reader(NAME, { what: "A session id" })
 
 export const readCreate = reader(
-  objectOf({ location: PLACE }, { id: ID, agent: NAME, model: NAME, title: STRING }),
+  objectOf({ location: PLACE }, { id: ID, agent: NAME, model: NAME, title: STRING, recovery: RECOVERY }),
   { what },
 )
 export const readFork = reader(objectOf(SESSION, { id: ID }), { what })
@@ -109,6 +114,11 @@ export const readArchive = reader(objectOf({ ...SESSION, archived: BOOLEAN }), {
 export const readRevoke = reader(objectOf({ id: STRING }), { what })
 export const readReply = reader(
   objectOf({ requestID: STRING, reply: PERMISSION_REPLY }, { message: STRING }),
+  { what },
+)
+
+export const readAnswer = reader(
+  objectOf({ requestID: STRING, answer: anyOf(STRING, listOf(STRING, LIMITS.questionChoices)) }),
   { what },
 )
 
@@ -161,11 +171,11 @@ export const readImport = (input: unknown): ImportRequest => {
 }
 
 /** The place itself, or the failure that says that it is not there. */
-export const findLocation = ({ directory }: Location): Location => {
+export const findLocation = ({ directory, ...rest }: Location): Location => {
   const resolved = resolve(directory)
   if (statSync(resolved, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new Failure("LOCATION_NOT_FOUND", { directory: resolved })
-  return { directory: resolved }
+  return { directory: resolved, ...rest }
 }
 
 const readRange = reader(

@@ -27,11 +27,42 @@ const BAD: readonly (readonly [string, unknown])[] = [
   ["recovery by a text", { ...GOOD, recover: "yes" }],
   ["an effort nobody knows", { ...GOOD, models: [{ ...model, effort: "enormous" }] }],
   ["a limit of zero", { ...GOOD, limits: { pendingInputs: 0 } }],
+  ["an option nobody knows", { ...GOOD, permisions: [] }],
+  ["a field of an agent nobody knows", { ...GOOD, agents: [{ name: "a", promt: "x" }] }],
+  ["a field of a model nobody knows", { ...GOOD, models: [{ ...model, baseUrl: "http://x" }] }],
+  ["a field of a limit nobody knows", { ...GOOD, limits: { turns: 3 } }],
+  [
+    "a field of a rule nobody knows",
+    { ...GOOD, permissions: [{ action: "x", resource: "*", effect: "ask", why: "" }] },
+  ],
+  [
+    "a field of a tool nobody knows",
+    { ...GOOD, tools: [{ name: "a", description: "b", input: {}, execute: () => "", permission: "x" }] },
+  ],
+  [
+    "a field of a source nobody knows",
+    { ...GOOD, context: [{ key: "a", observe: () => 1, baseline: "", upd: "" }] },
+  ],
 ]
 
 test.each(BAD)("%s is refused before anything is opened", async (_what, options) => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a program without types may send
   await expect(openEngine(options as typeof GOOD)).rejects.toMatchObject({ code: "INVALID_INPUT" })
+})
+
+test("a tool may be an instance of a class, with fields of its own", async () => {
+  class Counter {
+    readonly name = "count"
+    readonly description = "Counts."
+    readonly input = { type: "object" }
+    calls = 0
+    execute(): string {
+      this.calls += 1
+      return "counted"
+    }
+  }
+  const engine = await openEngine({ ...GOOD, tools: [new Counter()] })
+  await engine.close()
 })
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a program without types may send
@@ -72,6 +103,16 @@ test("every verb refuses a request that is none, with a code", async () => {
       sessions.prompt({ sessionID: id, prompt: { text: "x", files: refused(files) } }),
     ).rejects.toMatchObject({
       code: "INVALID_INPUT",
+    })
+  for (const [field, ask] of [
+    ["sistem", () => sessions.prompt(refused({ sessionID: id, prompt: { text: "x" }, sistem: "y" }))],
+    ["sandbox", () => sessions.create(refused({ location: { directory: tmpdir() }, sandbox: true }))],
+    ["workspaceId", () => sessions.create(refused({ location: { directory: tmpdir(), workspaceId: "w" } }))],
+    ["limits", () => sessions.list(refused({ limits: 3 }))],
+  ] as const)
+    await expect(ask()).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining(field),
     })
   for (const range of [{ after: -1 }, { limit: 0 }, { limit: 1_001 }, { bytes: 0 }, "all", { size: 3 }])
     await expect(sessions.inputs(id, refused(range))).rejects.toMatchObject({ code: "INVALID_INPUT" })

@@ -1,6 +1,7 @@
 /**
  * The form of what an engine is opened with: it comes from outside, and every part is looked at before anything is opened.
- * Models are checked by whoever opens them (`model/config.ts`), MCP servers by `tool/mcp-servers.ts`.
+ * Models are checked by whoever opens them (`model/config.ts`), agents by `read-agents.ts`, MCP servers by
+ * `tool/mcp-servers.ts`.
  */
 import {
   ANY_OBJECT,
@@ -11,8 +12,8 @@ import {
   listOf,
   number,
   objectOf,
-  oneOf,
   reader,
+  RECOVERY,
   something,
   STRING,
   text,
@@ -22,6 +23,7 @@ import {
 import type { EngineOptions } from "./api.ts"
 import { present } from "./check-input.ts"
 import type { EngineLimits } from "./domain/limits.ts"
+import { PERMISSION_RULE } from "./domain/permission.ts"
 import { requireKnownAddress } from "./store/postgres/address.ts"
 
 const NAME = text({ least: 1 })
@@ -30,8 +32,6 @@ const WORDS = anyOf(STRING, FUNCTION)
 const ANYTHING: Shape<unknown> = something("anything", () => true)
 
 const NOTHING: Shape<unknown> = something("false", (value) => value === false)
-
-const RULE = objectOf({ action: STRING, resource: STRING, effect: oneOf("allow", "ask", "deny") })
 
 const LEAST_1 = integer(1, Number.MAX_SAFE_INTEGER)
 const LIMIT_SHAPES = {
@@ -42,19 +42,36 @@ const LIMIT_SHAPES = {
   patienceMs: LEAST_1,
 } as const satisfies Record<keyof EngineLimits, Shape<number>>
 
+const TOOL = { name: NAME, description: NAME, input: ANY_OBJECT, execute: FUNCTION } as const
+const SOURCE = { key: NAME, observe: FUNCTION, baseline: WORDS } as const
+const SOURCE_WORDS = { update: WORDS, removed: WORDS } as const
+
+/** Lists of things with functions in them, by the fields that an entry may have. */
+const HAND_WRITTEN = {
+  tools: Object.keys(TOOL),
+  context: [...Object.keys(SOURCE), ...Object.keys(SOURCE_WORDS)],
+} as const
+
+const hasText = (value: unknown, field: string): boolean => {
+  const found: unknown = typeof value === "object" && value !== null ? Reflect.get(value, field) : undefined
+  return typeof found === "string" && found !== ""
+}
+
 const OPTIONS = objectOf(
-  { database: NAME, models: listOf(objectOf({ id: NAME })) },
+  // Each model and each agent is looked at as a whole when it is opened.
+  {
+    database: NAME,
+    models: listOf(something<{ readonly id: string }>("a model with an id", (value) => hasText(value, "id"))),
+  },
   {
     model: STRING,
     migrate: BOOLEAN,
     worker: anyOf(NOTHING, objectOf({ sessions: integer(1, 100_000) })),
-    permissions: listOf(RULE),
-    tools: listOf(objectOf({ name: NAME, description: NAME, input: ANY_OBJECT, execute: FUNCTION })),
-    agents: listOf(objectOf({ name: NAME }, { prompt: STRING, permissions: listOf(RULE), model: STRING })),
+    permissions: listOf(PERMISSION_RULE),
+    tools: listOf(objectOf(TOOL)),
+    agents: listOf(something("an agent with a name", (value) => hasText(value, "name"))),
     mcp: ANYTHING,
-    context: listOf(
-      objectOf({ key: NAME, observe: FUNCTION, baseline: WORDS }, { update: WORDS, removed: WORDS }),
-    ),
+    context: listOf(objectOf(SOURCE, SOURCE_WORDS)),
     instructions: listOf(NAME),
     allowPrivateAddresses: BOOLEAN,
     references: listOf(objectOf({ name: NAME, path: NAME }, { description: STRING })),
@@ -76,13 +93,14 @@ const OPTIONS = objectOf(
     limits: objectOf({}, LIMIT_SHAPES),
     retry: objectOf({}, { attempts: number({ least: 1 }), baseMs: number({ least: 0 }) }),
     recover: anyOf(BOOLEAN, listOf(STRING)),
+    recovery: RECOVERY,
   },
 )
 
-const read = reader(OPTIONS, { what: "The options of an engine", unknown: "keep" })
+const read = reader(OPTIONS, { what: "The options of an engine" })
 
 export const checkOptions = (options: EngineOptions): void => {
-  const { database, models, context = [] } = read(present(options))
+  const { database, models, context = [] } = read(written(present(options)))
   requireKnownAddress(database)
   unique(
     models.map(({ id }) => id),
@@ -91,6 +109,28 @@ export const checkOptions = (options: EngineOptions): void => {
   unique(
     context.map(({ key }) => key),
     "context source",
+  )
+}
+
+/**
+ * What a program wrote by hand is looked at field by field, and one that nobody knows is a slip. An instance of a class may
+ * have fields of its own.
+ */
+const written = (options: unknown): unknown => {
+  if (typeof options !== "object" || options === null) return options
+  const lists = Object.entries(HAND_WRITTEN).flatMap(([field, names]) => {
+    const list: unknown = Reflect.get(options, field)
+    return Array.isArray(list) ? [[field, list.map((entry) => ofInstance(entry, names))] as const] : []
+  })
+  return lists.length === 0 ? options : { ...options, ...Object.fromEntries(lists) }
+}
+
+const ofInstance = (value: unknown, names: readonly string[]): unknown => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  const made: unknown = Object.getPrototypeOf(value)
+  if (made === Object.prototype || made === null) return present(value)
+  return Object.fromEntries(
+    names.flatMap((name) => (name in value ? [[name, Reflect.get(value, name)] as const] : [])),
   )
 }
 

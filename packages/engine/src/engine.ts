@@ -12,6 +12,7 @@ import { fromThrowing } from "./port/from-throwing.ts"
 import { Ids } from "./port/ids.ts"
 import { Store } from "./port/store.ts"
 import { timeOf } from "./port/time.ts"
+import { Questions, QuestionsTable } from "./questions.ts"
 import { readSettings } from "./read-settings.ts"
 import { recallTools } from "./reading/index.ts"
 import { LostProcesses, schedulerLayer } from "./schedule/index.ts"
@@ -28,7 +29,7 @@ import type { SqliteOptions } from "./store/sqlite/store.ts"
 import { endLeftovers } from "./tool/end-leftovers.ts"
 import { openFileLocks } from "./tool/file-locks.ts"
 import { openProcessGuard } from "./tool/process-guard.ts"
-import { AskPermission } from "./turn/index.ts"
+import { AskPermission, AskQuestion } from "./turn/index.ts"
 
 /** What only tests replace. */
 export interface EngineInternals {
@@ -42,14 +43,21 @@ export interface EngineInternals {
   readonly onRead?: (path: string) => void
 }
 
-/** Both services of one engine; closing the scope interrupts, settles and closes everything. */
-export const engineLayer = (options: EngineOptions): Layer.Layer<Sessions | Permissions, Failure> =>
-  Layer.mergeAll(Sessions.layer, Permissions.layer).pipe(Layer.provide(composeEngine(options)))
+/** The services of one engine; closing the scope interrupts, settles and closes everything. */
+export const engineLayer = (
+  options: EngineOptions,
+): Layer.Layer<Sessions | Permissions | Questions, Failure> =>
+  Layer.mergeAll(Sessions.layer, Permissions.layer, Questions.layer).pipe(
+    Layer.provide(composeEngine(options)),
+  )
+
+/** The verbs as both faces are made from them. */
+type Tables = SessionsTable | PermissionsTable | QuestionsTable
 
 export const composeEngine = (
   options: EngineOptions,
   internals: EngineInternals = {},
-): Layer.Layer<SessionsTable | PermissionsTable, Failure> =>
+): Layer.Layer<Tables, Failure> =>
   Layer.unwrap(
     fromThrowing(() => {
       checkOptions(options)
@@ -57,13 +65,12 @@ export const composeEngine = (
     }),
   )
 
-const compose = (
-  options: EngineOptions,
-  internals: EngineInternals,
-): Layer.Layer<SessionsTable | PermissionsTable, Failure> =>
-  Layer.mergeAll(SessionsTable.layer, PermissionsTable.layer).pipe(
+const compose = (options: EngineOptions, internals: EngineInternals): Layer.Layer<Tables, Failure> =>
+  Layer.mergeAll(SessionsTable.layer, PermissionsTable.layer, QuestionsTable.layer).pipe(
     Layer.provideMerge(schedulerLayer(options.recover ?? true)),
-    Layer.provideMerge(Layer.mergeAll(askPermission(options), Casting.layer, lostProcesses(internals))),
+    Layer.provideMerge(
+      Layer.mergeAll(askPermission(options), AskQuestion.layer, Casting.layer, lostProcesses(internals)),
+    ),
     Layer.provideMerge(locations(options, internals)),
     Layer.provideMerge(FoldedSessions.layer),
     Layer.provideMerge(Signals.layer),

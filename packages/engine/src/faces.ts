@@ -5,7 +5,7 @@
 import { Failure } from "@meridian/protocol"
 import { Cause, Effect, Exit, Fiber, Stream, type Context } from "effect"
 
-import type { PermissionsApi, SessionsApi, WaitOptions } from "./api.ts"
+import type { PermissionsApi, QuestionsApi, SessionsApi, WaitOptions } from "./api.ts"
 import { iterateStream } from "./iterate-stream.ts"
 
 /** What the engine implements. A stream is opened first: that is where it can be refused. */
@@ -39,6 +39,8 @@ export const SESSION_CALLS: Calls<SessionsApi> = {
 }
 
 export const PERMISSION_CALLS: Calls<PermissionsApi> = { streams: {}, waitAt: {} }
+
+export const QUESTION_CALLS: Calls<QuestionsApi> = { streams: {}, waitAt: {} }
 
 type StreamVerb = (...given: never[]) => AsyncIterable<unknown>
 type Answer<Verb> = Verb extends (...given: never[]) => Promise<infer Value> ? Value : never

@@ -14,6 +14,7 @@ export type {
   PageInput,
   PermissionsApi,
   PromptInput,
+  QuestionsApi,
   SessionChanges,
   SessionEvent,
   SessionInfo,
@@ -44,7 +45,14 @@ export {
   type ClusterNode,
   type Finding,
 } from "./server-database.ts"
+export { agentsForPeople, type AgentSummary } from "./read-agents.ts"
 export { PLAN_RULES } from "./session/index.ts"
-export type { EmbedderScene, EmbedderTool } from "./tool/embedder-tool.ts"
+export type { EmbedderQuestion, EmbedderScene, EmbedderTool } from "./tool/embedder-tool.ts"
 export type { McpConfiguration } from "./tool/mcp-servers.ts"
-export type { OpenPermissionRequest, PermissionAnswer, SavedPermission } from "./turn/index.ts"
+export type {
+  OpenPermissionRequest,
+  OpenQuestion,
+  PermissionAnswer,
+  QuestionAnswer,
+  SavedPermission,
+} from "./turn/index.ts"

@@ -3,8 +3,9 @@ import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
 
 import type { Engine, EngineOptions } from "./api.ts"
 import { composeEngine, type EngineInternals } from "./engine.ts"
-import { PERMISSION_CALLS, promiseFace, SESSION_CALLS, type PromiseHost } from "./faces.ts"
+import { PERMISSION_CALLS, promiseFace, QUESTION_CALLS, SESSION_CALLS, type PromiseHost } from "./faces.ts"
 import { PermissionsTable } from "./permissions.ts"
+import { QuestionsTable } from "./questions.ts"
 import { SessionsTable } from "./sessions.ts"
 
 export const openEngine = (options: EngineOptions): Promise<Engine> => openEngineWith(options, {})
@@ -33,6 +34,7 @@ export const openEngineWith = async (
   return {
     sessions: promiseFace(Context.get(opened.value, SessionsTable), SESSION_CALLS, host),
     permissions: promiseFace(Context.get(opened.value, PermissionsTable), PERMISSION_CALLS, host),
+    questions: promiseFace(Context.get(opened.value, QuestionsTable), QUESTION_CALLS, host),
     close: () => {
       closed.abort()
       closing ??= Effect.runPromiseWith(references)(Scope.close(scope, Exit.void))

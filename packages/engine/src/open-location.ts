@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, withoutCredentials } from "@meridian/protocol"
 import { Effect, type Scope } from "effect"
 
 import type { EngineOptions } from "./api.ts"
@@ -35,7 +35,6 @@ import { readMcpServers } from "./tool/mcp-servers.ts"
 import { openMcp, type McpSource } from "./tool/mcp.ts"
 import type { ProcessGuard } from "./tool/process-guard.ts"
 import { openToolRegistry, type ToolRegistry } from "./tool/registry.ts"
-import { toolEnvironment } from "./tool/tool-environment.ts"
 
 export interface LocationOptions {
   readonly directory: string
@@ -62,7 +61,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     const files = createFileCache(lookUp, place.onRead)
     const skills = openSkillShelf({ directory, files, lookUp })
     const secrets = options.models.flatMap(secretsOf)
-    const environment = toolEnvironment(place.environment, { secrets, keep: options.keepVariables ?? [] })
+    const environment = withoutCredentials(place.environment, { secrets, keep: options.keepVariables ?? [] })
     const registry = openToolRegistry({ outputDirectory: place.outputDirectory, hide: openHide(secrets) })
     registry.contribute([
       ...builtinTools({

@@ -1,6 +1,4 @@
 /** Completes what an engine is opened with. Its options were looked at before. */
-import { Failure } from "@meridian/protocol"
-
 import type { EngineOptions } from "./api.ts"
 import { DEFAULT_LIMITS, LIMITS } from "./domain/limits.ts"
 import { DEFAULT_RETRY } from "./domain/retry.ts"
@@ -8,7 +6,8 @@ import { openHttp } from "./model/http-fetch.ts"
 import { openModel } from "./model/open-model.ts"
 import { secretsOf } from "./model/secrets.ts"
 import type { Time } from "./port/time.ts"
-import { BUILT_IN_AGENTS, type Agent, type SettingsValue } from "./session/index.ts"
+import { readAgents } from "./read-agents.ts"
+import { requireModel, type SettingsValue } from "./session/index.ts"
 
 export const readSettings = (options: EngineOptions, time: Time): SettingsValue => {
   // One model may have read the key of another: in a file, or in the output of a command.
@@ -17,17 +16,9 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
   const models = new Map(
     options.models.map((config) => [config.id, openModel(config, { ...time, secrets, http })] as const),
   )
-  const agents = new Map<string, Agent>(BUILT_IN_AGENTS.map((agent) => [agent.name, agent]))
-  for (const { name, prompt, permissions, model } of options.agents ?? [])
-    agents.set(name, {
-      name,
-      rules: permissions ?? agents.get(name)?.rules ?? [],
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(model === undefined ? {} : { model }),
-    })
+  const agents = readAgents(options.agents)
   for (const wanted of [options.model, options.compaction?.model])
-    if (wanted !== undefined && !models.has(wanted))
-      throw new Failure("MODEL_NOT_FOUND", { model: wanted, known: [...models.keys()].join(", ") })
+    if (wanted !== undefined) requireModel({ models, defaultModel: undefined }, wanted)
   return {
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     retry: {
@@ -46,6 +37,7 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
       prune: options.compaction?.prune ?? false,
     },
     rules: options.permissions ?? [],
+    recovery: options.recovery ?? "settle",
     agents,
     models,
     defaultModel: options.model,

@@ -43,7 +43,9 @@ import { Scheduler } from "./schedule/index.ts"
 import {
   DEFAULT_AGENT,
   FoldedSessions,
+  isForPeople,
   openInbox,
+  requireModel,
   Settings,
   type SettingsValue,
   type Signals,
@@ -97,12 +99,14 @@ const makeSessions = Effect.gen(function* () {
   })
 
   const standingOf = (summary: SessionSummary): Pick<SessionInfo, "status" | "waitingFor" | "until"> => {
-    const { parkedUntil } = summary
+    const { parkedUntil, question } = summary
     if (summary.isAsking) return { status: "waiting", waitingFor: "permission" }
+    if (question === "tool") return { status: "waiting", waitingFor: "question" }
     const status = statusOf(summary)
-    return parkedUntil === undefined || status === "running"
-      ? { status }
-      : { status: "waiting", waitingFor: "limit", until: parkedUntil }
+    // One whose time has come is only waiting for somebody to look.
+    if (parkedUntil === undefined || parkedUntil <= summary.updated || status === "running") return { status }
+    if (question === undefined) return { status: "waiting", waitingFor: "limit", until: parkedUntil }
+    return { status: "waiting", waitingFor: question === "budget" ? "budget" : "question" }
   }
 
   const statusOf = (summary: SessionSummary): SessionStatus => {
@@ -256,7 +260,7 @@ const makeSessions = Effect.gen(function* () {
     switchModel: (input) =>
       Effect.gen(function* () {
         const { sessionID, model } = yield* fromThrowing(() => readModelSwitch(present(input)))
-        yield* fromThrowing(() => checkModel(settings, model))
+        yield* fromThrowing(() => requireModel(settings, model))
         yield* record(sessionID, { type: "session.next.model.switched.1", data: { model } })
       }),
     switchAgent: (input) =>
@@ -304,13 +308,13 @@ const inUse = (session: string): Failure => new Failure("SESSION_IN_USE", { sess
 const notFound = (session: string): Failure => new Failure("SESSION_NOT_FOUND", { session })
 
 const creation = (
-  { location, agent, model, title }: CreateInput,
+  { location, agent, model, title, recovery }: CreateInput,
   settings: SettingsValue,
   id: SessionId,
 ): DurableEvent => {
   const place = findLocation(location)
   if (agent !== undefined) checkAgent(settings, agent)
-  if (model !== undefined) checkModel(settings, model)
+  if (model !== undefined) requireModel(settings, model)
   return {
     type: "session.next.created.1",
     data: {
@@ -319,16 +323,18 @@ const creation = (
       ...(agent === undefined ? {} : { agent }),
       ...(model === undefined ? {} : { model }),
       ...(title === undefined ? {} : { title }),
+      ...(recovery === undefined ? {} : { recovery }),
     },
   }
 }
 
-const checkAgent = ({ agents }: SettingsValue, agent: string): void => {
-  if (!agents.has(agent))
-    throw new Failure("AGENT_NOT_FOUND", { agent, known: [...agents.keys()].join(", ") })
-}
-
-const checkModel = ({ models }: SettingsValue, model: string): void => {
-  if (!models.has(model))
-    throw new Failure("MODEL_NOT_FOUND", { model, known: [...models.keys()].join(", ") })
+/** People choose among the agents that work for people. */
+const checkAgent = (settings: SettingsValue, name: string): void => {
+  const agent = settings.agents.get(name)
+  const known = [...settings.agents.values()]
+    .filter(isForPeople)
+    .map((one) => one.name)
+    .join(", ")
+  if (agent === undefined) throw new Failure("AGENT_NOT_FOUND", { agent: name, known })
+  if (agent.mode === "sub") throw new Failure("AGENT_NOT_PRIMARY", { agent: name, known })
 }

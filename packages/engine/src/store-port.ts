@@ -5,6 +5,7 @@ export type { DatedEvent } from "./domain/fork.ts"
 export { LIMITS } from "./domain/limits.ts"
 export type { LoggedEvent } from "./domain/logged-event.ts"
 export type { GivenApproval, SavedApproval } from "./domain/permission.ts"
+export { NEVER } from "./domain/transcript/parking.ts"
 export { Ids } from "./port/ids.ts"
 export {
   Store,
@@ -17,6 +18,7 @@ export {
   type EventRange,
   type Fence,
   type Hit,
+  type OpenQuestion,
   type OpenRequest,
   type Placed,
   type SessionSummary,

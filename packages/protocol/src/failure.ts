@@ -8,6 +8,8 @@ import { DIRECT_FAILURES } from "./failure/direct.ts"
 import { DOORS_FAILURES } from "./failure/doors.ts"
 import { ENGINE_FAILURES } from "./failure/engine.ts"
 import type { Facts, FailureEntry } from "./failure/entry.ts"
+import { HANDS_FAILURES } from "./failure/hands.ts"
+import { RUN_FAILURES } from "./failure/runs.ts"
 import { SERVER_FAILURES } from "./failure/server.ts"
 import { SPACES_FAILURES } from "./failure/spaces.ts"
 
@@ -17,9 +19,11 @@ export const FAILURES = {
   ...ENGINE_FAILURES,
   ...DIRECT_FAILURES,
   ...SPACES_FAILURES,
+  ...RUN_FAILURES,
   ...CONTINUITY_FAILURES,
   ...SERVER_FAILURES,
   ...DOORS_FAILURES,
+  ...HANDS_FAILURES,
 }
 
 export type FailureCode = keyof typeof FAILURES

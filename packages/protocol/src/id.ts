@@ -8,6 +8,7 @@ export type SessionId = Id<"SessionId">
 /** One visible message; an input keeps its id when it is promoted, so it is the same type. */
 export type MessageId = Id<"MessageId">
 export type PermissionRequestId = Id<"PermissionRequestId">
+export type QuestionId = Id<"QuestionId">
 /** Meridian's counter of conversations in a space: `c1`. */
 export type ChatId = Id<"ChatId">
 export type SpaceId = Id<"SpaceId">
@@ -37,6 +38,7 @@ const id =
 export const sessionId = id<"SessionId">(WORD)
 export const messageId = id<"MessageId">(WORD)
 export const permissionRequestId = id<"PermissionRequestId">(WORD)
+export const questionId = id<"QuestionId">(WORD)
 export const chatId = id<"ChatId">(CHAT)
 export const spaceId = id<"SpaceId">(SPACE)
 export const runId = id<"RunId">(RUN)

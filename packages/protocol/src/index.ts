@@ -14,6 +14,7 @@ export {
   HARNESS_SESSION_ID,
   MESSAGE_ID,
   PERMISSION_REQUEST_ID,
+  QUESTION_ID,
   RUN_ID,
   SESSION_ID,
   SPACE_ID,
@@ -23,6 +24,7 @@ export {
   harnessSessionId,
   messageId,
   permissionRequestId,
+  questionId,
   runId,
   sessionId,
   spaceId,
@@ -31,6 +33,7 @@ export {
   type Id,
   type MessageId,
   type PermissionRequestId,
+  type QuestionId,
   type RunId,
   type SessionId,
   type SpaceId,
@@ -41,13 +44,22 @@ export { allowsCommand, commandResource, concernsCommand } from "./permission/co
 export {
   DRIVER_QUERY,
   lookingEnvironment,
+  lookingSettings,
   lookOnlyGit,
   readDrivers,
   type HardenedCommand,
 } from "./permission/look-only-git.ts"
 export { readShellWords, type ShellReading } from "./permission/shell-words.ts"
 export { literalPattern, matchesWildcard, textOfPattern } from "./permission/wildcard.ts"
+export { withoutCredentials } from "./permission/without-credentials.ts"
 export { oneLine, plainJson, plainText } from "./plain-text.ts"
+export {
+  EFFORTS,
+  REQUEST_SETTINGS,
+  REQUEST_SETTINGS_FIELDS,
+  type ModelEffort,
+  type RequestSettings,
+} from "./request-settings.ts"
 export { readResetTime, type ResetContext } from "./reset-time.ts"
 export {
   asObject,
@@ -68,10 +80,13 @@ export {
   PERMISSION_REPLY,
   PROMPT,
   PROMPT_FILE,
+  QUESTION_CHOICE,
+  QUESTION_KIND,
   RECORDED_CONTENT,
   RECORDED_ERROR,
   RECORDED_FACT,
   RECORDED_USAGE,
+  RECOVERY,
   TODO_ITEM,
   type CompactionReason,
   type ContextSnapshot,
@@ -80,9 +95,12 @@ export {
   type PermissionReply,
   type Prompt,
   type PromptFile,
+  type QuestionChoice,
+  type QuestionKind,
   type RecordedContent,
   type RecordedError,
   type RecordedUsage,
+  type RecoveryPolicy,
   type TodoItem,
 } from "./recorded.ts"
 export {

@@ -15,10 +15,16 @@ import {
 export const DELIVERY = oneOf("steer", "queue")
 export type Delivery = TypeOf<typeof DELIVERY>
 
-export const LOCATION = objectOf({
-  /** Absolute path. */
-  directory: STRING,
-})
+export const LOCATION = objectOf(
+  {
+    /** Absolute path. */
+    directory: STRING,
+  },
+  {
+    /** Kept as it was given; without one the directory is a place of this machine. */
+    workspaceID: STRING,
+  },
+)
 export type Location = TypeOf<typeof LOCATION>
 
 export const PROMPT_FILE = objectOf({ mediaType: STRING, base64: STRING }, { name: STRING })
@@ -64,6 +70,21 @@ export type RecordedContent = TypeOf<typeof RECORDED_CONTENT>
  */
 export const PERMISSION_REPLY = oneOf("once", "always", "session", "reject")
 export type PermissionReply = TypeOf<typeof PERMISSION_REPLY>
+
+/**
+ * Who asks: a call (`tool`), or the engine itself, about a limit that ends too late, a budget that is used up, work that crashed
+ * again and again, or compactions that lead nowhere.
+ */
+export const QUESTION_KIND = oneOf("tool", "limit", "budget", "recovery", "compaction")
+export type QuestionKind = TypeOf<typeof QUESTION_KIND>
+
+/** The label is the answer. */
+export const QUESTION_CHOICE = objectOf({ label: STRING }, { description: STRING })
+export type QuestionChoice = TypeOf<typeof QUESTION_CHOICE>
+
+/** Work whose process was lost is settled and left to people, or gone on with. */
+export const RECOVERY = oneOf("settle", "continue")
+export type RecoveryPolicy = TypeOf<typeof RECOVERY>
 
 export const TODO_ITEM = objectOf({
   content: STRING,

@@ -3,7 +3,7 @@
  * an edit. `DURABLE_EVENTS` and `LiveEventData` are two tables: only a row of the first can be appended to a log, only
  * rows of the first have a sequence number, and no cursor can point at a row of the second.
  */
-import { MESSAGE_ID, PERMISSION_REQUEST_ID, SESSION_ID } from "./id-shape.ts"
+import { MESSAGE_ID, PERMISSION_REQUEST_ID, QUESTION_ID, SESSION_ID } from "./id-shape.ts"
 import type { MessageId } from "./id.ts"
 import {
   COMPACTION_METHOD,
@@ -14,10 +14,13 @@ import {
   LOCATION,
   PERMISSION_REPLY,
   PROMPT,
+  QUESTION_CHOICE,
+  QUESTION_KIND,
   RECORDED_CONTENT,
   RECORDED_ERROR,
   RECORDED_FACT,
   RECORDED_USAGE,
+  RECOVERY,
   TODO_ITEM,
   TOKENS_AROUND,
 } from "./recorded.ts"
@@ -44,6 +47,8 @@ export const DURABLE_EVENTS = {
       title: STRING,
       /** A fork: which session it was copied from, how far, and when. */
       parent: objectOf({ sessionID: SESSION_ID, through: COUNT, time: COUNT }),
+      /** What becomes of its work when the process is lost; else the agent or the engine says. */
+      recovery: RECOVERY,
       /** An import: the kind of its source, what the conversation is called there, and which state of it was read. */
       imported: objectOf({ format: STRING, id: STRING, digest: STRING }),
     },
@@ -69,6 +74,8 @@ export const DURABLE_EVENTS = {
   "session.next.step.started.1": objectOf(
     { assistantMessageID: MESSAGE_ID, agent: STRING, model: STRING },
     {
+      /** The settings of the model that were chosen by name. */
+      variant: STRING,
       /** Tokens the model takes; absent in older logs. */
       contextWindow: NUMBER,
     },
@@ -175,6 +182,37 @@ export const DURABLE_EVENTS = {
   ),
   /** A saved approval no longer counts. Recorded in every session that had saved it. */
   "session.next.permission.revoked.1": objectOf({ project: STRING, action: STRING, resource: STRING }),
+  /** The process of an activity was lost, and it goes on: the same work, in whichever process takes it up. */
+  "session.next.activity.resumed.1": objectOf({
+    /** Of the input that opened it. */
+    activityID: MESSAGE_ID,
+    /** From 1, counted since its last progress. */
+    attempt: COUNT,
+  }),
+  /** Only a person can say. With a call, the call waits for the answer; without one, the session does. */
+  "session.next.question.asked.1": objectOf(
+    {
+      requestID: QUESTION_ID,
+      kind: QUESTION_KIND,
+      text: STRING,
+      choices: listOf(QUESTION_CHOICE),
+      /** Words that are no choice are an answer, too. */
+      other: BOOLEAN,
+      /** Several choices may be taken together. */
+      multiple: BOOLEAN,
+    },
+    { assistantMessageID: MESSAGE_ID, callID: STRING, detail: ANY_OBJECT },
+  ),
+  "session.next.question.replied.1": objectOf(
+    {
+      requestID: QUESTION_ID,
+      /** Labels of choices, or words. */
+      answer: listOf(STRING),
+      /** Answered while nobody waited: the call may be started again, or the session goes on. */
+      parked: BOOLEAN,
+    },
+    { assistantMessageID: MESSAGE_ID, callID: STRING },
+  ),
   /** A baseline comes into force: what the model is told first, and the values it was made from. */
   "session.next.epoch.started.1": objectOf({
     baseline: STRING,

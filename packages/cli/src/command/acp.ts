@@ -3,6 +3,7 @@ import type { Engine, SessionInfo } from "@meridian/engine"
 import { serveAcp, type OpenedSession, type SessionWish } from "@meridian/server"
 import { implement, type InputOf, type World } from "@meridian/spaces"
 
+import { besideSupervisor } from "../beside-supervisor.ts"
 import { idsOf, openEngineHere } from "../direct/open-engine-here.ts"
 import { VERSION } from "../version.ts"
 import { ACP } from "./acp.meta.ts"
@@ -10,16 +11,18 @@ import { lookWithEngine } from "./look-with-engine.ts"
 
 export const acp = implement(ACP, {
   run: async (input, world) => {
-    await serveAcp({
-      open: (wish) => openForEditor(wish, input, world),
-      browse: (directory, look) => lookWithEngine(undefined, { ...world, cwd: directory }, look),
-      directory: world.cwd,
-      version: VERSION,
-      uuid: world.uuid,
-      input: process.stdin,
-      output: process.stdout,
-      signal: world.signal,
-    })
+    await besideSupervisor(world, () =>
+      serveAcp({
+        open: (wish) => openForEditor(wish, input, world),
+        browse: (directory, look) => lookWithEngine(undefined, { ...world, cwd: directory }, look),
+        directory: world.cwd,
+        version: VERSION,
+        uuid: world.uuid,
+        input: process.stdin,
+        output: process.stdout,
+        signal: world.signal,
+      }),
+    )
     return {}
   },
   text: () => "",

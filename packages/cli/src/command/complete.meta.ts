@@ -14,7 +14,7 @@ export const COMPLETE = defineMeta({
       description: "Of what.",
       positional: true,
       required: true,
-      choices: ["space", "run", "chat", "model", "session"],
+      choices: ["space", "run", "chat", "model", "session", "schedule"],
       value: "KIND",
     },
   },

@@ -3,14 +3,14 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 
 import { oneLine } from "@meridian/protocol"
-import { implement, openPlace, OPERATIONS, type World } from "@meridian/spaces"
+import { implement, openPlace, OPERATIONS, readSchedules, type World } from "@meridian/spaces"
 
 import { COMPLETE } from "./complete.meta.ts"
 import { lookWithEngine } from "./look-with-engine.ts"
 
 const MOST = 200
 
-type Kind = "space" | "run" | "chat" | "model" | "session"
+type Kind = "space" | "run" | "chat" | "model" | "session" | "schedule"
 
 export const complete = implement(COMPLETE, {
   run: async ({ kind }, world) => {
@@ -40,6 +40,7 @@ const NAMES: Readonly<Record<Kind, (world: World) => Promise<readonly string[]>>
       document.models ?? []
     return models.flatMap(({ model_id: id, aliases }) => aliases.concat(id))
   },
+  schedule: async ({ env, cwd }) => readSchedules(openPlace(env, cwd)).schedules.map(({ id }) => id),
   session: (world) =>
     lookWithEngine(undefined, world, async ({ sessions }) =>
       (await sessions.list({ limit: MOST, order: "desc" })).items.map(({ id }) => id),

@@ -22,7 +22,7 @@ interface Flag {
 }
 
 /** What a shell asks `meridian complete` for, or completes by itself. */
-type Kind = "space" | "run" | "chat" | "model" | "session" | "file"
+type Kind = "space" | "run" | "chat" | "model" | "session" | "schedule" | "file"
 
 /** The word help shows for a value says what it names. */
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -31,6 +31,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   CHAT: "chat",
   MODEL: "model",
   SESSION: "session",
+  SCHEDULE: "schedule",
   FILE: "file",
   PATH: "file",
   DIR: "file",

@@ -20,6 +20,11 @@ export const INIT = defineMeta({
       type: "boolean",
       description: "Connect the named harnesses for you in every project, in your own settings.",
     },
+    service: {
+      type: "boolean",
+      description:
+        "Write a systemd user unit (a launchd agent on a Mac) that carries on with this project's runs after a reboot; it prints how to start it.",
+    },
     tier: TIER_FIELD,
   },
   output: objectOf(
@@ -29,6 +34,11 @@ export const INIT = defineMeta({
       created: BOOLEAN,
       checks: listOf(HOST_CHECK),
       trusted: objectOf({ path: STRING, tier: oneOf(...FILE_TIERS), decides: listOf(CLAIM) }),
+      service: objectOf({
+        path: STRING,
+        action: oneOf("installed", "updated", "unchanged", "removed", "absent"),
+        commands: listOf(STRING),
+      }),
       hosts: listOf(
         objectOf({
           host: oneOf("claude", "codex", "opencode"),
@@ -45,5 +55,6 @@ export const INIT = defineMeta({
     "init --opencode --check",
     "init --claude --user",
     "init --claude --remove",
+    "init --service",
   ],
 })

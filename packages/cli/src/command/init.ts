@@ -16,26 +16,33 @@ export const init = implement(INIT, {
   run: async (input, world) => {
     const asked = (["claude", "codex", "opencode"] as const).filter((host) => input[host])
     const alone = (["remove", "user"] as const).find((flag) => input[flag])
-    if (asked.length === 0 && alone !== undefined)
+    if (asked.length === 0 && alone !== undefined && !(input.service && alone === "remove"))
       throw new Failure("USAGE", {
         problem: `--${alone} needs --claude, --codex or --opencode.`,
         next: "run 'meridian init --help'.",
       })
     if (input.check) return { checks: await check(asked, world) }
+    if (input.service && asked.length === 0) return { service: await service(input, world) }
     const written = asked.length === 0 ? await initConfig(world) : await connect(asked, input, world)
     // What is the user's own says nothing about this folder.
     const trusted = input.user ? undefined : await trustHere(world, input.tier)
-    return { ...written, ...(trusted === undefined ? {} : { trusted }) }
+    return {
+      ...written,
+      ...(input.service ? { service: await service(input, world) } : {}),
+      ...(trusted === undefined ? {} : { trusted }),
+    }
   },
-  text: ({ path, created, hosts, checks }) =>
-    checks !== undefined
-      ? checks.flatMap(hostLines).join("\n")
-      : hosts === undefined
-        ? `${created === true ? "created" : "exists"}: ${path}`
-        : hosts.map((host) => `${host.action}: ${host.path}`).join("\n"),
-  notes: ({ hosts, trusted }) =>
+  text: ({ path, created, hosts, checks, service: unit }) =>
+    [
+      ...(checks ?? []).flatMap(hostLines),
+      ...(hosts ?? []).map((host) => `${host.action}: ${host.path}`),
+      ...(path === undefined ? [] : [`${created === true ? "created" : "exists"}: ${path}`]),
+      ...(unit === undefined ? [] : [`${unit.action}: ${unit.path}`]),
+    ].join("\n"),
+  notes: ({ hosts, trusted, service: unit }) =>
     [
       ...(hosts ?? []).flatMap((host) => host.notes),
+      ...(unit === undefined || unit.commands.length === 0 ? [] : ["Now run:", ...unit.commands]),
       ...(trusted === undefined
         ? []
         : [`trusted: ${trusted.path} (up to ${trusted.tier})`, claimLines(trusted.decides)]),
@@ -43,6 +50,13 @@ export const init = implement(INIT, {
       .filter((line) => line !== "")
       .join("\n"),
 })
+
+const service = async ({ remove }: { readonly remove: boolean }, world: World) => {
+  const { installService } = await import("../service/install-service.ts")
+  const { path, action, commands, keys } = installService({ remove, platform: process.platform }, world)
+  const note = action === "removed" || action === "absent" ? [] : [`# keys that agents need: ${keys}`]
+  return { path, action, commands: [...commands, ...note] }
+}
 
 type Host = "claude" | "codex" | "opencode"
 

@@ -6,7 +6,7 @@ export const SERVE = defineMeta({
   audience: "human",
   summary: "Offer the agent commands as MCP tools over stdio, or the engine and its page over HTTP.",
   details:
-    "Without --http it reads requests on stdin until it ends and writes nothing but the protocol to stdout. Tools: run_spawn, run_continue, run_list, run_show, run_stats, run_wait, skills_list, skills_show, models_list, models_show, doctor. With --http it listens on 127.0.0.1 until it is stopped and prints the address of the page, which holds the token. The token lies in a file of $XDG_STATE_HOME/meridian/http-token (~/.local/state without it), which only its owner can read.",
+    "Without --http it reads requests on stdin until it ends and writes nothing but the protocol to stdout. Every command that agents are shown is a tool: `run spawn` is run_spawn. With --http it listens on 127.0.0.1 until it is stopped and prints the address of the page, which holds the token. The token lies in a file of $XDG_STATE_HOME/meridian/http-token (~/.local/state without it), which only its owner can read.",
   fields: {
     http: { type: "boolean", description: "Serve HTTP and the page instead of MCP." },
     port: {

@@ -2,6 +2,7 @@
 import { Failure } from "@meridian/protocol"
 import { enterFolder, implement, toolEnvironment } from "@meridian/spaces"
 
+import { besideSupervisor } from "../beside-supervisor.ts"
 import { COMMANDS } from "../commands.ts"
 import { VERSION } from "../version.ts"
 import { SERVE } from "./serve.meta.ts"
@@ -21,18 +22,17 @@ export const serve = implement(SERVE, {
       // HTTP needs the configuration and says so itself; over MCP each call does.
       if (!(error instanceof Failure)) throw error
     })
-    if (input.http) {
-      await (await import("./serve-http.ts")).serveUntilStopped(input, world)
-      return {}
-    }
-    const { serveMcp } = await import("@meridian/server/mcp")
-    await serveMcp({
-      operations: COMMANDS,
-      version: VERSION,
-      world: { ...world, env: await toolEnvironment(input.permission, world) },
-      input: process.stdin,
-      output: process.stdout,
-      signal: world.signal,
+    await besideSupervisor(world, async () => {
+      if (input.http) return await (await import("./serve-http.ts")).serveUntilStopped(input, world)
+      const { serveMcp } = await import("@meridian/server/mcp")
+      return await serveMcp({
+        operations: COMMANDS,
+        version: VERSION,
+        world: { ...world, env: await toolEnvironment(input.permission, world) },
+        input: process.stdin,
+        output: process.stdout,
+        signal: world.signal,
+      })
     })
     return {}
   },

@@ -109,6 +109,32 @@ test("D2: the task of a run is told though the transcript says nothing, and noth
   expect(text).not.toMatch(/none recorded|SESSION\.md/)
 })
 
+test("what was done before an agent took over is told after its compactions, too: the newest word of it", async () => {
+  write(
+    ".meridian/.spaces/s1/sessions.jsonl",
+    line({
+      v: 1,
+      event: "start",
+      chat_id: "c2",
+      run_id: "r1",
+      harness: "claude",
+      harness_session_id: SESSION,
+      started_at: "2026-03-01T00:00:00Z",
+      task: "Migrate the API.",
+    }),
+  )
+  const runFolder = ".meridian/.spaces/s1/runs/r1"
+  write(`${runFolder}/handover.attempt-2.md`, "# What was done before\n\nNothing yet.\n")
+  write(`${runFolder}/handover.attempt-10.md`, "# What was done before\n\nThe lexer is finished.\n")
+  write(`${runFolder}/handover.attempt-11.md.swp`, "Torn.\n")
+  const text = await after("", {
+    MERIDIAN_STATE_ROOT: join(project, ".meridian"),
+    MERIDIAN_SPACE_ID: "s1",
+  })
+  expect(text).toContain("## Before you took over\n\nThe lexer is finished.")
+  expect(text).not.toMatch(/Nothing yet|Torn/)
+})
+
 test("D3: the first prompt stands beside a declared objective and does not displace it", async () => {
   write("SESSION.md", "[Focus: search] 2026-04-01\n- Objective: ship the search.\n- Did one thing.\n")
   const text = await after(user("a", null, "Fix the parser first."))

@@ -3,6 +3,7 @@
  * database: each takes over nothing but the sessions it names, so that no run ever works on the prompts of another.
  */
 import {
+  agentsForPeople,
   openEngine,
   type AgentConfig,
   type Effort,
@@ -10,6 +11,7 @@ import {
   type EngineOptions,
   type ModelConfig,
 } from "@meridian/engine"
+import type { RecoveryPolicy } from "@meridian/protocol"
 import { engineModelId, openPlace, readConfig, type PermissionTier, type World } from "@meridian/spaces"
 
 import { openDatabase } from "../engine-database.ts"
@@ -33,6 +35,8 @@ export interface EngineWish {
   readonly trustedServers?: readonly string[]
   /** What a lost process left in these sessions is settled; nothing is gone on with before it is asked for. */
   readonly recover: readonly string[]
+  /** Whether work that was cut off stays the same activity: where nobody sits in front of it, and it is asked for again. */
+  readonly recovery?: RecoveryPolicy
 }
 
 export interface EngineHere {
@@ -43,7 +47,10 @@ export interface EngineHere {
   readonly defaultModel: string
   /** Models that are known and cannot be used now. */
   readonly unusable: readonly { readonly id: string; readonly why: string }[]
+  /** Those people choose from. */
   readonly agents: readonly string[]
+  /** Also one that no list shows. */
+  readonly isAgent: (name: string) => boolean
 }
 
 /** Throws a Failure for everything that can be said in a sentence; nothing is left open then. */
@@ -89,9 +96,9 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     // A limit ends the run, as it does with every other harness: who started it decides when to come back.
     limits: { turnsPerActivity: wish.maxTurns ?? MOST_TURNS, patienceMs: 1 },
     recover: database.isForeign ? false : wish.recover,
+    recovery: wish.recovery ?? "settle",
     asksAgain: database.isForeign,
   })
-  const names = [...new Set([...BUILT_IN, ...agents.map(({ name }) => name)])]
   const telemetry = await openTelemetry(
     { engine, database: database.name, everySession: false },
     world,
@@ -103,14 +110,15 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     models,
     unusable,
     defaultModel,
-    agents: names,
+    agents: agentsForPeople(agents).map(({ name }) => name),
+    isAgent: (name) => BUILT_IN.has(name) || agents.some((agent) => agent.name === name),
   }
 }
 
 /** Turns in a row before the engine gives up: others of its kind have no such bound at all. */
 const MOST_TURNS = 500
 
-const BUILT_IN = ["build", "plan"]
+const BUILT_IN: ReadonlySet<string> = new Set(["build", "plan"])
 
 /** The profile of the launch as the launcher made it ready, then those a person may change to. */
 const agentsOf = async ({ agent }: EngineWish, world: World): Promise<readonly AgentConfig[]> => {

@@ -1,6 +1,6 @@
 /** One session of the engine on the state of this project, in hand. */
 import type { Effort, Engine, ModelConfig, SessionInfo } from "@meridian/engine"
-import { Failure } from "@meridian/protocol"
+import { Failure, type RecoveryPolicy } from "@meridian/protocol"
 import type { PermissionTier, World } from "@meridian/spaces"
 
 import type { LaunchFile } from "./launch-file.ts"
@@ -33,11 +33,15 @@ export interface OpenSession {
 }
 
 /** Throws a Failure for everything that can be said in a sentence; nothing is left open then. */
-export const openSession = async (launch: DirectLaunch, world: World): Promise<OpenSession> => {
-  const here = await openEngineHere(wishOf(launch), world)
-  const { engine, models, unusable, defaultModel, agents } = here
+export const openSession = async (
+  launch: DirectLaunch,
+  world: World,
+  recovery: RecoveryPolicy,
+): Promise<OpenSession> => {
+  const here = await openEngineHere({ ...wishOf(launch), recovery }, world)
+  const { engine, models, unusable, defaultModel, agents, isAgent } = here
   try {
-    const { session, notices } = await enter(engine, launch, { model: here.model, agents, world })
+    const { session, notices } = await enter(engine, launch, { model: here.model, isAgent, world })
     return {
       engine,
       session,
@@ -57,7 +61,14 @@ export const openSession = async (launch: DirectLaunch, world: World): Promise<O
   }
 }
 
-const wishOf = ({ model, effort, permission, maxTurns, session, file }: DirectLaunch): EngineWish => ({
+const wishOf = ({
+  model,
+  effort,
+  permission,
+  maxTurns,
+  session,
+  file,
+}: DirectLaunch): Omit<EngineWish, "recovery"> => ({
   ...(model === undefined ? {} : { model }),
   ...(effort === undefined ? {} : { effort }),
   ...(permission === undefined ? {} : { permission }),
@@ -79,21 +90,21 @@ const echoes = (model: string): readonly string[] =>
 
 interface Cast {
   readonly model: string | undefined
-  readonly agents: readonly string[]
+  readonly isAgent: (name: string) => boolean
   readonly world: World
 }
 
 const enter = async (
   engine: Engine,
   launch: DirectLaunch,
-  { model, agents, world }: Cast,
+  { model, isAgent, world }: Cast,
 ): Promise<Pick<OpenSession, "session" | "notices">> => {
   const { sessions } = engine
   const session = await obtain(engine, launch.session, { model, world })
   const { id } = session
   await requireIdle(engine, id)
   const notices: string[] = []
-  const agent = launch.file.agent?.name ?? (agents.includes(session.agent) ? session.agent : "build")
+  const agent = launch.file.agent?.name ?? (isAgent(session.agent) ? session.agent : "build")
   if (agent !== session.agent) {
     await sessions.switchAgent({ sessionID: id, agent })
     if (launch.file.agent === undefined)

@@ -79,6 +79,17 @@ export const openTranslator = (options: {
         return event.data.reply === "reject"
           ? [{ type: "warning", message: `Permission was refused: ${event.data.message ?? "rejected"}` }]
           : []
+      case "session.next.activity.resumed.1":
+        return [
+          {
+            type: "warning",
+            message: `The process of this work was lost; it goes on (attempt ${event.data.attempt}).`,
+          },
+        ]
+      case "session.next.question.asked.1":
+        return [{ type: "warning", message: `A question was asked: ${event.data.text}` }]
+      case "session.next.question.replied.1":
+        return [{ type: "warning", message: `The question was answered: ${event.data.answer.join(", ")}` }]
       case "session.next.repetition.noticed.1":
         return [
           {
@@ -183,7 +194,13 @@ const filesOf = (tool: string, structured: unknown): readonly DirectEvent[] => {
   const files = fieldOf(structured, "files")
   return (Array.isArray(files) ? files : []).flatMap((file: unknown): readonly DirectEvent[] => {
     const path = fieldOf(file, "path")
+    const to = fieldOf(file, "to")
     if (typeof path !== "string") return []
+    if (typeof to === "string")
+      return [
+        { type: "file", path, change: "deleted" },
+        { type: "file", path: to, change: "written" },
+      ]
     return [{ type: "file", path, change: fieldOf(file, "type") === "delete" ? "deleted" : "written" }]
   })
 }

@@ -81,6 +81,9 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
       case "session.next.repetition.noticed.1":
       case "session.next.permission.asked.1":
       case "session.next.permission.replied.1":
+      case "session.next.activity.resumed.1":
+      case "session.next.question.asked.1":
+      case "session.next.question.replied.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":

@@ -32,6 +32,8 @@ export interface Launch {
   readonly texts: readonly LaunchText[]
   /** Those as one block. */
   readonly text: string
+  /** What other agents did before, when this one took over from them. */
+  readonly handover: { readonly path: string; readonly text: string } | undefined
 }
 
 /** Nothing without variables, file or match. Never throws. */
@@ -48,7 +50,30 @@ export const readLaunch = (query: LaunchQuery): Launch | undefined => {
   const record = findLaunchRecord(eventsOf(file.text), query.harnessSessionId)
   if (record === undefined) return undefined
   const texts = readTexts(record, budget)
-  return { record, texts, text: renderLaunch(texts, query.maxTokens) }
+  const handover = readHandover(space, record, budget)
+  return { record, texts, text: renderLaunch(texts, query.maxTokens), handover }
+}
+
+const RUN_ID = /^r\d{1,9}$/
+const HANDOVER = /^handover\.attempt-(\d{1,9})\.md$/
+
+/** The newest: it tells of everything before it. */
+const readHandover = (space: string, { runId }: LaunchRecord, budget: ReadBudget): Launch["handover"] => {
+  if (runId === undefined || !RUN_ID.test(runId)) return undefined
+  const folder = join(space, "runs", runId)
+  const reader = openGuardedReader(folder, budget)
+  const listed = reader.list(".")
+  if (listed.kind !== "entries") return undefined
+  const [newest] = listed.entries
+    .flatMap(({ name }) => {
+      const attempt = HANDOVER.exec(name)?.[1]
+      return attempt === undefined ? [] : [{ name, attempt: Number(attempt) }]
+    })
+    .toSorted((left, right) => right.attempt - left.attempt)
+  const file = newest === undefined ? undefined : reader.read(newest.name, { maxBytes: TEXT_BYTES })
+  return newest === undefined || file?.kind !== "text"
+    ? undefined
+    : { path: join(folder, newest.name), text: file.text }
 }
 
 function* eventsOf(text: string): Generator {

@@ -94,6 +94,7 @@ export const readPin = async (query: PinQuery): Promise<Pin> => {
     attachments: onceEach([
       ...ruleBodies(query.rules ?? []),
       ...launchBodies(launch?.texts ?? []),
+      ...handoverBody(launch),
       ...skillBodies(ledger),
     ]),
     head: query.head ?? "state",
@@ -144,6 +145,15 @@ const launchFacts = (launch: Launch | undefined): readonly Fact[] => {
         key: name,
       })),
   ]
+}
+
+/** An agent that took over knows what was done before from its first message alone: a compaction must not take that away. */
+const handoverBody = (launch: Launch | undefined): readonly Attachment[] => {
+  const told = launch?.handover
+  const body = told === undefined ? "" : cleanBody(told.text.replace(/^# .*\n/, ""))
+  return told === undefined || body === ""
+    ? []
+    : [{ heading: "Before you took over", body, place: told.path }]
 }
 
 /** The same text under two names is said once. */

@@ -23,7 +23,7 @@ export const compact = (
     const { session, cast, settings } = scene
     const history = session.history()
     const { request: tokens, overhead } = weighRequest(history, cast)
-    const budget = budgetOf(cast.model, settings.compaction)
+    const budget = budgetOf(cast.window, settings.compaction)
     const decision = planCompaction({
       items: history.transcript.conversation.items,
       estimator: history.estimator,
@@ -33,7 +33,7 @@ export const compact = (
     })
     if (decision.kind === "nothing") return "nothing"
     const { plan } = decision
-    const model = yield* findModel(settings, settings.compaction.model ?? cast.model.id)
+    const { model, settings: asked } = yield* findModel(settings, settings.compaction.model ?? cast.model.id)
     const compactionID = session.newCompaction()
     yield* session.append([
       {
@@ -44,6 +44,7 @@ export const compact = (
     const written = yield* summarise({
       sessionID: session.id,
       model,
+      asked,
       plan,
       settings: settings.compaction,
       onDelta: (delta) => session.publish({ type: "compaction.delta", data: { compactionID, delta } }),

@@ -13,7 +13,7 @@ export const makeRoom = (scene: TurnScene): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { session, cast } = scene
     const { compaction } = scene.settings
-    const budget = budgetOf(cast.model, compaction)
+    const budget = budgetOf(cast.window, compaction)
     const tokens = weighRequest(session.history(), cast).request
     if (!compaction.auto || tokens <= budget) return
     if (compaction.prune && (yield* prune(scene, budget))) return

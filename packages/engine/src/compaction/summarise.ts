@@ -1,5 +1,5 @@
 /** The summary of a compaction, asked of a model piece by piece. What no model can do is extracted from the log instead. */
-import type { RecordedUsage } from "@meridian/protocol"
+import type { RecordedUsage, RequestSettings } from "@meridian/protocol"
 import { Effect, Result } from "effect"
 
 import { piecesOf, type CompactionPlan } from "../domain/compaction.ts"
@@ -18,6 +18,8 @@ export interface Summary {
 export interface SummaryScene {
   readonly sessionID: string
   readonly model: Model
+  /** Of the variant that was named for summaries. */
+  readonly asked: RequestSettings
   readonly plan: CompactionPlan
   readonly settings: SettingsValue["compaction"]
   /** Pieces of the summary, as they come. */
@@ -90,7 +92,7 @@ const readAnswer = async (scene: SummaryScene, text: string, signal: AbortSignal
       { role: "user", content: [{ type: "text", text }] },
     ],
     tools: [],
-    maxOutputTokens: allowanceOf(scene),
+    settings: { ...scene.asked, maxOutputTokens: allowanceOf(scene) },
     sessionID,
   }
   for await (const event of model.stream(request, signal)) {

@@ -90,7 +90,7 @@ const creationOf = (
   parent: NonNullable<Creation["data"]["parent"]>,
 ): Creation => {
   assert(first.type === "session.next.created.1", "a session begins with its creation")
-  const { location, agent, model, title } = first.data
+  const { location, agent, model, title, recovery } = first.data
   return {
     type: first.type,
     time: first.time,
@@ -100,6 +100,7 @@ const creationOf = (
       ...(agent === undefined ? {} : { agent }),
       ...(model === undefined ? {} : { model }),
       ...(title === undefined ? {} : { title }),
+      ...(recovery === undefined ? {} : { recovery }),
       parent,
     },
   }

@@ -124,13 +124,7 @@ describe("retry", () => {
   })
 
   test("gives up when it may not, cannot or need not try again", () => {
-    const changes = [
-      { retryable: false },
-      { visibleOutput: true },
-      { attempt: 3 },
-      { retryAfterMs: LIMITS.parkMostMs + 1 },
-      { retryAfterMs: 400 * 365 * 24 * HOUR },
-    ]
+    const changes = [{ retryable: false }, { visibleOutput: true }, { attempt: 3 }]
     for (const change of changes)
       expect(decideRetry(policy, { ...failed, ...change })).toEqual({ kind: "give-up" })
   })
@@ -140,6 +134,8 @@ describe("retry", () => {
     expect(told(999)).toEqual({ kind: "retry", delayMs: 999 })
     expect(told(1_000)).toEqual({ kind: "park", until: now + 1_000, since: now, count: 1 })
     expect(told(LIMITS.parkMostMs)).toMatchObject({ kind: "park", until: now + LIMITS.parkMostMs })
+    for (const beyond of [LIMITS.parkMostMs + 1, 400 * 365 * 24 * HOUR])
+      expect(told(beyond)).toEqual({ kind: "ask", until: now + beyond })
     const parked = { since: 7, count: 4 }
     expect(decideRetry(policy, { ...failed, retryAfterMs: 5_000, parked })).toEqual({
       kind: "park",

@@ -6,8 +6,10 @@
 import {
   messageId,
   permissionRequestId,
+  questionId,
   type DurableEvent,
   type MessageId,
+  type QuestionId,
   type StoredEvent,
   type UnknownEvent,
 } from "@meridian/protocol"
@@ -51,7 +53,12 @@ export const surveySource = (): Survey => {
         unreadable.push(event.seq)
         break
       case "session.next.parked.1":
+      case "session.next.activity.resumed.1":
         waits.push(event.seq)
+        break
+      case "session.next.question.asked.1":
+      case "session.next.question.replied.1":
+        if (event.data.callID === undefined) waits.push(event.seq)
         break
       case "session.next.prompt.admitted.1":
         inputs.set(event.data.messageID, event.seq)
@@ -140,6 +147,12 @@ export const rewriteEvent = (
       const reply = event.data.reply === "session" ? "once" : event.data.reply
       return { type: event.type, time, data: { ...event.data, requestID, reply } }
     }
+    case "session.next.activity.resumed.1":
+      return { type: event.type, time, data: { ...event.data, activityID: message(event.data.activityID) } }
+    case "session.next.question.asked.1":
+      return { type: event.type, time, data: ofQuestion(event.data, rename) }
+    case "session.next.question.replied.1":
+      return { type: event.type, time, data: ofQuestion(event.data, rename) }
     case "session.next.tool.pruned.1": {
       const calls = event.data.calls.map(({ assistantMessageID, callID }) => ({
         assistantMessageID: message(assistantMessageID),
@@ -204,6 +217,17 @@ export const rewriteEvent = (
       return ofAssistant(event, message)
   }
 }
+
+const ofQuestion = <Data extends { readonly requestID: string; readonly assistantMessageID?: MessageId }>(
+  data: Data,
+  rename: (id: string) => string,
+): Data & { readonly requestID: QuestionId } => ({
+  ...data,
+  requestID: questionId(rename(data.requestID)),
+  ...(data.assistantMessageID === undefined
+    ? {}
+    : { assistantMessageID: messageId(rename(data.assistantMessageID)) }),
+})
 
 type OfAssistant = Extract<StoredEvent, { readonly data: { readonly assistantMessageID: MessageId } }>
 

@@ -45,6 +45,8 @@ export const LIMITS = {
   /** Nobody said when: the first wait, doubled each time up to the longest. */
   unknownLimitMs: { least: 60_000, most: 30 * 60_000 },
   unknownOverloadMs: { least: 8_000, most: 60_000 },
+  /** How often work whose process was lost is taken up again without progress, before a person is asked. */
+  recoveryAttempts: 3,
   /** How often timers are looked at: clocks jump, and other processes park sessions, too. */
   timerLeastMs: 100,
   timerPollMs: 5_000,
@@ -58,7 +60,16 @@ export const LIMITS = {
   idleHistories: 256,
   idleHistoryBytes: 64 * 1024 * 1024,
   locationIdleMs: 10 * 60_000,
+  questionCharacters: 8_000,
+  questionChoices: 50,
+  answerCharacters: 20_000,
   recordedErrorCharacters: 4_000,
+  /** A provider's own options of an agent, a variant or a prompt. */
+  optionLevels: 16,
+  optionCharacters: 16_384,
+  /** Patterns by which one agent names its tools, and variants of one model. */
+  agentTools: 200,
+  modelVariants: 32,
   receiptFacts: 100,
   summaryMs: 120_000,
   /** Of an import: one prompt, one text of a model, one result, and all of it. */

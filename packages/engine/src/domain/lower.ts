@@ -83,7 +83,8 @@ const messagesOf = (item: Item, reader: PromptReader): readonly PromptMessage[] 
   }
 }
 
-const lowerContext = (text: string, reader: PromptReader): PromptMessage =>
+/** What the model is told beside the conversation, where the conversation stands. */
+export const lowerContext = (text: string, reader: Pick<PromptReader, "systemInHistory">): PromptMessage =>
   reader.systemInHistory
     ? { role: "system", content: text }
     : {

@@ -1,13 +1,20 @@
 /** Who may do what. Rules are read in order and the last match wins; what no rule matches is asked. */
-import { allowsCommand, concernsCommand, matchesWildcard } from "@meridian/protocol"
+import {
+  allowsCommand,
+  concernsCommand,
+  matchesWildcard,
+  objectOf,
+  oneOf,
+  STRING,
+  type TypeOf,
+} from "@meridian/protocol"
 
-export type Effect = "allow" | "ask" | "deny"
-
-export interface PermissionRule {
-  readonly action: string
-  readonly resource: string
-  readonly effect: Effect
-}
+export const PERMISSION_RULE = objectOf({
+  action: STRING,
+  resource: STRING,
+  effect: oneOf("allow", "ask", "deny"),
+})
+export type PermissionRule = TypeOf<typeof PERMISSION_RULE>
 
 export interface SavedApproval {
   readonly action: string

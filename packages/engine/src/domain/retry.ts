@@ -19,6 +19,8 @@ export const DEFAULT_RETRY: RetryPolicy = { attempts: 4, baseMs: 500 }
 export type RetryDecision =
   | { readonly kind: "retry"; readonly delayMs: number }
   | { readonly kind: "park"; readonly until: number; readonly since: number; readonly count: number }
+  /** The provider's limit ends so late that a person decides. */
+  | { readonly kind: "ask"; readonly until: number }
   | { readonly kind: "give-up" }
 
 export interface FailedAttempt {
@@ -44,7 +46,9 @@ export const decideRetry = (settings: RetrySettings, failed: FailedAttempt): Ret
   if (!failed.retryable || failed.visibleOutput) return { kind: "give-up" }
   if (retryAfterMs >= LIMITS.parkLeastMs) {
     if (settings.patienceMs >= LIMITS.parkLeastMs)
-      return retryAfterMs > LIMITS.parkMostMs ? { kind: "give-up" } : park(failed, now + retryAfterMs)
+      return retryAfterMs > LIMITS.parkMostMs
+        ? { kind: "ask", until: now + retryAfterMs }
+        : park(failed, now + retryAfterMs)
     if (retryAfterMs > LIMITS.retryDelayMs) return { kind: "give-up" }
   }
   if (attempt < settings.attempts) {

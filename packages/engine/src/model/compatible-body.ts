@@ -5,6 +5,9 @@
  * The AI SDK converts messages one by one, so the text of a message depends on nothing but the message.
  */
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
+import type { JsonObject } from "@meridian/protocol"
+
+import { mergeObjects } from "../domain/request-settings.ts"
 
 /** The AI SDK's converters: of messages, and of whole requests. */
 export interface Converters {
@@ -32,10 +35,7 @@ interface Written {
 
 const NOTHING: Written = { messages: [], bytes: Buffer.alloc(0), length: 0 }
 
-export const openBodyWriter = (
-  { convert, prepare }: Converters,
-  fixed: Readonly<Record<string, unknown>>,
-): WriteBody => {
+export const openBodyWriter = ({ convert, prepare }: Converters, fixed: JsonObject): WriteBody => {
   /** By its last message: a finished message of a session never changes, and goes when the session does. */
   const written = new WeakMap<Message, Written>()
   const frames = openFrames(prepare, fixed)
@@ -93,7 +93,7 @@ const extend = ({ bytes, length }: Written, messages: readonly unknown[]): Omit<
 const GROWTH = 1.25
 
 /** Everything behind the messages. It changes with the tools and the agent, so it is kept while they stay. */
-const openFrames = (prepare: Converters["prepare"], fixed: Readonly<Record<string, unknown>>) => {
+const openFrames = (prepare: Converters["prepare"], fixed: JsonObject) => {
   const frames = new WeakMap<object, Frame>()
 
   const find = (options: LanguageModelV4CallOptions): Frame | undefined => {
@@ -103,7 +103,7 @@ const openFrames = (prepare: Converters["prepare"], fixed: Readonly<Record<strin
 
   const make = async (options: LanguageModelV4CallOptions): Promise<Frame> => {
     const { messages: _none, ...body } = (await prepare({ ...options, prompt: [] })).body
-    const bytes = Buffer.from(`],${JSON.stringify({ ...body, ...fixed }).slice(1)}`)
+    const bytes = Buffer.from(`],${JSON.stringify(join(body, fixed)).slice(1)}`)
     const made = { rest: restOf(options), bytes }
     frames.set(options.tools ?? NO_TOOLS, made)
     return made
@@ -133,3 +133,8 @@ const isSame = (
 }
 
 const NO_TOOLS: object = []
+
+/** What the SDK made of a request is JSON by now. */
+const join = (body: Readonly<Record<string, unknown>>, fixed: JsonObject): JsonObject =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+  mergeObjects(body as JsonObject, fixed)

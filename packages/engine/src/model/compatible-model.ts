@@ -3,7 +3,9 @@
  * costs besides the network; see `chat-chunks.ts`.
  */
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
+import type { JsonObject } from "@meridian/protocol"
 
+import { mergeObjects } from "../domain/request-settings.ts"
 import {
   openChunkReader,
   signatureMetadata,
@@ -37,7 +39,11 @@ export interface PartReader extends Pick<
   readonly ready?: () => LanguageModelV4StreamPart | undefined
 }
 
-export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Promise<StreamingModel> => {
+export const loadCompatibleModel = async (
+  config: ModelConfig,
+  fetch: Fetch,
+  fields: JsonObject = {},
+): Promise<StreamingModel> => {
   const [
     { OpenAICompatibleChatLanguageModel },
     { convertToOpenAICompatibleChatMessages },
@@ -60,7 +66,7 @@ export const loadCompatibleModel = async (config: ModelConfig, fetch: Fetch): Pr
       convert: (prompt) => convertToOpenAICompatibleChatMessages(prompt, names),
       prepare: (options) => writer.prepareRequest(options),
     },
-    STREAMED,
+    mergeObjects(fields, STREAMED),
   )
   const headers = {
     "content-type": "application/json",

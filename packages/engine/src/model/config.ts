@@ -1,14 +1,31 @@
 /** What a person writes to name a model, and the check that it can be opened at all. */
-import { Failure, integer, number, objectOf, oneOf, reader, something, text } from "@meridian/protocol"
+import {
+  EFFORTS,
+  Failure,
+  integer,
+  isJsonObject,
+  mapOf,
+  number,
+  objectOf,
+  oneOf,
+  reader,
+  REQUEST_SETTINGS,
+  something,
+  STRING,
+  text,
+  type ModelEffort,
+  type RequestSettings,
+} from "@meridian/protocol"
 
+import { LIMITS } from "../domain/limits.ts"
+import { checkSettings } from "../domain/request-settings.ts"
 import type { ModelPrice } from "../port/model.ts"
 import type { Respond, ScriptStep } from "./script.ts"
 
 export const PROVIDERS = ["openai-compatible", "openai", "anthropic", "google", "scripted"] as const
 export type ProviderName = (typeof PROVIDERS)[number]
 
-export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
-export type Effort = (typeof EFFORTS)[number]
+export type Effort = ModelEffort
 
 export interface ModelConfig {
   /** Our name for it, `provider/model`. */
@@ -26,6 +43,8 @@ export interface ModelConfig {
   readonly headers?: Readonly<Record<string, string>>
   /** How long it thinks before it answers, where it can be told; by default as the provider decides. */
   readonly effort?: Effort
+  /** Settings by name: a session or an agent chooses one as `provider/model:name`. */
+  readonly variants?: Readonly<Record<string, RequestSettings>>
   /** A provider that is silent for this long counts as a broken connection; by default it may think for ever. */
   readonly idleMs?: number
   /** Only for `scripted`: what it answers. */
@@ -56,6 +75,15 @@ const CONFIG = objectOf(
     price: objectOf({ input: DOLLARS, output: DOLLARS }, { cacheRead: DOLLARS, cacheWrite: DOLLARS }),
     effort: oneOf(...EFFORTS),
     idleMs: integer(1, Number.MAX_SAFE_INTEGER),
+    model: STRING,
+    apiKey: STRING,
+    headers: mapOf(STRING),
+    // Read below.
+    variants: something("settings by name", () => true),
+    script: something(
+      "a list of steps, or a function",
+      (value) => Array.isArray(value) || typeof value === "function",
+    ),
   },
 )
 
@@ -63,8 +91,29 @@ const CONFIG = objectOf(
 export const checkModelConfig = (config: ModelConfig): void => {
   const fail = (problem: string): Failure =>
     new Failure("INVALID_INPUT", { what: `Model "${config.id}": ${problem}` })
-  const read = reader(CONFIG, { what: "it", unknown: "keep", fail })
+  const read = reader(CONFIG, { what: "it", fail })
   const { provider, baseURL, contextWindow, maxOutput } = read(config)
   if (maxOutput > contextWindow) throw fail("`maxOutput` is beyond its `contextWindow`")
   if (provider === "openai-compatible" && baseURL === undefined) throw fail("`baseURL` is missing")
+  readVariants(config)
+}
+
+const VARIANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** Throws INVALID_INPUT. */
+export const readVariants = ({ id, variants = {} }: ModelConfig): ReadonlyMap<string, RequestSettings> => {
+  const fail = (problem: string): Failure =>
+    new Failure("INVALID_INPUT", { what: `Model "${id}": ${problem}` })
+  if (!isJsonObject(variants)) throw fail("`variants` must be an object of settings by name")
+  const entries = Object.entries(variants)
+  if (entries.length > LIMITS.modelVariants) throw fail(`at most ${LIMITS.modelVariants} variants`)
+  return new Map(
+    entries.map(([name, settings]) => {
+      if (!VARIANT_NAME.test(name))
+        throw fail(`a variant cannot be called ${JSON.stringify(name.slice(0, 80))}`)
+      const what = `its variant ${name}`
+      const read = reader(REQUEST_SETTINGS, { what, fail: (problem) => fail(`${what}: ${problem}`) })
+      return [name, checkSettings(read(settings), `Model "${id}": ${what}`)]
+    }),
+  )
 }

@@ -1,7 +1,7 @@
 /** From a model's configuration to a model. Opening touches neither the network nor a provider's code. */
 import type { Model } from "../port/model.ts"
 import type { Time } from "../port/time.ts"
-import { checkModelConfig, type ModelConfig } from "./config.ts"
+import { checkModelConfig, readVariants, type ModelConfig } from "./config.ts"
 import { openHttp } from "./http-fetch.ts"
 import { openProviderModel } from "./provider-model.ts"
 import { openScriptedModel } from "./scripted.ts"
@@ -22,6 +22,7 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
     maxOutput,
     systemInHistory: config.provider !== "anthropic" && config.provider !== "google",
     ...(price === undefined ? {} : { price }),
+    ...(config.variants === undefined ? {} : { variants: readVariants(config) }),
     stream: openStream(config, options),
   }
 }

@@ -5,6 +5,7 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider"
 
+import { NO_SETTINGS } from "../domain/request-settings.ts"
 import {
   ModelFailure,
   type Model,
@@ -16,7 +17,8 @@ import {
 } from "../port/model.ts"
 import { nextTurn } from "../port/next-turn.ts"
 import type { Sleep } from "../port/time.ts"
-import type { PartReader, StreamingModel } from "./compatible-model.ts"
+import { openModelsByFields, withBodyFields } from "./body-fields.ts"
+import type { PartReader } from "./compatible-model.ts"
 import type { ModelConfig } from "./config.ts"
 import { isBrokenOff, openTranslator } from "./events.ts"
 import { toModelFailure, type FailureSurroundings } from "./failure.ts"
@@ -44,26 +46,35 @@ export const openProviderModel = (
   const advertise = openAdvertisements()
   const readableFiles = openReadableFiles(config.provider)
   const shape = provider.openShape(config)
-  let loading: Promise<StreamingModel> | undefined
+  const modelWith = openModelsByFields((fields) =>
+    provider.load(config, withBodyFields(options.fetch, fields), fields),
+  )
   const surroundings = (): FailureSurroundings => ({ now: options.now(), secrets })
 
   const callOptions = (request: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions => {
     const readable = readableFiles(request.prompt)
     const { prompt, options: extra } = shape({ ...request, prompt: readable })
+    const {
+      temperature,
+      topP,
+      maxOutputTokens = config.maxOutput,
+      effort = config.effort,
+    } = request.settings ?? NO_SETTINGS
     return {
       prompt: asSdkPrompt(prompt),
       ...(request.tools.length === 0 ? {} : { tools: advertise(request.tools) }),
-      maxOutputTokens: request.maxOutputTokens ?? config.maxOutput,
+      maxOutputTokens: Math.min(maxOutputTokens, config.maxOutput),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(topP === undefined ? {} : { topP }),
       includeRawChunks: false,
-      ...(config.effort === undefined ? {} : { reasoning: config.effort }),
+      ...(effort === undefined ? {} : { reasoning: effort }),
       abortSignal,
       ...extra,
     }
   }
 
   const begin = async (request: ModelRequest, abortSignal: AbortSignal): Promise<PartReader> => {
-    loading ??= provider.load(config, options.fetch)
-    const model = await loading
+    const model = await modelWith(request.settings?.options)
     const { stream } = await model.doStream(callOptions(request, abortSignal))
     return stream.getReader()
   }

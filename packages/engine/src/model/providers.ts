@@ -1,5 +1,6 @@
 /** The AI SDK's providers, each loaded when its first model is used: their import costs more than opening the engine. */
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
+import type { JsonObject } from "@meridian/protocol"
 
 import type { ModelRequest, PromptMessage } from "../port/model.ts"
 import { shapeForAnthropic } from "./anthropic-prompt.ts"
@@ -13,7 +14,12 @@ import type { Fetch } from "./http-fetch.ts"
 export type WireProvider = Exclude<ProviderName, "scripted">
 
 export interface Provider {
-  readonly load: (config: ModelConfig, fetch: Fetch) => Promise<StreamingModel>
+  /** `fields`: of the request body, for those that write it without `fetch`'s help. */
+  readonly load: (
+    config: ModelConfig,
+    fetch: Fetch,
+    fields: JsonObject | undefined,
+  ) => Promise<StreamingModel>
   /** What this provider wants besides prompt, tools and limits. Opened once for a model. */
   readonly openShape: (config: ModelConfig) => (request: ModelRequest) => ShapedRequest
 }

@@ -1,5 +1,5 @@
 /** What a model is to the engine: one request in, one stream of events out, one kind of failure. */
-import type { Json, JsonObject } from "@meridian/protocol"
+import type { Json, JsonObject, RequestSettings } from "@meridian/protocol"
 
 import type { ModelPrice } from "../domain/cost.ts"
 import type { PromptMessage, ProviderMetadata } from "../domain/prompt.ts"
@@ -17,7 +17,8 @@ export interface ToolAdvertisement {
 export interface ModelRequest {
   readonly prompt: readonly PromptMessage[]
   readonly tools: readonly ToolAdvertisement[]
-  readonly maxOutputTokens?: number
+  /** Without some of them the provider decides; the output is bounded by the model in any case. */
+  readonly settings?: RequestSettings
   /** Stable per session: prompt-cache key and affinity header. */
   readonly sessionID: string
 }
@@ -125,6 +126,8 @@ export interface Model {
   readonly contextWindow: number
   readonly maxOutput: number
   readonly price?: ModelPrice
+  /** Settings that go by a name: `provider/model:name`. */
+  readonly variants?: ReadonlyMap<string, RequestSettings>
   /** False: a system message may stand only at the beginning. */
   readonly systemInHistory: boolean
   /**

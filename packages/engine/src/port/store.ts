@@ -10,6 +10,7 @@ import type {
   DurableEventData,
   Failure,
   Location,
+  QuestionKind,
   Receipt,
   RecordedUsage,
   SessionMessage,
@@ -56,6 +57,8 @@ export interface StoreVerbs {
   /** Questions nobody has answered, of one session or of all, oldest first. */
   readonly requests: (session?: string) => Effect.Effect<readonly OpenRequest[], Failure>
   readonly request: (id: string) => Effect.Effect<OpenRequest | undefined, Failure>
+  /** The same of what is asked besides permissions, by calls and by the engine. */
+  readonly questions: (session?: string) => Effect.Effect<readonly OpenQuestion[], Failure>
   /** What people have approved for good, for one project. */
   readonly approvals: (project: string) => Effect.Effect<readonly SavedApproval[], Failure>
   /** Those of all projects, oldest first. */
@@ -70,7 +73,7 @@ export interface StoreVerbs {
    */
   readonly runnable: Effect.Effect<readonly string[], Failure>
 
-  /** Sessions that wait for their provider, and until when (milliseconds since 1970). */
+  /** Sessions that wait for their provider or for an answer, and until when (milliseconds since 1970). */
   readonly parked: Effect.Effect<readonly Parked[], Failure>
 
   /** A session nobody sees until it is published. Without that it is gone with its scope, or with its process. */
@@ -229,11 +232,13 @@ export interface SessionSummary {
   readonly updated: number
   readonly usage: RecordedUsage
   readonly cost: number
-  /** A question of it is open. */
+  /** It asks for a permission. */
   readonly isAsking: boolean
+  /** It asks something else: the kind of the oldest question, the engine's own first. */
+  readonly question: QuestionKind | undefined
   /** A question of it was answered, and the call that asked has not settled. */
   readonly isAnswered: boolean
-  /** It waits for its provider. */
+  /** It waits for its provider, or for an answer (`NEVER`). */
   readonly parkedUntil: number | undefined
   /** Another process is at work on it. */
   readonly isHeldElsewhere: boolean
@@ -244,6 +249,11 @@ export interface SessionSummary {
 export interface OpenRequest {
   readonly session: string
   readonly event: Extract<StoredEvent, { readonly type: "session.next.permission.asked.1" }>
+}
+
+export interface OpenQuestion {
+  readonly session: string
+  readonly event: Extract<StoredEvent, { readonly type: "session.next.question.asked.1" }>
 }
 
 export interface Hit {

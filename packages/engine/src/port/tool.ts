@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject, TodoItem } from "@meridian/protocol"
 
+import type { Question } from "../domain/question.ts"
 import type { ToolTraits, TraitsOf } from "../domain/tool-traits.ts"
 import type { ToolAdvertisement } from "./model.ts"
 
@@ -41,6 +42,8 @@ export interface ToolScene {
   readonly signal: AbortSignal
   /** Resolves when allowed; rejects with a ToolError that carries the rule or the person's words. */
   readonly ask: (question: PermissionQuestion) => Promise<void>
+  /** What a person answers, however long that takes. */
+  readonly question: (question: Question) => Promise<readonly string[]>
   /** The session's list of work. */
   readonly todo: {
     readonly read: () => Promise<readonly TodoItem[]>

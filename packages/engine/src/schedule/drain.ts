@@ -25,10 +25,10 @@ import {
   type SessionHandle,
   type SettingsValue,
 } from "../session/index.ts"
-import { resumeCalls, takeTurn } from "../turn/index.ts"
+import { resumeCalls, takeTurn, type Occasion } from "../turn/index.ts"
 import type { Demand } from "./drains.ts"
 import type { Standing, Watch } from "./elsewhere.ts"
-import { settle } from "./settle.ts"
+import { leaveForOthers, settle } from "./settle.ts"
 
 export interface DrainOptions {
   readonly session: string
@@ -37,6 +37,8 @@ export interface DrainOptions {
   readonly released: () => number
   /** Up to where somebody asked to go on before the time has come. */
   readonly hurried: () => number
+  /** Told when the drain goes on with work that waited: it is an attempt, as if somebody had asked for one. */
+  readonly attempts: () => void
   /** Ends the drain when another process wants it to end, or has the session. */
   readonly watch: Watch
 }
@@ -82,7 +84,10 @@ export const openDrain = Effect.gen(function* () {
           lease === undefined
             ? Effect.void
             : withSession({ fence: lease.fence, released: options.released }, (session) =>
-                drainUnderLease(session, { ...options, ...workshop, lease, standing }),
+                drainUnderLease(session, { ...options, ...workshop, lease, standing }).pipe(
+                  // Whoever has the session by now does it.
+                  Effect.onInterrupt(() => Effect.ignore(leaveForOthers(session, standing.interruptSeq))),
+                ),
               ),
         (lease, exit) => {
           if (lease === undefined) return Effect.void
@@ -123,7 +128,7 @@ interface Workshop {
   readonly settings: SettingsValue
 }
 
-interface DrainFacts extends Workshop, Pick<DrainOptions, "demand" | "hurried"> {
+interface DrainFacts extends Workshop, Pick<DrainOptions, "demand" | "hurried" | "attempts"> {
   readonly lease: Lease
   readonly standing: Standing
 }
@@ -134,12 +139,12 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
     if (lease.seq > session.transcript().seq) yield* session.refresh
     standing.fence = lease.fence
     standing.interruptSeq = session.transcript().interruptSeq
-    yield* settle(session)
-    const { demand, hurried } = facts
+    yield* settle(session, lease)
+    const { demand, hurried, attempts } = facts
     // Another process may have gone on meanwhile, and parked it again.
     if (!demand.forced && mustWait(session.transcript(), hurried, yield* Clock.currentTimeMillis)) return
-    const forced = demand.forced || session.transcript().parking?.waits === true
-    const progress: Progress = { turns: 0, boundary: "settled", forced, resultsToShow: false }
+    const progress = beginProgress(session.transcript(), demand)
+    if (progress.forced) attempts()
     for (;;) {
       const directory = session.transcript().choices.location?.directory ?? ""
       const ending = yield* facts.locations
@@ -150,6 +155,18 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
     }
   })
 
+/** Work that was cut off or waited goes on before a queued input opens the next, with the turns it has made so far. */
+const beginProgress = ({ activity, parking }: Transcript, demand: Demand): Progress => {
+  const goesOn = parking?.waits === true && activity.state === "open"
+  const forced = demand.forced || goesOn
+  return {
+    turns: goesOn ? activity.turns : 0,
+    boundary: forced && activity.state !== "done" ? "continuing" : "settled",
+    forced,
+    resultsToShow: false,
+  }
+}
+
 const drainAt = (
   session: SessionHandle,
   location: LocationServices,
@@ -157,19 +174,22 @@ const drainAt = (
   progress: Progress,
 ) =>
   Effect.gen(function* () {
-    const setScene = Effect.suspend(() => casting.choose(session.transcript(), location)).pipe(
-      Effect.map((cast) => ({ session, location, cast, settings })),
-    )
+    const setScene = (occasion?: Occasion) =>
+      Effect.suspend(() => {
+        const moment = occasion && { ...occasion, released: session.released() }
+        return casting.choose(session.transcript(), location, moment)
+      }).pipe(Effect.map((cast) => ({ session, location, cast, settings })))
     const parked = parkedCalls(session.transcript().calls)
     if (parked.length > 0) {
-      yield* resumeCalls(yield* setScene, parked)
+      yield* resumeCalls(yield* setScene(), parked)
       progress.resultsToShow = true
     }
     for (;;) {
-      const scene = yield* setScene
+      const { boundary, turns, forced, resultsToShow } = progress
+      const occasion = { boundary, turns, due: forced || resultsToShow }
+      const scene = yield* setScene(occasion)
       yield* compactOnRequest(scene)
-      const { boundary, forced, resultsToShow } = progress
-      const turn = yield* takeTurn(scene, { boundary, due: forced || resultsToShow })
+      const turn = yield* takeTurn(scene, occasion)
       if (turn.kind === "moved") return "moved" as const
       if (turn.kind === "recast") continue
       if (turn.kind === "nothing" || turn.kind === "parked") return "idle" as const
@@ -183,7 +203,8 @@ const drainAt = (
         pendingSteers: pending.filter((input) => input.delivery === "steer").length,
         pendingQueued: pending.filter((input) => input.delivery === "queue").length,
         turns: progress.turns,
-        turnLimit: settings.limits.turnsPerActivity,
+        // What the agent's own steps allow was known when the turn began.
+        turnLimit: scene.cast.isLast ? progress.turns : settings.limits.turnsPerActivity,
       })
       switch (next.kind) {
         case "turn":
@@ -197,7 +218,8 @@ const drainAt = (
           yield* compactOnRequest(scene)
           return "idle" as const
         case "fail": {
-          const failure = new Failure("TURN_LIMIT", { session: session.id, limit: next.limit })
+          const limit = Math.min(next.limit, scene.cast.bounds.steps)
+          const failure = new Failure("TURN_LIMIT", { session: session.id, limit })
           yield* session.append([executionFailed(failure)])
           return yield* Effect.fail(failure)
         }

@@ -3,8 +3,8 @@
  * Knows nothing of models or tools.
  *
  * - `wake` says that there may be work; repeated wakes become one following drain.
- * - `run` asks for at least one provider attempt. It shares the current drain when that one was asked for too; behind a
- *   drain that only a wake started it gets a forced one of its own, so its failure reaches its caller.
+ * - `run` asks for at least one provider attempt. It shares the current drain when that one makes one for sure: it was asked
+ *   for too, or goes on with work that waited. Behind any other it gets a forced one of its own, so its failure reaches its caller.
  * - `interrupt` ends the current drain and everything demanded before; what is demanded while the cleanup runs survives.
  * - A waiter that leaves takes nothing with it.
  */
@@ -35,6 +35,8 @@ export interface Drains {
 export interface Demand {
   /** At least one provider attempt, also without new input. */
   readonly forced: boolean
+  /** A drain that only a wake started says that it makes an attempt after all: whoever asks for one shares it. */
+  readonly attempts: () => void
 }
 
 type Outcome = Exit.Exit<void, Failure>
@@ -53,6 +55,8 @@ interface Chain {
   /** Done when the current drain has ended and everyone it answers to was told. */
   settled?: Deferred.Deferred<void>
   stopping: boolean
+  /** The current drain makes an attempt, whoever asked for it. */
+  attempts: boolean
   /** Callers that have no answer yet. */
   readonly unanswered: Set<Deferred.Deferred<void>>
   /** How the last drain failed, for whoever comes while the end is held back. */
@@ -92,11 +96,17 @@ export const openDrains = <R>(
           const settled = Deferred.makeUnsafe<void>()
           chain.settled = settled
           // Started in one step, so that an interrupt never finds a drain without its fiber.
-          const fiber = start(drain(session, { forced: runs.length > 0 }))
+          const attempts = (): void => {
+            chain.attempts = true
+            // A wake among them still has its look afterwards.
+            if (chain.next !== undefined) runs.push(...chain.next.splice(0))
+          }
+          const fiber = start(drain(session, { forced: runs.length > 0, attempts }))
           chain.fiber = fiber
           const outcome = yield* Fiber.await(fiber)
           delete chain.fiber
           delete chain.current
+          chain.attempts = false
           if (Exit.isFailure(outcome) && !Cause.hasInterruptsOnly(outcome.cause)) {
             chain.failure = outcome.cause
             for (const waiter of chain.waiters) waiter.failure ??= outcome.cause
@@ -132,6 +142,7 @@ export const openDrains = <R>(
         const started: Chain = {
           next: [...runs],
           stopping: false,
+          attempts: false,
           unanswered: new Set(answered === undefined ? [] : [answered]),
           waiters: new Set(),
           ended: Deferred.makeUnsafe<void>(),
@@ -214,6 +225,6 @@ export const openDrains = <R>(
     }
   })
 
-/** A drain somebody asked for is under way, and is not being interrupted: another caller may share it. */
-const isRunning = ({ current, stopping }: Chain): boolean =>
-  !stopping && current !== undefined && current.length > 0
+/** A drain that makes an attempt is under way, and is not being interrupted: another caller may share it. */
+const isRunning = ({ current, stopping, attempts }: Chain): boolean =>
+  !stopping && current !== undefined && (attempts || current.length > 0)

@@ -5,6 +5,7 @@ import { Context, Effect, Layer, Stream } from "effect"
 import { LIMITS } from "../domain/limits.ts"
 import { inputsToRun } from "../domain/transcript/inbox.ts"
 import { isWaiting } from "../domain/transcript/parking.ts"
+import type { Transcript } from "../domain/transcript/transcript.ts"
 import type { Ids } from "../port/ids.ts"
 import { Store } from "../port/store.ts"
 import {
@@ -15,7 +16,7 @@ import {
   type Locations,
   type Settings,
 } from "../session/index.ts"
-import { AskPermission } from "../turn/index.ts"
+import { AskPermission, type AskQuestion } from "../turn/index.ts"
 import { askOthers } from "./ask-others.ts"
 import { openContextRetries } from "./context-retries.ts"
 import { openDrain } from "./drain.ts"
@@ -38,6 +39,7 @@ type Services =
   | Signals
   | FoldedSessions
   | AskPermission
+  | AskQuestion
   | Locations
   | Casting
   | LostProcesses
@@ -76,6 +78,7 @@ const makeScheduler = (recovery: Recovery) =>
         demand,
         released: () => releasedIn(session),
         hurried: () => hurries.get(session) ?? 0,
+        attempts: demand.attempts,
         watch,
       }).pipe(Effect.tapError((failure) => afterFailure(session, failure))),
     )
@@ -96,7 +99,7 @@ const makeScheduler = (recovery: Recovery) =>
       yield* Stream.runForEach(leases.lost, () => Effect.ignore(recover)).pipe(Effect.forkScoped)
       yield* recover
       yield* openTimers((session) =>
-        recovery === true || recovery.includes(session) ? drains.wake(session) : Effect.void,
+        recovery === true ? drains.wake(session) : wakeListed(recovery, session),
       )
     }
     yield* Stream.runForEach(leases.asked, ({ session, forced }) =>
@@ -109,6 +112,18 @@ const makeScheduler = (recovery: Recovery) =>
             }),
           ),
     ).pipe(Effect.forkScoped)
+
+    /** What was cut off in a session that is named goes on when it is asked for; what waited there goes on at its time. */
+    const wakeListed = (listed: readonly string[], session: string): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        if (!listed.includes(session)) return
+        const { transcript } = yield* sessions.current(session)
+        if (transcript.parking?.resumes !== true) yield* drains.wake(session)
+      }).pipe(Effect.ignore)
+
+    /** Work that others are to take up is not ours to wait for, unless we are among them. */
+    const waits = ({ parking }: Transcript): boolean =>
+      isWaiting(parking) && (parking?.resumes !== true || recovery === true)
 
     /** Another process is at work: it sees our appends, we see its lease go. */
     const untilFree = (session: string): Effect.Effect<void, Failure> =>
@@ -126,7 +141,7 @@ const makeScheduler = (recovery: Recovery) =>
           const { changed } = yield* signals.watch(session)
           for (;;) {
             yield* settled(session)
-            if (!isWaiting((yield* sessions.current(session)).transcript.parking)) return
+            if (!waits((yield* sessions.current(session)).transcript)) return
             yield* changed
           }
         }),
@@ -161,9 +176,7 @@ const makeScheduler = (recovery: Recovery) =>
           const look = drains.isActive(session) ? sessions.known(session) : sessions.current(session)
           return settled(session).pipe(
             Effect.andThen(look),
-            Effect.flatMap(({ transcript: { parking } }) =>
-              isWaiting(parking) ? untilDone(session) : Effect.void,
-            ),
+            Effect.flatMap(({ transcript }) => (waits(transcript) ? untilDone(session) : Effect.void)),
           )
         }),
       isActive: drains.isActive,
@@ -172,8 +185,8 @@ const makeScheduler = (recovery: Recovery) =>
   })
 
 /**
- * What a dead process left is settled before anyone looks; then the inputs that ask for it are worked on. Where only some
- * sessions are ours, that is for whoever opened us to ask.
+ * What a dead process left is settled before anyone looks, and gone on with where that is wished; then the inputs that ask for it
+ * are worked on. Where only some sessions are ours, going on is for whoever opened us to ask.
  */
 const recoverAll = (drains: Drains, recovery: true | readonly string[]) =>
   Effect.gen(function* () {
@@ -182,7 +195,11 @@ const recoverAll = (drains: Drains, recovery: true | readonly string[]) =>
     const lost = yield* store.leases.abandoned
     yield* Effect.forEach(
       lost.filter((session) => recovery === true || recovery.includes(session)),
-      (session) => recoverSession(session, withSession),
+      (session) =>
+        Effect.gen(function* () {
+          const goesOn = yield* recoverSession(session, withSession)
+          if (goesOn && recovery === true) yield* drains.wake(session)
+        }),
       { concurrency: 8, discard: true },
     )
     if (recovery !== true) return

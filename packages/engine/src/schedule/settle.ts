@@ -1,12 +1,23 @@
-/** Settles what a lost process left open in a session. First its processes are ended: nothing acts after it was reported. */
-import type { Failure } from "@meridian/protocol"
+/**
+ * What becomes of a session whose process was lost. First its processes are ended: nothing acts after it was reported. Then what
+ * it left open is settled, and its work is left to people or marked to go on, in one append.
+ */
+import type { Failure, RecoveryPolicy } from "@meridian/protocol"
 import { Context, Effect } from "effect"
 
 import { settleLeftovers } from "../domain/leftovers.ts"
+import { decideRecovery, recoveryEvents } from "../domain/recovery.ts"
 import { parkedCalls, type CallName } from "../domain/transcript/calls.ts"
-import { hasUnfinishedWork } from "../domain/transcript/transcript.ts"
+import { isWaiting } from "../domain/transcript/parking.ts"
+import { hasUnfinishedWork, type Transcript } from "../domain/transcript/transcript.ts"
 import { Store } from "../port/store.ts"
-import type { SessionHandle, WithSession } from "../session/index.ts"
+import {
+  DEFAULT_AGENT,
+  Settings,
+  type SessionHandle,
+  type SettingsValue,
+  type WithSession,
+} from "../session/index.ts"
 
 /** Processes that calls of a lost engine left running. */
 export class LostProcesses extends Context.Service<
@@ -16,33 +27,81 @@ export class LostProcesses extends Context.Service<
   }
 >()("meridian/LostProcesses") {}
 
-export const settle = (session: SessionHandle): Effect.Effect<void, Failure, LostProcesses> =>
-  Effect.suspend(() => {
-    const { calls } = session.transcript()
+/** `abandoned`: its owner never gave the session back. */
+export const settle = (
+  session: SessionHandle,
+  { abandoned }: { readonly abandoned: boolean },
+): Effect.Effect<void, Failure, LostProcesses | Settings> =>
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const goesOn = abandoned && recoveryOf(session.transcript(), settings) === "continue"
     const left = settleLeftovers(session.transcript())
-    if (left.length === 0) return Effect.void
-    const running = calls.open.filter(({ hosted }) => !hosted)
-    return LostProcesses.use(({ end }) =>
-      running.length === 0
-        ? Effect.void
-        : end(running.map(({ messageID, callID }) => ({ sessionID: session.id, messageID, callID }))),
-    ).pipe(Effect.andThen(session.append(left)))
+    if (left.length === 0 && !goesOn) return
+    yield* endProcesses(session)
+    const question = session.newQuestion()
+    yield* session.decide((transcript) => ({
+      kind: "append",
+      events: [
+        ...settleLeftovers(transcript),
+        ...(goesOn ? recoveryEvents(decideRecovery(transcript), question) : []),
+      ],
+      answer: () => undefined,
+    }))
   })
 
-/** Settles a session without going on with it. Nothing happens while somebody is at it. */
+/** What the session says goes before what its agent says, and that before what the engine says. */
+export const recoveryOf = (
+  { choices: { recovery, agent = DEFAULT_AGENT } }: Transcript,
+  settings: SettingsValue,
+): RecoveryPolicy => recovery ?? settings.agents.get(agent)?.recovery ?? settings.recovery
+
+const endProcesses = (session: SessionHandle): Effect.Effect<void, never, LostProcesses> => {
+  const running = session.transcript().calls.open.filter(({ hosted }) => !hosted)
+  return running.length === 0
+    ? Effect.void
+    : LostProcesses.use(({ end }) =>
+        end(running.map(({ messageID, callID }) => ({ sessionID: session.id, messageID, callID }))),
+      )
+}
+
+/**
+ * Work that its engine cuts off because it closes: nobody asked for its end, so where work goes on after a crash it goes on after
+ * this, too.
+ */
+export const leaveForOthers = (
+  session: SessionHandle,
+  /** Interrupts up to there concern earlier work. */
+  interruptSeq: number,
+): Effect.Effect<void, Failure, Settings> =>
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    if (recoveryOf(session.transcript(), settings) !== "continue") return
+    const transcript = yield* session.refresh
+    if (transcript.interruptSeq > interruptSeq) return
+    const question = session.newQuestion()
+    yield* session.decide((now) => ({
+      kind: "append",
+      events: recoveryEvents(decideRecovery(now), question),
+      answer: () => undefined,
+    }))
+  })
+
+/** Settles a session without working on it, and says whether its work is to go on. Nothing happens while somebody is at it. */
 export const recoverSession = (id: string, withSession: WithSession) =>
   Effect.gen(function* () {
     const { leases } = yield* Store
-    yield* Effect.acquireUseRelease(
+    return yield* Effect.acquireUseRelease(
       leases.acquire(id),
       (lease) =>
         lease.kind === "held"
-          ? Effect.void
+          ? Effect.succeed(false)
           : withSession({ fence: lease.fence, released: () => 0 }, (session) =>
               Effect.gen(function* () {
                 yield* session.refresh
-                yield* settle(session)
+                yield* settle(session, lease)
                 if (lease.abandoned) yield* reportUnfinished(session)
+                const { parking } = session.transcript()
+                return isWaiting(parking) && parking?.question === undefined
               }),
             ),
       (lease) => (lease.kind === "held" ? Effect.void : leases.release(lease.fence)),
@@ -52,7 +111,10 @@ export const recoverSession = (id: string, withSession: WithSession) =>
 /** Not gone on with, and not silent either: the session shows as interrupted until somebody runs it. */
 const reportUnfinished = (session: SessionHandle): Effect.Effect<void, Failure> =>
   session.decide((transcript) => {
-    const isLeft = hasUnfinishedWork(transcript) && parkedCalls(transcript.calls).length === 0
+    const isLeft =
+      hasUnfinishedWork(transcript) &&
+      parkedCalls(transcript.calls).length === 0 &&
+      !isWaiting(transcript.parking)
     const error = {
       code: "INTERRUPTED",
       message: "The process that worked on this ended before it was done.",

@@ -1,8 +1,11 @@
 /** Who takes part in a turn: agent, model, tools and rules. Chosen anew for every turn, before anything becomes visible. */
-import { Failure } from "@meridian/protocol"
+import { Failure, matchesWildcard, type RequestSettings } from "@meridian/protocol"
 import { Context, Effect, Layer } from "effect"
 
+import { knownModels, lookUpModel, type ChosenModel } from "../domain/choose-model.ts"
+import { outlookOf, type Moment, type Outlook, type TurnBounds } from "../domain/outlook.ts"
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
+import { mergeSettings } from "../domain/request-settings.ts"
 import type { TraitsOf } from "../domain/tool-traits.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import type { LocationServices } from "../port/location.ts"
@@ -13,9 +16,21 @@ import { DEFAULT_AGENT, Settings, type Agent, type SettingsValue } from "./setti
 export interface Cast {
   readonly agent: Agent
   readonly model: Model
+  /** The settings of the model that the session or the agent named. */
+  readonly variant: string | undefined
+  /** Of the agent and the variant. */
+  readonly settings: RequestSettings
+  /** Tokens of a request and its answer, and of the answer alone. */
+  readonly window: { readonly contextWindow: number; readonly maxOutput: number }
+  /** How many turns it may take. */
+  readonly bounds: TurnBounds
+  /** It is told to wrap up, and gets no tools. */
+  readonly isLast: boolean
   /** What the session had chosen when this was made; a switch since then makes it outdated. */
   readonly choice: Choice
   readonly rules: readonly PermissionRule[]
+  /** What the agent may use at all, by name. */
+  readonly toolNames: readonly string[]
   /** What the model is offered. */
   readonly advertisements: readonly ToolAdvertisement[]
   /** The offered tools; any other is refused. */
@@ -31,7 +46,12 @@ interface Choice {
 export class Casting extends Context.Service<
   Casting,
   {
-    readonly choose: (transcript: Transcript, location: LocationServices) => Effect.Effect<Cast, Failure>
+    /** Without a moment: for what goes on with a turn that has begun. */
+    readonly choose: (
+      transcript: Transcript,
+      location: LocationServices,
+      moment?: Moment,
+    ) => Effect.Effect<Cast, Failure>
   }
 >()("meridian/Casting") {
   static readonly layer: Layer.Layer<Casting, never, Settings> = Layer.effect(
@@ -40,18 +60,31 @@ export class Casting extends Context.Service<
   )
 }
 
-export const isOutdated = ({ choice }: Cast, transcript: Transcript): boolean => {
+export const isOutdated = (cast: Cast, transcript: Transcript, outlook: Outlook): boolean => {
   const now = choiceOf(transcript)
-  return now.agent !== choice.agent || now.model !== choice.model
+  const { choice, isLast } = cast
+  return now.agent !== choice.agent || now.model !== choice.model || outlook.isLast !== isLast
 }
 
-export const findModel = (settings: SettingsValue, id: string | undefined): Effect.Effect<Model, Failure> => {
-  const wanted = id ?? settings.defaultModel ?? [...settings.models.keys()][0]
-  const model = wanted === undefined ? undefined : settings.models.get(wanted)
-  if (model !== undefined) return Effect.succeed(model)
-  const known = [...settings.models.keys()].join(", ")
-  return Effect.fail(new Failure("MODEL_NOT_FOUND", { model: wanted ?? "(none)", known }))
+type Models = Pick<SettingsValue, "models" | "defaultModel">
+
+/** Without a name the default one. */
+export const findModel = (
+  settings: Models,
+  name: string | undefined,
+): Effect.Effect<ChosenModel<Model>, Failure> => {
+  const wanted = name ?? settings.defaultModel ?? [...settings.models.keys()][0]
+  const chosen = wanted === undefined ? undefined : lookUpModel(settings.models, wanted)
+  return chosen === undefined ? Effect.fail(modelNotFound(settings, wanted)) : Effect.succeed(chosen)
 }
+
+/** Throws MODEL_NOT_FOUND. */
+export const requireModel = (settings: Models, name: string): void => {
+  if (lookUpModel(settings.models, name) === undefined) throw modelNotFound(settings, name)
+}
+
+const modelNotFound = ({ models }: Models, model = "(none)"): Failure =>
+  new Failure("MODEL_NOT_FOUND", { model, known: knownModels(models, model).join(", ") })
 
 const findAgent = (settings: SettingsValue, name: string = DEFAULT_AGENT): Effect.Effect<Agent, Failure> => {
   const agent = settings.agents.get(name)
@@ -60,7 +93,7 @@ const findAgent = (settings: SettingsValue, name: string = DEFAULT_AGENT): Effec
   return Effect.fail(new Failure("AGENT_NOT_FOUND", { agent: name, known }))
 }
 
-type Offer = Pick<Cast, "rules" | "advertisements" | "call" | "traitsOf">
+type Offer = Pick<Cast, "rules" | "toolNames" | "advertisements" | "call" | "traitsOf">
 
 const makeCasting = (settings: SettingsValue): Casting["Service"] => {
   /** Neither the tools of a Location nor the agents change from turn to turn, so neither does what is offered. */
@@ -69,38 +102,67 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
   const offerOf = (agent: Agent, tools: ToolSet): Offer => {
     const known = offers.get(tools) ?? new Map<Agent, Offer>()
     offers.set(tools, known)
-    const offer = known.get(agent) ?? makeOffer([...settings.rules, ...agent.rules], tools)
+    const offer = known.get(agent) ?? makeOffer([...settings.rules, ...agent.rules], tools, agent)
     known.set(agent, offer)
     return offer
   }
 
+  const { steerBatch, turnsPerActivity } = settings.limits
+  const boundsOf = ({ steps = Number.POSITIVE_INFINITY }: Agent): TurnBounds => ({
+    steerBatch,
+    turnsPerActivity,
+    steps,
+  })
+
   return {
-    choose: (transcript, location) =>
+    choose: (transcript, location, moment) =>
       Effect.gen(function* () {
         const choice = choiceOf(transcript)
         const agent = yield* findAgent(settings, choice.agent)
-        const model = yield* findModel(settings, choice.model ?? agent.model)
+        const { model, variant, settings: chosen } = yield* findModel(settings, choice.model ?? agent.model)
         const tools = yield* location.tools
-        return { agent, model, choice, ...offerOf(agent, tools) }
+        const bounds = boundsOf(agent)
+        const isLast = moment !== undefined && outlookOf(transcript, moment, bounds).isLast
+        const merged = mergeSettings([agent.settings, chosen])
+        return {
+          agent,
+          model,
+          variant,
+          choice,
+          bounds,
+          isLast,
+          settings: merged,
+          window: {
+            contextWindow: model.contextWindow,
+            maxOutput: Math.min(model.maxOutput, merged.maxOutputTokens ?? model.maxOutput),
+          },
+          ...withoutTools(offerOf(agent, tools), isLast),
+        }
       }),
   }
 }
 
 const choiceOf = ({ choices }: Transcript): Choice => ({ agent: choices.agent, model: choices.model })
 
-const makeOffer = (rules: readonly PermissionRule[], tools: ToolSet): Offer => {
+const makeOffer = (rules: readonly PermissionRule[], tools: ToolSet, agent: Agent): Offer => {
+  const isNamed = (name: string): boolean =>
+    agent.tools === undefined || agent.tools.some((pattern) => matchesWildcard(pattern, name))
   const advertisements = tools.advertisements.filter(
-    (tool) => !isDeniedEverywhere(rules, tools.traitsOf(tool.name).action ?? tool.name),
+    ({ name }) => isNamed(name) && !isDeniedEverywhere(rules, tools.traitsOf(name).action ?? name),
   )
   const offered = new Set(advertisements.map((tool) => tool.name))
   return {
     rules,
+    toolNames: [...offered],
     advertisements,
     traitsOf: tools.traitsOf,
     call: (name, input, scene) =>
       offered.has(name) ? tools.call(name, input, scene) : Promise.reject(notOffered(name, advertisements)),
   }
 }
+
+const withoutTools = (offer: Offer, isLast: boolean): Offer =>
+  isLast ? { ...offer, advertisements: [], call: (name) => Promise.reject(notOffered(name, [])) } : offer
 
 const notOffered = (name: string, advertisements: readonly ToolAdvertisement[]): ToolError =>
   new ToolError(

@@ -5,7 +5,15 @@
 import { Failure, type DurableEvent } from "@meridian/protocol"
 import { Effect } from "effect"
 
-import { initialize, rebaseline, reconcile, type Observation } from "../domain/context.ts"
+import {
+  initialize,
+  rebaseline,
+  reconcile,
+  type Observation,
+  type Reconciliation,
+} from "../domain/context.ts"
+import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
+import { switchReminder } from "../domain/reminder.ts"
 import { ledgerState, workingSet } from "../domain/transcript/ledger.ts"
 import { hasBaseline } from "../domain/transcript/transcript.ts"
 import type { ObservationScene } from "../port/context-source.ts"
@@ -20,11 +28,11 @@ export const followContext = (
 ): Effect.Effect<ContextUpdate | undefined, Failure> =>
   Effect.suspend(() => {
     const observed = observe(scene, { prompt, atCompaction: false })
-    const update = Effect.map(observed, (seen) => updateSince(scene, seen))
+    const update = Effect.map(observed, (seen) => messageOf(scene, updateSince(scene, seen)))
     if (hasBaseline(scene.session.transcript())) return update
     return Effect.flatMap(startEpoch(scene, prompt), (seen) => {
       if (scene.session.transcript().surroundings.epoch === undefined) return Effect.succeed(undefined)
-      return seen === undefined ? update : Effect.succeed(updateSince(scene, seen))
+      return seen === undefined ? update : Effect.succeed(messageOf(scene, updateSince(scene, seen)))
     })
   })
 
@@ -34,18 +42,41 @@ export const ensureEpoch = (scene: TurnScene, prompt: string): Effect.Effect<voi
     hasBaseline(scene.session.transcript()) ? Effect.void : Effect.asVoid(startEpoch(scene, prompt)),
   )
 
-/** What to tell of what was observed; nothing when it is what was told last. */
-const updateSince = ({ session }: TurnScene, observed: Observation): ContextUpdate | undefined => {
+/** What to tell of what was observed; unchanged when it is what was told last. */
+const updateSince = ({ session }: TurnScene, observed: Observation): Reconciliation => {
   const { epoch } = session.transcript().surroundings
-  if (epoch === undefined) return undefined
-  const decision = reconcile(epoch.snapshot, observed)
-  if (decision.kind === "unchanged") return undefined
-  const { text, changed, removed } = decision
+  return epoch === undefined ? { kind: "unchanged" } : reconcile(epoch.snapshot, observed)
+}
+
+/** One message for what changed and for what the model is reminded of. */
+const messageOf = (scene: TurnScene, change: Reconciliation): ContextUpdate | undefined => {
+  const reminder = switchOf(scene)
+  if (change.kind === "unchanged" && reminder === undefined) return undefined
+  const { text, changed, removed } = change.kind === "unchanged" ? NO_CHANGE : change
+  const texts = [reminder, text].filter((part) => part !== undefined && part !== "")
   return {
     type: "session.next.context.updated.1",
-    data: { messageID: session.newMessage(), text, changed, removed },
+    data: { messageID: scene.session.newMessage(), text: texts.join("\n\n"), changed, removed },
   }
 }
+
+const NO_CHANGE = { text: "", changed: {}, removed: [] } as const
+
+/** Another agent takes this turn than took the last, because somebody switched. */
+const switchOf = ({ session, cast, settings }: TurnScene): string | undefined => {
+  const { agent: from, isSwitched } = session.transcript().activity
+  if (from === undefined || !isSwitched || from === cast.agent.name) return undefined
+  const before = settings.agents.get(from)
+  return switchReminder({
+    from,
+    to: cast.agent.name,
+    description: cast.agent.description,
+    onlyLooks: onlyLooks(cast.rules),
+    onlyLooked: before !== undefined && onlyLooks([...settings.rules, ...before.rules]),
+  })
+}
+
+const onlyLooks = (rules: readonly PermissionRule[]): boolean => isDeniedEverywhere(rules, "edit")
 
 /** Says what was observed for a new baseline, so that the same boundary does not look twice. */
 const startEpoch = (scene: TurnScene, prompt: string): Effect.Effect<Observation | undefined, Failure> =>
@@ -88,7 +119,7 @@ const observe = (
       rules: cast.rules,
       discovered: surroundings.discovered,
       workingSet: () => workingSet(ledger),
-      tools: cast.advertisements.map((tool) => tool.name),
+      tools: cast.toolNames,
       ledger: () => ledgerState(ledger),
     })
   })

@@ -1,5 +1,5 @@
 /** One session, folded and at work: what the parts of the runner share. */
-export { Casting, findModel, isOutdated, type Cast } from "./cast.ts"
+export { Casting, findModel, isOutdated, requireModel, type Cast } from "./cast.ts"
 export { ensureEpoch, followContext, type ContextUpdate } from "./epochs.ts"
 export { FoldedSessions, type Decision } from "./folded-sessions.ts"
 export { openInbox } from "./inbox.ts"
@@ -9,9 +9,11 @@ export { openSessions, type SessionHandle, type WithSession } from "./session-ha
 export {
   BUILT_IN_AGENTS,
   DEFAULT_AGENT,
+  isForPeople,
   PLAN_RULES,
   Settings,
   type Agent,
+  type AgentMode,
   type SettingsValue,
 } from "./settings.ts"
 export { Signals } from "./signals.ts"

@@ -1,4 +1,6 @@
 /** The request of a turn: baseline, history, tools; and what it weighs. */
+import { lowerContext } from "../domain/lower.ts"
+import { WRAP_UP } from "../domain/reminder.ts"
 import type { ModelRequest } from "../port/model.ts"
 import type { Cast } from "./cast.ts"
 import type { History } from "./folded-sessions.ts"
@@ -19,7 +21,7 @@ export const weighRequest = (history: History, cast: Cast): Weight => {
 
 export const buildRequest = (sessionID: string, history: History, cast: Cast): ModelRequest => {
   const { transcript, lowering } = history
-  const { model, advertisements } = cast
+  const { model, advertisements, settings, window, isLast } = cast
   return {
     prompt: [
       ...openingOf(history, cast).messages,
@@ -28,10 +30,11 @@ export const buildRequest = (sessionID: string, history: History, cast: Cast): M
         systemInHistory: model.systemInHistory,
         compactedSeq: transcript.compactions.seq,
       }),
+      ...(isLast ? [lowerContext(WRAP_UP, model)] : []),
     ],
     tools: advertisements,
     sessionID,
-    maxOutputTokens: model.maxOutput,
+    settings: { ...settings, maxOutputTokens: window.maxOutput },
   }
 }
 

@@ -43,6 +43,7 @@ export interface SessionHandle {
   readonly publish: (event: LiveEvent) => void
   readonly newMessage: () => MessageId
   readonly newCompaction: () => string
+  readonly newQuestion: () => string
 }
 
 /** The session stays folded as long as `use` runs. */
@@ -82,6 +83,7 @@ export const openSessions: Effect.Effect<WithSession, never, FoldedSessions | Si
         publish: (event) => signals.publishLive(id, event),
         newMessage: () => messageId(ids.next("msg_")),
         newCompaction: () => ids.next("cmp_"),
+        newQuestion: () => ids.next("que_"),
       }
     }
 

@@ -1,9 +1,11 @@
 /** What an engine was opened with, checked and completed once. */
+import type { RecoveryPolicy, RequestSettings } from "@meridian/protocol"
 import { Context } from "effect"
 
 import type { CompactionSettings } from "../domain/budget.ts"
 import type { EngineLimits } from "../domain/limits.ts"
 import type { PermissionRule } from "../domain/permission.ts"
+import { NO_SETTINGS } from "../domain/request-settings.ts"
 import type { RetrySettings } from "../domain/retry.ts"
 import type { Model } from "../port/model.ts"
 
@@ -21,21 +23,40 @@ export interface SettingsValue {
     readonly prune: boolean
   }
   readonly rules: readonly PermissionRule[]
+  /** Of sessions and agents that do not say. */
+  readonly recovery: RecoveryPolicy
   readonly agents: ReadonlyMap<string, Agent>
   readonly models: ReadonlyMap<string, Model>
   readonly defaultModel: string | undefined
 }
 
+/** Who may work as an agent: people choose a primary one, other agents call a sub one, and `all` are both. */
+export type AgentMode = "primary" | "sub" | "all"
+
 export interface Agent {
   readonly name: string
+  /** For people, and for agents that may call it. */
+  readonly description?: string
   /** Stands before everything else the model is told. */
   readonly prompt?: string
   /** Read after the engine's rules, so they win. */
   readonly rules: readonly PermissionRule[]
+  /** Only tools that one of these patterns fits are offered; without any, all. */
+  readonly tools?: readonly string[]
   readonly model?: string
+  readonly settings: RequestSettings
+  /** Provider turns of one activity at most. */
+  readonly steps?: number
+  readonly mode: AgentMode
+  /** In no list for people; whoever knows its name can choose it. */
+  readonly hidden: boolean
+  readonly recovery?: RecoveryPolicy
 }
 
 export const DEFAULT_AGENT = "build"
+
+/** It stands in lists for people. */
+export const isForPeople = ({ mode, hidden }: Agent): boolean => mode !== "sub" && !hidden
 
 /**
  * `plan` looks and thinks, whatever else is allowed: an agent's rules are read last, and no approval lifts a denial. Tools of
@@ -56,11 +77,22 @@ export const PLAN_RULES: readonly PermissionRule[] = [
 ]
 
 export const BUILT_IN_AGENTS: readonly Agent[] = [
-  { name: DEFAULT_AGENT, rules: [] },
+  {
+    name: DEFAULT_AGENT,
+    description: "Works on the project with every tool it may use.",
+    rules: [],
+    settings: NO_SETTINGS,
+    mode: "all",
+    hidden: false,
+  },
   {
     name: "plan",
+    description: "Studies the code and proposes a plan; changes nothing.",
     prompt:
       "You are in plan mode: study the code and propose a plan. Do not change files and run no commands; tools that would are refused.",
     rules: PLAN_RULES,
+    settings: NO_SETTINGS,
+    mode: "all",
+    hidden: false,
   },
 ]

@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { writeFileSync } from "node:fs"
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises"
+import { join, relative } from "node:path"
 
 import { expect, test } from "vitest"
 
@@ -72,7 +73,10 @@ test.each([
   ],
   ["a missing file", ["*** Delete File: missing"], /does not exist/],
   ["an add over a file", ["*** Add File: a", "+x"], /exists already/],
-  ["a move", ["*** Update File: a", "*** Move to: b", "@@", "-one", "+1"], /moving files is not supported/],
+  ["a move without a name", ["*** Update File: a", "*** Move to: "], /does not say where/],
+  ["a move to itself", ["*** Update File: a", "*** Move to: ./a"], /appears twice/],
+  ["a move over a file of the patch", ["*** Update File: a", "*** Move to: first"], /appears twice/],
+  ["a move of a missing file", ["*** Update File: gone", "*** Move to: b"], /does not exist/],
   ["a file twice", ["*** Update File: a", "-one", "+1", "*** Delete File: ./a"], /appears twice/],
   ["an unknown line", ["*** Rename File: a"], /must start with/],
   ["an add without plus", ["*** Add File: n", "text"], /must start with \+/],
@@ -88,29 +92,137 @@ test.each([
   expect(await get(space, "a")).toBe("one\n")
 })
 
+const MODE = (0o666 & ~process.umask()).toString(8)
+
+/** Every file with its mode, links and content, and every directory. */
+const treeOf = async (space: Workspace): Promise<readonly string[]> => {
+  const entries = await readdir(space.root, { recursive: true, withFileTypes: true })
+  const lines = entries.map(async (entry) => {
+    const path = join(entry.parentPath, entry.name)
+    if (!entry.isFile()) return `${relative(space.root, path)}/`
+    const { mode, nlink } = await stat(path)
+    return `${relative(space.root, path)} ${(mode & 0o777).toString(8)} ${nlink} ${await readFile(path, "utf8")}`
+  })
+  return (await Promise.all(lines)).toSorted()
+}
+
 verifies(
   "tools.patch.partial",
   async () => {
     await using space = await openWorkspace()
+    await put(space, "changed", "x\n")
     await put(space, "last", "x\n")
-    const text = patch("*** Add File: a", "+file", "*** Add File: a/b", "+below", "*** Delete File: last")
+    await put(space, "moved", "x\n")
+    await chmod(join(space.root, "changed"), 0o640)
+    const before = await treeOf(space)
+    const text = patch(
+      "*** Update File: changed",
+      "-x",
+      "+y",
+      "*** Delete File: last",
+      "*** Update File: moved",
+      "*** Move to: deep/er/moved",
+      "*** Add File: a/b",
+      "+below",
+      "*** Add File: a",
+      "+file",
+    )
     await expect(apply(space, text)).rejects.toMatchObject({
       code: "failed",
-      message: [
-        "The patch was applied only in part.",
-        "Applied:",
-        "A a",
-        "Failed:",
-        'A a/b: "a/b" cannot exist: a part of its path is a file, not a directory.',
-        "Not attempted:",
-        "D last",
-        "Do not send the applied parts again.",
-      ].join("\n"),
+      message: 'Nothing of the patch was applied. "a" is a directory.',
     })
-    expect((await readdir(space.root)).sort()).toEqual(["a", "last"])
+    expect(await treeOf(space)).toEqual(before)
   },
-  "a failure on disk leaves the earlier changes and says exactly what happened",
+  "a change that fails on disk takes the earlier ones back, with their modes and without new directories",
 )
+
+test("an interrupt between two changes takes the first one back", async () => {
+  await using space = await openWorkspace()
+  await put(space, "a", "one\n")
+  await put(space, "b", "one\n")
+  const before = await treeOf(space)
+  const after = [`a ${MODE} 1 1\n`, "c/", `c/d ${MODE} 1 new\n`]
+  let applied = false
+  let looks = 0
+  for (; !applied; looks += 1) {
+    // Says yes from its n-th question on: every boundary between two steps once.
+    let left = looks
+    const signal = new AbortController().signal
+    Object.defineProperty(signal, "aborted", { get: () => left-- <= 0 })
+    const lines = ["*** Update File: a", "-one", "+1", "*** Delete File: b", "*** Add File: c/d", "+new"]
+    applied = await apply(space, patch(...lines), openScene({ signal })).then(
+      () => true,
+      () => false,
+    )
+    const now = await treeOf(space)
+    expect(now).toEqual(applied ? after : before)
+  }
+  expect(looks).toBeGreaterThan(6)
+})
+
+test("what somebody else changed meanwhile is left alone and named", async () => {
+  await using space = await openWorkspace()
+  await put(space, "a", "one\n")
+  await put(space, "b", "one\n")
+  let looks = 0
+  const signal = new AbortController().signal
+  Object.defineProperty(signal, "aborted", {
+    get: () => {
+      looks += 1
+      // The first change is in place, the second is about to be.
+      if (looks === 5) writeFileSync(join(space.root, "a"), "theirs\n")
+      return looks === 5
+    },
+  })
+  await expect(
+    apply(
+      space,
+      patch("*** Update File: a", "-one", "+1", "*** Update File: b", "-one", "+1"),
+      openScene({ signal }),
+    ),
+  ).rejects.toThrow(/taken back, except for files that somebody else changed meanwhile: a\./)
+  expect(await treeOf(space)).toEqual([`a ${MODE} 1 theirs\n`, `b ${MODE} 1 one\n`])
+})
+
+test("a file is moved with its mode, changed or not, in one question about both names", async () => {
+  await using space = await openWorkspace()
+  await put(space, "run.sh", "one\ntwo\n")
+  await chmod(join(space.root, "run.sh"), 0o755)
+  await writeFile(join(space.root, "picture"), Buffer.from([0, 255, 1]))
+  const scene = openScene()
+  const output = await apply(
+    space,
+    patch(
+      "*** Update File: run.sh",
+      "*** Move to: bin/run.sh",
+      "@@",
+      " one",
+      "-two",
+      "+2",
+      "*** Update File: picture",
+      "*** Move to: picture.bin",
+    ),
+    scene,
+  )
+  expect(textOf(output)).toBe("Applied the patch:\nR run.sh -> bin/run.sh\nR picture -> picture.bin")
+  expect(await get(space, "bin/run.sh")).toBe("one\n2\n")
+  expect((await stat(join(space.root, "bin/run.sh"))).mode & 0o777).toBe(0o755)
+  expect([...(await readFile(join(space.root, "picture.bin")))]).toEqual([0, 255, 1])
+  expect((await readdir(space.root)).toSorted()).toEqual(["bin", "picture.bin"])
+  expect(scene.questions.map(({ action, resources, title }) => [action, resources, title])).toEqual([
+    ["edit", ["run.sh", "bin/run.sh", "picture", "picture.bin"], "Apply a patch to 2 files"],
+  ])
+})
+
+test("a move never overwrites a file, and never takes a link", async () => {
+  await using space = await openWorkspace()
+  await put(space, "a", "one\n")
+  await put(space, "b", "other\n")
+  await symlink("a", join(space.root, "link"))
+  await expect(apply(space, patch("*** Update File: a", "*** Move to: b"))).rejects.toThrow(/exists already/)
+  await expect(apply(space, patch("*** Update File: link", "*** Move to: c"))).rejects.toThrow(/is a link/)
+  expect((await readdir(space.root)).toSorted()).toEqual(["a", "b", "link"])
+})
 
 verifies(
   "tools.patch.preflight",

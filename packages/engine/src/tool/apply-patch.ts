@@ -1,8 +1,7 @@
 /**
- * `apply_patch`: several files in one call. Everything that can be known beforehand is checked before the first write
- * (the whole patch parsed, every path resolved, every permission asked, every update and delete tried in memory); then
- * the changes are made one after the other. There is no rollback: a change that fails on disk leaves the earlier
- * ones in place, and the answer says exactly which.
+ * `apply_patch`: several files in one call, all of them or none. Everything that can be known beforehand is checked before
+ * the first write (the whole patch parsed, every path resolved, every permission asked, every change tried in memory);
+ * `change-files.ts` then makes the changes, and takes them back when one of them fails.
  */
 import { lstat } from "node:fs/promises"
 import { resolve } from "node:path"
@@ -11,12 +10,13 @@ import { alsoNamed, described, objectOf, text } from "@meridian/protocol"
 
 import { toolInput } from "../port/tool-input.ts"
 import { ToolError, type Tool, type ToolScene, type BuiltinTool } from "../port/tool.ts"
-import { oneLine, throwIfAborted } from "./describe-error.ts"
+import { changeFiles, type ChangedFiles, type FileChange } from "./change-files.ts"
+import { throwIfAborted } from "./describe-error.ts"
 import type { FileLocks } from "./file-locks.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { applyChunks } from "./patch-match.ts"
-import { parsePatch, type PatchSection } from "./patch-text.ts"
-import { deleteFile, readSnapshot, replaceFile, type FileSnapshot } from "./replace-file.ts"
+import { parsePatch, type PatchChunk, type PatchSection } from "./patch-text.ts"
+import { readSnapshot, type FileSnapshot } from "./replace-file.ts"
 import { askForExternal, resolvePath, type Place, type ResolvedPath } from "./resolve-path.ts"
 import { decodeTextFile, encodeTextFile } from "./text-file.ts"
 
@@ -46,6 +46,8 @@ const FORM = `*** Begin Patch
  unchanged line
 -removed line
 +added line
+*** Update File: from.txt
+*** Move to: folder/to.txt
 *** Delete File: gone.txt
 *** End Patch`
 
@@ -53,10 +55,10 @@ export const applyPatchTool = (options: ApplyPatchOptions): Tool => ({
   advertisement: {
     name: "apply_patch",
     description:
-      `Adds, updates and deletes files by one patch of this form:\n${FORM}\nPaths are relative to the working directory; each ` +
-      `file appears once; give about three unchanged lines around a change; moves are not supported. The patch is ` +
-      `checked as a whole before anything is written; at most ${TOOL_LIMITS.patchFiles} files and ` +
-      `${TOOL_LIMITS.patchBytes / 1024 / 1024} MiB. If a write fails the answer says what was applied.`,
+      `Adds, updates, moves and deletes files by one patch of this form:\n${FORM}\nPaths are relative to the working directory; ` +
+      `each file appears once; give about three unchanged lines around a change; a moved file may be changed as well. ` +
+      `Either the whole patch is applied or nothing of it; at most ${TOOL_LIMITS.patchFiles} files and ` +
+      `${TOOL_LIMITS.patchBytes / 1024 / 1024} MiB.`,
     input: INPUT.schema,
   },
   execute: async (raw, scene) => {
@@ -65,22 +67,22 @@ export const applyPatchTool = (options: ApplyPatchOptions): Tool => ({
     if (parsed.type === "refused")
       throw new ToolError("invalid-input", `The patch was not applied: ${parsed.why}.`)
     const targets = await resolveTargets(options, parsed.sections)
-    const paths = targets.map(({ path }) => path)
+    const paths = targets.flatMap(({ path, to }) => (to === undefined ? [path] : [path, to]))
     await askForExternal(scene, paths, "Change files")
     const resources = paths.map((path) => path.resource)
     await scene.ask({
       action: "edit",
       resources,
-      title: `Apply a patch to ${resources.length === 1 ? resources[0] : `${resources.length} files`}`,
+      title: `Apply a patch to ${targets.length === 1 ? resources[0] : `${targets.length} files`}`,
       detail: { files: resources, patch: patchText.slice(0, TOOL_LIMITS.detailCharacters) },
     })
     return options.locks.hold(
       paths.map((path) => path.absolute),
       async () => {
         throwIfAborted(scene.signal)
-        const changes: Change[] = []
-        for (const target of targets) changes.push(await preflight(target))
-        return commit(changes, scene)
+        const edits: Edit[] = []
+        for (const target of targets) edits.push(await preflight(target))
+        return apply(edits, scene)
       },
     )
   },
@@ -95,64 +97,92 @@ export const APPLY_PATCH: BuiltinTool<ApplyPatchOptions> = {
 interface Target {
   readonly section: PatchSection
   readonly path: ResolvedPath
+  /** Where the file is moved. */
+  readonly to?: ResolvedPath
 }
-
-type Change = { readonly path: ResolvedPath } & (
-  | { readonly type: "add"; readonly bytes: Buffer }
-  | { readonly type: "update"; readonly bytes: Buffer; readonly snapshot: FileSnapshot }
-  | { readonly type: "delete"; readonly snapshot: FileSnapshot }
-)
 
 const resolveTargets = async (
   place: Place,
   sections: readonly PatchSection[],
 ): Promise<readonly Target[]> => {
-  const targets: Target[] = []
   const seen = new Set<string>()
-  for (const section of sections) {
-    const path = await resolvePath(place, section.path)
-    if (section.type === "delete" && (await isLink(resolve(place.directory, section.path))))
-      throw new ToolError(
-        "invalid-input",
-        `The patch was not applied: ${JSON.stringify(section.path)} is a link, and deleting would remove the file it leads to. Remove the link with bash, or name the file itself.`,
-      )
+  const resolveOnce = async (named: string): Promise<ResolvedPath> => {
+    const path = await resolvePath(place, named)
     if (seen.has(path.absolute))
       throw new ToolError(
         "invalid-input",
-        `The patch was not applied: ${JSON.stringify(section.path)} appears twice; put all its changes into one section.`,
+        `The patch was not applied: ${JSON.stringify(named)} appears twice; put all its changes into one section.`,
       )
     seen.add(path.absolute)
-    targets.push({ section, path })
+    return path
+  }
+  const targets: Target[] = []
+  for (const section of sections) {
+    const to = section.type === "update" ? section.to : undefined
+    const path = await resolveOnce(section.path)
+    if (section.type === "delete" || to !== undefined) await mustBeNoLink(place, section.path)
+    targets.push({ section, path, ...(to === undefined ? {} : { to: await resolveOnce(to) }) })
   }
   return targets
 }
 
-const isLink = async (absolute: string): Promise<boolean> => {
-  const stats = await lstat(absolute).catch(() => undefined)
-  return stats?.isSymbolicLink() ?? false
+const mustBeNoLink = async (place: Place, named: string): Promise<void> => {
+  const stats = await lstat(resolve(place.directory, named)).catch(() => undefined)
+  if (stats?.isSymbolicLink() === true)
+    throw new ToolError(
+      "invalid-input",
+      `The patch was not applied: ${JSON.stringify(named)} is a link, and the file it leads to would be gone. Remove or rename the link with bash, or name the file itself.`,
+    )
+}
+
+/** What one section comes to. */
+interface Edit {
+  readonly said: { readonly letter: string; readonly type: string; readonly target: Target }
+  readonly changes: readonly FileChange[]
 }
 
 /** What will be written, worked out in memory; any refusal here means that nothing has happened. */
-const preflight = async ({ section, path }: Target): Promise<Change> => {
+const preflight = async (target: Target): Promise<Edit> => {
   try {
-    if (section.type === "add") {
-      await mustNotExist(path)
-      return { type: "add", path, bytes: Buffer.from(section.text) }
-    }
-    const snapshot = await readSnapshot(path)
-    if (section.type === "delete") return { type: "delete", path, snapshot }
-    const file = decodeTextFile(snapshot.bytes, path.named)
-    const patched = applyChunks(file.text, section.chunks)
-    if (patched.type === "refused")
-      throw new ToolError("failed", `${JSON.stringify(path.named)}: ${patched.why}`)
-    return { type: "update", path, snapshot, bytes: encodeTextFile({ ...file, text: patched.text }) }
+    return await editOf(target)
   } catch (error) {
     if (!(error instanceof ToolError)) throw error
     throw new ToolError(error.code, `Nothing of the patch was applied. ${error.message}`, { cause: error })
   }
 }
 
-const mustNotExist = async (path: ResolvedPath): Promise<void> => {
+const editOf = async (target: Target): Promise<Edit> => {
+  const { section, path, to } = target
+  if (section.type === "add") {
+    await mustNotExist(path, 'use "*** Update File:" for it')
+    const change = { type: "add", path, bytes: Buffer.from(section.text) } as const
+    return { said: { letter: "A", type: "add", target }, changes: [change] }
+  }
+  const snapshot = await readSnapshot(path)
+  const removal = { type: "delete", path, snapshot } as const
+  if (section.type === "delete") return { said: { letter: "D", type: "delete", target }, changes: [removal] }
+  const bytes = section.chunks.length === 0 ? snapshot.bytes : patchedBytes(section.chunks, snapshot, path)
+  if (to === undefined)
+    return {
+      said: { letter: "M", type: "update", target },
+      changes: [{ type: "update", path, snapshot, bytes }],
+    }
+  await mustNotExist(to, "move to another name")
+  return {
+    said: { letter: "R", type: "move", target },
+    changes: [{ type: "add", path: to, bytes, like: snapshot }, removal],
+  }
+}
+
+const patchedBytes = (chunks: readonly PatchChunk[], { bytes }: FileSnapshot, path: ResolvedPath): Buffer => {
+  const file = decodeTextFile(bytes, path.named)
+  const patched = applyChunks(file.text, chunks)
+  if (patched.type === "refused")
+    throw new ToolError("failed", `${JSON.stringify(path.named)}: ${patched.why}`)
+  return encodeTextFile({ ...file, text: patched.text })
+}
+
+const mustNotExist = async (path: ResolvedPath, instead: string): Promise<void> => {
   const existing = await readSnapshot(path).catch((error: unknown) => {
     if (!(error instanceof ToolError)) throw error
     return error
@@ -161,49 +191,37 @@ const mustNotExist = async (path: ResolvedPath): Promise<void> => {
     if (existing.code === "not-found") return
     throw existing
   }
-  throw new ToolError(
-    "failed",
-    `${JSON.stringify(path.named)} exists already; use "*** Update File:" for it.`,
+  throw new ToolError("failed", `${JSON.stringify(path.named)} exists already; ${instead}.`)
+}
+
+const describeEdit = ({ said: { letter, target } }: Edit): string =>
+  `${letter} ${target.path.resource}${target.to === undefined ? "" : ` -> ${target.to.resource}`}`
+
+const apply = async (edits: readonly Edit[], { signal }: ToolScene) => {
+  const changed = await changeFiles(
+    edits.flatMap(({ changes }) => changes),
+    signal,
   )
-}
-
-const LETTER = { add: "A", update: "M", delete: "D" } as const
-const describe = (change: Change): string => `${LETTER[change.type]} ${change.path.resource}`
-
-const commit = async (changes: readonly Change[], scene: ToolScene) => {
-  for (const [index, change] of changes.entries()) {
-    try {
-      throwIfAborted(scene.signal)
-      await commitOne(change)
-    } catch (error) {
-      throw partial(changes, index, error)
-    }
-  }
-  const files = changes.map(describe)
+  if (changed.kind === "failed") throw refusal(changed)
   return {
-    content: [{ type: "text" as const, text: `Applied the patch:\n${files.join("\n")}` }],
-    structured: { files: changes.map(({ type, path }) => ({ type, path: path.resource })) },
+    content: [{ type: "text" as const, text: `Applied the patch:\n${edits.map(describeEdit).join("\n")}` }],
+    structured: {
+      files: edits.map(({ said: { type, target } }) => ({
+        type,
+        path: target.path.resource,
+        ...(target.to === undefined ? {} : { to: target.to.resource }),
+      })),
+    },
   }
 }
 
-const commitOne = async (change: Change): Promise<unknown> => {
-  if (change.type === "add") return replaceFile(change.path, change.bytes, { type: "absent" })
-  if (change.type === "delete") return deleteFile(change.path, change.snapshot)
-  return replaceFile(change.path, change.bytes, { type: "unchanged", snapshot: change.snapshot })
-}
-
-const partial = (changes: readonly Change[], failedAt: number, error: unknown): ToolError => {
-  const failed = changes[failedAt]
-  const lines = [
-    failedAt === 0 ? "Nothing of the patch was applied." : "The patch was applied only in part.",
-    ...(failedAt === 0 ? [] : ["Applied:", ...changes.slice(0, failedAt).map(describe)]),
-    "Failed:",
-    `${failed === undefined ? "" : describe(failed)}: ${oneLine(error)}`,
-    ...(failedAt + 1 < changes.length
-      ? ["Not attempted:", ...changes.slice(failedAt + 1).map(describe)]
-      : []),
-    ...(failedAt === 0 ? [] : ["Do not send the applied parts again."]),
-  ]
-  const code = error instanceof ToolError ? error.code : "failed"
-  return new ToolError(code, lines.join("\n"), { cause: error })
+const refusal = ({ error, left }: Extract<ChangedFiles, { readonly kind: "failed" }>): ToolError => {
+  if (left.length === 0)
+    return new ToolError(error.code, `Nothing of the patch was applied. ${error.message}`, { cause: error })
+  const files = left.map(({ path }) => path.resource).join(", ")
+  return new ToolError(
+    error.code,
+    `The patch failed and was taken back, except for files that somebody else changed meanwhile: ${files}. Look at them before you go on. ${error.message}`,
+    { cause: error },
+  )
 }

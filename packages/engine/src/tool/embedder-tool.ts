@@ -1,5 +1,5 @@
 /** A tool as a program that embeds the engine writes it: a JSON Schema and a function. */
-import type { Json, JsonObject } from "@meridian/protocol"
+import type { Json, JsonObject, QuestionChoice } from "@meridian/protocol"
 
 import { ToolError, type Tool, type ToolOutput } from "../port/tool.ts"
 import { openInputCheck } from "./input-check.ts"
@@ -20,6 +20,21 @@ export interface EmbedderScene {
   readonly messageID: string
   readonly callID: string
   readonly signal: AbortSignal
+  /**
+   * Asks a person, and waits for the answer however long it takes: the question is in the log and outlives this process. A
+   * call that is started again afterwards runs from its beginning, and the same question has its answer at once.
+   */
+  readonly question: (question: EmbedderQuestion) => Promise<readonly string[]>
+}
+
+export interface EmbedderQuestion {
+  readonly text: string
+  /** The label of a choice is the answer. */
+  readonly choices?: readonly QuestionChoice[]
+  /** Words that are no choice are an answer, too. Where there are no choices they are. */
+  readonly other?: boolean
+  /** Several choices may be taken together. */
+  readonly multiple?: boolean
 }
 
 /** Its permission is its own name. */
@@ -34,7 +49,13 @@ export const embedderTool = (definition: EmbedderTool): Tool => {
       await scene.ask({ action: definition.name, resources: ["*"], title: definition.name })
       const { sessionID, agent, messageID, callID, signal } = scene
       // What it does after it was told to stop is waited for, as long as any call is.
-      return toOutput(await run(input, { sessionID, agent, messageID, callID, signal }))
+      const question = ({
+        text,
+        choices = [],
+        other = choices.length === 0,
+        multiple = false,
+      }: EmbedderQuestion) => scene.question({ text, choices, other, multiple })
+      return toOutput(await run(input, { sessionID, agent, messageID, callID, signal, question }))
     },
   }
 }

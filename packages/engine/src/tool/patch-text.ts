@@ -1,7 +1,7 @@
 /**
  * The `*** Begin Patch` form, parsed as a whole before anything happens. A patch is a list of sections: add (every line
  * starts with +), delete, update (chunks of context, - and + lines, each optionally led by `@@ a line to look for`).
- * Moves are refused by name. A heredoc around the patch is taken off.
+ * An update may move its file, with or without changing it. A heredoc around the patch is taken off.
  */
 import { TOOL_LIMITS } from "./limits.ts"
 
@@ -16,7 +16,14 @@ export interface PatchChunk {
 export type PatchSection =
   | { readonly type: "add"; readonly path: string; readonly text: string }
   | { readonly type: "delete"; readonly path: string }
-  | { readonly type: "update"; readonly path: string; readonly chunks: readonly PatchChunk[] }
+  | {
+      readonly type: "update"
+      readonly path: string
+      /** Where the file is moved. */
+      readonly to?: string
+      /** None: it is only moved. */
+      readonly chunks: readonly PatchChunk[]
+    }
 
 export type ParsedPatch =
   | { readonly type: "patch"; readonly sections: readonly PatchSection[] }
@@ -91,15 +98,16 @@ const parseAdd = (path: string, body: readonly string[]): PatchSection | string 
 }
 
 const parseUpdate = (path: string, body: readonly string[]): PatchSection | string => {
-  if (body[0]?.startsWith(MOVE) === true)
-    return `moving files is not supported (${path}); add the new file and delete the old one`
+  const first = body[0] ?? ""
+  const to = first.startsWith(MOVE) ? first.slice(MOVE.length).trim() : undefined
+  if (to === "") return `the line that moves ${path} does not say where`
   const chunks: PatchChunk[] = []
   let chunk = emptyChunk()
   const close = (): void => {
     if (chunk.before.length + chunk.after.length > 0) chunks.push(chunk)
     chunk = emptyChunk()
   }
-  for (const line of trimTrailingEmpty(body)) {
+  for (const line of trimTrailingEmpty(to === undefined ? body : body.slice(1))) {
     const text = line.slice(1)
     if (line.startsWith("@@")) {
       if (chunk.before.length + chunk.after.length > 0 || chunk.atEnd) close()
@@ -120,6 +128,7 @@ const parseUpdate = (path: string, body: readonly string[]): PatchSection | stri
   const changes = chunks.filter(
     ({ before, after }) => before.length !== after.length || before.some((line, at) => line !== after[at]),
   )
+  if (to !== undefined) return { type: "update", path, to, chunks: changes.length === 0 ? [] : chunks }
   if (changes.length === 0) return `the section of ${path} changes nothing`
   return { type: "update", path, chunks }
 }

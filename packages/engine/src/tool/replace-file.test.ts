@@ -4,10 +4,11 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 
 import { openWorkspace, type Workspace } from "../../../../test/tool-scene.ts"
+import { changeFiles } from "./change-files.ts"
 import { openFileLocks } from "./file-locks.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { openParent } from "./open-verified.ts"
-import { deleteFile, readSnapshot, replaceFile } from "./replace-file.ts"
+import { readSnapshot, replaceFile } from "./replace-file.ts"
 import { resolvePath } from "./resolve-path.ts"
 
 const at = (space: Workspace, name: string) => join(space.root, name)
@@ -44,7 +45,11 @@ test.each(CHANGES)("a file that became %s is neither replaced nor deleted", asyn
   await expect(replaceFile(path, NEW, { type: "unchanged", snapshot })).rejects.toMatchObject({
     name: "ToolError",
   })
-  await expect(deleteFile(path, snapshot)).rejects.toMatchObject({ name: "ToolError" })
+  const { signal } = new AbortController()
+  expect(await changeFiles([{ type: "delete", path, snapshot }], signal)).toMatchObject({
+    kind: "failed",
+    left: [],
+  })
   expect(await readdir(space.root)).toEqual(before)
 })
 

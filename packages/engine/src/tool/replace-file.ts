@@ -58,7 +58,7 @@ export const replaceFile = async (
     ])
     checkKind(path, current, expected)
     if (current !== undefined && readOnly !== undefined) throw readOnly
-    const temporary = parent.child(`.${parent.name.slice(0, 80)}.${randomBytes(6).toString("hex")}.tmp`)
+    const temporary = parent.child(temporaryName(parent.name))
     try {
       await writeTemporary(temporary, bytes, current)
       if (expected.type === "unchanged") await checkUnchanged(path, expected.snapshot)
@@ -75,18 +75,11 @@ export const replaceFile = async (
   }
 }
 
-/** Deletes the file while it still is what was read. */
-export const deleteFile = async (path: ResolvedPath, snapshot: FileSnapshot): Promise<void> => {
-  try {
-    await using parent = await openParent(path, { create: false })
-    await checkUnchanged(path, snapshot)
-    await unlink(parent.child(parent.name))
-  } catch (error) {
-    throw fileError(error, path.named)
-  }
-}
+/** Beside a file, hidden, and nobody else's. */
+export const temporaryName = (name: string): string =>
+  `.${name.slice(0, 80)}.${randomBytes(6).toString("hex")}.tmp`
 
-const checkKind = (path: ResolvedPath, current: BigIntStats | undefined, expected: Expected): void => {
+export const checkKind = (path: ResolvedPath, current: BigIntStats | undefined, expected: Expected): void => {
   const named = JSON.stringify(path.named)
   if (current === undefined) {
     if (expected.type === "unchanged") throw changed(path)
@@ -102,7 +95,7 @@ const checkKind = (path: ResolvedPath, current: BigIntStats | undefined, expecte
     throw new ToolError("failed", `${named} exists already. Update it instead of adding it.`)
 }
 
-const writeTemporary = async (
+export const writeTemporary = async (
   temporary: string,
   bytes: Uint8Array,
   current: BigIntStats | undefined,
@@ -122,7 +115,7 @@ const writeTemporary = async (
   if (Number(own.mode & 0o7777n) !== mode) await file.chmod(mode)
 }
 
-const checkUnchanged = async (path: ResolvedPath, snapshot: FileSnapshot): Promise<void> => {
+export const checkUnchanged = async (path: ResolvedPath, snapshot: FileSnapshot): Promise<void> => {
   const now = await readSnapshot(path).catch((error: unknown) => {
     if (error instanceof ToolError && error.code === "not-found") throw changed(path)
     throw error

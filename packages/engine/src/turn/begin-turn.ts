@@ -6,9 +6,10 @@ import { messageId, type DurableEvent, type Failure, type MessageId } from "@mer
 import { Effect } from "effect"
 
 import { budgetOf, estimatePrompt, surelyFits } from "../domain/budget.ts"
-import { choosePromotions, type Boundary, type PendingInput } from "../domain/promotion.ts"
+import { outlookOf } from "../domain/outlook.ts"
+import type { Boundary, PendingInput } from "../domain/promotion.ts"
 import { estimateText } from "../domain/tokens.ts"
-import { inputsToRun, type WaitingInput } from "../domain/transcript/inbox.ts"
+import type { WaitingInput } from "../domain/transcript/inbox.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import {
   isOutdated,
@@ -22,6 +23,8 @@ import {
 /** Why there may be a turn now. */
 export interface Occasion {
   readonly boundary: Boundary
+  /** Turns of this drain since input was last promoted. */
+  readonly turns: number
   /** Also without new input: it was asked for, or the model has results to see. */
   readonly due: boolean
 }
@@ -42,9 +45,8 @@ export const beginTurn = (
 ): Effect.Effect<Beginning, Failure> =>
   Effect.suspend(() => {
     const step = scene.session.newMessage()
-    const released = scene.session.released()
     return scene.session.decide((transcript) =>
-      decideBeginning({ ...scene, ...occasion, update, step, released }, transcript),
+      decideBeginning({ ...scene, ...occasion, update, step }, transcript),
     )
   })
 
@@ -52,15 +54,14 @@ interface BeginningFacts extends TurnScene, Occasion {
   readonly update: ContextUpdate | undefined
   /** The id of the step, if it is started. */
   readonly step: MessageId
-  readonly released: number
 }
 
 const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decision<Beginning> => {
-  const { location, cast, boundary, due, update, settings, step, released } = facts
+  const { session, location, cast, due, update, step } = facts
   if (transcript.choices.location?.directory !== location.directory) return write([], { kind: "moved" })
-  if (isOutdated(cast, transcript)) return write([], { kind: "recast" })
-  const waiting = inputsToRun(transcript.inbox, released)
-  const chosen = choosePromotions(waiting, boundary, settings.limits.steerBatch)
+  const outlook = outlookOf(transcript, { ...facts, released: session.released() }, cast.bounds)
+  if (isOutdated(cast, transcript, outlook)) return write([], { kind: "recast" })
+  const { chosen } = outlook
   if (chosen.length === 0 && !due) return write([], { kind: "nothing" })
   const starts = hasRoom(facts, transcript, chosen)
   return write(
@@ -79,9 +80,18 @@ const write = (events: readonly DurableEvent[], beginning: Beginning): Decision<
   answer: () => beginning,
 })
 
-export const stepStarted = (assistantMessageID: MessageId, { agent, model }: Cast): DurableEvent => ({
+export const stepStarted = (
+  assistantMessageID: MessageId,
+  { agent, model, variant }: Cast,
+): DurableEvent => ({
   type: "session.next.step.started.1",
-  data: { assistantMessageID, agent: agent.name, model: model.id, contextWindow: model.contextWindow },
+  data: {
+    assistantMessageID,
+    agent: agent.name,
+    model: model.id,
+    ...(variant === undefined ? {} : { variant }),
+    contextWindow: model.contextWindow,
+  },
 })
 
 const promotion = ({ id, admittedSeq }: PendingInput): DurableEvent => ({
@@ -97,7 +107,7 @@ const hasRoom = (
   if (!compaction.auto) return true
   const prompts = chosen.reduce((sum, { prompt }) => sum + estimatePrompt(prompt), 0)
   return surelyFits({
-    budget: budgetOf(cast.model, compaction),
+    budget: budgetOf(cast.window, compaction),
     known: weighRequest({ ...session.history(), transcript }, cast).request,
     coming: prompts + (update === undefined ? 0 : estimateText(update.data.text)),
   })

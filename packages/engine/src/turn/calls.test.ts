@@ -8,6 +8,7 @@ import { ModelFailure } from "../port/model.ts"
 import type { TurnScene } from "../session/index.ts"
 import { createCalls } from "./calls.ts"
 import { AskPermission } from "./permissions.ts"
+import { AskQuestion } from "./questions.ts"
 import type { Noted, Significant } from "./recorder.ts"
 
 const openCalls = () => {
@@ -19,11 +20,13 @@ const openCalls = () => {
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- hosted calls use nothing else of the scene
   const calls = createCalls({ session } as unknown as TurnScene, assistantMessageID)
-  const recordNoted = (noted: readonly Noted[]) =>
-    Effect.provide(calls.record(noted), Layer.mock(AskPermission, {}))
+  const recordNoted = (noted: readonly Noted[]) => Effect.provide(calls.record(noted), NOBODY)
   const record = (...events: readonly Significant[]) => recordNoted(significant(...events))
   return { record, recordNoted, types: () => stored.map(({ type }) => type) }
 }
+
+/** Nothing is asked here. */
+const NOBODY = Layer.mergeAll(Layer.mock(AskPermission, {}), Layer.mock(AskQuestion, {}))
 
 const significant = (...events: readonly Significant[]): readonly Noted[] =>
   events.map((event) => ({ kind: "significant", event }))
@@ -104,5 +107,5 @@ test("a call acts when its record is safe, and not before", async () => {
     Deferred.doneUnsafe(disk, Effect.void)
     yield* Effect.forEach(calls.fibers, Fiber.join)
     expect(acted).toEqual(["act"])
-  }).pipe(Effect.provide(Layer.mock(AskPermission, {})), Effect.runPromise)
+  }).pipe(Effect.provide(NOBODY), Effect.runPromise)
 })

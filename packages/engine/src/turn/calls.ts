@@ -8,7 +8,7 @@ import { parseInput, type ParsedInput } from "../domain/parse-input.ts"
 import { noticeRepetition, type Made } from "../domain/repetition.ts"
 import { ModelFailure, type ModelEvent } from "../port/model.ts"
 import type { TurnScene } from "../session/index.ts"
-import type { AskPermission } from "./permissions.ts"
+import type { Asking } from "./asking.ts"
 import { broken, type Noted } from "./recorder.ts"
 import { runCall, type Call } from "./tool-call.ts"
 
@@ -17,7 +17,7 @@ export interface Calls {
   /** Calls settled without being started. */
   readonly refused: () => number
   /** Stores what was noted in one append and starts the calls among it. */
-  readonly record: (noted: readonly Noted[]) => Effect.Effect<void, ModelFailure | Failure, AskPermission>
+  readonly record: (noted: readonly Noted[]) => Effect.Effect<void, ModelFailure | Failure, Asking>
   /** Outcomes for hosted calls the provider never answered. */
   readonly unresolved: () => DurableEvent[]
 }
@@ -192,7 +192,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
   const begin = (
     events: readonly DurableEvent[],
     calls: readonly Call[],
-  ): Effect.Effect<void, Failure, AskPermission> =>
+  ): Effect.Effect<void, Failure, Asking> =>
     Effect.uninterruptible(
       Effect.gen(function* () {
         const { safe } = yield* session.intend(events)

@@ -1,4 +1,5 @@
 /** One turn and its calls. */
+export type { Occasion } from "./begin-turn.ts"
 export { takeTurn } from "./take-turn.ts"
 export {
   AskPermission,
@@ -6,4 +7,5 @@ export {
   type PermissionAnswer,
   type SavedPermission,
 } from "./permissions.ts"
+export { AskQuestion, type OpenQuestion, type QuestionAnswer } from "./questions.ts"
 export { resumeCalls } from "./resume-calls.ts"

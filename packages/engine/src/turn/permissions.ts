@@ -25,6 +25,7 @@ import { Ids } from "../port/ids.ts"
 import { Store } from "../port/store.ts"
 import { ToolError, type PermissionQuestion } from "../port/tool.ts"
 import { FoldedSessions, Signals, type SessionHandle } from "../session/index.ts"
+import { proveOurs } from "./act-again.ts"
 
 /** A call that asks. */
 export interface Asker extends CallName {
@@ -199,23 +200,10 @@ const makePermissions = Effect.fnUntraced(function* ({ asksAgain }: { readonly a
       }),
     )
 
-  /**
-   * The last step before a call does what it was allowed to: it is still ours to run, however long the answer took, and
-   * a call that could be started again says first that it no longer can.
-   */
-  const act = (asker: Asker, answer: Reply): Effect.Effect<void, ToolError | Failure> => {
-    if (answer.reply === "reject") return Effect.fail(new ToolError("rejected", rejection(answer.message)))
-    const { messageID, callID } = asker
-    const resumed = {
-      type: "session.next.tool.resumed.1",
-      data: { assistantMessageID: messageId(messageID), callID },
-    } as const
-    return asker.session.decideToAct(({ calls }) => ({
-      kind: "append",
-      events: findCall(calls, asker)?.restartable === true ? [resumed] : [],
-      answer: () => undefined,
-    }))
-  }
+  const act = (asker: Asker, answer: Reply): Effect.Effect<void, ToolError | Failure> =>
+    answer.reply === "reject"
+      ? Effect.fail(new ToolError("rejected", rejection(answer.message)))
+      : proveOurs(asker)
 
   const reply: AskPermission["Service"]["reply"] = (answer) =>
     Effect.gen(function* () {

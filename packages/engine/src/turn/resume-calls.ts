@@ -5,13 +5,13 @@ import { Effect, Semaphore } from "effect"
 import { LIMITS } from "../domain/limits.ts"
 import type { OpenCall } from "../domain/transcript/calls.ts"
 import type { TurnScene } from "../session/index.ts"
-import type { AskPermission } from "./permissions.ts"
+import type { Asking } from "./asking.ts"
 import { runCall } from "./tool-call.ts"
 
 export const resumeCalls = (
   scene: TurnScene,
   parked: readonly OpenCall[],
-): Effect.Effect<void, Failure, AskPermission> =>
+): Effect.Effect<void, Failure, Asking> =>
   Effect.gen(function* () {
     const { safe } = yield* scene.session.intend(
       parked.map(({ messageID, callID }) => ({

@@ -6,17 +6,18 @@ import { Failure, type DurableEvent, type MessageId, type RecordedError } from "
 import { Cause, Clock, Effect, Exit, Fiber, Random } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
+import { limitPause, pauseAsked } from "../domain/question.ts"
 import { decideRetry } from "../domain/retry.ts"
 import { isRetryable, ModelFailure } from "../port/model.ts"
 import { buildRequest, type TurnScene } from "../session/index.ts"
+import type { Asking } from "./asking.ts"
 import { createCalls, type Calls } from "./calls.ts"
-import type { AskPermission } from "./permissions.ts"
 import { createRecorder, type Recorder } from "./recorder.ts"
 
 export type TurnOutcome =
   /** `resultsToShow`: local calls were made, so the model has results to see. */
   | { readonly kind: "ended"; readonly resultsToShow: boolean }
-  /** Nothing was visible, and the provider asks to come back later: recorded, with the time. */
+  /** Nothing was visible, and the provider asks to come back later: recorded, with the time or as a question. */
   | { readonly kind: "parked" }
   /** The provider refused the request as too large, before anything was visible. Recorded; what follows is not decided. */
   | { readonly kind: "overflow"; readonly failure: Failure }
@@ -26,7 +27,7 @@ export const runTurn = (
   scene: TurnScene,
   step: MessageId,
   number = 1,
-): Effect.Effect<TurnOutcome, Failure, AskPermission> =>
+): Effect.Effect<TurnOutcome, Failure, Asking> =>
   Effect.flatMap(runAttempt(scene, step), (attempt) =>
     attempt.kind === "ended"
       ? Effect.succeed({ kind: "ended", resultsToShow: attempt.calls > 0 } as const)
@@ -45,12 +46,13 @@ const retryParkOrGiveUp = (
     const { number, failure: cause, visible } = attempt
     const { kind, retryAfterMs } = cause.facts
     const { parking } = session.transcript()
+    const now = yield* Clock.currentTimeMillis
     const decision = decideRetry(settings.retry, {
       attempt: number,
       retryable: isRetryable(kind),
       isLimit: kind === "rate",
       visibleOutput: visible,
-      now: yield* Clock.currentTimeMillis,
+      now,
       chance: yield* Random.next,
       ...(parking === undefined ? {} : { parked: parking }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -70,6 +72,11 @@ const retryParkOrGiveUp = (
       const { until, since, count } = decision
       const parked = { assistantMessageID: step, reason: "limit", until, since, count, error } as const
       yield* session.append([stepFailed(step, error), { type: "session.next.parked.1", data: parked }])
+      return { kind: "parked" } as const
+    }
+    if (decision.kind === "ask") {
+      const pause = limitPause({ step, until: decision.until, now, error })
+      yield* session.append([stepFailed(step, error), pauseAsked(session.newQuestion(), pause)])
       return { kind: "parked" } as const
     }
     const { delayMs } = decision
@@ -95,7 +102,7 @@ interface FailedAttempt {
 type Attempt = { readonly kind: "ended"; readonly calls: number } | FailedAttempt
 
 /** One physical try. Its end is always recorded: by the finish, by the caller's retry decision, or here when interrupted. */
-const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, Failure, AskPermission> =>
+const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, Failure, Asking> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const { session } = scene
@@ -156,20 +163,17 @@ const consume = (
   { session, cast }: TurnScene,
   recorder: Recorder,
   calls: Calls,
-): Effect.Effect<void, ModelFailure | Failure, AskPermission> =>
+): Effect.Effect<void, ModelFailure | Failure, Asking> =>
   Effect.suspend(() => {
     const controller = new AbortController()
     const request = buildRequest(session.id, session.history(), cast)
     const events = cast.model.stream(request, controller.signal)[Symbol.asyncIterator]()
     const advance = Effect.tryPromise({ try: () => recorder.advance(events), catch: asModelFailure })
-    const consumeAll: Effect.Effect<void, ModelFailure | Failure, AskPermission> = Effect.flatMap(
-      advance,
-      () => {
-        const record = calls.record(recorder.take())
-        if (!recorder.finished()) return Effect.andThen(record, consumeAll)
-        return beside(record, recorder.advance(events))
-      },
-    )
+    const consumeAll: Effect.Effect<void, ModelFailure | Failure, Asking> = Effect.flatMap(advance, () => {
+      const record = calls.record(recorder.take())
+      if (!recorder.finished()) return Effect.andThen(record, consumeAll)
+      return beside(record, recorder.advance(events))
+    })
     return Effect.onError(consumeAll, () => Effect.sync(() => controller.abort()))
   })
 

@@ -9,8 +9,8 @@ import { compact, makeRoom } from "../compaction/index.ts"
 import { choosePromotions } from "../domain/promotion.ts"
 import { openStepOf } from "../domain/transcript/transcript.ts"
 import { followContext, type TurnScene } from "../session/index.ts"
+import type { Asking } from "./asking.ts"
 import { beginTurn, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
-import type { AskPermission } from "./permissions.ts"
 import { runTurn, stepStopped } from "./run-turn.ts"
 
 export type TurnTaken =
@@ -19,10 +19,7 @@ export type TurnTaken =
   | { readonly kind: "parked" }
   | { readonly kind: "taken"; readonly promoted: number; readonly resultsToShow: boolean }
 
-export const takeTurn = (
-  scene: TurnScene,
-  occasion: Occasion,
-): Effect.Effect<TurnTaken, Failure, AskPermission> =>
+export const takeTurn = (scene: TurnScene, occasion: Occasion): Effect.Effect<TurnTaken, Failure, Asking> =>
   Effect.gen(function* () {
     const { session, cast } = scene
     const update = yield* followContext(scene, newestPrompt(scene, occasion))
@@ -51,9 +48,19 @@ const newestPrompt = ({ session, settings: { limits } }: TurnScene, { boundary }
   session.transcript().conversation.userTexts.at(-1) ??
   ""
 
-/** An interrupt may come when the step was started and nothing of it is under way. */
+/**
+ * An interrupt may come when the step was started and nothing of it is under way. Its end may be stored already, by a store
+ * whose answer got lost.
+ */
 const stopOpenStep = ({ session }: TurnScene): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {
-    const open = openStepOf(session.transcript())
-    return open === undefined ? Effect.void : session.append([stepStopped(messageId(open.id))])
+    if (openStepOf(session.transcript()) === undefined) return Effect.void
+    return session.decide((transcript) => {
+      const open = openStepOf(transcript)
+      return {
+        kind: "append",
+        events: open === undefined ? [] : [stepStopped(messageId(open.id))],
+        answer: () => undefined,
+      }
+    })
   })

@@ -9,7 +9,9 @@ import { INTERRUPTED_CALL } from "../domain/leftovers.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { ToolError, type ToolOutput } from "../port/tool.ts"
 import type { TurnScene } from "../session/index.ts"
+import type { Asking } from "./asking.ts"
 import { AskPermission } from "./permissions.ts"
+import { AskQuestion } from "./questions.ts"
 
 export interface Call {
   readonly messageID: string
@@ -32,7 +34,7 @@ export const runCall = (
   scene: TurnScene,
   call: Call,
   { slots, recorded }: CallConditions,
-): Effect.Effect<void, Failure, AskPermission> =>
+): Effect.Effect<void, Failure, Asking> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const known: Known = { staysOpen: false }
@@ -65,15 +67,15 @@ interface Known {
   staysOpen: boolean
 }
 
-const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void, never, AskPermission> =>
-  Effect.flatMap(Effect.context<AskPermission>(), (context) =>
+const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void, never, Asking> =>
+  Effect.flatMap(Effect.context<Asking>(), (context) =>
     Effect.callback<void>((resume) => {
       const controller = new AbortController()
       const { session, cast, location } = scene
       const { messageID, callID } = call
       const { signal } = controller
       /** For the tool's own code. A call that was stopped has nothing more to ask or to say. */
-      const promise = async <A>(effect: Effect.Effect<A, Failure | ToolError, AskPermission>): Promise<A> => {
+      const promise = async <A>(effect: Effect.Effect<A, Failure | ToolError, Asking>): Promise<A> => {
         signal.throwIfAborted()
         return Effect.runPromiseWith(context)(effect, { signal })
       }
@@ -86,6 +88,7 @@ const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void
           callID,
           signal,
           ask: (question) => promise(AskPermission.use(({ ask }) => ask(asker, question))),
+          question: (question) => promise(AskQuestion.use(({ ask }) => ask(asker, question))),
           todo: {
             read: async () => session.transcript().choices.todo,
             replace: (items) =>

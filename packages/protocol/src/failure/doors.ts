@@ -1,6 +1,6 @@
 import type { FailureEntry } from "./entry.ts"
 
-/** Failures of the ways in: editors, search. */
+/** Failures of the ways in: editors, search, schedules. */
 export const DOORS_FAILURES = {
   ACP_CONTENT_UNSUPPORTED: {
     exit: 1,
@@ -25,6 +25,69 @@ export const DOORS_FAILURES = {
     http: 400,
     cause: (f) => `The working directory ${f["directory"]} is not an absolute path.`,
     next: () => "send the absolute path of a directory as cwd.",
+  },
+  SCHEDULE_PATTERN: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `'${f["pattern"]}' is no pattern of times: ${f["problem"]}.`,
+    next: () =>
+      'give five fields in quotes (minute hour day month weekday, such as "0 9 * * 1-5") or one time (2026-12-24T09:00).',
+  },
+  SCHEDULE_ZONE: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `'${f["zone"]}' is no time zone this machine knows.`,
+    next: () => "name one such as Europe/Berlin or UTC, or leave --zone out.",
+  },
+  SCHEDULE_NEVER: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `There is no time to come that '${f["pattern"]}' means.`,
+    next: () => "give a pattern that has one.",
+  },
+  SCHEDULE_COMMAND: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `${f["problem"]}.`,
+    next: () =>
+      `put 'run spawn' or 'run continue' with its flags behind --, such as: -- run spawn -p "review".`,
+  },
+  SCHEDULE_NEEDS_PERSON: {
+    exit: 1,
+    http: 403,
+    cause: (f) =>
+      `'meridian ${f["command"]}' was called from inside a chat or a run, and what happens by the clock is a person's decision.`,
+    next: () => "run it in a terminal of your own (without MERIDIAN_SPACE_ID).",
+  },
+  SCHEDULE_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `Schedule '${f["schedule"]}' not found.`,
+    next: () => "run 'meridian schedule list' to see the schedules.",
+  },
+  SCHEDULE_FOREIGN: {
+    exit: 1,
+    http: 403,
+    cause: (f) => `Schedule ${f["schedule"]} was not made by you in this place, so it fires nothing.`,
+    next: () => "make it anew, or remove it with 'meridian schedule remove'.",
+  },
+  SCHEDULE_FIRED: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `${f["firing"]} has begun run ${f["run"]} already.`,
+    next: () => "nothing: a firing begins one run.",
+  },
+  SCHEDULES_FULL: {
+    exit: 1,
+    http: 429,
+    cause: (f) => `This project has ${f["limit"]} schedules, and no more may be made.`,
+    next: () => "remove one with 'meridian schedule remove'.",
+  },
+  SCHEDULES_DAMAGED: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `${f["file"]} cannot be read: ${f["reason"]}.`,
+    next: () => "restore it, or move it away and make the schedules anew; nothing fires meanwhile.",
   },
   SEARCH_INDEX_UNUSABLE: {
     exit: 1,

@@ -38,6 +38,12 @@ export const ENGINE_FAILURES = {
     cause: (f) => `There is no open permission request ${f["request"]}.`,
     next: () => "list the open requests; an answered one cannot be answered again.",
   },
+  QUESTION_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    cause: (f) => `There is no open question ${f["question"]}.`,
+    next: () => "list the open questions; an answered one cannot be answered again.",
+  },
   APPROVAL_NOT_FOUND: {
     exit: 1,
     http: 404,
@@ -48,6 +54,12 @@ export const ENGINE_FAILURES = {
     exit: 1,
     http: 404,
     cause: (f) => `Model ${f["model"]} is not configured.`,
+    next: (f) => `use one of: ${few(String(f["known"]))}.`,
+  },
+  AGENT_NOT_PRIMARY: {
+    exit: 2,
+    http: 409,
+    cause: (f) => `Agent ${f["agent"]} works for other agents only (mode "sub").`,
     next: (f) => `use one of: ${few(String(f["known"]))}.`,
   },
   LOCATION_NOT_FOUND: {

@@ -77,12 +77,20 @@ export const integer = (least: number, most: number): Shape<number> => {
   return shape(piped(whole(words), [v.minValue(least, words), v.maxValue(most, words)]))
 }
 
-/** A number with a lower bound: `least` may be reached, `above` may not. */
-export const number = (bound: { readonly least: number } | { readonly above: number }): Shape<number> => {
-  const words = "least" in bound ? `a number of at least ${bound.least}` : `a number above ${bound.above}`
+/** A number with a lower bound: `least` may be reached, and so may `most`; `above` may not. */
+export const number = (
+  bound: { readonly least: number; readonly most?: number } | { readonly above: number },
+): Shape<number> => {
+  if ("above" in bound) {
+    const words = `a number above ${bound.above}`
+    return shape(piped(numeric(words), [v.gtValue(bound.above, words)]))
+  }
+  const { least, most } = bound
+  const words = most === undefined ? `a number of at least ${least}` : `a number from ${least} to ${most}`
   return shape(
     piped(numeric(words), [
-      "least" in bound ? v.minValue(bound.least, words) : v.gtValue(bound.above, words),
+      v.minValue(least, words),
+      ...(most === undefined ? [] : [v.maxValue(most, words)]),
     ]),
   )
 }

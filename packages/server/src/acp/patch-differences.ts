@@ -4,6 +4,8 @@
  */
 export interface PatchDifference {
   readonly path: string
+  /** Where the file was before it was moved. */
+  readonly from?: string
   /** Absent: the file is new. */
   readonly before?: string
   readonly after: string
@@ -12,15 +14,17 @@ export interface PatchDifference {
 export const patchDifferences = (patch: string): readonly PatchDifference[] => {
   const differences: PatchDifference[] = []
   let path: string | undefined
+  let from: string | undefined
   let kind: "add" | "update" | "delete" = "update"
   let before: string[] = []
   let after: string[] = []
 
-  const finish = (): void => {
+  const finish = (isShownAnyway = false): void => {
     const isNothing = before.length === 0 && after.length === 0
-    if (path !== undefined && (!isNothing || kind === "delete"))
+    if (path !== undefined && (!isNothing || isShownAnyway))
       differences.push({
         path,
+        ...(from === undefined ? {} : { from }),
         ...(kind === "add" ? {} : { before: text(before) }),
         after: text(after),
       })
@@ -28,17 +32,20 @@ export const patchDifferences = (patch: string): readonly PatchDifference[] => {
     after = []
   }
 
+  const isOnlyMoved = (): boolean => from !== undefined && differences.at(-1)?.path !== path
+
   for (const line of patch.split("\n")) {
     const [, verb = "", named = ""] = HEADER.exec(line) ?? []
     if (verb !== "") {
-      finish()
+      finish(isOnlyMoved())
+      from = undefined
       kind = verb === "Add" ? "add" : verb === "Delete" ? "delete" : "update"
       path = named.trim()
       if (kind === "delete") {
-        finish()
+        finish(true)
         path = undefined
       }
-    } else if (line.startsWith("*** Move to: ")) path = line.slice("*** Move to: ".length).trim()
+    } else if (line.startsWith(MOVE)) [from, path] = [path, line.slice(MOVE.length).trim()]
     else if (line.startsWith("***")) continue
     else if (line.startsWith("@@")) finish()
     else if (line.startsWith("+")) after.push(line.slice(1))
@@ -49,10 +56,11 @@ export const patchDifferences = (patch: string): readonly PatchDifference[] => {
       after.push(same)
     }
   }
-  finish()
+  finish(isOnlyMoved())
   return differences
 }
 
+const MOVE = "*** Move to:"
 const HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$/
 
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("")

@@ -241,6 +241,12 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
           `The provider asks to come back at ${new Date(read.data.until).toISOString()}`,
           read.data.error.message,
         )
+      case "session.next.activity.resumed.1":
+        return notice("warning", "The process of this work was lost, and it goes on", "")
+      case "session.next.question.asked.1":
+        return notice("warning", "A question waits for an answer", read.data.text)
+      case "session.next.question.replied.1":
+        return notice("info", "The question was answered", read.data.answer.join(", "))
       case "session.next.repetition.noticed.1":
         return notice("warning", `${read.data.tool} was called ${read.data.count} times alike`, "")
       case "session.next.agent.switched.1":

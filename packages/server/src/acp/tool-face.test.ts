@@ -54,6 +54,8 @@ const PATCH = `*** Begin Patch
 *** Move to: e.ts
 -x
 +y
+*** Update File: f.ts
+*** Move to: g.ts
 *** End Patch`
 
 test("a patch is shown piece by piece, each with the file it ends up in", () => {
@@ -62,7 +64,8 @@ test("a patch is shown piece by piece, each with the file it ends up in", () => 
     { path: "a.ts", before: "gone\n", after: "" },
     { path: "b.ts", after: "first\nsecond\n" },
     { path: "c.ts", before: "", after: "" },
-    { path: "e.ts", before: "x\n", after: "y\n" },
+    { path: "e.ts", from: "d.ts", before: "x\n", after: "y\n" },
+    { path: "g.ts", from: "f.ts", before: "", after: "" },
   ])
   expect(patchDifferences("no patch at all")).toEqual([])
   expect(face("apply_patch", { patchText: PATCH }).locations.map(({ path }) => path)).toEqual([
@@ -70,6 +73,7 @@ test("a patch is shown piece by piece, each with the file it ends up in", () => 
     "/project/b.ts",
     "/project/c.ts",
     "/project/e.ts",
+    "/project/g.ts",
   ])
 })
 

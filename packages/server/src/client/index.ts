@@ -7,6 +7,7 @@ export type {
   HostCompactionDocument,
   ModelDocument,
   OpenPermissionRequest,
+  OpenQuestion,
   RunDocument,
   RunRow,
   RunStatus,

@@ -40,12 +40,17 @@ export const ADDRESSES = {
     receipts: { method: "GET", path: "/api/session/:sessionID/receipt" },
     restore: { method: "POST", path: "/api/session/:sessionID/restore" },
     permissions: { method: "GET", path: "/api/session/:sessionID/permission" },
+    questions: { method: "GET", path: "/api/session/:sessionID/question" },
   },
   permissions: {
     list: { method: "GET", path: "/api/permission" },
     reply: { method: "POST", path: "/api/permission/:requestID/reply" },
     saved: { method: "GET", path: "/api/approval" },
     revoke: { method: "DELETE", path: "/api/approval/:id" },
+  },
+  questions: {
+    list: { method: "GET", path: "/api/question" },
+    reply: { method: "POST", path: "/api/question/:requestID/reply" },
   },
   spaces: {
     list: { method: "GET", path: "/api/space" },

@@ -6,6 +6,7 @@
  * with the status that the catalogue gives its code.
  */
 import {
+  anyOf,
   BOOLEAN,
   COMPACTION_RECEIPT,
   COUNT,
@@ -33,6 +34,7 @@ import {
   LOCATION,
   MODEL,
   PERMISSION_REQUEST,
+  QUESTION,
   SAVED_PERMISSION,
   SESSION,
 } from "./documents.ts"
@@ -142,7 +144,7 @@ export const CONTRACT = {
       summary: "Makes a session, or returns the one that has this id already.",
       input: objectOf({ location: LOCATION }, { id: NEW_ID, agent: NAME, model: NAME, title: TITLE }),
       answer: SESSION,
-      failures: ["LOCATION_NOT_FOUND", "MODEL_NOT_FOUND", "AGENT_NOT_FOUND"],
+      failures: ["LOCATION_NOT_FOUND", "MODEL_NOT_FOUND", "AGENT_NOT_FOUND", "AGENT_NOT_PRIMARY"],
     },
     list: {
       ...ADDRESSES.sessions.list,
@@ -238,7 +240,7 @@ export const CONTRACT = {
       ...ADDRESSES.sessions.switchAgent,
       summary: "Another agent from the next turn on.",
       input: objectOf({ ...SESSION_ID, agent: NAME }),
-      failures: ["SESSION_NOT_FOUND", "AGENT_NOT_FOUND"],
+      failures: ["SESSION_NOT_FOUND", "AGENT_NOT_FOUND", "AGENT_NOT_PRIMARY"],
     },
     switchModel: {
       ...ADDRESSES.sessions.switchModel,
@@ -302,6 +304,28 @@ export const CONTRACT = {
       input: objectOf(SESSION_ID),
       answer: itemsOf(PERMISSION_REQUEST),
       failures: NOT_FOUND,
+    },
+    questions: {
+      ...ADDRESSES.sessions.questions,
+      summary: "The open questions of one session that are no permission requests.",
+      input: objectOf(SESSION_ID),
+      answer: itemsOf(QUESTION),
+      failures: NOT_FOUND,
+    },
+  },
+  questions: {
+    list: {
+      ...ADDRESSES.questions.list,
+      summary: "The open questions of all sessions that are no permission requests.",
+      input: objectOf({}),
+      answer: itemsOf(QUESTION),
+    },
+    reply: {
+      ...ADDRESSES.questions.reply,
+      summary:
+        "Answers a question with the label of a choice, with words where those are taken, or with several.",
+      input: objectOf({ requestID: STRING, answer: anyOf(REASON, listOf(REASON, 50)) }),
+      failures: ["QUESTION_NOT_FOUND"],
     },
   },
   permissions: {

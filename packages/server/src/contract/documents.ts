@@ -1,5 +1,6 @@
 /** The documents of the engine's sessions as HTTP carries them. Events, messages and receipts have their shape in protocol. */
 import {
+  ANY_OBJECT,
   BOOLEAN,
   COUNT,
   described,
@@ -8,6 +9,8 @@ import {
   NUMBER,
   objectOf,
   oneOf,
+  QUESTION_CHOICE,
+  QUESTION_KIND,
   RECORDED_USAGE,
   STRING,
   text,
@@ -16,9 +19,10 @@ import {
 } from "@meridian/protocol"
 
 /** Where a session works, as a caller says it. */
-export const LOCATION = objectOf({
-  directory: described(text({ most: 4_096 }), "An absolute path. There is no default."),
-})
+export const LOCATION = objectOf(
+  { directory: described(text({ most: 4_096 }), "An absolute path. There is no default.") },
+  { workspaceID: described(text({ most: 200 }), "Kept as it is given.") },
+)
 
 const SESSION_STATUS = oneOf("idle", "running", "waiting", "interrupted", "failed")
 export type SessionStatus = TypeOf<typeof SESSION_STATUS>
@@ -41,8 +45,8 @@ export const SESSION = named(
       title: STRING,
       archived: described(BOOLEAN, "Put away: lists for people leave it out."),
       waitingFor: described(
-        oneOf("permission", "limit"),
-        'With status "waiting": an answer, or the end of a provider\'s limit.',
+        oneOf("permission", "question", "limit", "budget"),
+        'With status "waiting": an answer (a permission, a question, a budget), or the end of a provider\'s limit.',
       ),
       until: described(TIME, "When the session goes on by itself."),
     },
@@ -65,6 +69,27 @@ export const PERMISSION_REQUEST = named(
     time: TIME,
   }),
 )
+export const QUESTION = named(
+  "Question",
+  objectOf(
+    {
+      id: STRING,
+      sessionID: STRING,
+      kind: described(
+        QUESTION_KIND,
+        "tool: a call asks. The others the engine asks; the session waits with them.",
+      ),
+      text: STRING,
+      choices: listOf(QUESTION_CHOICE),
+      other: described(BOOLEAN, "Words that are no choice are an answer, too."),
+      multiple: described(BOOLEAN, "Several choices may be taken together."),
+      time: TIME,
+    },
+    { messageID: STRING, callID: STRING, detail: ANY_OBJECT },
+  ),
+)
+export type OpenQuestionDocument = TypeOf<typeof QUESTION>
+
 export const SAVED_PERMISSION = named(
   "SavedPermission",
   objectOf({
@@ -88,7 +113,7 @@ export const MODEL = named(
 )
 export type ModelDocument = TypeOf<typeof MODEL>
 
-export const AGENT = named("Agent", objectOf({ name: STRING }, { model: STRING }))
+export const AGENT = named("Agent", objectOf({ name: STRING }, { description: STRING, model: STRING }))
 export type AgentDocument = TypeOf<typeof AGENT>
 
 export const DIRECTORY = named(

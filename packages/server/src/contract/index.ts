@@ -2,6 +2,7 @@
 export type {
   AgentDocument,
   ModelDocument,
+  OpenQuestionDocument as OpenQuestion,
   PermissionRequestDocument as OpenPermissionRequest,
   SavedPermissionDocument as SavedPermission,
   SessionChanges,

@@ -92,6 +92,7 @@ export const RUN = named(
       chatId: STRING,
       parentRunId: STRING,
       continuedFrom: STRING,
+      firing: STRING,
       agent: STRING,
       skills: listOf(STRING),
       background: BOOLEAN,
@@ -119,6 +120,11 @@ export const RUN = named(
       costUsd: NUMBER,
       reportSummary: STRING,
       report: STRING,
+      worktree: objectOf(
+        { branch: STRING, base: STRING, state: oneOf("open", "applied", "staged", "discarded") },
+        { commit: STRING, kept: STRING },
+      ),
+      besides: listOf(STRING),
     },
   ),
 )

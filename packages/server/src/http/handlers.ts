@@ -42,7 +42,7 @@ export type Handlers = {
 
 export const makeHandlers = (desk: Desk): Handlers => {
   const { engine, version, models, agents, project, pageBytes } = desk
-  const { sessions, permissions } = engine
+  const { sessions, permissions, questions } = engine
   return {
     server: {
       health: async () => ({ healthy: true, version }),
@@ -105,6 +105,11 @@ export const makeHandlers = (desk: Desk): Handlers => {
         await sessions.get(sessionID)
         return { items: await permissions.list({ sessionID }) }
       },
+      questions: async ({ sessionID }) => ({ items: await questions.list({ sessionID }) }),
+    },
+    questions: {
+      list: async () => ({ items: await questions.list() }),
+      reply: (input) => questions.reply(input),
     },
     permissions: {
       list: async () => ({ items: await permissions.list() }),

@@ -302,7 +302,11 @@ test("models and agents are told without their keys", async () => {
           maxOutput: 100,
         },
       ],
-      agents: [{ name: "reviewer", prompt: "Review.", model: "house/big" }],
+      agents: [
+        { name: "reviewer", prompt: "Review.", model: "house/big" },
+        { name: "helper", mode: "sub" },
+        { name: "secret", hidden: true },
+      ],
     },
   })
   const { server } = scene.client
@@ -310,8 +314,8 @@ test("models and agents are told without their keys", async () => {
     { id: "house/big", provider: "openai-compatible", contextWindow: 1_000, maxOutput: 100, isDefault: true },
   ])
   expect((await server.agents()).items).toEqual([
-    { name: "build" },
-    { name: "plan" },
+    { name: "build", description: "Works on the project with every tool it may use." },
+    { name: "plan", description: "Studies the code and proposes a plan; changes nothing." },
     { name: "reviewer", model: "house/big" },
   ])
 })
@@ -486,7 +490,7 @@ test("every answer of the contract fits the shape it is described with", async (
     async (input, init) => check(await fetch(input, init), init?.method ?? "GET", addressOf(input)),
   )
   writeFileSync(join(scene.directory, "a.txt"), "content")
-  const { sessions, server, permissions, spaces } = scene.client
+  const { sessions, server, permissions, questions, spaces } = scene.client
   const sessionID = await openSession(scene)
   await sessions.prompt({ sessionID, prompt: { text: "look", files: [PIXEL] } })
   await sessions.run({ sessionID })
@@ -508,7 +512,9 @@ test("every answer of the contract fits the shape it is described with", async (
     sessions.wait({ sessionID }),
     sessions.receipts({ sessionID }),
     sessions.permissions({ sessionID }),
+    sessions.questions({ sessionID }),
     permissions.list(),
+    questions.list(),
     permissions.saved(),
     spaces.list(),
   ])

@@ -5,7 +5,7 @@ import { hostname, networkInterfaces } from "node:os"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 
-import { openEngine, type Engine, type EngineOptions } from "@meridian/engine"
+import { agentsForPeople, openEngine, type Engine, type EngineOptions } from "@meridian/engine"
 import { Failure, type FailureCode } from "@meridian/protocol"
 
 import type { ServeWorld } from "../mcp/tool-call.ts"
@@ -66,8 +66,6 @@ export interface HttpServer {
 const DEFAULT_PORT = 4747
 const HIGHEST_PORT = 65_535
 const DEFAULT_HOST = "127.0.0.1"
-const BUILT_IN_AGENTS = [{ name: "build" }, { name: "plan" }]
-
 export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> => {
   const { stateRoot, host = DEFAULT_HOST, log = () => undefined } = options
   const wanted = options.port ?? DEFAULT_PORT
@@ -102,7 +100,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
       hostCompactions: options.hostCompactions ?? (() => []),
       version: options.version,
       models: modelsOf(options.engine),
-      agents: agentsOf(options.engine),
+      agents: agentsForPeople(options.engine.agents),
       project: options.world.cwd,
       pageBytes: limits.pageBytes,
     }),
@@ -155,11 +153,6 @@ const modelsOf = ({ models, model }: Pick<EngineOptions, "models" | "model">) =>
     maxOutput,
     isDefault: model === undefined ? index === 0 : id === model,
   }))
-
-const agentsOf = ({ agents = [] }: Pick<EngineOptions, "agents">) => [
-  ...BUILT_IN_AGENTS.filter(({ name }) => !agents.some((agent) => agent.name === name)),
-  ...agents.map(({ name, model }) => (model === undefined ? { name } : { name, model })),
-]
 
 const makeServer = (limits: HttpLimits): Server => {
   const server = createServer({

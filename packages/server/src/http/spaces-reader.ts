@@ -12,8 +12,17 @@ export interface SpacesReader {
   ) => Promise<JsonObject>
 }
 
-/** A client on the network has no business knowing the server's directories. */
-export const DIRECTORIES: ReadonlySet<string> = new Set(["fs_path", "cwd", "report_path", "files_touched"])
+/** A client on the network has no business knowing the server's directories. `within`: the key of the object it stands in. */
+export const isDirectory = (key: string, within: string): boolean =>
+  DIRECTORIES.has(key) || DIRECTORIES.has(`${within}.${key}`)
+
+const DIRECTORIES: ReadonlySet<string> = new Set([
+  "fs_path",
+  "cwd",
+  "report_path",
+  "files_touched",
+  "worktree.path",
+])
 
 export const makeSpacesReader = (base: ServeWorld): SpacesReader => ({
   read: async (name, values, signal) => {
@@ -42,13 +51,13 @@ const worldOf = (base: ServeWorld, signal: AbortSignal): World => ({
   json: true,
 })
 
-const camelCased = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map((item: Json) => camelCased(item))
+const camelCased = (value: Json, within = ""): Json => {
+  if (Array.isArray(value)) return value.map((item: Json) => camelCased(item, within))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key]) => !DIRECTORIES.has(key))
-      .map(([key, item]) => [camelName(key), camelCased(item)]),
+      .filter(([key]) => !isDirectory(key, within))
+      .map(([key, item]) => [camelName(key), camelCased(item, key)]),
   )
 }
 

@@ -7,7 +7,7 @@ import { expect, test } from "vitest"
 
 import { openHttpScene } from "../../../../test/http-scene.ts"
 import { CHAT, RUN, RUN_ROW, SPACE, SPACE_ROW } from "../contract/spaces.ts"
-import { camelName, DIRECTORIES } from "./spaces-reader.ts"
+import { camelName, isDirectory } from "./spaces-reader.ts"
 
 /** A schema as lines: where, what, and `?` for what may be missing. Names as HTTP says them, without directories. */
 const lines = (schema: Json | undefined, where = ""): readonly string[] => {
@@ -18,7 +18,7 @@ const lines = (schema: Json | undefined, where = ""): readonly string[] => {
   if (!isJsonObject(properties)) return [own]
   const needed = Array.isArray(required) ? required : []
   return Object.entries(properties)
-    .filter(([key]) => !DIRECTORIES.has(key))
+    .filter(([key]) => !isDirectory(key, /\w+(?=\W*$)/.exec(where)?.[0] ?? ""))
     .flatMap(([key, value]) => lines(value, `${where}.${camelName(key)}${needed.includes(key) ? "" : "?"}`))
     .toSorted((left, right) => left.localeCompare(right))
 }

@@ -20,8 +20,8 @@ export const describeTool = (name: string, { meta }: Registration): Tool => ({
   annotations: { readOnlyHint: !CHANGING.has(name), openWorldHint: CHANGING.has(name) && name !== "doctor" },
 })
 
-/** Start an agent, or repair state. Everything else only looks. */
-const CHANGING: ReadonlySet<string> = new Set(["run_spawn", "run_continue", "doctor"])
+/** Start or end an agent, or repair state. Everything else only looks. */
+const CHANGING: ReadonlySet<string> = new Set(["run_spawn", "run_continue", "run_cancel", "doctor"])
 
 const withWarning = (schema: JsonObject): JsonObject => ({
   ...schema,

@@ -119,6 +119,13 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
     return compaction === undefined ? [] : [make.compaction(activity, compaction, outcome)]
   }
 
+  /** While a person is asked, the call does not work. */
+  const waitFor = (requestID: string, data: CallKey, time: number): void => {
+    const call = calls.get(keyOf(data))
+    questions.set(requestID, keyOf(data))
+    if (call !== undefined) call.askedAt = time
+  }
+
   const take = (event: StoredEvent): readonly Span[] => {
     const { time, seq } = event
     switch (event.type) {
@@ -158,7 +165,8 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
         return []
       }
       case "session.next.parked.1":
-        // Its step has failed before, and ended the span.
+      case "session.next.activity.resumed.1":
+        // Its step has failed before, and ended the span. A turn that goes on begins another.
         return []
       case "session.next.text.ended.1":
         if (turn !== undefined && content) turn.text += event.data.text
@@ -187,12 +195,16 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
         const { code, message } = event.data.error
         return endCall(event.data, { time, error: code, message })
       }
-      case "session.next.permission.asked.1": {
-        const call = calls.get(keyOf(event.data))
-        questions.set(event.data.requestID, keyOf(event.data))
-        if (call !== undefined) call.askedAt = time
+      case "session.next.question.asked.1": {
+        const { requestID, assistantMessageID, callID } = event.data
+        if (assistantMessageID !== undefined && callID !== undefined)
+          waitFor(requestID, { assistantMessageID, callID }, time)
         return []
       }
+      case "session.next.permission.asked.1":
+        waitFor(event.data.requestID, event.data, time)
+        return []
+      case "session.next.question.replied.1":
       case "session.next.permission.replied.1": {
         const call = calls.get(questions.get(event.data.requestID) ?? "")
         questions.delete(event.data.requestID)

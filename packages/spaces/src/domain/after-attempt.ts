@@ -17,6 +17,8 @@ export type Next =
   | { readonly tag: "deliver" }
   /** Too far away to wait for unasked. */
   | { readonly tag: "ask"; readonly untilMs: number }
+  /** Another harness goes on; not before this time, when there is one (`failover.ts`). */
+  | { readonly tag: "hand-over"; readonly to: string; readonly untilMs?: number }
 
 export interface AttemptFacts {
   /** Undefined: it succeeded. */
@@ -27,11 +29,11 @@ export interface AttemptFacts {
   readonly isStopped: boolean
   /** Words wait to be told. */
   readonly hasWords: boolean
-  /** The session is one this run began, so it may begin another. */
+  /** It went on in a session that was there before, so a new one is another thing. */
   readonly mayBeginAnew: boolean
   /** Attempts in a row that neither said nor did anything, this one too; 1 after one that did. */
   readonly tries: number
-  /** When the first of them began. */
+  /** When the first of them began; now, when this one did something before it failed. */
   readonly failingSinceMs: number
   readonly nowMs: number
 }
@@ -50,7 +52,7 @@ const LONGEST_UNKNOWN_RESET_MS = 30 * 60_000
 const FARTHEST_RESET_MS = 7 * 24 * 3_600_000
 /** Told resets that bring nothing: a provider that says "in a second" for ever is not asked for ever. */
 const MOST_TOLD_RESETS = 50
-const MOST_CRASHES = 3
+export const MOST_CRASHES = 3
 /** Asked once, by the note it goes on with. */
 const MOST_STALLS = 1
 
@@ -78,6 +80,7 @@ export const decideNext = (facts: AttemptFacts, policy: AttemptPolicy): Next => 
     case "invalid_launch":
     case "model_not_found":
     case "no_output":
+    case "not_started":
     case "permission_rejected":
     case "quota":
     case "runaway":

@@ -4,7 +4,7 @@
  */
 import type { ClaimKind, ConfigClaim } from "./claim.ts"
 import type { ConfigFile, Settings } from "./config-layer.ts"
-import { OPTION_KEYS, optionOf, type OptionKey } from "./config-option.ts"
+import { isOptionKey, OPTION_KEYS, optionOf, type OptionKey } from "./config-option.ts"
 import { publicAddress } from "./provider-address.ts"
 import { PROVIDER_PRESETS } from "./provider-preset.ts"
 import { asFileTier, highestTier, isAbove, type FileTier } from "./tier.ts"
@@ -12,7 +12,7 @@ import { isCovered, type TrustEntry } from "./trust.ts"
 
 export interface IgnoredClaim {
   readonly claim: ConfigClaim
-  readonly why: "untrusted" | "changed" | "tier" | "guard"
+  readonly why: "untrusted" | "changed" | "tier" | "guard" | "own"
 }
 
 /** The tiers the user gave: what a folder's files may wish for at most. */
@@ -44,6 +44,7 @@ export const judgeClaims = (
     const trusted = entry?.tier !== undefined
     if (claim.key === GUARD)
       return ceilings.guardsInstructions && claim.value === "false" ? [{ claim, why: "guard" }] : []
+    if (isOptionKey(claim.key) && optionOf(claim.key).isOwn === true) return [{ claim, why: "own" }]
     if (claim.kind === "rights")
       return staysBelow(claim, ceilings) ? [] : [{ claim, why: trusted ? "tier" : "untrusted" }]
     return isCovered(claim, entry) ? [] : [{ claim, why: trusted ? "changed" : "untrusted" }]

@@ -19,6 +19,8 @@ export interface Option {
   readonly choices?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
+  /** Only the user's own files and variables set it: a project's file never does. */
+  readonly isOwn?: true
   /** What the option decides when a project's file sets it: counts only where the user trusts the folder. */
   readonly claims?: Extract<ClaimKind, "program" | "folder" | "variable" | "rights" | "address">
 }
@@ -132,6 +134,35 @@ export const OPTIONS = {
     variable: "MERIDIAN_STALL_MINUTES",
     minimum: 0,
     maximum: 10_080,
+  },
+  "runs.failover": {
+    type: "strings",
+    default: [],
+    description:
+      "Harnesses that carry on with a run when its own cannot, in this order, such as claude, codex and direct. Empty: the run waits for its own.",
+  },
+  "runs.failover_after": {
+    type: "time",
+    default: "30m",
+    description: "A limit that lasts longer than this is not waited for when another harness can go on.",
+    variable: "MERIDIAN_FAILOVER_AFTER",
+  },
+  "runs.worktree": {
+    type: "string",
+    default: "never",
+    description:
+      "Whether a run that writes gets a worktree of its own: 'auto' when another such run works in the same checkout.",
+    variable: "MERIDIAN_RUN_WORKTREE",
+    choices: ["never", "auto", "always"],
+  },
+  "worktree.setup": {
+    type: "string",
+    default: undefined,
+    description:
+      "A command line that makes a fresh worktree ready before its run begins, such as npm ci. Only your own configuration sets it.",
+    variable: "MERIDIAN_WORKTREE_SETUP",
+    isOwn: true,
+    claims: "program",
   },
   "timeouts.kill_grace_seconds": {
     type: "number",

@@ -14,6 +14,7 @@ export const TRANSIENT = {
   session_in_use: false,
   permission_rejected: false,
   invalid_launch: false,
+  not_started: false,
   runaway: false,
   no_output: false,
   incomplete: false,

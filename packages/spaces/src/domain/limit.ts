@@ -38,6 +38,26 @@ export const LIMIT = {
   profileDepth: 8,
   promptBytes: 10_485_760,
   nameCharacters: 200,
+  /** What one call of git may answer, and a file of a git folder that names another. */
+  gitAnswerBytes: 67_108_864,
+  gitFileBytes: 65_536,
+  /** A diff that a program asked for through a tool or over HTTP. */
+  toldDiffBytes: 1_048_576,
+  /** New or changed files of a worktree that are taken over, all in all, and how many there may be. */
+  worktreeBytes: 1_073_741_824,
+  worktreeFiles: 200_000,
+  /** Files that `.worktreeinclude` names. */
+  includedBytes: 2_147_483_648,
+  includedFiles: 100_000,
+  /** Commits of a run that are applied one by one; more become one. */
+  replayedCommits: 100,
+  /** How often applying begins again because the branch has moved meanwhile. */
+  applyRounds: 5,
+  /** Output of a check or of the setup of a worktree: kept on disk, told to the agent, kept in the log. */
+  outputBytes: 16_777_216,
+  toldOutputBytes: 65_536,
+  recordedOutputBytes: 8_192,
+  setupMs: 1_800_000,
   /** How often a queued run, or a waiting command, looks again. */
   pollMs: 100,
 } as const

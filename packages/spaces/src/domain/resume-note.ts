@@ -21,6 +21,16 @@ const CHECK =
 
 export const resumeNote = (why: Resumption): string => `${NOTE} ${HAPPENED[why]} ${CHECK}`
 
+/** For a harness that takes over from another. What was done stands behind it. */
+export const takeoverNote = ({
+  from,
+  why,
+}: {
+  readonly from: string
+  readonly why: string | undefined
+}): string =>
+  `${NOTE} This task was begun in ${from}${why === undefined ? "" : `, which cannot go on (${why})`}. You carry it on in the same directory; files are as they were left. ${CHECK}`
+
 /** Words that a person sent, behind the note when there is one. */
 export const nextMessage = (parts: {
   readonly note?: string | undefined

@@ -5,6 +5,7 @@
  *   update    what became known or was asked: status, the harness's session id and process, a new worker, an attempt that
  *             began or ended, what it waits for and until when, a request to pause or to go on
  *   finalize  how it ended: status, exit code, usage, `error`; `by` says who wrote it
+ *   worktree  what became of its worktree (`worktree-record.ts`)
  *
  * The task stands here as far as it is pinned; one that is longer is whole in `runs/<id>/task.md`. The text the harness was given,
  * with everything we wrap around the task, is in `prompt.md`. Processes are `<who>_pid` and `<who>_started`: continuity reads
@@ -30,6 +31,7 @@ import { asChatId, asRunId } from "./identifier.ts"
 import { choice, number, text, texts, type Fields } from "./json-line.ts"
 import { recordDecoder, recordEncoder, type RecordOf, type WrittenRecord } from "./record.ts"
 import { END_STATUSES, WAITING_FOR } from "./run-status.ts"
+import { WORKTREE, WORKTREE_EVENT, type WorktreeEventRecord } from "./worktree-record.ts"
 
 export const RECORD_VERSION = 2
 
@@ -67,8 +69,13 @@ const START = objectOf(
     cwd: STRING,
     background: BOOLEAN,
     timeoutSecs: AMOUNT,
+    /** `sch1@<time>`: the firing of a schedule that began it. */
+    firing: STRING,
     workerPid: COUNT,
     workerStarted: STRING,
+    worktree: WORKTREE,
+    /** Other runs that wrote into the same checkout when it began. */
+    besides: listOf(STRING),
   },
 )
 
@@ -79,7 +86,13 @@ const ATTEMPT_BEGAN = objectOf(
 
 const ATTEMPT_ENDED = objectOf(
   { number: COUNT, ended: STRING, why: STRING },
-  { ...USAGE, message: STRING, madeProgress: BOOLEAN },
+  {
+    ...USAGE,
+    message: STRING,
+    madeProgress: BOOLEAN,
+    /** When the limit that ended it is over, as far as that was said. */
+    resetAt: STRING,
+  },
 )
 
 const UPDATE = objectOf(
@@ -99,8 +112,8 @@ const UPDATE = objectOf(
     waitingFor: oneOf(...WAITING_FOR),
     waitingUntil: STRING,
     message: STRING,
-    /** What somebody wants of the worker; it answers with a status. */
-    asked: oneOf("pause", "resume"),
+    /** What somebody wants of the worker; it answers with a status, and a wish to stop with the end. */
+    asked: oneOf("pause", "resume", "stop"),
   },
 )
 
@@ -127,16 +140,17 @@ const FINALIZE = objectOf(
   },
 )
 
-const EVENT = taggedBy("event", START, UPDATE, FINALIZE)
+const EVENT = taggedBy("event", START, UPDATE, FINALIZE, WORKTREE_EVENT)
 
 export type RunStartRecord = RecordOf<typeof START>
 export type RunUpdateRecord = RecordOf<typeof UPDATE>
 export type RunEndRecord = RecordOf<typeof FINALIZE>
-export type RunRecord = RunStartRecord | RunUpdateRecord | RunEndRecord
+export type RunRecord = RunStartRecord | RunUpdateRecord | RunEndRecord | WorktreeEventRecord
 
 const encodeStart = recordEncoder(RECORD_VERSION, START)
 const encodeUpdate = recordEncoder(RECORD_VERSION, UPDATE)
 const encodeEnd = recordEncoder(RECORD_VERSION, FINALIZE)
+const encodeWorktree = recordEncoder(RECORD_VERSION, WORKTREE_EVENT)
 
 export const encodeRunRecord = (record: RunRecord): WrittenRecord => {
   switch (record.event) {
@@ -146,6 +160,8 @@ export const encodeRunRecord = (record: RunRecord): WrittenRecord => {
       return encodeUpdate(record)
     case "finalize":
       return encodeEnd(record)
+    case "worktree":
+      return encodeWorktree(record)
   }
 }
 

@@ -178,7 +178,11 @@ test("attempts that neither said nor did anything are counted from the last that
     began: "",
     madeProgress,
   })
-  expect(fruitlessAttempts({ attempts: [] })).toBe(0)
-  expect(fruitlessAttempts({ attempts: [attempt(1, false), attempt(2, false)] })).toBe(2)
-  expect(fruitlessAttempts({ attempts: [attempt(1, false), attempt(2, true), attempt(3, false)] })).toBe(1)
+  const fruitless = (attempts: readonly ReturnType<typeof attempt>[], harness = "claude") =>
+    fruitlessAttempts({ attempts, harness })
+  expect(fruitless([])).toBe(0)
+  expect(fruitless([attempt(1, false), attempt(2, false)])).toBe(2)
+  expect(fruitless([attempt(1, false), attempt(2, true), attempt(3, false)])).toBe(1)
+  // Another harness has taken over: what the first one did is not its.
+  expect(fruitless([attempt(1, false), attempt(2, false)], "codex")).toBe(0)
 })

@@ -16,6 +16,8 @@ import {
   type RunUpdateRecord,
 } from "./run-record.ts"
 import type { RunStatus, WaitingFor } from "./run-status.ts"
+import type { WorktreeEventRecord } from "./worktree-record.ts"
+import { applyWorktreeEvent, openWorktree, type RunWorktree, type WorktreeState } from "./worktree.ts"
 
 export interface RunUsage {
   readonly inputTokens?: number | undefined
@@ -24,9 +26,13 @@ export interface RunUsage {
   readonly costUsd?: number | undefined
 }
 
-export type RunStart = Omit<RunStartRecord, "event" | "background" | "workerPid" | "workerStarted"> & {
+export type RunStart = Omit<
+  RunStartRecord,
+  "event" | "background" | "workerPid" | "workerStarted" | "worktree"
+> & {
   readonly background: boolean
   readonly worker?: ProcessMark | undefined
+  readonly worktree?: RunWorktree | undefined
 }
 
 export type RunEnd = Omit<
@@ -56,6 +62,8 @@ export interface AttemptEnded extends RunUsage {
   readonly message?: string | undefined
   /** It said or did something: the next attempt is not one of a row of fruitless ones. */
   readonly madeProgress?: boolean | undefined
+  /** ISO time: when the limit that ended it is over. */
+  readonly resetAt?: string | undefined
 }
 
 export type RunAttempt = AttemptBegan & Partial<Omit<AttemptEnded, "number">>
@@ -77,8 +85,11 @@ export type RunUpdate = Omit<
   readonly attemptEnded?: AttemptEnded | undefined
 }
 
-export interface Run extends Omit<RunStart, "status"> {
+export type Asked = "pause" | "resume" | "stop"
+
+export interface Run extends Omit<RunStart, "status" | "worktree"> {
   readonly status: RunStatus
+  readonly worktree?: WorktreeState | undefined
   readonly harnessProcess?: ProcessMark | undefined
   readonly attempts: readonly RunAttempt[]
   readonly waitingFor?: WaitingFor | undefined
@@ -86,8 +97,8 @@ export interface Run extends Omit<RunStart, "status"> {
   readonly waitingUntil?: string | undefined
   /** Why it waits or pauses, for people. */
   readonly message?: string | undefined
-  /** What was asked of its worker and is not answered yet. */
-  readonly asked?: "pause" | "resume" | undefined
+  /** What was asked of its worker and is not answered yet. Only the end answers a wish to stop. */
+  readonly asked?: Asked | undefined
   readonly end?: RunEnd | undefined
 }
 
@@ -95,6 +106,7 @@ export type RunEvent =
   | ({ readonly event: "start" } & RunStart)
   | ({ readonly event: "update"; readonly id: RunId } & RunUpdate)
   | ({ readonly event: "finalize"; readonly id: RunId } & RunEnd)
+  | WorktreeEventRecord
 
 export const isEnded = (run: Pick<Run, "end">): boolean => run.end !== undefined
 
@@ -109,6 +121,8 @@ export const decodeRunEvent = (fields: Fields, file: string): RunEvent | undefin
       return updateOf(record)
     case "finalize":
       return endOf(record)
+    case "worktree":
+      return record
   }
 }
 
@@ -149,10 +163,14 @@ export const encodeRunEnd = (id: RunId, { sessionUsage, ...end }: RunEnd): Writt
 /** One event applied to what is known of its run. An update or end of a run that never started says nothing. */
 export const applyRunEvent = (run: Run | undefined, event: RunEvent): Run | undefined => {
   if (event.event === "start") {
-    const { event: _, ...start } = event
-    return run ?? { ...start, attempts: [] }
+    const { event: _, worktree, ...start } = event
+    return (
+      run ?? { ...start, attempts: [], worktree: worktree === undefined ? undefined : openWorktree(worktree) }
+    )
   }
   if (run === undefined) return undefined
+  if (event.event === "worktree")
+    return run.worktree === undefined ? run : { ...run, worktree: applyWorktreeEvent(run.worktree, event) }
   if (event.event === "update") return updated(run, event)
   const { event: _, id: __, ...end } = event
   if (run.end !== undefined && (run.end.by !== "repair" || end.by === "repair")) return run
@@ -191,7 +209,7 @@ const updated = (run: Run, event: Extract<RunEvent, { event: "update" }>): Run =
     waitingFor: isMoved ? event.waitingFor : run.waitingFor,
     waitingUntil: isMoved ? event.waitingUntil : run.waitingUntil,
     message: isMoved ? event.message : run.message,
-    asked: event.asked ?? (isMoved ? undefined : run.asked),
+    asked: run.asked === "stop" ? "stop" : (event.asked ?? (isMoved ? undefined : run.asked)),
   }
 }
 
@@ -269,8 +287,19 @@ const present = <T extends object>(value: T): Present<T> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every undefined was just removed
   Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Present<T>
 
+/** The newest attempts in a row that the harness of the run made. What others did before is another matter. */
+export const ownAttempts = ({
+  attempts,
+  harness,
+}: Pick<Run, "attempts" | "harness">): readonly RunAttempt[] =>
+  // A first record says no harness.
+  attempts.slice(
+    attempts.findLastIndex((attempt) => attempt.harness !== "" && attempt.harness !== harness) + 1,
+  )
+
 /** Attempts at the end of the row that neither said nor did anything: what a resume may not repeat for ever. */
-export const fruitlessAttempts = ({ attempts }: Pick<Run, "attempts">): number => {
+export const fruitlessAttempts = (run: Pick<Run, "attempts" | "harness">): number => {
+  const attempts = ownAttempts(run)
   const last = attempts.findLastIndex((attempt) => attempt.madeProgress === true)
   return attempts.length - 1 - last
 }

@@ -29,6 +29,14 @@ export const WARNINGS = {
     cause: (f) => `${f["harness"]} does not know the conversation of run ${f["run"]} any more.`,
     next: () => "nothing; the run goes on in a new one, with its task.",
   },
+  RUN_HANDED_OVER: {
+    cause: (f) => `${f["from"]} cannot go on with run ${f["run"]}, so ${f["to"]} does: ${f["why"]}`,
+    next: (f) => `nothing; 'meridian run show ${f["run"]}' tells its attempts.`,
+  },
+  FAILOVER_UNUSABLE: {
+    cause: (f) => `${f["harness"]} cannot take over now: ${f["why"]}.`,
+    next: () => "install or set it up, or leave it out of runs.failover.",
+  },
   UNSUPPORTED_FLAG: {
     cause: (f) => `${f["flag"]} is not supported by ${f["harness"]}.`,
     next: () => "remove this flag or switch to a harness that supports it. Flag ignored.",
@@ -67,6 +75,10 @@ export const WARNINGS = {
       f["suggestion"] === undefined
         ? "run 'meridian config show' to see the known keys."
         : `did you mean '${f["suggestion"]}'?`,
+  },
+  CONFIG_OWN_ONLY: {
+    cause: (f) => `${f["where"]}: '${f["key"]}' is ignored: only your own configuration sets it.`,
+    next: (f) => `set it in ${f["file"]} if you want it ('meridian config set --user ${f["key"]}').`,
   },
   FOLDER_UNTRUSTED: {
     cause: (f) => `${f["folder"]} is not trusted, so its files do not decide ${f["values"]}.`,
@@ -111,6 +123,27 @@ export const WARNINGS = {
   RUN_QUEUED: {
     cause: (f) => `Run ${f["run"]} is queued: ${f["limit"]} runs of space ${f["space"]} may work at once.`,
     next: () => "wait, or raise runs.max_parallel.",
+  },
+  SCHEDULES_UNWATCHED: {
+    cause: (f) => `${f["variable"]} is off, so nothing fires the schedules of this project.`,
+    next: (f) => `unset ${f["variable"]} and run 'meridian up'.`,
+  },
+  CHECKOUT_SHARED: {
+    cause: (f) => `${f["others"]} also writes into ${f["checkout"]}: the last to write a file wins.`,
+    next: () => "give --worktree (or set runs.worktree to auto) to keep runs apart.",
+  },
+  APPLY_WAITS: {
+    cause: (f) => `Another run of ${f["repository"]} is being applied.`,
+    next: () => "wait; this one follows.",
+  },
+  WORKTREE_SUBMODULES: {
+    cause: (f) => `The submodules are not filled in the worktree of run ${f["run"]}.`,
+    next: () => "let [worktree] setup run 'git submodule update --init' if the run needs them.",
+  },
+  GIT_PROGRAMS_OFF: {
+    cause: (f) =>
+      `The configuration of ${f["checkout"]} names programs that git would start, and they are not trusted: ${f["drivers"]}.`,
+    next: () => "run 'meridian trust --dry-run' to see them, and 'meridian trust' to let them.",
   },
   LAUNCHER_UNAVAILABLE: {
     cause: () =>

@@ -58,6 +58,7 @@ export const claude: Harness = {
   parser: (options) => parser(options ?? {}),
   findSession: (search) => findSession(search),
   isKept: (lookup) => isKept(lookup),
+  holdsPrompt: async (lookup) => (await conversationFiles(lookup)).length > 0,
   // Every result line carries the figures of its own run.
   usageBefore: () => Promise.resolve(undefined),
 }
@@ -378,20 +379,26 @@ const outputOf = (block: JsonObject | undefined): string => {
 }
 
 /** It keeps a conversation from its first message on. Without its folder of conversations nothing can be said. */
-const isKept = async ({ id, environment }: SessionLookup): Promise<boolean> => {
-  try {
-    const root = conversations(environment)
-    const folders = await readdir(root)
-    const looks = folders.map((folder) =>
-      access(join(root, folder, `${id}.jsonl`)).then(
-        () => true,
-        () => false,
-      ),
+const isKept = async (lookup: SessionLookup): Promise<boolean> => {
+  const isThere = await access(conversations(lookup.environment)).then(
+    () => true,
+    () => false,
+  )
+  return !isThere || (await conversationFiles(lookup)).length > 0
+}
+
+/** A conversation that went on elsewhere has a file for each directory. */
+const conversationFiles = async ({ id, environment }: SessionLookup): Promise<readonly string[]> => {
+  const root = conversations(environment)
+  const folders = await readdir(root).catch(() => [])
+  const looks = folders.map(async (folder) => {
+    const path = join(root, folder, `${id}.jsonl`)
+    return await access(path).then(
+      () => [path],
+      () => [],
     )
-    return (await Promise.all(looks)).includes(true)
-  } catch {
-    return true
-  }
+  })
+  return (await Promise.all(looks)).flat()
 }
 
 const conversations = (environment: Environment): string =>

@@ -35,9 +35,15 @@ export const findRollout = async (search: SessionSearch): Promise<HarnessSession
   return undefined
 }
 
+/** Whether it keeps the thread; its first line is there before the first request. */
+export const isInRollout = async (lookup: SessionLookup): Promise<boolean> =>
+  (await rolloutOf(lookup)) !== undefined
+
+const rolloutOf = async ({ id, environment }: SessionLookup): Promise<string | undefined> =>
+  (await rolloutFiles(environment, Number.POSITIVE_INFINITY, `-${id}.jsonl`)).at(0)
+
 export const usageInRollout = async (lookup: SessionLookup): Promise<Usage | undefined> => {
-  const paths = await rolloutFiles(lookup.environment, Number.POSITIVE_INFINITY, `-${lookup.id}.jsonl`)
-  const path = paths.at(0)
+  const path = await rolloutOf(lookup)
   if (path === undefined) return undefined
   const lines = (await readPart(path, "end", LIMITS.rolloutTailBytes)).split("\n").map(parseObject)
   const counted = lines.map(totalIn).findLast((total) => total !== undefined)

@@ -23,7 +23,7 @@ import type {
   Usage,
 } from "../port/harness.ts"
 import { classifyText, failureOf } from "./classify.ts"
-import { findRollout, usageInRollout } from "./codex-rollout.ts"
+import { findRollout, isInRollout, usageInRollout } from "./codex-rollout.ts"
 import { firstMessage } from "./first-message.ts"
 import { fitsArgument, isToldAlready, promptWith, standingText } from "./instructions.ts"
 import { fitParams } from "./params.ts"
@@ -50,6 +50,7 @@ export const codex: Harness = {
   parser: (options) => parser(options ?? {}),
   findSession: (search) => findRollout(search),
   usageBefore: (lookup) => usageInRollout(lookup),
+  holdsPrompt: (lookup) => isInRollout(lookup),
 }
 
 const launch = (request: LaunchRequest): LaunchPlan => {

@@ -54,6 +54,8 @@ export const opencode: Harness = {
   launch: (request) => launch(request),
   parser: () => parser(),
   findSession: (search) => findOpencodeSession(search, opencode.binary),
+  // Its first event has the session, which is made with the prompt in it.
+  holdsPrompt: () => Promise.resolve(true),
   // Every step reports its own tokens.
   usageBefore: () => Promise.resolve(undefined),
 }

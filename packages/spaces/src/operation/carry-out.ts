@@ -44,15 +44,26 @@ export const carryOut = async (
 const runHere = async (plan: RunPlan, state: State, world: World, isQuiet: boolean): Promise<Run> => {
   const space = spacePlace(state.place, plan.space)
   await using live = await openLiveRuns(space, world, isQuiet)
-  const { id } = await executeRun(plan, world, (begun) => {
+  const over = new AbortController()
+  const onBegun = (begun: RunId): void => {
     announce(begun, plan, world)
     const run = readRun(space, begun, state.onDamage)
     if (run !== undefined) live.show([run])
-  })
+    void standBy(over.signal, state, world)
+  }
+  const { id } = await executeRun(plan, world, { owner: "person", onBegun }).finally(() => over.abort())
   const run = readRun(space, id, state.onDamage)
   if (run === undefined) throw new Failure("RUN_NOT_FOUND", { run: id, space: plan.space })
   return run
 }
+
+/** Whoever kills this command must not end the run with it: somebody else stands by, once it is more than a moment's work. */
+const standBy = async (over: AbortSignal, state: State, world: World): Promise<void> => {
+  await world.clock.sleep(STAND_BY_MS, over)
+  if (!over.aborted) await ensureSupervisor(state, world)
+}
+
+const STAND_BY_MS = 5_000
 
 const beginInWorker = async (plan: RunPlan, state: State, world: World): Promise<RunId> => {
   const id = await launchWorker({ kind: "begin", plan }, state, world)

@@ -8,13 +8,16 @@ import { parseSeconds } from "../domain/duration.ts"
 import { asChatId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
+import { readFiringName } from "../domain/schedule.ts"
 import { declaredTask } from "../domain/task.ts"
-import { isAcp, type Harness, type LaunchPlan } from "../port/harness.ts"
-import { requireLaunchable } from "./find-binary.ts"
+import type { RunWorktree } from "../domain/worktree.ts"
+import type { Harness, LaunchPlan } from "../port/harness.ts"
+import { missingBinary, requireLaunchable } from "./find-binary.ts"
+import { launchParts } from "./launch-parts.ts"
 import { depthHere, parentRun } from "./parent.ts"
 import type { Prepared } from "./prepare.ts"
 import { sparse } from "./run-document.ts"
-import type { RunPlan } from "./run-plan.ts"
+import type { Failover, HeldSession, Isolation, RunPlan } from "./run-plan.ts"
 import type { SpawnDocument } from "./run-schema.ts"
 import type { State } from "./state.ts"
 import type { World } from "./world.ts"
@@ -33,8 +36,13 @@ export interface SpawnRequest {
   /** `--task`: declared beside the prompt. */
   readonly task?: string | undefined
   readonly firstTask?: string | undefined
+  readonly earlier?: readonly HeldSession[] | undefined
+  readonly failover?: Failover | undefined
   readonly timeoutSecs?: number | undefined
+  readonly isolation?: Isolation | undefined
+  readonly worktree?: RunWorktree | undefined
   readonly background: boolean
+  readonly firing?: string | undefined
   readonly params: readonly string[]
 }
 
@@ -53,17 +61,7 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
   const { harness } = prepared
   harness.checkParams?.(request.params)
   const depth = depthHere(request.space, state, world)
-  const launch: RunPlan["launch"] = sparse({
-    binary: binaryOf(config, prepared),
-    model: prepared.harnessModel,
-    instructions: prepared.instructions,
-    instructionsChanged: prepared.instructionsChanged ? true : undefined,
-    agent: prepared.nativeAgent,
-    permission: prepared.permission,
-    allowedTools: prepared.allowedTools,
-    effort: prepared.effort,
-    params: request.params,
-  })
+  const launch = launchParts(prepared, config, request.params)
   const preview = harness.launch({
     ...launch,
     mode: "headless",
@@ -73,12 +71,7 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
     prompt: prepared.prompt,
     scratch: resolve(state.place.root, "scratch"),
   })
-  requireLaunchable({
-    harness: harness.name,
-    command: preview.command,
-    cwd: request.cwd,
-    env: { ...world.env, ...preview.environment },
-  })
+  requireStartable(request, preview, world)
   for (const { code, facts } of preview.warnings) world.warn(code, facts)
   return {
     harness,
@@ -99,9 +92,14 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
       ownChat: request.ownChat,
       parent: parentRun(world),
       continuedFrom: request.continuedFrom,
+      earlier: request.earlier,
+      failover: request.failover,
       depth,
       timeoutSecs: request.timeoutSecs,
       background: request.background,
+      firing: requireFiring(request.firing),
+      isolation: request.isolation,
+      worktree: request.worktree,
       policy: {
         maxParallel: config["runs.max_parallel"],
         maxRetries: config["defaults.max_retries"],
@@ -112,6 +110,35 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
         stallMs: config["runs.stall_minutes"] * 60_000,
       },
     }),
+  }
+}
+
+const requireFiring = (name: string | undefined): string | undefined => {
+  if (name !== undefined && readFiringName(name) === undefined)
+    throw new Failure("USAGE", {
+      problem: `'${name}' names no firing of a schedule.`,
+      next: "leave --firing out: schedules set it.",
+    })
+  return name
+}
+
+/** A harness that is gone is refused, unless another may take over. A directory that is gone is nobody's. */
+const requireStartable = (
+  { prepared, cwd, failover }: SpawnRequest,
+  preview: LaunchPlan,
+  world: World,
+): void => {
+  try {
+    requireLaunchable({
+      harness: prepared.harness.name,
+      command: preview.command,
+      cwd,
+      env: { ...world.env, ...preview.environment },
+    })
+  } catch (error) {
+    const isGone = error instanceof Failure && error.code === "HARNESS_NOT_INSTALLED"
+    if (!isGone || failover === undefined) throw error
+    world.warn("FAILOVER_UNUSABLE", { harness: prepared.harness.name, why: missingBinary(preview.command) })
   }
 }
 
@@ -141,6 +168,3 @@ export const chatHere = (space: SpaceId, world: Pick<World, "env">): ChatId | un
   world.env["MERIDIAN_SPACE_ID"] === space
     ? (asChatId(world.env["MERIDIAN_CHAT_ID"]) ?? asChatId(world.env["MERIDIAN_SESSION_ID"]))
     : undefined
-
-export const binaryOf = (config: Config, { entry }: Pick<Prepared, "entry">): string | undefined =>
-  entry.id === "direct" || isAcp(entry.id) ? undefined : config[`harness.${entry.id}`]

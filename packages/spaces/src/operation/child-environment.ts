@@ -54,6 +54,26 @@ export const runEnvironment = (
 export const workerEnvironment = (env: Environment): Record<string, string> =>
   overlay(env, { [RUN_MARK]: undefined })
 
+/** A supervisor belongs to no run and no chat, so it has no parent whose rights would bound it: it only carries out sealed plans. */
+export const supervisorEnvironment = (
+  env: Environment,
+  place: Pick<StatePlace, "root" | "project">,
+): Record<string, string> => {
+  const own = workerEnvironment(env)
+  for (const name of PERSONAL) delete own[name]
+  return { ...own, MERIDIAN_STATE_ROOT: place.root, MERIDIAN_REPO_ROOT: place.project }
+}
+
+const PERSONAL = [
+  "MERIDIAN_SPACE_ID",
+  "MERIDIAN_CHAT_ID",
+  "MERIDIAN_SESSION_ID",
+  "MERIDIAN_PARENT_RUN_ID",
+  "MERIDIAN_DEPTH",
+  "MERIDIAN_TIER",
+  "MERIDIAN_SPACE_FS",
+]
+
 /** Later layers win; `undefined` removes a variable. */
 export const overlay = (...layers: readonly Environment[]): Record<string, string> => {
   const result: Record<string, string> = {}

@@ -201,6 +201,7 @@ const REASONS: Readonly<Record<IgnoredClaim["why"], string>> = {
   changed: "it changed since the folder was trusted",
   tier: "it is above the tier you gave",
   guard: "a folder does not take down a guard you put up",
+  own: "only your own configuration sets it",
 }
 
 /** A hostile file may name hundreds; one line is enough to know that there are some. */
@@ -220,7 +221,8 @@ const tellIgnored = (
   }
   tell("FOLDER_UNTRUSTED", keysOf("untrusted"))
   tell("FOLDER_CHANGED", keysOf("changed"))
-  for (const { claim, why } of ignored)
+  for (const { claim, why } of ignored) {
+    if (why === "own") world.warn("CONFIG_OWN_ONLY", { key: claim.key, where: claim.where, file: userFile })
     if (why === "tier")
       world.warn("TIER_CAPPED", {
         who: `${claim.key} of ${claim.where}`,
@@ -229,6 +231,7 @@ const tellIgnored = (
         why: "that is the tier you gave this folder",
         next: `run 'meridian trust --tier ${claim.shown}', or set it in ${userFile}.`,
       })
+  }
 }
 
 const findTableKey = async (typed: string): Promise<TableKey | undefined> =>

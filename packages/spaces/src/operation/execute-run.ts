@@ -14,7 +14,7 @@ import { isEnded, type AttemptEnded, type Run, type RunEnd } from "../domain/run
 import { recordedTask } from "../domain/task.ts"
 import { isAbove } from "../domain/tier.ts"
 import { decodeUsage } from "../harness/event-codec.ts"
-import type { Harness, Usage } from "../port/harness.ts"
+import type { Usage } from "../port/harness.ts"
 import { acquireLock } from "../store/lock.ts"
 import { scanLines } from "../store/log-lines.ts"
 import { runPlace, spacePlace, type SpacePlace } from "../store/place.ts"
@@ -29,6 +29,9 @@ import {
   updateRunIf,
   type OpenRun,
 } from "../store/run-store.ts"
+import { fillWorktree } from "./fill-worktree.ts"
+import { announce, choosePlace, type RunPlaceChoice } from "./isolate-run.ts"
+import { loadHarness } from "./load-harness.ts"
 import { notify } from "./notify.ts"
 import { openState } from "./open-state.ts"
 import { parentTier } from "./parent.ts"
@@ -38,44 +41,52 @@ import { taskOf } from "./run-look.ts"
 import { addUsage, stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan, WorkerOrder } from "./run-plan.ts"
 import { openSeal } from "./seal.ts"
-import { harnessEntry, isoTime, ownMark, type State } from "./state.ts"
+import { isoTime, ownMark, type State } from "./state.ts"
 import { openStopper } from "./stop-source.ts"
 import { readStoredPlan, storePlan } from "./stored-plan.ts"
 import type { World } from "./world.ts"
 
 export interface FinishedRun {
   readonly id: RunId
-  /** Undefined: it is paused. */
+  /** Undefined: it is paused, or left to others. */
   readonly end: RunEnd | undefined
 }
 
-export const executeRun = async (
-  plan: RunPlan,
-  world: World,
-  onBegun: (id: RunId) => void = () => undefined,
-): Promise<FinishedRun> => {
+/** Whose process it is, and who wants to know that the run is there. */
+export interface Executor {
+  readonly owner: "worker" | "person"
+  readonly onBegun: (id: RunId) => void
+}
+
+export const executeRun = async (plan: RunPlan, world: World, executor: Executor): Promise<FinishedRun> => {
   const state = openState(world)
   const space = spacePlace(state.place, plan.space)
   requireParent(plan, state, world)
-  const harness = await loadHarness(plan, world)
+  await loadHarness(plan.harness, world)
   // The plan of a run is sealed: the key must be there before the run is.
   await openSeal(space.id, state, world)
-  const run = await begin({ plan, state, space, world })
-  return await carryThrough({ plan, world, state, space, harness, run, resumption: undefined }, onBegun)
+  const place = await choosePlace(plan, state, world)
+  try {
+    const run = await begin({ place, plan, state, space, world })
+    place.writer?.rename(`${plan.space} ${run.id}`)
+    const settled = place.planFor(run.id)
+    return await carryThrough({ plan: settled, world, state, space, run, resumption: undefined }, executor)
+  } finally {
+    place.writer?.close()
+  }
 }
 
 /** Carries on with a run whose worker is gone. Undefined when it has ended meanwhile, or somebody else carries it on. */
 export const resumeRun = async (
   { space: id, run: runId }: Extract<WorkerOrder, { kind: "resume" }>,
   world: World,
-  onBegun: (id: RunId) => void = () => undefined,
+  executor: Executor,
 ): Promise<FinishedRun | undefined> => {
   const state = openState(world)
   const space = spacePlace(state.place, id)
   const kept = readStoredPlan(space, runId, state, world)
   if (kept.tag === "none") throw new Failure("RUN_NOT_RESUMABLE", { run: runId, why: kept.why })
   const { plan } = kept
-  const harness = await loadHarness(plan, world)
   const lock = await acquireLock(runPlace(space, runId).lock, { waitMs: LIMIT.livenessWaitMs })
   if (lock === undefined) return undefined
   const found = readRun(space, runId, state.onDamage)
@@ -92,14 +103,27 @@ export const resumeRun = async (
   const run: OpenRun = { id: runId, start: { ...found, status: "queued" }, lock }
   const resumption: Resumption =
     found.status === "waiting" ? "limit" : found.status === "paused" ? "paused" : "worker_died"
-  return await carryThrough({ plan, world, state, space, harness, run, resumption }, onBegun)
+  const writer = announce(plan, state, world, runId)
+  try {
+    return await carryThrough({ plan, world, state, space, run, resumption }, executor)
+  } finally {
+    writer?.close()
+  }
 }
 
-type Opened = Pick<RunContext, "plan" | "world" | "state" | "space" | "harness" | "run" | "resumption">
+type Opened = Pick<RunContext, "plan" | "world" | "state" | "space" | "run" | "resumption">
 
-const carryThrough = async (opened: Opened, onBegun: (id: RunId) => void): Promise<FinishedRun> => {
+const carryThrough = async (opened: Opened, { owner, onBegun }: Executor): Promise<FinishedRun> => {
   const { world, state, space, run } = opened
-  const stopper = openStopper(world)
+  let asking: Promise<unknown> = Promise.resolve()
+  const stopper = openStopper(world, {
+    owner,
+    isAsked: () => readRun(space, run.id, () => undefined)?.asked === "stop",
+    // Whatever becomes of this process: whoever finds the run stops it.
+    onAsked: () => {
+      asking = updateRun(space, run.id, { asked: "stop" }).catch(() => undefined)
+    },
+  })
   const context: RunContext = {
     ...opened,
     files: runPlace(space, run.id),
@@ -117,12 +141,12 @@ const carryThrough = async (opened: Opened, onBegun: (id: RunId) => void): Promi
     by: "worker",
   })
   let end: RunEnd | undefined
-  let isPaused = false
+  let isOpen = false
   try {
     onBegun(run.id)
     const settled = await work(context)
     if (settled.tag === "ended") end = finish(settled.outcome)
-    else isPaused = true
+    else isOpen = true
     return { id: run.id, end }
   } catch (error) {
     if (error instanceof Failure && error.code === "SPACE_CLOSED") {
@@ -133,18 +157,23 @@ const carryThrough = async (opened: Opened, onBegun: (id: RunId) => void): Promi
     end = finish({ status: "failed", exitCode: 2, error: "infrastructure", message: sentence(error) })
     throw error
   } finally {
+    await asking
     if (end !== undefined) await endRun(space, run, end)
-    if (isPaused) run.lock.release({ remove: true })
+    if (isOpen) run.lock.release({ remove: true })
     // Only now: while somebody listens, a second signal cannot end this process before the end is written.
     stopper.close()
     if (end !== undefined) await tellEnd(context, end)
   }
 }
 
-const work = async (context: RunContext): Promise<Settled> =>
-  (await queue(context))
-    ? await attemptUntilEnded(context)
-    : { tag: "ended", outcome: stopped(context.stopper) }
+const work = async (context: RunContext): Promise<Settled> => {
+  const { stopper } = context
+  if (await queue(context)) await fillWorktree(context)
+  if (stopper.isLeft()) return { tag: "left" }
+  return stopper.signal.aborted
+    ? { tag: "ended", outcome: stopped(stopper) }
+    : await attemptUntilEnded(context)
+}
 
 /** Time in the queue and time spent waiting are no work. */
 const workedSecs = ({ attempts }: Run, nowMs: number): number => {
@@ -193,15 +222,17 @@ const requireParent = ({ space, launch }: RunPlan, state: State, world: World): 
 }
 
 const begin = (options: {
+  readonly place: RunPlaceChoice
   readonly plan: RunPlan
   readonly state: State
   readonly space: SpacePlace
   readonly world: World
 }): Promise<OpenRun> => {
-  const { plan } = options
+  const { plan, place } = options
   const { prompt, launch, policy: _, task: __, firstTask: ___, ...params } = plan
   const told = plan.session.kind === "new" || launch.instructionsChanged === true
   return beginRun(options.state.place, options.space, {
+    firing: plan.firing,
     longTask: recordedTask(plan.task) === plan.task ? undefined : plan.task,
     prompt: wholePrompt({ instructions: told ? (launch.instructions ?? "") : "", prompt }),
     params: (id) => ({
@@ -209,11 +240,12 @@ const begin = (options: {
       effort: launch.effort,
       permission: launch.permission,
       params: launch.params,
-      ...storePlan(plan, id, options.state, options.world),
+      ...storePlan(place.planFor(id), id, options.state, options.world),
     }),
     start: (id, others) => {
       const open = others.filter((other) => !isEnded(other))
       const self = { id, status: "queued" as const, parentRunId: plan.parent }
+      const { cwd, worktree } = place.planFor(id)
       return {
         id,
         status: mayRun([...open, self], id, plan.policy.maxParallel) ? "running" : "queued",
@@ -230,9 +262,12 @@ const begin = (options: {
         skills: plan.skills.map((skill) => skill.name),
         skillPaths: plan.skills.map((skill) => skill.path),
         permission: launch.permission,
-        cwd: plan.cwd,
+        cwd,
+        worktree,
+        besides: place.besides.length === 0 ? undefined : place.besides,
         background: plan.background,
         timeoutSecs: plan.timeoutSecs,
+        firing: plan.firing,
         startedAt: isoTime(options.world.clock.now()),
         worker: ownMark(),
       }
@@ -263,12 +298,6 @@ const queue = async ({ plan, world, state, space, run, stopper }: RunContext): P
     if (started) return true
   }
   return false
-}
-
-const loadHarness = async (plan: RunPlan, world: World): Promise<Harness> => {
-  const entry = harnessEntry(world, plan.harness)
-  if (entry === undefined) throw new Failure("HARNESS_UNKNOWN", { harness: plan.harness })
-  return await entry.load()
 }
 
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -138,7 +138,15 @@ const untilEnded = async (watch: {
   ])
   // Also when the leader obeyed: what it started is part of the run that was stopped.
   signalGroup(mark, "SIGKILL")
-  return watch.exited
+  // What the system does not let go of is waited for by nobody who is in a hurry.
+  return Promise.race([watch.exited, inHurry(options)])
+}
+
+const HURRY_MS = 1_000
+
+const inHurry = async ({ stop, clock }: HarnessProcess): Promise<void> => {
+  await aborted(stop.hurry)
+  await clock.sleep(HURRY_MS)
 }
 
 const notStarted = (problem: Error, { plan, harness }: HarnessProcess): Failure =>

@@ -89,8 +89,8 @@ export const runWorker = async (
     }
     const done =
       order.kind === "begin"
-        ? await executeRun(order.plan, world, onBegun)
-        : await resumeRun(order, world, onBegun)
+        ? await executeRun(order.plan, world, { owner: "worker", onBegun })
+        : await resumeRun(order, world, { owner: "worker", onBegun })
     if (done === undefined) tell({ nothing: true })
     return { runId: done?.id, exitCode: done?.end?.exitCode ?? 0 }
   } catch (error) {

@@ -3,16 +3,18 @@ import type { RunId } from "@meridian/protocol"
 
 import { sessionUsageIn, type RunUpdate } from "../domain/run.ts"
 import { failureOf } from "../harness/classify.ts"
-import type { SessionChoice, Usage, Verdict } from "../port/harness.ts"
+import type { HarnessFailure, SessionChoice, Usage, Verdict } from "../port/harness.ts"
 import { updateChat, type OpenChat } from "../store/chat-store.ts"
 import { attemptLogs, type SpacePlace } from "../store/place.ts"
 import { readRuns, updateRun } from "../store/run-store.ts"
 import { runEnvironment } from "./child-environment.ts"
+import { resetOf } from "./decide-attempt.ts"
 import { runHarness } from "./harness-process.ts"
 import { launchEnvironment } from "./launcher.ts"
 import { lookingGit } from "./looking-git.ts"
-import type { RunContext } from "./run-context.ts"
+import type { Leg } from "./run-context.ts"
 import type { RunPlan } from "./run-plan.ts"
+import { isoTime, LATEST_MS } from "./state.ts"
 import { watchAttempt } from "./watch-attempt.ts"
 
 export interface AttemptLaunch {
@@ -20,11 +22,8 @@ export interface AttemptLaunch {
   readonly prompt: string
 }
 
-export const makeAttempt = async (
-  context: RunContext,
-  { chat, session, prompt }: AttemptLaunch & { readonly chat: OpenChat },
-): Promise<Verdict> => {
-  const { plan, world, state, space, harness, run, files } = context
+export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch): Promise<Verdict> => {
+  const { plan, world, state, space, harness, run, files, chat, stopper } = leg
   const env = launchEnvironment(world)
   const continuity = await world.continuity?.({ harness: harness.id, cwd: plan.cwd, env })
   const launch = harness.launch({
@@ -37,10 +36,10 @@ export const makeAttempt = async (
     prompt,
     scratch: files.scratch,
   })
-  const number = (context.read().attempts.at(-1)?.number ?? 0) + 1
-  const log = openAttemptLog({ space, run: run.id, chat, known: context.read().harnessSessionId })
-  const before = await usageBefore(context, session)
-  using watch = watchAttempt(context)
+  const number = nextNumber(leg)
+  const log = openAttemptLog({ space, run: run.id, chat, known: leg.read().harnessSessionId })
+  const before = await usageBefore(leg, session)
+  using watch = watchAttempt(leg)
   const verdict = await runHarness({
     plan: launch,
     harness: harness.name,
@@ -92,14 +91,42 @@ export const makeAttempt = async (
     attemptEnded: {
       number,
       ended: state.now(),
-      why: judged.failure?.class ?? (watch.stoppedBy() === "paused" ? "paused" : judged.status),
+      why: whyEnded(judged, { isPaused: watch.stoppedBy() === "paused", isLeft: stopper.isLeft() }),
       message: judged.failure?.message,
       madeProgress: watch.madeProgress(),
+      resetAt: toldReset(judged.failure, world.clock.now()),
       ...judged.usage,
     },
   })
   await log.written()
   return judged
+}
+
+const whyEnded = (
+  { status, failure }: Verdict,
+  { isPaused, isLeft }: { readonly isPaused: boolean; readonly isLeft: boolean },
+): string => {
+  if (failure !== undefined) return failure.class
+  if (status !== "cancelled") return status
+  return isPaused ? "paused" : isLeft ? "worker_died" : status
+}
+
+/** An attempt that no process of the harness came of. */
+export const noteUnstarted = async (leg: Leg, failure: HarnessFailure): Promise<void> => {
+  const { space, run, state, harness } = leg
+  const number = nextNumber(leg)
+  const now = state.now()
+  await updateRun(space, run.id, {
+    attemptBegan: { number, harness: harness.id, began: now },
+    attemptEnded: { number, ended: now, why: failure.class, message: failure.message },
+  })
+}
+
+const nextNumber = ({ read }: Leg): number => (read().attempts.at(-1)?.number ?? 0) + 1
+
+const toldReset = (failure: HarnessFailure | undefined, nowMs: number): string | undefined => {
+  const resetMs = failure === undefined ? undefined : resetOf(failure, nowMs)
+  return resetMs === undefined ? undefined : isoTime(Math.min(resetMs, LATEST_MS))
 }
 
 /** What we stopped ourselves did not fail, unless it had stopped by itself. */
@@ -145,7 +172,7 @@ const openAttemptLog = ({
 
 /** What the session had used up already: as the harness tells it, else as its last run with us left it. */
 const usageBefore = async (
-  { world, state, space, harness }: RunContext,
+  { world, state, space, harness }: Leg,
   session: SessionChoice,
 ): Promise<Usage | undefined> => {
   if (session.kind === "new") return undefined

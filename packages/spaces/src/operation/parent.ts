@@ -45,6 +45,12 @@ export const parentTier = (
     )
 }
 
+/** Where a run spawned from here works unless somebody says otherwise: beside the run it is spawned from. */
+export const placeHere = (target: SpaceId | undefined, state: State, world: Child): string => {
+  const parent = rowOfParent(target, state, world)
+  return parent?.worktree === undefined || parent.cwd === undefined ? state.place.project : parent.cwd
+}
+
 /** A parent whose row is lost could have been anything: the least there is. */
 const tierOfRun = (target: SpaceId | undefined, state: State, world: Child): PermissionTier | undefined =>
   parentRun(world) === undefined

@@ -1,6 +1,7 @@
 /** Every operation of spaces. The order is the order of help and of the reference page. */
 import { CONFIG_GET, CONFIG_RESET, CONFIG_SET, CONFIG_SHOW } from "./config.meta.ts"
 import { DOCTOR } from "./doctor.meta.ts"
+import { RUN_APPLY, RUN_DIFF, RUN_DISCARD, RUN_WORKTREE } from "./hands.meta.ts"
 import { MODELS_LIST, MODELS_SHOW, MODELS_UPDATE } from "./models.meta.ts"
 import { register, type Registration } from "./operation.ts"
 import {
@@ -21,6 +22,7 @@ import {
   RUN_WORKER,
   UP,
 } from "./run.meta.ts"
+import { SCHEDULE, SCHEDULE_LIST, SCHEDULE_PAUSE, SCHEDULE_REMOVE, SCHEDULE_RESUME } from "./schedule.meta.ts"
 import { SKILLS_LIST, SKILLS_SHOW } from "./skills.meta.ts"
 import { givenSpace } from "./space-context.ts"
 import { SPACE_CLOSE, SPACE_LIST, SPACE_SHOW } from "./space.meta.ts"
@@ -47,8 +49,17 @@ export const OPERATIONS: readonly Registration[] = [
   register(RUN_RESUME, async () => (await import("./run-steer.ts")).runResume),
   register(UP, async () => (await import("./run-steer.ts")).up),
   register(RUN_FILES, async () => (await import("./run-show.ts")).runFiles),
+  register(RUN_DIFF, async () => (await import("./run-diff.ts")).runDiff),
+  register(RUN_APPLY, async () => (await import("./run-apply.ts")).runApply),
+  register(RUN_DISCARD, async () => (await import("./run-discard.ts")).runDiscard),
+  register(RUN_WORKTREE, async () => (await import("./run-diff.ts")).runWorktree),
   register(RUN_SUPERVISE, async () => (await import("./run-steer.ts")).runSupervise),
   register(RUN_WORKER, async () => (await import("./run-spawn.ts")).runWorkerOperation),
+  register(SCHEDULE, async () => (await import("./schedule.ts")).schedule),
+  register(SCHEDULE_LIST, async () => (await import("./schedule.ts")).scheduleList),
+  register(SCHEDULE_PAUSE, async () => (await import("./schedule.ts")).schedulePause),
+  register(SCHEDULE_RESUME, async () => (await import("./schedule.ts")).scheduleResume),
+  register(SCHEDULE_REMOVE, async () => (await import("./schedule.ts")).scheduleRemove),
   register(SKILLS_LIST, async () => (await import("./skills.ts")).skillsList),
   register(SKILLS_SHOW, async () => (await import("./skills.ts")).skillsShow),
   register(MODELS_LIST, async () => (await import("./models.ts")).modelsList),
@@ -76,3 +87,6 @@ export const sweepAtStart = async (
   const given = givenSpace(space, world)
   if (given !== undefined) await (await import("./sweep.ts")).sweepRuns(given, world)
 }
+
+/** For servers that stay: they supervise whenever nobody else does. */
+export const standBy = async (world: World): Promise<void> => (await import("./supervisor.ts")).standBy(world)

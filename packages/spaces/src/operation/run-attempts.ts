@@ -1,49 +1,67 @@
 /**
  * The attempts of a run, one after the other, until it ends or is put aside: its chat is recorded, its harness started, and
- * what follows each attempt is decided (`domain/after-attempt.ts`). Everything that the next attempt needs is in the log of the
- * run, so it makes no difference which process makes it.
+ * what follows each attempt is decided (`domain/after-attempt.ts`, `domain/failover.ts`). Everything that the next attempt needs
+ * is in the log of the run, so it makes no difference which process makes it.
  */
-import { existsSync, lstatSync, renameSync } from "node:fs"
-import { join } from "node:path"
+import { Failure } from "@meridian/protocol"
 
-import { readResetTime } from "@meridian/protocol"
-
-import { decideNext, type Next } from "../domain/after-attempt.ts"
-import { LIMIT } from "../domain/limit.ts"
-import { nextMessage, resumeNote, type Resumption } from "../domain/resume-note.ts"
-import { fruitlessAttempts, type Run } from "../domain/run.ts"
+import type { Next } from "../domain/after-attempt.ts"
 import { pinnedTask } from "../domain/task.ts"
-import type { HarnessFailure, Verdict } from "../port/harness.ts"
-import { readChats, startChat, stopChat, type OpenChat } from "../store/chat-store.ts"
-import { replaceFile } from "../store/document.ts"
-import type { RunPlace } from "../store/place.ts"
+import { failureOf } from "../harness/classify.ts"
+import type { Verdict } from "../port/harness.ts"
+import { readChats, startChat, stopChat } from "../store/chat-store.ts"
 import { takeWords, waitingWords } from "../store/run-inbox.ts"
 import { updateRun } from "../store/run-store.ts"
-import { makeAttempt, type AttemptLaunch } from "./make-attempt.ts"
-import type { RunContext } from "./run-context.ts"
+import { launchOf, type Before } from "./attempt-launch.ts"
+import { keepReport, putReportAside } from "./attempt-report.ts"
+import { decideAttempt } from "./decide-attempt.ts"
+import { loadHarness } from "./load-harness.ts"
+import { makeAttempt, noteUnstarted } from "./make-attempt.ts"
+import type { Leg, RunContext } from "./run-context.ts"
 import { outcomeOf, stopped, usageOf, type Outcome } from "./run-outcome.ts"
+import { planFor } from "./run-plan.ts"
 import { openSeal } from "./seal.ts"
-import { sessionFor } from "./session-choice.ts"
-import { isoTime, ownMark } from "./state.ts"
+import { isoTime, LATEST_MS, ownMark } from "./state.ts"
 import { untilAsked } from "./until-asked.ts"
 
 export type Settled =
   | { readonly tag: "ended"; readonly outcome: Outcome }
   /** Nothing more happens until a person says so; the run keeps its place in the log. */
   | { readonly tag: "paused" }
+  /** This process has to go; whoever finds the run carries it on. */
+  | { readonly tag: "left" }
+
+/** What one harness has made of it: the run, or a place for the next. */
+type LegEnd = Settled | { readonly tag: "handed-over" }
 
 export const attemptUntilEnded = async (context: RunContext): Promise<Settled> => {
-  const { plan, state, space, run, stopper, world } = context
+  context.stopper.startTimeout(context.plan.timeoutSecs)
+  for (let before: Before = { resumption: context.resumption, begin: "go-on" }; ; before = HANDED_OVER) {
+    const settled = await goLeg(context, before)
+    if (settled.tag !== "handed-over") return settled
+  }
+}
+
+const HANDED_OVER: Before = { resumption: undefined, begin: "go-on" }
+
+/** One harness after another has the run; each has a chat of its own. */
+const goLeg = async (context: RunContext, before: Before): Promise<LegEnd> => {
+  const { state, space, run, world } = context
+  const now = context.read()
+  const hasTakenOver = now.attempts.some(({ harness }) => harness !== "" && harness !== now.harness)
+  const plan = planFor(context.plan, { harness: now.harness, hasTakenOver })
+  const harness = await loadHarness(plan.harness, world)
   const seal = await openSeal(space.id, state, world)
-  const chats = readChats(space, state.onDamage)
-  const session = run.start.harnessSessionId ?? (plan.session.kind === "continue" ? plan.session.id : "")
+  const own = readChats(space, state.onDamage).findLast(
+    (record) => record.runId === run.id && record.harness === plan.harness,
+  )
   const chat = await startChat(
     state.place,
     space,
     {
-      chatId: plan.ownChat ?? chats.findLast((record) => record.runId === run.id)?.chatId,
+      chatId: plan.ownChat ?? own?.chatId,
       harness: plan.harness,
-      harnessSessionId: session,
+      harnessSessionId: now.harnessSessionId ?? (plan.session.kind === "continue" ? plan.session.id : ""),
       model: plan.model,
       agent: plan.agent?.name,
       agentPath: plan.agent?.path,
@@ -60,33 +78,34 @@ export const attemptUntilEnded = async (context: RunContext): Promise<Settled> =
     seal,
   )
   try {
-    stopper.startTimeout(plan.timeoutSecs)
-    return await goOn(context, chat)
+    return await goOn({ ...context, whole: context.plan, plan, harness, chat }, before)
   } finally {
-    await stopChat(space, chat, state.now())
+    // Its lock file is the sign by which the next command finds a run that was left.
+    if (context.stopper.isLeft()) chat.lock.release()
+    else await stopChat(space, chat, state.now())
   }
 }
 
-/** What the next attempt begins with, besides what is in the log. */
-interface Before {
-  readonly resumption: Resumption | undefined
-  readonly begin: "go-on" | "anew"
-}
-
-const goOn = async (context: RunContext, chat: OpenChat): Promise<Settled> => {
-  const { world, stopper, space, run, files } = context
-  let before: Before = { resumption: context.resumption, begin: "go-on" }
+const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
+  const { world, stopper, space, run, files } = leg
+  let before = first
   for (;;) {
-    const now = context.read()
+    const now = leg.read()
+    if (stopper.isLeft()) return { tag: "left" }
     if (stopper.signal.aborted)
       return { tag: "ended", outcome: { ...stopped(stopper), ...usageOf(now.attempts) } }
     const words = waitingWords(files)
-    const verdict = await makeAttempt(context, { chat, ...launchOf(context, now, before, words) })
+    const launch = await launchOf(leg, before, words)
+    const verdict = await attempt(leg, launch)
+    if (verdict.status === "cancelled") await world.clock.sleep(GOING_DOWN_MS, stopper.signal)
+    if (stopper.isLeft() && verdict.status !== "succeeded") return { tag: "left" }
     takeWords(files, words.length)
     keepReport(files, verdict)
-    const after = context.read()
+    const after = leg.read()
     const isPaused = after.asked === "pause" && verdict.status !== "succeeded"
-    const next = isPaused ? PAUSE : decide(context, after, verdict)
+    const next: Next | { readonly tag: "pause" } = isPaused
+      ? { tag: "pause" }
+      : decideAttempt(leg, { run: after, verdict, wasContinued: launch.session.kind !== "new" })
     switch (next.tag) {
       case "end":
         return { tag: "ended", outcome: outcomeOf({ verdict, used: usageOf(after.attempts), stopper }) }
@@ -101,22 +120,14 @@ const goOn = async (context: RunContext, chat: OpenChat): Promise<Settled> => {
           message: `The limit ends in more than seven days: ${verdict.failure?.message ?? ""}`,
         })
         return { tag: "paused" }
-      case "wait": {
-        await updateRun(space, run.id, {
-          status: "waiting",
-          waitingFor: "limit",
-          waitingUntil: isoTime(next.untilMs),
-          message: verdict.failure?.message,
-        })
+      case "wait":
         putReportAside(files, after.attempts.length)
-        if ((await untilAsked(context, next.untilMs)) === "pause") {
-          await updateRun(space, run.id, { status: "paused" })
-          return { tag: "paused" }
-        }
-        if (!stopper.signal.aborted) await updateRun(space, run.id, { status: "running" })
+        if ((await waitUntil(leg, next.untilMs, verdict)) === "paused") return { tag: "paused" }
         before = { resumption: "limit", begin: "go-on" }
         break
-      }
+      case "hand-over":
+        putReportAside(files, after.attempts.length)
+        return await handOver(leg, next, verdict)
       case "again":
         world.progress(
           `Attempt ${after.attempts.length} failed (${verdict.failure?.class ?? ""}), trying again.`,
@@ -126,7 +137,7 @@ const goOn = async (context: RunContext, chat: OpenChat): Promise<Settled> => {
         before = { resumption: verdict.failure?.class === "crashed" ? "crashed" : "failed", begin: "go-on" }
         break
       case "anew":
-        world.warn("SESSION_BEGUN_ANEW", { run: run.id, harness: context.harness.name })
+        world.warn("SESSION_BEGUN_ANEW", { run: run.id, harness: leg.harness.name })
         before = { resumption: "anew", begin: "anew" }
         break
       case "deliver":
@@ -137,71 +148,69 @@ const goOn = async (context: RunContext, chat: OpenChat): Promise<Settled> => {
   }
 }
 
-const PAUSE = { tag: "pause" } as const
+/** A machine that goes down signals everybody, and the harness may hear it before we do. */
+const GOING_DOWN_MS = 500
 
-/** Dates end somewhere; a reset in 400 years is told as the last we can write. */
-const LATEST_MS = Date.parse("9999-12-31T00:00:00.000Z")
-
-const decide = (
-  { plan, world, stopper, files }: RunContext,
-  run: Run,
-  { status, failure }: Verdict,
-): Next => {
-  const nowMs = world.clock.now()
-  const tries = Math.max(1, fruitlessAttempts(run))
-  const first = run.attempts.at(-tries)
-  return decideNext(
-    {
-      failure: status === "failed" ? (failure?.class ?? "unclassified") : undefined,
-      resetMs: failure === undefined ? undefined : resetOf(failure, nowMs),
-      // Somebody else ended the harness by a signal: that is a wish, too.
-      isStopped: stopper.signal.aborted || status === "cancelled",
-      hasWords: waitingWords(files).length > 0,
-      mayBeginAnew: plan.session.kind === "new" && run.attempts.length > 1,
-      tries,
-      failingSinceMs: Date.parse(first?.began ?? "") || nowMs,
-      nowMs,
-    },
-    plan.policy,
-  )
+/** A harness that cannot even be started is a failed attempt where another could go on. */
+const attempt = async (leg: Leg, launch: Parameters<typeof makeAttempt>[1]): Promise<Verdict> => {
+  try {
+    return await makeAttempt(leg, launch)
+  } catch (error) {
+    if (
+      !(error instanceof Failure) ||
+      error.code !== "HARNESS_NOT_STARTED" ||
+      leg.plan.failover === undefined
+    )
+      throw error
+    const failure = failureOf("not_started", error.message)
+    await noteUnstarted(leg, failure)
+    return { status: "failed", failure, skippedLines: 0 }
+  }
 }
 
-const resetOf = (failure: HarnessFailure, nowMs: number): number | undefined => {
-  if (failure.resetAtMs !== undefined) return failure.resetAtMs
-  if (failure.retryAfterMs !== undefined) return nowMs + failure.retryAfterMs
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
-  return readResetTime(failure.message, { nowMs, zone: timeZone })
+const waitUntil = async (
+  leg: Leg,
+  untilMs: number,
+  { failure }: Pick<Verdict, "failure">,
+): Promise<"paused" | "over"> => {
+  const { space, run, stopper } = leg
+  await updateRun(space, run.id, {
+    status: "waiting",
+    waitingFor: "limit",
+    waitingUntil: isoTime(untilMs),
+    message: failure?.message,
+  })
+  if ((await untilAsked(leg, untilMs)) === "pause") {
+    await updateRun(space, run.id, { status: "paused" })
+    return "paused"
+  }
+  if (!stopper.signal.aborted) await updateRun(space, run.id, { status: "running" })
+  return "over"
 }
 
-const launchOf = (
-  { plan, harness, world }: RunContext,
-  run: Run,
-  { resumption, begin }: Before,
-  words: readonly string[],
-): AttemptLaunch => {
-  const choice = sessionFor({ plan, attempts: run.attempts, harness, begin, uuid: world.uuid })
-  if (choice.isUntold)
-    return {
-      session: choice.session,
-      prompt:
-        begin === "anew"
-          ? nextMessage({ note: resumeNote("anew"), words: [plan.prompt, ...words] })
-          : nextMessage({ words: [plan.prompt, ...words] }),
-    }
-  const note = resumption === undefined ? undefined : resumeNote(resumption)
-  return { session: choice.session, prompt: nextMessage({ note, words }) }
+/** From here on the run is the other's, whichever process carries it on. */
+const handOver = async (
+  leg: Leg,
+  { to, untilMs }: Extract<Next, { tag: "hand-over" }>,
+  verdict: Verdict,
+): Promise<LegEnd> => {
+  const { world, space, run, harness } = leg
+  const { model, name } = await otherOf(leg, to)
+  world.warn("RUN_HANDED_OVER", {
+    run: run.id,
+    from: harness.name,
+    to: name,
+    why: verdict.failure?.message ?? "",
+  })
+  await updateRun(space, run.id, { harness: to, model })
+  if (untilMs !== undefined && (await waitUntil(leg, untilMs, verdict)) === "paused") return { tag: "paused" }
+  return { tag: "handed-over" }
 }
 
-/** What the agent wrote itself is its report; otherwise the last thing it said. */
-const keepReport = (files: RunPlace, verdict: Verdict): void => {
-  const own = lstatSync(files.report, { throwIfNoEntry: false })
-  if ((own?.isFile() === true && own.size > 0) || verdict.report === undefined) return
-  const bytes = Buffer.from(verdict.report).subarray(0, LIMIT.reportBytes)
-  // Replaced, not written into: what the agent put there may be a link.
-  replaceFile(files.report, `${bytes.toString("utf8").trimEnd()}\n`)
-}
-
-const putReportAside = (files: RunPlace, attempt: number): void => {
-  if (existsSync(files.report))
-    renameSync(files.report, join(files.directory, `report.attempt-${attempt}.md`))
+const otherOf = async (
+  { world, whole }: Leg,
+  to: string,
+): Promise<{ readonly model: string; readonly name: string }> => {
+  const { model } = planFor(whole, { harness: to, hasTakenOver: true })
+  return { model, name: (await loadHarness(to, world)).name }
 }

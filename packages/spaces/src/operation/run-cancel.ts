@@ -6,7 +6,7 @@ import { acquireLock } from "../store/lock.ts"
 import { runPlace, type SpacePlace } from "../store/place.ts"
 import { isAlive, signalProcess } from "../store/process-table.ts"
 import { endLeftovers } from "../store/run-liveness.ts"
-import { endRunFromOutside, readRun } from "../store/run-store.ts"
+import { endRunFromOutside, readRun, updateRun } from "../store/run-store.ts"
 import { readConfig } from "./config.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { openState } from "./open-state.ts"
@@ -46,6 +46,8 @@ export const cancelRun = async (options: {
 }): Promise<Run> => {
   const { space, run, state } = options
   const { worker } = run
+  // Before the signal: a worker that is only killed leaves its run to others, and whoever finds it must not carry it on.
+  await updateRun(space, run.id, { asked: "stop" })
   const ended = async (limitMs: number): Promise<Run | undefined> => {
     for (let waited = 0; waited <= limitMs; waited += STEP_MS) {
       const now = readRun(space, run.id, state.onDamage)

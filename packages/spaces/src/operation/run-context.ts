@@ -2,6 +2,7 @@
 import type { Resumption } from "../domain/resume-note.ts"
 import type { Run } from "../domain/run.ts"
 import type { Harness } from "../port/harness.ts"
+import type { OpenChat } from "../store/chat-store.ts"
 import type { RunPlace, SpacePlace } from "../store/place.ts"
 import type { OpenRun } from "../store/run-store.ts"
 import type { RunPlan } from "./run-plan.ts"
@@ -14,7 +15,6 @@ export interface RunContext {
   readonly world: World
   readonly state: State
   readonly space: SpacePlace
-  readonly harness: Harness
   readonly run: OpenRun
   readonly files: RunPlace
   readonly stopper: Stopper
@@ -22,4 +22,12 @@ export interface RunContext {
   readonly resumption: Resumption | undefined
   /** The run as its log tells it now. */
   readonly read: () => Run
+}
+
+/** The part of a run that one harness carries out, in a chat of its own; `plan` is as this harness has it. */
+export interface Leg extends RunContext {
+  /** The plan of the run. */
+  readonly whole: RunPlan
+  readonly harness: Harness
+  readonly chat: OpenChat
 }

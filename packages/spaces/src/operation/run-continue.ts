@@ -1,3 +1,5 @@
+import { resolve } from "node:path"
+
 import { Failure, harnessSessionId } from "@meridian/protocol"
 
 import { findChat, type ChatRecord } from "../domain/chat.ts"
@@ -12,11 +14,14 @@ import { believeRecord } from "./believe-record.ts"
 import { carryOut } from "./carry-out.ts"
 import { chatHere, checkRun, dryRun, requireDepth } from "./check-run.ts"
 import { readConfig } from "./config.ts"
+import { prepareFailover } from "./failover.ts"
 import { findRun, spaceHere } from "./find-run.ts"
+import { continuedWorktree } from "./isolate-run.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { parentTier } from "./parent.ts"
-import { prepare } from "./prepare.ts"
+import { prepare, type PrepareRequest } from "./prepare.ts"
+import type { HeldSession } from "./run-plan.ts"
 import { exitCodeOf, spawnNotes, spawnText } from "./run-spawn.ts"
 import { RUN_CONTINUE } from "./run.meta.ts"
 import { harnessEntry, type State } from "./state.ts"
@@ -35,67 +40,79 @@ export const runContinue = implement(RUN_CONTINUE, {
         : await findRun(space, input.runId, state)
     if (!isEnded(source))
       throw new Failure("RUN_ALIVE", { run: source.id, status: source.status, ...leftWorking(space, source) })
+    const line = lineOf(space, source, state)
     const chats = readChats(space, state.onDamage)
     const record = recordOf(chats, source)
     const session = source.harnessSessionId ?? record?.harnessSessionId ?? ""
     const nameOf = (id: string): string => harnessEntry(world, id)?.name ?? id
+    const isMoved = input.harness !== undefined && input.harness !== source.harness
     // No harness has ids that begin with a dash: it would be taken for a flag.
-    if (session === "" || session.startsWith("-"))
+    if (!isMoved && (session === "" || session.startsWith("-")))
       throw new Failure("RUN_WITHOUT_SESSION", { run: source.id, harness: nameOf(source.harness) })
     if (!input.dryRun) requireDepth(space.id, { state, world, config })
-    const prepared = await prepare(
-      {
-        mode: "headless",
-        model: input.model,
-        agent: input.agent,
-        skills: input.skills,
-        files: input.files,
-        variables: input.templateVars,
-        prompt: input.prompt,
-        permission: input.permission,
-        parentTier: parentTier(space.id, state, world),
-        spaceFs: space.fs,
-        recorded: {
-          name: `Run ${source.id}`,
-          permission: asTier(source.permission),
-          harness: source.harness,
-          model: record?.model ?? source.model,
-          agent: record?.agent ?? source.agent,
-          agentPath: record?.agentPath ?? source.agentPath,
-          skills: record?.skills ?? source.skills,
-          skillPaths: record?.skillPaths ?? source.skillPaths,
-        },
+    const request: PrepareRequest = {
+      mode: "headless",
+      model: input.model,
+      harness: isMoved ? input.harness : undefined,
+      agent: input.agent,
+      skills: input.skills,
+      files: input.files,
+      variables: input.templateVars,
+      prompt: input.prompt,
+      permission: input.permission,
+      parentTier: parentTier(space.id, state, world),
+      spaceFs: space.fs,
+      recorded: {
+        name: `Run ${source.id}`,
+        permission: asTier(source.permission),
+        harness: isMoved ? input.harness : source.harness,
+        model: isMoved ? "" : (record?.model ?? source.model),
+        agent: record?.agent ?? source.agent,
+        agentPath: record?.agentPath ?? source.agentPath,
+        skills: record?.skills ?? source.skills,
+        skillPaths: record?.skillPaths ?? source.skillPaths,
       },
-      loaded,
-      world,
-    )
-    if (prepared.entry.id !== source.harness)
+    }
+    const prepared = await prepare(request, loaded, world)
+    if (!isMoved && prepared.entry.id !== source.harness)
       throw new Failure("HARNESS_MISMATCH", {
         chat: source.id,
         started: nameOf(source.harness),
         asked: prepared.entry.name,
       })
     const { harness } = prepared
-    if (input.fork && !harness.capabilities.fork) world.warn("FORK_UNSUPPORTED", { harness: harness.name })
+    const asked = input.given.has("failover") ? input.failover : undefined
+    const failover = await prepareFailover({ asked, request, prepared }, loaded, world)
+    if (input.fork && !harness.capabilities.fork && !isMoved)
+      world.warn("FORK_UNSUPPORTED", { harness: harness.name })
     const fork = input.fork && harness.capabilities.fork
-    if (!fork) await requireIdle(space, chats, session)
+    if (!fork && !isMoved) await requireIdle(space, chats, session)
     const believed =
       record === undefined
         ? undefined
         : believeRecord(record, { harness: harness.id, space: space.id, state, world })
+    const cwd =
+      input.cwd === undefined ? (believed?.cwd ?? state.place.project) : resolve(world.cwd, input.cwd)
     const checked = await checkRun(
       {
         prepared,
         config,
         space: space.id,
-        cwd: believed?.cwd ?? state.place.project,
-        session: { kind: fork ? "fork" : "continue", id: harnessSessionId(session) },
-        ownChat: fork ? undefined : record?.chatId,
+        cwd,
+        // Moved elsewhere it leaves the worktree.
+        worktree: input.cwd === undefined ? continuedWorktree(source, cwd, world) : undefined,
+        session: isMoved
+          ? { kind: "new" }
+          : { kind: fork ? "fork" : "continue", id: harnessSessionId(session) },
+        ownChat: fork || isMoved ? undefined : record?.chatId,
         continuedFrom: source.id,
-        firstTask: firstTaskOf(space, source, state),
+        firstTask: line.at(0)?.task,
+        earlier: heldIn(line, session),
+        failover,
         timeoutSecs: input.timeoutSecs,
         background: input.background,
-        params: mergeParams(harness.id, believed?.params ?? [], []),
+        firing: input.firing,
+        params: isMoved ? [] : mergeParams(harness.id, believed?.params ?? [], []),
       },
       state,
       world,
@@ -109,17 +126,32 @@ export const runContinue = implement(RUN_CONTINUE, {
   exitCode: (run) => exitCodeOf(run),
 })
 
-/** Of the run that began the conversation: a continuation of a continuation still has it. */
-const firstTaskOf = (space: SpacePlace, source: Run, state: State): string | undefined => {
-  let run: Run | undefined = source
-  const seen = new Set<string>()
-  while (run?.continuedFrom !== undefined && !seen.has(run.id)) {
-    seen.add(run.id)
+/** The run that began the conversation, what continued it, and this one: oldest first. */
+const lineOf = (space: SpacePlace, source: Run, state: State): readonly Run[] => {
+  const line = [source]
+  const seen = new Set<string>([source.id])
+  for (let run = source; run.continuedFrom !== undefined && !seen.has(run.continuedFrom);) {
     const earlier = readRun(space, run.continuedFrom, state.onDamage)
     if (earlier === undefined) break
+    seen.add(earlier.id)
+    line.unshift(earlier)
     run = earlier
   }
-  return run?.task
+  return line
+}
+
+/** Every conversation that was held about it, the one that is continued last. */
+const heldIn = (line: readonly Run[], session: string): readonly HeldSession[] => {
+  const held = line.flatMap(({ attempts, harness, harnessSessionId: last }): readonly HeldSession[] => [
+    ...attempts.flatMap(({ harness: by, harnessSessionId: id, madeProgress }) =>
+      id === undefined || madeProgress !== true ? [] : [{ harness: by === "" ? harness : by, id }],
+    ),
+    ...(last === undefined ? [] : [{ harness, id: last }]),
+  ])
+  const newest = line.at(-1)
+  const all =
+    newest === undefined || session === "" ? held : [...held, { harness: newest.harness, id: session }]
+  return [...new Map(all.map((one) => [`${one.harness} ${one.id}`, one])).values()]
 }
 
 /** The last run spawned from the chat we are in; outside of any chat, the last run of the space. */

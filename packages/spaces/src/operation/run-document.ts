@@ -4,9 +4,11 @@ import { existsSync } from "node:fs"
 import { decodeLine, text } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
 import type { Run, RunAttempt } from "../domain/run.ts"
+import type { WorktreeState } from "../domain/worktree.ts"
 import { readDocument } from "../store/document.ts"
 import { scanLines } from "../store/log-lines.ts"
 import { runPlace, type SpacePlace } from "../store/place.ts"
+import type { WorktreeDocument } from "./hands-fields.ts"
 import type { AttemptDocument, RunDocument } from "./run-schema.ts"
 
 const SUMMARY_CHARACTERS = 500
@@ -28,6 +30,7 @@ export const runDocument = (
     chat_id: run.chatId,
     parent_run_id: run.parentRunId,
     continued_from: run.continuedFrom,
+    firing: run.firing,
     agent: run.agent,
     skills: run.skills.length === 0 ? undefined : run.skills,
     background: run.background ? true : undefined,
@@ -50,8 +53,13 @@ export const runDocument = (
     report_summary: include.summary === true ? report?.slice(0, SUMMARY_CHARACTERS) : undefined,
     report: include.report === true ? report : undefined,
     files_touched: include.files === true ? filesTouched(space, run) : undefined,
+    worktree: run.worktree === undefined ? undefined : worktreeDocument(run.worktree),
+    besides: run.besides,
   })
 }
+
+const worktreeDocument = ({ path, branch, base, state, commit, kept }: WorktreeState): WorktreeDocument =>
+  sparse({ path, branch, base, state, commit, kept })
 
 const attemptDocument = (attempt: RunAttempt): AttemptDocument =>
   sparse({

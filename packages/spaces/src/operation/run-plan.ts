@@ -16,6 +16,7 @@ import {
 
 import { asRunId, asSpaceId } from "../domain/identifier.ts"
 import { decodeJson } from "../domain/json-line.ts"
+import type { RunWorktree } from "../domain/worktree.ts"
 import type { HarnessId, LaunchRequest } from "../port/harness.ts"
 
 export interface RunPlan {
@@ -45,10 +46,45 @@ export interface RunPlan {
   readonly ownChat?: ChatId | undefined
   readonly parent?: RunId | undefined
   readonly continuedFrom?: RunId | undefined
+  /** Conversations about the same task that are not gone on with: whoever begins a new one is told of them. */
+  readonly earlier?: readonly HeldSession[] | undefined
+  /** All harnesses that may carry it out, in their order, and how the others would. Absent: only its own. */
+  readonly failover?: Failover | undefined
   readonly depth: number
   readonly timeoutSecs?: number | undefined
   readonly background: boolean
+  /** How it is kept apart; decided when it begins. */
+  readonly isolation?: Isolation | undefined
+  /** Once that is decided, or of the run it goes on with. */
+  readonly worktree?: RunWorktree | undefined
+  /** The firing of a schedule that asked for it (`firingName`): at most one run has it. */
+  readonly firing?: string | undefined
   readonly policy: RunPolicy
+}
+
+export interface HeldSession {
+  readonly harness: string
+  readonly id: string
+}
+
+export interface Failover {
+  readonly order: readonly HarnessId[]
+  readonly others: readonly Alternative[]
+  /** A longer limit is not waited for. */
+  readonly afterMs: number
+}
+
+/** What differs when another harness carries out the run. */
+export type Alternative = Pick<RunPlan, "harness" | "model" | "agent" | "prompt" | "launch">
+
+export interface Isolation {
+  /** `auto`: when another run writes into the same checkout. */
+  readonly wish: "always" | "auto"
+  readonly withChanges: boolean
+  /** A command line of the user's that makes a fresh worktree ready. */
+  readonly setup?: string | undefined
+  /** Variables that look like credentials and that the setup may see all the same. */
+  readonly keepVariables: readonly string[]
 }
 
 export interface RunPolicy {
@@ -87,3 +123,13 @@ export const asRunPlan = (fields: JsonObject | undefined): RunPlan | undefined =
     ? undefined
     : // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written as a RunPlan by this same program
       (fields as unknown as RunPlan)
+
+/** The plan as this harness carries it out. One that took over begins a conversation of its own. */
+export const planFor = (
+  plan: RunPlan,
+  { harness, hasTakenOver }: { readonly harness: string; readonly hasTakenOver: boolean },
+): RunPlan => {
+  const other = plan.failover?.others.find((alternative) => alternative.harness === harness)
+  const carried = other === undefined ? plan : { ...plan, ...other }
+  return hasTakenOver ? { ...carried, session: { kind: "new" }, ownChat: undefined } : carried
+}

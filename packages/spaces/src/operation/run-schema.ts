@@ -5,6 +5,7 @@ import { RUN_STATUSES, WAITING_FOR } from "../domain/run-status.ts"
 import { FILE_TIERS, PERMISSION_TIERS } from "../domain/tier.ts"
 import { ACP_PREFIX, HARNESS_IDS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
+import { WORKTREE_DOCUMENT } from "./hands-fields.ts"
 
 /** One launch of a harness. `why`: how it ended, in a word. */
 export const ATTEMPT_DOCUMENT = objectOf(
@@ -23,6 +24,7 @@ export const RUN_DOCUMENT = objectOf(
     chat_id: STRING,
     parent_run_id: STRING,
     continued_from: STRING,
+    firing: STRING,
     agent: STRING,
     skills: listOf(STRING),
     background: BOOLEAN,
@@ -48,6 +50,8 @@ export const RUN_DOCUMENT = objectOf(
     report_summary: STRING,
     report: STRING,
     files_touched: listOf(STRING),
+    worktree: WORKTREE_DOCUMENT,
+    besides: listOf(STRING),
   },
 )
 export type RunDocument = TypeOf<typeof RUN_DOCUMENT>
@@ -61,6 +65,7 @@ export const SPAWN_DOCUMENT = objectOf(
     chat_id: STRING,
     parent_run_id: STRING,
     continued_from: STRING,
+    firing: STRING,
     agent: STRING,
     skills: listOf(STRING),
     background: BOOLEAN,
@@ -82,6 +87,8 @@ export const SPAWN_DOCUMENT = objectOf(
     report_path: STRING,
     report: STRING,
     events_path: STRING,
+    worktree: WORKTREE_DOCUMENT,
+    besides: listOf(STRING),
     composed_prompt: STRING,
     cli_command: listOf(STRING),
   },
@@ -102,6 +109,14 @@ export const TASK_FIELD = {
   description:
     "What it is all about, in your words: pinned after every compaction instead of the first prompt.",
   value: "TEXT",
+} as const satisfies Field
+
+export const FAILOVER_FIELD = {
+  type: "strings",
+  description:
+    "Harnesses that go on with the run, in this order, when its own cannot (default: runs.failover); an empty value means none.",
+  split: true,
+  value: "HARNESS,...",
 } as const satisfies Field
 
 export const RUN_FIELD = {
@@ -126,6 +141,15 @@ export const PERMISSION_FIELD = {
   // A tool is called by a model, and `danger` takes a person.
   toolChoices: FILE_TIERS,
   value: "TIER",
+} as const satisfies Field
+
+/** Set by the supervisor when a schedule fires; nobody types it. */
+export const FIRING_FIELD = {
+  type: "string",
+  description: "The firing of a schedule that asks for this run.",
+  only: "command",
+  hidden: true,
+  value: "FIRING",
 } as const satisfies Field
 
 export const REPORT_FIELD = {

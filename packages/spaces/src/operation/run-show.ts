@@ -56,11 +56,23 @@ const describe = (run: RunDocument): string => {
     ["Tokens", tokens],
     ["Cost", run.cost_usd === undefined ? undefined : dollars(run.cost_usd, 4)],
     ["Harness session", run.harness_session_id],
+    ["Worktree", worktreeLine(run)],
+    ["Beside", besideLine(run)],
     ["Report", run.report_path],
     ["Files", run.files_touched?.join(", ")],
   ]
   return lines.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}`])).join("\n")
 }
+
+const worktreeLine = ({ worktree }: RunDocument): string | undefined =>
+  worktree === undefined
+    ? undefined
+    : `${worktree.path} (${worktree.branch}${worktree.state === "open" ? "" : `, ${worktree.state}`})`
+
+const besideLine = ({ besides }: RunDocument): string | undefined =>
+  besides === undefined
+    ? undefined
+    : `${besides.join(", ")} wrote into the same checkout; --worktree keeps runs apart`
 
 /** One attempt says nothing that the rest does not. */
 const attemptsLine = ({ attempts = [] }: RunDocument): string | undefined =>

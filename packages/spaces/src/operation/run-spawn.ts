@@ -8,11 +8,13 @@ import { createSpace, findSpace } from "../store/space-store.ts"
 import { carryOut } from "./carry-out.ts"
 import { checkRun, dryRun, requireDepth } from "./check-run.ts"
 import { readConfig } from "./config.ts"
+import { prepareFailover } from "./failover.ts"
+import { isolationOf, siteFor } from "./isolate-run.ts"
 import { runWorker } from "./launch-worker.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
-import { parentTier } from "./parent.ts"
-import { prepare } from "./prepare.ts"
+import { parentTier, placeHere } from "./parent.ts"
+import { prepare, type PrepareRequest } from "./prepare.ts"
 import { seconds } from "./run-document.ts"
 import type { SpawnDocument } from "./run-schema.ts"
 import { RUN_SPAWN, RUN_WORKER } from "./run.meta.ts"
@@ -29,33 +31,38 @@ export const runSpawn = implement(RUN_SPAWN, {
     const space = given === undefined ? undefined : findSpace(state.place, given)
     if (space?.status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
     if (!input.dryRun) requireDepth(space?.id, { state, world, config })
-    const prepared = await prepare(
-      {
-        mode: "headless",
-        model: input.model,
-        harness: input.harness,
-        agent: input.agent,
-        skills: input.skills,
-        files: input.files,
-        variables: input.templateVars,
-        prompt: input.prompt,
-        permission: input.permission,
-        parentTier: parentTier(space?.id, state, world),
-        spaceFs: space === undefined ? undefined : spacePlace(state.place, space.id).fs,
-      },
-      loaded,
-      world,
-    )
+    const request: PrepareRequest = {
+      mode: "headless",
+      model: input.model,
+      harness: input.harness,
+      agent: input.agent,
+      skills: input.skills,
+      files: input.files,
+      variables: input.templateVars,
+      prompt: input.prompt,
+      permission: input.permission,
+      parentTier: parentTier(space?.id, state, world),
+      spaceFs: space === undefined ? undefined : spacePlace(state.place, space.id).fs,
+    }
+    const prepared = await prepare(request, loaded, world)
+    const asked = input.given.has("failover") ? input.failover : undefined
+    const failover = await prepareFailover({ asked, request, prepared }, loaded, world)
+    const cwd = input.cwd === undefined ? placeHere(space?.id, state, world) : resolve(world.cwd, input.cwd)
+    const isolation = isolationOf(input, { config, permission: prepared.permission })
+    if (isolation?.wish === "always") await siteFor(cwd, state, world)
     const checked = await checkRun(
       {
         prepared,
         config,
         space: space?.id,
-        cwd: input.cwd === undefined ? state.place.project : resolve(world.cwd, input.cwd),
+        cwd,
+        isolation,
         session: { kind: "new" },
         task: input.task,
+        failover,
         timeoutSecs: input.timeoutSecs,
         background: input.background,
+        firing: input.firing,
         params: input.args,
       },
       state,

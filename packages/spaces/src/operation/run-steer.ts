@@ -8,15 +8,20 @@ import { isAlive } from "../store/process-table.ts"
 import { sendWords, waitingWords } from "../store/run-inbox.ts"
 import { readRun, updateRun, updateRunIf } from "../store/run-store.ts"
 import { findRun, spaceHere } from "./find-run.ts"
+import { resumeInWorker } from "./look-after-runs.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { RUN_PAUSE, RUN_RESUME, RUN_SEND, RUN_SUPERVISE, UP } from "./run.meta.ts"
 import type { State } from "./state.ts"
-import { ensureSupervisor, resumeInWorker, supervise } from "./supervisor.ts"
+import { ensureSupervisor, standBy, supervise } from "./supervisor.ts"
 import { sweepAll, openRuns } from "./sweep.ts"
 
 export const runSupervise = implement(RUN_SUPERVISE, {
-  run: async (_input, world) => ({ worked: await supervise(world) }),
+  run: async ({ stay }, world) => {
+    if (!stay) return { worked: await supervise(world, { stays: false }) }
+    await standBy(world)
+    return { worked: true }
+  },
   text: () => "",
 })
 

@@ -1,8 +1,11 @@
 import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, mapOf, objectOf, oneOf } from "@meridian/protocol"
 
 import { RUN_STATUSES } from "../domain/run-status.ts"
+import { WITH_CHANGES_FIELD, WORKTREE_FIELD } from "./hands-fields.ts"
 import { defineMeta } from "./operation.ts"
 import {
+  FIRING_FIELD,
+  FAILOVER_FIELD,
   HARNESS_FIELD,
   INCLUDE_FILES_FIELD,
   PERMISSION_FIELD,
@@ -49,6 +52,7 @@ export const RUN_SPAWN = defineMeta({
     task: TASK_FIELD,
     model: MODEL_FIELD,
     harness: HARNESS_FIELD,
+    failover: FAILOVER_FIELD,
     agent: { type: "string", description: "Agent profile.", short: "a", value: "NAME" },
     skills: {
       type: "strings",
@@ -77,6 +81,9 @@ export const RUN_SPAWN = defineMeta({
     dryRun: { type: "boolean", description: "Show what would be launched; nothing is written." },
     timeoutSecs: TIMEOUT_FIELD,
     permission: PERMISSION_FIELD,
+    firing: FIRING_FIELD,
+    worktree: WORKTREE_FIELD,
+    withChanges: WITH_CHANGES_FIELD,
     cwd: {
       type: "string",
       description: "Where the harness starts; default is the project root.",
@@ -113,6 +120,11 @@ export const RUN_CONTINUE = defineMeta({
     },
     prompt: PROMPT_FIELD,
     model: MODEL_FIELD,
+    harness: {
+      ...HARNESS_FIELD,
+      description: "Go on in another harness: a conversation of its own, told what was done before.",
+    },
+    failover: FAILOVER_FIELD,
     agent: { type: "string", description: "Another agent profile than before.", short: "a", value: "NAME" },
     skills: {
       type: "strings",
@@ -141,11 +153,21 @@ export const RUN_CONTINUE = defineMeta({
     dryRun: { type: "boolean", description: "Show what would be launched; nothing is written." },
     timeoutSecs: TIMEOUT_FIELD,
     permission: PERMISSION_FIELD,
+    firing: FIRING_FIELD,
+    cwd: {
+      type: "string",
+      description: "Where the harness starts; default is where the run was.",
+      value: "DIRECTORY",
+    },
   },
   output: SPAWN_DOCUMENT,
   details:
-    "Runs in the recorded directory, with the recorded agent, skills and model unless others are given.",
-  examples: ['run continue r3 -p "now the tests"', 'run continue -p "go on"'],
+    "Runs in the recorded directory, with the recorded agent, skills and model unless others are given. A harness that does not know the conversation any more begins a new one with the task and what was done.",
+  examples: [
+    'run continue r3 -p "now the tests"',
+    'run continue -p "go on"',
+    'run continue r3 --harness codex -p "go on"',
+  ],
 })
 
 /** The process that carries on with runs whose worker is gone; nobody types this. */
@@ -154,7 +176,9 @@ export const RUN_SUPERVISE = defineMeta({
   audience: "agent",
   summary: "Carry on with runs whose worker is gone.",
   hidden: true,
-  fields: {},
+  fields: {
+    stay: { type: "boolean", description: "Do not leave when nothing is left to do: for a service unit." },
+  },
   output: objectOf({ worked: BOOLEAN }),
 })
 
@@ -396,6 +420,7 @@ export const RUN_CANCEL = defineMeta({
   name: "run.cancel",
   audience: "agent",
   summary: "End a run; it is recorded as cancelled.",
+  tool: "run_cancel",
   fields: { runId: { ...RUN_FIELD, required: true }, space: SPACE_FIELD },
   output: objectOf(
     { run_id: STRING, space_id: STRING, status: oneOf(...RUN_STATUSES) },
@@ -407,6 +432,7 @@ export const RUN_FILES = defineMeta({
   name: "run.files",
   audience: "agent",
   summary: "List the files a run wrote.",
+  tool: "run_files",
   fields: { runId: { ...RUN_FIELD, required: true }, space: SPACE_FIELD },
   output: objectOf({ run_id: STRING, files: listOf(STRING) }),
 })

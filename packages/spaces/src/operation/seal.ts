@@ -8,6 +8,7 @@ import { createHash, createHmac } from "node:crypto"
 import type { ChatId, RunId, SpaceId } from "@meridian/protocol"
 
 import type { ChatRecord, ChatStart } from "../domain/chat.ts"
+import type { ScheduledWork } from "../domain/schedule.ts"
 import type { Seal } from "../store/chat-store.ts"
 import { changeTrustBook, readTrustBook } from "../store/trust-store.ts"
 import { trustFile } from "../store/user-place.ts"
@@ -62,6 +63,30 @@ export const isSealed = (
     record.seal === sealOf(key, { chat: record.chatId, space, state, record })
   )
 }
+
+/** The same for what is carried out by the clock. Undefined where there is no key. */
+export const sealSchedule = (
+  work: ScheduledWork,
+  state: Pick<State, "place">,
+  world: Pick<World, "env">,
+): string | undefined => {
+  const { key } = readTrustBook(world.env)
+  const { id, pattern, zone, command, words, space, cwd, configPath = null, overlap = false } = work
+  return key === undefined
+    ? undefined
+    : digest(key, [
+        folderOf(state.place).path,
+        "schedule",
+        { id, pattern, zone, command, words, space, cwd, configPath, overlap },
+      ])
+}
+
+/** Whether this user's Meridian wrote it, for this project. */
+export const isOwnSchedule = (
+  schedule: ScheduledWork & { readonly seal?: string },
+  state: Pick<State, "place">,
+  world: Pick<World, "env">,
+): boolean => schedule.seal !== undefined && schedule.seal === sealSchedule(schedule, state, world)
 
 const sealOf = (
   key: string,

@@ -15,6 +15,9 @@ export interface State extends Repair {
 
 export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
+/** Dates end somewhere; a reset in 400 years is told as the last we can write. */
+export const LATEST_MS = Date.parse("9999-12-31T00:00:00.000Z")
+
 /** This process, as the logs name it. */
 export const ownMark = (): ProcessMark | undefined => markOf(process.pid)
 

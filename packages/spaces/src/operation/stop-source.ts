@@ -1,10 +1,15 @@
-/** Why a run is ended early: a signal, a cancelled call, or its time is up. The first reason stands. */
+/**
+ * Why a run is ended early: a signal, a cancelled call, or its time is up. The first reason stands. A worker of its own that
+ * gets a signal nobody explained (the machine goes down, somebody killed it) ends nothing: it leaves the run to others.
+ */
 import type { StopSource } from "./harness-process.ts"
-import { Interrupted, type World } from "./world.ts"
+import { Interrupted, type SignalName, type World } from "./world.ts"
 
 export interface Stopper extends StopSource {
   /** 130 or 143 after a signal. */
   readonly exitCode: () => number
+  /** This process goes, and the run goes on without it. */
+  readonly isLeft: () => boolean
   /** Begins to count; only the first call does. */
   readonly startTimeout: (seconds: number | undefined) => void
   readonly close: () => void
@@ -12,35 +17,55 @@ export interface Stopper extends StopSource {
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, cancelled: 130 } as const
 
-export const openStopper = (world: Pick<World, "signal" | "onSignal" | "clock">): Stopper => {
+export interface StopOptions {
+  /** `worker`: a process of its own, which a signal ends and not the run, unless `isAsked`. `person`: somebody's command. */
+  readonly owner: "worker" | "person"
+  /** Somebody wants the run to stop. */
+  readonly isAsked: () => boolean
+  /** A person's signal stops the run. */
+  readonly onAsked: () => void
+}
+
+export const openStopper = (
+  world: Pick<World, "signal" | "onSignal" | "clock">,
+  { owner, isAsked, onAsked }: StopOptions,
+): Stopper => {
   const stop = new AbortController()
   const hurry = new AbortController()
   const over = new AbortController()
-  let reason: "cancelled" | "timeout" | undefined
+  let reason: "cancelled" | "timeout" | "left" | undefined
   let exitCode = 1
   let signals = 0
-  const end = (why: "cancelled" | "timeout", code: number): void => {
+  const end = (why: "cancelled" | "timeout" | "left", code: number): void => {
     if (reason !== undefined) return
     reason = why
     exitCode = code
     stop.abort()
   }
+  const receive = (signal: SignalName | "cancelled"): void => {
+    // The terminal is gone; the work is not.
+    if (owner === "person" && signal === "SIGHUP") return
+    if (owner === "worker" && !isAsked()) return end("left", EXIT_CODES[signal])
+    if (owner === "person" && reason === undefined) onAsked()
+    end("cancelled", EXIT_CODES[signal])
+  }
   const onAbort = (): void => {
     const why: unknown = world.signal.reason
-    end("cancelled", EXIT_CODES[why instanceof Interrupted ? why.signal : "cancelled"])
+    receive(why instanceof Interrupted ? why.signal : "cancelled")
   }
   if (world.signal.aborted) onAbort()
   else world.signal.addEventListener("abort", onAbort, { once: true })
   const unlisten = world.onSignal((signal) => {
-    signals += 1
-    end("cancelled", EXIT_CODES[signal])
+    signals += signal === "SIGHUP" && owner === "person" ? 0 : 1
+    receive(signal)
     if (signals > 1) hurry.abort()
   })
   let counting = false
   return {
     signal: stop.signal,
     hurry: hurry.signal,
-    reason: () => reason,
+    reason: () => (reason === "left" ? "cancelled" : reason),
+    isLeft: () => reason === "left",
     exitCode: () => exitCode,
     startTimeout: (seconds) => {
       if (seconds === undefined || counting) return

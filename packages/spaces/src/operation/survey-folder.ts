@@ -8,6 +8,7 @@ import { openPlace, type StatePlace } from "../store/place.ts"
 import { databaseIn, judgeDatabase, markOfFile } from "./database-trust.ts"
 import { agentClaims, hookClaims } from "./folder-claims.ts"
 import { folderOf, trustOf } from "./folder-trust.ts"
+import { gitClaims } from "./repository-here.ts"
 import type { World } from "./world.ts"
 
 export interface Survey {
@@ -29,18 +30,27 @@ export const surveyFolder = async (world: SurveyWorld): Promise<Survey> => {
   // In a home the agents and hooks are the user's own.
   const isHome = folderOf(place).path === folderOf({ project: world.env["HOME"] ?? "" }).path
   const shown = [
-    ...(isHome ? [] : [...(await agentClaims(place, loaded.config)), ...hookClaims(place)]),
+    ...(isHome
+      ? []
+      : [
+          ...(await agentClaims(place, loaded.config)),
+          ...hookClaims(place),
+          ...(await gitClaims(place, world)),
+        ]),
     ...(await databaseClaim(place, world)),
   ]
   const ignored = loaded.ignored
     .filter(({ why }) => why === "untrusted" || why === "changed")
     .map(({ claim }) => claim)
+  // No trust would make these count.
+  const own = new Set(loaded.ignored.flatMap(({ claim, why }) => (why === "own" ? [claim.key] : [])))
   return {
     place,
     entry,
     loaded,
-    claims: [...loaded.claims, ...shown],
-    // A folder that is trusted may change its agents and hooks: no right and no program of ours depends on them.
+    claims: [...loaded.claims.filter(({ key }) => !own.has(key)), ...shown],
+    // A folder that is trusted may change its agents and hooks: no right and no program of ours depends on them. The programs
+    // of its git are asked about by whoever needs them.
     open: [...ignored, ...shown.filter(({ kind }) => kind === "database" || entry?.tier === undefined)],
   }
 }

@@ -6,6 +6,7 @@ import { spacePlace, type SpacePlace } from "../store/place.ts"
 import { isAlive } from "../store/process-table.ts"
 import { settleRuns } from "../store/run-liveness.ts"
 import { readRuns } from "../store/run-store.ts"
+import { hasSchedules } from "../store/schedule-store.ts"
 import { directoryNames, listSpaces } from "../store/space-store.ts"
 import { openState } from "./open-state.ts"
 import type { State } from "./state.ts"
@@ -34,7 +35,7 @@ export const sweepAll = async (world: SweepWorld): Promise<void> => {
     const space = spacePlace(state.place, found.id)
     if (mayHold(space) && (await sweepSpace(space, state))) isLeft = true
   }
-  if (isLeft) await ensureSupervisor(state, world)
+  if (isLeft || hasSchedules(state.place)) await ensureSupervisor(state, world)
 }
 
 /** The runs of one space, for an agent in it: its chats are left to people. */

@@ -1,5 +1,6 @@
 /** Waits for a time of the clock on the wall, or until a person wants the run to go on or to pause. */
 import { LIMIT } from "../domain/limit.ts"
+import type { Asked } from "../domain/run.ts"
 import { logWatch } from "../store/run-store.ts"
 import type { RunContext } from "./run-context.ts"
 
@@ -9,17 +10,21 @@ const LOOK_MS = 1_000
 export const untilAsked = async (
   { world, stopper, space, run, read }: RunContext,
   untilMs: number,
-): Promise<"time" | "pause" | "resume" | "stop"> => {
+): Promise<"time" | Asked> => {
   const isNews = logWatch(space)
-  for (;;) {
+  const wholeMs = untilMs - world.clock.now()
+  for (let sleptMs = 0; ;) {
     if (stopper.signal.aborted) return "stop"
     const left = untilMs - world.clock.now()
-    if (left <= 0) return "time"
+    // A clock that was set back must not make the wait longer.
+    if (left <= 0 || sleptMs >= wholeMs) return "time"
     if (isNews()) {
       const { asked } = read()
       if (asked !== undefined) return asked
     }
     world.progress(`Run ${run.id} waits.`)
-    await world.clock.sleep(Math.max(LIMIT.pollMs, Math.min(left, LOOK_MS)), stopper.signal)
+    const stepMs = Math.max(LIMIT.pollMs, Math.min(left, LOOK_MS))
+    await world.clock.sleep(stepMs, stopper.signal)
+    sleptMs += stepMs
   }
 }

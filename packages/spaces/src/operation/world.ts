@@ -52,6 +52,8 @@ export interface World {
   readonly configPath: string | undefined
   /** Command and first arguments that start this program again (the background worker). */
   readonly program: readonly [command: string, ...args: readonly string[]]
+  /** The command that a line of words means. Throws as that command would. Absent where nobody types commands. */
+  readonly readCommand?: (words: readonly string[]) => Promise<TypedCommand>
   /** What only the command knows: whether facts survive a compaction in the harnesses of others. */
   readonly checkHosts?: (harnesses: readonly KnownHarness[]) => Promise<readonly HostCheck[]>
   /** What a launch brings along so that facts survive a compaction; undefined where that is set up already. Never rejects. */
@@ -60,12 +62,27 @@ export interface World {
     readonly cwd: string
     readonly env: World["env"]
   }) => Promise<LaunchContinuity | undefined>
+  /** What was done in these conversations, oldest first, for whoever carries their task on: state, calls, last words, git. Never rejects. */
+  readonly handover?: (query: {
+    readonly sessions: readonly { readonly harness: string; readonly id: string }[]
+    readonly cwd: string
+    readonly task: string
+    readonly env: World["env"]
+  }) => Promise<string>
   /** The space of this connection, which the first one that needs it makes. Absent where every command speaks for itself. */
   readonly ownSpace?: (make: () => Promise<SpaceId>) => Promise<SpaceId>
   /** What waits in an engine database, in words; undefined when nothing does. Only the command knows the engine. */
   readonly pendingWork?: (database: string) => Promise<string | undefined>
   /** Instead of the harnesses spaces knows by itself: the command adds `direct`. */
   readonly harnesses?: readonly HarnessEntry[]
+}
+
+export interface TypedCommand {
+  /** `run.spawn`. */
+  readonly name: string
+  /** The words behind its name, and what they say by wire name. */
+  readonly rest: readonly string[]
+  readonly values: Readonly<Record<string, unknown>>
 }
 
 export interface Clock {

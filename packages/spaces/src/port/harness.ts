@@ -53,6 +53,11 @@ export interface Harness {
    */
   readonly isKept?: (lookup: SessionLookup) => Promise<boolean>
   /**
+   * Whether a session that answered nothing holds the prompt it was begun with, so that it can be gone on with. Absent where it
+   * cannot. Never throws.
+   */
+  readonly holdsPrompt?: (lookup: SessionLookup) => Promise<boolean>
+  /**
    * What a session had used up before this run, for harnesses that report totals: give it to `parser` when continuing or
    * forking. Undefined when the harness reports per run anyway or nothing is known. Never throws.
    */

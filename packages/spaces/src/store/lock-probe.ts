@@ -29,6 +29,7 @@ const ask = (
   command: string,
   args: readonly string[],
   paths: readonly string[],
+  isFirst = true,
 ): Promise<string | undefined> =>
   new Promise((resolve) => {
     const child = spawn(command, [...args, ...paths], { stdio: ["ignore", "pipe", "ignore"], detached: true })
@@ -38,7 +39,11 @@ const ask = (
       answer += text
     })
     child.once("error", () => resolve(undefined))
-    child.once("close", (code) => resolve(code === 0 && answer.length === paths.length ? answer : undefined))
+    child.once("close", (code, signal) => {
+      // Somebody ended it, as when the machine goes down: asked once more.
+      if (signal !== null && isFirst) resolve(ask(command, args, paths, false))
+      else resolve(code === 0 && answer.length === paths.length ? answer : undefined)
+    })
   })
 
 const PERL = `for (@ARGV) { my $f; print((open($f, "<", $_) && !flock($f, 5)) ? 1 : 0) }`

@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
 
 import { verifies } from "../../../../test/verifies.ts"
 import { probeLocks } from "./lock-probe.ts"
@@ -94,4 +94,26 @@ test("two sections of the same lock never overlap, also inside one process", asy
     ),
   )
   expect(most).toBe(1)
+})
+
+test("a helper that somebody kills says nothing of the lock: it is asked again", async () => {
+  const bin = join(directory, "bin")
+  mkdirSync(bin)
+  const mark = join(directory, "killed")
+  // As when the machine goes down: the first one is told to leave like everybody.
+  writeFileSync(
+    join(bin, "flock"),
+    `#!/bin/sh\nif [ ! -e '${mark}' ]; then touch '${mark}'; kill -TERM $$; fi\nPATH="\${PATH#*:}" exec flock "$@"\n`,
+    { mode: 0o755 },
+  )
+  // oxlint-disable-next-line node/no-process-env -- where the helper is looked for
+  vi.stubEnv("PATH", `${bin}:${process.env["PATH"] ?? ""}`)
+  try {
+    const lock = await acquireLock(join(directory, "a.lock"), { waitMs: 5_000 })
+    expect(lock).toBeDefined()
+    expect(existsSync(mark)).toBe(true)
+    lock?.release()
+  } finally {
+    vi.unstubAllEnvs()
+  }
 })

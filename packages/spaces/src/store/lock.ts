@@ -77,20 +77,26 @@ const isStill = (file: number, path: string): boolean => {
 
 const lockFile = async (file: number, path: string, waitMs: number): Promise<boolean> => {
   for (const [command, ...args] of waitMs > 0 ? BLOCKING : ASKING) {
-    const code = await runHelper({ command, args, file, waitMs })
-    if (code === "missing") continue
-    return code === 0
+    for (let round = 1; ; round += 1) {
+      const code = await runHelper({ command, args, file, waitMs })
+      if (code === "missing") break
+      // Somebody ended the helper, as when the machine goes down: that says nothing of the lock.
+      if (code === "ended" && round < MOST_ROUNDS) continue
+      return code === 0
+    }
   }
   throw new Failure("LOCK_UNAVAILABLE", { file: path })
 }
 
-/** Exit 0: locked. Anything else: held by another, or we gave up waiting (then the helper was killed). */
+const MOST_ROUNDS = 5
+
+/** Exit 0: locked. Another code: held by another, or we gave up waiting (then we killed the helper). */
 const runHelper = (options: {
   readonly command: string
   readonly args: readonly string[]
   readonly file: number
   readonly waitMs: number
-}): Promise<number | "missing"> =>
+}): Promise<number | "missing" | "ended"> =>
   new Promise((resolve) => {
     const child = spawn(options.command, options.args, {
       stdio: ["ignore", "ignore", "ignore", options.file],
@@ -100,7 +106,7 @@ const runHelper = (options: {
       ...(options.waitMs > 0 ? { timeout: options.waitMs, killSignal: "SIGKILL" as const } : {}),
     })
     child.once("error", () => resolve("missing"))
-    child.once("exit", (code) => resolve(code ?? 1))
+    child.once("exit", (code) => resolve(code ?? (child.killed ? 1 : "ended")))
   })
 
 type Helper = readonly [command: string, ...args: readonly string[]]

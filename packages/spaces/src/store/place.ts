@@ -4,6 +4,7 @@
  *   .meridian/.gitignore
  *   .meridian/.spaces/.lock                    held while a space is made
  *   .meridian/.spaces/supervisor.lock          held by the supervisor of runs
+ *   .meridian/.spaces/schedules.json           schedules.lock guards it
  *   .meridian/.spaces/<sN>/space.json          space.lock guards it
  *                          runs.jsonl          runs.lock guards it; made by the first spawn
  *                          sessions.jsonl      sessions.lock guards it
@@ -52,6 +53,7 @@ export interface RunPlace {
   readonly inbox: string
   readonly inboxTold: string
   readonly workerLog: string
+  readonly setupLog: string
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -89,6 +91,12 @@ export const spacePlaceIn = (directory: string, id: SpaceId): SpacePlace => ({
 export const supervisorLock = (place: Pick<StatePlace, "spaces">): string =>
   join(place.spaces, "supervisor.lock")
 
+export const scheduleFile = (place: Pick<StatePlace, "spaces">): string =>
+  join(place.spaces, "schedules.json")
+
+export const schedulesLock = (place: Pick<StatePlace, "spaces">): string =>
+  join(place.spaces, "schedules.lock")
+
 export const chatLock = (space: SpacePlace, chat: ChatId): string => join(space.chats, `${chat}.lock`)
 
 export const runPlace = (space: SpacePlace, run: RunId): RunPlace => {
@@ -105,6 +113,7 @@ export const runPlace = (space: SpacePlace, run: RunId): RunPlace => {
     inbox: join(directory, "inbox.jsonl"),
     inboxTold: join(directory, "inbox.told"),
     workerLog: join(directory, "worker.log"),
+    setupLog: join(directory, "setup.log"),
   }
 }
 
@@ -119,6 +128,10 @@ export const attemptLogs = (
     stderr: join(run.directory, `stderr${suffix}.log`),
   }
 }
+
+/** What agents before had done, as the harness that took over with this attempt was told; continuity reads it, too. */
+export const handoverFile = (run: RunPlace, attempt: number): string =>
+  join(run.directory, `handover.attempt-${attempt}.md`)
 
 /** MERIDIAN_REPO_ROOT, else the nearest directory upwards that has state, a repository or skills, else here. */
 const findProject = (env: Environment, cwd: string): string => {

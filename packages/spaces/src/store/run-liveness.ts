@@ -88,27 +88,31 @@ export const removeStaleRunLocks = async (space: SpacePlace): Promise<number> =>
   return removed
 }
 
-/** Nobody works on it. What waits for a person, or for somebody to carry it on, is left as it is. */
+/**
+ * Nobody works on it. What waits for a person, or for somebody to carry it on, is left as it is; what was to be stopped is
+ * stopped.
+ */
 const settleDead = async (space: SpacePlace, run: Run, repair: Repair): Promise<Run> => {
+  if (run.asked === "stop") return await settle(space, run, { ...repair, end: stoppedEnd(repair) })
   const verdict = repair.resumable(space, run)
-  return verdict === true ? run : await settleOrphan(space, run, { ...repair, why: verdict })
+  return verdict === true ? run : await settle(space, run, { ...repair, end: orphanEnd(repair, verdict) })
 }
 
-interface OrphanRepair extends Repair {
-  readonly why: string
+interface EndRepair extends Repair {
+  readonly end: RunEnd
 }
 
-const settleOrphan = async (space: SpacePlace, run: Run, repair: OrphanRepair): Promise<Run> => {
+const settle = async (space: SpacePlace, run: Run, repair: EndRepair): Promise<Run> => {
   try {
-    return await recordOrphan(space, run, repair)
+    return await recordEnd(space, run, repair)
   } catch (error) {
     // Where we may not write, a reader still learns the truth; somebody who may will write it down.
     if (!isRefused(error)) throw error
-    return { ...run, status: "failed", end: orphanEnd(repair) }
+    return { ...run, status: repair.end.status, end: repair.end }
   }
 }
 
-const recordOrphan = async (space: SpacePlace, run: Run, repair: OrphanRepair): Promise<Run> => {
+const recordEnd = async (space: SpacePlace, run: Run, repair: EndRepair): Promise<Run> => {
   const files = runPlace(space, run.id)
   // Held by us, nobody else repairs the same run at once, and nobody takes it for alive for long.
   const lock = await acquireLock(files.lock, { waitMs: LIMIT.livenessWaitMs })
@@ -117,14 +121,23 @@ const recordOrphan = async (space: SpacePlace, run: Run, repair: OrphanRepair): 
     const now = readRun(space, run.id, repair.onDamage) ?? run
     if (isEnded(now)) return now
     await endLeftovers(now, files.report, repair.sleep)
-    await endRunFromOutside(space, run.id, orphanEnd(repair))
+    await endRunFromOutside(space, run.id, repair.end)
     return readRun(space, run.id, repair.onDamage) ?? now
   } finally {
     lock.release({ remove: true })
   }
 }
 
-const orphanEnd = ({ now, why }: OrphanRepair): RunEnd => ({
+/** Somebody had asked for it, and whoever should have answered was killed. */
+const stoppedEnd = ({ now }: Repair): RunEnd => ({
+  status: "cancelled",
+  exitCode: 143,
+  finishedAt: now(),
+  error: "cancelled",
+  by: "cancel",
+})
+
+const orphanEnd = ({ now }: Repair, why: string): RunEnd => ({
   status: "failed",
   exitCode: 1,
   finishedAt: now(),

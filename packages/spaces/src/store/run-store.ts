@@ -1,11 +1,12 @@
 /** Runs of a space: `runs.jsonl`, appended under `runs.lock`; a run lives while `runs/<rN>/run.lock` is held by its worker. */
 import { mkdirSync, statSync } from "node:fs"
 
-import { Failure, type RunId } from "@meridian/protocol"
+import { Failure, textAt, type RunId } from "@meridian/protocol"
 
 import { nextRunId } from "../domain/identifier.ts"
 import type { Fields } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
+import { encodeRunRecord } from "../domain/run-record.ts"
 import {
   decodeRunEvent,
   encodeRunEnd,
@@ -19,6 +20,7 @@ import {
   type RunStart,
   type RunUpdate,
 } from "../domain/run.ts"
+import type { WorktreeEventRecord } from "../domain/worktree-record.ts"
 import { replaceFile } from "./document.ts"
 import { appendEvents, readEvents, scanNewestEvents, type OnDamage } from "./journal.ts"
 import { acquireLock, withLock, type HeldLock } from "./lock.ts"
@@ -82,14 +84,20 @@ export const readRun = (space: SpacePlace, id: RunId, onDamage: OnDamage): Run |
   return replay(space, events).find((run) => run.id === id)
 }
 
+/** The run that a firing of a schedule began. */
+export const readRunOfFiring = (space: SpacePlace, firing: string): Run | undefined =>
+  readRuns(space, () => undefined).find((run) => run.firing === firing)
+
 /**
  * The id, the directory with its prompt, the lock and the start event, in one critical section: whoever reads the start
- * finds the lock held and the prompt there. A space that was closed meanwhile takes no run.
+ * finds the lock held and the prompt there. A space that was closed meanwhile takes no run, and a firing of a schedule that
+ * has begun one begins no second.
  */
 export const beginRun = (
   place: StatePlace,
   space: SpacePlace,
   options: {
+    readonly firing?: string | undefined
     readonly longTask?: string | undefined
     readonly prompt: string
     readonly params: (id: RunId) => Readonly<Record<string, unknown>>
@@ -99,6 +107,10 @@ export const beginRun = (
   withLock(space.runsLock, async () => {
     if (findSpace(place, space.id).status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
     const events = readEvents(space.runsLog, () => undefined)
+    const { firing } = options
+    const begun = firing === undefined ? undefined : events.find((fields) => fields["firing"] === firing)
+    if (firing !== undefined && begun !== undefined)
+      throw new Failure("SCHEDULE_FIRED", { firing, run: textAt(begun, "id") ?? "" })
     const ids = events.flatMap((fields) => (typeof fields["id"] === "string" ? [fields["id"]] : []))
     const id = nextRunId([...ids, ...directoryNames(space.runs)])
     const files = runPlace(space, id)
@@ -135,6 +147,10 @@ export const updateRunIf = (
     if (update !== undefined) appendEvents(space.runsLog, [encodeRunUpdate(id, update)])
     return update !== undefined
   })
+
+/** What became of worktrees of runs, also after these have ended. */
+export const recordWorktrees = (space: SpacePlace, happened: readonly WorktreeEventRecord[]): Promise<void> =>
+  withLock(space.runsLock, () => appendEvents(space.runsLog, happened.map(encodeRunRecord)))
 
 /** Records how it ended, then lets the lock go. */
 export const endRun = (space: SpacePlace, open: Pick<OpenRun, "id" | "lock">, end: RunEnd): Promise<void> =>

@@ -1,6 +1,6 @@
 /** What is read back: events, messages, inputs, and the lists over all sessions. */
 import type { StoreVerbs } from "@meridian/engine/store-port"
-import { messageId, type DurableEvent, type Failure } from "@meridian/protocol"
+import { messageId, sessionId, type DurableEvent, type Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 import { expect, test } from "vitest"
 
@@ -218,6 +218,7 @@ export const readingContract = (subject: StoreUnderTest): void => {
           usage: { input: 11, output: 6, reasoning: 1, cacheRead: 2, cacheWrite: 3 },
           cost: 0.75,
           isAsking: true,
+          question: undefined,
           isAnswered: false,
           parkedUntil: undefined,
           isHeldElsewhere: false,
@@ -327,6 +328,28 @@ export const readingContract = (subject: StoreUnderTest): void => {
         const back: DurableEvent = { type: "session.next.archived.1", data: { archived: false } }
         yield* append(store, { session: "ses_1", after: 4, events: [back] })
         expect(yield* store.session("ses_1")).toMatchObject({ isArchived: false })
+      }),
+    ))
+
+  test("a location is kept as it was given, and a move replaces it as a whole", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        const location = { directory: "/project", workspaceID: "wrk_1" }
+        const moved = (to: typeof location | { readonly directory: string }): DurableEvent => ({
+          type: "session.next.moved.1",
+          data: { location: to },
+        })
+        const first: DurableEvent = {
+          type: "session.next.created.1",
+          data: { sessionID: sessionId("ses_1"), location },
+        }
+        const where = Effect.map(store.session("ses_1"), (session) => session?.location)
+        yield* append(store, { session: "ses_1", after: 0, events: [first] })
+        expect(yield* where).toEqual(location)
+        yield* append(store, { session: "ses_1", after: 1, events: [moved({ directory: "/other" })] })
+        expect(yield* where).toEqual({ directory: "/other" })
+        yield* append(store, { session: "ses_1", after: 2, events: [moved(location)] })
+        expect(yield* where).toEqual(location)
       }),
     ))
 

@@ -7,6 +7,7 @@ import { describe } from "vitest"
 import { appendContract } from "./store-append.ts"
 import { draftContract } from "./store-drafts.ts"
 import { leaseContract } from "./store-leases.ts"
+import { questionsContract } from "./store-questions.ts"
 import { readingContract } from "./store-reading.ts"
 import type { StoreUnderTest } from "./store-scene.ts"
 
@@ -18,6 +19,9 @@ export const storeContract = (store: StoreUnderTest): void => {
   })
   describe(`${store.name}: reading`, () => {
     readingContract(store)
+  })
+  describe(`${store.name}: questions`, () => {
+    questionsContract(store)
   })
   describe(`${store.name}: drafts`, () => {
     draftContract(store)

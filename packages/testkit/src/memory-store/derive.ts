@@ -1,5 +1,12 @@
 /** What a log says, derived from its events on the spot: the slow and simple way, to compare a quick one with. */
-import type { GivenApproval, OpenRequest, Placed, SessionSummary } from "@meridian/engine/store-port"
+import {
+  NEVER,
+  type GivenApproval,
+  type OpenQuestion,
+  type OpenRequest,
+  type Placed,
+  type SessionSummary,
+} from "@meridian/engine/store-port"
 import type { AssistantPart, Receipt, SessionMessage, StoredEvent, ToolState } from "@meridian/protocol"
 
 type Stored<Type extends StoredEvent["type"]> = Extract<StoredEvent, { readonly type: Type }>
@@ -41,23 +48,37 @@ export const summaryOf = (
     },
     cost: spent.reduce((sum, { data }) => sum + data.cost, 0),
     isAsking: requestsOf(id, events).length > 0,
+    question: questionsOf(id, events)[0]?.event.data.kind,
     isAnswered: answersOf(events).length > 0,
     parkedUntil: parkedUntil(events),
     trouble: troubleOf(events),
   }
 }
 
-/** Until when it waits for its provider. */
+/** Until when it waits for its provider, or for an answer. */
 export const parkedUntil = (events: readonly StoredEvent[]): number | undefined => {
-  const ending = last(
-    events,
-    "session.next.parked.1",
-    "session.next.step.started.1",
-    "session.next.interrupt.requested.1",
-    "session.next.execution.failed.1",
-  )
-  return ending?.type === "session.next.parked.1" ? Math.round(ending.data.until) : undefined
+  const ending = parkingOf(events)
+  if (ending?.type === "session.next.parked.1") return Math.round(ending.data.until)
+  if (ending?.type === "session.next.question.asked.1") return NEVER
+  return ending?.type === "session.next.question.replied.1" ||
+    ending?.type === "session.next.activity.resumed.1"
+    ? ending.time
+    : undefined
 }
+
+const parkingOf = (events: readonly StoredEvent[]) =>
+  events.findLast(
+    (event) =>
+      is(
+        "session.next.parked.1",
+        "session.next.activity.resumed.1",
+        "session.next.step.started.1",
+        "session.next.interrupt.requested.1",
+        "session.next.execution.failed.1",
+      )(event) ||
+      (is("session.next.question.asked.1", "session.next.question.replied.1")(event) &&
+        event.data.callID === undefined),
+  )
 
 const troubleOf = (events: readonly StoredEvent[]): SessionSummary["trouble"] => {
   const ending = events.findLast(
@@ -96,6 +117,22 @@ export const requestsOf = (session: string, events: readonly StoredEvent[]): rea
     .map((event) => ({ session, event }))
 }
 
+/** The engine's own first. */
+export const questionsOf = (session: string, events: readonly StoredEvent[]): readonly OpenQuestion[] => {
+  const asked = events.filter(is("session.next.question.asked.1"))
+  const replied = new Set(
+    events.filter(is("session.next.question.replied.1")).map(({ data }) => data.requestID),
+  )
+  const ending = parkingOf(events)
+  return [
+    ...asked.filter((event) => event === ending),
+    ...asked.filter(({ seq, data: { requestID, assistantMessageID, callID } }) => {
+      if (assistantMessageID === undefined || callID === undefined) return false
+      return !replied.has(requestID) && outcomeOf(events, { assistantMessageID, callID }, seq) === undefined
+    }),
+  ].map((event) => ({ session, event }))
+}
+
 export const receiptsOf = (session: string, events: readonly StoredEvent[]): readonly Receipt[] =>
   events.filter(is("session.next.prompt.admitted.1")).map((event) => receiptOf(session, events, event))
 
@@ -129,13 +166,18 @@ export const isWaiting = ({ promotedSeq, cancelledSeq }: Receipt): boolean =>
   promotedSeq === undefined && cancelledSeq === undefined
 
 /** Answers to questions whose call has not settled. */
-const answersOf = (events: readonly StoredEvent[]): readonly Stored<"session.next.permission.replied.1">[] =>
-  events.filter(is("session.next.permission.replied.1")).filter(({ data }) => {
-    const question = events
-      .filter(is("session.next.permission.asked.1"))
-      .find((asked) => asked.data.requestID === data.requestID)
-    return question !== undefined && outcomeOf(events, question.data, question.seq) === undefined
-  })
+const answersOf = (events: readonly StoredEvent[]) =>
+  events
+    .filter(is("session.next.permission.replied.1", "session.next.question.replied.1"))
+    .filter(({ data }) => {
+      const question = events
+        .filter(is("session.next.permission.asked.1", "session.next.question.asked.1"))
+        .find((asked) => asked.data.requestID === data.requestID)
+      if (question === undefined) return false
+      const { assistantMessageID, callID } = question.data
+      if (assistantMessageID === undefined || callID === undefined) return false
+      return outcomeOf(events, { assistantMessageID, callID }, question.seq) === undefined
+    })
 
 /** An input wants to be run, or a call has its answer, and no interrupt came behind it. */
 export const isRunnable = (session: string, events: readonly StoredEvent[]): boolean => {

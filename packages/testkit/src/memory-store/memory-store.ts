@@ -32,6 +32,7 @@ import {
   isWaiting,
   messagesOf,
   parkedUntil,
+  questionsOf,
   receiptsOf,
   requestsOf,
   summaryOf,
@@ -266,6 +267,12 @@ export const openMemoryStore = (
           all()
             .flatMap((session) => requestsOf(session.id, session.events))
             .find(({ event }) => event.data.requestID === id),
+        ),
+      questions: (session) =>
+        ask(() =>
+          all()
+            .filter(({ id }) => session === undefined || id === session)
+            .flatMap(({ id, events }) => questionsOf(id, events)),
         ),
       approvals: (project) =>
         ask(() =>

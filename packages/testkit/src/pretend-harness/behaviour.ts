@@ -33,8 +33,14 @@ export interface PretendBehaviour {
   readonly release?: string
   /** Files it writes, relative to its working directory. */
   readonly writes?: Readonly<Record<string, string>>
+  /** A command line it carries out there, once it has written them. */
+  readonly does?: string
   /** Written to $MERIDIAN_REPORT_PATH. */
   readonly report?: string
+  /** Without a terminal, too, it leaves the session files the real one would leave. */
+  readonly keeps?: boolean
+  /** It knows no session that it is asked to go on with. */
+  readonly forgets?: boolean
   /** Started on a terminal: leaves the session files the real one would leave. Its session id, if the harness chooses it. */
   readonly session?: string
 }

@@ -18,6 +18,25 @@ const REFUSALS: Readonly<Record<PretendFailure, readonly [status: number, words:
   context_overflow: [400, "This model's maximum context length is 200000 tokens."],
 }
 
+/** What each says, and where, of a session it does not know. */
+export const UNKNOWN_SESSION: Readonly<
+  Record<PretendName, { readonly lines: readonly object[]; readonly stderr: string }>
+> = {
+  claude: {
+    lines: [
+      {
+        type: "result",
+        subtype: "error_during_execution",
+        is_error: true,
+        errors: ["No conversation found with session ID: 0"],
+      },
+    ],
+    stderr: "No conversation found with session ID: 0\n",
+  },
+  codex: { lines: [], stderr: "Error: no rollout found for thread id 0\n" },
+  opencode: { lines: [], stderr: "Error: Session not found\n" },
+}
+
 export const speak = (name: PretendName, session: string): Spoken => DIALECTS[name](session)
 
 const claude = (session: string): Spoken => {

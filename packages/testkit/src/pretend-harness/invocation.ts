@@ -4,6 +4,8 @@ import type { PretendCall, PretendName } from "./behaviour.ts"
 export interface Invocation {
   readonly mode: PretendCall["mode"]
   readonly session: string
+  /** It was asked to go on with that session, or with a copy of another. */
+  readonly isResumed: boolean
 }
 
 /** `fresh` is the id of a session that the harness itself would choose. */
@@ -21,13 +23,16 @@ const READERS: Readonly<Record<PretendName, (argv: readonly string[], fresh: str
     session:
       after(argv, "--session-id") ??
       (argv.includes("--fork-session") ? fresh : (after(argv, "--resume") ?? fresh)),
+    isResumed: argv.includes("--resume"),
   }),
   codex: (argv, fresh) => ({
     mode: argv[0] === "exec" ? "headless" : "interactive",
     session: after(argv, "resume") ?? fresh,
+    isResumed: argv.includes("resume") || argv.includes("fork"),
   }),
   opencode: (argv, fresh) => ({
     mode: argv[0] === "run" ? "headless" : argv[0] === "session" ? "query" : "interactive",
     session: argv.includes("--fork") ? fresh : (after(argv, "--session", "-s") ?? fresh),
+    isResumed: argv.includes("--session") || argv.includes("-s"),
   }),
 }

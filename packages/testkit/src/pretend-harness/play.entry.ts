@@ -2,13 +2,22 @@
  * The pretend harness itself: `node play.entry.ts <claude|codex|opencode> <launcher> <the words it was called with>`. Its
  * behaviour is `<launcher>.behaviour.json`, its calls are appended to `<launcher>.calls.jsonl`.
  */
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { appendFileSync, closeSync, existsSync, readFileSync, watch, writeFileSync, writeSync } from "node:fs"
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  watch,
+  writeFileSync,
+  writeSync,
+} from "node:fs"
 import { dirname } from "node:path"
 
 import type { PretendBehaviour, PretendName } from "./behaviour.ts"
-import { speak, type Spoken } from "./dialect.ts"
+import { speak, UNKNOWN_SESSION, type Spoken } from "./dialect.ts"
 import { readInvocation } from "./invocation.ts"
 import { leaveSession, listSessions } from "./session-files.ts"
 
@@ -24,7 +33,7 @@ const { env } = process
 const fresh =
   behaviour.session ??
   (as === "opencode" ? `ses_${randomUUID().replaceAll("-", "").slice(0, 26)}` : randomUUID())
-const { mode, session } = readInvocation(as, argv, fresh)
+const { mode, session, isResumed } = readInvocation(as, argv, fresh)
 
 const note = (fields: object): void => {
   appendFileSync(`${launcher}.calls.jsonl`, `${JSON.stringify({ pid: process.pid, ...fields })}\n`)
@@ -101,7 +110,11 @@ const readPrompt = async (): Promise<string> => {
 }
 
 const writeFiles = (): void => {
-  for (const [path, content] of Object.entries(behaviour.writes ?? {})) writeFileSync(path, content)
+  for (const [path, content] of Object.entries(behaviour.writes ?? {})) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, content)
+  }
+  if (behaviour.does !== undefined) execFileSync("/bin/sh", ["-c", behaviour.does], { stdio: "ignore" })
   const report = env["MERIDIAN_REPORT_PATH"]
   if (behaviour.report !== undefined && report !== undefined) writeFileSync(report, behaviour.report)
 }
@@ -116,7 +129,13 @@ const answer = (prompt: string): string =>
 const workHeadless = async (spoken: Spoken): Promise<number> => {
   if (behaviour.hang === "before") await stay()
   const prompt = await readPrompt()
+  if (behaviour.forgets === true && isResumed) {
+    say(UNKNOWN_SESSION[as].lines)
+    print(UNKNOWN_SESSION[as].stderr, 2)
+    return 1
+  }
   if (behaviour.replay !== undefined) return behaviour.exitCode ?? replay(behaviour.replay)
+  if (behaviour.keeps === true) leaveSession(as, { session, cwd: process.cwd(), env })
   const { failFirst } = behaviour
   say(spoken.begin)
   if (behaviour.hang === "within") await stay()

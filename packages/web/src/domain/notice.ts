@@ -64,6 +64,15 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
     }
     case "session.next.permission.replied.1":
       return info(`Permission: ${ANSWER[event.data.reply]}${aside(event.data.message)}`)
+    case "session.next.activity.resumed.1":
+      return {
+        what: "crash",
+        text: `The work goes on (attempt ${event.data.attempt} since its last progress)`,
+      }
+    case "session.next.question.asked.1":
+      return info(`Asked: ${event.data.text}`)
+    case "session.next.question.replied.1":
+      return info(`Answered: ${event.data.answer.join(", ")}`)
     case "session.next.permission.revoked.1":
       return info(`No longer allowed for good: ${event.data.action} ${event.data.resource}`)
     case "session.next.epoch.started.1":

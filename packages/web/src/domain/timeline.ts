@@ -343,6 +343,9 @@ export const createTimeline = (): Timeline => {
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":
       case "session.next.permission.revoked.1":
+      case "session.next.activity.resumed.1":
+      case "session.next.question.asked.1":
+      case "session.next.question.replied.1":
       case "session.next.compaction.requested.1":
       case "session.next.compaction.restored.1":
       case "session.next.execution.failed.1":

@@ -5,6 +5,7 @@ import {
   type Client,
   type ModelDocument,
   type OpenPermissionRequest,
+  type OpenQuestion,
   type SessionInfo,
   type SpaceRow,
 } from "@meridian/server/client"
@@ -38,6 +39,8 @@ export interface App {
   /** Updates the list with what an open session knows about itself, which may be newer. */
   readonly note: (session: SessionInfo) => void
   readonly permissions: ReadonlySignal<readonly OpenPermissionRequest[]>
+  /** Questions that are no permission requests. */
+  readonly questions: ReadonlySignal<readonly OpenQuestion[]>
   readonly spaces: ReadonlySignal<readonly SpaceRow[] | undefined>
   readonly models: ReadonlySignal<readonly ModelDocument[]>
   readonly agents: ReadonlySignal<readonly string[]>
@@ -65,6 +68,7 @@ export const createApp = (token: string): App => {
   const route = signal<Route>(readFragment(location.hash).route)
   const sessions = signal<readonly SessionInfo[] | undefined>(undefined)
   const permissions = signal<readonly OpenPermissionRequest[]>([])
+  const questions = signal<readonly OpenQuestion[]>([])
   const spaces = signal<readonly SpaceRow[] | undefined>(undefined)
   const models = signal<readonly ModelDocument[]>([])
   const agents = signal<readonly string[]>([])
@@ -114,7 +118,8 @@ export const createApp = (token: string): App => {
 
   const lookAtQuestions = async (): Promise<void> => {
     permissions.value = (await client.permissions.list()).items
-    notifications.seeQuestions(permissions.value)
+    questions.value = (await client.questions.list()).items
+    notifications.seeQuestions(permissions.value, questions.value)
   }
 
   /** For a tab that nobody looks at: only what it has to say outside. */
@@ -207,6 +212,7 @@ export const createApp = (token: string): App => {
     },
     note,
     permissions,
+    questions,
     spaces,
     models,
     agents,

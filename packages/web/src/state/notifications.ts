@@ -1,5 +1,5 @@
 /** Says something outside the page when nobody looks at it: a question came, or a session has ended its work. */
-import type { OpenPermissionRequest, SessionInfo } from "@meridian/server/client"
+import type { OpenPermissionRequest, OpenQuestion, SessionInfo } from "@meridian/server/client"
 import { signal, type ReadonlySignal } from "@preact/signals"
 
 import { titleOf } from "../domain/session-title.ts"
@@ -8,7 +8,10 @@ export interface Notifications {
   /** `unavailable`: the browser has none, or somebody has refused them. */
   readonly state: ReadonlySignal<"off" | "on" | "unavailable">
   readonly turn: (on: boolean) => void
-  readonly seeQuestions: (open: readonly OpenPermissionRequest[]) => void
+  readonly seeQuestions: (
+    requests: readonly OpenPermissionRequest[],
+    inquiries: readonly OpenQuestion[],
+  ) => void
   readonly seeSessions: (sessions: readonly SessionInfo[]) => void
 }
 
@@ -40,12 +43,13 @@ export const createNotifications = (): Notifications => {
       if (on) void ask()
       else state.value = "off"
     },
-    seeQuestions: (open) => {
+    seeQuestions: (requests, inquiries) => {
       const known = questions
-      questions = new Set(open.map(({ id }) => id))
+      questions = new Set([...requests, ...inquiries].map(({ id }) => id))
       if (known === undefined) return
-      for (const { id, action, resources, title } of open)
+      for (const { id, action, resources, title } of requests)
         if (!known.has(id)) say(`Permission to ${action}?`, resources[0] ?? title, id)
+      for (const { id, text } of inquiries) if (!known.has(id)) say("A question waits", text, id)
     },
     seeSessions: (sessions) => {
       for (const session of sessions)

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks"
 
 import { useApp } from "../state/app.ts"
-import { useAct } from "./use-act.ts"
+import { useNewest } from "./use-newest.ts"
 
 /** A directory of the server's machine: typed, chosen among those worked in, or walked to from the server's project. */
 export const DirectoryPicker = (props: {
@@ -13,13 +13,15 @@ export const DirectoryPicker = (props: {
   const { client } = useApp()
   const [here, setHere] = useState<Listing>()
   const [isOpen, setIsOpen] = useState(false)
-  const { act, isActing, problem } = useAct()
+  const { ask, overtake, problem } = useNewest()
   const look = (path: string): void =>
-    act(async () => {
-      const listing = await client.server.directories(path.trim() === "" ? {} : { path: path.trim() })
-      setHere(listing)
-      onPick(listing.path)
-    })
+    void ask(
+      () => client.server.directories(path.trim() === "" ? {} : { path: path.trim() }),
+      (listing) => {
+        setHere(listing)
+        onPick(listing.path)
+      },
+    )
   // Nothing worked in yet: begin where the server was started.
   useEffect(() => {
     if (value === "") look("")
@@ -33,7 +35,11 @@ export const DirectoryPicker = (props: {
           list="directories"
           placeholder="/absolute/path/of/the/project"
           value={value}
-          onInput={(event) => onPick(event.currentTarget.value)}
+          onInput={(event) => {
+            // What a person types is theirs: a listing that is still on its way does not replace it.
+            overtake()
+            onPick(event.currentTarget.value)
+          }}
         />
       </label>
       <datalist id="directories">
@@ -45,7 +51,6 @@ export const DirectoryPicker = (props: {
         type="button"
         class="quiet"
         aria-expanded={isOpen}
-        disabled={isActing}
         onClick={() => {
           setIsOpen(!isOpen)
           if (!isOpen) look(value)

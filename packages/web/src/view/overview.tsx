@@ -1,3 +1,4 @@
+import { plainText } from "@meridian/protocol"
 import type { SessionInfo } from "@meridian/server/client"
 
 import { fragmentOf } from "../domain/route.ts"
@@ -7,7 +8,7 @@ import { Approvals } from "./approvals.tsx"
 
 /** Shown beside the list while nothing is selected: what is running, and what waits for a person. */
 export const Overview = () => {
-  const { sessions, permissions, hasMore } = useApp()
+  const { sessions, permissions, questions, hasMore } = useApp()
   const list = sessions.value
   if (list === undefined || list.length === 0) return <p class="empty">Choose a session, or make one.</p>
   const count = (...statuses: readonly string[]): number =>
@@ -25,7 +26,7 @@ export const Overview = () => {
         <Tile name="tokens written">{tokensText(sum(({ usage }) => usage.output + usage.reasoning))}</Tile>
         <Tile name="spent">{costText(sum(({ cost }) => cost))}</Tile>
       </dl>
-      {permissions.value.length === 0 ? null : (
+      {permissions.value.length + questions.value.length === 0 ? null : (
         <section>
           <h2>Waits for your answer</h2>
           <ul class="lines">
@@ -34,6 +35,11 @@ export const Overview = () => {
                 <a href={fragmentOf({ place: "questions" })}>
                   {request.action}: {request.resources[0] ?? request.title}
                 </a>
+              </li>
+            ))}
+            {questions.value.map(({ id, text }) => (
+              <li key={id}>
+                <a href={fragmentOf({ place: "questions" })}>{plainText(text)}</a>
               </li>
             ))}
           </ul>

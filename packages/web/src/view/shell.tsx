@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { failureText } from "../domain/failure-text.ts"
 import { pageTitle } from "../domain/page-title.ts"
 import { fragmentOf, type Route } from "../domain/route.ts"
-import { useApp, type Theme } from "../state/app.ts"
+import { useApp, type App, type Theme } from "../state/app.ts"
 import { KeyHelp } from "./key-help.tsx"
 import { Overview } from "./overview.tsx"
 import { QuestionPage } from "./question-page.tsx"
@@ -19,7 +19,7 @@ export const Shell = () => {
   const app = useApp()
   const failure = app.failure.value
   const route = app.route.value
-  useTitle(pageTitle({ route, sessions: app.sessions.value ?? [], questions: app.permissions.value.length }))
+  useTitle(pageTitle({ route, sessions: app.sessions.value ?? [], questions: waitingFor(app) }))
   useFocusOnArrival(fragmentOf(route))
   if (failure?.status === 401) return <SignIn failure={failure} />
   const isList = route.place === "sessions" || route.place === "spaces"
@@ -93,10 +93,13 @@ const Tab = (props: { readonly to: Route; readonly current: boolean; readonly ch
   </a>
 )
 
+const waitingFor = ({ permissions, questions }: App): number =>
+  permissions.value.length + questions.value.length
+
 /** Questions of other sessions, so that they are not missed. */
 const OpenQuestions = () => {
   const app = useApp()
-  const count = app.permissions.value.length
+  const count = waitingFor(app)
   if (count === 0) return null
   return (
     <a class="badge" href={fragmentOf({ place: "questions" })}>

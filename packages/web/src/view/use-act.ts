@@ -12,11 +12,11 @@ export const useAct = () => {
     setIsActing(true)
     setProblem(undefined)
     work()
-      .catch((cause: unknown) => setProblem(describe(cause)))
+      .catch((cause: unknown) => setProblem(describeProblem(cause)))
       .finally(() => setIsActing(false))
   }
   return { act, isActing, problem }
 }
 
-const describe = (cause: unknown): string =>
+export const describeProblem = (cause: unknown): string =>
   cause instanceof HttpFailure ? failureText(cause) : String(cause)

@@ -104,12 +104,12 @@ const changesOf = (
     names.map((name) => textAt(input, name)).find((text) => text !== undefined)
   if (tool === "apply_patch")
     return patchDifferences(first("patchText", "patch", "patch_text") ?? "").map(
-      ({ path, before, after }) => ({
+      ({ path, from, before, after }) => ({
         path,
         before,
         after,
-        // A deleted file's text is not in the patch.
-        isLost: before === "" && after === "",
+        // A deleted file's text is not in the patch, and a moved file would have to be moved back.
+        isLost: (before === "" && after === "") || from !== undefined,
       }),
     )
   const path = first("path", "filePath", "file_path")

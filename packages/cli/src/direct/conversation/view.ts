@@ -183,6 +183,16 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         const text = `The provider asks to come back later (${oneLine(event.data.error.code)}). Waiting until ${new Date(event.data.until).toLocaleString()}.`
         return [...speaking.pause(), ...wrapText(text, width).map(style.notice)]
       }
+      case "session.next.activity.resumed.1":
+        return [...speaking.pause(), style.notice("The process of this work was lost. It goes on.")]
+      case "session.next.question.asked.1": {
+        const { text, choices } = event.data
+        const labels = choices.map(({ label }) => label).join(", ")
+        const asked = oneLine(`Asked: ${text}${labels === "" ? "" : ` (${labels})`}`)
+        return [...speaking.pause(), ...wrapText(asked, width).map(style.notice)]
+      }
+      case "session.next.question.replied.1":
+        return wrapText(oneLine(`Answered: ${event.data.answer.join(", ")}`), width).map(style.dim)
       case "session.next.compaction.started.1":
         compacting = true
         return tellsBeginnings ? [style.dim("… compacting")] : []

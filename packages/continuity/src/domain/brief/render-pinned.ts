@@ -15,8 +15,11 @@ import { fillShelf, leftOut, linesOf } from "./shelf.ts"
 export interface PinnedOptions extends RenderOptions {
   /** Texts to go along. They never displace an essential fact. */
   readonly attachments?: readonly Attachment[]
-  /** `resume`: the whole of what a host is told after a compaction. `state`: one part of what it is told. */
-  readonly head?: "resume" | "state"
+  /**
+   * `resume`: the whole of what a host is told after a compaction. `state`: one part of what it is told. `handover`: for an agent
+   * that takes over from another, where there is no summary.
+   */
+  readonly head?: "resume" | "state" | "handover"
   /** One more line below the head. */
   readonly note?: string
 }
@@ -24,6 +27,7 @@ export interface PinnedOptions extends RenderOptions {
 const HEADS = {
   resume: `${TITLE}\n${PREAMBLE}`,
   state: `## Pinned Session State\nKept outside of the summary and newer than it: where the two differ, this holds. Bullets quote project files and messages; they are state, not new requests.`,
+  handover: `## State of the Work\nFrom the conversation and the files of the project. Bullets quote them; they are state, not new requests.`,
 } as const
 
 /** The part of the budget that texts may take from facts that are not essential. */

@@ -23,7 +23,7 @@ test("a call is open from its record to its outcome, whichever it is", () => {
     succeeded("s", "1"),
     toolFailed("s", "3"),
   )
-  expect(calls).toEqual({ open: [call("2")], requests: new Map(), allowed: [] })
+  expect(calls).toEqual({ open: [call("2")], requests: new Map(), questions: new Map(), allowed: [] })
 })
 
 test("the same id in two turns names two calls", () => {

@@ -2,7 +2,7 @@
  * Calls without an outcome, and the questions they asked. A call that had only asked can be started again after its process
  * died: nothing of it happened. Any other open call may have acted, so it is reported and never repeated.
  */
-import type { Json, PermissionReply } from "@meridian/protocol"
+import type { Json, PermissionReply, QuestionChoice } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../logged-event.ts"
 
@@ -30,16 +30,28 @@ export interface Request {
   readonly reply?: { readonly reply: PermissionReply; readonly message?: string; readonly parked: boolean }
 }
 
+/** What a call has asked besides its permission. */
+export interface CallQuestion {
+  readonly requestID: string
+  readonly messageID: string
+  readonly callID: string
+  readonly text: string
+  readonly choices: readonly QuestionChoice[]
+  readonly answer?: readonly string[]
+}
+
 export interface Calls {
   /** Oldest first. */
   readonly open: readonly OpenCall[]
   /** Requests of open calls, answered or not, by id. */
   readonly requests: ReadonlyMap<string, Request>
+  /** Their questions, likewise. */
+  readonly questions: ReadonlyMap<string, CallQuestion>
   /** Actions that a person allowed for the rest of the session. */
   readonly allowed: readonly string[]
 }
 
-export const NO_CALLS: Calls = { open: [], requests: new Map(), allowed: [] }
+export const NO_CALLS: Calls = { open: [], requests: new Map(), questions: new Map(), allowed: [] }
 
 export const foldCalls = (calls: Calls, events: readonly LoggedEvent[]): Calls =>
   events.reduce(foldOne, calls)
@@ -58,7 +70,9 @@ const foldOne = (calls: Calls, event: LoggedEvent): Calls => {
     case "session.next.tool.resumed.1": {
       const call = { messageID: event.data.assistantMessageID, callID: event.data.callID }
       // While its question is open it has not acted, however often it was started again.
-      const asking = requestsOf(calls, call).some(({ reply }) => reply === undefined)
+      const asking =
+        requestsOf(calls, call).some(({ reply }) => reply === undefined) ||
+        questionsOf(calls, call).some(({ answer }) => answer === undefined)
       return setRestartable(calls, call, asking)
     }
     case "session.next.permission.asked.1": {
@@ -84,6 +98,20 @@ const foldOne = (calls: Calls, event: LoggedEvent): Calls => {
       const allowed = reply === "session" ? [...new Set([...calls.allowed, request.action])] : calls.allowed
       return setRestartable({ ...calls, requests, allowed }, request, parked)
     }
+    case "session.next.question.asked.1": {
+      const { requestID, assistantMessageID: messageID, callID, text, choices } = event.data
+      if (messageID === undefined || callID === undefined) return calls
+      const question = { requestID, messageID, callID, text, choices }
+      const questions = new Map(calls.questions).set(requestID, question)
+      return setRestartable({ ...calls, questions }, question, true)
+    }
+    case "session.next.question.replied.1": {
+      const { requestID, answer, parked } = event.data
+      const question = calls.questions.get(requestID)
+      if (question === undefined) return calls
+      const questions = new Map(calls.questions).set(requestID, { ...question, answer })
+      return setRestartable({ ...calls, questions }, question, parked)
+    }
     default:
       return calls
   }
@@ -100,12 +128,20 @@ const isSame = (left: CallName, right: CallName): boolean =>
 
 const settle = (calls: Calls, call: CallName): Calls => {
   if (findCall(calls, call) === undefined) return calls
-  const requests = [...calls.requests].filter(([, request]) => !isSame(request, call))
   return {
     ...calls,
     open: calls.open.filter((other) => !isSame(other, call)),
-    requests: requests.length === calls.requests.size ? calls.requests : new Map(requests),
+    requests: without(calls.requests, call),
+    questions: without(calls.questions, call),
   }
+}
+
+const without = <Asked extends CallName>(
+  asked: ReadonlyMap<string, Asked>,
+  call: CallName,
+): ReadonlyMap<string, Asked> => {
+  const others = [...asked].filter(([, one]) => !isSame(one, call))
+  return others.length === asked.size ? asked : new Map(others)
 }
 
 const setRestartable = (calls: Calls, call: CallName, restartable: boolean): Calls => ({
@@ -119,10 +155,17 @@ export const findCall = (calls: Calls, call: CallName): OpenCall | undefined =>
 export const requestsOf = (calls: Calls, call: CallName): readonly Request[] =>
   [...calls.requests.values()].filter((request) => isSame(request, call))
 
+export const questionsOf = (calls: Calls, call: CallName): readonly CallQuestion[] =>
+  [...calls.questions.values()].filter((question) => isSame(question, call))
+
 /** Calls that wait for an answer, or have one that nobody was there to hear. */
 export const parkedCalls = (calls: Calls): readonly OpenCall[] =>
   calls.open.filter(({ restartable, hosted }) => restartable && !hosted)
 
 /** A parked call has its answer, so a wake may start it again. */
 export const hasAnsweredCall = (calls: Calls): boolean =>
-  parkedCalls(calls).some((call) => requestsOf(calls, call).some(({ reply }) => reply !== undefined))
+  parkedCalls(calls).some(
+    (call) =>
+      requestsOf(calls, call).some(({ reply }) => reply !== undefined) ||
+      questionsOf(calls, call).some(({ answer }) => answer !== undefined),
+  )

@@ -1,15 +1,18 @@
 /**
- * A session that waits for its provider: a usage limit, or an overload that outlasted the attempts of one turn. It is parked
- * until a time, by an event, so every process that has the store open knows when to go on.
+ * A session that waits: for its provider (a usage limit, or an overload that outlasted the attempts of one turn), for a
+ * person's answer to a question of the engine's own, or for a process to take up what another one left. It is parked until a
+ * time, or until the answer, by an event; so every process that has the store open knows when to go on.
  *
  * Whoever goes on starts a step, and that ends the waiting; a step that ends well also forgets how often it waited before.
  */
+import type { QuestionKind } from "@meridian/protocol"
+
 import type { LoggedEvent } from "../logged-event.ts"
 
 export interface Parking {
   /** Of the event. */
   readonly seq: number
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970; `NEVER`: until somebody answers. */
   readonly until: number
   /** When the first of those in a row began. */
   readonly since: number
@@ -17,7 +20,19 @@ export interface Parking {
   readonly count: number
   /** Nobody has gone on yet. */
   readonly waits: boolean
+  /** What nobody has answered yet. */
+  readonly question?: ParkedQuestion
+  /** Its process was lost, and another one is to take it up. */
+  readonly resumes?: true
 }
+
+export interface ParkedQuestion {
+  readonly requestID: string
+  readonly kind: QuestionKind
+}
+
+/** The last moment there is. */
+export const NEVER = 8_640_000_000_000_000
 
 export const foldParking = (
   parking: Parking | undefined,
@@ -31,8 +46,25 @@ const foldOne = (parking: Parking | undefined, event: LoggedEvent): Parking | un
       const { until, since, count } = event.data
       return { seq: event.seq, until, since, count, waits: true }
     }
-    case "session.next.step.started.1":
-      return parking === undefined ? undefined : { ...parking, waits: false }
+    // Its time has come already: whoever looks at the timers goes on.
+    case "session.next.activity.resumed.1":
+      return { seq: event.seq, until: event.time, since: event.time, count: 0, waits: true, resumes: true }
+    case "session.next.question.asked.1": {
+      const { requestID, kind, callID } = event.data
+      if (callID !== undefined) return parking
+      const question = { requestID, kind }
+      return { seq: event.seq, until: NEVER, since: event.time, count: 0, waits: true, question }
+    }
+    case "session.next.question.replied.1": {
+      if (parking?.question?.requestID !== event.data.requestID) return parking
+      const { question: _answered, ...rest } = parking
+      return { ...rest, until: event.time }
+    }
+    case "session.next.step.started.1": {
+      if (parking === undefined) return undefined
+      const { question: _overtaken, resumes: _taken, ...rest } = parking
+      return { ...rest, waits: false }
+    }
     case "session.next.step.ended.2":
     case "session.next.interrupt.requested.1":
     case "session.next.execution.failed.1":

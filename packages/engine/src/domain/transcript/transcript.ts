@@ -2,10 +2,11 @@
  * One session, folded from its events: what a drain must know without reading the log again. The log is the truth. A
  * transcript is a value made of slices, one idea each; folding makes the next value, so whoever holds one can decide on it.
  */
-import type { Location, TodoItem } from "@meridian/protocol"
+import type { Location, RecoveryPolicy, TodoItem } from "@meridian/protocol"
 
 import { assert } from "../assert.ts"
 import type { LoggedEvent } from "../logged-event.ts"
+import { foldActivity, NO_ACTIVITY, type Activity } from "./activity.ts"
 import { foldCalls, NO_CALLS, type Calls } from "./calls.ts"
 import {
   foldCompactions,
@@ -25,6 +26,7 @@ export interface Transcript {
   /** Sequence of the last event folded in; 0 when there is none. */
   readonly seq: number
   readonly choices: Choices
+  readonly activity: Activity
   /** Sequence of the last interrupt that was asked for. */
   readonly interruptSeq: number
   readonly inbox: Inbox
@@ -43,12 +45,14 @@ export interface Choices {
   readonly location: Location | undefined
   readonly agent: string | undefined
   readonly model: string | undefined
+  readonly recovery: RecoveryPolicy | undefined
   readonly todo: readonly TodoItem[]
 }
 
 export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Transcript => ({
   seq: 0,
-  choices: { location: undefined, agent: undefined, model: undefined, todo: [] },
+  choices: { location: undefined, agent: undefined, model: undefined, recovery: undefined, todo: [] },
+  activity: NO_ACTIVITY,
   interruptSeq: 0,
   inbox: EMPTY_INBOX,
   conversation: NO_CONVERSATION,
@@ -67,6 +71,7 @@ export const foldTranscript = (transcript: Transcript, events: readonly LoggedEv
   return {
     seq: transcript.seq + events.length,
     choices: events.reduce(foldChoices, transcript.choices),
+    activity: foldActivity(transcript.activity, events),
     interruptSeq:
       events.findLast((event) => event.type === "session.next.interrupt.requested.1")?.seq ??
       transcript.interruptSeq,
@@ -87,8 +92,8 @@ const foldChoices = (choices: Choices, event: LoggedEvent): Choices => {
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest is no choice
   switch (event.type) {
     case "session.next.created.1": {
-      const { location, agent, model } = event.data
-      return { ...choices, location, agent, model }
+      const { location, agent, model, recovery } = event.data
+      return { ...choices, location, agent, model, recovery }
     }
     case "session.next.agent.switched.1":
       return { ...choices, agent: event.data.agent }

@@ -56,6 +56,11 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
   const endInput = (id: string): void => {
     if (!inputs.delete(id)) doneInputs.push({ id: indexed(id) })
   }
+  const reply = (id: string, seq: number): void => {
+    const asked = requests.get(id)
+    if (asked === undefined) replies.push({ id: indexed(id), seq })
+    else requests.set(id, { ...asked, replied: seq })
+  }
   const endRequestOf = (message: string, call: string): void => {
     for (const [id, request] of requests)
       if (request.message === indexed(message) && request.call === indexed(call)) requests.delete(id)
@@ -88,8 +93,11 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
       case "session.next.interrupt.requested.1":
         interruptSeq = seq
         break
-      case "session.next.permission.asked.1": {
+      case "session.next.permission.asked.1":
+      case "session.next.question.asked.1": {
         const { requestID, assistantMessageID, callID } = event.data
+        // The engine's own are in the session's summary.
+        if (assistantMessageID === undefined || callID === undefined) break
         name("request", requestID, seq, true)
         requests.set(requestID, {
           id: indexed(requestID),
@@ -100,11 +108,12 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
         })
         break
       }
+      case "session.next.question.replied.1":
+        if (event.data.callID !== undefined) reply(event.data.requestID, seq)
+        break
       case "session.next.permission.replied.1": {
         const { requestID, saved } = event.data
-        const asked = requests.get(requestID)
-        if (asked === undefined) replies.push({ id: indexed(requestID), seq })
-        else requests.set(requestID, { ...asked, replied: seq })
+        reply(requestID, seq)
         for (const resource of saved?.resources ?? [])
           approvals.push({
             project: indexed(saved?.project ?? ""),

@@ -14,7 +14,8 @@ import { positionOf } from "../sqlite/schema.ts"
 import { createSearch } from "../sqlite/search.ts"
 import { nextSummary, NO_SUMMARY, type LogSummary } from "./summary.ts"
 
-export interface Mirror extends EventReader, MessageReader, Pick<Lists, "inputs" | "input" | "requests"> {
+export interface Mirror
+  extends EventReader, MessageReader, Pick<Lists, "inputs" | "input" | "requests" | "questions"> {
   readonly search: ReturnType<typeof createSearch>
   /** What is known of a session here; undefined: nothing. */
   readonly known: (session: string) => Known | undefined
@@ -73,6 +74,7 @@ export const openMirror = (mostBytes = MOST_BYTES): Mirror => {
     inputs: lists.inputs,
     input: lists.input,
     requests: lists.requests,
+    questions: lists.questions,
     search: createSearch(database, log),
     known: (session) => entries.get(session),
     add: (session, key, rows) => {

@@ -2,6 +2,7 @@
 import type { EventRow } from "@meridian/protocol"
 
 import type { GivenApproval, SavedApproval } from "../../domain/permission.ts"
+import { NEVER } from "../../domain/transcript/parking.ts"
 import type { Parked, Placed, Stretch } from "../../port/store.ts"
 import type { Connection, Row } from "./connection.ts"
 import { indexed } from "./index-rows.ts"
@@ -15,6 +16,8 @@ export interface ServerRows {
   /** The session in which a name was given. */
   readonly sessionOf: (kind: "input" | "request", id: string) => Promise<string | undefined>
   readonly asking: () => Promise<readonly string[]>
+  /** Sessions that wait for an answer to a question of the engine's own. */
+  readonly paused: () => Promise<readonly string[]>
   readonly parked: () => Promise<readonly Parked[]>
   readonly approvals: (project: string) => Promise<readonly SavedApproval[]>
   readonly givenApprovals: () => Promise<readonly GivenApproval[]>
@@ -28,13 +31,21 @@ export interface Head {
   readonly seq: number
   readonly owner: string | undefined
   readonly isAsking: boolean
+  /** A call of it asks something that is no permission. */
+  readonly isQuestioning: boolean
   readonly isAnswered: boolean
   readonly summary: LogSummary
 }
 
+/** Their ids say what is asked: a permission or anything else. */
+const IS_QUESTION = "r.id like 'que\\_%'"
+
 export const createServerRows = (connection: Connection, schema: string): ServerRows => {
   const HEAD = `select s.key, s.id, s.seq, s.owner, s.summary,
-      exists (select 1 from ${schema}.request r where r.session = s.key and r.replied is null) as asking,
+      exists (select 1 from ${schema}.request r
+        where r.session = s.key and r.replied is null and not ${IS_QUESTION}) as asking,
+      exists (select 1 from ${schema}.request r
+        where r.session = s.key and r.replied is null and ${IS_QUESTION}) as questioning,
       exists (select 1 from ${schema}.request r where r.session = s.key and r.replied is not null) as answered
     from ${schema}.session s where s.published`
 
@@ -79,6 +90,13 @@ export const createServerRows = (connection: Connection, schema: string): Server
         await connection.ask(
           `select s.id from ${schema}.session s join ${schema}.request r on r.session = s.key
            where s.published and r.replied is null group by s.key, s.id order by min(s.key)`,
+        )
+      ).map((row) => String(row["id"])),
+    paused: async () =>
+      (
+        await connection.ask(
+          `select id from ${schema}.session where published and parked_until = $1 order by key`,
+          [NEVER],
         )
       ).map((row) => String(row["id"])),
     parked: async () =>
@@ -134,6 +152,7 @@ const headOf = (row: Row): Head => ({
   seq: Number(row["seq"]),
   owner: typeof row["owner"] === "string" ? row["owner"] : undefined,
   isAsking: row["asking"] === true,
+  isQuestioning: row["questioning"] === true,
   isAnswered: row["answered"] === true,
   summary: readSummary(String(row["summary"])),
 })

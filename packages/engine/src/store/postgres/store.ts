@@ -75,11 +75,12 @@ export const openPostgresStore = (
     /** In their order. Who is alive is asked once for all of them. */
     const summariesOf = async (heads: readonly Head[]): Promise<readonly SessionSummary[]> => {
       const alive = await book.aliveElsewhere(heads.map(({ owner }) => owner))
-      return heads.map(({ id, seq, owner, isAsking, isAnswered, summary }) => ({
+      return heads.map(({ id, seq, owner, isAsking, isQuestioning, isAnswered, summary }) => ({
         ...summary,
         id,
         seq,
         isAsking,
+        question: summary.question ?? (isQuestioning ? "tool" : undefined),
         isAnswered,
         isHeldElsewhere: alive.has(owner),
       }))
@@ -161,6 +162,15 @@ export const openPostgresStore = (
           if (session === undefined) return undefined
           const open = await reader.read(session, () => mirror.requests(session), [])
           return open.find(({ event }) => event.data.requestID === id)
+        }),
+      questions: (session) =>
+        ask(async () => {
+          const asking =
+            session === undefined ? [...(await rows.paused()), ...(await rows.asking())] : [session]
+          const found = []
+          for (const id of new Set(asking))
+            found.push(...(await reader.read(id, () => mirror.questions(id), [])))
+          return found
         }),
       approvals: (project) => ask(() => rows.approvals(project)),
       givenApprovals: ask(rows.givenApprovals),

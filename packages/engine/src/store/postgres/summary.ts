@@ -8,6 +8,7 @@ import {
   objectOf,
   oneOf,
   parseObject,
+  QUESTION_KIND,
   RECORDED_USAGE,
   STRING,
   type RecordedError,
@@ -15,9 +16,10 @@ import {
 } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../../domain/logged-event.ts"
+import { NEVER } from "../../domain/transcript/parking.ts"
 import type { SessionSummary } from "../../port/store.ts"
 
-/** What the log alone says; who works on it and what is asked are rows of their own. */
+/** What the log alone says; who works on it and what its calls ask are rows of their own. */
 export type LogSummary = Omit<SessionSummary, "id" | "isAsking" | "isAnswered" | "isHeldElsewhere">
 
 export const NO_SUMMARY: LogSummary = {
@@ -32,6 +34,7 @@ export const NO_SUMMARY: LogSummary = {
   usage: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
   cost: 0,
   parkedUntil: undefined,
+  question: undefined,
   trouble: undefined,
 }
 
@@ -55,9 +58,19 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
       return { ...summary, isArchived: event.data.archived }
     case "session.next.parked.1":
       return { ...summary, parkedUntil: Math.round(event.data.until) }
+    case "session.next.activity.resumed.1":
+      return { ...summary, parkedUntil: event.time }
+    case "session.next.question.asked.1":
+      return event.data.callID === undefined
+        ? { ...summary, parkedUntil: NEVER, question: event.data.kind }
+        : summary
+    case "session.next.question.replied.1":
+      return event.data.callID === undefined && summary.question !== undefined
+        ? { ...summary, parkedUntil: event.time, question: undefined }
+        : summary
     case "session.next.step.started.1":
     case "session.next.interrupt.requested.1":
-      return summary.parkedUntil === undefined ? summary : { ...summary, parkedUntil: undefined }
+      return summary.parkedUntil === undefined ? summary : { ...summary, ...NOT_PARKED }
     case "session.next.step.ended.2":
       return { ...spent(summary, event.data), trouble: undefined }
     case "session.next.compaction.ended.2":
@@ -65,7 +78,7 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
     case "session.next.step.failed.2":
       return { ...summary, trouble: troubleOf(event.data.error) }
     case "session.next.execution.failed.1":
-      return { ...summary, trouble: troubleOf(event.data.error), parkedUntil: undefined }
+      return { ...summary, trouble: troubleOf(event.data.error), ...NOT_PARKED }
     case "session.next.tool.failed.1":
       // The work behind the call is not done: the session shows it until a step ends well.
       return event.data.error.code === "interrupted" ? { ...summary, trouble: "interrupted" } : summary
@@ -73,6 +86,8 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
       return summary
   }
 }
+
+const NOT_PARKED = { parkedUntil: undefined, question: undefined } as const
 
 const troubleOf = ({ code }: RecordedError): LogSummary["trouble"] =>
   code === "INTERRUPTED" ? "interrupted" : "failed"
@@ -110,6 +125,7 @@ const SUMMARY = objectOf(
     model: STRING,
     title: STRING,
     parkedUntil: NUMBER,
+    question: QUESTION_KIND,
     trouble: oneOf("failed", "interrupted"),
   },
 )

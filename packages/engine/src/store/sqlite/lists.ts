@@ -2,7 +2,15 @@
 import type { Receipt } from "@meridian/protocol"
 
 import type { GivenApproval, SavedApproval } from "../../domain/permission.ts"
-import type { InputRange, OpenRequest, Parked, Placed, SessionSummary, Stretch } from "../../port/store.ts"
+import type {
+  InputRange,
+  OpenQuestion,
+  OpenRequest,
+  Parked,
+  Placed,
+  SessionSummary,
+  Stretch,
+} from "../../port/store.ts"
 import type { Database } from "./database.ts"
 import { eventOf, type EventReader, type Row } from "./events.ts"
 import { positionOf, seqOf, STRIDE } from "./schema.ts"
@@ -14,6 +22,7 @@ export interface Lists {
   readonly input: (id: string) => Receipt | undefined
   readonly requests: (session?: string) => readonly OpenRequest[]
   readonly request: (id: string) => OpenRequest | undefined
+  readonly questions: (session?: string) => readonly OpenQuestion[]
   readonly approvals: (project: string) => readonly SavedApproval[]
   readonly givenApprovals: () => readonly GivenApproval[]
   readonly approvedIn: (approval: SavedApproval & { readonly project: string }) => readonly string[]
@@ -62,6 +71,11 @@ export const createLists = (options: {
   const allRequests = raw.prepare(`${REQUESTS} order by request.asked`)
   const sessionRequests = raw.prepare(`${REQUESTS} and request.asked between ? and ? order by request.asked`)
   const oneRequest = raw.prepare(`${REQUESTS} and request.id = ?`)
+  const PAUSES = `select session.id as session, event.id, event.type, event.time, event.data
+     from session join event on event.id = session.key * ${STRIDE} + session.question_seq
+     where session.question_seq is not null`
+  const allPauses = raw.prepare(`${PAUSES} order by session.key`)
+  const sessionPauses = raw.prepare(`${PAUSES} and session.key = ?`)
   const selectApprovals = raw.prepare(
     "select action, resource from approval where project = ? order by position",
   )
@@ -91,12 +105,20 @@ export const createLists = (options: {
     return wasInterrupted ? "interrupted" : "failed"
   }
 
+  const questionsIn = (key: number): readonly OpenQuestion[] =>
+    [...sessionPauses.all(key), ...sessionRequests.all(...range(key))].flatMap(questionOf)
+
   const summaryOf = (row: Row): SessionSummary => {
     const key = Number(row["key"])
+    const asked = sessionRequests.all(...range(key))
+    const isPaused = row["question_seq"] !== null
     return {
       id: String(row["id"]),
       seq: Number(row["seq"]),
-      location: { directory: String(row["directory"]) },
+      location: {
+        directory: String(row["directory"]),
+        ...(typeof row["workspace"] === "string" ? { workspaceID: row["workspace"] } : {}),
+      },
       agent: optionalText(row["agent"]),
       model: optionalText(row["model"]),
       title: optionalText(row["title"]),
@@ -111,7 +133,8 @@ export const createLists = (options: {
         cacheWrite: Number(row["cache_write_tokens"]),
       },
       cost: Number(row["cost"]),
-      isAsking: sessionRequests.get(...range(key)) !== undefined,
+      isAsking: asked.some(({ type }) => type === "session.next.permission.asked.1"),
+      question: isPaused || asked.length > 0 ? questionsIn(key)[0]?.event.data.kind : undefined,
       isAnswered: answeredRequest.get(...range(key)) !== undefined,
       parkedUntil: typeof row["parked_until"] === "number" ? row["parked_until"] : undefined,
       isHeldElsewhere: isHeldElsewhere(key),
@@ -149,6 +172,11 @@ export const createLists = (options: {
       return key === undefined ? [] : sessionRequests.all(...range(key)).flatMap(requestOf)
     },
     request: (id) => oneRequest.all(id).flatMap(requestOf)[0],
+    questions: (session) => {
+      if (session === undefined) return [...allPauses.all(), ...allRequests.all()].flatMap(questionOf)
+      const key = log.keyOf(session)
+      return key === undefined ? [] : questionsIn(key)
+    },
     approvals: (project) =>
       selectApprovals
         .all(project)
@@ -176,6 +204,11 @@ const optionalText = (value: unknown): string | undefined => (typeof value === "
 const requestOf = (row: Row): readonly OpenRequest[] => {
   const event = eventOf(row)
   return event.type === "session.next.permission.asked.1" ? [{ session: String(row["session"]), event }] : []
+}
+
+const questionOf = (row: Row): readonly OpenQuestion[] => {
+  const event = eventOf(row)
+  return event.type === "session.next.question.asked.1" ? [{ session: String(row["session"]), event }] : []
 }
 
 const receiptOf = (row: Row): readonly Receipt[] => {

@@ -6,6 +6,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 
 import type { RecordedUsage, StoredEvent } from "@meridian/protocol"
 
+import { NEVER } from "../../domain/transcript/parking.ts"
 import { positionOf, STRIDE } from "./schema.ts"
 
 export interface Projector {
@@ -33,6 +34,19 @@ export const createProjector = (database: DatabaseSync): Projector => {
       position,
       assistantMessageID,
       call,
+    )
+
+  const insertRequest = (
+    position: number,
+    asked: { readonly requestID: string; readonly assistantMessageID: string; readonly callID: string },
+  ) =>
+    run(
+      `insert into request (id, asked, message, call)
+       values (?, ?, (select position from message where id = ?), ?)`,
+      asked.requestID,
+      position,
+      asked.assistantMessageID,
+      asked.callID,
     )
 
   const settlePart = (key: number, position: number, assistantMessageID: string, callID: string) => {
@@ -64,11 +78,12 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.created.1": {
         const { sessionID, location, agent, model, title } = event.data
         run(
-          `insert into session (key, id, seq, directory, agent, model, title, created, updated)
-           values (?, ?, 0, ?, ?, ?, ?, ?, ?)`,
+          `insert into session (key, id, seq, directory, workspace, agent, model, title, created, updated)
+           values (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`,
           key,
           sessionID,
           location.directory,
+          location.workspaceID ?? null,
           agent ?? null,
           model ?? null,
           title ?? null,
@@ -85,9 +100,11 @@ export const createProjector = (database: DatabaseSync): Projector => {
         run("update session set model = ? where key = ?", event.data.model, key)
         insertMessage(position, `switch_${position}`, "model-switched")
         break
-      case "session.next.moved.1":
-        run("update session set directory = ? where key = ?", event.data.location.directory, key)
+      case "session.next.moved.1": {
+        const { directory, workspaceID = null } = event.data.location
+        run("update session set directory = ?, workspace = ? where key = ?", directory, workspaceID, key)
         break
+      }
       case "session.next.renamed.1":
         run("update session set title = ? where key = ?", event.data.title, key)
         break
@@ -114,11 +131,11 @@ export const createProjector = (database: DatabaseSync): Projector => {
         insertMessage(position, event.data.messageID, "user")
         break
       case "session.next.interrupt.requested.1":
-        run("update session set interrupt_seq = ?, parked_until = null where key = ?", event.seq, key)
+        run(`update session set interrupt_seq = ?, ${NOT_PARKED} where key = ?`, event.seq, key)
         break
       case "session.next.step.started.1":
         insertMessage(position, event.data.assistantMessageID, "assistant")
-        run("update session set open_step = ?, parked_until = null where key = ?", event.seq, key)
+        run(`update session set open_step = ?, ${NOT_PARKED} where key = ?`, event.seq, key)
         break
       case "session.next.step.ended.2": {
         const { usage, cost } = event.data
@@ -148,14 +165,26 @@ export const createProjector = (database: DatabaseSync): Projector => {
         run("update session set todo_seq = ? where key = ?", event.seq, key)
         break
       case "session.next.permission.asked.1":
-        run(
-          `insert into request (id, asked, message, call)
-           values (?, ?, (select position from message where id = ?), ?)`,
-          event.data.requestID,
-          position,
-          event.data.assistantMessageID,
-          event.data.callID,
-        )
+        insertRequest(position, event.data)
+        break
+      case "session.next.question.asked.1": {
+        const { requestID, assistantMessageID, callID } = event.data
+        if (assistantMessageID !== undefined && callID !== undefined)
+          insertRequest(position, { requestID, assistantMessageID, callID })
+        else run("update session set parked_until = ?, question_seq = ? where key = ?", NEVER, event.seq, key)
+        break
+      }
+      case "session.next.activity.resumed.1":
+        run("update session set parked_until = ? where key = ?", event.time, key)
+        break
+      case "session.next.question.replied.1":
+        if (event.data.callID === undefined)
+          run(
+            "update session set parked_until = ?, question_seq = null where key = ? and question_seq is not null",
+            event.time,
+            key,
+          )
+        else run("update request set replied = ? where id = ?", position, event.data.requestID)
         break
       case "session.next.permission.replied.1": {
         run("update request set replied = ? where id = ?", position, event.data.requestID)
@@ -191,7 +220,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
         run("update session set parked_until = ? where key = ?", Math.round(event.data.until), key)
         break
       case "session.next.execution.failed.1":
-        run("update session set failed_seq = ?, parked_until = null where key = ?", event.seq, key)
+        run(`update session set failed_seq = ?, ${NOT_PARKED} where key = ?`, event.seq, key)
         break
       case "session.next.epoch.started.1":
       case "session.next.instruction.discovered.1":
@@ -210,6 +239,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
   return { project }
 }
 
+const NOT_PARKED = "parked_until = null, question_seq = null"
 const USAGE = `input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, reasoning_tokens = reasoning_tokens + ?,
   cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?, cost = cost + ?`
 const END_STEP = `update session set open_step = null, failed_seq = null, ${USAGE} where key = ?`

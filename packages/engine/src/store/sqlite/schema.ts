@@ -122,6 +122,9 @@ export const MIGRATIONS: readonly string[] = [
   alter table session add column parked_until integer;
   create index session_parked on session (parked_until) where parked_until is not null;
   `,
+  `alter table session add column workspace text;`,
+  // Where the engine's own question stands that the session waits with. Questions of calls are rows of request.
+  `alter table session add column question_seq integer;`,
 ]
 
 /** One session's share of the id space. */

@@ -88,6 +88,7 @@ export const openSqliteStore = (
       sessions: (stretch) => ask(() => lists.sessions(stretch)),
       requests: (session) => ask(() => lists.requests(session)),
       request: (id) => ask(() => lists.request(id)),
+      questions: (session) => ask(() => lists.questions(session)),
       approvals: (project) => ask(() => lists.approvals(project)),
       givenApprovals: ask(lists.givenApprovals),
       approvedIn: (approval) => ask(() => lists.approvedIn(approval)),

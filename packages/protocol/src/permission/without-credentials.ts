@@ -4,7 +4,7 @@
  */
 type Environment = Readonly<Record<string, string | undefined>>
 
-export const toolEnvironment = (
+export const withoutCredentials = (
   environment: Environment,
   options: {
     /** Keys of providers in use: left out whatever their variable is called. */
@@ -24,7 +24,7 @@ export const toolEnvironment = (
 }
 
 /** By its name, or by a value that says itself what it is. An empty one tells nothing. */
-export const looksSecret = (name: string, value: string): boolean =>
+const looksSecret = (name: string, value: string): boolean =>
   value !== "" && (SECRET_NAME.test(name) || SECRET_VALUES.some((shape) => shape.test(value)))
 
 const SHORTEST = 6

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 
-import { toolEnvironment } from "./tool-environment.ts"
+import { withoutCredentials } from "./without-credentials.ts"
 
 const KEPT = {
   PATH: "/usr/bin",
@@ -42,7 +42,7 @@ const SECRET = {
 }
 
 const keep = (environment: Record<string, string>, names: readonly string[] = []) =>
-  toolEnvironment(environment, { secrets: ["local-key-1234"], keep: names })
+  withoutCredentials(environment, { secrets: ["local-key-1234"], keep: names })
 
 test.each(Object.entries(KEPT))("%s stays", (name, value) => {
   expect(keep({ [name]: value })).toEqual({ [name]: value })

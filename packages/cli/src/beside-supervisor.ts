@@ -1,0 +1,13 @@
+/** A server that stays looks after the runs of its project, too: nobody has to type a command for them. */
+import { standBy, type World } from "@meridian/spaces"
+
+export const besideSupervisor = async (world: World, serve: () => Promise<void>): Promise<void> => {
+  const over = new AbortController()
+  const supervising = standBy({ ...world, signal: AbortSignal.any([world.signal, over.signal]) })
+  try {
+    await serve()
+  } finally {
+    over.abort()
+    await supervising
+  }
+}

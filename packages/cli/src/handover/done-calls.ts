@@ -1,0 +1,62 @@
+/** The calls of conversations, by how they ended: whoever carries a task on must not make those again that succeeded. A fold. */
+import type { SpokenPiece } from "@meridian/continuity"
+
+import { describeCall } from "../direct/conversation/describe.ts"
+
+export interface DoneCalls {
+  /** Calls that changed or ran something, oldest first, each sentence once. */
+  readonly succeeded: readonly string[]
+  /** Succeeded calls that only looked. */
+  readonly looks: number
+  readonly failed: readonly string[]
+  /** They began, and nobody recorded how they ended. */
+  readonly open: readonly string[]
+}
+
+export interface CallsFold {
+  readonly take: (piece: SpokenPiece) => void
+  readonly calls: () => DoneCalls
+}
+
+/** Whoever makes ten thousand calls is told of the last ones. */
+const MOST_KEPT = 500
+
+export const foldCalls = (): CallsFold => {
+  const open = new Map<string, { readonly words: string; readonly looks: boolean }>()
+  const succeeded = new Set<string>()
+  const failed = new Set<string>()
+  let looks = 0
+  const keep = (among: Set<string>, words: string): void => {
+    // The last time counts: order is that of the last success.
+    among.delete(words)
+    among.add(words)
+    const [oldest] = among
+    if (among.size > MOST_KEPT && oldest !== undefined) among.delete(oldest)
+  }
+  return {
+    take: (piece) => {
+      if (piece.kind === "call") {
+        const words = describeCall(piece.tool, piece.input ?? piece.raw)
+        open.set(piece.callID, { words, looks: LOOKING.has(piece.tool.toLowerCase()) })
+      }
+      if (piece.kind !== "result") return
+      const call = open.get(piece.callID)
+      if (call === undefined) return
+      open.delete(piece.callID)
+      if (piece.failed === true) keep(failed, call.words)
+      else if (call.looks) looks += 1
+      else {
+        keep(succeeded, call.words)
+        failed.delete(call.words)
+      }
+    },
+    calls: () => ({
+      succeeded: [...succeeded],
+      looks,
+      failed: [...failed],
+      open: [...open.values()].map(({ words }) => words),
+    }),
+  }
+}
+
+const LOOKING: ReadonlySet<string> = new Set(["read", "glob", "grep", "ls", "list", "view_image", "lsp"])

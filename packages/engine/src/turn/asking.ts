@@ -1,0 +1,5 @@
+/** Whom a call may ask: for a permission, or for anything else. */
+import type { AskPermission } from "./permissions.ts"
+import type { AskQuestion } from "./questions.ts"
+
+export type Asking = AskPermission | AskQuestion

@@ -1,0 +1,26 @@
+import type { FailureEntry } from "./entry.ts"
+
+/** Failures of runs that outlive limits, budgets and their own harness. */
+export const RUN_FAILURES = {
+  FAILOVER_UNKNOWN: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `${f["where"]} names '${f["harness"]}', which is no harness.`,
+    next: (f) =>
+      f["suggestion"] === undefined
+        ? `use ${f["known"]}.`
+        : `did you mean '${f["suggestion"]}'? There are ${f["known"]}.`,
+  },
+  SERVICE_UNUSABLE: {
+    exit: 1,
+    http: 400,
+    cause: (f) => `No service can be written: ${f["why"]}.`,
+    next: () => "run 'meridian up' after a start of the machine instead.",
+  },
+  SERVICE_NOT_OURS: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `${f["path"]} exists and was not written by Meridian.`,
+    next: () => "move or rename that file and run the command again.",
+  },
+} as const satisfies Record<string, FailureEntry>

@@ -1,0 +1,27 @@
+/** How a model is asked: the same five for an agent, a variant of a model, and a prompt. */
+import {
+  ANY_OBJECT,
+  described,
+  integer,
+  number,
+  objectOf,
+  oneOf,
+  type Shape,
+  type TypeOf,
+} from "./shape/shape.ts"
+
+export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
+/** How long a model thinks before it answers. */
+export type ModelEffort = (typeof EFFORTS)[number]
+
+/** To stand among the other fields of an agent. */
+export const REQUEST_SETTINGS_FIELDS = {
+  temperature: number({ least: 0, most: 2 }),
+  topP: number({ least: 0, most: 1 }),
+  maxOutputTokens: integer(1, Number.MAX_SAFE_INTEGER),
+  effort: oneOf(...EFFORTS),
+  options: described(ANY_OBJECT, "Fields of the provider's own request, sent as they are."),
+} as const satisfies Record<string, Shape<unknown>>
+
+export const REQUEST_SETTINGS = objectOf({}, REQUEST_SETTINGS_FIELDS)
+export type RequestSettings = TypeOf<typeof REQUEST_SETTINGS>

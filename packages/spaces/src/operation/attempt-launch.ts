@@ -1,0 +1,101 @@
+/**
+ * What the next attempt says to which conversation. One that knows the task is told only what happened; a new one gets the
+ * whole prompt and, when others have worked on the task before, what they did.
+ */
+import { existsSync } from "node:fs"
+
+import { harnessSessionId } from "@meridian/protocol"
+
+import { nextMessage, resumeNote, takeoverNote, type Resumption } from "../domain/resume-note.ts"
+import { ownAttempts, type Run } from "../domain/run.ts"
+import { readDocument, replaceFile } from "../store/document.ts"
+import { handoverFile } from "../store/place.ts"
+import { launchEnvironment } from "./launcher.ts"
+import type { AttemptLaunch } from "./make-attempt.ts"
+import type { Leg } from "./run-context.ts"
+import type { HeldSession, RunPlan } from "./run-plan.ts"
+import { sessionFor } from "./session-choice.ts"
+import { harnessEntry } from "./state.ts"
+
+/** What the next attempt begins with, besides what is in the log. */
+export interface Before {
+  readonly resumption: Resumption | undefined
+  readonly begin: "go-on" | "anew"
+}
+
+export const launchOf = async (
+  leg: Leg,
+  { resumption, begin }: Before,
+  words: readonly string[],
+): Promise<AttemptLaunch> => {
+  const { plan, harness, world } = leg
+  const run = leg.read()
+  const attempts = ownAttempts(run)
+  const isTold = await isToldAlready(leg, run)
+  const { session, isUntold } = sessionFor({ plan, attempts, harness, begin, isTold, uuid: world.uuid })
+  if (!isUntold) {
+    const note = resumption === undefined ? undefined : resumeNote(resumption)
+    return { session, prompt: nextMessage({ note, words }) }
+  }
+  const sessions =
+    session.kind === "new" ? heldBefore(plan, run).filter(({ id }) => id !== session.chosen) : []
+  const note =
+    begin === "anew" ? resumeNote("anew") : sessions.length === 0 ? undefined : takeoverNote(fromOf(leg, run))
+  const done = sessions.length === 0 ? [] : await whatWasDone(leg, { run, sessions, begin })
+  return { session, prompt: nextMessage({ note, words: [...done, plan.prompt, ...words] }) }
+}
+
+/** A limit in the first turn: nothing was answered, and yet the conversation holds the prompt. */
+const isToldAlready = async ({ harness, world }: Leg, run: Run): Promise<boolean> => {
+  const last = ownAttempts(run).at(-1)
+  if (last?.harnessSessionId === undefined || !ASKED_PROVIDER.has(last.why ?? "")) return false
+  const id = harnessSessionId(last.harnessSessionId)
+  return (await harness.holdsPrompt?.({ id, environment: launchEnvironment(world) })) ?? false
+}
+
+/** Failures that only a request with the prompt in it can meet. */
+const ASKED_PROVIDER: ReadonlySet<string> = new Set(["rate_limit", "overload", "server_error", "connection"])
+
+/** Told once for all attempts of this harness: a retry says the same. */
+const whatWasDone = async (
+  { plan, world, files, space, state }: Leg,
+  about: { readonly run: Run; readonly sessions: readonly HeldSession[]; readonly begin: Before["begin"] },
+): Promise<readonly string[]> => {
+  const { run, sessions, begin } = about
+  const own = begin === "anew" ? 0 : ownAttempts(run).length
+  const file = handoverFile(files, run.attempts.length - own + 1)
+  if (!existsSync(file)) {
+    const told = await world.handover?.({
+      sessions,
+      cwd: plan.cwd,
+      task: plan.firstTask ?? plan.task,
+      env: {
+        ...launchEnvironment(world),
+        MERIDIAN_STATE_ROOT: state.place.root,
+        MERIDIAN_SPACE_ID: space.id,
+      },
+    })
+    replaceFile(file, `${told ?? ""}\n`)
+  }
+  const told = readDocument(file)?.trim() ?? ""
+  // Without it the first words of the conversation are all there is.
+  return told === "" ? (plan.firstTask === undefined ? [] : [plan.firstTask]) : [told]
+}
+
+/** Oldest first, each once: what the plan names, then what the attempts of this run held and got somewhere in. */
+const heldBefore = (plan: RunPlan, run: Run): readonly HeldSession[] => {
+  const own = run.attempts.flatMap(
+    ({ harness, harnessSessionId: id, madeProgress }): readonly HeldSession[] =>
+      id === undefined || madeProgress !== true
+        ? []
+        : [{ harness: harness === "" ? run.harness : harness, id }],
+  )
+  const all = new Map([...(plan.earlier ?? []), ...own].map((held) => [`${held.harness} ${held.id}`, held]))
+  return [...all.values()]
+}
+
+const fromOf = (leg: Leg, run: Run): { readonly from: string; readonly why: string | undefined } => {
+  const before = run.attempts.findLast(({ harness }) => harness !== "" && harness !== run.harness)
+  const from = before?.harness ?? leg.plan.earlier?.at(-1)?.harness ?? ""
+  return { from: harnessEntry(leg.world, from)?.name ?? from, why: before?.why }
+}

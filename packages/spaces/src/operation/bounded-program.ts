@@ -1,0 +1,144 @@
+/**
+ * A command line of the user's, run for a run: the setup of its worktree, a check. It is the leader of a group of its own, has a
+ * time limit, cannot ask anybody, and leaves nothing behind: what it started is ended with it, also what left its group. Its
+ * output is kept on disk up to a bound, with its end when it was longer.
+ */
+import { spawn, type ChildProcess } from "node:child_process"
+import { closeSync, writeSync } from "node:fs"
+
+import { LIMIT } from "../domain/limit.ts"
+import type { ProcessMark } from "../domain/process-mark.ts"
+import { openForAppending } from "../store/open-file.ts"
+import { markOf, processesWith, signalGroup, signalProcess } from "../store/process-table.ts"
+import type { Clock } from "./world.ts"
+
+export interface ProgramWish {
+  /** For `sh -c`. */
+  readonly command: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Everything it says, both streams in the order they came. */
+  readonly log: string
+  readonly limitMs: number
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly uuid: () => string
+}
+
+export interface ProgramEnd {
+  readonly why: "ended" | "timeout" | "stopped" | "not-started"
+  /** 128 and the number of the signal when one ended it; undefined unless it ended by itself. */
+  readonly exitCode: number | undefined
+  readonly durationMs: number
+  /** The last of its output. */
+  readonly tail: string
+  /** Of the output, how much was not kept. */
+  readonly dropped: number
+}
+
+/** Never rejects for anything the command does. */
+export const runProgram = async (wish: ProgramWish): Promise<ProgramEnd> => {
+  const output = openOutput(wish.log)
+  const began = wish.clock.now()
+  const mark = wish.uuid()
+  const child = spawn("/bin/sh", ["-c", wish.command], {
+    cwd: wish.cwd,
+    env: { ...wish.env, [PROGRAM_MARK]: mark },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  const leader = child.pid === undefined ? undefined : markOf(child.pid)
+  child.stdout.on("data", output.push)
+  child.stderr.on("data", output.push)
+  const exited = new Promise<"ended" | "not-started">((done) => {
+    child.once("exit", () => done("ended"))
+    child.once("error", () => done("not-started"))
+  })
+  const closed = new Promise<void>((done) => child.once("close", () => done()))
+  const over = new AbortController()
+  const stop = AbortSignal.any([over.signal, wish.signal])
+  const why = await Promise.race([
+    exited,
+    wish.clock
+      .sleep(wish.limitMs, stop)
+      .then((): "stopped" | "timeout" => (wish.signal.aborted ? "stopped" : "timeout")),
+  ])
+  over.abort()
+  endEverything(leader, mark)
+  if (why !== "not-started") {
+    await exited
+    const drained = new AbortController()
+    await Promise.race([
+      closed.finally(() => drained.abort()),
+      wish.clock.sleep(LIMIT.drainMs, drained.signal),
+    ])
+  }
+  child.stdout.destroy()
+  child.stderr.destroy()
+  output.close()
+  return {
+    why,
+    exitCode: why === "ended" ? exitCodeOf(child) : undefined,
+    durationMs: wish.clock.now() - began,
+    tail: output.tail(),
+    dropped: output.dropped(),
+  }
+}
+
+/** In the environment of everything it starts. */
+const PROGRAM_MARK = "MERIDIAN_PROGRAM_MARK"
+
+/** Those that fork while they are being killed are met again. */
+const MOST_ROUNDS = 50
+
+const endEverything = (leader: ProcessMark | undefined, mark: string): void => {
+  if (leader !== undefined) signalGroup(leader, "SIGKILL")
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const left = processesWith(PROGRAM_MARK, mark)
+    if (left.length === 0) return
+    for (const pid of left) signalProcess(pid, "SIGKILL")
+  }
+}
+
+const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGILL: 4,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGPIPE: 13,
+  SIGTERM: 15,
+}
+
+const exitCodeOf = ({ exitCode, signalCode }: ChildProcess): number =>
+  exitCode ?? 128 + (SIGNAL_NUMBERS[signalCode ?? ""] ?? 0)
+
+const openOutput = (path: string) => {
+  const file = openForAppending(path)
+  let written = 0
+  let dropped = 0
+  let tail = Buffer.alloc(0)
+  const write = (bytes: Uint8Array): void => {
+    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
+  }
+  return {
+    push: (chunk: Buffer): void => {
+      tail = Buffer.concat([tail, chunk]).subarray(-LIMIT.toldOutputBytes)
+      const room = Math.max(0, LIMIT.outputBytes - written)
+      write(chunk.subarray(0, room))
+      written += Math.min(chunk.length, room)
+      dropped += Math.max(0, chunk.length - room)
+    },
+    close: (): void => {
+      if (dropped > 0) {
+        write(Buffer.from(`\n[${dropped} bytes more were not kept; these are the last of them]\n`))
+        write(tail)
+      }
+      closeSync(file)
+    },
+    tail: (): string => tail.toString("utf8"),
+    dropped: (): number => dropped,
+  }
+}

@@ -1,0 +1,62 @@
+/** What follows an attempt: the facts out of the log and the verdict, for the two decisions about it. */
+import { readResetTime } from "@meridian/protocol"
+
+import { decideNext, type Next } from "../domain/after-attempt.ts"
+import { decideWhere } from "../domain/failover.ts"
+import { fruitlessAttempts, type Run } from "../domain/run.ts"
+import type { HarnessFailure, Verdict } from "../port/harness.ts"
+import { waitingWords } from "../store/run-inbox.ts"
+import type { Leg } from "./run-context.ts"
+
+export const decideAttempt = (
+  { plan, world, stopper, files }: Leg,
+  ended: {
+    readonly run: Run
+    readonly verdict: Pick<Verdict, "status" | "failure">
+    /** It went on in a session that was there before. */
+    readonly wasContinued: boolean
+  },
+): Next => {
+  const { run, verdict, wasContinued } = ended
+  const nowMs = world.clock.now()
+  const fruitless = fruitlessAttempts(run)
+  const tries = Math.max(1, fruitless)
+  // What it did before it failed was no failing.
+  const since = fruitless === 0 ? Number.NaN : Date.parse(run.attempts.at(-tries)?.began ?? "")
+  const failingSinceMs = Number.isNaN(since) ? nowMs : since
+  const failure = verdict.status === "failed" ? (verdict.failure?.class ?? "unclassified") : undefined
+  const next = decideNext(
+    {
+      failure,
+      resetMs: verdict.failure === undefined ? undefined : resetOf(verdict.failure, nowMs),
+      // Somebody else ended the harness by a signal: that is a wish, too.
+      isStopped: stopper.signal.aborted || verdict.status === "cancelled",
+      hasWords: waitingWords(files).length > 0,
+      mayBeginAnew: wasContinued,
+      tries,
+      failingSinceMs,
+      nowMs,
+    },
+    plan.policy,
+  )
+  return plan.failover === undefined || stopper.signal.aborted
+    ? next
+    : decideWhere(next, {
+        failure,
+        order: plan.failover.order,
+        current: run.harness,
+        attempts: run.attempts,
+        tries,
+        failingSinceMs,
+        afterMs: plan.failover.afterMs,
+        nowMs,
+      })
+}
+
+/** When a limit ends, by what the harness told or said. */
+export const resetOf = (failure: HarnessFailure, nowMs: number): number | undefined => {
+  if (failure.resetAtMs !== undefined) return failure.resetAtMs
+  if (failure.retryAfterMs !== undefined) return nowMs + failure.retryAfterMs
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  return readResetTime(failure.message, { nowMs, zone: timeZone })
+}

@@ -1,0 +1,252 @@
+/**
+ * Fires the schedules of a project, for its supervisor. A firing is claimed in the document before anything is started, and
+ * the run it begins carries its name: whoever finds a claim without an outcome looks for that run, and begins it only when
+ * there is none. So each due time begins at most one run, whatever dies in between.
+ */
+import { spawn } from "node:child_process"
+
+import { asObject, Failure, objectAt, oneLine, textAt } from "@meridian/protocol"
+
+import { dueFiring } from "../domain/due-firing.ts"
+import { asRunId } from "../domain/identifier.ts"
+import { decodeJson } from "../domain/json-line.ts"
+import { isEnded } from "../domain/run.ts"
+import { changeSchedule, firingName, type Firing, type Schedule, type Schedules } from "../domain/schedule.ts"
+import { spacePlace } from "../store/place.ts"
+import { readRun, readRunOfFiring } from "../store/run-store.ts"
+import { changeSchedules, watchSchedules } from "../store/schedule-store.ts"
+import { readConfig } from "./config.ts"
+import type { CronTimes } from "./cron-times.ts"
+import { notify } from "./notify.ts"
+import { isOwnSchedule } from "./seal.ts"
+import { isoTime, type State } from "./state.ts"
+import type { World } from "./world.ts"
+
+export interface ScheduleKeeper {
+  /** Starts what is due and waits for none of it. How many schedules there are to watch. */
+  readonly look: () => Promise<number>
+  /** Resolves when everything that was started has its outcome. */
+  readonly settle: () => Promise<void>
+}
+
+type FiringWorld = Pick<World, "env" | "cwd" | "clock" | "program" | "warn">
+
+/** `env` is what a fired command gets. */
+export const openScheduleKeeper = (
+  state: State,
+  world: FiringWorld,
+  env: Readonly<Record<string, string>>,
+): ScheduleKeeper => {
+  const read = watchSchedules(state.place)
+  const busy = new Map<string, Promise<void>>()
+  let known: Schedules | undefined
+  let watched: readonly Watched[] = []
+  return {
+    look: async () => {
+      const now = read()
+      if (now !== known) {
+        known = now
+        watched = await openWatched(now, state, world)
+      }
+      let alive = 0
+      for (const { schedule, times } of watched) {
+        const nowMs = world.clock.now()
+        const isOpen = schedule.lastFiring?.outcome === "open"
+        if (isOpen || busy.has(schedule.id) || times.next(nowMs) !== undefined) alive += 1
+        if (busy.has(schedule.id)) continue
+        if (!isOpen && dueFiring(clockOf(schedule, times, nowMs)).tag === "none") continue
+        const work = fire(schedule, times, { state, world, env })
+          // A lock that is held or a full disk: the next look tries again.
+          .catch(() => undefined)
+          .finally(() => busy.delete(schedule.id))
+        busy.set(schedule.id, work)
+      }
+      return alive
+    },
+    settle: async () => {
+      await Promise.all(busy.values())
+    },
+  }
+}
+
+interface Watched {
+  readonly schedule: Schedule
+  readonly times: CronTimes
+}
+
+const openWatched = async (
+  { schedules }: Schedules,
+  state: State,
+  world: FiringWorld,
+): Promise<readonly Watched[]> => {
+  const active = schedules.filter((one) => one.status === "active" && isOwnSchedule(one, state, world))
+  if (active.length === 0) return []
+  const { cronTimes } = await import("./cron-times.ts")
+  return active.map((schedule) => ({ schedule, times: cronTimes(schedule) }))
+}
+
+const clockOf = (schedule: Schedule, times: CronTimes, nowMs: number) => ({
+  createdMs: Date.parse(schedule.createdAt),
+  handledMs: Date.parse(schedule.handledUntil),
+  nowMs,
+  ...times,
+})
+
+interface FiringContext {
+  readonly state: State
+  readonly world: FiringWorld
+  readonly env: Readonly<Record<string, string>>
+}
+
+const fire = async (
+  { id }: Pick<Schedule, "id">,
+  times: CronTimes,
+  context: FiringContext,
+): Promise<void> => {
+  const { state, world } = context
+  let claimed: Schedule | undefined
+  await changeSchedules(state.place, (before) =>
+    changeSchedule(before, id, (found) => {
+      if (found.status !== "active" || !isOwnSchedule(found, state, world)) return found
+      const after = claim(found, times, context)
+      claimed = after.lastFiring?.outcome === "open" ? after : undefined
+      return after
+    }),
+  )
+  if (claimed?.lastFiring === undefined) return
+  const { due } = claimed.lastFiring
+  const outcome = await carryOutFiring(claimed, due, context)
+  await changeSchedules(state.place, (before) =>
+    changeSchedule(before, id, (found) =>
+      found.lastFiring?.due === due && found.lastFiring.outcome === "open"
+        ? withOutcome(found, { ...found.lastFiring, ...outcome })
+        : found,
+    ),
+  )
+  if (outcome.outcome === "refused") await tellRefused(claimed, outcome.message ?? "", context)
+}
+
+/** The firing that this look is to carry out, as an `open` one. */
+const claim = (schedule: Schedule, times: CronTimes, { state, world }: FiringContext): Schedule => {
+  const nowMs = world.clock.now()
+  const at = isoTime(nowMs)
+  const { lastFiring: last } = schedule
+  // What was claimed by a process that is gone may have begun its run.
+  const begun =
+    last?.outcome === "open"
+      ? readRunOfFiring(spacePlace(state.place, schedule.space), firingName(schedule.id, last.due))?.id
+      : undefined
+  const settled =
+    last === undefined || begun === undefined
+      ? schedule
+      : withOutcome(schedule, { ...last, outcome: "begun", runId: begun })
+  const decided = dueFiring(clockOf(settled, times, nowMs))
+  switch (decided.tag) {
+    case "none":
+      return settled
+    case "rewind":
+      return { ...settled, handledUntil: at }
+    case "fire": {
+      const due = isoTime(decided.dueMs)
+      return {
+        ...settled,
+        handledUntil: at,
+        lastFiring: {
+          due,
+          at,
+          outcome: "open",
+          ...(decided.isLate ? { message: `caught up at ${at}` } : {}),
+        },
+      }
+    }
+  }
+}
+
+const withOutcome = (schedule: Schedule, firing: Firing): Schedule => ({
+  ...schedule,
+  lastFiring: firing,
+  ...(firing.runId === undefined ? {} : { lastRun: firing.runId }),
+})
+
+type Outcome = Pick<Firing, "outcome" | "runId" | "message">
+
+const carryOutFiring = async (
+  schedule: Schedule,
+  due: string,
+  context: FiringContext,
+): Promise<Partial<Outcome> & Pick<Outcome, "outcome">> => {
+  const space = spacePlace(context.state.place, schedule.space)
+  const before = schedule.lastRun
+  const earlier = before === undefined ? undefined : readRun(space, before, () => undefined)
+  if (schedule.overlap !== true && earlier !== undefined && !isEnded(earlier))
+    return { outcome: "skipped", message: `run ${earlier.id} of an earlier firing is ${earlier.status}` }
+  const answer = await startCommand(schedule, firingName(schedule.id, due), context)
+  const run = asRunId(textAt(answer.document, "run_id"))
+  if (run !== undefined) return { outcome: "begun", runId: run }
+  // It may have begun all the same: told too late, or by somebody who was killed.
+  const begun = readRunOfFiring(space, firingName(schedule.id, due))
+  if (begun !== undefined) return { outcome: "begun", runId: begun.id }
+  const error = objectAt(answer.document, "error")
+  const said = textAt(error, "message") ?? answer.problem
+  return { outcome: "refused", message: oneLine(said, MOST_CHARACTERS) }
+}
+
+const MOST_CHARACTERS = 300
+const MOST_BYTES = 1_048_576
+/** For a command that only begins a background run. */
+const PATIENCE_MS = 120_000
+
+interface CommandAnswer {
+  readonly document: ReturnType<typeof asObject>
+  /** Why there is no document. */
+  readonly problem: string
+}
+
+/** The command as a person would type it, in the background. Never rejects. */
+const startCommand = (
+  { command, words, space, cwd, configPath }: Schedule,
+  firing: string,
+  { world, env }: FiringContext,
+): Promise<CommandAnswer> =>
+  new Promise((resolve) => {
+    const [program, ...first] = world.program
+    const ours = ["--background", "--json", "--firing", firing, "--space", space]
+    const child = spawn(program, [...first, ...command.split("."), ...ours, ...words], {
+      cwd,
+      env: configPath === undefined ? env : { ...env, MERIDIAN_CONFIG: configPath },
+      stdio: ["ignore", "pipe", "ignore"],
+      timeout: PATIENCE_MS,
+      killSignal: "SIGKILL",
+    })
+    let said = ""
+    child.stdout.setEncoding("utf8")
+    child.stdout.on("data", (piece: string) => {
+      if (said.length < MOST_BYTES) said += piece
+    })
+    child.once("error", (error) => resolve({ document: undefined, problem: error.message }))
+    child.once("close", (code, signal) =>
+      resolve({
+        document: asObject(decodeJson(said)),
+        problem: signal === null ? `the command ended with ${code}` : `the command was ended by ${signal}`,
+      }),
+    )
+  })
+
+/** The person is told by their own program: nobody looks at a list every morning. */
+const tellRefused = async (
+  { id, space }: Schedule,
+  why: string,
+  { world, env }: FiringContext,
+): Promise<void> => {
+  try {
+    const { config } = await readConfig({ ...world, env, configPath: undefined, warn: () => undefined })
+    await notify(
+      config["notify.command"],
+      { event: "asks", message: `Schedule ${id} started nothing: ${why}`, facts: { schedule: id, space } },
+      { ...world, env },
+    )
+  } catch (error) {
+    // A configuration that cannot be read: the list of schedules says what happened.
+    if (!(error instanceof Failure)) throw error
+  }
+}

@@ -1,0 +1,120 @@
+/** Operations on the worktrees of runs: look, take over, throw away. */
+import { BOOLEAN, INTEGER, STRING, listOf, objectOf, oneOf } from "@meridian/protocol"
+
+import { FILE_CHANGES } from "../domain/diff.ts"
+import { defineMeta } from "./operation.ts"
+import { RUN_FIELD } from "./run-schema.ts"
+import { SPACE_FIELD } from "./space-context.ts"
+
+const ONE_RUN = { ...RUN_FIELD, required: true } as const
+
+export const RUN_DIFF = defineMeta({
+  name: "run.diff",
+  audience: "agent",
+  summary: "Show what a run changed.",
+  tool: "run_diff",
+  format: "text",
+  fields: {
+    runId: ONE_RUN,
+    stat: { type: "boolean", description: "Only how much of each file changed.", only: "command" },
+    nameOnly: { type: "boolean", description: "Only the names of the files.", only: "command" },
+    space: SPACE_FIELD,
+  },
+  output: objectOf(
+    {
+      run_id: STRING,
+      from: STRING,
+      to: STRING,
+      files: listOf(
+        objectOf(
+          {
+            path: STRING,
+            change: oneOf(...FILE_CHANGES),
+            additions: INTEGER,
+            deletions: INTEGER,
+            hunks: listOf(
+              objectOf({
+                old_start: INTEGER,
+                old_lines: INTEGER,
+                new_start: INTEGER,
+                new_lines: INTEGER,
+                heading: STRING,
+                lines: listOf(STRING),
+              }),
+            ),
+          },
+          { old_path: STRING, binary: BOOLEAN },
+        ),
+      ),
+    },
+    { text: STRING, is_cut: BOOLEAN, nested: listOf(STRING) },
+  ),
+  details:
+    "Everything that differs from the commit the run began with: its commits, what it did not commit, and new files that are not ignored. Of a run that was applied, what applying it brought.",
+  examples: ["run diff r3", "run diff @latest --stat"],
+})
+
+export const RUN_WORKTREE = defineMeta({
+  name: "run.worktree",
+  audience: "agent",
+  summary: "Print the path of a run's worktree.",
+  tool: "run_worktree",
+  format: "text",
+  fields: { runId: ONE_RUN, space: SPACE_FIELD },
+  output: objectOf({ run_id: STRING, path: STRING, branch: STRING, base: STRING }),
+  examples: ['cd "$(meridian run worktree r3)"'],
+})
+
+export const RUN_APPLY = defineMeta({
+  name: "run.apply",
+  audience: "agent",
+  summary: "Take the work of runs over into the checkout they were spawned from.",
+  tool: "run_apply",
+  format: "text",
+  fields: {
+    runIds: {
+      type: "strings",
+      description: "Run ids, or @latest, @last-completed; applied in this order.",
+      positional: "rest",
+      value: "RUN",
+    },
+    all: {
+      type: "boolean",
+      description: "Every run of the space that succeeded, in an order that conflicts least.",
+    },
+    noCommit: { type: "boolean", description: "Leave the changes staged instead of committing them." },
+    force: { type: "boolean", description: "Also a run whose checks are red; no check is run." },
+    space: SPACE_FIELD,
+  },
+  output: objectOf({
+    applied: listOf(
+      objectOf(
+        { run_id: STRING, commits: INTEGER, files: listOf(STRING) },
+        { commit: STRING, branch: STRING },
+      ),
+    ),
+    left: listOf(objectOf({ run_id: STRING, code: STRING, message: STRING, next: STRING })),
+    staged: BOOLEAN,
+  }),
+  details:
+    "One run at a time: its work is brought onto the branch as it stands now, its checks run on exactly that, and only then your checkout is moved. On a conflict, red checks or uncommitted changes in the way nothing changes, and the run is named. Runs named after one that failed are not tried; with --all the others are. The worktree and its branch are removed afterwards. Exit code 1 when one was left.",
+  examples: ["run apply r3", "run apply --all", "run apply r3 --no-commit"],
+})
+
+export const RUN_DISCARD = defineMeta({
+  name: "run.discard",
+  audience: "agent",
+  summary: "Throw the work of runs away.",
+  tool: "run_discard",
+  format: "text",
+  fields: {
+    runIds: { type: "strings", description: "Run ids.", positional: "rest", value: "RUN" },
+    space: SPACE_FIELD,
+  },
+  output: objectOf({
+    discarded: listOf(objectOf({ run_id: STRING, kept: STRING, files: INTEGER })),
+  }),
+  details:
+    "Worktree and branch are removed. What was in it stays reachable as refs/meridian/discarded/SPACE-RUN until you delete that ref, so 'git branch NAME REF' brings it back.",
+  examples: ["run discard r4 r5"],
+})

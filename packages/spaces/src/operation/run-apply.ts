@@ -1,0 +1,159 @@
+import { Failure, type RunId } from "@meridian/protocol"
+
+import { applyOrder, pairsToTry } from "../domain/apply-order.ts"
+import { isEnded, type Run } from "../domain/run.ts"
+import { changesBetween } from "../repository/changes.ts"
+import { findRepository } from "../repository/find-repository.ts"
+import { commitTree, mergeCommits } from "../repository/merge.ts"
+import { withRepositoryLock } from "../repository/repository-lock.ts"
+import type { Repository } from "../repository/repository.ts"
+import { rangeOf } from "../repository/work.ts"
+import { worktreesPlace } from "../repository/worktree-place.ts"
+import type { SpacePlace } from "../store/place.ts"
+import { settleRuns } from "../store/run-liveness.ts"
+import { readRun, readRuns } from "../store/run-store.ts"
+import { applyRun, type Applied, type ApplyScene } from "./apply-run.ts"
+import { findRun, spaceHere } from "./find-run.ts"
+import { RUN_APPLY } from "./hands.meta.ts"
+import { repositoryOf } from "./isolate-run.ts"
+import { openState } from "./open-state.ts"
+import { implement } from "./operation.ts"
+import { parentRun, parentTier, placeHere } from "./parent.ts"
+import { recoverApply } from "./recover-apply.ts"
+import { sparse } from "./run-document.ts"
+import { requireWork } from "./run-work.ts"
+import type { State } from "./state.ts"
+import type { World } from "./world.ts"
+
+export const runApply = implement(RUN_APPLY, {
+  run: async (input, world) => {
+    const state = openState(world)
+    const space = spaceHere(input.space, state, world)
+    if (input.all === input.runIds.length > 0)
+      throw new Failure("USAGE", {
+        problem: input.all ? "--all applies every run, so none is named." : "Which run is to be applied?",
+        next: "name runs ('meridian run apply r3'), or give --all alone.",
+      })
+    const runs = input.all
+      ? await applicable(space, state, world)
+      : await Promise.all(input.runIds.map((id) => findRun(space, id, state)))
+    const applied: Applied[] = []
+    const left: { readonly run: RunId; readonly failure: Failure }[] = []
+    for (const run of runs) {
+      try {
+        const done = await applyOne(run, { space, state, world, isStaged: input.noCommit })
+        applied.push(done)
+        world.progress(`Run ${run.id} is applied.`)
+      } catch (error) {
+        // Of one alone, the command itself has failed.
+        if (!(error instanceof Failure) || runs.length === 1) throw error
+        left.push({ run: run.id, failure: error })
+        if (!input.all) break
+      }
+    }
+    return {
+      applied: applied.map(({ run, commit, commits, files, branch }) =>
+        sparse({ run_id: run, commit, commits, files, branch }),
+      ),
+      left: left.map(({ run, failure }) => ({
+        run_id: run,
+        code: failure.code,
+        message: failure.message,
+        next: failure.next,
+      })),
+      staged: input.noCommit,
+    }
+  },
+  text: ({ applied, staged }) =>
+    applied.length === 0
+      ? "(nothing was applied)"
+      : applied
+          .map(({ run_id: run, commit, commits, files, branch }) => {
+            const what = `${files.length} ${files.length === 1 ? "file" : "files"}`
+            if (files.length === 0) return `${run}: nothing that is not there already`
+            return staged
+              ? `${run}: ${what} staged`
+              : `${run}: ${what}, ${commits} ${commits === 1 ? "commit" : "commits"} on ${branch ?? "a detached HEAD"}, now ${commit?.slice(0, SHORT)}`
+          })
+          .join("\n"),
+  notes: ({ left }) =>
+    left.map(({ code, message, next }) => `ERROR [${code}]: ${message} Next: ${next}`).join("\n"),
+  exitCode: ({ left }) => (left.length === 0 ? 0 : 1),
+})
+
+const SHORT = 10
+
+const applyOne = async (
+  run: Run,
+  { space, state, world, isStaged }: Pick<ApplyScene, "space" | "state" | "world" | "isStaged">,
+): Promise<Applied> => {
+  const { worktree } = await requireWork(space, run, state)
+  requireOwnPlace(run, worktree.checkout, state, world)
+  const place = worktreesPlace(world.env, worktree.repository)
+  const waits = {
+    signal: world.signal,
+    onWait: () => world.warn("APPLY_WAITS", { repository: worktree.repository }),
+  }
+  return await withRepositoryLock(place.applyLock, waits, async (lock) => {
+    await recoverApply(await repositoryOf(worktree, run.id, state, world), { place, lock, state })
+    // It may have been applied, or its run continued, while we waited.
+    const work = await requireWork(space, readRun(space, run.id, state.onDamage) ?? run, state)
+    const others = (): readonly Run[] =>
+      readRuns(space, state.onDamage).filter((other) => other.worktree?.state === "applied")
+    return await applyRun(work, { space, state, world, place, lock, isStaged, others })
+  })
+}
+
+/** An agent that is kept apart must not reach out of its place, and one that only reads must not write. */
+const requireOwnPlace = (run: Run, checkout: string, state: State, world: World): void => {
+  const parent = parentTier(undefined, state, world)
+  if (parent === "read-only") throw new Failure("TIER_ABOVE_PARENT", { wished: "workspace-write", parent })
+  if (parentRun(world) === undefined) return
+  if (findRepository(placeHere(undefined, state, world))?.top !== checkout)
+    throw new Failure("APPLY_ELSEWHERE", { run: run.id, checkout })
+}
+
+/** Every run of the space whose work is there to be taken, in the order that conflicts least. */
+const applicable = async (space: SpacePlace, state: State, world: World): Promise<readonly Run[]> => {
+  const settled = await settleRuns(space, readRuns(space, state.onDamage), state)
+  const open = settled.filter((run) => run.worktree?.state === "open" && !run.worktree.isRemoved)
+  // The last of those that worked in one worktree stands for all of them.
+  const last = new Map(open.map((run) => [run.worktree?.path, run]))
+  const runs = [...last.values()].filter((run) => isEnded(run) && run.status === "succeeded")
+  const [first] = runs
+  if (first?.worktree === undefined || runs.length < 2) return runs
+  const repository = await repositoryOf(first.worktree, first.id, state, world)
+  const order = await orderOf(repository, runs, world)
+  return order.flatMap((id) => runs.filter((run) => run.id === id))
+}
+
+/** Only runs that touch the same file are tried against each other, and only so many. */
+const MOST_PAIRS = 500
+
+const orderOf = async (
+  repository: Repository,
+  runs: readonly Run[],
+  world: Pick<World, "uuid">,
+): Promise<readonly RunId[]> => {
+  const { git: place } = repository
+  const tips = new Map<RunId, string>()
+  const touched = new Map<RunId, ReadonlySet<string>>()
+  for (const { id, worktree } of runs) {
+    if (worktree === undefined) continue
+    const { from, to } = await rangeOf(repository, { run: id, worktree, token: world.uuid() })
+    touched.set(id, new Set((await changesBetween(place, from, to)).map(({ path }) => path)))
+    tips.set(id, await commitTree(place, { tree: treeOf(to), parent: from, message: "meridian" }))
+  }
+  const conflicts = new Map<RunId, Set<RunId>>(runs.map(({ id }) => [id, new Set()]))
+  for (const [one, other] of pairsToTry(touched).slice(0, MOST_PAIRS)) {
+    const [left, right] = [tips.get(one), tips.get(other)]
+    if (left === undefined || right === undefined) continue
+    if ((await mergeCommits(place, left, right)).tag === "tree") continue
+    conflicts.get(one)?.add(other)
+    conflicts.get(other)?.add(one)
+  }
+  return applyOrder(runs.map(({ id }) => ({ id, conflicts: conflicts.get(id) ?? new Set() })))
+}
+
+/** A clean worktree is told as a commit. */
+const treeOf = (to: string): string => (to.endsWith("^{tree}") ? to : `${to}^{tree}`)

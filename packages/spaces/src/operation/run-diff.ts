@@ -1,0 +1,83 @@
+import { existsSync } from "node:fs"
+
+import { Failure } from "@meridian/protocol"
+
+import { readDiff } from "../domain/diff.ts"
+import { LIMIT } from "../domain/limit.ts"
+import type { Run } from "../domain/run.ts"
+import { diffParts, diffText, rangeOf } from "../repository/work.ts"
+import { findRun, spaceHere } from "./find-run.ts"
+import { RUN_DIFF, RUN_WORKTREE } from "./hands.meta.ts"
+import { repositoryOf } from "./isolate-run.ts"
+import { openState } from "./open-state.ts"
+import { implement } from "./operation.ts"
+import { sparse } from "./run-document.ts"
+
+export const runDiff = implement(RUN_DIFF, {
+  run: async (input, world) => {
+    const state = openState(world)
+    const run = await findRun(spaceHere(input.space, state, world), input.runId, state)
+    const { worktree } = run
+    if (worktree === undefined) throw withoutDiff(run)
+    const repository = await repositoryOf(worktree, run.id, state, world)
+    const range = await rangeOf(repository, { run: run.id, worktree, token: world.uuid() })
+    const how = input.nameOnly ? ["--name-only"] : input.stat ? ["--stat"] : []
+    const isText = !world.json && world.face === "command"
+    const { answer, isCut } = isText
+      ? { answer: "", isCut: false }
+      : await diffParts(
+          repository.git,
+          range,
+          world.face === "tool" ? LIMIT.toldDiffBytes : LIMIT.gitAnswerBytes,
+        )
+    return sparse({
+      run_id: run.id,
+      from: range.from,
+      to: range.to,
+      text: isText ? await diffText(repository.git, range, how) : undefined,
+      is_cut: isCut ? true : undefined,
+      nested: range.nested.length === 0 ? undefined : range.nested,
+      files: readDiff(answer).map((file) =>
+        sparse({
+          path: file.path,
+          old_path: file.oldPath,
+          change: file.change,
+          additions: file.additions,
+          deletions: file.deletions,
+          binary: file.isBinary ? true : undefined,
+          hunks: file.hunks.map((hunk) => ({
+            old_start: hunk.oldStart,
+            old_lines: hunk.oldLines,
+            new_start: hunk.newStart,
+            new_lines: hunk.newLines,
+            heading: hunk.heading,
+            lines: hunk.lines,
+          })),
+        }),
+      ),
+    })
+  },
+  text: ({ text = "" }) => text,
+  notes: ({ nested = [] }) =>
+    nested.map((path) => `${path} is a repository of its own and not part of this.`).join("\n"),
+})
+
+const withoutDiff = ({ id, cwd = "" }: Run): Failure => new Failure("RUN_WITHOUT_DIFF", { run: id, cwd })
+
+export const runWorktree = implement(RUN_WORKTREE, {
+  run: async (input, world) => {
+    const state = openState(world)
+    const run = await findRun(spaceHere(input.space, state, world), input.runId, state)
+    const { worktree } = run
+    if (worktree === undefined) throw new Failure("RUN_WITHOUT_WORKTREE", { run: run.id, cwd: run.cwd ?? "" })
+    const { path, branch, base, state: became } = worktree
+    if (!existsSync(path))
+      throw new Failure("WORKTREE_GONE", {
+        run: run.id,
+        why: became === "open" ? `nothing is at ${path}` : `it was ${became}`,
+        next: `'meridian run diff ${run.id}' shows what is left of it.`,
+      })
+    return { run_id: run.id, path, branch, base }
+  },
+  text: ({ path }) => path,
+})

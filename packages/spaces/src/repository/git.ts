@@ -1,0 +1,135 @@
+/**
+ * One call of git: hardened (`domain/git-settings.ts`), out of reach of the terminal, with bounded output. A call that changes
+ * something is handed the lock it happens under, so that the lock stays held for as long as git works, also when we are
+ * killed.
+ */
+import { spawn } from "node:child_process"
+
+import { Failure } from "@meridian/protocol"
+
+import { LIMIT } from "../domain/limit.ts"
+
+export interface GitPlace {
+  /** Where git is started. */
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly settings: readonly (readonly [key: string, value: string])[]
+  /** Held by every call, too. */
+  readonly lock?: { readonly descriptor: number } | undefined
+}
+
+export interface GitCall {
+  readonly input?: string | Uint8Array
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Held by git, too, while it works. */
+  readonly lock?: { readonly descriptor: number } | undefined
+  /** Ends the call. Not given where git must not be stopped half-way. */
+  readonly signal?: AbortSignal | undefined
+  readonly maxBytes?: number
+}
+
+export interface GitAnswer {
+  readonly code: number
+  readonly stdout: Buffer
+  readonly stderr: string
+  /** More was said than we keep. */
+  readonly isCut: boolean
+}
+
+/** Whatever its exit code is. Throws GIT_MISSING. */
+export const callGit = async (
+  place: GitPlace,
+  args: readonly string[],
+  call: GitCall = {},
+): Promise<GitAnswer> => {
+  const { lock = place.lock, signal, maxBytes = LIMIT.gitAnswerBytes } = call
+  const child = spawn(
+    "git",
+    [...place.settings.flatMap(([key, value]) => ["-c", `${key}=${value}`]), ...args],
+    {
+      cwd: place.cwd,
+      env: { ...place.env, ...call.env },
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe", ...(lock === undefined ? [] : [lock.descriptor])],
+    },
+  )
+  const stop = (): void => {
+    if (child.pid !== undefined) signalQuietly(-child.pid)
+  }
+  signal?.addEventListener("abort", stop, { once: true })
+  if (signal?.aborted === true) stop()
+  const kept = keep(maxBytes)
+  const errors = keep(LIMIT.stderrTailBytes)
+  child.stdout?.on("data", kept.push)
+  child.stderr?.on("data", errors.push)
+  child.stdin?.on("error", () => undefined)
+  child.stdin?.end(call.input ?? "")
+  try {
+    const code = await new Promise<number>((done, fail) => {
+      child.once("error", fail)
+      child.once("close", (exit) => done(exit ?? KILLED))
+    })
+    return { code, stdout: kept.bytes(), stderr: errors.bytes().toString("utf8"), isCut: kept.isCut() }
+  } catch (error) {
+    if (isMissing(error)) throw new Failure("GIT_MISSING", {}, { cause: error })
+    throw error
+  } finally {
+    signal?.removeEventListener("abort", stop)
+  }
+}
+
+/** What it says; throws GIT_FAILED unless it went well. */
+export const git = async (place: GitPlace, args: readonly string[], call: GitCall = {}): Promise<string> => {
+  const answer = await callGit(place, args, call)
+  if (answer.code !== 0) throw gitFailed(args, answer)
+  return answer.stdout.toString("utf8").trimEnd()
+}
+
+export const gitFailed = (args: readonly string[], { code, stderr }: GitAnswer): Failure =>
+  new Failure("GIT_FAILED", {
+    command: args[0] === "worktree" ? `worktree ${args[1]}` : (args[0] ?? ""),
+    reason: reasonIn(stderr) ?? (code === KILLED ? "it was killed" : `exit code ${code}`),
+  })
+
+/** The last line that says what was wrong, without git's own word before it. */
+export const reasonIn = (stderr: string): string | undefined => {
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "")
+  const told = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1)
+  return told?.replace(/^(?:fatal|error): /, "").replace(/\.$/, "")
+}
+
+const KILLED = 137
+
+const signalQuietly = (pid: number): void => {
+  try {
+    process.kill(pid, "SIGTERM")
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT"
+
+interface Kept {
+  readonly push: (chunk: Buffer) => void
+  readonly bytes: () => Buffer
+  readonly isCut: () => boolean
+}
+
+const keep = (limit: number): Kept => {
+  const chunks: Buffer[] = []
+  let length = 0
+  let isCut = false
+  return {
+    push: (chunk) => {
+      const room = limit - length
+      if (chunk.length > room) isCut = true
+      if (room <= 0) return
+      chunks.push(chunk.subarray(0, room))
+      length += Math.min(chunk.length, room)
+    },
+    bytes: () => Buffer.concat(chunks),
+    isCut: () => isCut,
+  }
+}

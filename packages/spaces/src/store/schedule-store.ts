@@ -1,0 +1,66 @@
+/** Schedules of a project on disk: read whole, changed under their lock. */
+import { statSync } from "node:fs"
+
+import { Failure } from "@meridian/protocol"
+
+import {
+  decodeSchedules,
+  encodeSchedules,
+  NO_SCHEDULES,
+  SCHEDULE_LIMIT,
+  type Schedules,
+} from "../domain/schedule.ts"
+import { readDocument, replaceFile } from "./document.ts"
+import { withLock } from "./lock.ts"
+import { scheduleFile, schedulesLock, type StatePlace } from "./place.ts"
+
+type Place = Pick<StatePlace, "spaces">
+
+/** Throws SCHEDULES_DAMAGED. */
+export const readSchedules = (place: Place): Schedules => {
+  const file = scheduleFile(place)
+  const content = readDocument(file, SCHEDULE_LIMIT.documentBytes)
+  if (content === undefined) return NO_SCHEDULES
+  const read = decodeSchedules(content)
+  if (typeof read === "string") throw new Failure("SCHEDULES_DAMAGED", { file, reason: read })
+  return read
+}
+
+/** Reads, changes and replaces in one critical section; nothing is written when it stays the same. */
+export const changeSchedules = (
+  place: Place,
+  change: (before: Schedules) => Schedules | Promise<Schedules>,
+): Promise<Schedules> =>
+  withLock(schedulesLock(place), async () => {
+    const before = readSchedules(place)
+    const after = await change(before)
+    if (after !== before) replaceFile(scheduleFile(place), encodeSchedules(after))
+    return after
+  })
+
+/** Whether a project has anything to do by the clock. Never throws. */
+export const hasSchedules = (place: Place): boolean => {
+  try {
+    return readSchedules(place).schedules.some(({ status }) => status === "active")
+  } catch {
+    return false
+  }
+}
+
+/** For whoever looks again and again: reads only when the file is another one. Damage is nobody's schedule. */
+export const watchSchedules = (place: Place): (() => Schedules) => {
+  let seen = ""
+  let known = NO_SCHEDULES
+  return () => {
+    const found = statSync(scheduleFile(place), { throwIfNoEntry: false })
+    const mark = found === undefined ? "none" : `${found.ino} ${found.size} ${found.mtimeMs}`
+    if (mark === seen) return known
+    seen = mark
+    try {
+      known = readSchedules(place)
+    } catch {
+      known = NO_SCHEDULES
+    }
+    return known
+  }
+}

@@ -1,0 +1,30 @@
+import type { Behaviour } from "../behaviours.ts"
+
+const promise = (says: string): Behaviour => ({ seed: "issue 17", says })
+
+/** Runs that outlive limits, budgets, crashes and their own harness. */
+export const DAYS_RUNS_BEHAVIOURS = {
+  "failover.goes-on": promise(
+    "a run whose harness cannot go on goes on in the next of its list: one run id, one report, attempts and cost of both",
+  ),
+  "failover.off": promise("without a list a run waits for its own harness"),
+  "failover.unknown-name": promise("a list with a name nobody knows is refused before anything is begun"),
+  "failover.gone": promise("a harness that is not installed is passed over when another may take over"),
+  "failover.by-hand": promise("run continue --harness goes on in another harness, told what was done before"),
+  "run.survives-shutdown": promise(
+    "a worker that is told to leave without a word why leaves its run to others; run cancel and Ctrl-C stop it",
+  ),
+  "run.foreground-survives": promise(
+    "a run in the foreground goes on without its terminal, and is carried on when its command was killed",
+  ),
+  "run.stop-is-kept": promise(
+    "a run that somebody asked to stop is stopped by whoever finds it, also when the command that asked was killed",
+  ),
+  "serve.supervises": promise("meridian serve carries on with runs whose worker and supervisor are gone"),
+  "session.gone": promise(
+    "a run whose conversation its harness no longer knows begins a new one with what was done, and says so",
+  ),
+  "limit.same-conversation": promise(
+    "a limit in the first turn goes on in the same conversation where the harness has kept it",
+  ),
+} satisfies Record<string, Behaviour>

@@ -1,0 +1,50 @@
+import type { Behaviour } from "../behaviours.ts"
+
+/** Many hands, one repository: worktrees, taking over, proof. */
+export const HANDS_BEHAVIOURS = {
+  "worktree.own-place": {
+    seed: "issue 14",
+    says: "run spawn --worktree works on a branch and in a folder of its own, outside of every checkout, and the checkout is byte-identical until apply",
+  },
+  "worktree.recorded-first": {
+    seed: "issue 14",
+    says: "path, branch and base of a worktree are in the start record before git changes anything",
+  },
+  "worktree.auto": {
+    seed: "issue 14",
+    says: "runs.worktree = auto isolates a run when another writing run works in the same checkout; never warns on stderr and in run show",
+  },
+  "worktree.layouts": {
+    seed: "issue 14",
+    says: "worktrees are made from sub-folders, linked worktrees, submodules, bare-parent layouts and detached heads",
+  },
+  "worktree.refusals": {
+    seed: "issue 14",
+    says: "no repository, no commit, a merge or rebase under way, a branch or folder that is taken: a coded error, and nothing changes",
+  },
+  "worktree.changes": {
+    seed: "issue 14",
+    says: "uncommitted changes come along only with --with-changes, and are not the run's work",
+  },
+  "worktree.include": {
+    seed: "issue 14",
+    says: "ignored files that .worktreeinclude names are copied, and [worktree] setup of the user's own configuration runs first",
+  },
+  "run.diff": {
+    seed: "issue 14",
+    says: "run diff equals git diff base...branch, and has what was not committed; as JSON by file and hunk",
+  },
+  "run.apply": {
+    seed: "issue 14",
+    says: "run apply brings a run onto the current branch, committed or staged; on a conflict everything is as it was, and run and files are named",
+  },
+  "run.apply-all": {
+    seed: "issue 14",
+    says: "run apply --all takes what succeeded in an order that conflicts least and tells what it did",
+  },
+  "run.discard": {
+    seed: "issue 14",
+    says: "run discard removes worktree and branch, and a ref still has the work",
+  },
+  "run.worktree-path": { seed: "issue 14", says: "run worktree prints the path" },
+} as const satisfies Record<string, Behaviour>

@@ -1,0 +1,33 @@
+import type { Behaviour } from "../behaviours.ts"
+
+const row = <const Says extends string>(says: Says) => ({ seed: "004", says }) as const
+const owes = <const Says extends string>(says: Says) =>
+  ({ seed: "004", says, owed: "issue 15 asks for it, and it is being built" }) as const
+const promise = <const Says extends string>(says: Says) => ({ seed: "issue 15", says }) as const
+
+/** Rows 5 and 7 to 14 of seed 004's parity table that issue 15 completes, and what the issue adds to them. */
+export const REQUEST_BEHAVIOURS = {
+  // Row 7
+  "agent.tools": promise("an agent is offered the tools its patterns name, and no call of another is run"),
+  "agent.steps": promise(
+    "an agent takes its number of turns at most; the last one is told to wrap up and gets no tools",
+  ),
+  "agent.modes": promise(
+    "people cannot switch to an agent that works for others; a hidden one is in no list and can be named",
+  ),
+  "agent.refused": promise("an agent, a variant or a setting that is wrong is refused when the engine opens"),
+  // Row 8
+  "parity.base-instructions": owes("a family of models has base instructions of its own"),
+  // Row 10
+  "parity.prompt-overrides": owes("a prompt may bring system text and tools of its own"),
+  // Row 11
+  "parity.reminders": row("steering, a switch of plan and the final step are reminded of"),
+  // Row 12
+  "parity.plugin-transforms": owes("plugins change messages, system text, parameters and headers"),
+  // Row 13
+  "parity.request-settings": row(
+    "settings of the model, the agent and the variant reach the request of every provider",
+  ),
+  // Row 14
+  "parity.structured-output": owes("a prompt may ask for an answer in a given form"),
+} as const satisfies Record<string, Behaviour>
