@@ -7,30 +7,9 @@ import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { expect, test } from "vitest"
 
+import { AGENT_TOOLS } from "../agent-tools.ts"
 import { verifies } from "../verifies.ts"
 import { BINARY, document, emptyFolder, meridian, SEARCH_PATH } from "./cli-binary.ts"
-
-const TOOLS = [
-  "doctor",
-  "expand",
-  "models_list",
-  "models_show",
-  "recall",
-  "run_apply",
-  "run_cancel",
-  "run_continue",
-  "run_diff",
-  "run_discard",
-  "run_files",
-  "run_list",
-  "run_show",
-  "run_spawn",
-  "run_stats",
-  "run_wait",
-  "run_worktree",
-  "skills_list",
-  "skills_show",
-]
 
 const connect = async (
   behaviour: PretendBehaviour = { answer: "All done." },
@@ -60,7 +39,7 @@ const connect = async (
 verifies("mcp.agent-tools", async () => {
   const { client } = await connect()
   const { tools } = await client.listTools()
-  expect(tools.map(({ name }) => name).toSorted()).toEqual(TOOLS)
+  expect(tools.map(({ name }) => name).toSorted()).toEqual(AGENT_TOOLS)
   for (const tool of tools) {
     expect([tool.name, tool.inputSchema.type, tool.outputSchema?.["type"]]).toEqual([
       tool.name,

@@ -119,7 +119,9 @@ test("questions of all sessions stand in one place, are counted in the title, an
   await page.getByRole("link", { name: "2 questions wait" }).click()
   await expect.poll(() => page.title()).toMatch(/^\(2\)/)
   const questions = page.getByRole("region", { name: "Permission requests" })
-  expect(await questions.getByRole("link").allInnerTexts()).toEqual(["Session ses_1", "Session ses_2"])
+  await expect
+    .poll(() => questions.getByRole("link").allInnerTexts())
+    .toEqual(["Session ses_1", "Session ses_2"])
   expect(await seriousProblems(page)).toEqual([])
   await scene.screenshot("questions-light")
   await questions.getByRole("button", { name: "Allow once" }).first().click()

@@ -1,0 +1,22 @@
+/** The tools an agent is offered over MCP, in the order of their names. */
+export const AGENT_TOOLS: readonly string[] = [
+  "doctor",
+  "expand",
+  "models_list",
+  "models_show",
+  "recall",
+  "run_apply",
+  "run_cancel",
+  "run_continue",
+  "run_diff",
+  "run_discard",
+  "run_files",
+  "run_list",
+  "run_show",
+  "run_spawn",
+  "run_stats",
+  "run_wait",
+  "run_worktree",
+  "skills_list",
+  "skills_show",
+]
