@@ -118,7 +118,7 @@ test("questions of all sessions stand in one place, are counted in the title, an
   const { page } = scene
   await page.getByRole("link", { name: "2 questions wait" }).click()
   await expect.poll(() => page.title()).toMatch(/^\(2\)/)
-  const questions = page.getByRole("region", { name: "Permission requests" })
+  const questions = page.getByRole("region", { name: "Open questions" })
   await expect
     .poll(() => questions.getByRole("link").allInnerTexts())
     .toEqual(["Session ses_1", "Session ses_2"])
