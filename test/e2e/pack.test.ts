@@ -1,15 +1,17 @@
 /** What people install, installed as people install it. */
 import { spawnSync } from "node:child_process"
 import {
+  copyFileSync,
   existsSync,
   globSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs"
-import { delimiter, join, relative, resolve } from "node:path"
+import { delimiter, dirname, join, relative, resolve } from "node:path"
 
 import { describe, expect, test } from "vitest"
 
@@ -142,23 +144,43 @@ process.stdout.write(Object.keys(hooks).sort().join(" "))
 })
 
 verifies("install.old-node", () => {
-  const manifests = ["package.json", ...globSync("packages/*/package.json")]
-  const wanted = manifests.map((file) => JSON.parse(readFileSync(file, "utf8")).engines?.node ?? ">=20")
-  expect(new Set(wanted)).toEqual(new Set([">=20"]))
+  const clone = { cwd: emptyFolder(), home: emptyFolder() }
+  for (const file of [".npmrc", "package-lock.json", ...MANIFESTS]) {
+    mkdirSync(dirname(join(clone.cwd, file)), { recursive: true })
+    copyFileSync(file, join(clone.cwd, file))
+  }
+  const old = { ...clone, env: { NODE_OPTIONS: `--require "${disguise("v20.20.2")}"` } }
+  const said = run(old, "npm", "ci", "--dry-run")
+  expect([said.status, said.stderr]).toEqual([0, ""])
+  expect(said.stdout).toMatch(/added \d+ packages/)
+  // What npm would have said is nothing but other people's libraries.
+  const warned = run(old, "npm", "ci", "--dry-run", "--loglevel=warn").stderr
+  expect(warned).toContain("EBADENGINE")
+  expect(warned).not.toMatch(/package: '(meridian|@meridian\/)/)
+  // An error is still told.
+  rmSync(join(clone.cwd, "package-lock.json"))
+  expect(run(old, "npm", "ci").stderr).toContain("package-lock.json")
 })
+
+const MANIFESTS = ["package.json", ...globSync("packages/*/package.json")]
 
 /** This Node under an old one's number, and every Node of the machine that is really old. */
 const oldNodes = (): readonly (readonly [string, ...(readonly string[])])[] => {
-  const folder = emptyFolder()
-  const disguise = join(folder, "disguise.cjs")
-  writeFileSync(
-    disguise,
-    'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })',
-  )
   const real = SEARCH_PATH.split(delimiter)
     .map((place) => join(place, "node"))
     .filter((file) => spawnSync(file, ["--version"], { encoding: "utf8" }).stdout?.startsWith("v20."))
-  return [[process.execPath, "--require", disguise], ...[...new Set(real)].map((node) => [node] as const)]
+  return [[process.execPath, "--require", disguise("v20.20.2")], ...[...new Set(real)].map((node) => [node] as const)]
+}
+
+/** A file that makes this Node say another version, when it is required before anything else. */
+const disguise = (version: string): string => {
+  const file = join(emptyFolder(), "disguise.cjs")
+  const versions = `{ ...process.versions, node: "${version.slice(1)}" }`
+  writeFileSync(
+    file,
+    `Object.defineProperties(process, { version: { value: "${version}" }, versions: { value: ${versions} } })`,
+  )
+  return file
 }
 
 const program = (directory: string): string => `import { openEngine } from "@meridian/engine"
