@@ -50,6 +50,10 @@ export const DIRECT_BEHAVIOURS = {
     seed: "issue 12",
     says: "Tab completes commands and files, images go along by path, all edits can be accepted, the working line has a clock, /new and /sessions change the conversation",
   },
+  "direct.images": {
+    seed: "issue 12",
+    says: "an image goes along by its path, however a terminal writes it, or from the clipboard; what cannot be sent is told",
+  },
   "direct.undo": {
     seed: "issue 12",
     says: "/undo takes back what the last work changed in files where they can go back, names the others and tells the model; a chat continues the conversation one was in last",

@@ -42,6 +42,11 @@ const sitting = async (options: SceneOptions = {}): Promise<Sitting> => {
 const START = '"$NODE" "$BINARY" start'
 const CTRL_C = "\u0003"
 const CTRL_D = "\u0004"
+const CTRL_V = "\u0016"
+const PASTE_ON = "\u001B[200~"
+const PASTE_OFF = "\u001B[201~"
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x01])
+const OTHER_PNG = Buffer.concat([PNG, Buffer.from([0x02])])
 const READY = "/help shows the commands"
 
 /** The line to write in is the last thing, and empty. */
@@ -402,7 +407,7 @@ test("a paste of a whole file is taken at once", async () => {
   const terminal = sit()
   await terminal.until(READY)
   const file = Array.from({ length: 4000 }, (_, index) => `line ${index} of a long file`).join("\r")
-  terminal.type(`\u001B[200~${file}\u001B[201~`)
+  terminal.type(`${PASTE_ON}${file}${PASTE_OFF}`)
   await terminal.until(/line 3999 of a long file$/)
   terminal.type("\r")
   await vi.waitFor(() => expect(asked()).toHaveLength(1), 20_000)
@@ -510,7 +515,7 @@ test("a paste with newlines is one message, sent by Enter", async () => {
   const { sit, asked } = await sitting()
   const terminal = sit()
   await terminal.until(READY)
-  terminal.type("\u001B[200~first line\rsecond line\r家 wide e\u0301\u001B[201~")
+  terminal.type(`${PASTE_ON}first line\rsecond line\r家 wide e\u0301${PASTE_OFF}`)
   await terminal.until(/> first line\n {2}second line\n {2}家 wide e\u0301$/u)
   expect(asked()).toEqual([])
   terminal.type(" end\r")
@@ -710,7 +715,7 @@ verifies("direct.daily-use", async () => {
       { text: "Held", chunks: 2, hold: "middle", usage: { input: 10, output: 1 } },
     ],
   })
-  writeFileSync(join(project, "shot.png"), "not really a picture")
+  writeFileSync(join(project, "shot.png"), PNG)
   const terminal = sit()
   await terminal.until(READY)
   terminal.type("/hel\t")
@@ -726,7 +731,7 @@ verifies("direct.daily-use", async () => {
     readFileSync(join(project, "one.txt"), "utf8"),
     readFileSync(join(project, "two.txt"), "utf8"),
   ]).toEqual(["1", "2"])
-  expect(asked()[0]).toContain(Buffer.from("not really a picture").toString("base64"))
+  expect(asked()[0]).toContain(PNG.toString("base64"))
   await terminal.until(idle)
   terminal.type("again\r")
   // The clock of the working line goes on by itself.
@@ -740,6 +745,66 @@ verifies("direct.daily-use", async () => {
   await terminal.until("/sessions NUMBER goes there.")
   terminal.type("/sessions 2\r")
   await terminal.until((text) => text.split("Both written.").length >= 3)
+  terminal.type(CTRL_D)
+  expect((await terminal.exited).code).toBe(0)
+})
+
+verifies("direct.images", async () => {
+  const { sit, project, asked, env } = await sitting({ script: [{ text: "I see two." }, { text: "None." }] })
+  const programs = join(project, "programs")
+  mkdirSync(programs)
+  const clipboard = (script: string): void =>
+    writeFileSync(join(programs, "wl-paste"), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  clipboard("exit 1")
+  writeFileSync(join(project, "my shot.png"), PNG)
+  writeFileSync(join(project, "fake.png"), "no picture")
+  const terminal = sit(undefined, {
+    env: { PATH: `${programs}:${env["PATH"] ?? ""}`, WAYLAND_DISPLAY: "wayland-0" },
+  })
+  await terminal.until(READY)
+  terminal.type(CTRL_V)
+  await terminal.until("No image can be read from the clipboard here.")
+  writeFileSync(join(programs, "screenshot"), OTHER_PNG)
+  clipboard(`[ "$3" = image/png ] && exec cat '${join(programs, "screenshot")}'`)
+  terminal.type(`look at ${CTRL_V}`)
+  await terminal.until(/> look at \[image 1\]$/)
+  // What a terminal sends for a file that is dropped on it, and for a paste without text.
+  terminal.type(`${PASTE_ON}'${join(project, "my shot.png")}'${PASTE_OFF} fake.png ${PASTE_ON}${PASTE_OFF}`)
+  await terminal.until("[image 2]")
+  terminal.type("\u0017\u0017\r")
+  await terminal.until("fake.png is not sent: it is no PNG, JPEG, GIF or WebP.")
+  await terminal.until("(with image 1, my shot.png)")
+  await terminal.until("I see two.")
+  const [body = ""] = asked()
+  expect(body).toContain(PNG.toString("base64"))
+  expect(body.split(OTHER_PNG.toString("base64"))).toHaveLength(2)
+  await terminal.until(idle)
+  terminal.type("and now?\r")
+  await terminal.until("None.")
+  terminal.type(CTRL_D)
+  expect((await terminal.exited).code).toBe(0)
+})
+
+test("a terminal of 10 columns holds", async () => {
+  const { sit } = await sitting({
+    script: [
+      { text: "I look.", tools: [{ name: "bash", input: { command: "echo from a narrow place" } }] },
+      { text: "| a | b |\n| - | - |\n| one | two |\n\n```ts\nconst narrow = true\n```" },
+    ],
+  })
+  const terminal = sit(undefined, { columns: 10, rows: 12 })
+  await terminal.until("leaves.")
+  terminal.type("0123456789abcdefghij")
+  await terminal.until(/\n> 0123456\n {2}789abcd\n {2}efghij$/)
+  terminal.type("\u0001\u000bgo\r")
+  await terminal.until("y/a/n/f,")
+  const asked = terminal.text()
+  expect(asked.split("> go")).toHaveLength(2)
+  terminal.type("y")
+  await terminal.until("narrow")
+  await terminal.until(idle)
+  for (const row of terminal.text().split("\n")) expect(row.length).toBeLessThanOrEqual(9)
+  expect(terminal.text().split("I look.")).toHaveLength(2)
   terminal.type(CTRL_D)
   expect((await terminal.exited).code).toBe(0)
 })

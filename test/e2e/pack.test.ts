@@ -169,7 +169,10 @@ const oldNodes = (): readonly (readonly [string, ...(readonly string[])])[] => {
   const real = SEARCH_PATH.split(delimiter)
     .map((place) => join(place, "node"))
     .filter((file) => spawnSync(file, ["--version"], { encoding: "utf8" }).stdout?.startsWith("v20."))
-  return [[process.execPath, "--require", disguise("v20.20.2")], ...[...new Set(real)].map((node) => [node] as const)]
+  return [
+    [process.execPath, "--require", disguise("v20.20.2")],
+    ...[...new Set(real)].map((node) => [node] as const),
+  ]
 }
 
 /** A file that makes this Node say another version, when it is required before anything else. */

@@ -5,6 +5,7 @@
 import { plainText } from "@meridian/protocol"
 
 import { cutTo } from "./direct/conversation/columns.ts"
+import { heightOf } from "./direct/conversation/screen.ts"
 
 export interface LiveLines {
   /** Instead of those before; [] takes them away. */
@@ -18,12 +19,13 @@ export const openLiveLines = (
   draw: (text: string) => void,
   size: () => { readonly columns: number; readonly rows: number },
 ): LiveLines => {
-  let drawn = 0
+  let drawn: readonly string[] = []
   let lines: readonly string[] = []
 
   const clear = (): void => {
-    if (drawn > 0) draw(`\r\u001B[${drawn}A\u001B[J`)
-    drawn = 0
+    // A terminal that was made narrower has broken them meanwhile.
+    if (drawn.length > 0) draw(`\r\u001B[${heightOf(drawn, size().columns)}A\u001B[J`)
+    drawn = []
   }
 
   const redraw = (): void => {
@@ -33,19 +35,19 @@ export const openLiveLines = (
       lines.length <= most ? lines : [...lines.slice(0, most - 1), moreLine(lines.length - most + 1)]
     // The last column stays free: some terminals break a line that fills it.
     const width = Math.max(1, columns - 1)
-    if (shown.length > 0) draw(shown.map((line) => `${cutTo(plainText(line), width)}\n`).join(""))
-    drawn = shown.length
+    drawn = shown.map((line) => cutTo(plainText(line), width))
+    if (drawn.length > 0) draw(drawn.map((line) => `${line}\n`).join(""))
   }
 
   return {
     show: (next) => {
-      if (next.length === 0 && drawn === 0) return
+      if (next.length === 0 && drawn.length === 0) return
       clear()
       lines = next
       redraw()
     },
     write: (text) => {
-      if (drawn === 0) return draw(plainText(text))
+      if (drawn.length === 0) return draw(plainText(text))
       clear()
       draw(plainText(text))
       // A line that is not finished must not be drawn over.

@@ -162,3 +162,4 @@ export {
 } from "./shape/shape.ts"
 export { upgrade, versionedDecoder, type Upgrade, type Versions } from "./shape/version.ts"
 export { snakeName } from "./shape/wire-name.ts"
+export { signedMediaType } from "./signature.ts"

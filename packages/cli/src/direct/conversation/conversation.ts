@@ -9,13 +9,14 @@ import type { World } from "@meridian/spaces"
 
 import { idsOf } from "../open-engine-here.ts"
 import type { OpenSession } from "../open-session.ts"
+import { openAttachments } from "./attachments.ts"
 import { wholeCall } from "./call-content.ts"
 import { cutTo, wrapText } from "./columns.ts"
 import { completeLine } from "./complete.ts"
 import { decideKey, isArmedBy, type Deed, type Situation } from "./decide.ts"
-import { clear, EMPTY_EDITOR, type Editor, type Key } from "./editor.ts"
+import { clear, EMPTY_EDITOR, insertText, type Editor, type Key } from "./editor.ts"
+import { filesBeginning } from "./files-beginning.ts"
 import { historyRows, inputOf, readHistory, waitingRows } from "./history.ts"
-import { filesBeginning, imagesIn } from "./mentioned-files.ts"
 import { answersTo, questionRows } from "./question.ts"
 import { layOut, usable, type Live } from "./screen.ts"
 import { HELP, sessionCommands } from "./session-command.ts"
@@ -87,6 +88,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     tellsBeginnings: terminal.isDumb,
     isWorking: work.isWorking,
   })
+  const attachments = openAttachments(session.location.directory, world.env)
   const width = (): number => usable(terminal.size())
   /** Between what was said and what is said next. */
   const gap = terminal.isDumb ? [] : [""]
@@ -157,7 +159,8 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
       say(delivery === "queue" ? "(waits until this is done)" : "(joins the work in hand)", style.dim)
     const id = `msg_${world.uuid()}`
     own.add(id)
-    const files = imagesIn(text, session.location.directory)
+    const { files, problems } = attachments.of(text)
+    for (const problem of problems) say(problem, style.notice)
     if (files.length > 0)
       say(`(with ${files.map(({ name = "an image" }) => oneLine(name)).join(", ")})`, style.dim)
     const prompt = { text, ...(files.length === 0 ? {} : { files }) }
@@ -200,6 +203,13 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
   const openOther = async (choice: string | undefined): Promise<void> => {
     const chosen = await commands.sessions(choice)
     if (chosen !== undefined) leaveFor({ tag: "open", sessionID: chosen })
+  }
+
+  const pasteImage = async (): Promise<void> => {
+    const taken = await attachments.paste()
+    if ("problem" in taken) return say(taken.problem, style.notice)
+    editor = insertText(editor, `${taken.mark} `)
+    redraw()
   }
 
   const complete = (): void => {
@@ -285,6 +295,9 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
         return answer(deed.requestID, deed.reply, deed.message)
       case "complete":
         return complete()
+      case "paste-image":
+        editor = deed.editor
+        return start(pasteImage)
       case "warn":
         return terminal.isDumb ? say(LEAVING) : redraw()
       case "explain":

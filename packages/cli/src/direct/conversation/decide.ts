@@ -37,6 +37,8 @@ export type Deed =
   | { readonly tag: "warn" }
   /** Tab. */
   | { readonly tag: "complete" }
+  /** Ctrl-V, or a paste that holds no text: the image in the clipboard is meant. */
+  | { readonly tag: "paste-image"; readonly editor: Editor }
   | { readonly tag: "suspend" }
   | { readonly tag: "leave" }
 
@@ -48,6 +50,8 @@ export const decideKey = (now: Situation, key: Key): Deed => {
   if (editor.pasted !== undefined) {
     // A paste whose end never comes must not hold the terminal.
     if (isInterrupt) return { tag: "edited", editor: { ...editor, pasted: undefined } }
+    if (editor.pasted === "" && key.name === "paste-end" && now.explaining === undefined)
+      return { tag: "paste-image", editor: { ...editor, pasted: undefined } }
     return decideEdit(now, key)
   }
   if (isInterrupt) return decideInterrupt(now)
@@ -55,6 +59,7 @@ export const decideKey = (now: Situation, key: Key): Deed => {
   if (key.ctrl && key.name === "d" && editor.text === "") return { tag: "leave" }
   if (key.ctrl && key.name === "l") return { tag: "redraw" }
   if (key.ctrl && key.name === "z") return { tag: "suspend" }
+  if (key.ctrl && key.name === "v" && now.explaining === undefined) return { tag: "paste-image", editor }
   if (key.name === "tab" && now.explaining === undefined) return { tag: "complete" }
   // A draft stands before the answer: all of it goes, not only the line the cursor is in.
   if (now.question !== undefined && key.ctrl && key.name === "u")

@@ -53,6 +53,17 @@ export const editLine = (given: Editor, key: Key): Edit => {
   return isText ? insert(editor, key.sequence) : { tag: "unused" }
 }
 
+/** Where the cursor stands, as far as there is room. */
+export const insertText = (editor: Editor, text: string): Editor => {
+  const room = MOST_CHARACTERS - editor.text.length
+  const fitting = text.slice(0, Math.max(0, room))
+  return {
+    ...editor,
+    text: editor.text.slice(0, editor.cursor) + fitting + editor.text.slice(editor.cursor),
+    cursor: editor.cursor + fitting.length,
+  }
+}
+
 /** The text is taken; history remembers it. */
 export const clear = (editor: Editor): Editor => ({ ...EMPTY_EDITOR, history: editor.history })
 
@@ -70,15 +81,7 @@ const paste = (editor: Editor, pasted: string, key: Key): Edit => {
   return edited(pasted.length >= MOST_CHARACTERS ? editor : { ...editor, pasted: pasted + key.sequence })
 }
 
-const insert = (editor: Editor, text: string): Edit => {
-  const room = MOST_CHARACTERS - editor.text.length
-  const fitting = text.slice(0, Math.max(0, room))
-  return edited({
-    ...editor,
-    text: editor.text.slice(0, editor.cursor) + fitting + editor.text.slice(editor.cursor),
-    cursor: editor.cursor + fitting.length,
-  })
-}
+const insert = (editor: Editor, text: string): Edit => edited(insertText(editor, text))
 
 const submit = (editor: Editor): Edit => {
   const { text } = editor

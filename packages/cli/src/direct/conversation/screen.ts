@@ -26,8 +26,11 @@ export interface LiveParts {
   readonly editor: Pick<Editor, "text" | "cursor" | "pasted">
 }
 
+/** The mark before the line being written, and room for one wide character. */
+const LEAST_COLUMNS = 4
+
 /** One column stays free: a terminal that filled its last column may already stand in the next row. */
-export const usable = ({ columns }: Size): number => Math.max(10, columns - 1)
+export const usable = ({ columns }: Size): number => Math.max(LEAST_COLUMNS, columns - 1)
 
 export const layOut = (parts: LiveParts, size: Size): Live => {
   const width = usable(size)
