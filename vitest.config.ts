@@ -33,7 +33,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "process",
-          globalSetup: "tools/temporary-folder.ts",
+          globalSetup: ["tools/temporary-folder.ts", "tools/shared-postgres.ts"],
           include: ["test/{attack,crash,e2e,fault,postgres}/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 60_000,

@@ -69,7 +69,7 @@ export const scriptedModel = (
 const asModelRequest = (body: unknown): ModelRequest => body as ModelRequest
 
 /** Of a scene of its own: a file, or a schema on the server that this test file names. */
-const newDatabase = (base: string): string => {
+export const newDatabase = (base: string): string => {
   // oxlint-disable-next-line node/no-process-env -- the same tests run on every store
   const server = process.env["MERIDIAN_SCENE_SERVER"]
   if (server === undefined) return join(base, "engine.sqlite")

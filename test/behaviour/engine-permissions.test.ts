@@ -230,7 +230,7 @@ describe("replies", () => {
       await other.sessions.wait(sessionID).catch(() => undefined)
       expect(acted).toBe(0)
       const again = await scene.reopen({ models: models([]), recover: false, asksAgain })
-      void again.sessions.run(sessionID).catch(() => undefined)
+      const run = again.sessions.run(sessionID)
       const actedUnasked = { count: 0 }
       if (asksAgain) {
         await untilEvent(again, "permission.asked", 2)
@@ -238,7 +238,7 @@ describe("replies", () => {
         const [request] = await again.permissions.list()
         await again.permissions.reply({ requestID: request?.id ?? "", reply: "once" })
       }
-      await again.sessions.wait(sessionID)
+      await run
       expect([actedUnasked.count, acted]).toEqual([0, 1])
     })
   })

@@ -2,19 +2,18 @@
 import { join } from "node:path"
 
 import { asObject, listAt, parseObject, textAt, wordAt } from "@meridian/protocol"
-import { openPostgres, type PostgresServer } from "@meridian/testkit/postgres-server"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { sharedPostgres } from "@meridian/testkit/shared-postgres"
+import { beforeAll, expect, test } from "vitest"
 
 import { directScene } from "../direct-scene.ts"
 
-let server: PostgresServer
+let server = ""
 beforeAll(async () => {
-  server = await openPostgres()
+  server = await sharedPostgres()
 })
-afterAll(() => server.remove())
 
 test("a conversation on a server is listed, renamed and continued from every command", async () => {
-  const database = `${server.address}?schema=talk`
+  const database = `${server}?schema=talk`
   const scene = await directScene({
     script: [{ text: "first answer" }, { text: "second answer" }],
     env: { MERIDIAN_DATABASE: database },
@@ -42,7 +41,7 @@ test("a conversation on a server is listed, renamed and continued from every com
 })
 
 test("a server is checked, made ready and shown, and a password in an argument is refused", async () => {
-  const database = `${server.address}?schema=ops`
+  const database = `${server}?schema=ops`
   const scene = await directScene()
   const check = await scene.run("database", "check", "--database", database, "--json")
   const findings = listAt(parseObject(check.stdout), "findings").map(asObject)
@@ -67,7 +66,7 @@ test("a server is checked, made ready and shown, and a password in an argument i
   expect((await scene.run("cluster", "--database", database)).stdout).toBe(
     "0 sessions, 0 at work, 0 waiting for a node\n",
   )
-  const secret = server.address.replace("meridian@", "meridian:hunter2@")
+  const secret = server.replace("meridian@", "meridian:hunter2@")
   const refused = await scene.run("cluster", "--database", secret)
   expect(refused).toMatchObject({ code: 2, stdout: "" })
   expect(refused.stderr).toMatch(/^ERROR \[DATABASE_PASSWORD\]/)
@@ -75,7 +74,7 @@ test("a server is checked, made ready and shown, and a password in an argument i
 })
 
 test("sessions move between a file and a server, whole and once", async () => {
-  const database = `${server.address}?schema=moves`
+  const database = `${server}?schema=moves`
   const scene = await directScene({ script: [{ text: "first answer" }, { text: "second answer" }] })
   const begun = parseObject(
     (await scene.run("run", "spawn", "--harness", "direct", "-p", "hello", "--json")).stdout,
@@ -106,8 +105,12 @@ test("sessions move between a file and a server, whole and once", async () => {
     "-p",
     "go on",
   )
-  const longer = await scene.run("session", "copy", id, "--to", away)
-  expect(longer.stderr).toMatch(/^ERROR \[SESSION_EXISTS\]/)
+  // A copy that is older is brought up to date.
+  expect((await scene.run("session", "copy", id, "--to", away)).stdout).toBe(`copied  ${id}\n`)
+  const itself = await scene.run("session", "copy", "--all", "--from", away, "--to", away, "--move")
+  expect(itself).toMatchObject({ code: 2, stdout: "" })
+  expect(itself.stderr).toMatch(/^ERROR \[SAME_DATABASE\]/)
+  expect(await listIds("--database", away)).toEqual([id])
 })
 
 test("what cannot be used as a database is told, and no file is made of it", async () => {
@@ -119,8 +122,8 @@ test("what cannot be used as a database is told, and no file is made of it", asy
     await codeOf("session", "list", "--database", "postgres://"),
     await codeOf("session", "list", "--database", "postgres://meridian@127.0.0.1:1/meridian"),
     await codeOf("database", "check"),
-    await codeOf("session", "list", "--database", `${server.address}_none`),
-    await codeOf("session", "list", "--database", `${server.address}?sslmode=verify-full`),
+    await codeOf("session", "list", "--database", `${server}_none`),
+    await codeOf("session", "list", "--database", `${server}?sslmode=verify-full`),
   ]).toEqual([
     "DATABASE_ADDRESS",
     "DATABASE_ADDRESS",

@@ -1,19 +1,18 @@
 /** A real Postgres keeps the contract of every store. */
 import { storeContract, type StoreUnderTest } from "@meridian/testkit/contract/store"
-import { openPostgres, type PostgresServer } from "@meridian/testkit/postgres-server"
+import { sharedPostgres } from "@meridian/testkit/shared-postgres"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { afterAll, beforeAll } from "vitest"
+import { beforeAll } from "vitest"
 
 import { Ids } from "../../packages/engine/src/port/ids.ts"
 import { Background } from "../../packages/engine/src/port/time.ts"
 import { openPostgresStore } from "../../packages/engine/src/store/postgres/store.ts"
 
-let server: PostgresServer
+let server = ""
 beforeAll(async () => {
-  server = await openPostgres()
-}, 60_000)
-afterAll(() => server.remove())
+  server = await sharedPostgres()
+})
 
 let names = 0
 const ids = Layer.succeed(Ids, { next: (prefix) => `${prefix}${(names += 1)}` })
@@ -38,7 +37,7 @@ storeContract({
       let dead = false
       return Effect.map(
         openPostgresStore({
-          address: `${server.address}?schema=${schema}`,
+          address: `${server}?schema=${schema}`,
           leaseMs: LEASE_MS,
           isGone: () => dead,
         }),

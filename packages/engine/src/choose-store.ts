@@ -1,4 +1,5 @@
 /** A store by the name of its database: a file, memory, or a server. */
+import { existsSync, realpathSync } from "node:fs"
 import { resolve } from "node:path"
 
 import type { Failure } from "@meridian/protocol"
@@ -25,7 +26,10 @@ export const chooseStore = (place: StorePlace): Layer.Layer<Store, Failure, Ids>
   isServerAddress(place.database) ? postgres(place) : sqlite(place)
 
 const sqlite = ({ database, leaseMs = DEFAULT_LIMITS.leaseMs, sqlite: more }: StorePlace) =>
-  sqliteStore({ ...more, file: database === ":memory:" ? database : resolve(database), leaseMs })
+  sqliteStore({ ...more, file: database === ":memory:" ? database : fileItself(resolve(database)), leaseMs })
+
+/** SQLite looks for the log of a database beside it, which is not where a link to it lies. */
+const fileItself = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
 
 /** Loaded only where it is used: a command that works on a file pays nothing for it. */
 const postgres = ({

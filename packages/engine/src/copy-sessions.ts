@@ -1,8 +1,9 @@
 /** Copies sessions between databases: files and servers, in any direction. */
+import { Failure } from "@meridian/protocol"
 import { Clock, Effect, Layer } from "effect"
 
 import { chooseStore } from "./choose-store.ts"
-import { copySession, type Copied } from "./copy/index.ts"
+import { copySession, moveSession, type Copied } from "./copy/index.ts"
 import { openIds } from "./ids.ts"
 import { Ids } from "./port/ids.ts"
 import { Store, type StoreVerbs } from "./port/store.ts"
@@ -19,10 +20,11 @@ export interface CopyRequest {
 
 export interface CopiedSession {
   readonly session: string
-  readonly outcome: Copied
+  /** A failure: of this one, the others were copied all the same. */
+  readonly outcome: Copied | Failure
 }
 
-/** Each session as a whole, one after the other; the first that cannot be copied ends it with a failure. */
+/** Each session as a whole, one after the other. */
 export const copySessions = (request: CopyRequest): Promise<readonly CopiedSession[]> => {
   for (const database of [request.from, request.to]) requireKnownAddress(database)
   return Effect.runPromise(
@@ -30,10 +32,16 @@ export const copySessions = (request: CopyRequest): Promise<readonly CopiedSessi
       Effect.gen(function* () {
         const from = yield* openStore(request.from)
         const to = yield* openStore(request.to)
+        if (from.identity === to.identity)
+          return yield* Effect.fail(new Failure("SAME_DATABASE", { database: to.name }))
         const copied: CopiedSession[] = []
         for (const session of request.sessions ?? (yield* allSessions(from))) {
-          copied.push({ session, outcome: yield* copySession({ from, to, session }) })
-          if (request.move === true) yield* from.remove(session)
+          const copy = request.move === true ? moveSession : copySession
+          const outcome = yield* Effect.match(copy({ from, to, session }), {
+            onSuccess: (done): CopiedSession["outcome"] => done,
+            onFailure: (failure) => failure,
+          })
+          copied.push({ session, outcome })
         }
         return copied
       }),

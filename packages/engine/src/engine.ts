@@ -111,9 +111,9 @@ const lostProcesses = (internals: EngineInternals): Layer.Layer<LostProcesses, n
     LostProcesses,
     Effect.map(
       Store,
-      ({ name }) =>
+      ({ identity }) =>
         internals.lostProcesses ?? {
-          end: (calls) => Effect.asVoid(Effect.promise(() => endLeftovers({ calls, scope: name }))),
+          end: (calls) => Effect.asVoid(Effect.promise(() => endLeftovers({ calls, scope: identity }))),
         },
     ),
   )
@@ -141,7 +141,7 @@ const locations = (
           guard,
           locks,
           outputDirectory: stored.outputs.folder,
-          scope: stored.name,
+          scope: stored.identity,
           ownTools: recallTools(stored),
           environment: process.env, // oxlint-disable-line node/no-process-env -- a person's tools see a person's environment
           onRead: internals.onRead ?? (() => undefined),

@@ -6,7 +6,7 @@ export const SESSION_COPY = defineMeta({
   audience: "human",
   summary: "Copy sessions of the engine into another database: a file, or a server.",
   details:
-    "Event for event, with the full texts of long outputs. A session that is there already, the same, is left alone; one that somebody works on is refused. With --move it is deleted where it came from: that is how a session is put away into a file, and taken out again.",
+    "Event for event, with the full texts of long outputs. A copy that is there already is brought up to date; one that went on by itself is left alone, and so is a session that somebody works on. The others are copied all the same, and the exit code is 1. With --move a session is deleted where it came from: that is how it is put away into a file, and taken out again.",
   fields: {
     sessions: {
       type: "strings",
@@ -28,7 +28,12 @@ export const SESSION_COPY = defineMeta({
     move: { type: "boolean", description: "Delete what was copied where it came from." },
   },
   output: objectOf({
-    sessions: listOf(objectOf({ session_id: STRING, outcome: oneOf("copied", "there") })),
+    sessions: listOf(
+      objectOf(
+        { session_id: STRING, outcome: oneOf("copied", "there", "failed") },
+        { error: objectOf({ code: STRING, message: STRING }) },
+      ),
+    ),
   }),
   examples: [
     "session copy --all --to postgres://meridian@db/meridian",

@@ -26,14 +26,19 @@ import type { GivenApproval, SavedApproval } from "../domain/permission.ts"
 export class Store extends Context.Service<Store, StoreVerbs>()("meridian/Store") {}
 
 export interface StoreVerbs {
-  /** The same for every process that opens this store, and of no other store on this machine. */
+  /** As people are told of it. */
   readonly name: string
+  /** The same for every process that opens this store, however it is addressed, and of no other store. */
+  readonly identity: string
   /** All of the events or none of them. */
   readonly append: (append: Append) => Effect.Effect<Appended, Failure>
 
   readonly session: (id: string) => Effect.Effect<SessionSummary | undefined, Failure>
-  /** Deletes a session and everything derived from it; "held" while a process is at work on it. */
-  readonly remove: (id: string) => Effect.Effect<"removed" | "missing" | "held", Failure>
+  /**
+   * Deletes a session and everything derived from it; "held" while a process is at work on it. Whoever holds it itself says
+   * so, and where it ends: "moved" when something was appended since.
+   */
+  readonly remove: (id: string, heldAt?: HeldAt) => Effect.Effect<Removed, Failure>
   /** Events behind a place, oldest first; none for a session that does not exist. */
   readonly events: (range: EventRange) => Effect.Effect<readonly LoggedEvent[], Failure>
   /** The same as JSON, for those who pass them on. */
@@ -85,6 +90,15 @@ export interface StoreVerbs {
    */
   readonly changes: Stream.Stream<Change>
   readonly outputs: KeptOutputs
+}
+
+export type Removed = "removed" | "missing" | "held" | "moved"
+
+/** What somebody knows of a session it holds. */
+export interface HeldAt {
+  readonly fence: Fence
+  /** Its last event. */
+  readonly seq: number
 }
 
 export interface Append {

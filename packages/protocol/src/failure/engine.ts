@@ -201,6 +201,12 @@ export const ENGINE_FAILURES = {
     cause: () => "A password in an argument can be read by every program on this machine.",
     next: () => "leave it out of --database; put it into MERIDIAN_DATABASE, PGPASSWORD or a passfile.",
   },
+  SAME_DATABASE: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `Both names lead to the same database, ${f["database"]}. Nothing was changed.`,
+    next: () => "name another one with --to, or with --from.",
+  },
   DATABASE_NO_SERVER: {
     exit: 2,
     http: 400,

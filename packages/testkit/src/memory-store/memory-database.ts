@@ -2,6 +2,8 @@
  * What the clients of a memory store share: the logs of all sessions, who owns them, names in use, kept outputs. Every change
  * is one synchronous step, so it is atomic; whatever is slow or unreliable happens between a client and this.
  */
+import { randomUUID } from "node:crypto"
+
 import { claimsOf, type Append, type Claim, type DatedEvent, type Fence } from "@meridian/engine/store-port"
 import type { DurableEvent, StoredEvent } from "@meridian/protocol"
 
@@ -28,6 +30,7 @@ export type Answer =
   | { readonly kind: "taken"; readonly claim: Claim }
 
 export interface MemoryDatabase {
+  readonly identity: string
   readonly sessions: ReadonlyMap<string, MemorySession>
   readonly owners: Map<string, Owner>
   readonly outputs: Map<string, Uint8Array>
@@ -80,6 +83,7 @@ export const createMemoryDatabase = (): MemoryDatabase => {
   }
 
   return {
+    identity: randomUUID(),
     sessions,
     owners: new Map(),
     outputs: new Map(),

@@ -196,6 +196,7 @@ export const openMemoryStore = (
 
     return {
       name: NAME,
+      identity: database.identity,
       append: (append) =>
         change(() => {
           const answer = database.append(append)
@@ -219,11 +220,14 @@ export const openMemoryStore = (
           const session = database.sessions.get(id)
           return session === undefined ? undefined : summaryAt(session).item
         }),
-      remove: (id) =>
+      remove: (id, heldAt) =>
         change(() => {
           const session = database.sessions.get(id)
           if (session === undefined) return "missing"
-          if (held.has(id) || isHeldElsewhere(session.owner)) return "held"
+          if (heldAt === undefined) {
+            if (held.has(id) || isHeldElsewhere(session.owner)) return "held"
+          } else if (!database.isCurrent(heldAt.fence)) return "held"
+          else if (session.events.length !== heldAt.seq) return "moved"
           database.remove(id)
           database.tell(id, me)
           return "removed"

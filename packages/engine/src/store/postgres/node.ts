@@ -29,6 +29,8 @@ export interface NodeOptions {
 
 export interface Node {
   readonly address: Address
+  /** Of the schema, whichever way leads to it. */
+  readonly identity: string
   readonly places: number
   readonly reads: Connection
   /** Appends travel on these: while one waits for the server's disk the other fills. */
@@ -88,6 +90,7 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
     yield* ask(() => migrate(reads, address, options.migrate ?? false))
 
     const { schema } = address
+    const identity = yield* ask(() => identityOf(reads, schema))
     const hintsDue = Latch.makeUnsafe(false)
     const hints = openHints({ schema, me, connection: () => control, onDue: () => hintsDue.openUnsafe() })
     const workers = openWorkers({
@@ -126,6 +129,7 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
     )
     return {
       address,
+      identity,
       places,
       reads,
       lanes,
@@ -137,3 +141,8 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
       every,
     }
   })
+
+const identityOf = async (connection: Connection, schema: string): Promise<string> => {
+  const [row] = await connection.ask(`select id from ${schema}.store`)
+  return String(row?.["id"])
+}

@@ -17,7 +17,9 @@ import {
   type Appended,
   type Change,
   type Draft,
+  type Removed,
   type SessionSummary,
+  type HeldAt,
   type StoreVerbs,
 } from "../../port/store.ts"
 import { openAppendQueue } from "./append-queue.ts"
@@ -68,7 +70,7 @@ export const openPostgresStore = (
       newMark,
       onStored: hints.tell,
     })
-    const drafts = createDrafts({ connection: reads, schema, workers, newMark, remove: writer.remove })
+    const drafts = createDrafts({ connection: reads, schema, workers, newMark, remove: writer.erase })
     const folder = yield* openFolder
     const outputs = createOutputs(reads, schema, folder)
 
@@ -108,28 +110,36 @@ export const openPostgresStore = (
       )
     }
 
-    const remove = async (id: string): Promise<"removed" | "missing" | "held"> => {
+    const remove = async (id: string, heldAt?: HeldAt): Promise<Removed> => {
       const head = await rows.head(id)
       if (head === undefined) return "missing"
+      if (heldAt !== undefined) return removeAt(head, heldAt)
       // Taking it moves the number: whoever still believes to work there cannot write.
       const acquired = await book.acquire(id)
       if (acquired.kind === "held") return "held"
-      await writer.remove(head.key)
+      const removed = await removeAt(head, acquired)
       await book.release(acquired.fence)
+      return removed === "moved" ? remove(id) : removed
+    }
+
+    const removeAt = async ({ id, key }: Head, heldAt: HeldAt): Promise<Removed> => {
+      const removed = await writer.remove(key, heldAt)
+      if (removed !== "removed") return removed
       mirror.drop(id)
       hints.tell(id)
-      return "removed"
+      return removed
     }
 
     return {
       name: shown,
+      identity: node.identity,
       append,
       session: (id) =>
         ask(async () => {
           const head = await rows.head(id)
           return head === undefined ? undefined : (await summariesOf([head]))[0]
         }),
-      remove: (id) => ask(() => remove(id)),
+      remove: (id, heldAt) => ask(() => remove(id, heldAt)),
       events: (range) => ask(() => reader.read(range.session, () => mirror.events(range), [])),
       eventTexts: (range) => ask(() => reader.read(range.session, () => mirror.texts(range), [])),
       compactions: (session) => ask(() => reader.read(session, () => mirror.compactions(session), [])),

@@ -1,10 +1,10 @@
 /** Compare and append, as the port has it: on this node's rows where they are enough, and always decided by the server. */
 import type { DurableEvent } from "@meridian/protocol"
 
-import type { Append, Appended } from "../../port/store.ts"
+import type { Append, Appended, Removed, HeldAt } from "../../port/store.ts"
 import type { AppendQueue } from "./append-queue.ts"
 import { sendWrites, type Outcome, type Write } from "./append.ts"
-import { isUniqueViolation, type Connection } from "./connection.ts"
+import { isUniqueViolation, type Connection, type Query } from "./connection.ts"
 import type { Mirror } from "./mirror.ts"
 import { prepareWrite } from "./prepare-write.ts"
 import type { SessionReader } from "./reader.ts"
@@ -14,7 +14,10 @@ export type Answer = Exclude<Appended, { readonly kind: "committed" }> | { reado
 
 export interface Writer {
   readonly append: (append: Append) => Promise<Answer>
-  readonly remove: (key: number) => Promise<void>
+  /** Only where it stands so. */
+  readonly remove: (key: number, heldAt: HeldAt) => Promise<Exclude<Removed, "missing">>
+  /** Whatever is left of a session that nobody sees. */
+  readonly erase: (key: number) => Promise<void>
 }
 
 export const createWriter = (options: {
@@ -106,16 +109,34 @@ export const createWriter = (options: {
     return row === undefined ? undefined : Number(row["key"])
   }
 
+  const removeRows = async (query: Query, key: number): Promise<void> => {
+    for (const table of TABLES) await query(`delete from ${schema}.${table} where session = $1`, [key])
+    await query(`delete from ${schema}.session where key = $1`, [key])
+  }
+
   return {
     append: (append) => {
       if (append.events.length === 0) return prove(append)
       const makes = append.after === 0 && append.fence === undefined && makesSession(append.events)
       return makes ? create(append) : follow(append)
     },
-    remove: (key) =>
+    remove: async (key, { fence, seq }) => {
+      const removed = await connection.transact(async (query) => {
+        const [row] = await query(
+          `select seq, fence, published from ${schema}.session where key = $1 for update`,
+          [key],
+        )
+        if (row !== undefined && row["fence"] !== fence.number)
+          return { keep: false, answer: "held" as const }
+        if (row !== undefined && row["seq"] !== seq) return { keep: false, answer: "moved" as const }
+        await removeRows(query, key)
+        return { keep: true, answer: "removed" as const }
+      })
+      return removed
+    },
+    erase: (key) =>
       connection.transact(async (query) => {
-        for (const table of TABLES) await query(`delete from ${schema}.${table} where session = $1`, [key])
-        await query(`delete from ${schema}.session where key = $1`, [key])
+        await removeRows(query, key)
         return { keep: true, answer: undefined }
       }),
   }

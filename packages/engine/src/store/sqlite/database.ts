@@ -4,6 +4,7 @@
  * A commit is in the write-ahead log at once and survives the death of the process. A flush of that log makes it, and every
  * commit before it, survive a power cut; `append.ts` decides who must wait for one.
  */
+import { randomUUID } from "node:crypto"
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -18,6 +19,8 @@ import { MIGRATIONS } from "./schema.ts"
 
 export interface Database {
   readonly file: string
+  /** The same for every path that leads to this file. */
+  readonly identity: string
   readonly raw: DatabaseSync
   /** All or nothing, under the write lock from its first statement on. Not reentrant. */
   readonly transact: <A>(body: () => A) => A
@@ -121,6 +124,7 @@ export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Datab
 
   return {
     file,
+    identity: inMemory ? randomUUID() : identityOf(file),
     raw,
     transact,
     ask,
@@ -132,6 +136,11 @@ export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Datab
       raw.close()
     },
   }
+}
+
+const identityOf = (file: string): string => {
+  const { dev, ino } = statSync(file)
+  return `${dev}:${ino}`
 }
 
 const orClose = <A>(raw: DatabaseSync, body: () => A): A => {

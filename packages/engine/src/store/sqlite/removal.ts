@@ -4,12 +4,11 @@
  */
 import type { DatabaseSync } from "node:sqlite"
 
+import type { Removed, HeldAt } from "../../port/store.ts"
 import type { Database } from "./database.ts"
 import type { EventReader } from "./events.ts"
 import type { LeaseTable } from "./leases.ts"
 import { positionOf, STRIDE } from "./schema.ts"
-
-export type Removed = "removed" | "missing" | "held"
 
 /** Table -> the column that says where in the log its row comes from. */
 const ROWS = {
@@ -37,12 +36,27 @@ export const createRemoval = (options: {
   readonly database: Database
   readonly log: EventReader
   readonly leases: LeaseTable
-}): ((session: string) => Removed) => {
+}): ((session: string, heldAt?: HeldAt) => Removed) => {
   const { database, log, leases } = options
   const removeRows = createRowRemoval(database.raw)
-  return (id) => {
+  const selectSeq = database.raw.prepare("select seq from session where key = ?")
+
+  const removeHeld = (key: number, { number, seq }: { readonly number: number; readonly seq: number }) =>
+    database.transact((): Removed => {
+      if (!leases.isCurrent({ key, number })) return "held"
+      if (selectSeq.get(key)?.["seq"] !== seq) return "moved"
+      removeRows(key)
+      return "removed"
+    })
+
+  return (id, heldAt) => {
     const key = log.keyOf(id)
     if (key === undefined) return "missing"
+    if (heldAt !== undefined) {
+      const removed = removeHeld(key, { number: heldAt.fence.number, seq: heldAt.seq })
+      if (removed === "removed") log.forget(id)
+      return removed
+    }
     // Taking the lease is what moves the fence; its row stays and keeps the key.
     const acquired = leases.acquire(key)
     if (acquired.kind === "held") return "held"

@@ -70,11 +70,12 @@ export const openSqliteStore = (
     const { ask } = database
     return {
       name: file,
+      identity: database.identity,
       append: createAppend({ database, projector, keyOf: log.keyOf, atWork: table.atWork }),
       session: (id) => ask(() => lists.session(id)),
-      remove: (id) =>
+      remove: (id, heldAt) =>
         Effect.tap(
-          ask(() => remove(id)),
+          ask(() => remove(id, heldAt)),
           () => database.flush(table.atWork() === 0),
         ),
       events: (range) => ask(() => log.events(range)),
