@@ -3,6 +3,8 @@ import { fork, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { setTimeout as sleep } from "node:timers/promises"
 
 import { openEngine, type Engine } from "@meridian/engine"
 import { expect, test } from "vitest"
@@ -130,11 +132,13 @@ test("a stopped process loses its session after the lease time, and cannot write
   await frozen.said("acked", 1)
   const watcher = await openHere(place.database, 300)
   await untilEvent(watcher, "tool.called", 2)
-  frozen.child.kill("SIGSTOP")
+  await freezeOutsideCommit(frozen.child, place.database)
   await untilEvent(watcher, "tool.failed")
+  const acked = frozen.lines.filter((line) => line.startsWith("acked")).length
+  await watcher.sessions.run(sessionID)
   const taken = await allEvents(watcher)
   frozen.child.kill("SIGCONT")
-  await watcher.sessions.run(sessionID)
+  await frozen.said("acked", acked + 1)
   const events = await allEvents(watcher)
   expect(events.slice(0, taken.length)).toEqual(taken)
   expect(brokenLaws(events, [], { settled: false })).toEqual([])
@@ -167,3 +171,20 @@ test("four processes that open one new file at once agree on its tables", async 
   await Promise.all(processes.map((started) => started.kill()))
   expect(integrityOf(place.database)).toBe("ok")
 })
+
+/** Nobody can write while a process that was stopped in the middle of a commit holds the database: stop it elsewhere. */
+const freezeOutsideCommit = async (child: ChildProcess, database: string): Promise<void> => {
+  for (;;) {
+    child.kill("SIGSTOP")
+    const raw = new DatabaseSync(database, { timeout: 0 })
+    try {
+      raw.exec("begin immediate; rollback")
+      return
+    } catch {
+      child.kill("SIGCONT")
+      await sleep(1)
+    } finally {
+      raw.close()
+    }
+  }
+}
