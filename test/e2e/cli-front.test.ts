@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import { expect, test } from "vitest"
 
 import { verifies } from "../verifies.ts"
 import { BINARY, document, emptyFolder, meridian, SEARCH_PATH } from "./cli-binary.ts"
+import { openPseudoTerminal } from "./pseudo-terminal.ts"
 
 const AGENT = { MERIDIAN_SPACE_ID: "s1" }
 
@@ -227,17 +228,20 @@ test("an agent gets errors as JSON without asking", async () => {
 })
 
 test("bash completes commands, flags and values from the same table as help", async () => {
-  const script = (await meridian(["completion", "bash"])).stdout
-  const complete = (line: string): string => {
-    const words = line.split(" ").map((word) => `'${word}'`)
-    const asked = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _meridian; echo "\${COMPREPLY[*]}"`
-    return spawnSync("bash", ["-c", `${script}\n${asked}`], { encoding: "utf8" }).stdout.trim()
-  }
+  const complete = await bashCompletion({})
   expect(complete("meridian ru")).toBe("run")
   expect(complete("meridian run s")).toBe("spawn show stats send")
   expect(complete("meridian --json run spawn --b")).toBe("--background")
   expect(complete("meridian run list --status f")).toBe("failed")
+  expect(complete("meridian --format text run li")).toBe("list")
   expect(complete("meridian completion z")).toBe("zsh")
+  // A command of its own, with others below it.
+  expect(complete("meridian schedule re")).toBe("resume remove")
+  expect(complete("meridian schedule --z")).toBe("--zone")
+  expect(complete("meridian schedule list --z")).toBe("")
+  // The same flag means other things elsewhere.
+  expect(complete("meridian search --harness e")).toBe("engine")
+  expect(complete("meridian start --harness e")).toBe("")
 })
 
 verifies("completion.names", async () => {
@@ -254,26 +258,87 @@ verifies("completion.names", async () => {
   expect(await names("session")).toEqual([])
   expect(await names("schedule")).toEqual([])
   // The scripts ask for them while somebody types.
+  const complete = await bashCompletion({ cwd: project, env: withMeridian(project, env) })
+  expect(complete("meridian run show r1")).toBe("r10 r1")
+  expect(complete("meridian run list --space s")).toBe("s2 s1")
+  expect(complete("meridian run list --space=s")).toBe("s2 s1")
+  expect(complete("meridian session import ses")).toBe("session.jsonl")
+  for (const shell of ["zsh", "fish"])
+    expect((await meridian(["completion", shell])).stdout).toMatch(
+      /meridian complete (\$1|run) 2>\/dev\/null/,
+    )
+})
+
+test("a name that a folder brings along is never run by a shell that completes", async () => {
+  const project = emptyFolder()
+  const env = { MERIDIAN_REPO_ROOT: project }
+  mkdirSync(join(project, ".meridian"))
+  const evil = [
+    "$(touch owned)",
+    "`touch owned`",
+    "$(touch${IFS}owned)",
+    ";touch${IFS}owned",
+    "good:name",
+    "*",
+  ]
+  writeFileSync(
+    join(project, ".meridian/models.toml"),
+    `[[models]]\nid = "mine/model"\nharness = "claude"\naliases = ${JSON.stringify(evil)}\n`,
+  )
+  const names = (await meridian(["complete", "model"], { cwd: project, env })).stdout.split("\n")
+  expect(names.filter((name) => /[^\w./:-]/.test(name))).toEqual([])
+  const complete = await bashCompletion({ cwd: project, env: withMeridian(project, env) })
+  expect(complete("meridian start -m good")).toBe("good:name")
+  expect(complete("meridian start -m good:n")).toBe("name")
+  expect(complete("meridian start -m ")).toContain("mine/model")
+  // Nor does the script itself, whatever it is told.
+  writeFileSync(join(project, "bin/meridian"), "#!/bin/sh\necho '$(touch owned)'\necho '*'\n")
+  expect(complete("meridian start -m ")).toBe("$(touch owned) *")
+  expect(existsSync(join(project, "owned"))).toBe(false)
+})
+
+test("in a real bash, names of files keep their spaces and folders go on", async () => {
+  const project = emptyFolder()
+  mkdirSync(join(project, "folder"))
+  writeFileSync(join(project, "a file.jsonl"), "")
+  writeFileSync(join(project, "completion"), (await meridian(["completion", "bash"])).stdout)
+  const terminal = openPseudoTerminal("bash", ["--norc", "--noprofile", "-i"], {
+    cwd: project,
+    env: { ...withMeridian(project, {}), PS1: "$ ", INPUTRC: "/dev/null" },
+  })
+  await terminal.until("$")
+  terminal.type(". ./completion; echo rea''dy\r")
+  await terminal.until("ready\n$")
+  terminal.type("meridian session import a\t")
+  await terminal.until(/import a\\ file\.jsonl/)
+  terminal.type("\u0015meridian start --cwd fol\t")
+  await terminal.until("--cwd folder/")
+  terminal.type("\u0015exit\r")
+  await terminal.exited
+})
+
+/** What the shipped script offers for a line, in a bash that is not at a terminal. */
+const bashCompletion = async (where: {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+}): Promise<(line: string) => string> => {
+  const script = (await meridian(["completion", "bash"])).stdout
+  return (line) =>
+    spawnSync("bash", ["-c", `${script}\n_meridian; echo "\${COMPREPLY[*]}"`], {
+      encoding: "utf8",
+      cwd: where.cwd ?? emptyFolder(),
+      env: { PATH: SEARCH_PATH, ...where.env, COMP_LINE: line, COMP_POINT: String(line.length) },
+    }).stdout.trim()
+}
+
+/** The environment of a shell that finds the command. */
+const withMeridian = (project: string, env: Readonly<Record<string, string>>): Record<string, string> => {
   mkdirSync(join(project, "bin"))
   writeFileSync(join(project, "bin/meridian"), `#!/bin/sh\nexec '${process.execPath}' '${BINARY}' "$@"\n`, {
     mode: 0o755,
   })
-  const script = (await meridian(["completion", "bash"])).stdout
-  const complete = (line: string): string => {
-    const words = line.split(" ").map((word) => `'${word}'`)
-    const asked = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _meridian; echo "\${COMPREPLY[*]}"`
-    return spawnSync("bash", ["-c", `${script}\n${asked}`], {
-      encoding: "utf8",
-      cwd: project,
-      env: { PATH: `${join(project, "bin")}:/usr/bin:/bin`, HOME: project, ...env },
-    }).stdout.trim()
-  }
-  expect(complete("meridian run show r1")).toBe("r10 r1")
-  expect(complete("meridian run list --space s")).toBe("s2 s1")
-  expect(complete("meridian session import ses")).toBe("session.jsonl")
-  for (const shell of ["zsh", "fish"])
-    expect((await meridian(["completion", shell])).stdout).toContain("meridian complete run 2>/dev/null")
-})
+  return { PATH: `${join(project, "bin")}:${SEARCH_PATH}`, HOME: project, ...env }
+}
 
 test.each(["zsh", "fish"])("the script of %s names every command", async (shell) => {
   const { stdout, code } = await meridian(["completion", shell])

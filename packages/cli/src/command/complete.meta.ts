@@ -18,5 +18,5 @@ export const COMPLETE = defineMeta({
       value: "KIND",
     },
   },
-  output: objectOf({ names: listOf(STRING) }),
+  output: objectOf({ names: listOf(objectOf({ name: STRING }, { about: STRING })) }),
 })

@@ -1,35 +1,39 @@
-/** Names of what there is, one a line. Looks and never fails: a shell that completes has no use for an error. */
+/** Names of what there is, one a line, each with a word on what it is behind a tab where there is one. Looks and never fails: a shell that completes has no use for an error. */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 
 import { oneLine } from "@meridian/protocol"
 import { implement, openPlace, OPERATIONS, readSchedules, type World } from "@meridian/spaces"
 
+import type { NameKind } from "../completion/grammar.ts"
 import { COMPLETE } from "./complete.meta.ts"
 import { lookWithEngine } from "./look-with-engine.ts"
 
 const MOST = 200
+/** Of what stands beside a name. */
+const MOST_CHARACTERS = 80
 
-type Kind = "space" | "run" | "chat" | "model" | "session" | "schedule"
+/** Files of a folder nobody trusts name models, and what is completed is run by a shell: nothing a shell would read as more than a word. */
+const PLAIN_NAME = /^[\p{L}\p{N}@_][\p{L}\p{N}@_.:/+,-]*$/u
+
+interface Name {
+  readonly name: string
+  readonly about?: string
+}
 
 export const complete = implement(COMPLETE, {
   run: async ({ kind }, world) => {
     const names = await NAMES[kind](world).catch(() => [])
-    // A name with white space or a control character would complete to something else.
-    return { names: names.filter((name) => name === oneLine(name) && !/\s/u.test(name)).slice(0, MOST) }
+    return { names: names.filter(({ name }) => PLAIN_NAME.test(name)).slice(0, MOST) }
   },
-  text: ({ names }) => names.join("\n"),
+  text: ({ names }) => names.map(({ name, about = "" }) => `${name}\t${about}`.trimEnd()).join("\n"),
 })
 
-const NAMES: Readonly<Record<Kind, (world: World) => Promise<readonly string[]>>> = {
-  space: async (world) => spacesOf(world),
-  run: async (world) => [
-    "@latest",
-    "@last-failed",
-    "@last-completed",
-    ...inSpaces(world, "runs", /^(r\d+)$/),
-  ],
-  chat: async (world) => inSpaces(world, "sessions", /^(c\d+)\.lock$/),
+const NAMES: Readonly<Record<NameKind, (world: World) => Promise<readonly Name[]>>> = {
+  space: async (world) => named(spacesOf(world)),
+  run: async (world) =>
+    named(["@latest", "@last-failed", "@last-completed", ...inSpaces(world, "runs", /^(r\d+)$/)]),
+  chat: async (world) => named(inSpaces(world, "sessions", /^(c\d+)\.lock$/)),
   model: async (world) => {
     const list = OPERATIONS.find(({ meta }) => meta.name === "models.list")
     const operation = await list?.load()
@@ -38,14 +42,19 @@ const NAMES: Readonly<Record<Kind, (world: World) => Promise<readonly string[]>>
     const document = Object(await operation?.run(input as never, world))
     const models: readonly { readonly model_id: string; readonly aliases: readonly string[] }[] =
       document.models ?? []
-    return models.flatMap(({ model_id: id, aliases }) => aliases.concat(id))
+    return named(models.flatMap(({ model_id: id, aliases }) => aliases.concat(id)))
   },
-  schedule: async ({ env, cwd }) => readSchedules(openPlace(env, cwd)).schedules.map(({ id }) => id),
+  schedule: async ({ env, cwd }) => named(readSchedules(openPlace(env, cwd)).schedules.map(({ id }) => id)),
   session: (world) =>
     lookWithEngine(undefined, world, async ({ sessions }) =>
-      (await sessions.list({ limit: MOST, order: "desc" })).items.map(({ id }) => id),
+      (await sessions.list({ limit: MOST, order: "desc" })).items.map(({ id, title = "" }) => ({
+        name: id,
+        about: oneLine(title, MOST_CHARACTERS),
+      })),
     ),
 }
+
+const named = (names: readonly string[]): readonly Name[] => names.map((name) => ({ name }))
 
 const spacesOf = ({ env, cwd }: World): readonly string[] =>
   newestFirst(namesIn(openPlace(env, cwd).spaces, /^(s\d+)$/))

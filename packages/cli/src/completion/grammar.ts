@@ -1,0 +1,117 @@
+/** What a shell can complete, read from the same table as help: what is offered there completes here. */
+import { flagName, type Field, type OperationMeta } from "@meridian/spaces"
+
+import { GLOBAL_FLAGS } from "../global-flags.ts"
+
+/** What a shell asks `meridian complete` for. */
+export type NameKind = "space" | "run" | "chat" | "model" | "session" | "schedule"
+
+/** What can stand for a value: one of these words, a name that exists now, a file. Without any: something of one's own. */
+export interface Value {
+  readonly choices: readonly string[]
+  readonly kind: NameKind | "file" | undefined
+}
+
+export interface Flag {
+  readonly name: string
+  readonly description: string
+  /** Undefined: it takes none. */
+  readonly value: Value | undefined
+}
+
+export interface Command {
+  /** `run list`, `start`. */
+  readonly name: string
+  readonly summary: string
+  readonly flags: readonly Flag[]
+  /** Of its first words; those behind are of the last kind. */
+  readonly values: readonly Value[]
+}
+
+/** `run`: its commands by their second word. One of this name alone may stand beside them (`schedule`). */
+export interface Group {
+  readonly name: string
+  readonly members: readonly { readonly word: string; readonly summary: string }[]
+}
+
+export interface Grammar {
+  readonly commands: readonly Command[]
+  readonly groups: readonly Group[]
+  /** First words with what they are, each once. */
+  readonly heads: readonly { readonly word: string; readonly summary: string }[]
+  readonly globalFlags: readonly Flag[]
+}
+
+export const readGrammar = (metas: readonly OperationMeta[]): Grammar => {
+  const groups = groupsOf(metas)
+  const singles = metas.filter(({ name }) => !name.includes("."))
+  const own = new Set(singles.map(({ name }) => name))
+  return {
+    commands: metas.map(commandOf),
+    groups,
+    heads: [
+      ...singles.map(({ name, summary }) => ({ word: name, summary })),
+      ...groups
+        .filter(({ name }) => !own.has(name))
+        .map(({ name, members }) => ({ word: name, summary: members.map(({ word }) => word).join(", ") })),
+    ],
+    globalFlags: globalFlags(),
+  }
+}
+
+const groupsOf = (metas: readonly OperationMeta[]): readonly Group[] => {
+  const members = new Map<string, Group["members"][number][]>()
+  for (const { name, summary } of metas) {
+    const [group = "", word] = name.split(".")
+    if (word !== undefined) members.set(group, [...(members.get(group) ?? []), { word, summary }])
+  }
+  return [...members].map(([name, list]) => ({ name, members: list }))
+}
+
+const commandOf = ({ name, summary, fields }: OperationMeta): Command => {
+  const all = Object.entries<Field>(fields).filter(
+    ([, field]) => field.hidden !== true && field.only !== "tool",
+  )
+  return {
+    name: name.replace(".", " "),
+    summary,
+    flags: [
+      ...all.flatMap(([key, field]) => (field.positional === undefined ? flagsOf(key, field) : [])),
+      ...globalFlags(),
+    ],
+    values: all.flatMap(([, field]) =>
+      field.positional === undefined || field.positional === "dashes" ? [] : [valueOf(field)],
+    ),
+  }
+}
+
+const globalFlags = (): readonly Flag[] =>
+  Object.entries<Field>(GLOBAL_FLAGS).flatMap(([key, field]) =>
+    field.hidden === true ? [] : flagsOf(key, field),
+  )
+
+const flagsOf = (key: string, field: Field): readonly Flag[] => {
+  const { description, short } = field
+  const value = field.type === "boolean" ? undefined : valueOf(field)
+  return [
+    { name: `--${flagName(key, field)}`, description, value },
+    ...(short === undefined ? [] : [{ name: `-${short}`, description, value }]),
+  ]
+}
+
+const valueOf = ({ choices = [], value = "" }: Field): Value => ({ choices, kind: KINDS[value] })
+
+/** The word help shows for a value says what it names. */
+const KINDS: Readonly<Record<string, Value["kind"]>> = {
+  SPACE: "space",
+  RUN: "run",
+  CHAT: "chat",
+  MODEL: "model",
+  SESSION: "session",
+  SCHEDULE: "schedule",
+  FILE: "file",
+  PATH: "file",
+  DIR: "file",
+  DIRECTORY: "file",
+  DATABASE: "file",
+}
