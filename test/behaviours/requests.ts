@@ -19,7 +19,7 @@ export const REQUEST_BEHAVIOURS = {
   // Row 8
   "parity.base-instructions": owes("a family of models has base instructions of its own"),
   // Row 10
-  "parity.prompt-overrides": owes("a prompt may bring system text and tools of its own"),
+  "parity.prompt-overrides": row("a prompt may bring system text and tools of its own"),
   // Row 11
   "parity.reminders": row("steering, a switch of plan and the final step are reminded of"),
   // Row 12
@@ -29,5 +29,5 @@ export const REQUEST_BEHAVIOURS = {
     "settings of the model, the agent and the variant reach the request of every provider",
   ),
   // Row 14
-  "parity.structured-output": owes("a prompt may ask for an answer in a given form"),
+  "parity.structured-output": row("a prompt may ask for an answer in a given form"),
 } as const satisfies Record<string, Behaviour>

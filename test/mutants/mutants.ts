@@ -167,9 +167,23 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "the last turn of an activity gets its tools all the same",
     file: "session/cast.ts",
-    from: `...withoutTools(offerOf(agent, tools), isLast),`,
-    to: `...offerOf(agent, tools),`,
+    from: `if (wanted === undefined) return isLast ? { ...offer, ...NO_TOOLS } : offer`,
+    to: `if (wanted === undefined) return offer`,
     killedBy: "test/behaviour/engine-agents.test.ts",
+  },
+  {
+    says: "what a prompt changes outlives the work it was sent for",
+    file: "domain/transcript/activity.ts",
+    from: `return state === "done" ? NO_OVERRIDES : overrides`,
+    to: `return overrides`,
+    killedBy: "test/behaviour/engine-overrides.test.ts",
+  },
+  {
+    says: "a value ends no work while results are to be shown",
+    file: "schedule/drain.ts",
+    from: `(turn.resultsToShow && state !== "done")`,
+    to: `turn.resultsToShow`,
+    killedBy: "test/behaviour/engine-overrides.test.ts",
   },
   {
     says: "a turn begins in the place the session has left",
@@ -240,7 +254,7 @@ export const MUTANTS: readonly Mutant[] = [
     says: "what a person interrupted goes on after a crash",
     file: "domain/transcript/activity.ts",
     from: `case "session.next.interrupt.requested.1":
-      return stopped(activity)`,
+      return stopped(activity.settledSeq === 0 ? activity : { ...activity, settledSeq: 0 })`,
     to: `case "session.next.interrupt.requested.1":
       return activity`,
     killedBy: "test/crash/engine-continuation.test.ts",

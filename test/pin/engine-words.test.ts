@@ -41,6 +41,8 @@ test("events of every version ever written can still be read", () => {
     ["session.next.tool.resumed.1", { assistantMessageID: "m", callID: "c" }],
     ["session.next.tool.success.1", { assistantMessageID: "m", callID: "c", content: [] }],
     ["session.next.tool.failed.1", { assistantMessageID: "m", callID: "c", error }],
+    ["session.next.output.given.1", { assistantMessageID: "m", value: null }],
+    ["session.next.output.refused.1", { assistantMessageID: "m", problem: "p" }],
     ["session.next.repetition.noticed.1", { assistantMessageID: "m", callID: "c", tool: "t", count: 3 }],
     ["session.next.todo.updated.1", { items: [] }],
     [

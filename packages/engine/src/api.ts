@@ -3,6 +3,7 @@ import type {
   CompactionReceipt,
   Delivery,
   Location,
+  Overrides,
   Prompt,
   Receipt,
   RecoveryPolicy,
@@ -192,7 +193,8 @@ export interface ImportResult {
   readonly counts: ImportCounts
 }
 
-export interface PromptInput {
+/** `system`, `tools`, `settings` and `format` hold for the work that this prompt opens or joins, until it has settled. */
+export interface PromptInput extends Overrides {
   readonly id?: string
   readonly sessionID: string
   readonly prompt: Prompt

@@ -13,13 +13,16 @@ import {
   number,
   objectOf,
   oneOf,
+  OVERRIDES_FIELDS,
   PERMISSION_REPLY,
   reader,
   RECOVERY,
   something,
   STRING,
   text,
+  type Delivery,
   type Location,
+  type Overrides,
   type Prompt,
   type Shape,
 } from "@meridian/protocol"
@@ -28,6 +31,7 @@ import type { ImportInput, InputsRange, PageInput } from "./api.ts"
 import type { ImportRequest } from "./copy/index.ts"
 import { cutText, LATEST_TIME } from "./domain/import-values.ts"
 import { LIMITS } from "./domain/limits.ts"
+import { checkOverrides, overridesOf } from "./domain/overrides.ts"
 import type { InputRange } from "./port/store.ts"
 import type { PageRequest } from "./reading/index.ts"
 
@@ -125,18 +129,28 @@ export const readAnswer = reader(
 const readPromptForm = reader(
   objectOf(
     { ...SESSION, prompt: objectOf({ text: STRING }, { files: listOf(FILE, LIMITS.promptFiles) }) },
-    { id: ID, delivery: DELIVERY, resume: BOOLEAN },
+    { id: ID, delivery: DELIVERY, resume: BOOLEAN, ...OVERRIDES_FIELDS },
   ),
   { what },
 )
 
-export const readPrompt = (input: unknown): ReturnType<typeof readPromptForm> => {
+export interface PromptRequest {
+  readonly sessionID: string
+  readonly prompt: Prompt
+  readonly id: string | undefined
+  readonly delivery: Delivery
+  readonly resume: boolean
+  readonly overrides: Overrides
+}
+
+export const readPrompt = (input: unknown): PromptRequest => {
   const request = readPromptForm(input)
   const bytes = promptBytes(request.prompt)
   if (bytes === 0) throw invalid("A prompt is not empty")
   if (bytes > LIMITS.promptBytes)
     throw invalid(`A prompt is at most ${LIMITS.promptBytes} bytes, this one is ${bytes}`)
-  return request
+  const { sessionID, prompt, id, delivery = "steer", resume = true } = request
+  return { sessionID, prompt, id, delivery, resume, overrides: checkOverrides(overridesOf(request)) }
 }
 
 const promptBytes = ({ text: words, files = [] }: Prompt): number =>

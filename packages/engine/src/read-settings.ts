@@ -8,6 +8,7 @@ import { secretsOf } from "./model/secrets.ts"
 import type { Time } from "./port/time.ts"
 import { readAgents } from "./read-agents.ts"
 import { requireModel, type SettingsValue } from "./session/index.ts"
+import { openValueCheck } from "./tool/check-value.ts"
 
 export const readSettings = (options: EngineOptions, time: Time): SettingsValue => {
   // One model may have read the key of another: in a file, or in the output of a command.
@@ -41,5 +42,6 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
     agents,
     models,
     defaultModel: options.model,
+    openValueCheck,
   }
 }

@@ -143,10 +143,10 @@ const makeSessions = Effect.gen(function* () {
   const prompt = (input: PromptInput) =>
     Effect.gen(function* () {
       const request = yield* fromThrowing(() => readPrompt(present(input)))
-      const { sessionID, prompt: words, delivery = "steer", resume = true } = request
+      const { sessionID, prompt: words, delivery, resume, overrides } = request
       const id = request.id ?? ids.next("msg_")
       const isFresh = request.id === undefined
-      const admission = { id, isFresh, sessionID, prompt: words, delivery, resume }
+      const admission = { id, isFresh, sessionID, prompt: words, delivery, resume, overrides }
       const { answer: receipt, safe } = yield* inbox.admit(admission)
       if (resume) {
         // A retry is a demand too, for everything that was admitted by now.

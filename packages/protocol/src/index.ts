@@ -38,7 +38,7 @@ export {
   type SessionId,
   type SpaceId,
 } from "./id.ts"
-export { isJsonObject, type Json, type JsonObject } from "./json.ts"
+export { isJsonList, isJsonObject, type Json, type JsonObject } from "./json.ts"
 export { editDistance, nearest } from "./nearest.ts"
 export { allowsCommand, commandResource, concernsCommand } from "./permission/command-pattern.ts"
 export {
@@ -53,6 +53,7 @@ export { readShellWords, type ShellReading } from "./permission/shell-words.ts"
 export { literalPattern, matchesWildcard, textOfPattern } from "./permission/wildcard.ts"
 export { withoutCredentials } from "./permission/without-credentials.ts"
 export { oneLine, plainJson, plainText } from "./plain-text.ts"
+export { ANSWER_FORMAT, OVERRIDES_FIELDS, type AnswerFormat, type Overrides } from "./prompt-overrides.ts"
 export {
   EFFORTS,
   REQUEST_SETTINGS,

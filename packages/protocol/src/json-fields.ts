@@ -1,5 +1,5 @@
 /** Reading foreign JSON: a value is what it claims to be or it is absent. Nothing here throws. */
-import { isJsonObject, type Json, type JsonObject } from "./json.ts"
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "./json.ts"
 
 export const parseObject = (text: string): JsonObject | undefined => {
   try {
@@ -14,7 +14,7 @@ export const parseList = (text: string): readonly Json[] => {
   try {
     // oxlint-disable-next-line eslint/no-restricted-properties -- as above
     const value: unknown = JSON.parse(text)
-    return isList(value) ? value : []
+    return isJsonList(value) ? value : []
   } catch {
     return []
   }
@@ -44,7 +44,5 @@ export const countAt = (from: JsonObject | undefined, key: string): number =>
 
 export const listAt = (from: JsonObject | undefined, key: string): readonly Json[] => {
   const value: unknown = from?.[key]
-  return isList(value) ? value : []
+  return isJsonList(value) ? value : []
 }
-
-const isList = (value: unknown): value is readonly Json[] => Array.isArray(value)

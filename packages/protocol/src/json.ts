@@ -6,3 +6,5 @@ export type JsonObject = { readonly [key: string]: Json }
 /** Neither null nor a list. What is inside is JSON only if it came from JSON text. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+export const isJsonList = (value: unknown): value is readonly Json[] => Array.isArray(value)

@@ -3,6 +3,7 @@ import {
   ANY_OBJECT,
   described,
   integer,
+  NUMBER,
   number,
   objectOf,
   oneOf,
@@ -25,3 +26,15 @@ export const REQUEST_SETTINGS_FIELDS = {
 
 export const REQUEST_SETTINGS = objectOf({}, REQUEST_SETTINGS_FIELDS)
 export type RequestSettings = TypeOf<typeof REQUEST_SETTINGS>
+
+/** As the log keeps them: what counts as sensible may change, and what was written stays readable. */
+export const RECORDED_SETTINGS: Shape<RequestSettings> = objectOf(
+  {},
+  {
+    temperature: NUMBER,
+    topP: NUMBER,
+    maxOutputTokens: NUMBER,
+    effort: oneOf(...EFFORTS),
+    options: ANY_OBJECT,
+  },
+)

@@ -5,6 +5,7 @@
  */
 import { MESSAGE_ID, PERMISSION_REQUEST_ID, QUESTION_ID, SESSION_ID } from "./id-shape.ts"
 import type { MessageId } from "./id.ts"
+import { RECORDED_OVERRIDES_FIELDS } from "./prompt-overrides.ts"
 import {
   COMPACTION_METHOD,
   COMPACTION_REASON,
@@ -59,13 +60,16 @@ export const DURABLE_EVENTS = {
   "session.next.renamed.1": objectOf({ title: STRING }),
   /** Put away, or taken out again. It changes nothing but where lists show the session. */
   "session.next.archived.1": objectOf({ archived: BOOLEAN }),
-  "session.next.prompt.admitted.1": objectOf({
-    messageID: MESSAGE_ID,
-    prompt: PROMPT,
-    delivery: DELIVERY,
-    /** False: waits for an explicit wake, run or prompt, also after a restart. */
-    resume: BOOLEAN,
-  }),
+  "session.next.prompt.admitted.1": objectOf(
+    {
+      messageID: MESSAGE_ID,
+      prompt: PROMPT,
+      delivery: DELIVERY,
+      /** False: waits for an explicit wake, run or prompt, also after a restart. */
+      resume: BOOLEAN,
+    },
+    RECORDED_OVERRIDES_FIELDS,
+  ),
   "session.next.prompt.promoted.1": objectOf({ messageID: MESSAGE_ID, admittedSeq: COUNT }),
   "session.next.prompt.cancelled.1": objectOf({ messageID: MESSAGE_ID }),
   /** A prompt that was visible elsewhere before it came here (imports, the bridge of seed 004). */
@@ -144,6 +148,10 @@ export const DURABLE_EVENTS = {
     { assistantMessageID: MESSAGE_ID, callID: STRING, error: RECORDED_ERROR },
     { result: ANY, metadata: ANY_OBJECT },
   ),
+  /** The work asked for a value, and here it is. It ends the activity. */
+  "session.next.output.given.1": objectOf({ assistantMessageID: MESSAGE_ID, value: ANY }),
+  /** What the model gave as that value does not fit. */
+  "session.next.output.refused.1": objectOf({ assistantMessageID: MESSAGE_ID, problem: STRING }),
   "session.next.repetition.noticed.1": objectOf({
     assistantMessageID: MESSAGE_ID,
     callID: STRING,

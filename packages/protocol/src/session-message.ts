@@ -1,4 +1,5 @@
 /** The projected messages of a session, as readers get them. One assistant message is one provider turn. */
+import { RECORDED_OVERRIDES_FIELDS } from "./prompt-overrides.ts"
 import {
   COMPACTION_METHOD,
   COMPACTION_REASON,
@@ -75,7 +76,13 @@ export const SESSION_MESSAGE = named(
         model: STRING,
         content: listOf(ASSISTANT_PART),
       },
-      { finish: STRING, usage: RECORDED_USAGE, cost: NUMBER, error: RECORDED_ERROR },
+      {
+        finish: STRING,
+        usage: RECORDED_USAGE,
+        cost: NUMBER,
+        error: RECORDED_ERROR,
+        output: described(ANY, "The value in the form that the prompt asked for."),
+      },
     ),
     /** Context that changed while the session ran. */
     objectOf({ ...EVERY_MESSAGE, type: oneOf("system"), text: STRING }),
@@ -105,7 +112,7 @@ export const RECEIPT = named(
       admittedSeq: SEQ,
       time: TIME,
     },
-    { promotedSeq: SEQ, cancelledSeq: SEQ },
+    { promotedSeq: SEQ, cancelledSeq: SEQ, ...RECORDED_OVERRIDES_FIELDS },
   ),
 )
 export type Receipt = TypeOf<typeof RECEIPT>

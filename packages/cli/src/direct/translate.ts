@@ -90,6 +90,11 @@ export const openTranslator = (options: {
         return [{ type: "warning", message: `A question was asked: ${event.data.text}` }]
       case "session.next.question.replied.1":
         return [{ type: "warning", message: `The question was answered: ${event.data.answer.join(", ")}` }]
+      case "session.next.output.given.1":
+        ending = { tag: "settled" }
+        return [{ type: "text", text: JSON.stringify(event.data.value) }]
+      case "session.next.output.refused.1":
+        return [{ type: "warning", message: `The answer did not fit: ${event.data.problem}` }]
       case "session.next.repetition.noticed.1":
         return [
           {

@@ -51,6 +51,11 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
         const content = [{ type: "text" as const, text: error.message }]
         return [{ kind: "result", callID: `${assistantMessageID}/${callID}`, content, failed: true, time }]
       }
+      case "session.next.output.given.1": {
+        const { assistantMessageID, value } = event.data
+        const turn = ofTurn(assistantMessageID)
+        return [{ kind: "text", ...turn, text: JSON.stringify(value, null, 2) }]
+      }
       case "session.next.todo.updated.1":
         return [{ kind: "todo", items: event.data.items, time }]
       case "session.next.step.ended.2": {
@@ -78,6 +83,7 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
       case "session.next.retried.1":
       case "session.next.parked.1":
       case "session.next.tool.resumed.1":
+      case "session.next.output.refused.1":
       case "session.next.repetition.noticed.1":
       case "session.next.permission.asked.1":
       case "session.next.permission.replied.1":

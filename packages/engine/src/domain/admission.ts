@@ -1,16 +1,21 @@
-import type { Delivery, Prompt, Receipt } from "@meridian/protocol"
+import type { Delivery, Overrides, Prompt, Receipt } from "@meridian/protocol"
+
+import { differingOverride } from "./overrides.ts"
 
 export interface AdmissionRequest {
   readonly id: string
   readonly sessionID: string
   readonly prompt: Prompt
   readonly delivery: Delivery
+  readonly overrides: Overrides
 }
+
+type ConflictingField = "session" | "prompt" | "delivery" | "message" | keyof Overrides
 
 export type Admission =
   | { readonly kind: "admit" }
   | { readonly kind: "replay"; readonly receipt: Receipt }
-  | { readonly kind: "conflict"; readonly field: "session" | "prompt" | "delivery" | "message" }
+  | { readonly kind: "conflict"; readonly field: ConflictingField }
   | { readonly kind: "full"; readonly limit: number }
 
 export interface InboxFacts {
@@ -34,6 +39,8 @@ export const decideAdmission = (request: AdmissionRequest, facts: InboxFacts): A
     if (earlier.sessionID !== request.sessionID) return { kind: "conflict", field: "session" }
     if (!samePrompt(earlier.prompt, request.prompt)) return { kind: "conflict", field: "prompt" }
     if (earlier.delivery !== request.delivery) return { kind: "conflict", field: "delivery" }
+    const differing = differingOverride(earlier, request.overrides)
+    if (differing !== undefined) return { kind: "conflict", field: differing }
     return { kind: "replay", receipt: earlier }
   }
   if (facts.usedByMessage) return { kind: "conflict", field: "message" }

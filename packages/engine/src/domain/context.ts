@@ -6,6 +6,8 @@
  */
 import type { ContextSnapshot, Json } from "@meridian/protocol"
 
+import { sameJson } from "./same-json.ts"
+
 export interface SourceTexts {
   readonly key: string
   /** First, complete telling. */
@@ -65,7 +67,7 @@ export const reconcile = (snapshot: ContextSnapshot, observation: Observation): 
       continue
     }
     const { value } = observed
-    if (previous !== undefined && sameValue(previous.value, value)) continue
+    if (previous !== undefined && sameJson(previous.value, value)) continue
     changed[source.key] = { value, removal: source.removal(value) }
     texts.push(previous === undefined ? source.baseline(value) : source.update(previous.value, value))
   }
@@ -109,21 +111,3 @@ const render = (observation: Observation): Initialization => {
 }
 
 const joinTexts = (texts: readonly string[]): string => texts.filter((text) => text !== "").join("\n\n")
-
-/** Key order does not make two values different, and a field without a value is no field: that is how they are stored. */
-const sameValue = (left: Json | undefined, right: Json | undefined): boolean => {
-  if (left === right) return true
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false
-  if (isList(left) || isList(right))
-    return (
-      isList(left) &&
-      isList(right) &&
-      left.length === right.length &&
-      left.every((entry, index) => sameValue(entry, right[index]))
-    )
-  const names = new Set([...Object.keys(left), ...Object.keys(right)])
-  for (const name of names) if (!sameValue(left[name], right[name])) return false
-  return true
-}
-
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value)

@@ -15,8 +15,10 @@ describe("admission", () => {
     sessionID: "ses_1",
     prompt: { text: "hello", files: [{ mediaType: "image/png", base64: "AAAA", name: "a.png" }] },
     delivery: "steer",
+    overrides: { system: "Be brief.", tools: { bash: false, read: true } },
   }
-  const earlier: Receipt = { ...request, resume: true, admittedSeq: 2, time: 0 }
+  const { overrides: wanted, ...input } = request
+  const earlier: Receipt = { ...input, ...wanted, resume: true, admittedSeq: 2, time: 0 }
   const facts: InboxFacts = { earlier: undefined, usedByMessage: false, pending: 0, limit: 2 }
 
   test("a new id is admitted while there is room", () => {
@@ -39,12 +41,21 @@ describe("admission", () => {
       [{ prompt: { text: "hello" } }, "prompt"],
       [{ prompt: { text: "hello", files: [file] } }, "prompt"],
       [{ delivery: "queue" }, "delivery"],
+      [{ overrides: {} }, "system"],
+      [{ overrides: { ...wanted, tools: { bash: false } } }, "tools"],
+      [{ overrides: { ...wanted, settings: { topP: 0 } } }, "settings"],
+      [{ overrides: { ...wanted, format: { type: "json", schema: {} } } }, "format"],
     ]
     for (const [change, field] of changes)
       expect(decideAdmission({ ...request, ...change }, { ...facts, earlier })).toEqual({
         kind: "conflict",
         field,
       })
+    const turned = { ...wanted, tools: { read: true, bash: false } }
+    expect(decideAdmission({ ...request, overrides: turned }, { ...facts, earlier })).toEqual({
+      kind: "replay",
+      receipt: earlier,
+    })
     expect(decideAdmission(request, { ...facts, usedByMessage: true })).toEqual({
       kind: "conflict",
       field: "message",

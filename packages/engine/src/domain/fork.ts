@@ -213,6 +213,8 @@ export const rewriteEvent = (
     case "session.next.tool.resumed.1":
     case "session.next.tool.success.1":
     case "session.next.tool.failed.1":
+    case "session.next.output.given.1":
+    case "session.next.output.refused.1":
     case "session.next.repetition.noticed.1":
       return ofAssistant(event, message)
   }

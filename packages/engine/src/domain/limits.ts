@@ -67,6 +67,15 @@ export const LIMITS = {
   /** A provider's own options of an agent, a variant or a prompt. */
   optionLevels: 16,
   optionCharacters: 16_384,
+  /** What a prompt may say as instructions of its own, and the names and patterns by which it changes the tools. */
+  systemCharacters: 200_000,
+  toolPatternCharacters: 200,
+  /** A schema that an answer is to have. */
+  schemaLevels: 32,
+  schemaCharacters: 65_536,
+  schemaVisits: 10_000,
+  /** Answers that did not fit before the work is given up: one may be mended. */
+  refusedAnswers: 2,
   /** Patterns by which one agent names its tools, and variants of one model. */
   agentTools: 200,
   modelVariants: 32,

@@ -5,7 +5,10 @@ export type NextStep =
   /** The activity has settled; a queued input opens the next one. */
   | { readonly kind: "open-next" }
   | { readonly kind: "idle" }
+  /** It is not done, and no further turn is allowed. */
   | { readonly kind: "fail"; readonly limit: number }
+  /** The value that was asked for is not to be had. */
+  | { readonly kind: "no-answer" }
 
 export interface Standing {
   /** The last turn's local tool results have not been shown to the model yet. */
@@ -15,15 +18,19 @@ export interface Standing {
   /** Provider turns since the last promotion. */
   readonly turns: number
   readonly turnLimit: number
+  /** Inputs of the activity ask for a value, and there is none yet: how many were refused. */
+  readonly wanted?: { readonly refused: number; readonly mostRefused: number } | undefined
 }
 
 export const decideNext = (standing: Standing): NextStep => {
   // A steer is new work with a new allowance, so it goes before the limit.
   if (standing.pendingSteers > 0) return { kind: "turn" }
-  if (standing.resultsToShow)
-    return standing.turns >= standing.turnLimit
-      ? { kind: "fail", limit: standing.turnLimit }
-      : { kind: "turn" }
+  const { wanted } = standing
+  const isOver = standing.turns >= standing.turnLimit
+  if (wanted !== undefined && wanted.refused > 0 && (isOver || wanted.refused >= wanted.mostRefused))
+    return { kind: "no-answer" }
+  if (standing.resultsToShow || wanted !== undefined)
+    return isOver ? { kind: "fail", limit: standing.turnLimit } : { kind: "turn" }
   if (standing.pendingQueued > 0) return { kind: "open-next" }
   return { kind: "idle" }
 }

@@ -2,7 +2,10 @@
  * What the turn that may come next is like, as far as its cast depends on it. Looked at when the cast is chosen, and again
  * when the turn begins: by then somebody may have sent a steer.
  */
+import type { Overrides } from "@meridian/protocol"
+
 import { choosePromotions, type Boundary } from "./promotion.ts"
+import { overridesAhead } from "./transcript/activity.ts"
 import { inputsToRun, type WaitingInput } from "./transcript/inbox.ts"
 import type { Transcript } from "./transcript/transcript.ts"
 
@@ -26,6 +29,8 @@ export interface Outlook {
   readonly chosen: readonly WaitingInput[]
   /** No further turn of this activity is allowed. */
   readonly isLast: boolean
+  /** What its inputs, those included, change about the request. */
+  readonly overrides: Overrides
 }
 
 export const outlookOf = (
@@ -36,5 +41,9 @@ export const outlookOf = (
   const chosen = choosePromotions(inputsToRun(inbox, released), boundary, steerBatch)
   // An activity that goes on after a crash has used some of its steps already.
   const [before, taken] = chosen.length > 0 ? [0, 0] : [turns, activity.turns]
-  return { chosen, isLast: before + 1 >= turnsPerActivity || taken + 1 >= steps }
+  return {
+    chosen,
+    isLast: before + 1 >= turnsPerActivity || taken + 1 >= steps,
+    overrides: overridesAhead(activity, chosen),
+  }
 }

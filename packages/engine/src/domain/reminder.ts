@@ -22,5 +22,13 @@ export const switchReminder = ({ from, to, description, onlyLooks, onlyLooked }:
       : []),
   ].join(" ")
 
+/** Steers that came while the work was under way: told once, behind them. */
+export const STEERED =
+  "The user sent this while you were at work. Take it into account and go on with the task, unless it says otherwise."
+
 export const WRAP_UP =
   "This is the last turn you have for this work, and there are no tools in it. Answer in words: what is done, what is not, and what the next step is."
+
+/** The same where the work is to end with a value. */
+export const WRAP_UP_WITH_VALUE =
+  "This is the last turn you have for this work. Give the result now, as complete as it is."

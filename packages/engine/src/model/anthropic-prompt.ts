@@ -8,7 +8,11 @@ import { withSystemFirst } from "./system-first.ts"
 
 const CACHED: ProviderMetadata = { anthropic: { cacheControl: { type: "ephemeral" } } }
 
-export const shapeForAnthropic = (prompt: readonly PromptMessage[]): readonly PromptMessage[] => {
+/** `passing`: so many messages at the end are of this request alone. */
+export const shapeForAnthropic = (
+  prompt: readonly PromptMessage[],
+  passing = 0,
+): readonly PromptMessage[] => {
   const shaped = withSystemFirst(prompt)
   const firstSpoken = shaped.findIndex(({ role }) => role !== "system")
   const lastInstruction = firstSpoken === -1 ? shaped.length - 1 : firstSpoken - 1
@@ -16,7 +20,9 @@ export const shapeForAnthropic = (prompt: readonly PromptMessage[]): readonly Pr
   // Results of tools travel in a user message too, so the newest of either is where the cache should reach.
   mark(
     shaped,
-    shaped.findLastIndex(({ role }) => role === "user" || role === "tool"),
+    shaped.findLastIndex(
+      ({ role }, at) => at < shaped.length - passing && (role === "user" || role === "tool"),
+    ),
   )
   return shaped
 }

@@ -1,7 +1,7 @@
 /** From a model's configuration to a model. Opening touches neither the network nor a provider's code. */
 import type { Model } from "../port/model.ts"
 import type { Time } from "../port/time.ts"
-import { checkModelConfig, readVariants, type ModelConfig } from "./config.ts"
+import { checkModelConfig, readVariants, type ModelConfig, type ProviderName } from "./config.ts"
 import { openHttp } from "./http-fetch.ts"
 import { openProviderModel } from "./provider-model.ts"
 import { openScriptedModel } from "./scripted.ts"
@@ -20,12 +20,16 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
     id,
     contextWindow,
     maxOutput,
+    answersBySchema: ANSWERS_BY_SCHEMA.has(config.provider),
     systemInHistory: config.provider !== "anthropic" && config.provider !== "google",
     ...(price === undefined ? {} : { price }),
     ...(config.variants === undefined ? {} : { variants: readVariants(config) }),
     stream: openStream(config, options),
   }
 }
+
+/** A compatible server may have such a mode, and nobody can know: it gets the tool. */
+const ANSWERS_BY_SCHEMA: ReadonlySet<ProviderName> = new Set(["anthropic", "google", "openai"])
 
 const openStream = (config: ModelConfig, options: OpenModelOptions): Model["stream"] => {
   const { provider, idleMs } = config

@@ -63,6 +63,8 @@ export const openProviderModel = (
     return {
       prompt: asSdkPrompt(prompt),
       ...(request.tools.length === 0 ? {} : { tools: advertise(request.tools) }),
+      ...(request.mustCall === true ? { toolChoice: MUST_CALL } : {}),
+      ...(request.answer === undefined ? {} : { responseFormat: { type: "json", schema: request.answer } }),
       maxOutputTokens: Math.min(maxOutputTokens, config.maxOutput),
       ...(temperature === undefined ? {} : { temperature }),
       ...(topP === undefined ? {} : { topP }),
@@ -96,6 +98,9 @@ interface Turn {
   readonly sleep: Sleep
   readonly hide: HideEvents | undefined
 }
+
+/** One object: what a request is written from is compared by identity. */
+const MUST_CALL = { type: "required" } as const
 
 type Part = LanguageModelV4StreamPart
 

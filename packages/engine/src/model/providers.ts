@@ -49,11 +49,18 @@ export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
     },
     openShape:
       () =>
-      ({ prompt, sessionID }) => ({
+      ({ prompt, sessionID, answer }) => ({
         prompt: withUniqueCallIds(prompt),
         options: {
           // Nothing is left at the provider: reasoning comes back encrypted and travels with the prompt.
-          providerOptions: { openai: { store: false, promptCacheKey: sessionID.slice(-CACHE_KEY_LIMIT) } },
+          // A schema of a person's own seldom keeps to what the strict mode asks; we check the answer ourselves.
+          providerOptions: {
+            openai: {
+              store: false,
+              promptCacheKey: sessionID.slice(-CACHE_KEY_LIMIT),
+              ...(answer === undefined ? {} : { strictJsonSchema: false }),
+            },
+          },
         },
       }),
   },
@@ -64,7 +71,10 @@ export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
     },
     openShape:
       () =>
-      ({ prompt }) => ({ prompt: shapeForAnthropic(withUniqueCallIds(prompt)), options: {} }),
+      ({ prompt, passing }) => ({
+        prompt: shapeForAnthropic(withUniqueCallIds(prompt), passing),
+        options: {},
+      }),
   },
   google: {
     load: async (config, fetch) => {

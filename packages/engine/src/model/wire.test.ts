@@ -48,9 +48,14 @@ const HELLO: readonly PromptMessage[] = [
   { role: "user", content: [{ type: "text", text: "hello" }] },
 ]
 
-const ask = async (model: Model, prompt: readonly PromptMessage[]): Promise<readonly ModelEvent[]> => {
+const ask = async (
+  model: Model,
+  prompt: readonly PromptMessage[],
+  more: Partial<ModelRequest> = {},
+): Promise<readonly ModelEvent[]> => {
   const events: ModelEvent[] = []
-  for await (const event of model.stream(request(prompt), new AbortController().signal)) events.push(event)
+  const stream = model.stream({ ...request(prompt), ...more }, new AbortController().signal)
+  for await (const event of stream) events.push(event)
   return events
 }
 
@@ -448,7 +453,67 @@ describe("files in results of tools", () => {
   })
 })
 
+describe("a value that is wanted", () => {
+  const SCHEMA: JsonObject = {
+    type: "object",
+    properties: { verdict: { type: "string" } },
+    required: ["verdict"],
+    additionalProperties: false,
+  }
+
+  const bodyOf = async (name: WireName, more: Partial<ModelRequest>, modelName?: string) => {
+    const { provider, model } = await open(name, [{ text: "{}" }], modelName)
+    await ask(model, HELLO, more)
+    return provider.requests[0]?.body
+  }
+
+  test.each([
+    ["anthropic", { tool_choice: { type: "any" } }],
+    ["openai", { tool_choice: "required" }],
+    ["openai-compatible", { tool_choice: "required" }],
+    ["google", { toolConfig: { functionCallingConfig: { mode: "ANY" } } }],
+  ] as const)("%s is told that it must call a tool", async (name, choice) => {
+    expect(await bodyOf(name, { mustCall: true })).toMatchObject(choice)
+  })
+
+  test("Anthropic is not forced while it thinks, which it refuses", async () => {
+    const body = await bodyOf(
+      "anthropic",
+      { mustCall: true, settings: { effort: "high" } },
+      "claude-sonnet-4-5",
+    )
+    expect(body).not.toMatchObject({ tool_choice: { type: "any" } })
+  })
+
+  test.each([
+    [
+      "anthropic",
+      "claude-sonnet-4-5",
+      { output_config: { format: { type: "json_schema", schema: SCHEMA } } },
+    ],
+    ["openai", "gpt-5", { text: { format: { type: "json_schema", schema: SCHEMA, strict: false } } }],
+    [
+      "google",
+      "gemini-3-pro",
+      { generationConfig: { responseMimeType: "application/json", responseJsonSchema: SCHEMA } },
+    ],
+  ] as const)("%s is told the schema of its answer", async (name, modelName, format) => {
+    expect(await bodyOf(name, { tools: [], answer: SCHEMA }, modelName)).toMatchObject(format)
+  })
+})
+
 describe("prompt caches", () => {
+  test("Anthropic is not told to cache what is of one request alone", async () => {
+    const { provider, model } = await open("anthropic", [{ text: "ok" }])
+    const passing: PromptMessage = { role: "user", content: [{ type: "text", text: "for now" }] }
+    await ask(model, [...HELLO, passing], { passing: 1 })
+    const content = [
+      { type: "text", text: "hello", cache_control: { type: "ephemeral" } },
+      { type: "text", text: "for now" },
+    ]
+    expect(provider.requests[0]?.body).toMatchObject({ messages: [{ content }] })
+  })
+
   test("Anthropic is told to cache up to the last instruction and the newest message", async () => {
     const { provider, model } = await open("anthropic", [{ text: "ok" }])
     const prompt: readonly PromptMessage[] = [

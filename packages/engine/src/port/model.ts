@@ -21,6 +21,12 @@ export interface ModelRequest {
   readonly settings?: RequestSettings
   /** Stable per session: prompt-cache key and affinity header. */
   readonly sessionID: string
+  /** It must call one of the tools. */
+  readonly mustCall?: true
+  /** JSON Schema of the answer, for a model with a mode of its own for that. */
+  readonly answer?: JsonObject
+  /** So many messages at the end are of this request alone: nothing behind them is worth a place in a cache. */
+  readonly passing?: number
 }
 
 /** Tokens of one turn; the five never overlap. */
@@ -128,6 +134,8 @@ export interface Model {
   readonly price?: ModelPrice
   /** Settings that go by a name: `provider/model:name`. */
   readonly variants?: ReadonlyMap<string, RequestSettings>
+  /** It can be told the schema of its answer. */
+  readonly answersBySchema: boolean
   /** False: a system message may stand only at the beginning. */
   readonly systemInHistory: boolean
   /**

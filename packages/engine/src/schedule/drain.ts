@@ -25,7 +25,7 @@ import {
   type SessionHandle,
   type SettingsValue,
 } from "../session/index.ts"
-import { resumeCalls, takeTurn, type Occasion } from "../turn/index.ts"
+import { readAnswer, resumeCalls, takeTurn, type Occasion } from "../turn/index.ts"
 import type { Demand } from "./drains.ts"
 import type { Standing, Watch } from "./elsewhere.ts"
 import { leaveForOthers, settle } from "./settle.ts"
@@ -143,6 +143,7 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
     const { demand, hurried, attempts } = facts
     // Another process may have gone on meanwhile, and parked it again.
     if (!demand.forced && mustWait(session.transcript(), hurried, yield* Clock.currentTimeMillis)) return
+    if (session.transcript().activity.answer.unread) yield* readAnswer(session, facts.settings)
     const progress = beginProgress(session.transcript(), demand)
     if (progress.forced) attempts()
     for (;;) {
@@ -193,8 +194,12 @@ const drainAt = (
       if (turn.kind === "moved") return "moved" as const
       if (turn.kind === "recast") continue
       if (turn.kind === "nothing" || turn.kind === "parked") return "idle" as const
+      if (session.transcript().activity.answer.unread) yield* readAnswer(session, settings)
+      const { state, overrides, answer } = session.transcript().activity
+      const isWanted = state === "open" && overrides.format !== undefined
       progress.forced = false
-      progress.resultsToShow = turn.resultsToShow
+      // The value that was asked for ends the work, whatever came beside it.
+      progress.resultsToShow = isWanted || (turn.resultsToShow && state !== "done")
       progress.turns = turn.promoted > 0 ? 1 : progress.turns + 1
       // The end of the turn was just appended behind everything: nothing of the inbox is unknown.
       const pending = session.inputs()
@@ -205,6 +210,7 @@ const drainAt = (
         turns: progress.turns,
         // What the agent's own steps allow was known when the turn began.
         turnLimit: scene.cast.isLast ? progress.turns : settings.limits.turnsPerActivity,
+        ...(isWanted ? { wanted: { refused: answer.refused, mostRefused: LIMITS.refusedAnswers } } : {}),
       })
       switch (next.kind) {
         case "turn":
@@ -217,17 +223,20 @@ const drainAt = (
           // A compaction asked for during the last turn still has its boundary: here.
           yield* compactOnRequest(scene)
           return "idle" as const
+        case "no-answer":
+          return yield* giveUp(session, new Failure("OUTPUT_INVALID", { problem: answer.problem ?? "" }))
         case "fail": {
           const limit = Math.min(next.limit, scene.cast.bounds.steps)
-          const failure = new Failure("TURN_LIMIT", { session: session.id, limit })
-          yield* session.append([executionFailed(failure)])
-          return yield* Effect.fail(failure)
+          return yield* giveUp(session, new Failure("TURN_LIMIT", { session: session.id, limit }))
         }
         default:
           return unreachable(next)
       }
     }
   })
+
+const giveUp = (session: SessionHandle, failure: Failure): Effect.Effect<never, Failure> =>
+  Effect.andThen(session.append([executionFailed(failure)]), Effect.fail(failure))
 
 /** What kept a turn from being tried at all is recorded too; turns record their own end. */
 const OBSTACLES: ReadonlySet<string> = new Set([

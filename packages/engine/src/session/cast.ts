@@ -1,24 +1,27 @@
 /** Who takes part in a turn: agent, model, tools and rules. Chosen anew for every turn, before anything becomes visible. */
-import { Failure, matchesWildcard, type RequestSettings } from "@meridian/protocol"
+import { Failure, matchesWildcard, type Overrides, type RequestSettings } from "@meridian/protocol"
 import { Context, Effect, Layer } from "effect"
 
 import { knownModels, lookUpModel, type ChosenModel } from "../domain/choose-model.ts"
 import { outlookOf, type Moment, type Outlook, type TurnBounds } from "../domain/outlook.ts"
+import { differingOverride, saysOfTool } from "../domain/overrides.ts"
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
 import { mergeSettings } from "../domain/request-settings.ts"
 import type { TraitsOf } from "../domain/tool-traits.ts"
+import { overridesAhead } from "../domain/transcript/activity.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import type { LocationServices } from "../port/location.ts"
 import type { Model, ToolAdvertisement } from "../port/model.ts"
 import { ToolError, type ToolSet } from "../port/tool.ts"
 import { DEFAULT_AGENT, Settings, type Agent, type SettingsValue } from "./settings.ts"
+import { openWantedAnswer, type WantedAnswer } from "./wanted-answer.ts"
 
 export interface Cast {
   readonly agent: Agent
   readonly model: Model
   /** The settings of the model that the session or the agent named. */
   readonly variant: string | undefined
-  /** Of the agent and the variant. */
+  /** Of the agent, the variant and the inputs. */
   readonly settings: RequestSettings
   /** Tokens of a request and its answer, and of the answer alone. */
   readonly window: { readonly contextWindow: number; readonly maxOutput: number }
@@ -26,6 +29,10 @@ export interface Cast {
   readonly bounds: TurnBounds
   /** It is told to wrap up, and gets no tools. */
   readonly isLast: boolean
+  /** What the inputs of the activity change about its requests. */
+  readonly overrides: Overrides
+  /** How the value is given that they ask for: by a tool of its own, or as all that the model says. */
+  readonly answer: "tool" | "native" | undefined
   /** What the session had chosen when this was made; a switch since then makes it outdated. */
   readonly choice: Choice
   readonly rules: readonly PermissionRule[]
@@ -62,8 +69,13 @@ export class Casting extends Context.Service<
 
 export const isOutdated = (cast: Cast, transcript: Transcript, outlook: Outlook): boolean => {
   const now = choiceOf(transcript)
-  const { choice, isLast } = cast
-  return now.agent !== choice.agent || now.model !== choice.model || outlook.isLast !== isLast
+  const { choice, isLast, overrides } = cast
+  return (
+    now.agent !== choice.agent ||
+    now.model !== choice.model ||
+    outlook.isLast !== isLast ||
+    (outlook.overrides !== overrides && differingOverride(outlook.overrides, overrides) !== undefined)
+  )
 }
 
 type Models = Pick<SettingsValue, "models" | "defaultModel">
@@ -93,18 +105,27 @@ const findAgent = (settings: SettingsValue, name: string = DEFAULT_AGENT): Effec
   return Effect.fail(new Failure("AGENT_NOT_FOUND", { agent: name, known }))
 }
 
-type Offer = Pick<Cast, "rules" | "toolNames" | "advertisements" | "call" | "traitsOf">
+type Offer = Pick<Cast, "rules" | "toolNames" | "advertisements" | "call" | "traitsOf" | "answer">
+
+/** What may be offered, before it is known which model is asked and whether it is the last time. */
+interface Stock {
+  readonly offer: Offer
+  /** With the tool that takes the value, and that one alone. */
+  readonly wanted: { readonly beside: Offer; readonly alone: Offer } | undefined
+}
 
 const makeCasting = (settings: SettingsValue): Casting["Service"] => {
-  /** Neither the tools of a Location nor the agents change from turn to turn, so neither does what is offered. */
-  const offers = new WeakMap<ToolSet, Map<Agent, Offer>>()
+  /** Neither the tools of a Location nor the agents nor what a prompt wants change from turn to turn. */
+  const stocks = new WeakMap<ToolSet, Map<Agent, WeakMap<Overrides, Stock>>>()
 
-  const offerOf = (agent: Agent, tools: ToolSet): Offer => {
-    const known = offers.get(tools) ?? new Map<Agent, Offer>()
-    offers.set(tools, known)
-    const offer = known.get(agent) ?? makeOffer([...settings.rules, ...agent.rules], tools, agent)
-    known.set(agent, offer)
-    return offer
+  const stockOf = (agent: Agent, tools: ToolSet, overrides: Overrides): Stock => {
+    const ofTools = stocks.get(tools) ?? new Map<Agent, WeakMap<Overrides, Stock>>()
+    stocks.set(tools, ofTools)
+    const ofAgent = ofTools.get(agent) ?? new WeakMap<Overrides, Stock>()
+    ofTools.set(agent, ofAgent)
+    const stock = ofAgent.get(overrides) ?? makeStock(settings, { agent, tools, overrides })
+    ofAgent.set(overrides, stock)
+    return stock
   }
 
   const { steerBatch, turnsPerActivity } = settings.limits
@@ -122,8 +143,9 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
         const { model, variant, settings: chosen } = yield* findModel(settings, choice.model ?? agent.model)
         const tools = yield* location.tools
         const bounds = boundsOf(agent)
-        const isLast = moment !== undefined && outlookOf(transcript, moment, bounds).isLast
-        const merged = mergeSettings([agent.settings, chosen])
+        const { isLast, overrides } =
+          moment === undefined ? withoutMoment(transcript) : outlookOf(transcript, moment, bounds)
+        const merged = mergeSettings([agent.settings, chosen, overrides.settings])
         return {
           agent,
           model,
@@ -131,12 +153,13 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
           choice,
           bounds,
           isLast,
+          overrides,
           settings: merged,
           window: {
             contextWindow: model.contextWindow,
             maxOutput: Math.min(model.maxOutput, merged.maxOutputTokens ?? model.maxOutput),
           },
-          ...withoutTools(offerOf(agent, tools), isLast),
+          ...offerFrom(stockOf(agent, tools, overrides), { isLast, bySchema: model.answersBySchema }),
         }
       }),
   }
@@ -144,15 +167,61 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
 
 const choiceOf = ({ choices }: Transcript): Choice => ({ agent: choices.agent, model: choices.model })
 
-const makeOffer = (rules: readonly PermissionRule[], tools: ToolSet, agent: Agent): Offer => {
+/** For what goes on with a turn that has begun. */
+const withoutMoment = ({ activity }: Transcript): Pick<Outlook, "isLast" | "overrides"> => ({
+  isLast: false,
+  overrides: overridesAhead(activity, []),
+})
+
+interface Wishes {
+  readonly agent: Agent
+  readonly tools: ToolSet
+  readonly overrides: Overrides
+}
+
+const makeStock = (settings: SettingsValue, wishes: Wishes): Stock => {
+  const offer = makeOffer([...settings.rules, ...wishes.agent.rules], wishes)
+  const { format } = wishes.overrides
+  if (format === undefined) return { offer, wanted: undefined }
+  const wanted = openWantedAnswer(format, settings.openValueCheck)
+  return {
+    offer,
+    wanted: { beside: withAnswer(offer, wanted), alone: withAnswer({ ...offer, ...NO_TOOLS }, wanted) },
+  }
+}
+
+const withAnswer = (offer: Offer, { tool }: WantedAnswer): Offer => {
+  const { name } = tool.advertisement
+  return {
+    ...offer,
+    answer: "tool",
+    advertisements: [...offer.advertisements.filter((one) => one.name !== name), tool.advertisement],
+    call: (called, input, scene) =>
+      called === name ? tool.execute(input, scene) : offer.call(called, input, scene),
+  }
+}
+
+/** The last time nothing is offered but a way to give the value, where one is wanted. */
+const offerFrom = (
+  { offer, wanted }: Stock,
+  { isLast, bySchema }: { readonly isLast: boolean; readonly bySchema: boolean },
+): Offer => {
+  if (wanted === undefined) return isLast ? { ...offer, ...NO_TOOLS } : offer
+  if (!isLast && offer.advertisements.length > 0) return wanted.beside
+  return bySchema ? { ...offer, ...NO_TOOLS, answer: "native" } : wanted.alone
+}
+
+const makeOffer = (rules: readonly PermissionRule[], { agent, tools, overrides }: Wishes): Offer => {
   const isNamed = (name: string): boolean =>
-    agent.tools === undefined || agent.tools.some((pattern) => matchesWildcard(pattern, name))
+    saysOfTool(overrides, name) ??
+    (agent.tools === undefined || agent.tools.some((pattern) => matchesWildcard(pattern, name)))
   const advertisements = tools.advertisements.filter(
     ({ name }) => isNamed(name) && !isDeniedEverywhere(rules, tools.traitsOf(name).action ?? name),
   )
   const offered = new Set(advertisements.map((tool) => tool.name))
   return {
     rules,
+    answer: undefined,
     toolNames: [...offered],
     advertisements,
     traitsOf: tools.traitsOf,
@@ -161,11 +230,13 @@ const makeOffer = (rules: readonly PermissionRule[], tools: ToolSet, agent: Agen
   }
 }
 
-const withoutTools = (offer: Offer, isLast: boolean): Offer =>
-  isLast ? { ...offer, advertisements: [], call: (name) => Promise.reject(notOffered(name, [])) } : offer
-
 const notOffered = (name: string, advertisements: readonly ToolAdvertisement[]): ToolError =>
   new ToolError(
     "unknown-tool",
     `There is no tool ${JSON.stringify(name.slice(0, 100))} here. Available: ${advertisements.map((tool) => tool.name).join(", ")}.`,
   )
+
+const NO_TOOLS: Pick<Offer, "advertisements" | "call"> = {
+  advertisements: [],
+  call: (name) => Promise.reject(notOffered(name, [])),
+}

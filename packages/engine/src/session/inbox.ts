@@ -72,7 +72,7 @@ export const openInbox: Effect.Effect<InboxVerbs, never, Store | FoldedSessions 
 const NEVER_ADMITTED = Effect.succeed(undefined)
 
 const admission = (request: PromptAdmission, facts: InboxFacts): Decision<Receipt> => {
-  const { id, sessionID, prompt, delivery, resume } = request
+  const { id, sessionID, prompt, delivery, resume, overrides } = request
   const decision = decideAdmission(request, facts)
   switch (decision.kind) {
     case "replay":
@@ -93,7 +93,7 @@ const admission = (request: PromptAdmission, facts: InboxFacts): Decision<Receip
         events: [
           {
             type: "session.next.prompt.admitted.1",
-            data: { messageID: messageId(id), prompt, delivery, resume },
+            data: { messageID: messageId(id), prompt, delivery, resume, ...overrides },
           },
         ],
         answer: ([stored]) => ({
@@ -102,6 +102,7 @@ const admission = (request: PromptAdmission, facts: InboxFacts): Decision<Receip
           prompt,
           delivery,
           resume,
+          ...overrides,
           admittedSeq: stored?.seq ?? 0,
           time: stored?.time ?? 0,
         }),

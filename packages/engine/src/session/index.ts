@@ -18,3 +18,4 @@ export {
 } from "./settings.ts"
 export { Signals } from "./signals.ts"
 export type { TurnScene } from "./turn-scene.ts"
+export { openWantedAnswer, type AnswerReading } from "./wanted-answer.ts"

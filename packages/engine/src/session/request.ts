@@ -1,6 +1,9 @@
 /** The request of a turn: baseline, history, tools; and what it weighs. */
+import { answerPolicy, answerSchema } from "../domain/answer-format.ts"
 import { lowerContext } from "../domain/lower.ts"
-import { WRAP_UP } from "../domain/reminder.ts"
+import { WRAP_UP, WRAP_UP_WITH_VALUE } from "../domain/reminder.ts"
+import { estimateText } from "../domain/tokens.ts"
+import type { Transcript } from "../domain/transcript/transcript.ts"
 import type { ModelRequest } from "../port/model.ts"
 import type { Cast } from "./cast.ts"
 import type { History } from "./folded-sessions.ts"
@@ -15,13 +18,15 @@ export interface Weight {
 
 export const weighRequest = (history: History, cast: Cast): Weight => {
   const { transcript, estimator, preamble } = history
-  const overhead = openingOf(history, cast).tokens + preamble.toolTokens(cast.advertisements)
+  const passing = passingTexts(transcript, cast).reduce((sum, text) => sum + estimateText(text), 0)
+  const overhead = openingOf(history, cast).tokens + preamble.toolTokens(cast.advertisements) + passing
   return { overhead, request: estimator.request(transcript, { model: cast.model.id, overhead }) }
 }
 
 export const buildRequest = (sessionID: string, history: History, cast: Cast): ModelRequest => {
   const { transcript, lowering } = history
-  const { model, advertisements, settings, window, isLast } = cast
+  const { model, advertisements, settings, window, answer, overrides } = cast
+  const passing = passingTexts(transcript, cast).map((text) => lowerContext(text, model))
   return {
     prompt: [
       ...openingOf(history, cast).messages,
@@ -30,12 +35,27 @@ export const buildRequest = (sessionID: string, history: History, cast: Cast): M
         systemInHistory: model.systemInHistory,
         compactedSeq: transcript.compactions.seq,
       }),
-      ...(isLast ? [lowerContext(WRAP_UP, model)] : []),
+      ...passing,
     ],
     tools: advertisements,
     sessionID,
     settings: { ...settings, maxOutputTokens: window.maxOutput },
+    ...(passing.length === 0 ? {} : { passing: passing.length }),
+    ...(answer === "tool" ? { mustCall: true } : {}),
+    ...(answer === "native" && overrides.format !== undefined
+      ? { answer: answerSchema(overrides.format).schema }
+      : {}),
   }
+}
+
+/** What the model is told in this request and no longer than it is so: behind everything, where it breaks no cached prefix. */
+const passingTexts = ({ activity }: Transcript, { isLast, answer, overrides }: Cast): readonly string[] => {
+  if (!isLast && answer === undefined && overrides.system === undefined) return []
+  return [
+    ...(overrides.system === undefined ? [] : [overrides.system]),
+    ...(answer === undefined ? [] : [answerPolicy(answer, activity.answer.problem)]),
+    ...(isLast ? [answer === undefined ? WRAP_UP : WRAP_UP_WITH_VALUE] : []),
+  ]
 }
 
 const IDENTITY =

@@ -8,6 +8,7 @@ import type { PermissionRule } from "../domain/permission.ts"
 import { NO_SETTINGS } from "../domain/request-settings.ts"
 import type { RetrySettings } from "../domain/retry.ts"
 import type { Model } from "../port/model.ts"
+import type { OpenValueCheck } from "../port/value-check.ts"
 
 export class Settings extends Context.Service<Settings, SettingsValue>()("meridian/Settings") {}
 
@@ -28,6 +29,8 @@ export interface SettingsValue {
   readonly agents: ReadonlyMap<string, Agent>
   readonly models: ReadonlyMap<string, Model>
   readonly defaultModel: string | undefined
+  /** For values that a prompt asks for. */
+  readonly openValueCheck: OpenValueCheck
 }
 
 /** Who may work as an agent: people choose a primary one, other agents call a sub one, and `all` are both. */

@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import { budgetOf, estimatePrompt, surelyFits } from "../domain/budget.ts"
 import { outlookOf } from "../domain/outlook.ts"
 import type { Boundary, PendingInput } from "../domain/promotion.ts"
+import { STEERED } from "../domain/reminder.ts"
 import { estimateText } from "../domain/tokens.ts"
 import type { WaitingInput } from "../domain/transcript/inbox.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
@@ -45,8 +46,9 @@ export const beginTurn = (
 ): Effect.Effect<Beginning, Failure> =>
   Effect.suspend(() => {
     const step = scene.session.newMessage()
+    const note = scene.session.newMessage()
     return scene.session.decide((transcript) =>
-      decideBeginning({ ...scene, ...occasion, update, step }, transcript),
+      decideBeginning({ ...scene, ...occasion, update, step, note }, transcript),
     )
   })
 
@@ -54,6 +56,8 @@ interface BeginningFacts extends TurnScene, Occasion {
   readonly update: ContextUpdate | undefined
   /** The id of the step, if it is started. */
   readonly step: MessageId
+  /** The id of what the model is told of steers, if that is all it is told. */
+  readonly note: MessageId
 }
 
 const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decision<Beginning> => {
@@ -63,15 +67,29 @@ const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decisio
   if (isOutdated(cast, transcript, outlook)) return write([], { kind: "recast" })
   const { chosen } = outlook
   if (chosen.length === 0 && !due) return write([], { kind: "nothing" })
-  const starts = hasRoom(facts, transcript, chosen)
+  const told = withSteering(facts, update, chosen.length > 0)
+  const starts = hasRoom({ ...facts, update: told }, transcript, chosen)
   return write(
     [
       ...chosen.map(promotion),
-      ...(update === undefined ? [] : [update]),
+      ...(told === undefined ? [] : [told]),
       ...(starts ? [stepStarted(step, cast)] : []),
     ],
     { kind: "begun", promoted: chosen.length, step: starts ? step : undefined },
   )
+}
+
+/** Steers that come while the model is at work are said to be that, behind them and once. */
+const withSteering = (
+  { boundary, due, note }: BeginningFacts,
+  update: ContextUpdate | undefined,
+  comes: boolean,
+): ContextUpdate | undefined => {
+  if (!comes || !due || boundary !== "continuing") return update
+  const empty = { messageID: note, text: "", changed: {}, removed: [] }
+  const { type, data } = update ?? { type: "session.next.context.updated.1" as const, data: empty }
+  const text = data.text === "" ? STEERED : `${STEERED}\n\n${data.text}`
+  return { type, data: { ...data, text } }
 }
 
 const write = (events: readonly DurableEvent[], beginning: Beginning): Decision<Beginning> => ({

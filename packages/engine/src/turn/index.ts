@@ -8,4 +8,5 @@ export {
   type SavedPermission,
 } from "./permissions.ts"
 export { AskQuestion, type OpenQuestion, type QuestionAnswer } from "./questions.ts"
+export { readAnswer } from "./read-answer.ts"
 export { resumeCalls } from "./resume-calls.ts"

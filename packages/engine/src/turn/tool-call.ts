@@ -5,6 +5,7 @@
 import { messageId, type DurableEvent, type Failure, type Json, type RecordedError } from "@meridian/protocol"
 import { Effect, Exit, type Semaphore } from "effect"
 
+import { ANSWER_TOOL } from "../domain/answer-format.ts"
 import { INTERRUPTED_CALL } from "../domain/leftovers.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { ToolError, type ToolOutput } from "../port/tool.ts"
@@ -12,6 +13,7 @@ import type { TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
 import { AskPermission } from "./permissions.ts"
 import { AskQuestion } from "./questions.ts"
+import { answered } from "./read-answer.ts"
 
 export interface Call {
   readonly messageID: string
@@ -53,6 +55,7 @@ export const runCall = (
       yield* scene.session.append([
         outcomeEvent(call, outcome),
         ...(outcome.kind === "success" ? discoveries(scene, call) : []),
+        ...answers(scene, call, outcome),
       ])
     }),
   )
@@ -127,6 +130,21 @@ const discoveries = (
     .instructionsBeside(path)
     .filter((found) => !known.has(found))
     .map((found) => ({ type: "session.next.instruction.discovered.1", data: { path: found } }))
+}
+
+/** The call that gives the value the work was asked for. */
+const answers = (
+  { cast }: TurnScene,
+  { tool, messageID }: Call,
+  outcome: Outcome,
+): readonly DurableEvent[] => {
+  if (cast.answer !== "tool" || tool !== ANSWER_TOOL) return []
+  const owner = messageId(messageID)
+  if (outcome.kind === "success")
+    return [answered(owner, { kind: "value", value: outcome.output.structured ?? null })]
+  return outcome.error.code === "invalid-input"
+    ? [answered(owner, { kind: "problem", problem: outcome.error.message })]
+    : []
 }
 
 const outcomeEvent = (call: Call, outcome: Outcome): DurableEvent => {

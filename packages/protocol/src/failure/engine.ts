@@ -131,6 +131,12 @@ export const ENGINE_FAILURES = {
       `Session ${f["session"]} made ${f["limit"]} provider turns in one activity and is not done.`,
     next: () => "look at what it did, then run it again to continue.",
   },
+  OUTPUT_INVALID: {
+    exit: 1,
+    http: 422,
+    cause: (f) => `The model gave no answer in the form that was asked for: ${f["problem"]}`,
+    next: () => "look at what it answered, then ask again with a simpler schema or another model.",
+  },
   MODEL_FAILED: {
     exit: 1,
     http: 502,

@@ -247,6 +247,13 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
         return notice("warning", "A question waits for an answer", read.data.text)
       case "session.next.question.replied.1":
         return notice("info", "The question was answered", read.data.answer.join(", "))
+      case "session.next.output.given.1": {
+        const { assistantMessageID, value } = read.data
+        ending = { tag: "finished", finish: "stop" }
+        return say("agent_message_chunk", assistantMessageID, JSON.stringify(value, null, 2))
+      }
+      case "session.next.output.refused.1":
+        return notice("warning", "The answer did not fit", read.data.problem)
       case "session.next.repetition.noticed.1":
         return notice("warning", `${read.data.tool} was called ${read.data.count} times alike`, "")
       case "session.next.agent.switched.1":

@@ -16,6 +16,7 @@ import {
   listOf,
   objectOf,
   oneOf,
+  OVERRIDES_FIELDS,
   PERMISSION_REPLY,
   PROMPT,
   RECEIPT,
@@ -173,7 +174,12 @@ export const CONTRACT = {
         "Admits an input durably and starts work. An exact retry with the same id gets the first receipt.",
       input: objectOf(
         { ...SESSION_ID, prompt: PROMPT },
-        { id: NEW_ID, delivery: HOW, resume: described(BOOLEAN, "False admits only.") },
+        {
+          id: NEW_ID,
+          delivery: HOW,
+          resume: described(BOOLEAN, "False admits only."),
+          ...OVERRIDES_FIELDS,
+        },
       ),
       answer: RECEIPT,
       failures: ["SESSION_NOT_FOUND", "PROMPT_CONFLICT", "INBOX_FULL"],

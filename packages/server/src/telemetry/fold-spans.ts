@@ -234,7 +234,10 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
       }
       case "session.next.compaction.failed.1":
         return endCompaction(event.data, { time, error: event.data.error.message })
+      case "session.next.output.given.1":
+        return mayEnd(true)
       // What takes no time and says nothing of the work.
+      case "session.next.output.refused.1":
       case "session.next.model.switched.1":
       case "session.next.moved.1":
       case "session.next.renamed.1":

@@ -73,6 +73,7 @@ const parkingOf = (events: readonly StoredEvent[]) =>
         "session.next.parked.1",
         "session.next.activity.resumed.1",
         "session.next.step.started.1",
+        "session.next.output.given.1",
         "session.next.interrupt.requested.1",
         "session.next.execution.failed.1",
       )(event) ||
@@ -84,6 +85,7 @@ const troubleOf = (events: readonly StoredEvent[]): SessionSummary["trouble"] =>
   const ending = events.findLast(
     (event) =>
       event.type === "session.next.step.ended.2" ||
+      event.type === "session.next.output.given.1" ||
       event.type === "session.next.step.failed.2" ||
       event.type === "session.next.execution.failed.1" ||
       (event.type === "session.next.tool.failed.1" && event.data.error.code === "interrupted"),
@@ -141,7 +143,7 @@ const receiptOf = (
   events: readonly StoredEvent[],
   { seq, time, data }: Stored<"session.next.prompt.admitted.1">,
 ): Receipt => {
-  const { messageID, prompt, delivery, resume } = data
+  const { messageID, ...input } = data
   const seqOf = (ending: (event: StoredEvent) => boolean): number | undefined => events.find(ending)?.seq
   const promotedSeq = seqOf(
     (event) => event.type === "session.next.prompt.promoted.1" && event.data.messageID === messageID,
@@ -152,9 +154,7 @@ const receiptOf = (
   return {
     id: messageID,
     sessionID: session,
-    prompt,
-    delivery,
-    resume,
+    ...input,
     admittedSeq: seq,
     time,
     ...(promotedSeq === undefined ? {} : { promotedSeq }),
@@ -264,6 +264,9 @@ const assistantAt = (
   const ended = events
     .filter(is("session.next.step.ended.2", "session.next.step.failed.2"))
     .findLast(({ data }) => data.assistantMessageID === id)
+  const given = events
+    .filter(is("session.next.output.given.1"))
+    .find(({ data }) => data.assistantMessageID === id)
   const next = events.find(({ seq, type }) => seq > started.seq && type === "session.next.step.started.1")
   const own = events.slice(started.seq, next === undefined ? undefined : next.seq - 1)
   return {
@@ -278,6 +281,7 @@ const assistantAt = (
       ? { finish: ended.data.finish, usage: ended.data.usage, cost: ended.data.cost }
       : {}),
     ...(ended?.type === "session.next.step.failed.2" ? { error: ended.data.error } : {}),
+    ...(given === undefined ? {} : { output: given.data.value }),
   }
 }
 

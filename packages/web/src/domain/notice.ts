@@ -48,6 +48,14 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
       }
     case "session.next.tool.resumed.1":
       return info("A call that had only asked was started again")
+    case "session.next.output.given.1":
+      return {
+        what: "info",
+        text: "Gave the value that was asked for",
+        detail: clip(JSON.stringify(event.data.value, null, 2)),
+      }
+    case "session.next.output.refused.1":
+      return { what: "failure", text: `The answer did not fit: ${event.data.problem}` }
     case "session.next.repetition.noticed.1":
       return {
         what: "failure",

@@ -338,6 +338,8 @@ export const createTimeline = (): Timeline => {
       case "session.next.archived.1":
       case "session.next.parked.1":
       case "session.next.tool.resumed.1":
+      case "session.next.output.given.1":
+      case "session.next.output.refused.1":
       case "session.next.repetition.noticed.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":

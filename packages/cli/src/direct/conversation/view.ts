@@ -193,6 +193,15 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       }
       case "session.next.question.replied.1":
         return wrapText(oneLine(`Answered: ${event.data.answer.join(", ")}`), width).map(style.dim)
+      case "session.next.output.given.1":
+        return [
+          ...speaking.pause(),
+          ...JSON.stringify(event.data.value, null, 2)
+            .split("\n")
+            .flatMap((line) => wrapText(oneLine(line), width)),
+        ]
+      case "session.next.output.refused.1":
+        return wrapText(`The answer did not fit: ${oneLine(event.data.problem)}`, width).map(style.notice)
       case "session.next.compaction.started.1":
         compacting = true
         return tellsBeginnings ? [style.dim("… compacting")] : []

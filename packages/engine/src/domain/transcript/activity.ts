@@ -2,7 +2,11 @@
  * The work that promoted input has opened: how far it is, who does it, and how often it was taken up again after its process was
  * lost. It keeps its identity over every crash.
  */
+import type { Overrides } from "@meridian/protocol"
+
 import type { LoggedEvent } from "../logged-event.ts"
+import { joinOverrides, NO_OVERRIDES } from "../overrides.ts"
+import type { WaitingInput } from "./inbox.ts"
 
 export interface Activity {
   /** Of the input that opened it; none before the first. */
@@ -19,7 +23,24 @@ export interface Activity {
   readonly agent: string | undefined
   /** An agent was chosen since. */
   readonly isSwitched: boolean
+  /** What its inputs change about its requests. */
+  readonly overrides: Overrides
+  /** Where it settled: a steer that was sent before that goes on with it. */
+  readonly settledSeq: number
+  /** How far the value is that its inputs ask for. */
+  readonly answer: WantedAnswer
 }
+
+export interface WantedAnswer {
+  /** The last turn ended in words, and nobody has looked yet whether they are the value. */
+  readonly unread: boolean
+  /** How many did not fit. */
+  readonly refused: number
+  /** What was wrong with the last one. */
+  readonly problem: string | undefined
+}
+
+const NO_ANSWER: WantedAnswer = { unread: false, refused: 0, problem: undefined }
 
 export const NO_ACTIVITY: Activity = {
   id: undefined,
@@ -29,30 +50,92 @@ export const NO_ACTIVITY: Activity = {
   resumed: 0,
   agent: undefined,
   isSwitched: false,
+  overrides: NO_OVERRIDES,
+  settledSeq: 0,
+  answer: NO_ANSWER,
 }
 
-export const foldActivity = (activity: Activity, events: readonly LoggedEvent[]): Activity =>
-  events.reduce(foldOne, activity)
+/** An input as far as an activity is concerned. */
+export type Opener = Pick<WaitingInput, "id" | "admittedSeq" | "delivery" | "resume" | "overrides">
 
-const foldOne = (activity: Activity, event: LoggedEvent): Activity => {
+export const foldActivity = (
+  activity: Activity,
+  events: readonly LoggedEvent[],
+  inputOf: (messageID: string) => Opener | undefined,
+): Activity => events.reduce((folded, event) => foldOne(folded, event, inputOf), activity)
+
+/** What the requests behind these promotions are to be like. */
+export const overridesAhead = (activity: Activity, chosen: readonly Opener[]): Overrides => {
+  const { state, overrides } = chosen.reduce(promote, activity)
+  return state === "done" ? NO_OVERRIDES : overrides
+}
+
+const promote = (activity: Activity, input: Opener): Activity => {
+  const joins = activity.state === "open" || (activity.state === "done" && isLate(input, activity))
+  return {
+    ...activity,
+    id: joins ? activity.id : input.id,
+    state: "open",
+    turns: 0,
+    resumed: 0,
+    overrides: joins ? joinOverrides(activity.overrides, input.overrides) : input.overrides,
+    answer: NO_ANSWER,
+  }
+}
+
+/** Sent while the last turn was still under way. */
+const isLate = ({ delivery, resume, admittedSeq }: Opener, { settledSeq }: Activity): boolean =>
+  delivery === "steer" && resume && admittedSeq < settledSeq
+
+const foldOne = (
+  activity: Activity,
+  event: LoggedEvent,
+  inputOf: (messageID: string) => Opener | undefined,
+): Activity => {
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest neither opens nor carries on an activity
   switch (event.type) {
     case "session.next.agent.switched.1":
       return { ...activity, isSwitched: true }
-    case "session.next.prompt.promoted.1":
-    case "session.next.prompted.1": {
-      const id = activity.state === "open" ? activity.id : event.data.messageID
-      return { ...activity, id, state: "open", turns: 0, resumed: 0 }
+    case "session.next.prompt.promoted.1": {
+      const input = inputOf(event.data.messageID)
+      return input === undefined ? activity : promote(activity, input)
     }
+    case "session.next.prompted.1":
+      return promote(activity, {
+        id: event.data.messageID,
+        admittedSeq: event.seq,
+        delivery: "steer",
+        resume: true,
+        overrides: NO_OVERRIDES,
+      })
     case "session.next.step.started.1":
-      return { ...activity, state: "open", agent: event.data.agent, isSwitched: false, calls: false }
+      return {
+        ...activity,
+        state: "open",
+        agent: event.data.agent,
+        isSwitched: false,
+        calls: false,
+        // One that had settled is over, also when it is run once more.
+        overrides: activity.state === "done" ? NO_OVERRIDES : activity.overrides,
+        answer: activity.answer.unread ? { ...activity.answer, unread: false } : activity.answer,
+      }
     case "session.next.tool.called.1":
       return activity.calls || event.data.hosted === true ? activity : { ...activity, calls: true }
     case "session.next.step.ended.2":
       // Without results to show the work has settled, unless a steer goes on with it: that counts anew.
-      return activity.calls
-        ? { ...activity, turns: activity.turns + 1 }
-        : { ...activity, state: "done", turns: 0, resumed: 0 }
+      if (activity.calls) return { ...activity, turns: activity.turns + 1 }
+      if (activity.overrides.format === undefined) return settled(activity, event.seq)
+      return {
+        ...activity,
+        turns: activity.turns + 1,
+        answer: { ...activity.answer, unread: true },
+      }
+    case "session.next.output.given.1":
+      return settled(activity, event.seq)
+    case "session.next.output.refused.1": {
+      const { problem } = event.data
+      return { ...activity, answer: { unread: false, refused: activity.answer.refused + 1, problem } }
+    }
     case "session.next.step.failed.2":
       return isPassing(event.data.error.code) ? activity : { ...activity, state: "stopped" }
     case "session.next.tool.success.1":
@@ -71,9 +154,13 @@ const foldOne = (activity: Activity, event: LoggedEvent): Activity => {
     case "session.next.question.replied.1":
       return event.data.callID === undefined ? madeProgress(activity) : activity
     case "session.next.interrupt.requested.1":
-      return stopped(activity)
-    case "session.next.execution.failed.1":
-      return stopped(activity.turns === 0 ? activity : { ...activity, turns: 0 })
+      return stopped(activity.settledSeq === 0 ? activity : { ...activity, settledSeq: 0 })
+    case "session.next.execution.failed.1": {
+      const { turns, answer } = activity
+      return stopped(
+        turns === 0 && answer === NO_ANSWER ? activity : { ...activity, turns: 0, answer: NO_ANSWER },
+      )
+    }
     default:
       return activity
   }
@@ -81,6 +168,15 @@ const foldOne = (activity: Activity, event: LoggedEvent): Activity => {
 
 const madeProgress = (activity: Activity): Activity =>
   activity.resumed === 0 ? activity : { ...activity, resumed: 0 }
+
+const settled = (activity: Activity, seq: number): Activity => ({
+  ...activity,
+  state: "done",
+  turns: 0,
+  resumed: 0,
+  settledSeq: seq,
+  answer: NO_ANSWER,
+})
 
 const stopped = (activity: Activity): Activity =>
   activity.state === "open" ? { ...activity, state: "stopped" } : activity

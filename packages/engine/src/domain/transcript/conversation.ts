@@ -94,6 +94,9 @@ const foldOne = (draft: Draft, event: LoggedEvent, { promptOf, ignored }: Folded
       draft.updateAssistant(assistantMessageID, (item) => ({ ...item, ended: true, error }))
       return draft.closeStep(assistantMessageID)
     }
+    case "session.next.output.given.1":
+      draft.updateAssistant(event.data.assistantMessageID, (item) => ({ ...item, answered: true }))
+      return
     case "session.next.text.ended.1":
     case "session.next.reasoning.ended.1": {
       const { assistantMessageID, text, metadata } = event.data

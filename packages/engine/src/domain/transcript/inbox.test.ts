@@ -17,7 +17,7 @@ test("an input waits from its admission until it is promoted or cancelled", () =
     cancelled("c"),
   )
   expect(waiting).toEqual([
-    { id: "b", prompt: { text: "say b" }, delivery: "queue", resume: true, admittedSeq: 3 },
+    { id: "b", overrides: {}, prompt: { text: "say b" }, delivery: "queue", resume: true, admittedSeq: 3 },
   ])
 })
 

@@ -1,13 +1,16 @@
 /** Inputs that were admitted and are not yet part of the conversation. */
-import type { Prompt } from "@meridian/protocol"
+import type { Overrides, Prompt } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../logged-event.ts"
+import { overridesOf } from "../overrides.ts"
 import type { PendingInput } from "../promotion.ts"
 
 export interface WaitingInput extends PendingInput {
   readonly prompt: Prompt
   /** False: it waits until somebody asks for it. */
   readonly resume: boolean
+  /** What it changes about the requests of its activity. */
+  readonly overrides: Overrides
 }
 
 /** Oldest first. */
@@ -20,9 +23,8 @@ export const foldInbox = (inbox: Inbox, events: readonly LoggedEvent[]): Inbox =
   let changed: WaitingInput[] | undefined
   for (const event of events) {
     if (event.type === "session.next.prompt.admitted.1") {
-      const { messageID: id, prompt, delivery, resume } = event.data
       changed ??= [...inbox]
-      changed.push({ id, prompt, delivery, resume, admittedSeq: event.seq })
+      changed.push(inputOf(event))
     } else if (
       event.type === "session.next.prompt.promoted.1" ||
       event.type === "session.next.prompt.cancelled.1"
@@ -30,6 +32,31 @@ export const foldInbox = (inbox: Inbox, events: readonly LoggedEvent[]): Inbox =
       changed = (changed ?? inbox).filter(({ id }) => id !== event.data.messageID)
   }
   return changed ?? inbox
+}
+
+type Admitted = Extract<LoggedEvent, { readonly type: "session.next.prompt.admitted.1" }>
+
+const inputOf = ({ seq, data }: Admitted): WaitingInput => ({
+  id: data.messageID,
+  prompt: data.prompt,
+  delivery: data.delivery,
+  resume: data.resume,
+  admittedSeq: seq,
+  overrides: overridesOf(data),
+})
+
+/** It waited before these events, or was admitted by one of them. */
+export const findAdmitted = (
+  inbox: Inbox,
+  events: readonly LoggedEvent[],
+  id: string,
+): WaitingInput | undefined => {
+  const waiting = findInput(inbox, id)
+  if (waiting !== undefined) return waiting
+  const admitted = events.find(
+    (event) => event.type === "session.next.prompt.admitted.1" && event.data.messageID === id,
+  )
+  return admitted?.type === "session.next.prompt.admitted.1" ? inputOf(admitted) : undefined
 }
 
 export const findInput = (inbox: Inbox, id: string): WaitingInput | undefined =>

@@ -50,6 +50,8 @@ export interface AssistantItem {
   readonly model: string
   readonly parts: readonly (ProsePart | ToolPart)[]
   readonly ended: boolean
+  /** It gave the value that was asked for. */
+  readonly answered?: true
   readonly error?: RecordedError
 }
 

@@ -17,7 +17,7 @@ import {
 } from "./compactions.ts"
 import { foldConversation, NO_CONVERSATION, type Conversation } from "./conversation.ts"
 import { foldSurroundings, NO_SURROUNDINGS, type Surroundings } from "./epoch.ts"
-import { EMPTY_INBOX, findInput, foldInbox, type Inbox } from "./inbox.ts"
+import { EMPTY_INBOX, findAdmitted, foldInbox, type Inbox } from "./inbox.ts"
 import type { AssistantItem } from "./items.ts"
 import { foldLedger, NO_LEDGER, type Ledger } from "./ledger.ts"
 import { foldParking, type Parking } from "./parking.ts"
@@ -67,11 +67,12 @@ export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Tr
 export const foldTranscript = (transcript: Transcript, events: readonly LoggedEvent[]): Transcript => {
   for (const [index, event] of events.entries())
     assert(event.seq === transcript.seq + index + 1, `event ${event.seq} follows ${transcript.seq + index}`)
-  const promptOf = (messageID: string) => findPrompt(transcript.inbox, events, messageID)
+  const inputOf = (messageID: string) => findAdmitted(transcript.inbox, events, messageID)
+  const promptOf = (messageID: string) => inputOf(messageID)?.prompt
   return {
     seq: transcript.seq + events.length,
     choices: events.reduce(foldChoices, transcript.choices),
-    activity: foldActivity(transcript.activity, events),
+    activity: foldActivity(transcript.activity, events, inputOf),
     interruptSeq:
       events.findLast((event) => event.type === "session.next.interrupt.requested.1")?.seq ??
       transcript.interruptSeq,
@@ -108,16 +109,6 @@ const foldChoices = (choices: Choices, event: LoggedEvent): Choices => {
   }
 }
 
-/** It waited before these events, or was admitted by one of them. */
-const findPrompt = (inbox: Inbox, events: readonly LoggedEvent[], messageID: string) => {
-  const waiting = findInput(inbox, messageID)
-  if (waiting !== undefined) return waiting.prompt
-  const admitted = events.find(
-    (event) => event.type === "session.next.prompt.admitted.1" && event.data.messageID === messageID,
-  )
-  return admitted?.type === "session.next.prompt.admitted.1" ? admitted.data.prompt : undefined
-}
-
 export const openStepOf = ({ conversation }: Transcript): AssistantItem | undefined => {
   const { openStep, items } = conversation
   if (openStep === undefined) return undefined
@@ -133,12 +124,14 @@ export const hasBaseline = ({ surroundings, compactions }: Transcript): boolean 
  * Work that was taken on and is neither open nor done: a promoted prompt that nobody answered, results the model has not
  * seen.
  */
-export const hasUnfinishedWork = ({ conversation }: Transcript): boolean => {
+export const hasUnfinishedWork = ({ conversation, activity }: Transcript): boolean => {
+  if (activity.answer.unread) return true
   const last = conversation.items.findLast((item) => item.kind === "user" || item.kind === "assistant")
   if (last === undefined || last.kind === "user") return last !== undefined
   return (
     last.kind === "assistant" &&
     last.error === undefined &&
+    last.answered !== true &&
     last.parts.some((part) => part.type === "tool" && !part.hosted)
   )
 }

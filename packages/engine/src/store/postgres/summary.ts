@@ -73,6 +73,8 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
       return summary.parkedUntil === undefined ? summary : { ...summary, ...NOT_PARKED }
     case "session.next.step.ended.2":
       return { ...spent(summary, event.data), trouble: undefined }
+    case "session.next.output.given.1":
+      return { ...summary, trouble: undefined, ...NOT_PARKED }
     case "session.next.compaction.ended.2":
       return spent(summary, event.data)
     case "session.next.step.failed.2":

@@ -214,15 +214,13 @@ const questionOf = (row: Row): readonly OpenQuestion[] => {
 const receiptOf = (row: Row): readonly Receipt[] => {
   const admitted = eventOf({ ...row, id: row["position"] })
   if (admitted.type !== "session.next.prompt.admitted.1") return []
-  const { prompt, delivery, resume } = admitted.data
+  const { messageID: _id, ...input } = admitted.data
   const { promoted, cancelled } = row
   return [
     {
       id: String(row["id"]),
       sessionID: String(row["session"]),
-      prompt,
-      delivery,
-      resume,
+      ...input,
       admittedSeq: admitted.seq,
       time: admitted.time,
       ...(typeof promoted === "number" ? { promotedSeq: seqOf(promoted) } : {}),

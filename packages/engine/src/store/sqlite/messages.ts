@@ -41,6 +41,7 @@ export const createMessageReader = ({ raw }: Database, log: EventReader): Messag
     const end = Math.min(Number(nextTurn.get(position)?.["position"] ?? endOfSession), endOfSession)
     const content = selectParts.all(position, end, position).flatMap(partOf)
     const ended = typeof row["ended"] === "number" ? log.at(row["ended"]) : undefined
+    const given = typeof row["output"] === "number" ? log.at(row["output"]) : undefined
     return {
       id: started.data.assistantMessageID,
       type: "assistant",
@@ -53,6 +54,7 @@ export const createMessageReader = ({ raw }: Database, log: EventReader): Messag
         ? { finish: ended.data.finish, usage: ended.data.usage, cost: ended.data.cost }
         : {}),
       ...(ended?.type === "session.next.step.failed.2" ? { error: ended.data.error } : {}),
+      ...(given?.type === "session.next.output.given.1" ? { output: given.data.value } : {}),
     }
   }
 

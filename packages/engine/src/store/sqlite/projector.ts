@@ -147,6 +147,14 @@ export const createProjector = (database: DatabaseSync): Projector => {
         run("update message set ended = ? where id = ?", position, event.data.assistantMessageID)
         run("update session set open_step = null, failed_seq = ? where key = ?", event.seq, key)
         break
+      case "session.next.output.given.1":
+        run(
+          "update message set output = coalesce(output, ?) where id = ?",
+          position,
+          event.data.assistantMessageID,
+        )
+        run(`update session set failed_seq = null, ${NOT_PARKED} where key = ?`, key)
+        break
       case "session.next.text.ended.1":
       case "session.next.reasoning.ended.1":
         insertPart(position, event.data.assistantMessageID, null)
@@ -222,6 +230,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.execution.failed.1":
         run(`update session set failed_seq = ?, ${NOT_PARKED} where key = ?`, event.seq, key)
         break
+      case "session.next.output.refused.1":
       case "session.next.epoch.started.1":
       case "session.next.instruction.discovered.1":
       case "session.next.tool.pruned.1":

@@ -125,6 +125,8 @@ export const MIGRATIONS: readonly string[] = [
   `alter table session add column workspace text;`,
   // Where the engine's own question stands that the session waits with. Questions of calls are rows of request.
   `alter table session add column question_seq integer;`,
+  // The value that a message gave, where one was asked for.
+  `alter table message add column output integer;`,
 ]
 
 /** One session's share of the id space. */

@@ -1,0 +1,44 @@
+/** Checks values by JSON Schemas. The validator is loaded when the first value comes. */
+import type { SchemaDraft, Validator } from "@cfworker/json-schema"
+import type { Json, JsonObject } from "@meridian/protocol"
+
+import type { OpenValueCheck } from "../port/value-check.ts"
+
+export const openValueCheck: OpenValueCheck = (schema) => {
+  let validator: Promise<Validator> | undefined
+  return async (value) => {
+    validator ??= loadValidator(schema)
+    return findProblem(await validator, value)
+  }
+}
+
+const loadValidator = async (schema: JsonObject): Promise<Validator> => {
+  const { Validator } = await import("@cfworker/json-schema")
+  // A copy: the package leaves notes in the schema it is given.
+  return new Validator(structuredClone(schema), draftOf(schema), false)
+}
+
+/** MCP and we mean 2020-12 where a schema does not say otherwise. */
+const draftOf = (schema: JsonObject): SchemaDraft => {
+  const named = typeof schema["$schema"] === "string" ? schema["$schema"] : ""
+  if (named.includes("2019-09")) return "2019-09"
+  return /draft-0?7/.test(named) ? "7" : /draft-0?4/.test(named) ? "4" : "2020-12"
+}
+
+const MOST_PROBLEMS = 5
+
+const findProblem = (validator: Validator, value: Json): string | undefined => {
+  const { valid, errors } = validator.validate(value)
+  if (valid) return undefined
+  // The innermost problems say what to change; the outer ones only repeat that something inside is wrong.
+  const places = errors.map(({ instanceLocation }) => instanceLocation)
+  const deepest = errors.filter(
+    ({ instanceLocation, keyword }) =>
+      keyword !== "properties" || !places.some((place) => place.startsWith(`${instanceLocation}/`)),
+  )
+  const problems = deepest.slice(0, MOST_PROBLEMS).map(({ instanceLocation, error }) => {
+    const field = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".")
+    return field === "" ? error : `\`${field}\`: ${error}`
+  })
+  return problems.join(" ")
+}
