@@ -25,6 +25,7 @@ export const brokenLaws = (
   ...callsHaveOneOutcome(events, options.settled),
   ...actsWereIntended(events, acts),
   ...inputsArePromotedOnceInOrder(events),
+  ...valuesWereAskedFor(events),
 ]
 
 const sequenceHasNoGaps = (events: readonly SessionEvent[]): readonly string[] =>
@@ -133,6 +134,29 @@ const inputsArePromotedOnceInOrder = (events: readonly SessionEvent[]): readonly
     const kind = `${input?.delivery} ${input?.resume}`
     if (admittedSeq < (newest.get(kind) ?? 0)) broken.push(`${messageID} is promoted out of order`)
     newest.set(kind, admittedSeq)
+  }
+  return broken
+}
+
+/** A value belongs to work that asked for one, and ends it: there is no second before something is promoted. */
+const valuesWereAskedFor = (events: readonly SessionEvent[]): readonly string[] => {
+  const broken: string[] = []
+  const asking = new Set<string>()
+  let isAsked = false
+  let given: string | undefined
+  for (const event of events) {
+    if (event.type === "session.next.prompt.admitted.1" && event.data.format !== undefined)
+      asking.add(event.data.messageID)
+    if (event.type === "session.next.prompt.promoted.1") {
+      isAsked ||= asking.has(event.data.messageID)
+      given = undefined
+    }
+    if (event.type !== "session.next.output.given.1") continue
+    const { assistantMessageID } = event.data
+    if (!isAsked) broken.push(`${assistantMessageID} gives a value that nobody asked for`)
+    if (given !== undefined && given !== assistantMessageID)
+      broken.push(`${assistantMessageID} gives a value behind ${given}`)
+    given = assistantMessageID
   }
   return broken
 }

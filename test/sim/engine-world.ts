@@ -5,8 +5,8 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
-import type { EmbedderScene, Engine, EngineOptions, Reply } from "@meridian/engine"
-import { Failure, type Receipt } from "@meridian/protocol"
+import type { EmbedderScene, Engine, EngineOptions, ModelConfig, Reply } from "@meridian/engine"
+import { Failure, type AnswerFormat, type Overrides, type Receipt } from "@meridian/protocol"
 
 import { brokenLaws, integrityOf, rebuiltDifferently, type Act } from "../engine-laws.ts"
 import { createMachine, Death, type Life } from "../engine-life.ts"
@@ -111,10 +111,10 @@ export const walkWorld = async (
         return tool("inquire", false).execute(input, scene)
       },
     }
-    const script = async (): Promise<Reply> => {
+    const script: ModelConfig["script"] = async ({ body }): Promise<Reply> => {
       await pause(dice.below(4))
       await life.reach()
-      const reply = calm ? { text: "calm" } : randomReply(dice)
+      const reply = calm ? calmReply(body) : randomReply(dice)
       // All of it at once, as most answers come, or piece by piece.
       return dice.chance(0.5) ? reply : { ...reply, chunkMs: 0 }
     }
@@ -293,9 +293,32 @@ const pause = async (ticks: number): Promise<void> => {
   for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
+/** Words, or the value where one is asked for. */
+const calmReply = (body: unknown): Reply =>
+  typeof body === "object" && body !== null && "mustCall" in body
+    ? { tools: [{ name: "structured_output", input: { n: 1 } }] }
+    : { text: "calm" }
+
+/** What a prompt may bring along. */
+const randomOverrides = (random: Random): Overrides => ({
+  ...(random.chance(0.1) ? { system: `Instructions ${random.below(5)}.` } : {}),
+  ...(random.chance(0.1) ? { tools: { fail: random.chance(0.5), "c*": false } } : {}),
+  ...(random.chance(0.1) ? { settings: { temperature: 0.5 } } : {}),
+  ...(random.chance(0.15) ? { format: FORMAT } : {}),
+})
+
+const FORMAT: AnswerFormat = {
+  type: "json",
+  schema: {
+    type: "object",
+    properties: { n: { type: "integer", minimum: 0, maximum: 25 } },
+    required: ["n"],
+  },
+}
+
 const randomReply = (random: Random): Reply => {
   const call = () => ({
-    name: random.pick(["act", "act", "fail", "careful", "inquire", "nothing"]),
+    name: random.pick(["act", "act", "fail", "careful", "inquire", "nothing", "structured_output"]),
     input: { n: random.below(50) },
   })
   const choice = random.next()
@@ -341,6 +364,7 @@ const takeStep = async (
       prompt: { text: id },
       delivery,
       resume: random.chance(0.85),
+      ...randomOverrides(random),
     })
     const code = await expectCode(
       sending.then((receipt) => receipts.set(id, receipt)),
@@ -350,8 +374,8 @@ const takeStep = async (
       say(`${sessionID}: full with ${before.length} inputs`)
   } else if (choice < 0.5) {
     const first = random.pick(earlier)
-    const { id, prompt, delivery } = first
-    const again = { id, sessionID, prompt, delivery }
+    const { admittedSeq: _seq, promotedSeq: _promoted, cancelledSeq: _gone, time: _time, ...again } = first
+    const { id } = again
     await expectCode(
       sessions.prompt(again).then((receipt) => {
         if (receipt.admittedSeq !== first.admittedSeq) say(`${id} was admitted again`)
@@ -397,7 +421,14 @@ const takeStep = async (
   await pause(random.below(12))
 }
 
-const DRAIN_FAILURES = ["MODEL_FAILED", "TURN_LIMIT", "INTERRUPTED", "FENCED", "ENGINE_CLOSED"]
+const DRAIN_FAILURES = [
+  "MODEL_FAILED",
+  "OUTPUT_INVALID",
+  "TURN_LIMIT",
+  "INTERRUPTED",
+  "FENCED",
+  "ENGINE_CLOSED",
+]
 
 /** Answers every question and runs until nothing is left. */
 const finish = async (
