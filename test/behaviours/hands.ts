@@ -46,5 +46,33 @@ export const HANDS_BEHAVIOURS = {
     seed: "issue 14",
     says: "run discard removes worktree and branch, and a ref still has the work",
   },
+  "checks.verified": {
+    seed: "issue 14",
+    says: "run spawn --check runs each check where the run worked when its agent says it is done, and records command, exit code, duration and output",
+  },
+  "checks.unverified": {
+    seed: "issue 14",
+    says: "a run without checks is unverified, with exit code 0",
+  },
+  "checks.rounds": {
+    seed: "issue 14",
+    says: "a red check goes back to the agent word for word, at most --check-rounds times",
+  },
+  "checks.refuted": {
+    seed: "issue 14",
+    says: "a run whose checks stay red, or hang, is refuted, with exit code 1, and run apply refuses it without --force",
+  },
+  "checks.as-applied": {
+    seed: "issue 14",
+    says: "run apply runs the checks on the work as it would be applied; when they are red everything is as it was",
+  },
+  "checks.changed-files": {
+    seed: "issue 14",
+    says: "files that a check depends on and the agent changed are named beside verified",
+  },
+  "checks.configured": {
+    seed: "issue 14",
+    says: "checks come from --check, else from the agent's profile, else from runs.check; those of a folder count where it is trusted",
+  },
   "run.worktree-path": { seed: "issue 14", says: "run worktree prints the path" },
 } as const satisfies Record<string, Behaviour>

@@ -136,6 +136,37 @@ export const HANDS_FAILURES = {
     cause: (f) => `The checks of run ${f["run"]} are red, so it is not applied.`,
     next: (f) => `'meridian run show ${f["run"]}' tells them; give --force if you want it all the same.`,
   },
+  CHECKS_RED: {
+    exit: 1,
+    http: 409,
+    cause: (f) =>
+      `The checks of run ${f["run"]} are red on the work as it would be applied: ${f["what"]}; nothing was changed.`,
+    next: (f) => `read ${f["log"]}; bring the run up to date and continue it, or give --force.`,
+  },
+  CHECKS_UNKNOWN: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `The checks of run ${f["run"]} cannot be read: ${f["why"]}.`,
+    next: () => "check it yourself, and give --force to apply it without.",
+  },
+  CHECKS_TOO_MANY: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `${f["count"]} checks are more than a run may have (${f["limit"]}).`,
+    next: () => "put them into one script and name that.",
+  },
+  CHECKS_REFUSED: {
+    exit: 1,
+    http: 403,
+    cause: () => "Checks are programs, and what may only read names none.",
+    next: () => "leave --check out, or let the person give it.",
+  },
+  WORKTREE_NOT_RESTORED: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `Checks left the worktree of run ${f["run"]} so that it cannot be put back: ${f["reason"]}`,
+    next: (f) => `'git branch NAME ${f["ref"]}' brings back what the run had done.`,
+  },
   RUN_WITHOUT_DIFF: {
     exit: 1,
     http: 409,

@@ -17,6 +17,9 @@ import {
 const SPACE_STATUS = oneOf("active", "closed", "damaged")
 export const RUN_STATUS = oneOf("queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled")
 
+/** What is known of a run's claim to be done; `unverified`: nobody checked it. */
+const VERDICT = oneOf("verified", "unverified", "refuted")
+
 export const SPACE_ROW = named(
   "SpaceRow",
   objectOf(
@@ -80,6 +83,7 @@ export const RUN_ROW = named(
       startedAt: STRING,
       durationSecs: NUMBER,
       costUsd: NUMBER,
+      verdict: VERDICT,
     },
   ),
 )
@@ -125,6 +129,23 @@ export const RUN = named(
         { commit: STRING, kept: STRING },
       ),
       besides: listOf(STRING),
+      verdict: VERDICT,
+      changedCheckFiles: listOf(STRING),
+      checks: listOf(
+        objectOf(
+          {
+            command: STRING,
+            place: oneOf("run", "apply"),
+            attempt: INTEGER,
+            ended: oneOf("ended", "timeout", "stopped", "not-started"),
+            green: BOOLEAN,
+            durationSecs: NUMBER,
+            at: STRING,
+            output: STRING,
+          },
+          { exitCode: INTEGER },
+        ),
+      ),
     },
   ),
 )

@@ -20,6 +20,7 @@ const DIRECTORIES: ReadonlySet<string> = new Set([
   "fs_path",
   "cwd",
   "report_path",
+  "log_path",
   "files_touched",
   "worktree.path",
 ])

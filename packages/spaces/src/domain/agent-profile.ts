@@ -15,6 +15,8 @@ export interface AgentProfile {
   readonly skills: readonly string[]
   readonly allowedTools?: readonly string[]
   readonly permission?: FileTier
+  /** Command lines that prove its work. Of a folder, they count where the user trusts it with them. */
+  readonly checks?: readonly string[]
   /** Names only: no profile starts a program by itself. */
   readonly servers: readonly string[]
 }
@@ -41,6 +43,7 @@ export const readAgentProfile = (file: {
   if (name.startsWith("-")) return { tag: "wrong", problem: "its name begins with a dash, like a flag" }
   const model = textValue(fields["model"])
   const effort = textValue(fields["variant"]) ?? textValue(fields["effort"])
+  const checks = commandLines(fields["check"] ?? fields["checks"])
   const tools = fields["allowed-tools"] ?? fields["tools"]
   return {
     tag: "profile",
@@ -57,8 +60,16 @@ export const readAgentProfile = (file: {
       // OpenCode writes `tools: {write: false}`, which is not a list of what is allowed.
       ...(tools === undefined || isJsonObject(tools) ? {} : { allowedTools: textList(tools) }),
       ...(permission === undefined ? {} : { permission }),
+      ...(checks === undefined ? {} : { checks }),
     },
   }
+}
+
+/** One, or a list: a comma is part of a command line. */
+const commandLines = (value: unknown): readonly string[] | undefined => {
+  if (value === undefined || value === null) return undefined
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return items.flatMap((item) => textValue(item) ?? [])
 }
 
 /** A profile cannot give itself `danger`: that takes a person's --permission. */

@@ -155,6 +155,28 @@ export const OPTIONS = {
     variable: "MERIDIAN_RUN_WORKTREE",
     choices: ["never", "auto", "always"],
   },
+  "runs.check": {
+    type: "strings",
+    default: [],
+    description:
+      "Command lines that prove the work of a run that writes, such as npm test: run when its agent says it is done, and before it is applied.",
+    variable: "MERIDIAN_RUN_CHECK",
+    claims: "program",
+  },
+  "runs.check_timeout": {
+    type: "time",
+    default: "10m",
+    description: "Time limit of each check.",
+    variable: "MERIDIAN_CHECK_TIMEOUT",
+  },
+  "runs.check_rounds": {
+    type: "integer",
+    default: 3,
+    description: "How often red checks go back to the agent before the run counts as refuted.",
+    variable: "MERIDIAN_CHECK_ROUNDS",
+    minimum: 0,
+    maximum: 20,
+  },
   "worktree.setup": {
     type: "string",
     default: undefined,

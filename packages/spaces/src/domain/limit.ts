@@ -58,6 +58,8 @@ export const LIMIT = {
   toldOutputBytes: 65_536,
   recordedOutputBytes: 8_192,
   setupMs: 1_800_000,
+  /** A script that a check starts and that is read for the names of others. */
+  scriptBytes: 65_536,
   /** How often a queued run, or a waiting command, looks again. */
   pollMs: 100,
 } as const

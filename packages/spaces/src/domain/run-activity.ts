@@ -58,6 +58,8 @@ export const followActivity = (before: RunActivity, event: Fields): RunActivity 
       return does(activity, event["phase"] === "started" ? "compacting" : "thinking")
     case "retry":
       return does(activity, `trying again: ${oneLine(text(event, "message") ?? "", DOING)}`)
+    case "check":
+      return { ...activity, doing: `checking: ${oneLine(text(event, "command") ?? "", DOING)}` }
     case "usage":
       return { ...activity, ...withUsage(activity, event) }
     default:
@@ -101,6 +103,8 @@ export const eventInWords = (event: Fields): string | undefined => {
       return `(compaction ${oneLine(text(event, "phase") ?? "", DOING)})`
     case "retry":
       return `(trying again: ${message()})`
+    case "check":
+      return `(check ${oneLine(text(event, "ended") ?? text(event, "command") ?? "", MESSAGE)})`
     case "warning":
       return `(warning: ${message()})`
     case "error":

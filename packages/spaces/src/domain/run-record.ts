@@ -4,7 +4,8 @@
  *   start     what a run is: id, task, model, harness, agent, skills, working directory, parent, its worker
  *   update    what became known or was asked: status, the harness's session id and process, a new worker, an attempt that
  *             began or ended, what it waits for and until when, a request to pause or to go on
- *   finalize  how it ended: status, exit code, usage, `error`; `by` says who wrote it
+ *   finalize  how it ended: status, exit code, usage, `error`, what its checks say; `by` says who wrote it
+ *   check     a check of it that ran, and how that ended (`check-record.ts`)
  *   worktree  what became of its worktree (`worktree-record.ts`)
  *
  * The task stands here as far as it is pinned; one that is longer is whole in `runs/<id>/task.md`. The text the harness was given,
@@ -27,6 +28,7 @@ import {
   type RunId,
 } from "@meridian/protocol"
 
+import { CHECK_EVENT, type CheckEventRecord } from "./check-record.ts"
 import { asChatId, asRunId } from "./identifier.ts"
 import { choice, number, text, texts, type Fields } from "./json-line.ts"
 import { recordDecoder, recordEncoder, type RecordOf, type WrittenRecord } from "./record.ts"
@@ -132,6 +134,10 @@ const FINALIZE = objectOf(
     error: STRING,
     /** The same for people. */
     message: STRING,
+    /** Of one with checks that said it was done. */
+    verdict: oneOf("verified", "refuted"),
+    /** Files that the checks depend on and the agent has changed. */
+    changedCheckFiles: listOf(STRING),
     ...USAGE,
     /** The whole session so far, where the harness reports totals: what the next run of it starts from. */
     sessionInputTokens: AMOUNT,
@@ -140,17 +146,23 @@ const FINALIZE = objectOf(
   },
 )
 
-const EVENT = taggedBy("event", START, UPDATE, FINALIZE, WORKTREE_EVENT)
+const EVENT = taggedBy("event", START, UPDATE, FINALIZE, WORKTREE_EVENT, CHECK_EVENT)
 
 export type RunStartRecord = RecordOf<typeof START>
 export type RunUpdateRecord = RecordOf<typeof UPDATE>
 export type RunEndRecord = RecordOf<typeof FINALIZE>
-export type RunRecord = RunStartRecord | RunUpdateRecord | RunEndRecord | WorktreeEventRecord
+export type RunRecord =
+  | RunStartRecord
+  | RunUpdateRecord
+  | RunEndRecord
+  | WorktreeEventRecord
+  | CheckEventRecord
 
 const encodeStart = recordEncoder(RECORD_VERSION, START)
 const encodeUpdate = recordEncoder(RECORD_VERSION, UPDATE)
 const encodeEnd = recordEncoder(RECORD_VERSION, FINALIZE)
 const encodeWorktree = recordEncoder(RECORD_VERSION, WORKTREE_EVENT)
+const encodeCheck = recordEncoder(RECORD_VERSION, CHECK_EVENT)
 
 export const encodeRunRecord = (record: RunRecord): WrittenRecord => {
   switch (record.event) {
@@ -162,6 +174,8 @@ export const encodeRunRecord = (record: RunRecord): WrittenRecord => {
       return encodeEnd(record)
     case "worktree":
       return encodeWorktree(record)
+    case "check":
+      return encodeCheck(record)
   }
 }
 

@@ -5,6 +5,8 @@
  */
 import type { RunId } from "@meridian/protocol"
 
+import type { CheckEventRecord } from "./check-record.ts"
+import type { CheckResult, RunVerdict } from "./check.ts"
 import type { Fields } from "./json-line.ts"
 import { asMark, type ProcessMark } from "./process-mark.ts"
 import type { WrittenRecord } from "./record.ts"
@@ -92,6 +94,8 @@ export interface Run extends Omit<RunStart, "status" | "worktree"> {
   readonly worktree?: WorktreeState | undefined
   readonly harnessProcess?: ProcessMark | undefined
   readonly attempts: readonly RunAttempt[]
+  /** The newest last. */
+  readonly checks?: readonly CheckResult[] | undefined
   readonly waitingFor?: WaitingFor | undefined
   /** ISO time. */
   readonly waitingUntil?: string | undefined
@@ -107,6 +111,7 @@ export type RunEvent =
   | ({ readonly event: "update"; readonly id: RunId } & RunUpdate)
   | ({ readonly event: "finalize"; readonly id: RunId } & RunEnd)
   | WorktreeEventRecord
+  | CheckEventRecord
 
 export const isEnded = (run: Pick<Run, "end">): boolean => run.end !== undefined
 
@@ -122,6 +127,7 @@ export const decodeRunEvent = (fields: Fields, file: string): RunEvent | undefin
     case "finalize":
       return endOf(record)
     case "worktree":
+    case "check":
       return record
   }
 }
@@ -165,17 +171,32 @@ export const applyRunEvent = (run: Run | undefined, event: RunEvent): Run | unde
   if (event.event === "start") {
     const { event: _, worktree, ...start } = event
     return (
-      run ?? { ...start, attempts: [], worktree: worktree === undefined ? undefined : openWorktree(worktree) }
+      run ?? {
+        ...start,
+        attempts: [],
+        worktree: worktree === undefined ? undefined : openWorktree(worktree),
+      }
     )
   }
   if (run === undefined) return undefined
   if (event.event === "worktree")
     return run.worktree === undefined ? run : { ...run, worktree: applyWorktreeEvent(run.worktree, event) }
+  if (event.event === "check") {
+    const { event: _, id: __, ...result } = event
+    return { ...run, checks: [...(run.checks ?? []), result].slice(-MOST_KEPT_CHECKS) }
+  }
   if (event.event === "update") return updated(run, event)
   const { event: _, id: __, ...end } = event
   if (run.end !== undefined && (run.end.by !== "repair" || end.by === "repair")) return run
   return { ...run, status: end.status, end }
 }
+
+/** Whoever applies a run again and again adds some each time. */
+const MOST_KEPT_CHECKS = 500
+
+/** What is known of its claim to be done; undefined for one that made none. */
+export const verdictOf = ({ end }: Pick<Run, "end">): RunVerdict | undefined =>
+  end?.verdict ?? (end?.status === "succeeded" ? "unverified" : undefined)
 
 /** Runs in the order they started. */
 export const replayRuns = (events: Iterable<RunEvent>): readonly Run[] => {

@@ -132,6 +132,17 @@ export const WARNINGS = {
     cause: (f) => `${f["others"]} also writes into ${f["checkout"]}: the last to write a file wins.`,
     next: () => "give --worktree (or set runs.worktree to auto) to keep runs apart.",
   },
+  CHECKS_UNTRUSTED: {
+    cause: (f) =>
+      `Agent '${f["agent"]}' names checks that are not run, since you do not trust this folder with them: ${f["checks"]}.`,
+    next: () =>
+      "run 'meridian trust --dry-run' to see them and 'meridian trust' to let them, or give --check.",
+  },
+  CHECK_FILES_CHANGED: {
+    cause: (f) =>
+      `Run ${f["run"]} is verified, but its agent changed what the checks depend on: ${f["files"]}.`,
+    next: (f) => `look at them ('meridian run diff ${f["run"]}') before you believe it.`,
+  },
   APPLY_WAITS: {
     cause: (f) => `Another run of ${f["repository"]} is being applied.`,
     next: () => "wait; this one follows.",

@@ -46,6 +46,9 @@ export const branchOf = (space: SpaceId, run: RunId): string => `meridian/${spac
 export const keptRef = (branch: string): string =>
   `refs/meridian/discarded/${branch.replace("meridian/", "")}`
 
+/** Keeps what a worktree holds while checks work in it. */
+export const heldRef = (branch: string): string => `refs/meridian/held/${branch.replace("meridian/", "")}`
+
 /** `app-3f9a2c81b0de`: readable, and another for every repository. `digest` is of the canonical path of its git folder. */
 export const repositoryFolder = (name: string, digest: string): string => {
   const plain = name

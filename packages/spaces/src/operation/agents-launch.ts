@@ -1,4 +1,3 @@
-import { isInside } from "@meridian/continuity/files"
 /**
  * Everything a launch needs to know before a harness is asked: model and harness, agent, skills and rights. Reads only;
  * `start`, `run spawn`, `run continue` and every dry run share it.
@@ -6,6 +5,7 @@ import { isInside } from "@meridian/continuity/files"
  * Who decides: an explicit flag, then what a continued chat recorded, then the agent's profile, then the configuration. The
  * harness always follows the model that won. Rights have rules of their own: `domain/rights.ts`.
  */
+import { isInside } from "@meridian/continuity/files"
 import { Failure, nearest } from "@meridian/protocol"
 
 import type { AgentProfile } from "../domain/agent-profile.ts"
@@ -17,11 +17,14 @@ import { routeModel, type Route } from "../domain/model-route.ts"
 import { decideRights } from "../domain/rights.ts"
 import type { Skill } from "../domain/skill-file.ts"
 import type { PermissionTier } from "../domain/tier.ts"
+import { isCovered } from "../domain/trust.ts"
 import { HARNESS_IDS, isAcp, type HarnessId } from "../port/harness.ts"
 import { loadCatalogue } from "../store/catalogue.ts"
 import type { StatePlace } from "../store/place.ts"
 import { readAgentFile, readSkillFile, type ProfilePath } from "../store/profile-file.ts"
 import { findAgent, listAgents, listSkills, recordedPath, type ProfileRequest } from "../store/profiles.ts"
+import { agentClaim } from "./folder-claims.ts"
+import { trustOf } from "./folder-trust.ts"
 import type { World } from "./world.ts"
 
 export interface LaunchWish {
@@ -68,6 +71,8 @@ export interface ResolvedLaunch {
   readonly permission?: PermissionTier
   /** Of the profile, as far as the tier allows them; they replace what the tier would allow. */
   readonly allowedTools?: readonly string[]
+  /** Of the profile, where they count. */
+  readonly checks?: readonly string[]
 }
 
 export interface LaunchScene {
@@ -86,6 +91,7 @@ export const resolveLaunch = async (wish: LaunchWish, scene: LaunchScene): Promi
     scene.world.warn("PROFILE_SERVERS_UNUSED", { agent: agent.name, servers: agent.servers.join(", ") })
   const permission = resolveTier(wish, agent, scene)
   const allowedTools = resolveTools(wish, agent, { permission, scene })
+  const checks = resolveChecks(agent, scene)
   const effort = agent?.effort ?? route.effort
   requireNoFlag("model", route.harnessModel ?? route.model)
   requireNoFlag("effort", effort)
@@ -98,7 +104,21 @@ export const resolveLaunch = async (wish: LaunchWish, scene: LaunchScene): Promi
     ...(agent === undefined ? {} : { agent }),
     ...(permission === undefined ? {} : { permission }),
     ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...(checks === undefined ? {} : { checks }),
   }
+}
+
+/** They are programs: those of a folder count where the user trusts it with exactly this profile. */
+const resolveChecks = (
+  agent: AgentProfile | undefined,
+  scene: LaunchScene,
+): readonly string[] | undefined => {
+  if (agent?.checks === undefined || isOwnProfile(agent, scene)) return agent?.checks
+  const { place, world } = scene
+  const claim = agentClaim(agent, place.project)
+  if (claim === undefined || isCovered(claim, trustOf(place, world.env))) return agent.checks
+  world.warn("CHECKS_UNTRUSTED", { agent: agent.name, checks: agent.checks.join(", ") })
+  return undefined
 }
 
 const resolveTier = (

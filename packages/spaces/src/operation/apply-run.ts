@@ -1,12 +1,18 @@
 /** Applies one run. Until the last step nothing that a user can see changes, and that step is taken back when it fails. */
+import { join } from "node:path"
+
+import { isInside } from "@meridian/continuity/files"
 import { Failure, type RunId } from "@meridian/protocol"
 
+import { endOf, isGreen, type ChecksPlan } from "../domain/check.ts"
 import { LIMIT } from "../domain/limit.ts"
-import type { Run } from "../domain/run.ts"
+import { verdictOf, type Run } from "../domain/run.ts"
+import { heldRef } from "../domain/worktree.ts"
 import { bringOnto, type Brought } from "../repository/bring-onto.ts"
 import { changesBetween, type FileChange } from "../repository/changes.ts"
 import { findRepository } from "../repository/find-repository.ts"
 import { git } from "../repository/git.ts"
+import { holdTree } from "../repository/hold-tree.ts"
 import { requireCheckout } from "../repository/make-worktree.ts"
 import { moveCheckout, requireClean } from "../repository/move-checkout.ts"
 import { forgetMove, writeMove } from "../repository/move-journal.ts"
@@ -16,11 +22,13 @@ import { takeSnapshot, type Checkout, type Snapshot } from "../repository/snapsh
 import { startOf } from "../repository/work.ts"
 import type { WorktreesPlace } from "../repository/worktree-place.ts"
 import type { HeldLock } from "../store/lock.ts"
-import type { SpacePlace } from "../store/place.ts"
+import { runPlace, type SpacePlace } from "../store/place.ts"
 import { openRepositoryHere } from "./repository-here.ts"
+import { runChecks } from "./run-checks.ts"
 import { taskOf } from "./run-look.ts"
 import { recordForAll, removeWork, type RunWork } from "./run-work.ts"
 import type { State } from "./state.ts"
+import { readStoredPlan } from "./stored-plan.ts"
 import type { World } from "./world.ts"
 
 export interface ApplyScene {
@@ -31,6 +39,8 @@ export interface ApplyScene {
   /** The lock of applying. */
   readonly lock: HeldLock
   readonly isStaged: boolean
+  /** Nobody asks its checks. */
+  readonly isForced: boolean
   /** Runs that may have been applied before. */
   readonly others: () => readonly Run[]
 }
@@ -43,6 +53,8 @@ export interface Applied {
   readonly files: readonly string[]
   /** Without `refs/heads/`; undefined when HEAD is detached. */
   readonly branch: string | undefined
+  /** How many were green on what was brought. */
+  readonly checks: number
 }
 
 /** Throws a coded failure, and then everything is as it was. */
@@ -51,6 +63,7 @@ export const applyRun = async (work: RunWork, scene: ApplyScene): Promise<Applie
   const { world } = scene
   const target = await targetOf(work, scene)
   const own = requireCheckout(target.repository, worktree, run.id)
+  const checks = scene.isForced ? undefined : checksOfWork(work, scene)
   let head = target.head
   for (let round = 0; round < LIMIT.applyRounds; round += 1) {
     const snapshot = await takeSnapshot(own, { run: run.id, token: world.uuid() })
@@ -62,7 +75,7 @@ export const applyRun = async (work: RunWork, scene: ApplyScene): Promise<Applie
       changes: worktree.changes,
       message: messageOf(work, scene),
     })
-    const applied = await land(brought, { work, scene, target: { ...target, head }, snapshot })
+    const applied = await land(brought, { work, scene, target: { ...target, head }, snapshot, own, checks })
     if (applied !== undefined) return applied
     head = (await readHead(target.checkout.git)) ?? head
   }
@@ -111,11 +124,31 @@ const checkoutOfBranch = async ({ git: place, head }: Repository): Promise<strin
   return found?.split("\0")[0]?.replace(/^worktree /, "")
 }
 
+/** By the newest run that worked there. Throws RUN_REFUTED, and CHECKS_UNKNOWN for a plan that is not ours. */
+const checksOfWork = (
+  { run, sharers }: RunWork,
+  { space, state, world }: ApplyScene,
+): ChecksPlan | undefined => {
+  const told = sharers.findLast((sharer) => verdictOf(sharer) !== undefined)
+  if (told !== undefined && verdictOf(told) === "refuted") throw new Failure("RUN_REFUTED", { run: told.id })
+  const changed = told?.end?.changedCheckFiles ?? []
+  if (told !== undefined && changed.length > 0)
+    world.warn("CHECK_FILES_CHANGED", { run: told.id, files: changed.join(", ") })
+  const newest = sharers.at(-1) ?? run
+  const kept = readStoredPlan(space, newest.id, state, world)
+  if (kept.tag === "plan") return kept.plan.checks
+  if (newest.checks === undefined && newest.end?.verdict === undefined) return undefined
+  throw new Failure("CHECKS_UNKNOWN", { run: newest.id, why: kept.why })
+}
+
 interface Landing {
   readonly work: RunWork
   readonly scene: ApplyScene
   readonly target: Target
   readonly snapshot: Snapshot
+  /** The worktree. */
+  readonly own: Checkout
+  readonly checks: ChecksPlan | undefined
 }
 
 /** Undefined when the branch moved meanwhile. */
@@ -131,11 +164,12 @@ const land = async (brought: Brought, landing: Landing): Promise<Applied | undef
     case "nothing":
       return await withRepositoryLock(scene.place.lock, scene.world, async () => {
         await settle(landing, { from: target.head.commit, commit: target.head.commit })
-        return { ...told(landing, []), commit: undefined, commits: 0 }
+        return { ...told(landing, []), commit: undefined, commits: 0, checks: 0 }
       })
     case "brought": {
       const changes = await changesBetween(target.checkout.git, target.head.commit, brought.commit)
       await requireClean(target.checkout, changes)
+      await requireGreen(landing, brought.commit)
       const isMoved = await withRepositoryLock(scene.place.lock, scene.world, () =>
         move(landing, { commit: brought.commit }),
       )
@@ -149,8 +183,42 @@ const land = async (brought: Brought, landing: Landing): Promise<Applied | undef
   }
 }
 
-const told = ({ work, target }: Landing, changes: readonly FileChange[]) => ({
+/** The worktree is what will be applied while they run. Throws CHECKS_RED. */
+const requireGreen = async (landing: Landing, commit: string): Promise<void> => {
+  const { work, scene, snapshot, own, checks } = landing
+  if (checks === undefined) return
+  const { space, state, world, place } = scene
+  const { run, worktree } = work
+  const held = await holdTree(own, {
+    snapshot,
+    commit,
+    ref: heldRef(worktree.branch),
+    place,
+    run: run.id,
+    uuid: world.uuid,
+  })
+  const results = await runChecks({
+    run: run.id,
+    space,
+    plan: checks,
+    cwd: run.cwd !== undefined && isInside(worktree.path, run.cwd) ? run.cwd : worktree.path,
+    place: "apply",
+    attempt: run.attempts.at(-1)?.number ?? 1,
+    putBack: held.putBack,
+    state,
+    world,
+    signal: world.signal,
+  }).finally(() => held.release())
+  world.signal.throwIfAborted()
+  const red = results.find((result) => !isGreen(result))
+  if (red === undefined) return
+  const log = join(runPlace(space, run.id).directory, red.log)
+  throw new Failure("CHECKS_RED", { run: run.id, what: endOf(red), log })
+}
+
+const told = ({ work, target, checks }: Landing, changes: readonly FileChange[]) => ({
   run: work.run.id,
+  checks: checks?.commands.length ?? 0,
   files: changes.map(({ path }) => path),
   branch: target.head.ref?.replace("refs/heads/", ""),
 })

@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 
 import { Failure, type ChatId, type HarnessSessionId, type RunId, type SpaceId } from "@meridian/protocol"
 
+import type { ChecksPlan } from "../domain/check.ts"
 import type { Config } from "../domain/config-option.ts"
 import { parseSeconds } from "../domain/duration.ts"
 import { asChatId } from "../domain/identifier.ts"
@@ -41,6 +42,7 @@ export interface SpawnRequest {
   readonly timeoutSecs?: number | undefined
   readonly isolation?: Isolation | undefined
   readonly worktree?: RunWorktree | undefined
+  readonly checks?: ChecksPlan | undefined
   readonly background: boolean
   readonly firing?: string | undefined
   readonly params: readonly string[]
@@ -100,6 +102,7 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
       firing: requireFiring(request.firing),
       isolation: request.isolation,
       worktree: request.worktree,
+      checks: request.checks,
       policy: {
         maxParallel: config["runs.max_parallel"],
         maxRetries: config["defaults.max_retries"],

@@ -14,12 +14,14 @@ import {
   unmakeWorktree,
   type MakeWorktree,
 } from "../repository/make-worktree.ts"
+import { withRepositoryLock } from "../repository/repository-lock.ts"
 import type { Repository } from "../repository/repository.ts"
 import { copyIncluded } from "../repository/worktree-include.ts"
 import { worktreesPlace } from "../repository/worktree-place.ts"
 import { recordWorktrees } from "../store/run-store.ts"
 import { runProgram, type ProgramEnd } from "./bounded-program.ts"
 import { repositoryOf } from "./isolate-run.ts"
+import { recoverApply } from "./recover-apply.ts"
 import type { RunContext } from "./run-context.ts"
 import type { Isolation } from "./run-plan.ts"
 
@@ -30,6 +32,7 @@ export const fillWorktree = async (context: RunContext): Promise<void> => {
   if (worktree === undefined) return
   const repository = await repositoryOf(worktree, run.id, state, world)
   if (isolation === undefined || context.read().attempts.length > 0) {
+    await outlastApply(context, repository)
     const { gitDir } = requireCheckout(repository, worktree, run.id)
     // Whatever worked there was killed with the worker, and cannot take it away any more.
     if (context.resumption !== undefined) rmSync(join(gitDir, "index.lock"), { force: true })
@@ -57,6 +60,20 @@ export const fillWorktree = async (context: RunContext): Promise<void> => {
     await record(context, { what: "removed" })
     if (!stopper.signal.aborted) throw error
   }
+}
+
+/** What it is continued in may be about to be applied: then its files are not its own until that is over. */
+const outlastApply = async (
+  { plan, state, world, stopper }: RunContext,
+  repository: Repository,
+): Promise<void> => {
+  if (plan.worktree === undefined) return
+  const place = worktreesPlace(world.env, plan.worktree.repository)
+  await withRepositoryLock(
+    place.applyLock,
+    { signal: stopper.signal, onWait: () => world.warn("APPLY_WAITS", { repository: repository.top }) },
+    (lock) => recoverApply(repository, { place, lock, state, token: world.uuid() }),
+  )
 }
 
 const record = (

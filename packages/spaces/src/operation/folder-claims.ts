@@ -26,12 +26,13 @@ export const agentClaims = async (
 }
 
 /** Undefined for one that asks for nothing. */
-const agentClaim = (profile: AgentProfile, project: string): Claim | undefined => {
-  const { name, path, permission, allowedTools = [], servers } = profile
+export const agentClaim = (profile: AgentProfile, project: string): Claim | undefined => {
+  const { name, path, permission, allowedTools = [], servers, checks = [] } = profile
   const wishes = [
     ...(permission === undefined || permission === "read-only" ? [] : [permission]),
     ...(allowedTools.length === 0 ? [] : [`tools ${allowedTools.join(", ")}`]),
     ...(servers.length === 0 ? [] : [`servers ${servers.join(", ")}`]),
+    ...(checks.length === 0 ? [] : [`checks ${checks.map((check) => JSON.stringify(check)).join(", ")}`]),
   ]
   if (wishes.length === 0) return undefined
   const shown = wishes.join("; ")

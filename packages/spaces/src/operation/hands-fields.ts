@@ -1,6 +1,7 @@
 /** What every operation on worktrees, checks and their runs says in the same words. */
-import { objectOf, oneOf, STRING, type TypeOf } from "@meridian/protocol"
+import { BOOLEAN, INTEGER, NUMBER, objectOf, oneOf, STRING, type TypeOf } from "@meridian/protocol"
 
+import { CHECK_ENDS, CHECK_PLACES } from "../domain/check-record.ts"
 import { WORKTREE_STATES } from "../domain/worktree.ts"
 import type { Field } from "./field.ts"
 
@@ -13,6 +14,47 @@ export const WITH_CHANGES_FIELD = {
   type: "boolean",
   description: "Take your uncommitted changes along into the worktree.",
 } as const satisfies Field
+
+export const CHECK_FIELDS = {
+  check: {
+    type: "strings",
+    description:
+      "A command line that proves the work, run by Meridian when the agent says it is done (repeatable; default: the agent's, then runs.check); an empty one means none.",
+    only: "command",
+    value: "COMMAND",
+  },
+  checkTimeout: {
+    type: "seconds",
+    description: "Time limit of each check (default: runs.check_timeout).",
+    only: "command",
+    minimum: 0.001,
+    value: "TIME",
+  },
+  checkRounds: {
+    type: "integer",
+    description: "How often red checks go back to the agent (default: runs.check_rounds).",
+    only: "command",
+    minimum: 0,
+    value: "N",
+  },
+} as const satisfies Record<string, Field>
+
+/** `place`: where the agent said it was done, or on the work as it would be applied. `output`: the last of it. */
+export const CHECK_DOCUMENT = objectOf(
+  {
+    command: STRING,
+    place: oneOf(...CHECK_PLACES),
+    attempt: INTEGER,
+    ended: oneOf(...CHECK_ENDS),
+    green: BOOLEAN,
+    duration_secs: NUMBER,
+    at: STRING,
+    output: STRING,
+    log_path: STRING,
+  },
+  { exit_code: INTEGER },
+)
+export type CheckDocument = TypeOf<typeof CHECK_DOCUMENT>
 
 /** `state`: what became of it. `base`: the commit it stands on. */
 export const WORKTREE_DOCUMENT = objectOf(

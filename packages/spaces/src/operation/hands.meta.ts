@@ -90,7 +90,7 @@ export const RUN_APPLY = defineMeta({
     applied: listOf(
       objectOf(
         { run_id: STRING, commits: INTEGER, files: listOf(STRING) },
-        { commit: STRING, branch: STRING },
+        { commit: STRING, branch: STRING, checks: INTEGER },
       ),
     ),
     left: listOf(objectOf({ run_id: STRING, code: STRING, message: STRING, next: STRING })),

@@ -56,6 +56,8 @@ export interface Prepared {
   readonly permission?: PermissionTier | undefined
   readonly allowedTools?: readonly string[] | undefined
   readonly effort?: string | undefined
+  /** Of the agent's profile. */
+  readonly checks?: readonly string[] | undefined
 }
 
 export const prepare = async (
@@ -102,6 +104,7 @@ export const prepare = async (
     permission: launch.permission,
     allowedTools: launch.allowedTools,
     effort: launch.effort,
+    checks: launch.checks,
   }
 }
 

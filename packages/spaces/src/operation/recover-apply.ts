@@ -1,5 +1,6 @@
 /** What a killed `run apply` has left in a checkout: finished when it was as good as done, taken back otherwise. */
 import { asRunId, asSpaceId } from "../domain/identifier.ts"
+import { recoverHeld } from "../repository/held-journal.ts"
 import { readMove, forgetMove, type CheckoutMove } from "../repository/move-journal.ts"
 import { recoverMove, type Recovered } from "../repository/recover-move.ts"
 import type { Repository } from "../repository/repository.ts"
@@ -21,8 +22,15 @@ export const recoverApply = async (
     place,
     lock,
     state,
-  }: { readonly place: WorktreesPlace; readonly lock: HeldLock; readonly state: Pick<State, "now"> },
+    token,
+  }: {
+    readonly place: WorktreesPlace
+    readonly lock: HeldLock
+    readonly state: Pick<State, "now">
+    readonly token: string
+  },
 ): Promise<RecoveredApply | undefined> => {
+  await recoverHeld({ ...repository.git, lock }, place, token)
   const move = readMove(place)
   if (move === undefined) return undefined
   const outcome = await recoverMove({ git: { ...repository.git, lock } }, move)

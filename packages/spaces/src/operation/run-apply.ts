@@ -41,7 +41,13 @@ export const runApply = implement(RUN_APPLY, {
     const left: { readonly run: RunId; readonly failure: Failure }[] = []
     for (const run of runs) {
       try {
-        const done = await applyOne(run, { space, state, world, isStaged: input.noCommit })
+        const done = await applyOne(run, {
+          space,
+          state,
+          world,
+          isStaged: input.noCommit,
+          isForced: input.force,
+        })
         applied.push(done)
         world.progress(`Run ${run.id} is applied.`)
       } catch (error) {
@@ -52,8 +58,8 @@ export const runApply = implement(RUN_APPLY, {
       }
     }
     return {
-      applied: applied.map(({ run, commit, commits, files, branch }) =>
-        sparse({ run_id: run, commit, commits, files, branch }),
+      applied: applied.map(({ run, ...done }) =>
+        sparse({ run_id: run, ...done, checks: done.checks === 0 ? undefined : done.checks }),
       ),
       left: left.map(({ run, failure }) => ({
         run_id: run,
@@ -68,12 +74,13 @@ export const runApply = implement(RUN_APPLY, {
     applied.length === 0
       ? "(nothing was applied)"
       : applied
-          .map(({ run_id: run, commit, commits, files, branch }) => {
-            const what = `${files.length} ${files.length === 1 ? "file" : "files"}`
+          .map(({ run_id: run, commit, commits, files, branch, checks = 0 }) => {
             if (files.length === 0) return `${run}: nothing that is not there already`
+            const proof = checks === 0 ? "" : `, ${counted(checks, "check")} green`
+            const what = `${run}: ${counted(files.length, "file")}`
             return staged
-              ? `${run}: ${what} staged`
-              : `${run}: ${what}, ${commits} ${commits === 1 ? "commit" : "commits"} on ${branch ?? "a detached HEAD"}, now ${commit?.slice(0, SHORT)}`
+              ? `${what} staged${proof}`
+              : `${what}, ${counted(commits, "commit")} on ${branch ?? "a detached HEAD"}, now ${commit?.slice(0, SHORT)}${proof}`
           })
           .join("\n"),
   notes: ({ left }) =>
@@ -83,9 +90,11 @@ export const runApply = implement(RUN_APPLY, {
 
 const SHORT = 10
 
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
+
 const applyOne = async (
   run: Run,
-  { space, state, world, isStaged }: Pick<ApplyScene, "space" | "state" | "world" | "isStaged">,
+  { space, state, world, ...how }: Pick<ApplyScene, "space" | "state" | "world" | "isStaged" | "isForced">,
 ): Promise<Applied> => {
   const { worktree } = await requireWork(space, run, state)
   requireOwnPlace(run, worktree.checkout, state, world)
@@ -95,12 +104,13 @@ const applyOne = async (
     onWait: () => world.warn("APPLY_WAITS", { repository: worktree.repository }),
   }
   return await withRepositoryLock(place.applyLock, waits, async (lock) => {
-    await recoverApply(await repositoryOf(worktree, run.id, state, world), { place, lock, state })
+    const repository = await repositoryOf(worktree, run.id, state, world)
+    await recoverApply(repository, { place, lock, state, token: world.uuid() })
     // It may have been applied, or its run continued, while we waited.
     const work = await requireWork(space, readRun(space, run.id, state.onDamage) ?? run, state)
     const others = (): readonly Run[] =>
       readRuns(space, state.onDamage).filter((other) => other.worktree?.state === "applied")
-    return await applyRun(work, { space, state, world, place, lock, isStaged, others })
+    return await applyRun(work, { space, state, world, place, lock, others, ...how })
   })
 }
 

@@ -6,6 +6,7 @@
 import { Failure } from "@meridian/protocol"
 
 import type { Next } from "../domain/after-attempt.ts"
+import type { Run } from "../domain/run.ts"
 import { pinnedTask } from "../domain/task.ts"
 import { failureOf } from "../harness/classify.ts"
 import type { Verdict } from "../port/harness.ts"
@@ -17,6 +18,7 @@ import { keepReport, putReportAside } from "./attempt-report.ts"
 import { decideAttempt } from "./decide-attempt.ts"
 import { loadHarness } from "./load-harness.ts"
 import { makeAttempt, noteUnstarted } from "./make-attempt.ts"
+import { proveRun, type Proven } from "./prove-run.ts"
 import type { Leg, RunContext } from "./run-context.ts"
 import { outcomeOf, stopped, usageOf, type Outcome } from "./run-outcome.ts"
 import { planFor } from "./run-plan.ts"
@@ -95,8 +97,10 @@ const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
     if (stopper.signal.aborted)
       return { tag: "ended", outcome: { ...stopped(stopper), ...usageOf(now.attempts) } }
     const words = waitingWords(files)
-    const launch = await launchOf(leg, before, words)
-    const verdict = await attempt(leg, launch)
+    // One that was done when its worker was killed is not asked again.
+    const isDone = words.length === 0 && before.resumption === "worker_died" && wasDone(now)
+    const launch = isDone ? undefined : await launchOf(leg, before, words)
+    const verdict = launch === undefined ? DONE : await attempt(leg, launch)
     if (verdict.status === "cancelled") await world.clock.sleep(GOING_DOWN_MS, stopper.signal)
     if (stopper.isLeft() && verdict.status !== "succeeded") return { tag: "left" }
     takeWords(files, words.length)
@@ -105,10 +109,24 @@ const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
     const isPaused = after.asked === "pause" && verdict.status !== "succeeded"
     const next: Next | { readonly tag: "pause" } = isPaused
       ? { tag: "pause" }
-      : decideAttempt(leg, { run: after, verdict, wasContinued: launch.session.kind !== "new" })
+      : decideAttempt(leg, {
+          run: after,
+          verdict,
+          wasContinued: launch !== undefined && launch.session.kind !== "new",
+        })
     switch (next.tag) {
-      case "end":
-        return { tag: "ended", outcome: outcomeOf({ verdict, used: usageOf(after.attempts), stopper }) }
+      case "end": {
+        const proof: Proven = verdict.status === "succeeded" ? await proveRun(leg) : { tag: "unproven" }
+        if (stopper.isLeft()) return { tag: "left" }
+        if (proof.tag !== "told")
+          return {
+            tag: "ended",
+            outcome: outcomeOf({ verdict, proof, used: usageOf(after.attempts), stopper }),
+          }
+        putReportAside(files, after.attempts.length)
+        before = { resumption: undefined, begin: "go-on" }
+        break
+      }
       case "pause":
         await updateRun(space, run.id, { status: "paused", at: isoTime(world.clock.now()) })
         return { tag: "paused" }
@@ -147,6 +165,10 @@ const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
     }
   }
 }
+
+const wasDone = ({ attempts }: Run): boolean => attempts.at(-1)?.why === "succeeded"
+
+const DONE: Verdict = { status: "succeeded", skippedLines: 0 }
 
 /** A machine that goes down signals everybody, and the harness may hear it before we do. */
 const GOING_DOWN_MS = 500

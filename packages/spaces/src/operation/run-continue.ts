@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 import { Failure, harnessSessionId } from "@meridian/protocol"
 
 import { findChat, type ChatRecord } from "../domain/chat.ts"
+import type { ChecksPlan } from "../domain/check.ts"
 import { isEnded, type Run } from "../domain/run.ts"
 import { asTier } from "../domain/tier.ts"
 import { mergeParams } from "../harness/params.ts"
@@ -13,6 +14,7 @@ import { readRun, readRuns } from "../store/run-store.ts"
 import { believeRecord } from "./believe-record.ts"
 import { carryOut } from "./carry-out.ts"
 import { chatHere, checkRun, dryRun, requireDepth } from "./check-run.ts"
+import { chooseChecks } from "./choose-checks.ts"
 import { readConfig } from "./config.ts"
 import { prepareFailover } from "./failover.ts"
 import { findRun, spaceHere } from "./find-run.ts"
@@ -25,6 +27,7 @@ import type { HeldSession } from "./run-plan.ts"
 import { exitCodeOf, spawnNotes, spawnText } from "./run-spawn.ts"
 import { RUN_CONTINUE } from "./run.meta.ts"
 import { harnessEntry, type State } from "./state.ts"
+import { readStoredPlan } from "./stored-plan.ts"
 import type { World } from "./world.ts"
 
 export const runContinue = implement(RUN_CONTINUE, {
@@ -101,6 +104,13 @@ export const runContinue = implement(RUN_CONTINUE, {
         cwd,
         // Moved elsewhere it leaves the worktree.
         worktree: input.cwd === undefined ? continuedWorktree(source, cwd, world) : undefined,
+        checks: chooseChecks({
+          input,
+          prepared,
+          config,
+          inherited: keptChecks(space, source, state, world),
+          parentTier: request.parentTier,
+        }),
         session: isMoved
           ? { kind: "new" }
           : { kind: fork ? "fork" : "continue", id: harnessSessionId(session) },
@@ -125,6 +135,12 @@ export const runContinue = implement(RUN_CONTINUE, {
   notes: (run) => spawnNotes(run),
   exitCode: (run) => exitCodeOf(run),
 })
+
+/** What proved the run before proves what continues it. */
+const keptChecks = (space: SpacePlace, { id }: Run, state: State, world: World): ChecksPlan | undefined => {
+  const kept = readStoredPlan(space, id, state, world)
+  return kept.tag === "plan" ? kept.plan.checks : undefined
+}
 
 /** The run that began the conversation, what continued it, and this one: oldest first. */
 const lineOf = (space: SpacePlace, source: Run, state: State): readonly Run[] => {

@@ -14,6 +14,7 @@ import { RUN_DISCARD } from "./hands.meta.ts"
 import { repositoryOf } from "./isolate-run.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
+import { recoverApply } from "./recover-apply.ts"
 import { recordForAll, removeWork, requireWork, type RunWork } from "./run-work.ts"
 import type { State } from "./state.ts"
 import type { World } from "./world.ts"
@@ -33,9 +34,13 @@ export const runDiscard = implement(RUN_DISCARD, {
     for (const run of runs) works.push(await requireWork(space, run, state, ["open", "staged"]))
     const discarded = []
     for (const work of works) {
-      const { kept, files } = await discardWork(work, state, world, (happened) =>
-        recordForAll(space, work, happened, state),
-      )
+      const { kept, files } = await alone(work, state, world, async () => {
+        const now = await requireWork(space, await findRun(space, work.run.id, state), state, [
+          "open",
+          "staged",
+        ])
+        return await discardWork(now, state, world, (happened) => recordForAll(space, now, happened, state))
+      })
       discarded.push({ run_id: work.run.id, kept, files })
     }
     return { discarded }
@@ -47,6 +52,22 @@ export const runDiscard = implement(RUN_DISCARD, {
       )
       .join("\n"),
 })
+
+/** Nobody applies it meanwhile. */
+const alone = async <T>(
+  { run, worktree }: RunWork,
+  state: State,
+  world: World,
+  body: () => Promise<T>,
+): Promise<T> => {
+  const place = worktreesPlace(world.env, worktree.repository)
+  const onWait = (): void => world.warn("APPLY_WAITS", { repository: worktree.repository })
+  return await withRepositoryLock(place.applyLock, { signal: world.signal, onWait }, async (lock) => {
+    const repository = await repositoryOf(worktree, run.id, state, world)
+    await recoverApply(repository, { place, lock, state, token: world.uuid() })
+    return await body()
+  })
+}
 
 /** The work stays reachable under a ref of ours; only then folder and branch go. */
 const discardWork = (

@@ -1,14 +1,16 @@
 /** A run as its readers get it. */
 import { existsSync } from "node:fs"
+import { basename, join } from "node:path"
 
+import { isGreen } from "../domain/check.ts"
 import { decodeLine, text } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
-import type { Run, RunAttempt } from "../domain/run.ts"
+import { verdictOf, type Run, type RunAttempt } from "../domain/run.ts"
 import type { WorktreeState } from "../domain/worktree.ts"
 import { readDocument } from "../store/document.ts"
 import { scanLines } from "../store/log-lines.ts"
 import { runPlace, type SpacePlace } from "../store/place.ts"
-import type { WorktreeDocument } from "./hands-fields.ts"
+import type { CheckDocument, WorktreeDocument } from "./hands-fields.ts"
 import type { AttemptDocument, RunDocument } from "./run-schema.ts"
 
 const SUMMARY_CHARACTERS = 500
@@ -55,8 +57,30 @@ export const runDocument = (
     files_touched: include.files === true ? filesTouched(space, run) : undefined,
     worktree: run.worktree === undefined ? undefined : worktreeDocument(run.worktree),
     besides: run.besides,
+    verdict: verdictOf(run),
+    changed_check_files: run.end?.changedCheckFiles,
   })
 }
+
+/** Every one that ran, oldest first; undefined for a run that has none. */
+export const checkDocuments = (
+  space: SpacePlace,
+  { id, checks }: Run,
+): readonly CheckDocument[] | undefined =>
+  checks?.map((check) =>
+    sparse({
+      command: check.command,
+      place: check.place,
+      attempt: check.attempt,
+      ended: check.why,
+      green: isGreen(check),
+      exit_code: check.exitCode,
+      duration_secs: check.durationSecs,
+      at: check.at,
+      output: check.output,
+      log_path: join(runPlace(space, id).directory, basename(check.log)),
+    }),
+  )
 
 const worktreeDocument = ({ path, branch, base, state, commit, kept }: WorktreeState): WorktreeDocument =>
   sparse({ path, branch, base, state, commit, kept })

@@ -1,6 +1,6 @@
 import { oneLine } from "@meridian/protocol"
 
-import type { Run } from "../domain/run.ts"
+import { verdictOf, type Run } from "../domain/run.ts"
 import { settleRuns } from "../store/run-liveness.ts"
 import { readNewestRuns } from "../store/run-store.ts"
 import { spaceHere } from "./find-run.ts"
@@ -40,6 +40,7 @@ export const runList = implement(RUN_LIST, {
           started_at: run.startedAt === "" ? undefined : run.startedAt,
           duration_secs: run.end?.durationSecs,
           cost_usd: run.end?.costUsd,
+          verdict: verdictOf(run),
         }),
       ),
     }
@@ -55,6 +56,7 @@ export const runList = implement(RUN_LIST, {
             run.space_id,
             seconds(run.duration_secs),
             dollars(run.cost_usd, 2),
+            run.verdict ?? "-",
             oneLine(run.task ?? "", TASK_CHARACTERS),
           ]),
         ),

@@ -42,7 +42,7 @@ test.each([
     { status: "cancelled", exitCode: 143 },
   ],
 ] as const)("%s", (_, verdict, stopper, expected) => {
-  const outcome = outcomeOf({ verdict, used: USAGE, stopper })
+  const outcome = outcomeOf({ verdict, proof: { tag: "unproven" }, used: USAGE, stopper })
   expect(outcome).toMatchObject({ ...expected, ...USAGE })
 })
 

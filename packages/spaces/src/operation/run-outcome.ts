@@ -1,20 +1,24 @@
 /** How a run ended, from what its harness said and from who stopped it. Pure. */
 import type { RunAttempt, RunEnd } from "../domain/run.ts"
 import type { Usage, Verdict } from "../port/harness.ts"
+import type { Proven, ProvenEnd } from "./prove-run.ts"
 import type { Stopper } from "./stop-source.ts"
 
 export type Outcome = Omit<RunEnd, "finishedAt" | "durationSecs" | "by">
 
 export const outcomeOf = (settled: {
   readonly verdict: Verdict
+  readonly proof: Proven
   /** By all attempts. */
   readonly used: Usage | undefined
   readonly stopper: Pick<Stopper, "reason" | "exitCode">
 }): Outcome => {
-  const { verdict, stopper } = settled
+  const { verdict, stopper, proof } = settled
   const usage = { ...settled.used, sessionUsage: verdict.sessionUsage }
   // Stopped after it had succeeded is a success; anything else that was stopped was stopped.
-  if (verdict.status === "succeeded") return { status: "succeeded", exitCode: 0, ...usage }
+  if (verdict.status === "succeeded" && proof.tag === "proven") return { ...provenEnd(proof), ...usage }
+  if (verdict.status === "succeeded" && proof.tag !== "stopped")
+    return { status: "succeeded", exitCode: 0, ...usage }
   if (stopper.reason() !== undefined) return { ...stopped(stopper), ...usage }
   // Somebody else ended the harness by a signal.
   if (verdict.status === "cancelled")
@@ -26,6 +30,13 @@ export const outcomeOf = (settled: {
     message: verdict.failure?.message,
     ...usage,
   }
+}
+
+const provenEnd = ({ verdict, message, changedCheckFiles: files }: ProvenEnd): Outcome => {
+  const changed = files.length === 0 ? {} : { changedCheckFiles: files }
+  return verdict === "verified"
+    ? { status: "succeeded", exitCode: 0, verdict, ...changed }
+    : { status: "failed", exitCode: 1, error: "refuted", message, verdict, ...changed }
 }
 
 export const stopped = (stopper: Pick<Stopper, "reason" | "exitCode">): Outcome =>

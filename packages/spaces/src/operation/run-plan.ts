@@ -14,6 +14,7 @@ import {
   type SpaceId,
 } from "@meridian/protocol"
 
+import type { ChecksPlan } from "../domain/check.ts"
 import { asRunId, asSpaceId } from "../domain/identifier.ts"
 import { decodeJson } from "../domain/json-line.ts"
 import type { RunWorktree } from "../domain/worktree.ts"
@@ -57,6 +58,8 @@ export interface RunPlan {
   readonly isolation?: Isolation | undefined
   /** Once that is decided, or of the run it goes on with. */
   readonly worktree?: RunWorktree | undefined
+  /** What proves its work. Absent: nothing does. */
+  readonly checks?: ChecksPlan | undefined
   /** The firing of a schedule that asked for it (`firingName`): at most one run has it. */
   readonly firing?: string | undefined
   readonly policy: RunPolicy

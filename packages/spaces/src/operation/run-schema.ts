@@ -1,11 +1,12 @@
 /** How a run is told, by every operation that tells of one: absent values are left out; of the prompt, one line. */
 import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, objectOf, oneOf, type TypeOf } from "@meridian/protocol"
 
+import { VERDICTS } from "../domain/check.ts"
 import { RUN_STATUSES, WAITING_FOR } from "../domain/run-status.ts"
 import { FILE_TIERS, PERMISSION_TIERS } from "../domain/tier.ts"
 import { ACP_PREFIX, HARNESS_IDS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
-import { WORKTREE_DOCUMENT } from "./hands-fields.ts"
+import { CHECK_DOCUMENT, WORKTREE_DOCUMENT } from "./hands-fields.ts"
 
 /** One launch of a harness. `why`: how it ended, in a word. */
 export const ATTEMPT_DOCUMENT = objectOf(
@@ -17,6 +18,9 @@ export type AttemptDocument = TypeOf<typeof ATTEMPT_DOCUMENT>
 /** What a run did last: a line of it, its last call, and when. */
 export const ACTIVITY_DOCUMENT = objectOf({}, { line: STRING, tool: STRING, at: STRING })
 export type ActivityDocument = TypeOf<typeof ACTIVITY_DOCUMENT>
+
+/** What is known of a claim to be done, and which files that its checks depend on were changed by the agent. */
+const PROOF_DOCUMENT = { verdict: oneOf(...VERDICTS), changed_check_files: listOf(STRING) }
 
 export const RUN_DOCUMENT = objectOf(
   { run_id: STRING, space_id: STRING, status: oneOf(...RUN_STATUSES), model: STRING, harness: STRING },
@@ -52,6 +56,8 @@ export const RUN_DOCUMENT = objectOf(
     files_touched: listOf(STRING),
     worktree: WORKTREE_DOCUMENT,
     besides: listOf(STRING),
+    ...PROOF_DOCUMENT,
+    checks: listOf(CHECK_DOCUMENT),
   },
 )
 export type RunDocument = TypeOf<typeof RUN_DOCUMENT>
@@ -89,6 +95,7 @@ export const SPAWN_DOCUMENT = objectOf(
     events_path: STRING,
     worktree: WORKTREE_DOCUMENT,
     besides: listOf(STRING),
+    ...PROOF_DOCUMENT,
     composed_prompt: STRING,
     cli_command: listOf(STRING),
   },

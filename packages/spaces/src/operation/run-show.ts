@@ -2,7 +2,15 @@ import { taskLine } from "../domain/task.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
-import { dollars, filesTouched, modelName, runDocument, seconds, sparse } from "./run-document.ts"
+import {
+  checkDocuments,
+  dollars,
+  filesTouched,
+  modelName,
+  runDocument,
+  seconds,
+  sparse,
+} from "./run-document.ts"
 import { activityDocument, elapsedSecs, watchRun } from "./run-look.ts"
 import type { RunDocument } from "./run-schema.ts"
 import { RUN_FILES, RUN_SHOW } from "./run.meta.ts"
@@ -19,6 +27,7 @@ export const runShow = implement(RUN_SHOW, {
       task: run.task ?? (view.task === "" ? undefined : view.task),
       activity: activityDocument(view),
       elapsed_secs: elapsedSecs(run, world.clock.now()),
+      checks: checkDocuments(space, run),
     })
   },
   text: (run) => [describe(run), ...(run.report === undefined ? [] : ["", run.report])].join("\n"),
@@ -52,6 +61,8 @@ const describe = (run: RunDocument): string => {
     ["Chat", run.chat_id],
     ["Continues", run.continued_from],
     ["Attempts", attemptsLine(run)],
+    ["Verdict", verdictLine(run)],
+    ["Checks", checksLine(run)],
     ["Failure", failure === "" ? undefined : failure],
     ["Tokens", tokens],
     ["Cost", run.cost_usd === undefined ? undefined : dollars(run.cost_usd, 4)],
@@ -73,6 +84,27 @@ const besideLine = ({ besides }: RunDocument): string | undefined =>
   besides === undefined
     ? undefined
     : `${besides.join(", ")} wrote into the same checkout; --worktree keeps runs apart`
+
+const verdictLine = ({ verdict, changed_check_files: files = [] }: RunDocument): string | undefined => {
+  if (verdict === undefined) return undefined
+  if (verdict === "unverified") return "unverified (no check was given)"
+  return files.length === 0
+    ? verdict
+    : `${verdict}, but the agent changed what the checks depend on: ${files.join(", ")}`
+}
+
+/** Those that ran last. */
+const checksLine = ({ checks = [] }: RunDocument): string | undefined => {
+  const last = checks.at(-1)
+  if (last === undefined) return undefined
+  const of = checks.filter(({ place, attempt }) => place === last.place && attempt === last.attempt)
+  const rounds = new Set(checks.filter(({ place }) => place === "run").map(({ attempt }) => attempt)).size
+  const told = of.map(
+    ({ command, ended, exit_code: exit, duration_secs: secs }) =>
+      `${command} (${ended === "ended" ? `exit ${exit ?? "-"}` : ended}, ${seconds(secs)})`,
+  )
+  return `${told.join(", ")}${rounds > 1 ? `, round ${rounds}` : ""}${last.place === "apply" ? ", as it would be applied" : ""}`
+}
 
 /** One attempt says nothing that the rest does not. */
 const attemptsLine = ({ attempts = [] }: RunDocument): string | undefined =>

@@ -7,6 +7,7 @@ import { spacePlace } from "../store/place.ts"
 import { createSpace, findSpace } from "../store/space-store.ts"
 import { carryOut } from "./carry-out.ts"
 import { checkRun, dryRun, requireDepth } from "./check-run.ts"
+import { chooseChecks } from "./choose-checks.ts"
 import { readConfig } from "./config.ts"
 import { prepareFailover } from "./failover.ts"
 import { isolationOf, siteFor } from "./isolate-run.ts"
@@ -57,6 +58,7 @@ export const runSpawn = implement(RUN_SPAWN, {
         space: space?.id,
         cwd,
         isolation,
+        checks: chooseChecks({ input, prepared, config, parentTier: request.parentTier }),
         session: { kind: "new" },
         task: input.task,
         failover,
@@ -110,6 +112,7 @@ export const spawnNotes = (run: SpawnDocument): string => {
     `status=${run.status}`,
     ...(run.duration_secs === undefined ? [] : [`duration=${seconds(run.duration_secs)}`]),
     ...(run.exit_code === undefined ? [] : [`exit_code=${run.exit_code}`]),
+    ...(run.verdict === undefined || run.verdict === "unverified" ? [] : [`verdict=${run.verdict}`]),
   ].join(" ")
   // A message that is an error line of its own stands on its own line.
   const glue = run.message?.startsWith("ERROR [") === true ? "\n" : ": "

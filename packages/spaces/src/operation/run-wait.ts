@@ -60,11 +60,12 @@ export const runWait = implement(RUN_WAIT, {
       run.status,
       seconds(run.duration_secs),
       String(run.exit_code ?? "-"),
+      run.verdict ?? "-",
     ])
     const reports = runs.flatMap((run) =>
       run.report === undefined ? [] : ["", `# ${run.run_id}`, "", run.report],
     )
-    return [columns([["run_id", "status", "duration", "exit"], ...rows]), ...reports].join("\n")
+    return [columns([["run_id", "status", "duration", "exit", "verdict"], ...rows]), ...reports].join("\n")
   },
   exitCode: ({ any_failed: anyFailed }) => (anyFailed ? 1 : 0),
 })

@@ -1,7 +1,8 @@
 import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, mapOf, objectOf, oneOf } from "@meridian/protocol"
 
+import { VERDICTS } from "../domain/check.ts"
 import { RUN_STATUSES } from "../domain/run-status.ts"
-import { WITH_CHANGES_FIELD, WORKTREE_FIELD } from "./hands-fields.ts"
+import { CHECK_FIELDS, WITH_CHANGES_FIELD, WORKTREE_FIELD } from "./hands-fields.ts"
 import { defineMeta } from "./operation.ts"
 import {
   FIRING_FIELD,
@@ -84,6 +85,7 @@ export const RUN_SPAWN = defineMeta({
     firing: FIRING_FIELD,
     worktree: WORKTREE_FIELD,
     withChanges: WITH_CHANGES_FIELD,
+    ...CHECK_FIELDS,
     cwd: {
       type: "string",
       description: "Where the harness starts; default is the project root.",
@@ -99,10 +101,11 @@ export const RUN_SPAWN = defineMeta({
   },
   output: SPAWN_DOCUMENT,
   details:
-    "The report goes to stdout, what is known about the run to stderr. Without --space and MERIDIAN_SPACE_ID a space is made. Exit codes: 0 succeeded, 1 failed, 2 could not be started, 3 timeout, 130 and 143 stopped.",
+    "The report goes to stdout, what is known about the run to stderr. Without --space and MERIDIAN_SPACE_ID a space is made. Exit codes: 0 succeeded, 1 failed (refuted by its checks, too), 2 could not be started, 3 timeout, 130 and 143 stopped. With checks the verdict is verified or refuted; without any it is unverified.",
   examples: [
     'run spawn -m opus -p "review the diff"',
     'run spawn --background -a coder -f plan.md -p "do step 2"',
+    'run spawn --worktree --check "npm test" -p "mend the login"',
   ],
 })
 
@@ -154,6 +157,7 @@ export const RUN_CONTINUE = defineMeta({
     timeoutSecs: TIMEOUT_FIELD,
     permission: PERMISSION_FIELD,
     firing: FIRING_FIELD,
+    ...CHECK_FIELDS,
     cwd: {
       type: "string",
       description: "Where the harness starts; default is where the run was.",
@@ -286,6 +290,7 @@ export const RUN_LIST = defineMeta({
           started_at: STRING,
           duration_secs: NUMBER,
           cost_usd: NUMBER,
+          verdict: oneOf(...VERDICTS),
         },
       ),
     ),

@@ -56,14 +56,25 @@ export const takeSnapshot = async (
   const { head, paths, nested } = status
   if (paths.length === 0) return { head, tree: `${head}^{tree}`, isClean: true, paths, nested }
   requireRoom(checkout.top, paths, who.run)
-  const tree = await withIndexCopy(checkout, who.token, async (place) => {
-    await git(place, ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], {
-      input: paths.map((path) => `${path}\0`).join(""),
-    })
-    return await git(place, ["write-tree"])
-  })
+  const tree = await withSnapshotIndex(checkout, { snapshot: { paths }, token: who.token }, (place) =>
+    git(place, ["write-tree"]),
+  )
   return { head, tree, isClean: false, paths, nested }
 }
+
+/** Git with an index that has the snapshot and knows its files. */
+export const withSnapshotIndex = <T>(
+  checkout: Checkout,
+  { snapshot, token }: { readonly snapshot: Pick<Snapshot, "paths">; readonly token: string },
+  body: (place: GitPlace) => Promise<T>,
+): Promise<T> =>
+  withIndexCopy(checkout, token, async (place) => {
+    if (snapshot.paths.length > 0)
+      await git(place, ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], {
+        input: snapshot.paths.map((path) => `${path}\0`).join(""),
+      })
+    return await body(place)
+  })
 
 /** Git with a copy of the index in place of the index. */
 export const withIndexCopy = async <T>(

@@ -1,11 +1,15 @@
 /** The work of a run, wherever it is by now: in its worktree, in the branch it became part of, or under the ref of what was thrown away. */
+import { dirname } from "node:path"
+
 import { Failure, type RunId } from "@meridian/protocol"
 
 import type { WorktreeState } from "../domain/worktree.ts"
 import { callGit, gitFailed, type GitPlace } from "./git.ts"
+import { readHeld } from "./held-journal.ts"
 import { checkoutOf } from "./make-worktree.ts"
 import type { Repository } from "./repository.ts"
 import { takeSnapshot } from "./snapshot.ts"
+import { worktreesIn } from "./worktree-place.ts"
 
 /** Two trees: what it began with, and what it made of it. */
 export interface WorkRange {
@@ -33,6 +37,10 @@ export const rangeOf = async (
       })
     return { from: await startOf(repository, worktree, tip), to: tip, nested: [] }
   }
+  const held = readHeld(worktreesIn(dirname(worktree.path)))
+  // While checks work there, or after one was killed, other files stand in it.
+  if (held?.gitDir === checkout.gitDir)
+    return { from: await startOf(repository, worktree, held.kept), to: held.kept, nested: [] }
   const { head, tree, nested } = await takeSnapshot(checkout, { run, token })
   return { from: await startOf(repository, worktree, head), to: tree, nested }
 }

@@ -129,6 +129,9 @@ export const attemptLogs = (
   }
 }
 
+/** What the checks of a run said, each in a file of its own. */
+export const checkLog = (run: RunPlace, number: number): string => join(run.directory, `check-${number}.log`)
+
 /** What agents before had done, as the harness that took over with this attempt was told; continuity reads it, too. */
 export const handoverFile = (run: RunPlace, attempt: number): string =>
   join(run.directory, `handover.attempt-${attempt}.md`)

@@ -3,6 +3,7 @@ import { mkdirSync, statSync } from "node:fs"
 
 import { Failure, textAt, type RunId } from "@meridian/protocol"
 
+import type { CheckEventRecord } from "../domain/check-record.ts"
 import { nextRunId } from "../domain/identifier.ts"
 import type { Fields } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
@@ -151,6 +152,9 @@ export const updateRunIf = (
 /** What became of worktrees of runs, also after these have ended. */
 export const recordWorktrees = (space: SpacePlace, happened: readonly WorktreeEventRecord[]): Promise<void> =>
   withLock(space.runsLock, () => appendEvents(space.runsLog, happened.map(encodeRunRecord)))
+
+export const recordCheck = (space: SpacePlace, check: CheckEventRecord): Promise<void> =>
+  withLock(space.runsLock, () => appendEvents(space.runsLog, [encodeRunRecord(check)]))
 
 /** Records how it ended, then lets the lock go. */
 export const endRun = (space: SpacePlace, open: Pick<OpenRun, "id" | "lock">, end: RunEnd): Promise<void> =>

@@ -1,0 +1,92 @@
+/** The checks of a run, carried out one after the other in one place, each recorded as soon as it has ended. */
+import { rmSync } from "node:fs"
+import { basename } from "node:path"
+
+import { withoutCredentials, type RunId } from "@meridian/protocol"
+
+import type { CheckEventRecord } from "../domain/check-record.ts"
+import { endOf, isGreen, type ChecksPlan, type ToldResult } from "../domain/check.ts"
+import { LIMIT } from "../domain/limit.ts"
+import { appendEvents } from "../store/journal.ts"
+import { checkLog, runPlace, type SpacePlace } from "../store/place.ts"
+import { RUN_MARK } from "../store/run-liveness.ts"
+import { readRun, recordCheck } from "../store/run-store.ts"
+import { runProgram, type ProgramEnd } from "./bounded-program.ts"
+import type { State } from "./state.ts"
+import type { World } from "./world.ts"
+
+export interface ChecksWish {
+  readonly run: RunId
+  readonly space: SpacePlace
+  readonly plan: ChecksPlan
+  readonly cwd: string
+  readonly place: CheckEventRecord["place"]
+  readonly attempt: number
+  /** Called behind each: what it did to its place is undone. */
+  readonly putBack: () => Promise<void>
+  readonly state: State
+  readonly world: Pick<World, "env" | "clock" | "uuid" | "progress">
+  readonly signal: AbortSignal
+}
+
+/** All of them, also behind a red one; none behind one that was stopped. */
+export const runChecks = async (wish: ChecksWish): Promise<readonly ToldResult[]> => {
+  const { plan, signal, putBack } = wish
+  const results: ToldResult[] = []
+  for (const command of plan.commands) {
+    const result = await runCheck(command, wish)
+    results.push(result)
+    await putBack()
+    if (signal.aborted) break
+  }
+  return results
+}
+
+const runCheck = async (command: string, wish: ChecksWish): Promise<ToldResult> => {
+  const { run, space, plan, cwd, place, attempt, state, world, signal } = wish
+  const files = runPlace(space, run)
+  const log = checkLog(files, (readRun(space, run, state.onDamage)?.checks?.length ?? 0) + 1)
+  // Of a worker that was killed while it ran.
+  rmSync(log, { force: true })
+  world.progress(`Run ${run} checks: ${command}`)
+  appendEvents(files.events, [{ at: state.now(), type: "check", command }])
+  const end = await runProgram({
+    command,
+    cwd,
+    env: {
+      ...withoutCredentials(world.env, { secrets: [], keep: plan.keepVariables }),
+      // By this mark, what is left of a run is found.
+      [RUN_MARK]: files.report,
+    },
+    log,
+    limitMs: plan.timeoutMs,
+    clock: world.clock,
+    signal,
+    uuid: world.uuid,
+  })
+  const result = {
+    at: state.now(),
+    place,
+    attempt,
+    command,
+    why: end.why,
+    ...(end.exitCode === undefined ? {} : { exitCode: end.exitCode }),
+    durationSecs: Math.round(end.durationMs) / 1000,
+    log: basename(log),
+  }
+  await recordCheck(space, { event: "check", id: run, ...result, output: lastBytes(end.tail) })
+  appendEvents(files.events, [
+    { at: result.at, type: "check", command, ended: endOf(result), green: isGreen(result) },
+  ])
+  return { ...result, output: end.tail, isCut: isCut(end) }
+}
+
+const isCut = ({ tail, dropped }: ProgramEnd): boolean =>
+  dropped > 0 || Buffer.byteLength(tail) >= LIMIT.toldOutputBytes
+
+const lastBytes = (tail: string): string => {
+  const bytes = Buffer.from(tail)
+  return bytes.length <= LIMIT.recordedOutputBytes
+    ? tail
+    : bytes.subarray(-LIMIT.recordedOutputBytes).toString("utf8").toWellFormed()
+}
