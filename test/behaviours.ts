@@ -1,4 +1,5 @@
 /** Every promise of the five seeds and of later issues, in one table. Tests cite the ids; an id neither cited nor owed fails `npm test`. */
+import { CHILDREN_BEHAVIOURS } from "./behaviours/children.ts"
 import { CONTINUITY_BEHAVIOURS } from "./behaviours/continuity.ts"
 import { DAYS_RUNS_BEHAVIOURS } from "./behaviours/days-runs.ts"
 import { DAYS_BEHAVIOURS } from "./behaviours/days.ts"
@@ -32,6 +33,7 @@ export interface Behaviour {
 }
 
 export const BEHAVIOURS = {
+  ...CHILDREN_BEHAVIOURS,
   ...CONTINUITY_BEHAVIOURS,
   ...DAYS_BEHAVIOURS,
   ...DAYS_RUNS_BEHAVIOURS,

@@ -252,3 +252,62 @@ test("whoever watches the sessions is told of the fork when it is there", async 
   expect((await told).value).toMatchObject({ sessions: ["ses_told"] })
   await changes.return?.()
 })
+
+verifies("fork.at", async () => {
+  await using scene = await openEngineScene(
+    [{ text: "first", tools: [{ name: "act" }] }, { text: "second" }, { text: "third" }],
+    { tools: [tool("act", () => "acted")] },
+  )
+  const { engine, session } = scene
+  const { sessions } = engine
+  const sessionID = session.id
+  const ask = async (id: string, text: string) => {
+    await sessions.prompt({ id, sessionID, prompt: { text } })
+    await sessions.wait(sessionID)
+  }
+  await ask("msg_one", "one")
+  await ask("msg_two", "two")
+  const [, first, second] = await allMessages(engine)
+  const forkAt = async (at: string, id: string) => {
+    const fork = await sessions.fork({ sessionID, at, id })
+    expect(brokenLaws(await allEvents(engine, fork.id))).toEqual([])
+    return conversation(engine, fork.id)
+  }
+  expect(await forkAt("msg_one", "ses_a")).toEqual(["user: one"])
+  expect(await forkAt(first?.id ?? "", "ses_b")).toEqual(["user: one", "assistant: first", "act: completed"])
+  expect(await forkAt(second?.id ?? "", "ses_c")).toEqual([
+    "user: one",
+    "assistant: first",
+    "act: completed",
+    "assistant: second",
+  ])
+  // It goes on from there.
+  await sessions.prompt({ sessionID: "ses_c", prompt: { text: "other" } })
+  await sessions.wait("ses_c")
+  expect(shown(scene.requests.at(-1)).filter((line) => line.startsWith("user"))).toEqual([
+    "user: one",
+    "user: other",
+  ])
+  // A retry is one only when it ends with the same message.
+  expect((await sessions.fork({ sessionID, at: "msg_one", id: "ses_a" })).id).toBe("ses_a")
+  expect(await codeOf(sessions.fork({ sessionID, at: "msg_two", id: "ses_a" }))).toBe("SESSION_EXISTS")
+  expect(await codeOf(sessions.fork({ sessionID, at: "msg_nowhere" }))).toBe("MESSAGE_NOT_FOUND")
+})
+
+test("a message that is being worked on cannot end a fork, and what came before it can", async () => {
+  const held = gate()
+  await using scene = await openEngineScene([{ text: "working", tools: [{ name: "slow" }] }], {
+    tools: [tool("slow", () => held.pass())],
+  })
+  const { engine, session } = scene
+  await engine.sessions.prompt({ id: "msg_a", sessionID: session.id, prompt: { text: "begin" } })
+  await held.reached
+  const open = (await allMessages(engine)).at(-1)
+  expect(open?.type).toBe("assistant")
+  const fork = (at: string) => engine.sessions.fork({ sessionID: session.id, at, id: "ses_open" })
+  expect(await codeOf(fork(open?.id ?? ""))).toBe("MESSAGE_NOT_SETTLED")
+  await fork("msg_a")
+  expect(await conversation(engine, "ses_open")).toEqual(["user: begin"])
+  held.open()
+  await engine.sessions.wait(session.id)
+})

@@ -171,6 +171,8 @@ export interface ForkInput {
   readonly sessionID: string
   /** Of the new session; asking again with the same one returns the first fork. */
   readonly id?: string
+  /** A message: the fork has the history up to it and with it. */
+  readonly at?: string
 }
 
 export interface ImportInput {

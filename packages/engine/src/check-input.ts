@@ -94,7 +94,7 @@ export const readCreate = reader(
   objectOf({ location: PLACE }, { id: ID, agent: NAME, model: NAME, title: STRING, recovery: RECOVERY }),
   { what },
 )
-export const readFork = reader(objectOf(SESSION, { id: ID }), { what })
+export const readFork = reader(objectOf(SESSION, { id: ID, at: NAME }), { what })
 export const readMove = reader(objectOf({ ...SESSION, location: PLACE }), { what })
 export const readNamed = reader(objectOf({ ...SESSION, id: NAME }), { what })
 export const readModelSwitch = reader(objectOf({ ...SESSION, model: NAME }), { what })

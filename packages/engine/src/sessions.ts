@@ -185,9 +185,9 @@ const makeSessions = Effect.gen(function* () {
     create,
     fork: (input) =>
       Effect.gen(function* () {
-        const { sessionID, id: given } = yield* fromThrowing(() => readFork(present(input)))
+        const { sessionID, id: given, at } = yield* fromThrowing(() => readFork(present(input)))
         const id = sessionId(given ?? ids.next("ses_"))
-        yield* within(forkSession({ sessionID, id }))
+        yield* within(forkSession({ sessionID, id, at }))
         return yield* get(id)
       }),
     import: (input) =>

@@ -47,7 +47,13 @@ export const DURABLE_EVENTS = {
       model: STRING,
       title: STRING,
       /** A fork: which session it was copied from, how far, and when. */
-      parent: objectOf({ sessionID: SESSION_ID, through: COUNT, time: COUNT }),
+      parent: objectOf(
+        { sessionID: SESSION_ID, through: COUNT, time: COUNT },
+        {
+          /** The message it was to end with. */
+          at: STRING,
+        },
+      ),
       /** What becomes of its work when the process is lost; else the agent or the engine says. */
       recovery: RECOVERY,
       /** An import: the kind of its source, what the conversation is called there, and which state of it was read. */

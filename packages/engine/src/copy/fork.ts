@@ -20,29 +20,46 @@ export interface ForkRequest {
   readonly sessionID: string
   /** Of the fork. */
   readonly id: SessionId
+  /** The last message it has; without one it has all that is settled. */
+  readonly at?: string | undefined
 }
 
 /** Done when the fork is there, made now or by an earlier request with the same id. */
 export const forkSession = (request: ForkRequest): Effect.Effect<void, Failure, Store | Signals> =>
   Effect.gen(function* () {
-    const { sessionID, id } = request
+    const { sessionID, id, at } = request
     const first = yield* firstEvent(sessionID)
     if (first === undefined)
       return yield* Effect.fail(new Failure("SESSION_NOT_FOUND", { session: sessionID }))
     if (yield* isForked(request)) return
-    const survey = surveySource()
+    const survey = surveySource(at)
     yield* eachPage(sessionID, Number.MAX_SAFE_INTEGER, (events) =>
       Effect.sync(() => events.forEach(survey.look)),
     )
+    if (survey.found() !== "settled")
+      return yield* Effect.fail(
+        new Failure(NO_PLACE[survey.found()], { session: sessionID, message: at ?? "" }),
+      )
     const plan = survey.plan()
     const time = yield* Clock.currentTimeMillis
-    const parent = { sessionID: sessionId(sessionID), through: plan.through, time }
+    const parent = {
+      sessionID: sessionId(sessionID),
+      through: plan.through,
+      time,
+      ...(at === undefined ? {} : { at }),
+    }
     const { created } = yield* writeDraft(creationOf(first, id, parent), (draft) =>
       copyEvents(sessionID, plan, draft),
     )
     // Somebody else has forked it under this id in the same moment, or taken the id for something else.
     if (!created) yield* isForked(request)
   })
+
+const NO_PLACE = {
+  settled: "MESSAGE_NOT_FOUND",
+  missing: "MESSAGE_NOT_FOUND",
+  open: "MESSAGE_NOT_SETTLED",
+} as const
 
 const copyEvents = (session: string, plan: ForkPlan, draft: Draft) => {
   const rename = renamer(draft.name)
@@ -75,11 +92,11 @@ const firstEvent = (session: string): Effect.Effect<LoggedEvent | undefined, Fai
   )
 
 /** A retry gets the first answer; any other session under the id is in the way. */
-const isForked = ({ sessionID, id }: ForkRequest): Effect.Effect<boolean, Failure, Store> =>
+const isForked = ({ sessionID, id, at }: ForkRequest): Effect.Effect<boolean, Failure, Store> =>
   Effect.flatMap(firstEvent(id), (first) => {
     if (first === undefined) return Effect.succeed(false)
-    if (first.type === "session.next.created.1" && first.data.parent?.sessionID === sessionID)
-      return Effect.succeed(true)
+    const parent = first.type === "session.next.created.1" ? first.data.parent : undefined
+    if (parent?.sessionID === sessionID && parent.at === at) return Effect.succeed(true)
     return Effect.fail(new Failure("SESSION_EXISTS", { session: id }))
   })
 

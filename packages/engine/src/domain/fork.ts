@@ -17,6 +17,8 @@ import {
 export interface Survey {
   readonly look: (event: StoredEvent | UnknownEvent) => void
   readonly plan: () => ForkPlan
+  /** How it stands with the message that the fork is to end with: "open" while its turn or a call of it is. */
+  readonly found: () => "settled" | "open" | "missing"
 }
 
 export interface ForkPlan {
@@ -29,8 +31,9 @@ export interface ForkPlan {
 /** An event with the moment it happened, which a copy keeps. */
 export type DatedEvent = DurableEvent & { readonly time: number }
 
-/** Folds the source, in order. A boundary is settled when no step, call or compaction is open. */
-export const surveySource = (): Survey => {
+/** Folds the source, in order. A boundary is settled when no step, call or compaction is open. `at`: nothing behind this message. */
+export const surveySource = (at?: string): Survey => {
+  let found: ReturnType<Survey["found"]> = at === undefined ? "settled" : "missing"
   const open = new Set<string>()
   const unreadable: number[] = []
   /** A copy does not wait for the source's provider, and does not go on by itself. */
@@ -40,6 +43,7 @@ export const surveySource = (): Survey => {
   /** Decided behind the last boundary, so undecided at it. */
   let decidedSince: number[] = []
   let through = 0
+  let isOver = false
 
   const decideRequests = (): void => {
     decidedSince.push(...requested)
@@ -47,6 +51,9 @@ export const surveySource = (): Survey => {
   }
 
   const look: Survey["look"] = (event) => {
+    if (at !== undefined && found === "settled" && !belongsToLast(event)) isOver = true
+    if (isOver) return
+    if (at !== undefined && messageOf(event) === at) found = "open"
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest opens and settles nothing
     switch (event.type) {
       case "unknown":
@@ -100,6 +107,7 @@ export const surveySource = (): Survey => {
     if (open.size > 0) return
     through = event.seq
     decidedSince = []
+    if (found === "open") found = "settled"
   }
 
   const plan: Survey["plan"] = () => ({
@@ -109,8 +117,31 @@ export const surveySource = (): Survey => {
       .toSorted((a, b) => a - b),
   })
 
-  return { look, plan }
+  return { look, plan, found: () => found }
 }
+
+/** The message that an event makes visible. */
+const messageOf = (event: StoredEvent | UnknownEvent): string | undefined => {
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest makes no message that has a name
+  switch (event.type) {
+    case "session.next.prompt.promoted.1":
+    case "session.next.prompted.1":
+    case "session.next.context.updated.1":
+      return event.data.messageID
+    case "session.next.step.started.1":
+      return event.data.assistantMessageID
+    case "session.next.compaction.ended.2":
+      return event.data.compactionID
+    default:
+      return undefined
+  }
+}
+
+/** What is told about a message when it has settled. */
+const belongsToLast = ({ type }: StoredEvent | UnknownEvent): boolean =>
+  type === "session.next.instruction.discovered.1" ||
+  type === "session.next.output.given.1" ||
+  type === "session.next.output.refused.1"
 
 /** The same fact in its new session, or undefined when it stays behind. Creation is the caller's to write. */
 export const rewriteEvent = (

@@ -32,6 +32,12 @@ export const SERVER_FAILURES = {
     cause: (f) => `This address does not support ${f["method"]}.`,
     next: (f) => `use ${f["allowed"]}.`,
   },
+  MESSAGE_NOT_SETTLED: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Message ${f["message"]} of session ${f["session"]} is still being worked on.`,
+    next: () => "wait until it has settled, or name an earlier one.",
+  },
   MESSAGE_NOT_FOUND: {
     exit: 1,
     http: 404,

@@ -164,9 +164,12 @@ export const CONTRACT = {
     fork: {
       ...ADDRESSES.sessions.fork,
       summary: "Makes a session with the same history; asking again with the same id returns the first fork.",
-      input: objectOf(SESSION_ID, { id: NEW_ID }),
+      input: objectOf(SESSION_ID, {
+        id: NEW_ID,
+        at: described(NAME, "A message: the fork has the history up to it and with it."),
+      }),
       answer: SESSION,
-      failures: ["SESSION_NOT_FOUND", "SESSION_EXISTS"],
+      failures: ["SESSION_NOT_FOUND", "SESSION_EXISTS", "MESSAGE_NOT_FOUND", "MESSAGE_NOT_SETTLED"],
     },
     prompt: {
       ...ADDRESSES.sessions.prompt,
