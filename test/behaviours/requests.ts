@@ -17,7 +17,7 @@ export const REQUEST_BEHAVIOURS = {
   ),
   "agent.refused": promise("an agent, a variant or a setting that is wrong is refused when the engine opens"),
   // Row 8
-  "parity.base-instructions": owes("a family of models has base instructions of its own"),
+  "parity.base-instructions": row("a family of models has base instructions of its own"),
   // Row 10
   "parity.prompt-overrides": row("a prompt may bring system text and tools of its own"),
   // Row 11

@@ -27,6 +27,7 @@ test("a model is opened without touching the network", () => {
   const price = { input: 1, output: 2 }
   expect(openModel({ ...GOOD, price }, { ...realTime, now: () => 0 })).toEqual({
     id: "local/one",
+    family: "other",
     answersBySchema: false,
     systemInHistory: true,
     contextWindow: 1_000,

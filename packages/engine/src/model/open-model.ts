@@ -1,7 +1,8 @@
 /** From a model's configuration to a model. Opening touches neither the network nor a provider's code. */
+import { familyOf } from "../domain/base-instructions.ts"
 import type { Model } from "../port/model.ts"
 import type { Time } from "../port/time.ts"
-import { checkModelConfig, readVariants, type ModelConfig, type ProviderName } from "./config.ts"
+import { checkModelConfig, readVariants, wireName, type ModelConfig, type ProviderName } from "./config.ts"
 import { openHttp } from "./http-fetch.ts"
 import { openProviderModel } from "./provider-model.ts"
 import { openScriptedModel } from "./scripted.ts"
@@ -20,6 +21,7 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
     id,
     contextWindow,
     maxOutput,
+    family: familyOf(config.provider, wireName(config)),
     answersBySchema: ANSWERS_BY_SCHEMA.has(config.provider),
     systemInHistory: config.provider !== "anthropic" && config.provider !== "google",
     ...(price === undefined ? {} : { price }),

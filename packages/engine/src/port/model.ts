@@ -1,6 +1,7 @@
 /** What a model is to the engine: one request in, one stream of events out, one kind of failure. */
 import type { Json, JsonObject, RequestSettings } from "@meridian/protocol"
 
+import type { ModelFamily } from "../domain/base-instructions.ts"
 import type { ModelPrice } from "../domain/cost.ts"
 import type { PromptMessage, ProviderMetadata } from "../domain/prompt.ts"
 
@@ -134,6 +135,8 @@ export interface Model {
   readonly price?: ModelPrice
   /** Settings that go by a name: `provider/model:name`. */
   readonly variants?: ReadonlyMap<string, RequestSettings>
+  /** Whose model it is, whoever serves it: its base instructions are that family's. */
+  readonly family: ModelFamily
   /** It can be told the schema of its answer. */
   readonly answersBySchema: boolean
   /** False: a system message may stand only at the beginning. */

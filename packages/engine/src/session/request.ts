@@ -1,5 +1,6 @@
 /** The request of a turn: baseline, history, tools; and what it weighs. */
 import { answerPolicy, answerSchema } from "../domain/answer-format.ts"
+import { baseInstructions } from "../domain/base-instructions.ts"
 import { lowerContext } from "../domain/lower.ts"
 import { WRAP_UP, WRAP_UP_WITH_VALUE } from "../domain/reminder.ts"
 import { estimateText } from "../domain/tokens.ts"
@@ -58,8 +59,8 @@ const passingTexts = ({ activity }: Transcript, { isLast, answer, overrides }: C
   ]
 }
 
-const IDENTITY =
-  "You are a coding agent. You work on the user's project with the tools you are given; paths are relative to the working directory. Go on until the task is done, then say briefly what you did."
-
-const openingOf = ({ preamble, transcript }: History, { agent }: Cast): Opening =>
-  preamble.opening(agent.prompt ?? IDENTITY, transcript.surroundings.epoch?.baseline ?? "")
+const openingOf = ({ preamble, transcript }: History, { agent, model }: Cast): Opening =>
+  preamble.opening(
+    agent.prompt ?? baseInstructions(model.family),
+    transcript.surroundings.epoch?.baseline ?? "",
+  )
