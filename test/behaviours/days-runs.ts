@@ -27,4 +27,7 @@ export const DAYS_RUNS_BEHAVIOURS = {
   "limit.same-conversation": promise(
     "a limit in the first turn goes on in the same conversation where the harness has kept it",
   ),
+  "doctor.database": promise(
+    "doctor tells of an engine database that is damaged, and salvages what can be read to a new file, never in place",
+  ),
 } satisfies Record<string, Behaviour>

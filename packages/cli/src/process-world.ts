@@ -115,6 +115,11 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
     continuity: async (launch) =>
       (await import("./continuity/index.ts")).carriedContinuity({ ...launch, program }),
     handover: async (query) => (await import("./handover/make-handover.ts")).makeHandover(query),
+    checkEngine: async () => {
+      const { checkEngine, engineFile } = await import("./engine-check.ts")
+      return checkEngine(engineFile({ env, cwd }))
+    },
+    salvageEngine: async (file) => (await import("./engine-check.ts")).salvageEngine(file, { env, cwd }),
     checkHosts: async (harnesses) => {
       const { checkHost, HOSTS } = await import("./continuity/index.ts")
       return HOSTS.map((host) => checkHost(host, { cwd, env, harnesses }))

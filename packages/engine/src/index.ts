@@ -34,6 +34,7 @@ export type { RetryPolicy } from "./domain/retry.ts"
 export type { Effort, ModelConfig } from "./model/config.ts"
 export type { Reply, Respond, ScriptRequest, ScriptStep } from "./model/script.ts"
 export { openEngine } from "./open-engine.ts"
+export { salvageDatabase, type Salvaged, type SalvagedSession } from "./salvage-database.ts"
 export {
   checkDatabase,
   isServerAddress,

@@ -172,7 +172,8 @@ export const ENGINE_FAILURES = {
     exit: 1,
     http: 500,
     cause: (f) => `The database ${f["file"]} cannot be read: ${f["why"]}. Nothing was changed.`,
-    next: () => "restore it from a copy, or move it away to start with an empty one.",
+    next: () =>
+      "restore it from a copy, save what can be read with 'meridian doctor --salvage FILE', or move it away to start with an empty one.",
   },
   DATABASE_UNWRITABLE: {
     exit: 1,

@@ -11,6 +11,7 @@ export const FINDINGS = [
   "abandoned_chats",
   "abandoned_runs",
   "unreadable_configuration",
+  "damaged_database",
 ] as const
 
 export const DOCTOR = defineMeta({
@@ -18,30 +19,55 @@ export const DOCTOR = defineMeta({
   audience: "agent",
   summary: "Run diagnostics checks.",
   tool: "doctor",
-  fields: {},
-  output: objectOf({
-    ok: BOOLEAN,
-    repo_root: STRING,
-    state_root: STRING,
-    spaces_checked: INTEGER,
-    runs_checked: INTEGER,
-    repaired: listOf(oneOf(...REPAIRS)),
-    warnings: listOf(STRING),
-    findings: listOf(objectOf({ id: oneOf(...FINDINGS), space_id: STRING, what: STRING, repaired: BOOLEAN })),
-    harnesses: listOf(
-      objectOf(
-        { harness: STRING, found: BOOLEAN },
-        {
-          path: STRING,
-          version: described(STRING, "Where the way it is installed says it; nothing is started."),
-          usable: described(BOOLEAN, "Of direct: whether a model can be used that does more than echo."),
-          model: described(STRING, "Of direct: the model of a conversation that names none."),
-          problem: STRING,
-        },
+  fields: {
+    salvage: {
+      type: "string",
+      description: "Write what can be read of a damaged engine database to this new file.",
+      value: "FILE",
+      only: "command",
+    },
+  },
+  output: objectOf(
+    {
+      ok: BOOLEAN,
+      repo_root: STRING,
+      state_root: STRING,
+      spaces_checked: INTEGER,
+      runs_checked: INTEGER,
+      repaired: listOf(oneOf(...REPAIRS)),
+      warnings: listOf(STRING),
+      findings: listOf(
+        objectOf({ id: oneOf(...FINDINGS), space_id: STRING, what: STRING, repaired: BOOLEAN }),
       ),
-    ),
-    continuity: listOf(HOST_CHECK),
-  }),
+      harnesses: listOf(
+        objectOf(
+          { harness: STRING, found: BOOLEAN },
+          {
+            path: STRING,
+            version: described(STRING, "Where the way it is installed says it; nothing is started."),
+            usable: described(BOOLEAN, "Of direct: whether a model can be used that does more than echo."),
+            model: described(STRING, "Of direct: the model of a conversation that names none."),
+            problem: STRING,
+          },
+        ),
+      ),
+      continuity: listOf(HOST_CHECK),
+    },
+    {
+      salvaged: objectOf(
+        {
+          from: STRING,
+          file: STRING,
+          sessions: INTEGER,
+          whole: INTEGER,
+          events: INTEGER,
+          lost: INTEGER,
+          cut: listOf(STRING),
+        },
+        { rest: STRING },
+      ),
+    },
+  ),
   details:
-    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; names harnesses that work on although the command that started them was killed; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error. Under continuity: whether our hook or plugin is in Claude Code, Codex and OpenCode, whether it is current, what it injected last, and what else works on compactions there.",
+    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; names harnesses that work on although the command that started them was killed; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. It looks into the engine's database: a page that SQLite cannot read, a log with a hole; --salvage writes what can be read to a new file and never changes the damaged one. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error. Under continuity: whether our hook or plugin is in Claude Code, Codex and OpenCode, whether it is current, what it injected last, and what else works on compactions there.",
 })

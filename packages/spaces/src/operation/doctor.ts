@@ -1,4 +1,4 @@
-import { Failure, type SpaceId } from "@meridian/protocol"
+import { Failure, oneLine, type SpaceId } from "@meridian/protocol"
 
 import { newestPerChat } from "../domain/chat.ts"
 import { isEnded, type Run } from "../domain/run.ts"
@@ -15,7 +15,9 @@ import { DOCTOR, REPAIRS, type FINDINGS } from "./doctor.meta.ts"
 import { hostLines } from "./host-check.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
+import { sparse } from "./run-document.ts"
 import type { State } from "./state.ts"
+import type { SalvagedEngine } from "./world.ts"
 
 type Finding = {
   readonly id: (typeof FINDINGS)[number]
@@ -30,8 +32,9 @@ interface Checkup {
 }
 
 export const doctor = implement(DOCTOR, {
-  run: async (_input, world) => {
+  run: async ({ salvage }, world) => {
     const state = openState(world)
+    const salvaged = salvage === undefined ? undefined : await world.salvageEngine?.(salvage)
     const found = listSpaces(state.place)
     const checkups: Checkup[] = []
     for (const one of found)
@@ -41,11 +44,12 @@ export const doctor = implement(DOCTOR, {
     const { config, acpAgents, problems } = await checkConfiguration(world)
     const findings = [
       ...problems.map(unreadableConfiguration),
+      ...((await world.checkEngine?.()) ?? []).map(damagedDatabase),
       ...checkups.flatMap((checkup) => checkup.findings),
     ]
     const left = findings.filter((finding) => !finding.repaired)
     const harnesses = await checkHarnesses(world, config, acpAgents)
-    return {
+    return sparse({
       ok: left.length === 0,
       repo_root: state.place.project,
       state_root: state.place.root,
@@ -56,7 +60,8 @@ export const doctor = implement(DOCTOR, {
       findings,
       harnesses,
       continuity: (await world.checkHosts?.(harnesses)) ?? [],
-    }
+      salvaged,
+    })
   },
   text: (report) =>
     [
@@ -71,8 +76,32 @@ export const doctor = implement(DOCTOR, {
       ),
       ...report.harnesses.map(harnessLine),
       ...report.continuity.flatMap(hostLines),
+      ...(report.salvaged === undefined ? [] : [salvagedLine(report.salvaged)]),
     ].join("\n"),
-  exitCode: (report) => (report.ok ? 0 : 1),
+  notes: ({ salvaged }) =>
+    salvaged === undefined
+      ? ""
+      : `To work with it, end every Meridian here, move ${salvaged.from} and its -wal away and ${salvaged.file} to its place.`,
+  // Whoever salvages knows that it is damaged.
+  exitCode: ({ ok, salvaged, findings }) =>
+    ok || (salvaged !== undefined && findings.every(({ id, repaired }) => repaired || id === DAMAGED))
+      ? 0
+      : 1,
+})
+
+const salvagedLine = (of: SalvagedEngine): string =>
+  [
+    `salvaged: ${of.sessions} sessions (${of.whole} whole, ${of.events} events, ${of.lost} lost) are in ${of.file}`,
+    ...(of.rest === undefined ? [] : [`what stood behind a hole is in ${of.rest}`]),
+  ].join("; ")
+
+const DAMAGED = "damaged_database"
+
+const damagedDatabase = (what: string): Finding => ({
+  id: DAMAGED,
+  space_id: "-",
+  what: `the engine's database: ${oneLine(what)}; 'meridian doctor --salvage FILE' writes what can be read to a new file`,
+  repaired: false,
 })
 
 const unreadable = (space: SpaceId, reason: string): Checkup => ({

@@ -56,6 +56,10 @@ export interface World {
   readonly readCommand?: (words: readonly string[]) => Promise<TypedCommand>
   /** What only the command knows: whether facts survive a compaction in the harnesses of others. */
   readonly checkHosts?: (harnesses: readonly KnownHarness[]) => Promise<readonly HostCheck[]>
+  /** What is wrong with the engine's database of this project, in words. Changes nothing. */
+  readonly checkEngine?: () => Promise<readonly string[]>
+  /** What can be read of it, in a new file. Throws EXPORT_FILE_EXISTS, DATABASE_DAMAGED when there is nothing. */
+  readonly salvageEngine?: (file: string) => Promise<SalvagedEngine>
   /** What a launch brings along so that facts survive a compaction; undefined where that is set up already. Never rejects. */
   readonly continuity?: (launch: {
     readonly harness: string
@@ -75,6 +79,21 @@ export interface World {
   readonly pendingWork?: (database: string) => Promise<string | undefined>
   /** Instead of the harnesses spaces knows by itself: the command adds `direct`. */
   readonly harnesses?: readonly HarnessEntry[]
+}
+
+/** What was saved of a damaged database, counted. */
+export interface SalvagedEngine {
+  readonly from: string
+  readonly file: string
+  readonly sessions: number
+  /** Those that lack nothing. */
+  readonly whole: number
+  readonly events: number
+  readonly lost: number
+  /** Sessions that end before their hole. */
+  readonly cut: readonly string[]
+  /** A file with what stood behind a hole. */
+  readonly rest?: string
 }
 
 export interface TypedCommand {
