@@ -118,7 +118,7 @@ describe.each(STORES)("over the %s store", (store) => {
     expect((await standing(engine)).status).toBe("waiting")
     await house.machine.advance(WAIT)
     await house.machine.until(engine.sessions.wait(sessionID))
-    expect(await conversation(engine)).toEqual(["user: go", "user: more", "assistant: later"])
+    expect(await conversation(engine)).toEqual(["user: go", "user: more", "system", "assistant: later"])
   })
 
   test.each(["wake", "run"] as const)("%s goes on before the time has come", async (verb) => {

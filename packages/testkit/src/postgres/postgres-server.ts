@@ -189,7 +189,8 @@ const installProgram = (folder: string): string => {
   if (packaged === undefined)
     throw new Error("there is no Postgres for this machine: set MERIDIAN_TEST_POSTGRES")
   const home = join(folder, "program")
-  cpSync(packaged, home, { recursive: true, filter: (path) => !path.endsWith(".a") })
+  // A link stays as it is written: one that leads back into our folders is one that the server's user cannot follow.
+  cpSync(packaged, home, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith(".a") })
   for (const link of linksOf(packaged)) {
     const path = join(home, link.path)
     if (!existsSync(path)) symlinkSync(link.target, path)
