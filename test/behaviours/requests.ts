@@ -30,4 +30,18 @@ export const REQUEST_BEHAVIOURS = {
   ),
   // Row 14
   "parity.structured-output": row("a prompt may ask for an answer in a given form"),
+  // Row 9
+  "tools.by-policy": promise("tools of MCP servers are offered by the policy of the agent and of the prompt"),
+  "tools.hosted": promise(
+    "tools that a provider runs are an option of a model, under the same policy, and are pruned like others",
+  ),
+  "mcp.outage": promise(
+    "a server that does not work is told once, with a code, and the work goes on without it",
+  ),
+  "mcp.configured": promise(
+    "MCP servers of config.toml work in Direct, for editors and over HTTP, a project's where it is trusted",
+  ),
+  "config.engine": promise(
+    "instructions, references, agents, rules, compaction, retry and limits of an engine have keys in config.toml",
+  ),
 } as const satisfies Record<string, Behaviour>

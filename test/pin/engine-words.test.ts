@@ -44,6 +44,7 @@ test("events of every version ever written can still be read", () => {
     ["session.next.output.given.1", { assistantMessageID: "m", value: null }],
     ["session.next.output.refused.1", { assistantMessageID: "m", problem: "p" }],
     ["session.next.repetition.noticed.1", { assistantMessageID: "m", callID: "c", tool: "t", count: 3 }],
+    ["session.next.tooling.failed.1", { kind: "mcp", name: "n", error }],
     ["session.next.todo.updated.1", { items: [] }],
     [
       "session.next.permission.asked.1",

@@ -31,7 +31,8 @@ import type { Tool } from "./port/tool.ts"
 import { builtinTools } from "./tool/builtins.ts"
 import { embedderTool } from "./tool/embedder-tool.ts"
 import type { FileLocks } from "./tool/file-locks.ts"
-import { readMcpServers } from "./tool/mcp-servers.ts"
+import { readMcpServers, secretsOfServers } from "./tool/mcp-servers.ts"
+import { openMcpTroubles } from "./tool/mcp-troubles.ts"
 import { openMcp, type McpSource } from "./tool/mcp.ts"
 import type { ProcessGuard } from "./tool/process-guard.ts"
 import { openToolRegistry, type ToolRegistry } from "./tool/registry.ts"
@@ -60,7 +61,8 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     const { lookUp, together } = createLookUp(place.time.now)
     const files = createFileCache(lookUp, place.onRead)
     const skills = openSkillShelf({ directory, files, lookUp })
-    const secrets = options.models.flatMap(secretsOf)
+    const servers = yield* fromThrowing(() => readMcpServers(options.mcp ?? []))
+    const secrets = [...options.models.flatMap(secretsOf), ...secretsOfServers(servers)]
     const environment = withoutCredentials(place.environment, { secrets, keep: options.keepVariables ?? [] })
     const registry = openToolRegistry({ outputDirectory: place.outputDirectory, hide: openHide(secrets) })
     registry.contribute([
@@ -76,7 +78,6 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       skillTool(skills),
     ])
     yield* fromThrowing(() => contributeOwn(registry, options))
-    const servers = yield* fromThrowing(() => readMcpServers(options.mcp ?? []))
     const mcp = yield* Effect.acquireRelease(
       fromThrowing(() =>
         openMcp({ servers, guard, environment, directory, monotonic: place.time.monotonic }),
@@ -88,7 +89,9 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     return {
       directory,
       observe: context.observe,
-      tools: servers.length === 0 ? Effect.sync(registry.materialize) : materializer(registry, mcp),
+      ...(servers.length === 0
+        ? { tools: Effect.sync(registry.materialize) }
+        : { tools: materializer(registry, mcp), troubles: openMcpTroubles(mcp) }),
       instructionsBeside: (path) => instructionsBeside(path, { directory, root, files }),
     }
   })
@@ -160,7 +163,7 @@ const openContext = (
         isSet(environment["MERIDIAN_DISABLE_PROJECT_CONFIG"]),
     }),
     nestedInstructions({ root, files }),
-    ...configuredInstructions(options.instructions ?? [], { directory, files, urls }),
+    ...configuredInstructions(options.instructions ?? [], { directory, root, files, urls }),
   ])
   registry.contribute(RANK.rules, [rulesSource({ root, directory, environment, platform, lookUp })])
   registry.contribute(RANK.skills, [skillsSource(skills), referencesSource(options.references ?? [])])

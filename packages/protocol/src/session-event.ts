@@ -164,6 +164,11 @@ export const DURABLE_EVENTS = {
     tool: STRING,
     count: COUNT,
   }),
+  /** Something that was added to the engine does not work: the work goes on without it. */
+  "session.next.tooling.failed.1": objectOf(
+    { kind: oneOf("mcp", "extension"), name: STRING, error: RECORDED_ERROR },
+    { hook: STRING },
+  ),
   "session.next.todo.updated.1": objectOf({ items: listOf(TODO_ITEM) }),
   "session.next.permission.asked.1": objectOf(
     {

@@ -7,6 +7,7 @@ import { isLoopback, serveHttp } from "@meridian/server"
 import { openPlace, readConfig, type PermissionTier, type World } from "@meridian/spaces"
 
 import { pageCompactions } from "../continuity/host-compactions.ts"
+import { loadConfiguredEngine } from "../direct/configured-engine.ts"
 import { loadEngineAgents } from "../direct/engine-agents.ts"
 import { permissionRules } from "../direct/permission-rules.ts"
 import { openDatabase } from "../engine-database.ts"
@@ -35,15 +36,19 @@ export const serveUntilStopped = async (
   const agents = await loadEngineAgents(world)
   const database = await openDatabase(input.database, world)
   const { config } = await readConfig(world)
+  const configured = await loadConfiguredEngine(world)
   removeOldToken(root)
   const server = await serveHttp({
     engine: {
       models,
       agents,
-      keepVariables: config["tools.keep_variables"],
-      ...(input.permission === undefined
-        ? {}
-        : { permissions: permissionRules({ permission: input.permission, servers: [] }) }),
+      ...configured.options,
+      mcp: configured.mcp,
+      limits: configured.limits,
+      permissions:
+        input.permission === undefined
+          ? configured.rules
+          : permissionRules({ permission: input.permission, servers: [], ...configured }),
       ...(defaultModel === undefined ? {} : { model: defaultModel }),
       database: database.file,
       migrate: input.migrate,

@@ -12,11 +12,12 @@ import {
   type ModelConfig,
 } from "@meridian/engine"
 import type { RecoveryPolicy } from "@meridian/protocol"
-import { engineModelId, openPlace, readConfig, type PermissionTier, type World } from "@meridian/spaces"
+import { engineModelId, namesOfModel, openPlace, type PermissionTier, type World } from "@meridian/spaces"
 
 import { openDatabase } from "../engine-database.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { openTelemetry, withTelemetry } from "../telemetry.ts"
+import { loadConfiguredEngine, withServers } from "./configured-engine.ts"
 import { loadEngineAgents } from "./engine-agents.ts"
 import { permissionRules } from "./permission-rules.ts"
 
@@ -63,24 +64,25 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     // A model nobody listed is one all the same, and one that cannot be used says why.
     wanted: wish.model?.includes("/") === true ? [wish.model] : [],
   })
-  const model = wish.model === undefined ? undefined : engineModelId(idsOf(models), wish.model)
+  const model = wish.model === undefined ? undefined : engineModelId(models.flatMap(namesOfModel), wish.model)
   const agents = await agentsOf(wish, world)
   const { instructions } = wish
   const database = await openDatabase(undefined, world)
-  const { config } = await readConfig(world)
+  const configured = await loadConfiguredEngine(world)
   const engine = await openEngine({
+    ...configured.options,
     database: database.file,
     models: withEffort(models, wish.effort),
     ...(defaultModel === "" ? {} : { model: defaultModel }),
     permissions: permissionRules({
-      guardInstructions: config["permissions.guard_instructions"],
+      guardInstructions: configured.guardInstructions,
+      rules: configured.rules,
       servers: wish.trustedServers ?? [],
       ...(wish.permission === undefined ? {} : { permission: wish.permission }),
       ...(wish.allowedTools === undefined ? {} : { allowedTools: wish.allowedTools }),
     }),
     agents,
-    mcp: wish.mcp ?? [],
-    keepVariables: config["tools.keep_variables"],
+    mcp: withServers(configured.mcp, wish.mcp),
     // Always there, so that a continued session is told when its standing text changed or went away.
     context: [
       {
@@ -94,7 +96,13 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     ],
     stateRoot: openPlace(world.env, world.cwd).root,
     // A limit ends the run, as it does with every other harness: who started it decides when to come back.
-    limits: { turnsPerActivity: wish.maxTurns ?? MOST_TURNS, patienceMs: 1 },
+    limits: {
+      turnsPerActivity: MOST_TURNS,
+      patienceMs: 1,
+      ...configured.limits,
+      ...(wish.recovery === "continue" ? { patienceMs: 1 } : {}),
+      ...(wish.maxTurns === undefined ? {} : { turnsPerActivity: wish.maxTurns }),
+    },
     recover: database.isForeign ? false : wish.recover,
     recovery: wish.recovery ?? "settle",
     asksAgain: database.isForeign,

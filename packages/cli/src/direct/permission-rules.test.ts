@@ -168,3 +168,50 @@ test("plan looks, and acts in no tier", () => {
     ]).toEqual(["allow", "allow", "deny", "deny", "deny", "deny"])
   }
 })
+
+const rule = (effect: PermissionRule["effect"], action: string, resource = "*"): PermissionRule => ({
+  effect,
+  action,
+  resource,
+})
+
+test("rules of the configuration are read after the tier, in their order", () => {
+  const rules = [rule("deny", "bash"), rule("allow", "bash", "npm test"), rule("allow", "docs_*")]
+  for (const permission of ["workspace-write", "full-access", undefined] as const) {
+    const rights = permission === undefined ? { rules } : { permission, rules }
+    expect([
+      decide(rights, "bash", "npm test"),
+      decide(rights, "bash", "git status"),
+      decide(rights, "docs_search", "*"),
+    ]).toEqual(["allow", "deny", "allow"])
+  }
+})
+
+test("no rule of the configuration lets a reading run write", () => {
+  const rules = [
+    rule("allow", "*"),
+    rule("ask", "edit"),
+    rule("allow", "docs_*"),
+    rule("deny", "read", "secret"),
+  ]
+  const rights = { permission: "read-only", rules } as const
+  expect([
+    decide(rights, "edit", "a"),
+    decide(rights, "bash", "rm a"),
+    decide(rights, "bash", "git status"),
+    decide(rights, "docs_search", "*"),
+    decide(rights, "read", "secret"),
+  ]).toEqual(["deny", "deny", "allow", "allow", "deny"])
+})
+
+test("what is guarded stays guarded under a rule that allows edits, and denied where it was", () => {
+  const rules = [rule("allow", "edit")]
+  expect([
+    decide({ permission: "workspace-write", rules }, "edit", ".git/config"),
+    decide({ rules }, "edit", ".git/config"),
+    decide({ rules }, "edit", "src/a.ts"),
+    decide({ rules: [rule("deny", "edit"), rule("allow", "edit", "src/*")] }, "edit", ".git/config"),
+    decide({ permission: "full-access", rules }, "edit", ".git/config"),
+    decide({ permission: "danger", rules: [rule("deny", "bash", "git push *")] }, "bash", "git push origin"),
+  ]).toEqual(["ask", "ask", "allow", "deny", "allow", "deny"])
+})

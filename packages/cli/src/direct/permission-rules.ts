@@ -6,6 +6,7 @@
  * reads it so (`domain/permission.ts`).
  */
 import type { PermissionRule } from "@meridian/engine"
+import { matchesWildcard } from "@meridian/protocol"
 import type { PermissionTier } from "@meridian/spaces"
 
 export interface Rights {
@@ -17,6 +18,8 @@ export interface Rights {
   readonly servers: readonly string[]
   /** Ask before instruction files are edited, too. */
   readonly guardInstructions?: boolean
+  /** Of the configuration, read last. They lift neither what a reading run is refused nor what is guarded. */
+  readonly rules?: readonly PermissionRule[]
 }
 
 export const permissionRules = ({
@@ -24,15 +27,18 @@ export const permissionRules = ({
   allowedTools,
   servers,
   guardInstructions = false,
+  rules: own = [],
 }: Rights): readonly PermissionRule[] => {
-  if (permission === "danger") return [allow("*")]
+  if (permission === "danger") return [allow("*"), ...own]
   const offered = servers.map((server) => allow(`${toolPrefix(server)}_*`))
   const guards = permission === "full-access" ? [] : [...GUARDED, ...(guardInstructions ? INSTRUCTIONS : [])]
+  const configured = permission === "read-only" ? own.filter(staysReading) : withGuards(own, guards)
   if (allowedTools === undefined)
     return [
       ...(permission === undefined ? [ASK_ALL, ...LOOKING] : TIERS[permission]),
       ...(permission === "workspace-write" ? guards : []),
       ...offered,
+      ...configured,
     ]
   const rules = allowedTools.flatMap(rulesOfTool)
   return [
@@ -43,8 +49,33 @@ export const permissionRules = ({
     // Last, whatever the list names: a list may come with the folder.
     ...(rules.some(({ action }) => action === "edit" || action === "*") ? guards : []),
     ...offered,
+    ...configured,
   ]
 }
+
+const staysReading = ({ action, effect }: PermissionRule): boolean =>
+  effect === "deny" || !READ_ONLY_NEVER.some((never) => matchesWildcard(action, never.action))
+
+/** A rule that allows edits is followed by the guards again; one that is denied before it stays denied. */
+const withGuards = (
+  rules: readonly PermissionRule[],
+  guards: readonly PermissionRule[],
+): readonly PermissionRule[] =>
+  rules.flatMap((rule, index) => {
+    const concernsEdits = rule.effect !== "deny" && matchesWildcard(rule.action, "edit")
+    if (!concernsEdits) return [rule]
+    const denied = rules
+      .slice(0, index)
+      .filter(({ effect, action }) => effect === "deny" && matchesWildcard(action, "edit"))
+    return [
+      rule,
+      ...guards.map((guard) =>
+        denied.some(({ resource }) => matchesWildcard(resource, guard.resource))
+          ? deny(guard.action, guard.resource)
+          : guard,
+      ),
+    ]
+  })
 
 /** As the engine names the tools of a server: another spelling would ask after all, or allow what was not meant. */
 const toolPrefix = (server: string): string => {

@@ -95,6 +95,8 @@ export const openTranslator = (options: {
         return [{ type: "text", text: JSON.stringify(event.data.value) }]
       case "session.next.output.refused.1":
         return [{ type: "warning", message: `The answer did not fit: ${event.data.problem}` }]
+      case "session.next.tooling.failed.1":
+        return [{ type: "warning", message: event.data.error.message }]
       case "session.next.repetition.noticed.1":
         return [
           {

@@ -2,11 +2,14 @@
 import type { ModelConfig } from "@meridian/engine"
 import {
   ECHO_MODEL,
+  readConfig,
   REPORT_INSTRUCTION,
   resolveEngineModels,
   type EngineModel,
   type ModelsWorld,
 } from "@meridian/spaces"
+
+import { settingsOfRow } from "./settings-row.ts"
 
 export interface EngineModels {
   /** At least one: without any that can think, the one that echoes. */
@@ -26,9 +29,15 @@ export const loadEngineModels = async (
   options: { readonly wanted?: readonly string[] } = {},
 ): Promise<EngineModels> => {
   const { usable, unusable, defaultModel } = await resolveEngineModels(world, options)
+  const idleMs = (await readConfig(world)).config["limits.idle_ms"]
   const echo = usable.length === 0 || defaultModel === ECHO_MODEL || options.wanted?.includes(ECHO_MODEL)
   return {
-    models: [...usable.map((model) => modelConfig(model, world.env)), ...(echo === true ? [ECHO] : [])],
+    models: [
+      ...usable.map((model) =>
+        modelConfig({ ...(idleMs === undefined ? {} : { idleMs }), ...model }, world.env),
+      ),
+      ...(echo === true ? [ECHO] : []),
+    ],
     defaultModel,
     unusable: unusable.map(({ id, why }) => ({ id, why })),
   }
@@ -36,7 +45,7 @@ export const loadEngineModels = async (
 
 /** Keys are read here, at the last moment, and nowhere else. */
 const modelConfig = (
-  { id, model, connection, contextWindow, maxOutput, price }: EngineModel,
+  { id, model, connection, contextWindow, maxOutput, price, idleMs, hosted, variants }: EngineModel,
   env: ModelsWorld["env"],
 ): ModelConfig => {
   const { kind, address, key, headers } = connection
@@ -51,9 +60,18 @@ const modelConfig = (
     ...(address === undefined ? {} : { baseURL: address }),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(price === undefined ? {} : { price }),
+    ...(idleMs === undefined ? {} : { idleMs }),
+    ...(hosted === undefined ? {} : { hosted }),
+    ...(variants === undefined ? {} : { variants: mapValues(variants, settingsOfRow) }),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
   }
 }
+
+const mapValues = <From, To>(
+  from: Readonly<Record<string, From>>,
+  change: (value: From) => To,
+): Readonly<Record<string, To>> =>
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, change(value)]))
 
 const ECHOED = 2_000
 

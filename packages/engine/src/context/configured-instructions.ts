@@ -16,7 +16,7 @@ const MOST_FILES = 100
 
 export const configuredInstructions = (
   entries: readonly string[],
-  options: { readonly directory: string; readonly files: FileCache; readonly urls: UrlReader },
+  options: Places & { readonly urls: UrlReader },
 ): readonly ContextSource[] =>
   entries.map((entry) => ({
     ...instructionTexts(`config/instructions:${entry}`, `instructions of ${entry}`),
@@ -33,21 +33,39 @@ const readAddress = async (entry: string, urls: UrlReader): Promise<Observed> =>
     : { kind: "value", value: instructionValue([{ from: entry, text: answer.text }]) }
 }
 
-const readFiles = (
-  entry: string,
-  { directory, files }: { readonly directory: string; readonly files: FileCache },
-): Observed => {
+interface Places {
+  readonly directory: string
+  /** Of the project: where a relative entry is looked for when the directory has none. */
+  readonly root: string
+  readonly files: FileCache
+}
+
+const readFiles = (entry: string, { directory, root, files }: Places): Observed => {
+  const bases = directory === root ? [directory] : [directory, root]
+  for (const base of bases) {
+    const found = readBelow(entry, base, files)
+    if (found.kind !== "absent") return found
+  }
+  return { kind: "absent" }
+}
+
+const readBelow = (entry: string, directory: string, files: FileCache): Observed => {
   const pattern = entry.startsWith("~/") ? resolve(homedir(), entry.slice(2)) : entry
+  // Whoever wrote that it lies in the project did not mean a file that a link there leads to.
+  const bounds = leadsElsewhere(entry) ? undefined : { inside: directory }
   const paths = /[*?[{]/.test(pattern)
     ? globSync(pattern, { cwd: directory }).toSorted().slice(0, MOST_FILES)
     : [pattern]
   const found: Instruction[] = []
   for (const path of paths) {
     const absolute = resolve(directory, path)
-    const file = files.read(absolute)
+    const file = files.read(absolute, bounds)
     if (file.kind === "unavailable") return { kind: "unavailable" }
     if (file.kind === "text" && file.text.trim() !== "")
       found.push({ from: relative(directory, absolute) || path, text: file.text })
   }
   return found.length === 0 ? { kind: "absent" } : { kind: "value", value: instructionValue(found) }
 }
+
+const leadsElsewhere = (entry: string): boolean =>
+  /^[/~\\]|^[A-Za-z]:/.test(entry) || entry.split(/[/\\{},]/).includes("..")

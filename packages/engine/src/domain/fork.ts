@@ -225,6 +225,7 @@ export const rewriteEvent = (
     case "session.next.archived.1":
     case "session.next.interrupt.requested.1":
     case "session.next.todo.updated.1":
+    case "session.next.tooling.failed.1":
     case "session.next.epoch.started.1":
     case "session.next.instruction.discovered.1":
     case "session.next.permission.revoked.1":

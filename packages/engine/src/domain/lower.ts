@@ -143,7 +143,8 @@ const lowerTool = (
   content: AssistantContent[],
   results: ToolResultPart[],
 ): void => {
-  if (part.hosted && !native) {
+  // A provider takes its own results whole or not at all: a pruned one is told in words.
+  if (part.hosted && (!native || part.pruned === true)) {
     content.push({ type: "text", text: describeHosted(part) })
     return
   }
@@ -205,6 +206,7 @@ const describeBinary = (mediaType: string, base64: string): string =>
 const BINARY_SHOWN = 4_000
 
 const describeHosted = (part: ToolPart): string => {
+  if (part.pruned === true) return `[${part.tool} ran with ${JSON.stringify(part.input ?? {})}.] ${PRUNED}`
   const result = part.outcome?.result ?? (part.outcome?.kind === "failed" ? part.outcome.error.message : "")
   return `[${part.tool} ran with ${JSON.stringify(part.input ?? {})} and returned ${JSON.stringify(withoutNative(result))}]`
 }

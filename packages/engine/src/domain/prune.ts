@@ -1,5 +1,5 @@
 /** Old tool results that may make room: deterministic, newest ones and skills are protected. */
-import { estimateContent } from "./tokens.ts"
+import { estimateContent, estimateText } from "./tokens.ts"
 import type { TraitsOf } from "./tool-traits.ts"
 import type { Item } from "./transcript/items.ts"
 
@@ -25,15 +25,11 @@ export const planPrune = (
   for (const item of items.toReversed()) {
     if (item.kind !== "assistant") continue
     for (const part of item.parts.toReversed()) {
-      if (
-        part.type !== "tool" ||
-        part.hosted ||
-        part.pruned === true ||
-        traitsOf(part.tool).keepsResults === true
-      )
-        continue
+      if (part.type !== "tool" || part.pruned === true || traitsOf(part.tool).keepsResults === true) continue
       if (part.outcome?.kind !== "success") continue
-      const size = estimateContent(part.outcome.content)
+      const size = part.hosted
+        ? estimateText(JSON.stringify(part.outcome.result ?? null))
+        : estimateContent(part.outcome.content)
       if (item === newestTurn || kept + size <= budget * KEPT_SHARE) kept += size
       else {
         calls.unshift({ messageID: item.id, callID: part.callID })

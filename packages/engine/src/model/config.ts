@@ -4,6 +4,7 @@ import {
   Failure,
   integer,
   isJsonObject,
+  listOf,
   mapOf,
   number,
   objectOf,
@@ -20,6 +21,7 @@ import {
 import { LIMITS } from "../domain/limits.ts"
 import { checkSettings } from "../domain/request-settings.ts"
 import type { ModelPrice } from "../port/model.ts"
+import { HOSTED_TOOLS, hostedProblem, type HostedTool } from "./hosted-tools.ts"
 import type { Respond, ScriptStep } from "./script.ts"
 
 export const PROVIDERS = ["openai-compatible", "openai", "anthropic", "google", "scripted"] as const
@@ -45,6 +47,8 @@ export interface ModelConfig {
   readonly effort?: Effort
   /** Settings by name: a session or an agent chooses one as `provider/model:name`. */
   readonly variants?: Readonly<Record<string, RequestSettings>>
+  /** Tools that the provider runs itself. Agents, prompts and rules that deny take them away like any other. */
+  readonly hosted?: readonly HostedTool[]
   /** A provider that is silent for this long counts as a broken connection; by default it may think for ever. */
   readonly idleMs?: number
   /** Only for `scripted`: what it answers. */
@@ -75,6 +79,7 @@ const CONFIG = objectOf(
     price: objectOf({ input: DOLLARS, output: DOLLARS }, { cacheRead: DOLLARS, cacheWrite: DOLLARS }),
     effort: oneOf(...EFFORTS),
     idleMs: integer(1, Number.MAX_SAFE_INTEGER),
+    hosted: listOf(oneOf(...HOSTED_TOOLS), HOSTED_TOOLS.length),
     model: STRING,
     apiKey: STRING,
     headers: mapOf(STRING),
@@ -92,9 +97,13 @@ export const checkModelConfig = (config: ModelConfig): void => {
   const fail = (problem: string): Failure =>
     new Failure("INVALID_INPUT", { what: `Model "${config.id}": ${problem}` })
   const read = reader(CONFIG, { what: "it", fail })
-  const { provider, baseURL, contextWindow, maxOutput } = read(config)
+  const { provider, baseURL, contextWindow, maxOutput, hosted = [] } = read(config)
   if (maxOutput > contextWindow) throw fail("`maxOutput` is beyond its `contextWindow`")
   if (provider === "openai-compatible" && baseURL === undefined) throw fail("`baseURL` is missing")
+  for (const tool of hosted) {
+    const problem = hostedProblem(tool, { provider, name: wireName(config) })
+    if (problem !== undefined) throw fail(problem)
+  }
   readVariants(config)
 }
 

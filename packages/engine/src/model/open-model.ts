@@ -25,6 +25,7 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
     answersBySchema: ANSWERS_BY_SCHEMA.has(config.provider),
     systemInHistory: config.provider !== "anthropic" && config.provider !== "google",
     ...(price === undefined ? {} : { price }),
+    ...(config.hosted === undefined ? {} : { hosted: config.hosted }),
     ...(config.variants === undefined ? {} : { variants: readVariants(config) }),
     stream: openStream(config, options),
   }

@@ -22,6 +22,7 @@ import type { PartReader } from "./compatible-model.ts"
 import type { ModelConfig } from "./config.ts"
 import { isBrokenOff, openTranslator } from "./events.ts"
 import { toModelFailure, type FailureSurroundings } from "./failure.ts"
+import { hostedTools } from "./hosted-tools.ts"
 import type { Fetch } from "./http-fetch.ts"
 import { PROVIDER_TABLE, type WireProvider } from "./providers.ts"
 import { openReadableFiles } from "./readable-files.ts"
@@ -51,6 +52,11 @@ export const openProviderModel = (
   )
   const surroundings = (): FailureSurroundings => ({ now: options.now(), secrets })
 
+  const toolsOf = ({ tools, hosted }: ModelRequest): Pick<LanguageModelV4CallOptions, "tools"> => {
+    if (hosted !== undefined) return { tools: [...advertise(tools), ...hostedTools(config.provider, hosted)] }
+    return tools.length === 0 ? {} : { tools: advertise(tools) }
+  }
+
   const callOptions = (request: ModelRequest, abortSignal: AbortSignal): LanguageModelV4CallOptions => {
     const readable = readableFiles(request.prompt)
     const { prompt, options: extra } = shape({ ...request, prompt: readable })
@@ -62,7 +68,7 @@ export const openProviderModel = (
     } = request.settings ?? NO_SETTINGS
     return {
       prompt: asSdkPrompt(prompt),
-      ...(request.tools.length === 0 ? {} : { tools: advertise(request.tools) }),
+      ...toolsOf(request),
       ...(request.mustCall === true ? { toolChoice: MUST_CALL } : {}),
       ...(request.answer === undefined ? {} : { responseFormat: { type: "json", schema: request.answer } }),
       maxOutputTokens: Math.min(maxOutputTokens, config.maxOutput),

@@ -5,12 +5,22 @@ import type { Observation } from "../domain/context.ts"
 import type { ObservationScene } from "./context-source.ts"
 import type { ToolSet } from "./tool.ts"
 
+/** Something that was added to the engine and does not work. */
+export interface Trouble {
+  readonly kind: "mcp" | "extension"
+  readonly name: string
+  readonly hook?: string
+  readonly problem: string
+}
+
 export interface LocationServices {
   readonly directory: string
   /** The same object while nothing changed: whoever remembers something about it remembers the right thing. */
   readonly tools: Effect.Effect<ToolSet>
   /** One look at every context source. */
   readonly observe: (scene: ObservationScene) => Effect.Effect<Observation>
+  /** What does not work here and was not told to this session before; absent where nothing of the kind can be. */
+  readonly troubles?: (sessionID: string) => readonly Trouble[]
   /** Instruction files that stand beside a file of this place, relative to its root. */
   readonly instructionsBeside: (path: string) => readonly string[]
 }

@@ -18,6 +18,8 @@ export interface ToolAdvertisement {
 export interface ModelRequest {
   readonly prompt: readonly PromptMessage[]
   readonly tools: readonly ToolAdvertisement[]
+  /** Of the model's hosted tools those that are offered. */
+  readonly hosted?: readonly string[]
   /** Without some of them the provider decides; the output is bounded by the model in any case. */
   readonly settings?: RequestSettings
   /** Stable per session: prompt-cache key and affinity header. */
@@ -137,6 +139,8 @@ export interface Model {
   readonly variants?: ReadonlyMap<string, RequestSettings>
   /** Whose model it is, whoever serves it: its base instructions are that family's. */
   readonly family: ModelFamily
+  /** Tools that the provider runs itself and that somebody wants of it. */
+  readonly hosted?: readonly string[]
   /** It can be told the schema of its answer. */
   readonly answersBySchema: boolean
   /** False: a system message may stand only at the beginning. */

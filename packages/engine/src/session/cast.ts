@@ -40,6 +40,8 @@ export interface Cast {
   readonly toolNames: readonly string[]
   /** What the model is offered. */
   readonly advertisements: readonly ToolAdvertisement[]
+  /** What its provider runs itself. */
+  readonly hosted: readonly string[] | undefined
   /** The offered tools; any other is refused. */
   readonly call: ToolSet["call"]
   readonly traitsOf: TraitsOf
@@ -145,6 +147,7 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
         const bounds = boundsOf(agent)
         const { isLast, overrides } =
           moment === undefined ? withoutMoment(transcript) : outlookOf(transcript, moment, bounds)
+        const offer = offerFrom(stockOf(agent, tools, overrides), { isLast, bySchema: model.answersBySchema })
         const merged = mergeSettings([agent.settings, chosen, overrides.settings])
         return {
           agent,
@@ -159,7 +162,11 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
             contextWindow: model.contextWindow,
             maxOutput: Math.min(model.maxOutput, merged.maxOutputTokens ?? model.maxOutput),
           },
-          ...offerFrom(stockOf(agent, tools, overrides), { isLast, bySchema: model.answersBySchema }),
+          ...offer,
+          hosted:
+            model.hosted === undefined || isLast || offer.answer === "native"
+              ? undefined
+              : hostedOf(model.hosted, { agent, overrides, rules: offer.rules, toolNames: offer.toolNames }),
         }
       }),
   }
@@ -211,12 +218,31 @@ const offerFrom = (
   return bySchema ? { ...offer, ...NO_TOOLS, answer: "native" } : wanted.alone
 }
 
+type Named = Pick<Wishes, "agent" | "overrides">
+
+const isNamed = ({ agent, overrides }: Named, name: string): boolean =>
+  saysOfTool(overrides, name) ??
+  (agent.tools === undefined || agent.tools.some((pattern) => matchesWildcard(pattern, name)))
+
+/** Nobody can be asked about a call that the provider runs: what is wanted of the model is offered unless it is denied. */
+const hostedOf = (
+  names: readonly string[],
+  wishes: Named & Pick<Offer, "rules" | "toolNames">,
+): readonly string[] | undefined => {
+  const offered = names.filter(
+    (name) =>
+      isNamed(wishes, name) &&
+      !isDeniedEverywhere(wishes.rules, name) &&
+      // A tool of ours that has the name is the one that was meant.
+      !wishes.toolNames.includes(name),
+  )
+  return offered.length === 0 ? undefined : offered
+}
+
 const makeOffer = (rules: readonly PermissionRule[], { agent, tools, overrides }: Wishes): Offer => {
-  const isNamed = (name: string): boolean =>
-    saysOfTool(overrides, name) ??
-    (agent.tools === undefined || agent.tools.some((pattern) => matchesWildcard(pattern, name)))
   const advertisements = tools.advertisements.filter(
-    ({ name }) => isNamed(name) && !isDeniedEverywhere(rules, tools.traitsOf(name).action ?? name),
+    ({ name }) =>
+      isNamed({ agent, overrides }, name) && !isDeniedEverywhere(rules, tools.traitsOf(name).action ?? name),
   )
   const offered = new Set(advertisements.map((tool) => tool.name))
   return {

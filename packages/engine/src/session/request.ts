@@ -26,7 +26,7 @@ export const weighRequest = (history: History, cast: Cast): Weight => {
 
 export const buildRequest = (sessionID: string, history: History, cast: Cast): ModelRequest => {
   const { transcript, lowering } = history
-  const { model, advertisements, settings, window, answer, overrides } = cast
+  const { model, advertisements, hosted, settings, window, answer, overrides } = cast
   const passing = passingTexts(transcript, cast).map((text) => lowerContext(text, model))
   return {
     prompt: [
@@ -39,6 +39,7 @@ export const buildRequest = (sessionID: string, history: History, cast: Cast): M
       ...passing,
     ],
     tools: advertisements,
+    ...(hosted === undefined ? {} : { hosted }),
     sessionID,
     settings: { ...settings, maxOutputTokens: window.maxOutput },
     ...(passing.length === 0 ? {} : { passing: passing.length }),

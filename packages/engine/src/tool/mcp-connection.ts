@@ -11,7 +11,7 @@ import { oneLine } from "./describe-error.ts"
 import { endProcesses } from "./end-processes.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { pause } from "./machine-time.ts"
-import type { McpServer } from "./mcp-servers.ts"
+import type { McpAccount, McpServer } from "./mcp-servers.ts"
 import type { ProcessGuard } from "./process-guard.ts"
 import { asEnvironment } from "./process-mark.ts"
 import { findProcesses } from "./process-table.ts"
@@ -171,6 +171,7 @@ const start = async (
       const transport = new StreamableHTTPClientTransport(new URL(server.url), {
         requestInit: { headers: { ...server.headers } },
         fetch: boundedFetch,
+        ...(server.oauth === undefined ? {} : { authProvider: await openAccount(server.oauth) }),
         // A broken stream is a broken call; the next one connects again.
         reconnectionOptions: {
           maxRetries: 0,
@@ -205,6 +206,17 @@ const start = async (
     await end()
     throw error
   }
+}
+
+const openAccount = async ({ clientId, clientSecret, issuer, scope }: McpAccount) => {
+  const { ClientCredentialsProvider } = await import("@modelcontextprotocol/client")
+  return new ClientCredentialsProvider({
+    clientId,
+    clientSecret,
+    expectedIssuer: issuer,
+    clientName: "meridian",
+    ...(scope === undefined ? {} : { scope }),
+  })
 }
 
 /** Closing asks politely; whatever still carries the mark after a moment, also a server's own children, is ended. */

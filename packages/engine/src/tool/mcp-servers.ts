@@ -28,7 +28,25 @@ export type McpServer = { readonly name: string } & (
       readonly environment: { readonly [name: string]: string }
       readonly directory: string | undefined
     }
-  | { readonly type: "http"; readonly url: string; readonly headers: { readonly [name: string]: string } }
+  | {
+      readonly type: "http"
+      readonly url: string
+      readonly headers: { readonly [name: string]: string }
+      readonly oauth: McpAccount | undefined
+    }
+)
+
+/** An account of a program at an authorization server. What wants a person in front of a browser is not offered. */
+export type McpAccount = TypeOf<typeof ACCOUNT>
+
+const ACCOUNT = objectOf(
+  {
+    clientId: text({ least: 1 }),
+    clientSecret: text({ least: 1 }),
+    /** The authorization server: the secret is sent to no other. */
+    issuer: text({ pattern: /^https?:\/\//i, like: "an http or https address" }),
+  },
+  { scope: STRING },
 )
 
 const TEXTS = mapOf(STRING)
@@ -41,6 +59,7 @@ const SERVER = objectOf(
     disabled: BOOLEAN,
     url: text({ pattern: /^https?:\/\//i, like: "an http or https address" }),
     headers: TEXTS,
+    oauth: ACCOUNT,
     command: anyOf(STRING, listOf(STRING)),
     args: listOf(STRING),
     env: TEXTS,
@@ -79,11 +98,27 @@ const decodeServer = decoder(SERVER, { unknown: "strip" })
 const inside = (problem: Problem, name: string): Problem =>
   problem.path.length === 0 ? problem : { ...problem, path: [name, ...problem.path] }
 
+/** What must be in no output and in no environment of a tool. */
+export const secretsOfServers = (servers: readonly McpServer[]): readonly string[] =>
+  servers.flatMap((server) => {
+    const named = Object.entries(server.type === "http" ? server.headers : server.environment)
+    return [
+      ...named.flatMap(([name, value]) =>
+        SECRET_NAME.test(name) ? [value, value.replace(/^(?:bearer|basic)\s+/i, "")] : [],
+      ),
+      ...(server.type === "http" && server.oauth !== undefined ? [server.oauth.clientSecret] : []),
+    ].filter((value) => value.length >= LEAST_SECRET)
+  })
+
+const SECRET_NAME = /authorization|key|token|secret|cookie|password/i
+/** Shorter ones would take words out of every text. */
+const LEAST_SECRET = 8
+
 const openServer = (name: string, entry: TypeOf<typeof SERVER>): McpServer => {
-  const { url, command, args = [], headers = {} } = entry
+  const { url, command, args = [], headers = {}, oauth } = entry
   if (url !== undefined) {
     if (!URL.canParse(url)) return refuse(`the url of ${name} is not one`)
-    return { type: "http", name, url, headers }
+    return { type: "http", name, url, headers, oauth }
   }
   const [first = "", ...rest] = typeof command === "string" ? [command, ...args] : (command ?? [])
   if (first === "") return refuse(`${name} needs a command or a url`)

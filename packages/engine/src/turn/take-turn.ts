@@ -11,6 +11,7 @@ import { openStepOf } from "../domain/transcript/transcript.ts"
 import { followContext, type TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
 import { beginTurn, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
+import { noteTroubles } from "./note-troubles.ts"
 import { runTurn, stepStopped } from "./run-turn.ts"
 
 export type TurnTaken =
@@ -25,6 +26,7 @@ export const takeTurn = (scene: TurnScene, occasion: Occasion): Effect.Effect<Tu
     const update = yield* followContext(scene, newestPrompt(scene, occasion))
     const beginning = yield* beginTurn(scene, occasion, update)
     if (beginning.kind !== "begun") return beginning
+    if (scene.location.troubles !== undefined) yield* noteTroubles(scene)
     const { promoted } = beginning
     const startStep = Effect.suspend(() => {
       const step = session.newMessage()

@@ -56,6 +56,18 @@ export const ENGINE_FAILURES = {
     cause: (f) => `Model ${f["model"]} is not configured.`,
     next: (f) => `use one of: ${few(String(f["known"]))}.`,
   },
+  MCP_UNAVAILABLE: {
+    exit: 1,
+    http: 503,
+    cause: (f) => `The MCP server ${f["server"]} does not work: ${f["problem"]}`,
+    next: () => "nothing; the work goes on without its tools, and it is tried again in a while.",
+  },
+  EXTENSION_FAILED: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `The extension ${f["extension"]} failed in ${f["hook"]}: ${f["problem"]}`,
+    next: () => "nothing; the work goes on as if it had said nothing.",
+  },
   AGENT_NOT_PRIMARY: {
     exit: 2,
     http: 409,

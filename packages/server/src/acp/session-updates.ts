@@ -254,6 +254,8 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
       }
       case "session.next.output.refused.1":
         return notice("warning", "The answer did not fit", read.data.problem)
+      case "session.next.tooling.failed.1":
+        return notice("warning", `${read.data.name} does not work`, read.data.error.message)
       case "session.next.repetition.noticed.1":
         return notice("warning", `${read.data.tool} was called ${read.data.count} times alike`, "")
       case "session.next.agent.switched.1":

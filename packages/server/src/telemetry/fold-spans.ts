@@ -246,6 +246,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
       case "session.next.reasoning.ended.1":
       case "session.next.tool.resumed.1":
       case "session.next.repetition.noticed.1":
+      case "session.next.tooling.failed.1":
       case "session.next.todo.updated.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":

@@ -3,10 +3,14 @@
  * folders outside of it, and rights. Everything else in the file is the project's own business and simply counts.
  */
 import type { ClaimKind, ConfigClaim } from "./claim.ts"
+import { makeClaim, staysInside, valueAt, withoutPart } from "./config-claim.ts"
 import type { ConfigFile, Settings } from "./config-layer.ts"
 import { isOptionKey, OPTION_KEYS, optionOf, type OptionKey } from "./config-option.ts"
+import { engineClaims } from "./engine-claims.ts"
+import { isPermissionRules, ruleWords } from "./engine-table-rules.ts"
 import { publicAddress } from "./provider-address.ts"
 import { PROVIDER_PRESETS } from "./provider-preset.ts"
+import { isTable } from "./table-rule.ts"
 import { asFileTier, highestTier, isAbove, type FileTier } from "./tier.ts"
 import { isCovered, type TrustEntry } from "./trust.ts"
 
@@ -27,6 +31,7 @@ export interface Ceilings {
 export const claimsOf = (file: ConfigFile): readonly ConfigClaim[] => [
   ...OPTION_KEYS.flatMap((key) => optionClaim(file, key) ?? []),
   ...providerClaims(file),
+  ...engineClaims(file),
 ]
 
 /** `own` are the settings without the project's file. */
@@ -45,7 +50,7 @@ export const judgeClaims = (
     if (claim.key === GUARD)
       return ceilings.guardsInstructions && claim.value === "false" ? [{ claim, why: "guard" }] : []
     if (isOptionKey(claim.key) && optionOf(claim.key).isOwn === true) return [{ claim, why: "own" }]
-    if (claim.kind === "rights")
+    if (TIERS.has(claim.key))
       return staysBelow(claim, ceilings) ? [] : [{ claim, why: trusted ? "tier" : "untrusted" }]
     return isCovered(claim, entry) ? [] : [{ claim, why: trusted ? "changed" : "untrusted" }]
   })
@@ -53,10 +58,14 @@ export const judgeClaims = (
 /** The file as if it did not set these keys. */
 export const withoutClaims = (file: ConfigFile, claims: readonly ConfigClaim[]): ConfigFile => ({
   ...file,
-  tree: claims.reduce<unknown>((tree, { parts }) => without(tree, parts), file.tree),
+  tree: claims.reduce<unknown>((tree, { parts }) => withoutPart(tree, parts), file.tree),
 })
 
 const GUARD = "permissions.guard_instructions"
+const RULES = "permissions.rules"
+
+/** Their values are tiers: the ceiling decides. Other rights count where exactly they were trusted. */
+const TIERS: ReadonlySet<string> = new Set(["permissions.default_tier", "primary.permission_tier"])
 
 /** What is not a tier is no wish either; the layer refuses it with its place. */
 const staysBelow = ({ key, value }: ConfigClaim, ceilings: Ceilings): boolean => {
@@ -68,18 +77,19 @@ const staysBelow = ({ key, value }: ConfigClaim, ceilings: Ceilings): boolean =>
 const optionClaim = (file: ConfigFile, key: OptionKey): ConfigClaim | undefined => {
   const { claims: kind } = optionOf(key)
   const parts = key.split(".")
-  const value = kind === undefined ? undefined : at(file.tree, parts)
+  const value = kind === undefined ? undefined : valueAt(file.tree, parts)
   if (kind === undefined || value === undefined) return undefined
-  if (kind === "folder" && !key.startsWith("search_paths.global_") && staysInside(value)) return undefined
-  return claim(file, { kind, key, parts, value, shown: show(value) })
+  if (kind === "folder" && !key.startsWith("search_paths.global_") && areInside(value)) return undefined
+  if (key === RULES && onlyDenies(value)) return undefined
+  const shown = isPermissionRules(value) ? value.map(ruleWords).join(", ") : show(value)
+  return makeClaim(file, { kind, key, parts, value, shown })
 }
 
-/** Relative, and never upwards: the project's own folders. */
-const staysInside = (value: unknown): boolean =>
-  Array.isArray(value) &&
-  value.every(
-    (entry) => typeof entry === "string" && !/^[/~]/.test(entry) && !entry.split(/[/\\]/).includes(".."),
-  )
+const areInside = (value: unknown): boolean => Array.isArray(value) && value.every(staysInside)
+
+/** What only takes away rights needs nobody's trust. */
+const onlyDenies = (value: unknown): boolean =>
+  isPermissionRules(value) && value.every(({ effect }) => effect === "deny")
 
 const PROVIDER_CLAIMS: Readonly<Record<string, ClaimKind>> = {
   base_url: "address",
@@ -88,7 +98,7 @@ const PROVIDER_CLAIMS: Readonly<Record<string, ClaimKind>> = {
 }
 
 const providerClaims = (file: ConfigFile): readonly ConfigClaim[] => {
-  const tables = at(file.tree, ["providers"])
+  const tables = valueAt(file.tree, ["providers"])
   if (!isTable(tables)) return []
   return Object.entries(tables).flatMap(([name, row]) =>
     isTable(row) ? rowClaims(file, name, row).concat(presetClaim(file, name, row)) : [],
@@ -105,7 +115,7 @@ const rowClaims = (
     if (value === undefined) return []
     const parts = ["providers", name, field]
     const shown = typeof value === "string" ? publicAddress(value) : show(value)
-    return [claim(file, { kind, key: parts.join("."), parts, value, shown })]
+    return [makeClaim(file, { kind, key: parts.join("."), parts, value, shown })]
   })
 
 /** The table of a local preset alone opens its address on this machine. */
@@ -118,31 +128,7 @@ const presetClaim = (
   if (preset?.local !== true || row["base_url"] !== undefined) return []
   const parts = ["providers", name]
   const value = preset.address ?? name
-  return [claim(file, { kind: "address", key: parts.join("."), parts, value, shown: value })]
+  return [makeClaim(file, { kind: "address", key: parts.join("."), parts, value, shown: value })]
 }
-
-const claim = (
-  file: ConfigFile,
-  given: Pick<ConfigClaim, "kind" | "key" | "parts" | "shown"> & { readonly value: unknown },
-): ConfigClaim => {
-  const line = file.lines.get(given.key) ?? [...file.lines].find(([name]) => name.startsWith(given.key))?.[1]
-  const where = line === undefined ? file.path : `${file.path}:${line}`
-  return { ...given, value: JSON.stringify(given.value) ?? "null", where }
-}
-
-const at = (tree: unknown, parts: readonly string[]): unknown =>
-  parts.reduce<unknown>(
-    (inner, part) => (isTable(inner) && Object.hasOwn(inner, part) ? inner[part] : undefined),
-    tree,
-  )
-
-const without = (tree: unknown, [head = "", ...rest]: readonly string[]): unknown => {
-  if (!isTable(tree) || !Object.hasOwn(tree, head)) return tree
-  const { [head]: inner, ...others } = tree
-  return rest.length === 0 ? others : { ...others, [head]: without(inner, rest) }
-}
-
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const show = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""))

@@ -39,7 +39,13 @@ export interface ConfigFile {
 export const ACP_KEY = "harness.acp"
 
 /** Sections whose keys are names of the reader's own: `provider-table.ts` reads them. */
-export const TABLE_SECTIONS: ReadonlySet<string> = new Set(["providers", "models"])
+export const TABLE_SECTIONS: ReadonlySet<string> = new Set([
+  "providers",
+  "models",
+  "mcp",
+  "references",
+  "agents",
+])
 
 export interface Layered {
   readonly settings: Settings

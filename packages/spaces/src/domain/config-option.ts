@@ -3,15 +3,16 @@
  * typed configuration, the template, `config show` and the reference page.
  */
 import type { ClaimKind } from "./claim.ts"
+import type { PermissionRuleRow } from "./engine-table-rules.ts"
 import { FILE_TIERS } from "./tier.ts"
 
 /** `time`: text such as "90s", "30m" or "24h", or a number of seconds. */
-export type OptionType = "boolean" | "integer" | "number" | "string" | "strings" | "time"
+export type OptionType = "boolean" | "integer" | "number" | "string" | "strings" | "time" | "rules"
 
 export interface Option {
   readonly type: OptionType
   /** Undefined: unset until somebody sets it. */
-  readonly default: boolean | number | string | readonly string[] | undefined
+  readonly default: OptionValue | undefined
   /** Sentences, as they stand above the option in `config.toml`. */
   readonly description: string
   /** Environment variable that goes before every file. */
@@ -211,6 +212,13 @@ export const OPTIONS = {
     choices: FILE_TIERS,
     claims: "rights",
   },
+  "permissions.rules": {
+    type: "rules",
+    default: [],
+    description:
+      "What Direct, the editor and HTTP may do without asking, must ask, or never do. The last rule that fits decides; none lifts what a tier refuses.",
+    claims: "rights",
+  },
   "permissions.guard_instructions": {
     type: "boolean",
     default: false,
@@ -266,6 +274,122 @@ export const OPTIONS = {
       "Variables that look like credentials and that commands and MCP servers of the engine may see all the same, such as NPM_TOKEN.",
     claims: "variable",
   },
+  "instructions.files": {
+    type: "strings",
+    default: [],
+    description:
+      "Files, globs or addresses with instructions for the engine's models, told after AGENTS.md in this order.",
+    claims: "folder",
+  },
+  "extensions.opencode": {
+    type: "strings",
+    default: [],
+    description:
+      "Files of OpenCode plugins to load as extensions of the engine. Files of your own 'extensions' folder need no naming.",
+    claims: "program",
+  },
+  "compaction.auto": {
+    type: "boolean",
+    default: true,
+    description: "Whether a session of the engine is compacted when its window fills.",
+  },
+  "compaction.prune": {
+    type: "boolean",
+    default: false,
+    description: "Whether old tool results go before a compaction is needed.",
+  },
+  "compaction.buffer": {
+    type: "integer",
+    default: undefined,
+    description: "Tokens kept free at least. Unset: the model's output allowance.",
+    minimum: 0,
+    maximum: 10_000_000,
+  },
+  "compaction.keep_tokens": {
+    type: "integer",
+    default: undefined,
+    description: "Tokens of recent history a checkpoint keeps word for word. Unset: a share of the window.",
+    minimum: 0,
+    maximum: 10_000_000,
+  },
+  "compaction.model": {
+    type: "string",
+    default: undefined,
+    description: "Model (provider/model) that writes the summaries. Unset: the session's own.",
+  },
+  "compaction.prompt": {
+    type: "string",
+    default: undefined,
+    description: "Instructions for the summary instead of the built-in ones.",
+  },
+  "compaction.timeout_ms": {
+    type: "integer",
+    default: undefined,
+    description: "How long a summary may take. Unset: two minutes.",
+    minimum: 1,
+    maximum: 3_600_000,
+  },
+  "retry.attempts": {
+    type: "integer",
+    default: undefined,
+    description:
+      "Attempts of one request of the engine while nothing of its answer was seen. Unset: as patience_ms says.",
+    minimum: 1,
+    maximum: 1_000,
+  },
+  "retry.base_ms": {
+    type: "integer",
+    default: undefined,
+    description:
+      "Wait before the second attempt; every further one waits twice as long. Unset: the engine's own.",
+    minimum: 0,
+    maximum: 3_600_000,
+  },
+  "limits.pending_inputs": {
+    type: "integer",
+    default: undefined,
+    description: "Inputs that may wait in one session; one more is refused. Unset: 256.",
+    minimum: 1,
+    maximum: 100_000,
+  },
+  "limits.steer_batch": {
+    type: "integer",
+    default: undefined,
+    description: "Steers that become visible together. Unset: 32.",
+    minimum: 1,
+    maximum: 100_000,
+  },
+  "limits.turns_per_activity": {
+    type: "integer",
+    default: undefined,
+    description:
+      "Provider turns of one piece of work at most. Unset: 500 for Direct and editors, 25 for HTTP.",
+    minimum: 1,
+    maximum: 1_000_000,
+  },
+  "limits.lease_ms": {
+    type: "integer",
+    default: undefined,
+    description: "How long a silent process keeps a session. Unset: 8000.",
+    minimum: 1_000,
+    maximum: 600_000,
+  },
+  "limits.patience_ms": {
+    type: "integer",
+    default: undefined,
+    description:
+      "How long the engine waits out failures that pass by themselves. Unset: not at all for Direct and editors, a day for HTTP.",
+    minimum: 1,
+    maximum: 31_536_000_000,
+  },
+  "limits.idle_ms": {
+    type: "integer",
+    default: undefined,
+    description:
+      "A provider that is silent for so long counts as a broken connection; idle_ms of a model goes before it. Unset: it may think for ever.",
+    minimum: 1,
+    maximum: 86_400_000,
+  },
   "search_paths.agents": {
     type: "strings",
     default: [".meridian/agents", ".agents/agents", ".claude/agents", ".opencode/agents"],
@@ -298,11 +422,13 @@ type Widened<O extends Option> = O["type"] extends "boolean"
   ? boolean
   : O["type"] extends "strings"
     ? readonly string[]
-    : O["type"] extends "string" | "time"
-      ? O extends { readonly choices: readonly (infer Choice)[] }
-        ? Choice
-        : string
-      : number
+    : O["type"] extends "rules"
+      ? readonly PermissionRuleRow[]
+      : O["type"] extends "string" | "time"
+        ? O extends { readonly choices: readonly (infer Choice)[] }
+          ? Choice
+          : string
+        : number
 
 /** The configuration as the rest of the program reads it: `config["runs.max_parallel"]`. */
 export type Config = {
@@ -311,7 +437,7 @@ export type Config = {
     | ((typeof OPTIONS)[Key]["default"] extends undefined ? undefined : never)
 }
 
-export type OptionValue = boolean | number | string | readonly string[]
+export type OptionValue = boolean | number | string | readonly string[] | readonly PermissionRuleRow[]
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal table
 export const OPTION_KEYS = Object.keys(OPTIONS) as readonly OptionKey[]

@@ -1,5 +1,6 @@
 /** `config.toml` as `meridian init` writes it: every option explained, commented out, showing its default. */
 import { OPTION_KEYS, optionOf, type Option, type OptionValue } from "./config-option.ts"
+import type { PermissionRuleRow } from "./engine-table-rules.ts"
 
 export const configTemplate = (): string => {
   const lines = [
@@ -42,13 +43,35 @@ const TABLES = [
   "# max_output = 16384",
   "# input_price = 0.3",
   "# output_price = 1.2",
+  "# idle_ms = 120000",
+  "#",
+  "# MCP servers of the engine, for Direct, editors and HTTP: a program, or an address. Of a project's file each counts",
+  "# where you trust the folder with it. A token is named by its variable.",
+  "# [mcp.docs]                              (or a program: command with a list of words, the program first)",
+  '# url = "https://docs.example/mcp"',
+  '# bearer_token_env = "DOCS_TOKEN"',
+  "#",
+  "# Places outside the project that the engine's agents may look at.",
+  "# [references.library]",
+  '# path = "../library"',
+  "#",
+  "# Agents of the engine; a built-in name (build, plan) changes that one.",
+  "# [agents.reviewer]",
+  '# description = "Reads a change and says what is wrong"',
+  '# tools = ["read", "g*", "bash"]',
+  "# steps = 20",
 ]
 
 export const toTomlValue = (value: OptionValue): string => {
   if (typeof value === "string") return tomlString(value)
-  if (typeof value === "object") return `[${value.map(tomlString).join(", ")}]`
+  if (typeof value === "object") return `[${value.map(tomlItem).join(", ")}]`
   return String(value)
 }
+
+const tomlItem = (item: string | PermissionRuleRow): string =>
+  typeof item === "string"
+    ? tomlString(item)
+    : `{ action = ${tomlString(item.action)}, resource = ${tomlString(item.resource)}, effect = ${tomlString(item.effect)} }`
 
 /** A TOML basic string and a JSON string escape alike, except that TOML also wants DEL escaped. */
 const tomlString = (text: string): string => JSON.stringify(text).replaceAll("\u007F", "\\u007f")
@@ -61,6 +84,7 @@ const exampleOf = (option: Option): OptionValue => {
     case "string":
       return "..."
     case "strings":
+    case "rules":
       return []
     case "time":
       return "1h"
@@ -87,6 +111,7 @@ const KIND = {
   string: "Text.",
   strings: "List of texts.",
   time: "A time such as 90s, 30m or 24h.",
+  rules: "List of { action, resource, effect }.",
 } as const
 
 const wrap = (text: string, width: number): readonly string[] => {

@@ -1,6 +1,7 @@
 import { optionOf, type Option, type OptionKey, type OptionType, type OptionValue } from "./config-option.ts"
 /** Values of options: what a TOML file, a word of the command line or a variable may say. */
 import { parseSeconds } from "./duration.ts"
+import { isPermissionRules, PERMISSION_RULES_EXPECTED, readPermissionRules } from "./engine-table-rules.ts"
 
 export type ValueCheck =
   | { readonly tag: "value"; readonly value: OptionValue }
@@ -27,6 +28,8 @@ export const checkOptionValue = (key: OptionKey, value: unknown): ValueCheck => 
       return Array.isArray(value) && value.every((item) => typeof item === "string")
         ? { tag: "value", value }
         : wrong
+    case "rules":
+      return isPermissionRules(value) ? { tag: "value", value } : wrong
     case "integer":
     case "number": {
       const number = typeof value === "bigint" ? Number(value) : value
@@ -61,6 +64,12 @@ export const readOptionText = (key: OptionKey, text: string): ValueCheck => {
         items.filter((item) => item !== ""),
       )
     }
+    case "rules": {
+      const rules = readPermissionRules(text)
+      return rules === undefined
+        ? { tag: "wrong", expected: "rules such as 'allow bash git *, deny edit secrets/*'" }
+        : { tag: "value", value: rules }
+    }
     case "integer":
     case "number":
       return /^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/.test(text)
@@ -76,6 +85,7 @@ const KINDS: Readonly<Record<OptionType, string>> = {
   string: "a text that is not empty",
   strings: "a list of texts",
   time: "a time such as 90s, 30m or 24h",
+  rules: PERMISSION_RULES_EXPECTED,
 }
 
 const expectationOf = (option: Option): string => {

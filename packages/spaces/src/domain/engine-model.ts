@@ -13,6 +13,12 @@ export interface EngineModel {
   readonly contextWindow: number
   readonly maxOutput: number
   readonly price?: ModelPrice
+  /** A silence that counts as a broken connection. */
+  readonly idleMs?: number
+  /** Settings by name: `provider/model:name`. */
+  readonly variants?: NonNullable<ModelSettings["variants"]>
+  /** Tools that the provider runs itself. */
+  readonly hosted?: NonNullable<ModelSettings["hosted"]>
   /** Where the limits are from; `assumed` when nobody knows the model. */
   readonly limits: "config" | "catalogue" | "assumed"
 }
@@ -58,6 +64,15 @@ export const listEngineModels = (facts: EngineFacts): EngineModels => {
 export type FoundModel =
   | { readonly tag: "usable"; readonly model: EngineModel }
   | { readonly tag: "unusable"; readonly why: string }
+
+/** How a model is named, with each of its variants. */
+export const namesOfModel = ({
+  id,
+  variants = {},
+}: Pick<EngineModel, "id" | "variants">): readonly string[] => [
+  id,
+  ...Object.keys(variants).map((name) => `${id}:${name}`),
+]
 
 /** Any model of a provider that can be asked, also one that nobody listed: then its limits are assumed. */
 export const findEngineModel = (id: string, facts: EngineFacts): FoundModel => {
@@ -116,6 +131,9 @@ const engineModel = (id: string, connection: Connection, facts: EngineFacts): En
     contextWindow,
     maxOutput: Math.min(longest, share),
     ...(price === undefined ? {} : { price }),
+    ...(row.idle_ms === undefined ? {} : { idleMs: row.idle_ms }),
+    ...(row.hosted === undefined ? {} : { hosted: row.hosted }),
+    ...(row.variants === undefined ? {} : { variants: row.variants }),
     limits: row.context_window !== undefined ? "config" : known === undefined ? "assumed" : "catalogue",
   }
 }

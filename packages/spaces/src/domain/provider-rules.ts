@@ -1,40 +1,32 @@
 /** What each key of a `[providers.NAME]` or `[models."provider/model"]` table may say, and how much of it may be shown. */
 
-import type { ConfigFile } from "./config-layer.ts"
+import { HOSTED, VARIANTS } from "./engine-table-rules.ts"
 import { fullAddress, publicAddress } from "./provider-address.ts"
 import { PROVIDER_KINDS } from "./provider-preset.ts"
-
-export type TableValue = string | number | readonly string[] | Readonly<Record<string, string>>
-
-export type Rules = Readonly<Record<string, TableRule>>
-
-export interface TableRule {
-  /** What it must be, when it is not. */
-  readonly problem: (value: unknown, source: ConfigFile["source"]) => string | undefined
-  readonly shown: (value: unknown) => TableValue
-  /** A word of the command line as a value of the file; undefined: only written by hand. */
-  readonly fromText: ((text: string) => string | number | readonly string[]) | undefined
-  readonly secret?: true
-}
+import {
+  isHeader,
+  isTable,
+  isText,
+  rule,
+  SECRET_NAME,
+  text,
+  toNumber,
+  type Rules,
+  type TableRule,
+} from "./table-rule.ts"
 
 const HIDDEN = "<hidden>"
-const SECRET_HEADER = /authorization|key|token|secret|cookie/i
-
-const text = (value: unknown): TableValue => String(value)
-
-const rule = (holds: (value: unknown) => boolean, expected: string): TableRule => ({
-  problem: (value) => (holds(value) ? undefined : expected),
-  shown: text,
-  fromText: (typed) => typed,
-})
-
-const toNumber = (typed: string): number => (typed.trim() === "" ? Number.NaN : Number(typed))
-
-const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== ""
 
 const COUNT: TableRule = {
   problem: (value) =>
     Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "a whole number of tokens above 0",
+  shown: Number,
+  fromText: toNumber,
+}
+
+const MILLISECONDS: TableRule = {
+  problem: (value) =>
+    Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "a whole number of milliseconds above 0",
   shown: Number,
   fromText: toNumber,
 }
@@ -81,7 +73,7 @@ export const PROVIDER_RULES: Rules = {
     problem: (value, source) => {
       if (!isTable(value) || !Object.entries(value).every(isHeader))
         return "a table of header names and texts"
-      return source === "file" && Object.keys(value).some((name) => SECRET_HEADER.test(name))
+      return source === "file" && Object.keys(value).some((name) => SECRET_NAME.test(name))
         ? "without credentials in a file of the project: name the key's variable with api_key_env"
         : undefined
     },
@@ -89,7 +81,7 @@ export const PROVIDER_RULES: Rules = {
       Object.fromEntries(
         Object.entries(isTable(value) ? value : {}).map(([name, content]) => [
           name,
-          SECRET_HEADER.test(name) ? HIDDEN : String(content),
+          SECRET_NAME.test(name) ? HIDDEN : String(content),
         ]),
       ),
     fromText: undefined,
@@ -106,18 +98,11 @@ export const MODEL_RULES: Rules = {
   context_window: COUNT,
   max_output: COUNT,
   model: rule(isText, "the provider's name of the model"),
+  idle_ms: MILLISECONDS,
+  variants: VARIANTS,
+  hosted: HOSTED,
   input_price: PRICE,
   output_price: PRICE,
   cache_read_price: PRICE,
   cache_write_price: PRICE,
 }
-
-const isHeader = ([name, value]: readonly [string, unknown]): boolean =>
-  /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name) && typeof value === "string" && /^[\t\x20-\x7E]*$/.test(value)
-
-/** A table of TOML: a date is none. */
-export const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" &&
-  value !== null &&
-  !Array.isArray(value) &&
-  [Object.prototype, null].includes(Object.getPrototypeOf(value))

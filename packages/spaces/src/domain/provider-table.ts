@@ -15,6 +15,11 @@
  *   model = "qwen3:8b"                          the provider's name for it, when it is another
  *   input_price = 0.1                           dollars per million tokens, also output_price,
  *                                               cache_read_price and cache_write_price
+ *   idle_ms = 120000                            a provider silent for so long counts as a broken connection
+ *   variants = { deep = { effort = "high" } }   settings by name: `ollama/qwen3:8b:deep`
+ *   hosted = ["web_search"]                     tools that the provider runs itself
+ *
+ * `engine-table-rules.ts` has the tables for MCP servers, references and agents.
  *
  * A later file replaces single keys of an earlier one. A wrong value is told with its place; a credential never is.
  */
@@ -22,9 +27,11 @@
 import { nearest } from "@meridian/protocol"
 
 import type { ConfigFile, ConfigSource, UnknownKey, WrongValue } from "./config-layer.ts"
+import { checkEngineRows, ENGINE_RULES, type EngineTables, type SettingsRow } from "./engine-table-rules.ts"
 import { publicAddress } from "./provider-address.ts"
 import { PROVIDER_PRESETS, type ProviderKind } from "./provider-preset.ts"
-import { isTable, MODEL_RULES, PROVIDER_RULES, type Rules, type TableValue } from "./provider-rules.ts"
+import { MODEL_RULES, PROVIDER_RULES } from "./provider-rules.ts"
+import { isTable, type Rules, type TableValue } from "./table-rule.ts"
 
 export interface ProviderSettings {
   readonly kind?: ProviderKind
@@ -43,9 +50,12 @@ export interface ModelSettings {
   readonly output_price?: number
   readonly cache_read_price?: number
   readonly cache_write_price?: number
+  readonly idle_ms?: number
+  readonly variants?: Readonly<Record<string, SettingsRow>>
+  readonly hosted?: readonly ("web_search" | "web_fetch" | "code_execution")[]
 }
 
-export interface ProviderTables {
+export interface ProviderTables extends EngineTables {
   readonly providers: ReadonlyMap<string, ProviderSettings>
   readonly models: ReadonlyMap<string, ModelSettings>
   /** Providers whose address is the project's choice, not the reader's own. */
@@ -71,11 +81,20 @@ export interface ReadTables {
 export const NO_TABLES: ProviderTables = {
   providers: new Map(),
   models: new Map(),
+  mcp: new Map(),
+  references: new Map(),
+  agents: new Map(),
   foreignAddress: new Set(),
 }
 
 export const readProviderTables = (files: readonly ConfigFile[]): ReadTables => {
-  const rows: Record<TableSection, Map<string, Fields>> = { providers: new Map(), models: new Map() }
+  const rows: Record<TableSection, Map<string, Fields>> = {
+    providers: new Map(),
+    models: new Map(),
+    mcp: new Map(),
+    references: new Map(),
+    agents: new Map(),
+  }
   const foreignAddress = new Set<string>()
   const shown = new Map<string, TableSetting>()
   const wrong: WrongValue[] = []
@@ -114,7 +133,7 @@ export const readProviderTables = (files: readonly ConfigFile[]): ReadTables => 
 }
 
 type Fields = Readonly<Record<string, unknown>>
-export type TableSection = "providers" | "models"
+export type TableSection = "providers" | "models" | keyof EngineTables
 
 type Entry =
   | { readonly tag: "row"; readonly key: string; readonly section: TableSection; readonly name: string }
@@ -133,10 +152,13 @@ type Entry =
 export const TABLE_RULES: Readonly<Record<TableSection, Rules>> = {
   providers: PROVIDER_RULES,
   models: MODEL_RULES,
+  ...ENGINE_RULES,
 }
 
+export const SECTIONS = ["providers", "models", "mcp", "references", "agents"] as const
+
 function* entriesOf(file: ConfigFile): Generator<Entry> {
-  for (const section of ["providers", "models"] as const) {
+  for (const section of SECTIONS) {
     const tree = isTable(file.tree) ? file.tree[section] : undefined
     if (tree === undefined) continue
     if (!isTable(tree)) {
@@ -201,6 +223,7 @@ const checkTogether = (tables: ProviderTables, files: readonly ConfigFile[]): re
   const names = [...new Set([...Object.keys(PROVIDER_PRESETS), ...tables.providers.keys()])]
   const bad = [...tables.providers.keys()].filter((name) => !/^[\w-]{1,64}$/.test(name))
   return [
+    ...checkEngineRows(tables).map(({ key, expected, got }) => wrong(key, expected, show(got))),
     ...bad.map((name) => wrong(`providers.${name}`, "named with letters, digits, - and _", show(name))),
     ...[...tables.models].flatMap(([id, row]) => {
       const provider = id.slice(0, Math.max(0, id.indexOf("/")))

@@ -17,6 +17,10 @@ export interface Warning {
 }
 
 export const WARNINGS = {
+  MCP_VARIABLE_UNSET: {
+    cause: (f) => `The MCP server ${f["server"]} wants the variable ${f["variable"]}, which is not set.`,
+    next: () => "set it, or set enabled = false for the server.",
+  },
   SPACE_AUTO_RESUMED: {
     cause: (f) => `Resumed active space ${f["space"]}${f["name"] === undefined ? "" : ` ("${f["name"]}")`}.`,
     next: () => "use --new to start a fresh space.",

@@ -3,7 +3,7 @@ import { Failure, nearest } from "@meridian/protocol"
 
 import { toTomlValue } from "../domain/config-template.ts"
 import { setKey } from "../domain/config-text.ts"
-import { readProviderTables, TABLE_RULES, type TableSection } from "../domain/provider-table.ts"
+import { readProviderTables, SECTIONS, TABLE_RULES, type TableSection } from "../domain/provider-table.ts"
 import { parseToml } from "../store/config-file.ts"
 
 export interface TableKey {
@@ -15,10 +15,10 @@ export interface TableKey {
 
 /** Undefined when it looks like no key of a table. Throws CONFIG_KEY_UNKNOWN for a field no table has. */
 export const readTableKey = (typed: string): TableKey | undefined => {
-  const found = /^(providers|models)\.(?:"([^"]+)"|(.+))\.(\w+)$/.exec(typed)
-  if (found === null) return undefined
-  const [, head = "", quoted, plain = "", field = ""] = found
-  const section: TableSection = head === "models" ? "models" : "providers"
+  const found = /^(\w+)\.(?:"([^"]+)"|(.+))\.(\w+)$/.exec(typed)
+  const section = SECTIONS.find((name) => name === found?.[1])
+  if (found === null || section === undefined) return undefined
+  const [, , quoted, plain = "", field = ""] = found
   const name = quoted ?? plain
   const rules = TABLE_RULES[section]
   const key = `${section}.${name}.${field}`
@@ -32,7 +32,7 @@ export const readTableKey = (typed: string): TableKey | undefined => {
 
 export interface TableEdit {
   readonly after: string
-  readonly value: string | number | readonly string[]
+  readonly value: boolean | string | number | readonly string[]
 }
 
 /** The text of the file with the key set. Throws USAGE for a value the table may not have; a credential is not repeated. */

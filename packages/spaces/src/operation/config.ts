@@ -5,7 +5,7 @@ import { dirname } from "node:path"
 import { Failure, nearest } from "@meridian/protocol"
 
 import type { IgnoredClaim } from "../domain/config-claims.ts"
-import type { Setting, Settings } from "../domain/config-layer.ts"
+import { TABLE_SECTIONS, type Setting, type Settings } from "../domain/config-layer.ts"
 import { OPTION_KEYS, resolveOptionKey, type OptionKey, type OptionValue } from "../domain/config-option.ts"
 import { configTemplate, toTomlValue } from "../domain/config-template.ts"
 import { removeKey, setKey } from "../domain/config-text.ts"
@@ -235,7 +235,9 @@ const tellIgnored = (
 }
 
 const findTableKey = async (typed: string): Promise<TableKey | undefined> =>
-  /^(providers|models)\./.test(typed) ? (await import("./config-table.ts")).readTableKey(typed) : undefined
+  TABLE_SECTIONS.has(typed.slice(0, Math.max(0, typed.indexOf("."))))
+    ? (await import("./config-table.ts")).readTableKey(typed)
+    : undefined
 
 /** The text of the file, which is made first when there is none. */
 const openForEdit = async ({ path, root }: EditedFile): Promise<string> => {

@@ -4,6 +4,7 @@ import { Failure } from "@meridian/protocol"
 import {
   findEngineModel,
   listEngineModels,
+  namesOfModel,
   type EngineFacts,
   type EngineModel,
   type UnusableModels,
@@ -35,7 +36,8 @@ export const resolveEngineModels = async (
   const { facts, chosen } = await readEngineFacts(world)
   const { usable, unusable } = listEngineModels(facts)
   const extra = [chosen, ...wanted].flatMap((id) => {
-    if (id === undefined || id === ECHO_MODEL || usable.some((model) => model.id === id)) return []
+    if (id === undefined || id === ECHO_MODEL || usable.some((model) => namesOfModel(model).includes(id)))
+      return []
     const found = findEngineModel(id, facts)
     if (found.tag === "usable") return [found.model]
     throw new Failure("MODEL_NOT_USABLE", { model: id, why: found.why })
@@ -62,10 +64,7 @@ export const requireEngineModel = async (name: string | undefined, world: Models
   const wanted = name?.includes("/") === true ? [name] : []
   const { usable } = await resolveEngineModels(world, { wanted })
   if (name === undefined || name === ECHO_MODEL) return
-  engineModelId(
-    usable.map(({ id }) => id),
-    name,
-  )
+  engineModelId(usable.flatMap(namesOfModel), name)
 }
 
 export interface EngineWorld {

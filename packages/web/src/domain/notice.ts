@@ -61,6 +61,8 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
         what: "failure",
         text: `The same call of ${event.data.tool} ${event.data.count} times in a row`,
       }
+    case "session.next.tooling.failed.1":
+      return { what: "failure", text: event.data.error.message }
     case "session.next.todo.updated.1": {
       const { items } = event.data
       const done = items.filter((item) => item.status === "completed").length

@@ -341,6 +341,7 @@ export const createTimeline = (): Timeline => {
       case "session.next.output.given.1":
       case "session.next.output.refused.1":
       case "session.next.repetition.noticed.1":
+      case "session.next.tooling.failed.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":

@@ -246,6 +246,8 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         return event.data.items.map((item) =>
           style.dim(cutTo(`${BOXES[item.status]} ${oneLine(item.content)}`, width)),
         )
+      case "session.next.tooling.failed.1":
+        return [style.notice(oneLine(event.data.error.message))]
       case "session.next.model.switched.1":
         return [style.dim(`Model: ${oneLine(event.data.model)}`)]
       case "session.next.agent.switched.1":

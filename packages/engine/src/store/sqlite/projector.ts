@@ -241,6 +241,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.tool.resumed.1":
       case "session.next.retried.1":
       case "session.next.repetition.noticed.1":
+      case "session.next.tooling.failed.1":
         break
     }
   }

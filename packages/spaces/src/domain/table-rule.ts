@@ -1,0 +1,42 @@
+/** One key of a table of `config.toml` whose names are the reader's own: what it may say, and how much of it may be shown. */
+
+/** Whose file it stands in: the user's own, the project's, or that of --config. */
+export type FileSource = "user" | "file" | "user-config"
+
+export type TableValue = boolean | string | number | readonly string[] | Readonly<Record<string, string>>
+
+export type Rules = Readonly<Record<string, TableRule>>
+
+export interface TableRule {
+  /** What it must be, when it is not. */
+  readonly problem: (value: unknown, source: FileSource) => string | undefined
+  readonly shown: (value: unknown) => TableValue
+  /** A word of the command line as a value of the file; undefined: only written by hand. */
+  readonly fromText: ((text: string) => boolean | string | number | readonly string[]) | undefined
+  readonly secret?: true
+}
+
+/** Names of headers and variables whose values are nobody's business. */
+export const SECRET_NAME = /authorization|key|token|secret|cookie|password/i
+
+export const text = (value: unknown): TableValue => String(value)
+
+export const rule = (holds: (value: unknown) => boolean, expected: string): TableRule => ({
+  problem: (value) => (holds(value) ? undefined : expected),
+  shown: text,
+  fromText: (typed) => typed,
+})
+
+export const toNumber = (typed: string): number => (typed.trim() === "" ? Number.NaN : Number(typed))
+
+export const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== ""
+
+export const isHeader = ([name, value]: readonly [string, unknown]): boolean =>
+  /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name) && typeof value === "string" && /^[\t\x20-\x7E]*$/.test(value)
+
+/** A table of TOML: a date is none. */
+export const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  [Object.prototype, null].includes(Object.getPrototypeOf(value))
