@@ -110,7 +110,7 @@ verifies(
         .replaceAll(process.platform, "PLATFORM")
       const { family, provider } = MODELS[at] ?? { family: "", provider: "" }
       // oxlint-disable-next-line eslint/no-await-in-loop -- a scene each
-      await expect(`${shown}\n`).toMatchFileSnapshot(`families/${family}-${provider}.json`)
+      await expect(`${shown}\n`).toMatchFileSnapshot(`families/${family}-${provider}.txt`)
     }
   },
   "the whole first request of each, as it was agreed upon",
