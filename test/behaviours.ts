@@ -1,4 +1,5 @@
 /** Every promise of the five seeds and of later issues, in one table. Tests cite the ids; an id neither cited nor owed fails `npm test`. */
+import { BUDGET_BEHAVIOURS } from "./behaviours/budgets.ts"
 import { CHILDREN_BEHAVIOURS } from "./behaviours/children.ts"
 import { CONTINUITY_BEHAVIOURS } from "./behaviours/continuity.ts"
 import { DAYS_RUNS_BEHAVIOURS } from "./behaviours/days-runs.ts"
@@ -33,6 +34,7 @@ export interface Behaviour {
 }
 
 export const BEHAVIOURS = {
+  ...BUDGET_BEHAVIOURS,
   ...CHILDREN_BEHAVIOURS,
   ...CONTINUITY_BEHAVIOURS,
   ...DAYS_BEHAVIOURS,

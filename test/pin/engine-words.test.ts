@@ -46,6 +46,9 @@ test("events of every version ever written can still be read", () => {
     ["session.next.repetition.noticed.1", { assistantMessageID: "m", callID: "c", tool: "t", count: 3 }],
     ["session.next.tooling.failed.1", { kind: "mcp", name: "n", error }],
     ["session.next.todo.updated.1", { items: [] }],
+    ["session.next.budget.changed.1", { caps: { maxCost: 1 } }],
+    ["session.next.unparked.1", {}],
+    ["session.next.warned.1", { about: "budget", text: "" }],
     [
       "session.next.permission.asked.1",
       {

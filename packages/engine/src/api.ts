@@ -1,5 +1,6 @@
 /** What programs that embed the engine are written against. Names here are fixed. */
 import type {
+  Caps,
   CompactionReceipt,
   Delivery,
   Location,
@@ -17,6 +18,7 @@ import type {
 import type { EmbedderSource } from "./context/embedder-source.ts"
 import type { Reference } from "./context/references.ts"
 import type { ImportSource } from "./copy/index.ts"
+import type { Spent } from "./domain/caps.ts"
 import type { ImportPiece } from "./domain/import-piece.ts"
 import type { ImportCounts } from "./domain/import.ts"
 import type { EngineLimits } from "./domain/limits.ts"
@@ -59,6 +61,8 @@ export interface AgentConfig extends RequestSettings {
   readonly settings?: RequestSettings
   /** Instead of the engine's. */
   readonly recovery?: RecoveryPolicy
+  /** What a session may use up while it works in this agent; the tightest of the engine's, this and its own counts. */
+  readonly budget?: Caps
 }
 
 export interface EngineOptions {
@@ -120,6 +124,11 @@ export interface EngineOptions {
    */
   readonly recovery?: RecoveryPolicy
   /**
+   * What each session may use up: dollars, tokens of every kind, requests to a provider, milliseconds at work. Looked at before
+   * each of its turns and compactions, in its log. One that has used it up waits for the answer to a question.
+   */
+  readonly budget?: Caps
+  /**
    * Answers to permission questions that lie in the database count for nothing: what they allowed is asked again. For a
    * database that came from somewhere else, together with `recover: false`.
    */
@@ -157,6 +166,11 @@ export interface SessionInfo {
   readonly time: { readonly created: number; readonly updated: number }
 }
 
+export interface SessionBudget {
+  readonly spent: Spent
+  readonly caps: Caps
+}
+
 export interface CreateInput {
   readonly id?: string
   readonly location: Location
@@ -165,6 +179,8 @@ export interface CreateInput {
   readonly title?: string
   /** Instead of what its agent or the engine says. */
   readonly recovery?: RecoveryPolicy
+  /** The tightest of this, its agent's and the engine's counts. */
+  readonly budget?: Caps
 }
 
 export interface ForkInput {
@@ -286,6 +302,13 @@ export interface SessionsApi {
   readonly receipts: (sessionID: string) => Promise<readonly CompactionReceipt[]>
   /** Goes back to an older checkpoint; without one, to the whole history. */
   readonly restore: (input: { readonly sessionID: string; readonly compactionID?: string }) => Promise<void>
+  /** What it has used up, and what it may. */
+  readonly budget: (sessionID: string) => Promise<SessionBudget>
+  /**
+   * Sets what it may use up, whatever its agent and the engine say; a cap that is not named stays as it is. One at or below what
+   * is used up already is refused. A session that waited because of its budget goes on.
+   */
+  readonly setBudget: (input: Caps & { readonly sessionID: string }) => Promise<SessionBudget>
   readonly move: (input: { readonly sessionID: string; readonly location: Location }) => Promise<void>
   readonly rename: (input: { readonly sessionID: string; readonly title: string }) => Promise<void>
   /** Puts it away, or takes it out again. It can be worked with either way. */

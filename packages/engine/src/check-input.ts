@@ -5,6 +5,8 @@ import { isAbsolute, resolve } from "node:path"
 import {
   anyOf,
   BOOLEAN,
+  CAP_FIELDS,
+  CAPS,
   COUNT,
   DELIVERY,
   Failure,
@@ -91,7 +93,10 @@ const what = "The request"
 export const readSessionId = reader(NAME, { what: "A session id" })
 
 export const readCreate = reader(
-  objectOf({ location: PLACE }, { id: ID, agent: NAME, model: NAME, title: STRING, recovery: RECOVERY }),
+  objectOf(
+    { location: PLACE },
+    { id: ID, agent: NAME, model: NAME, title: STRING, recovery: RECOVERY, budget: CAPS },
+  ),
   { what },
 )
 export const readFork = reader(objectOf(SESSION, { id: ID, at: NAME }), { what })
@@ -115,6 +120,7 @@ export const readRename = reader(
   { what },
 )
 export const readArchive = reader(objectOf({ ...SESSION, archived: BOOLEAN }), { what })
+export const readBudget = reader(objectOf(SESSION, CAP_FIELDS), { what })
 export const readRevoke = reader(objectOf({ id: STRING }), { what })
 export const readReply = reader(
   objectOf({ requestID: STRING, reply: PERMISSION_REPLY }, { message: STRING }),

@@ -7,6 +7,7 @@ import {
   ANY_OBJECT,
   anyOf,
   BOOLEAN,
+  CAPS,
   Failure,
   integer,
   listOf,
@@ -94,6 +95,7 @@ const OPTIONS = objectOf(
     retry: objectOf({}, { attempts: number({ least: 1 }), baseMs: number({ least: 0 }) }),
     recover: anyOf(BOOLEAN, listOf(STRING)),
     recovery: RECOVERY,
+    budget: CAPS,
   },
 )
 

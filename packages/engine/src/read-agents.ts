@@ -1,6 +1,7 @@
 /** Agents as a program or a file configures them: looked at whole, and completed from the built-in one of the same name. */
 import {
   BOOLEAN,
+  CAPS,
   Failure,
   integer,
   listOf,
@@ -36,6 +37,7 @@ const AGENT = objectOf(
     mode: oneOf("primary", "sub", "all"),
     hidden: BOOLEAN,
     recovery: RECOVERY,
+    budget: CAPS,
     settings: REQUEST_SETTINGS,
     ...REQUEST_SETTINGS_FIELDS,
   },
@@ -72,8 +74,20 @@ const readAgent = (config: AgentConfig, before: Agent | undefined): Agent => {
   const what = `Agent "${config.name}"`
   const fail = (problem: string): Failure => new Failure("INVALID_INPUT", { what: `${what}: ${problem}` })
   const read = reader(AGENT, { what: "it", fail })(present(config))
-  const { name, description, prompt, permissions, tools, model, steps, mode, hidden, recovery, settings } =
-    read
+  const {
+    name,
+    description,
+    prompt,
+    permissions,
+    tools,
+    model,
+    steps,
+    mode,
+    hidden,
+    recovery,
+    budget,
+    settings,
+  } = read
   const own: RequestSettings = mergeSettings([settings, settingsOf(read)])
   return {
     ...before,
@@ -88,5 +102,6 @@ const readAgent = (config: AgentConfig, before: Agent | undefined): Agent => {
     ...(model === undefined ? {} : { model }),
     ...(steps === undefined ? {} : { steps }),
     ...(recovery === undefined ? {} : { recovery }),
+    ...(budget === undefined ? {} : { caps: budget }),
   }
 }

@@ -39,6 +39,7 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
     },
     rules: options.permissions ?? [],
     recovery: options.recovery ?? "settle",
+    caps: options.budget,
     agents,
     models,
     defaultModel: options.model,

@@ -50,6 +50,7 @@ import {
   type SettingsValue,
   type Signals,
 } from "./session/index.ts"
+import { budgetOf, openBudgets } from "./set-budget.ts"
 
 export type SessionVerbs = VerbsOf<SessionsApi>
 
@@ -78,6 +79,7 @@ const makeSessions = Effect.gen(function* () {
   const settings = yield* Settings
   const ids = yield* Ids
   const inbox = yield* openInbox
+  const setBudget = yield* openBudgets
   const parts = yield* Effect.context<Parts>()
 
   /** Verbs of the parts need what this engine is made of. */
@@ -294,6 +296,13 @@ const makeSessions = Effect.gen(function* () {
         const { sessionID, compactionID } = yield* fromThrowing(() => readRestore(present(input)))
         yield* within(restoreCheckpoint(yield* requireSession(sessionID), compactionID))
       }),
+    budget: (id) =>
+      Effect.flatMap(
+        fromThrowing(() => readSessionId(id)),
+        (session) =>
+          Effect.map(sessions.current(session), ({ transcript }) => budgetOf(transcript, settings)),
+      ),
+    setBudget,
     move: (input) =>
       Effect.gen(function* () {
         const request = yield* fromThrowing(() => readMove(present(input)))
@@ -308,7 +317,7 @@ const inUse = (session: string): Failure => new Failure("SESSION_IN_USE", { sess
 const notFound = (session: string): Failure => new Failure("SESSION_NOT_FOUND", { session })
 
 const creation = (
-  { location, agent, model, title, recovery }: CreateInput,
+  { location, agent, model, title, recovery, budget }: CreateInput,
   settings: SettingsValue,
   id: SessionId,
 ): DurableEvent => {
@@ -324,6 +333,7 @@ const creation = (
       ...(model === undefined ? {} : { model }),
       ...(title === undefined ? {} : { title }),
       ...(recovery === undefined ? {} : { recovery }),
+      ...(budget === undefined ? {} : { caps: budget }),
     },
   }
 }

@@ -73,6 +73,7 @@ export {
   textAt,
   wordAt,
 } from "./json-fields.ts"
+export { CAP_FIELDS, CAPS, type Caps } from "./caps.ts"
 export {
   COMPACTION_REASON,
   CONTEXT_SNAPSHOT,

@@ -3,6 +3,7 @@
  * an edit. `DURABLE_EVENTS` and `LiveEventData` are two tables: only a row of the first can be appended to a log, only
  * rows of the first have a sequence number, and no cursor can point at a row of the second.
  */
+import { RECORDED_CAPS } from "./caps.ts"
 import { MESSAGE_ID, PERMISSION_REQUEST_ID, QUESTION_ID, SESSION_ID } from "./id-shape.ts"
 import type { MessageId } from "./id.ts"
 import { RECORDED_OVERRIDES_FIELDS } from "./prompt-overrides.ts"
@@ -56,6 +57,8 @@ export const DURABLE_EVENTS = {
       ),
       /** What becomes of its work when the process is lost; else the agent or the engine says. */
       recovery: RECOVERY,
+      /** What it may use up before a person is asked; its agent and the engine may say less. */
+      caps: RECORDED_CAPS,
       /** An import: the kind of its source, what the conversation is called there, and which state of it was read. */
       imported: objectOf({ format: STRING, id: STRING, digest: STRING }),
     },
@@ -232,6 +235,22 @@ export const DURABLE_EVENTS = {
     },
     { assistantMessageID: MESSAGE_ID, callID: STRING },
   ),
+  /** A person has set what the session may use up; what is not said stays as it was. */
+  "session.next.budget.changed.1": objectOf({ caps: RECORDED_CAPS }),
+  /** An answer came, or a time, and nothing was left to go on with: it waits no longer. */
+  "session.next.unparked.1": objectOf({}),
+  /** People are told, and of budgets and compactions the agent, too, by a change of context beside it. */
+  "session.next.warned.1": objectOf(
+    { about: oneOf("budget", "price", "compaction"), text: STRING },
+    {
+      /** How much of which cap is used up. */
+      told: listOf(
+        objectOf({ measure: oneOf("cost", "tokens", "turns", "timeMs"), cap: NUMBER, percent: NUMBER }),
+      ),
+      /** A model whose price is not known, so that no cap on cost holds. */
+      unpriced: STRING,
+    },
+  ),
   /** A baseline comes into force: what the model is told first, and the values it was made from. */
   "session.next.epoch.started.1": objectOf({
     baseline: STRING,
@@ -253,13 +272,19 @@ export const DURABLE_EVENTS = {
     tokens: NUMBER,
   }),
   "session.next.compaction.requested.1": objectOf({}),
-  "session.next.compaction.started.1": objectOf({
-    compactionID: STRING,
-    reason: COMPACTION_REASON,
-    model: STRING,
-    /** Estimate of the request that led to it. */
-    tokens: NUMBER,
-  }),
+  "session.next.compaction.started.1": objectOf(
+    {
+      compactionID: STRING,
+      reason: COMPACTION_REASON,
+      model: STRING,
+      /** Estimate of the request that led to it. */
+      tokens: NUMBER,
+    },
+    {
+      /** The provider reported far more than we weigh, and was believed: what we weigh. */
+      weighed: NUMBER,
+    },
+  ),
   "session.next.compaction.ended.2": objectOf(
     {
       compactionID: STRING,

@@ -104,6 +104,8 @@ export const openTranslator = (options: {
             message: `The same call of ${event.data.tool} was made ${event.data.count} times in a row.`,
           },
         ]
+      case "session.next.warned.1":
+        return [{ type: "warning", message: event.data.text }]
       case "session.next.retried.1": {
         const { attempt, error } = event.data
         return [{ type: "retry", attempt, failure: classOfFailure(error), message: error.message }]
@@ -155,6 +157,8 @@ export const openTranslator = (options: {
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":
       case "session.next.todo.updated.1":
+      case "session.next.budget.changed.1":
+      case "session.next.unparked.1":
       case "session.next.tool.resumed.1":
       case "session.next.tool.pruned.1":
       case "session.next.permission.revoked.1":

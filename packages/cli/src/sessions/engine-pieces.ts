@@ -86,6 +86,9 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
       case "session.next.output.refused.1":
       case "session.next.repetition.noticed.1":
       case "session.next.tooling.failed.1":
+      case "session.next.budget.changed.1":
+      case "session.next.unparked.1":
+      case "session.next.warned.1":
       case "session.next.permission.asked.1":
       case "session.next.permission.replied.1":
       case "session.next.activity.resumed.1":

@@ -35,10 +35,17 @@ export const compact = (
     const { plan } = decision
     const { model, settings: asked } = yield* findModel(settings, settings.compaction.model ?? cast.model.id)
     const compactionID = session.newCompaction()
+    const weighed = history.estimator.doubted(history.transcript, { model: cast.model.id, overhead })
     yield* session.append([
       {
         type: "session.next.compaction.started.1",
-        data: { compactionID, reason, model: model.id, tokens },
+        data: {
+          compactionID,
+          reason,
+          model: model.id,
+          tokens,
+          ...(weighed === undefined ? {} : { weighed }),
+        },
       },
     ])
     const written = yield* summarise({

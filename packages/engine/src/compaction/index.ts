@@ -1,3 +1,3 @@
 /** Compacting a session: when, and how. */
 export { compact } from "./compact.ts"
-export { compactOnRequest, makeRoom } from "./make-room.ts"
+export { compactOnRequest, makeRoom, pauseWhenStuck } from "./make-room.ts"

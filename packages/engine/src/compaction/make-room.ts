@@ -3,22 +3,33 @@ import { messageId, type Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { budgetOf } from "../domain/budget.ts"
-import { isFruitless } from "../domain/compaction.ts"
+import { compactionPause, isFruitless, leadsNowhere } from "../domain/compaction.ts"
 import { planPrune } from "../domain/prune.ts"
+import { pauseAsked } from "../domain/question.ts"
 import { weighRequest, type TurnScene } from "../session/index.ts"
 import { compact } from "./compact.ts"
 
-/** Before a step is started: old results go first, then one compaction. */
-export const makeRoom = (scene: TurnScene): Effect.Effect<void, Failure> =>
+/** Before a step is started: old results go first, then one compaction. "paused": a person is asked whether there is to be one. */
+export const makeRoom = (scene: TurnScene): Effect.Effect<"paused" | "done", Failure> =>
   Effect.gen(function* () {
     const { session, cast } = scene
     const { compaction } = scene.settings
     const budget = budgetOf(cast.window, compaction)
     const tokens = weighRequest(session.history(), cast).request
-    if (!compaction.auto || tokens <= budget) return
-    if (compaction.prune && (yield* prune(scene, budget))) return
-    if (isFruitless(session.transcript().compactions.completed, tokens)) return
+    if (!compaction.auto || tokens <= budget) return "done"
+    if (compaction.prune && (yield* prune(scene, budget))) return "done"
+    if (isFruitless(session.transcript().compactions.completed, tokens)) return "done"
+    if (yield* pauseWhenStuck(scene)) return "paused"
     yield* compact(scene, "auto")
+    return "done"
+  })
+
+/** True: a person is asked, and the session waits. */
+export const pauseWhenStuck = ({ session }: TurnScene): Effect.Effect<boolean, Failure> =>
+  Effect.suspend(() => {
+    const { pace } = session.transcript().compactions
+    if (!leadsNowhere(pace)) return Effect.succeed(false)
+    return Effect.as(session.append([pauseAsked(session.newQuestion(), compactionPause(pace))]), true)
   })
 
 /** True when that was enough. */

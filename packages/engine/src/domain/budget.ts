@@ -54,6 +54,11 @@ export interface Estimator {
     transcript: Pick<Transcript, "conversation" | "compactions">,
     request: { readonly model: string; readonly overhead: number },
   ) => number
+  /** What we weigh by ourselves, where the provider's last report says far more and is believed. */
+  readonly doubted: (
+    transcript: Pick<Transcript, "conversation" | "compactions">,
+    request: { readonly model: string; readonly overhead: number },
+  ) => number | undefined
 }
 
 const LEAST_PLAUSIBLE = 0.5
@@ -96,25 +101,56 @@ export const createEstimator = (): Estimator => {
     return tokens
   }
 
-  const request: Estimator["request"] = ({ conversation, compactions }, { model, overhead }) => {
+  const guess = (conversation: Conversation, overhead: number): number =>
+    overhead + sumBefore(conversation, conversation.items.length)
+
+  /** The last report that still speaks of this request, and how it compares with our weight. */
+  const compare: (...about: Parameters<Estimator["request"]>) => Report | undefined = (
+    { conversation, compactions },
+    { model, overhead },
+  ) => {
     const { items, lastUsage: last, prunedSeq } = conversation
-    const guess = () => overhead + sumBefore(conversation, items.length)
-    if (last === undefined || last.model !== model) return guess()
-    if (last.seq < compactions.seq || last.seq < prunedSeq) return guess()
+    if (last === undefined || last.model !== model) return undefined
+    if (last.seq < compactions.seq || last.seq < prunedSeq) return undefined
     const at = items.findLastIndex((entry) => entry.kind === "assistant" && entry.id === last.messageID)
     const turn = items[at]
-    if (turn === undefined) return guess()
+    if (turn === undefined) return undefined
     const guessed = overhead + sumBefore(conversation, at)
-    const ratio = promptTokens(last.usage) / Math.max(1, guessed)
-    // Some servers report nothing or nonsense; a guess that is never off by half is better than that.
-    if (ratio < LEAST_PLAUSIBLE) return guess()
-    const correction = guessed < ENOUGH_TO_LEARN ? 1 : Math.min(ratio, MOST_CORRECTION)
-    const added = item(turn).results + sum(items, at + 1, items.length)
-    return reported(last.usage) + Math.ceil(added * correction)
+    return { usage: last.usage, at, turn, guessed, ratio: promptTokens(last.usage) / Math.max(1, guessed) }
   }
 
-  return { item, request }
+  const request: Estimator["request"] = (transcript, about) => {
+    const { conversation, compactions } = transcript
+    const report = compare(transcript, about)
+    // Some servers report nothing or nonsense; a guess that is never off by half is better than that.
+    if (report === undefined || report.ratio < LEAST_PLAUSIBLE) return guess(conversation, about.overhead)
+    // Believed once, it led to a compaction that mended nothing: a second one would mend no more.
+    if (isFarOff(report) && compactions.disbelieves) return guess(conversation, about.overhead)
+    const { items } = conversation
+    const { usage, at, turn, guessed, ratio } = report
+    const correction = guessed < ENOUGH_TO_LEARN ? 1 : Math.min(ratio, MOST_CORRECTION)
+    const added = item(turn).results + sum(items, at + 1, items.length)
+    return reported(usage) + Math.ceil(added * correction)
+  }
+
+  const doubted: Estimator["doubted"] = (transcript, about) => {
+    const report = compare(transcript, about)
+    if (report === undefined || !isFarOff(report) || transcript.compactions.disbelieves) return undefined
+    return guess(transcript.conversation, about.overhead)
+  }
+
+  return { item, request, doubted }
 }
+
+interface Report {
+  readonly usage: RecordedUsage
+  readonly at: number
+  readonly turn: Item
+  readonly guessed: number
+  readonly ratio: number
+}
+
+const isFarOff = ({ ratio }: Report): boolean => ratio > MOST_CORRECTION
 
 /** What the provider read and wrote in its last turn: the next request begins with exactly that. */
 const reported = (usage: RecordedUsage): number => promptTokens(usage) + usage.output + usage.reasoning

@@ -5,9 +5,11 @@
  */
 import type { Estimator } from "./budget.ts"
 import { quoted } from "./inert-text.ts"
+import { LIMITS } from "./limits.ts"
+import { CONTINUE, STOP_CHOICE, type Pause } from "./question.ts"
 import { serializeItem } from "./serialize.ts"
 import { estimateText } from "./tokens.ts"
-import type { CompactionProgress } from "./transcript/compactions.ts"
+import type { CompactionProgress, Pace } from "./transcript/compactions.ts"
 import type { CheckpointItem, Item } from "./transcript/items.ts"
 
 export interface CompactionPlan {
@@ -139,6 +141,26 @@ export const isFruitless = (compactions: readonly CompactionProgress[], tokens: 
   const stuck = last.every(({ before, after }) => after > before * LEAST_PROGRESS)
   return stuck && tokens < (last.at(-1)?.after ?? 0) * 1.1
 }
+
+/** More than one of the last three turns had a compaction, and nobody was told. */
+export const isCrowded = ({ recent, isTold }: Pace): boolean =>
+  !isTold && recent.filter((had) => had).length > 1
+
+/** Nothing came of so many that a person decides whether there is to be another. */
+export const leadsNowhere = ({ row }: Pace): boolean => row >= LIMITS.compactionsInARow
+
+/** For people and the agent. */
+export const CROWDED =
+  "The conversation was compacted in more than one of the last three turns: results are too large for the context window of this model. Read less at a time: parts of files, narrower searches, shorter output."
+
+export const compactionPause = ({ row }: Pace): Pause => ({
+  kind: "compaction",
+  text: `The conversation was compacted ${row} times in a row, and the work came no further. Go on with it?`,
+  choices: [{ label: CONTINUE, description: "Compact again." }, STOP_CHOICE],
+  other: false,
+  multiple: false,
+  detail: { compactions: row },
+})
 
 /** The serialised old messages in pieces that fit a summariser, never cutting a message unless it alone is too long. */
 export const piecesOf = (items: readonly Item[], lead: string, pieceTokens: number): readonly string[] => {

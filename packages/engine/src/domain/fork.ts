@@ -61,6 +61,8 @@ export const surveySource = (at?: string): Survey => {
         break
       case "session.next.parked.1":
       case "session.next.activity.resumed.1":
+      case "session.next.unparked.1":
+      case "session.next.budget.changed.1":
         waits.push(event.seq)
         break
       case "session.next.question.asked.1":
@@ -229,6 +231,9 @@ export const rewriteEvent = (
     case "session.next.epoch.started.1":
     case "session.next.instruction.discovered.1":
     case "session.next.permission.revoked.1":
+    case "session.next.warned.1":
+    case "session.next.unparked.1":
+    case "session.next.budget.changed.1":
     case "session.next.compaction.requested.1":
     case "session.next.execution.failed.1": {
       const { seq: _seq, ...copied } = event

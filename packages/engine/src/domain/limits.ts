@@ -36,6 +36,8 @@ export const LIMITS = {
   /** Identical calls in a row: from the first number on the model is told, from the second they are not run. */
   repetitionNoticed: 3,
   repetitionRefused: 6,
+  /** Compactions one after the other without progress, before a person is asked. */
+  compactionsInARow: 5,
   /** How long an aborted tool may take to give up before it is recorded as interrupted anyway. */
   toolAbortGraceMs: 5_000,
   retryDelayMs: 60_000,

@@ -1,47 +1,33 @@
-import type { Json } from "@meridian/protocol"
-
 import { LIMITS } from "./limits.ts"
-import type { Conversation } from "./transcript/conversation.ts"
+import {
+  countWith,
+  isSameCall,
+  repetitionNote,
+  type Made,
+  type Result,
+  type Row,
+} from "./transcript/repetition.ts"
 
-export type Repetition =
-  | { readonly kind: "none" }
-  | { readonly kind: "noticed" | "refused"; readonly count: number; readonly note: string }
-
-/** One call; without an input when it was no JSON. */
-export interface Made {
-  readonly tool: string
-  readonly input: Json | undefined
+export interface Repetition {
+  readonly count: number
+  /** For the model. */
+  readonly note: string
 }
 
 /**
- * Counts how often the model has now made exactly this call in a row since the last thing a person said. `before`: calls
- * that came together with this one and are in no transcript yet.
+ * Whether a call is not to be made: it and its result would be the same again, as often as is enough. `before`: calls that came
+ * together with this one and are in no transcript yet. Those without a result are taken to say the same.
  */
-export const noticeRepetition = (
-  { items }: Conversation,
-  before: readonly Made[],
-  { tool, input }: Made,
-): Repetition => {
-  const wanted = JSON.stringify(input)
-  const isSame = (call: Partial<Made>): boolean => call.tool === tool && JSON.stringify(call.input) === wanted
-  const different = before.findLastIndex((call) => !isSame(call))
-  let count = before.length - different
-  for (let index = different === -1 ? items.length - 1 : -1; index >= 0; index -= 1) {
-    const item = items[index]
-    if (item?.kind !== "assistant") break
-    let same = true
-    for (const part of item.parts.toReversed()) {
-      if (part.type !== "tool") continue
-      if (!isSame(part)) {
-        same = false
-        break
-      }
-      count += 1
-    }
-    // Enough is known: the exact number beyond the refusal does not matter.
-    if (!same || count > LIMITS.repetitionRefused) break
-  }
-  if (count < LIMITS.repetitionNoticed) return { kind: "none" }
-  const note = `Note: this is the same call for the ${count}th time in a row. Use its result, or do something else.`
-  return { kind: count >= LIMITS.repetitionRefused ? "refused" : "noticed", count, note }
+export const refuseRepetition = (row: Row, before: readonly Made[], call: Made): Repetition | undefined => {
+  const coming: readonly Made[] = [...row.open, ...before]
+  const different = coming.findLastIndex((one) => !isSameCall(one, call))
+  const settled = different === -1 && row.last !== undefined && isSameCall(row.last, call) ? row.count : 0
+  const count = settled + (coming.length - 1 - different) + 1
+  return count < LIMITS.repetitionRefused ? undefined : { count, note: repetitionNote(count) }
+}
+
+/** Whether a call that has ended is to be pointed out: it said the same again. */
+export const noticeRepetition = (row: Row, call: Made, result: Result): Repetition | undefined => {
+  const count = countWith(row, call, result)
+  return count < LIMITS.repetitionNoticed ? undefined : { count, note: repetitionNote(count) }
 }

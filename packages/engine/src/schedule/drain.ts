@@ -21,6 +21,7 @@ import {
   FoldedSessions,
   Locations,
   openSessions,
+  pauseWhenSpent,
   Settings,
   type SessionHandle,
   type SettingsValue,
@@ -189,10 +190,12 @@ const drainAt = (
       const { boundary, turns, forced, resultsToShow } = progress
       const occasion = { boundary, turns, due: forced || resultsToShow }
       const scene = yield* setScene(occasion)
+      if (session.transcript().compactions.requested && (yield* pauseWhenSpent(scene))) return "idle" as const
       yield* compactOnRequest(scene)
       const turn = yield* takeTurn(scene, occasion)
       if (turn.kind === "moved") return "moved" as const
       if (turn.kind === "recast") continue
+      if (turn.kind === "nothing") yield* unpark(session)
       if (turn.kind === "nothing" || turn.kind === "parked") return "idle" as const
       if (session.transcript().activity.answer.unread) yield* readAnswer(session, settings)
       const { state, overrides, answer } = session.transcript().activity
@@ -221,6 +224,8 @@ const drainAt = (
           break
         case "idle":
           // A compaction asked for during the last turn still has its boundary: here.
+          if (session.transcript().compactions.requested && (yield* pauseWhenSpent(scene)))
+            return "idle" as const
           yield* compactOnRequest(scene)
           return "idle" as const
         case "no-answer":
@@ -233,6 +238,19 @@ const drainAt = (
           return unreachable(next)
       }
     }
+  })
+
+/** Its question was answered, and what waited for that was taken back meanwhile. */
+const unpark = (session: SessionHandle): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const isLeft = ({ parking }: Transcript): boolean => parking?.waits === true && !isParked(parking, now)
+    if (!isLeft(session.transcript())) return
+    yield* session.decide((transcript) => ({
+      kind: "append",
+      events: isLeft(transcript) ? [{ type: "session.next.unparked.1", data: {} }] : [],
+      answer: () => undefined,
+    }))
   })
 
 const giveUp = (session: SessionHandle, failure: Failure): Effect.Effect<never, Failure> =>

@@ -1,5 +1,5 @@
 /** What an engine was opened with, checked and completed once. */
-import type { RecoveryPolicy, RequestSettings } from "@meridian/protocol"
+import type { Caps, RecoveryPolicy, RequestSettings } from "@meridian/protocol"
 import { Context } from "effect"
 
 import type { CompactionSettings } from "../domain/budget.ts"
@@ -26,6 +26,8 @@ export interface SettingsValue {
   readonly rules: readonly PermissionRule[]
   /** Of sessions and agents that do not say. */
   readonly recovery: RecoveryPolicy
+  /** Of every session. */
+  readonly caps: Caps | undefined
   readonly agents: ReadonlyMap<string, Agent>
   readonly models: ReadonlyMap<string, Model>
   readonly defaultModel: string | undefined
@@ -54,6 +56,8 @@ export interface Agent {
   /** In no list for people; whoever knows its name can choose it. */
   readonly hidden: boolean
   readonly recovery?: RecoveryPolicy
+  /** Of every session while it works in it. */
+  readonly caps?: Caps
 }
 
 export const DEFAULT_AGENT = "build"

@@ -14,6 +14,8 @@ import type { WaitingInput } from "../domain/transcript/inbox.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import {
   isOutdated,
+  pausesWhenSpent,
+  warningsFor,
   weighRequest,
   type Cast,
   type ContextUpdate,
@@ -36,6 +38,8 @@ export type Beginning =
   /** Its agent or model was switched since the cast was chosen; nothing was written. */
   | { readonly kind: "recast" }
   | { readonly kind: "nothing" }
+  /** It has used up what it may: its question is recorded. */
+  | { readonly kind: "parked" }
   /** `step`: already started, under this id. */
   | { readonly kind: "begun"; readonly promoted: number; readonly step: MessageId | undefined }
 
@@ -47,8 +51,9 @@ export const beginTurn = (
   Effect.suspend(() => {
     const step = scene.session.newMessage()
     const note = scene.session.newMessage()
+    const question = scene.session.newQuestion()
     return scene.session.decide((transcript) =>
-      decideBeginning({ ...scene, ...occasion, update, step, note }, transcript),
+      decideBeginning({ ...scene, ...occasion, update, step, note, question }, transcript),
     )
   })
 
@@ -56,22 +61,31 @@ interface BeginningFacts extends TurnScene, Occasion {
   readonly update: ContextUpdate | undefined
   /** The id of the step, if it is started. */
   readonly step: MessageId
-  /** The id of what the model is told of steers, if that is all it is told. */
+  /** The id of what the model is told of steers and its budget, if that is all it is told. */
   readonly note: MessageId
+  /** The id of the question, if its budget is used up. */
+  readonly question: string
 }
 
 const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decision<Beginning> => {
-  const { session, location, cast, due, update, step } = facts
+  const { session, location, cast, settings, due, update, step } = facts
   if (transcript.choices.location?.directory !== location.directory) return write([], { kind: "moved" })
   const outlook = outlookOf(transcript, { ...facts, released: session.released() }, cast.bounds)
   if (isOutdated(cast, transcript, outlook)) return write([], { kind: "recast" })
   const { chosen } = outlook
   if (chosen.length === 0 && !due) return write([], { kind: "nothing" })
-  const told = withSteering(facts, update, chosen.length > 0)
-  const starts = hasRoom({ ...facts, update: told }, transcript, chosen)
+  const pauses = pausesWhenSpent(transcript, settings, facts.question)
+  if (pauses !== undefined) return write(pauses, { kind: "parked" })
+  const warnings = warningsFor(transcript, cast, settings)
+  const steered = isSteered(facts, chosen.length > 0) ? [STEERED] : []
+  const whole = withTexts(facts, update, [...steered, ...warnings.texts])
+  const starts = hasRoom({ ...facts, update: whole }, transcript, chosen)
+  // A compaction would take along what the agent was just told.
+  const told = starts ? whole : withTexts(facts, update, steered)
   return write(
     [
       ...chosen.map(promotion),
+      ...(starts ? warnings.events : []),
       ...(told === undefined ? [] : [told]),
       ...(starts ? [stepStarted(step, cast)] : []),
     ],
@@ -80,15 +94,34 @@ const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decisio
 }
 
 /** Steers that come while the model is at work are said to be that, behind them and once. */
-const withSteering = (
-  { boundary, due, note }: BeginningFacts,
+const isSteered = ({ boundary, due }: BeginningFacts, comes: boolean): boolean =>
+  comes && due && boundary === "continuing"
+
+/** Starts the step of a turn that room was made for. */
+export const startStep = ({ session, cast, settings }: TurnScene): Effect.Effect<MessageId, Failure> =>
+  Effect.suspend(() => {
+    const [step, note] = [session.newMessage(), session.newMessage()]
+    return session.decide((transcript) => {
+      const { events, texts } = warningsFor(transcript, cast, settings)
+      const told = withTexts({ note }, undefined, texts)
+      return {
+        kind: "append",
+        events: [...events, ...(told === undefined ? [] : [told]), stepStarted(step, cast)],
+        answer: () => step,
+      }
+    })
+  })
+
+/** Told behind the inputs, before what changed around them. */
+const withTexts = (
+  { note }: Pick<BeginningFacts, "note">,
   update: ContextUpdate | undefined,
-  comes: boolean,
+  texts: readonly string[],
 ): ContextUpdate | undefined => {
-  if (!comes || !due || boundary !== "continuing") return update
+  if (texts.length === 0) return update
   const empty = { messageID: note, text: "", changed: {}, removed: [] }
   const { type, data } = update ?? { type: "session.next.context.updated.1" as const, data: empty }
-  const text = data.text === "" ? STEERED : `${STEERED}\n\n${data.text}`
+  const text = [...texts, ...(data.text === "" ? [] : [data.text])].join("\n\n")
   return { type, data: { ...data, text } }
 }
 
@@ -98,10 +131,7 @@ const write = (events: readonly DurableEvent[], beginning: Beginning): Decision<
   answer: () => beginning,
 })
 
-export const stepStarted = (
-  assistantMessageID: MessageId,
-  { agent, model, variant }: Cast,
-): DurableEvent => ({
+const stepStarted = (assistantMessageID: MessageId, { agent, model, variant }: Cast): DurableEvent => ({
   type: "session.next.step.started.1",
   data: {
     assistantMessageID,

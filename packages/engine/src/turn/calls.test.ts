@@ -3,7 +3,7 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { expect, test } from "vitest"
 
 import { verifies } from "../../../../test/verifies.ts"
-import { emptyTranscript } from "../domain/transcript/transcript.ts"
+import { emptyTranscript, type Transcript } from "../domain/transcript/transcript.ts"
 import { ModelFailure } from "../port/model.ts"
 import type { TurnScene } from "../session/index.ts"
 import { createCalls } from "./calls.ts"
@@ -85,6 +85,8 @@ test("a call acts when its record is safe, and not before", async () => {
     id: "ses_1",
     intend: () => Effect.succeed({ safe: Deferred.await(disk) }),
     append: () => Effect.void,
+    decide: (decision: (transcript: Transcript) => unknown) =>
+      Effect.sync(() => void decision(emptyTranscript())),
     transcript: () => emptyTranscript(),
   }
   const cast = {

@@ -5,12 +5,13 @@ import { Effect, Semaphore, type Fiber } from "effect"
 import { costOf } from "../domain/cost.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { parseInput, type ParsedInput } from "../domain/parse-input.ts"
-import { noticeRepetition, type Made } from "../domain/repetition.ts"
+import { refuseRepetition } from "../domain/repetition.ts"
+import type { Made } from "../domain/transcript/repetition.ts"
 import { ModelFailure, type ModelEvent } from "../port/model.ts"
 import type { TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
 import { broken, type Noted } from "./recorder.ts"
-import { runCall, type Call } from "./tool-call.ts"
+import { repetitionNoticed, runCall, type Call } from "./tool-call.ts"
 
 export interface Calls {
   readonly fibers: Fiber.Fiber<void, Failure>[]
@@ -73,9 +74,9 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
       return { events: [called] }
     }
     made += 1
-    const refuse = (error: RecordedError): Accepted => {
+    const refuse = (error: RecordedError, noticed: readonly DurableEvent[] = []): Accepted => {
       refused += 1
-      return { events: [called, failed(callID, error)] }
+      return { events: [called, ...noticed, failed(callID, error)] }
     }
     if (parsed.kind === "invalid") return refuse({ code: "invalid-input", message: parsed.message })
     if (made > LIMITS.toolCallsPerTurn)
@@ -83,19 +84,12 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
         code: "failed",
         message: `Not run: a turn may make at most ${LIMITS.toolCallsPerTurn} calls. Make the rest in the next turn.`,
       })
-    const repetition = noticeRepetition(session.transcript().conversation, before, {
-      tool: event.name,
-      input: parsed.value,
-    })
-    if (repetition.kind === "refused")
-      return refuse({ code: "failed", message: `Not run. ${repetition.note}` })
     const call = { messageID: assistantMessageID, callID, tool: event.name, input: parsed.value }
-    if (repetition.kind === "none") return { events: [called], call }
-    const noticed: DurableEvent = {
-      type: "session.next.repetition.noticed.1",
-      data: { assistantMessageID, callID, tool: event.name, count: repetition.count },
-    }
-    return { events: [called, noticed], call: { ...call, note: repetition.note } }
+    const repetition = refuseRepetition(session.transcript().row, before, call)
+    if (repetition === undefined) return { events: [called], call }
+    return refuse({ code: "failed", message: `Not run. ${repetition.note}` }, [
+      repetitionNoticed(call, repetition),
+    ])
   }
 
   const acceptResult = (event: ToolResult): Accepted | ModelFailure => {

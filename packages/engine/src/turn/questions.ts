@@ -6,6 +6,7 @@ import {
   Failure,
   messageId,
   questionId,
+  type Caps,
   type DurableEvent,
   type JsonObject,
   type QuestionChoice,
@@ -13,9 +14,11 @@ import {
 } from "@meridian/protocol"
 import { Clock, Context, Effect, Layer } from "effect"
 
+import { readRaise } from "../domain/caps.ts"
 import { consequencesOf, findFlaw, judgeAnswer, type Question } from "../domain/question.ts"
 import { questionsOf, type CallName } from "../domain/transcript/calls.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
+import { fromThrowing } from "../port/from-throwing.ts"
 import { Ids } from "../port/ids.ts"
 import { Store, type OpenQuestion as StoredQuestion } from "../port/store.ts"
 import { ToolError } from "../port/tool.ts"
@@ -157,10 +160,15 @@ const makeQuestions = Effect.gen(function* () {
       const verdict = judgeAnswer(found.event.data, typeof given === "string" ? [given] : given)
       if (verdict.kind === "refused")
         return yield* Effect.fail(new Failure("INVALID_INPUT", { what: verdict.why }))
+      const raised =
+        found.event.data.kind === "budget"
+          ? yield* fromThrowing(() => readRaise(found.event.data.detail, verdict.answer[0] ?? ""))
+          : undefined
       const parked = !waiting.has(requestID) && !(yield* store.leases.isHeldElsewhere(session))
       yield* sessions.write({ session, durability: "acknowledged" }, (transcript) =>
         decideReply(found, transcript, {
           answer: verdict.answer,
+          raised,
           parked,
           now: clock.currentTimeMillisUnsafe(),
         }),
@@ -202,10 +210,15 @@ const isSame = (
 const decideReply = (
   { event: { data } }: StoredQuestion,
   { calls, parking }: Transcript,
-  given: { readonly answer: readonly string[]; readonly parked: boolean; readonly now: number },
+  given: {
+    readonly answer: readonly string[]
+    readonly raised: Caps | undefined
+    readonly parked: boolean
+    readonly now: number
+  },
 ): Decision<void> => {
   const { requestID, assistantMessageID, callID } = data
-  const { answer, parked, now } = given
+  const { answer, raised, parked, now } = given
   const ofCall = calls.questions.get(requestID)
   const isOpen =
     parking?.question?.requestID === requestID || (ofCall !== undefined && ofCall.answer === undefined)
@@ -220,6 +233,8 @@ const decideReply = (
       ...(callID === undefined ? {} : { callID }),
     },
   }
-  const consequences = callID === undefined ? consequencesOf(data, answer, now) : []
+  const changed: readonly DurableEvent[] =
+    raised === undefined ? [] : [{ type: "session.next.budget.changed.1", data: { caps: raised } }]
+  const consequences = callID === undefined ? [...changed, ...consequencesOf(data, answer, now)] : []
   return { kind: "append", events: [replied, ...consequences], answer: () => undefined }
 }

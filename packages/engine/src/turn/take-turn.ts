@@ -5,12 +5,12 @@
 import { messageId, type Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
-import { compact, makeRoom } from "../compaction/index.ts"
+import { compact, makeRoom, pauseWhenStuck } from "../compaction/index.ts"
 import { choosePromotions } from "../domain/promotion.ts"
 import { openStepOf } from "../domain/transcript/transcript.ts"
-import { followContext, type TurnScene } from "../session/index.ts"
+import { followContext, pauseWhenSpent, type TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
-import { beginTurn, stepStarted, type Beginning, type Occasion } from "./begin-turn.ts"
+import { beginTurn, startStep, type Beginning, type Occasion } from "./begin-turn.ts"
 import { noteTroubles } from "./note-troubles.ts"
 import { runTurn, stepStopped } from "./run-turn.ts"
 
@@ -22,23 +22,24 @@ export type TurnTaken =
 
 export const takeTurn = (scene: TurnScene, occasion: Occasion): Effect.Effect<TurnTaken, Failure, Asking> =>
   Effect.gen(function* () {
-    const { session, cast } = scene
     const update = yield* followContext(scene, newestPrompt(scene, occasion))
     const beginning = yield* beginTurn(scene, occasion, update)
     if (beginning.kind !== "begun") return beginning
     if (scene.location.troubles !== undefined) yield* noteTroubles(scene)
     const { promoted } = beginning
-    const startStep = Effect.suspend(() => {
-      const step = session.newMessage()
-      return Effect.as(session.append([stepStarted(step, cast)]), step)
-    })
-    if (beginning.step === undefined) yield* makeRoom(scene)
-    const first = yield* runTurn(scene, beginning.step ?? (yield* startStep))
+    if (beginning.step === undefined) {
+      if ((yield* makeRoom(scene)) === "paused") return { kind: "parked" } as const
+      // The compaction has used up something, too.
+      if (yield* pauseWhenSpent(scene)) return { kind: "parked" } as const
+    }
+    const first = yield* runTurn(scene, beginning.step ?? (yield* startStep(scene)))
     if (first.kind === "parked") return first
     if (first.kind === "ended")
       return { kind: "taken", promoted, resultsToShow: first.resultsToShow } as const
+    if ((yield* pauseWhenSpent(scene)) || (yield* pauseWhenStuck(scene))) return { kind: "parked" } as const
     if ((yield* compact(scene, "overflow")) === "nothing") return yield* Effect.fail(first.failure)
-    const second = yield* runTurn(scene, yield* startStep)
+    if (yield* pauseWhenSpent(scene)) return { kind: "parked" } as const
+    const second = yield* runTurn(scene, yield* startStep(scene))
     if (second.kind === "overflow") return yield* Effect.fail(second.failure)
     if (second.kind === "parked") return second
     return { kind: "taken", promoted, resultsToShow: second.resultsToShow } as const

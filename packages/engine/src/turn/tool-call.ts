@@ -8,6 +8,8 @@ import { Effect, Exit, type Semaphore } from "effect"
 import { ANSWER_TOOL } from "../domain/answer-format.ts"
 import { INTERRUPTED_CALL } from "../domain/leftovers.ts"
 import { LIMITS } from "../domain/limits.ts"
+import { noticeRepetition, type Repetition } from "../domain/repetition.ts"
+import type { Result, Row } from "../domain/transcript/repetition.ts"
 import { ToolError, type ToolOutput } from "../port/tool.ts"
 import type { TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
@@ -20,8 +22,6 @@ export interface Call {
   readonly callID: string
   readonly tool: string
   readonly input: Json
-  /** Added to what the model reads, when it goes round in circles. */
-  readonly note?: string
 }
 
 export interface CallConditions {
@@ -52,11 +52,15 @@ export const runCall = (
       // Interrupted, yet the tool had succeeded by the time it listened: then that is what happened.
       const settled = Exit.isSuccess(exit) || known.outcome?.kind === "success"
       const outcome = (settled ? known.outcome : undefined) ?? STOPPED
-      yield* scene.session.append([
-        outcomeEvent(call, outcome),
-        ...(outcome.kind === "success" ? discoveries(scene, call) : []),
-        ...answers(scene, call, outcome),
-      ])
+      yield* scene.session.decide(({ row }) => ({
+        kind: "append",
+        events: [
+          ...outcomeEvents(call, outcome, row),
+          ...(outcome.kind === "success" ? discoveries(scene, call) : []),
+          ...answers(scene, call, outcome),
+        ],
+        answer: () => undefined,
+      }))
     }),
   )
 
@@ -147,13 +151,33 @@ const answers = (
     : []
 }
 
-const outcomeEvent = (call: Call, outcome: Outcome): DurableEvent => {
+/** With words for the model when it goes round in circles. */
+const outcomeEvents = (call: Call, outcome: Outcome, row: Row): readonly DurableEvent[] => {
+  const repetition = noticeRepetition(row, call, resultOf(outcome))
+  const outcomeNoted = outcomeEvent(call, outcome, repetition?.note)
+  return repetition === undefined ? [outcomeNoted] : [outcomeNoted, repetitionNoticed(call, repetition)]
+}
+
+const resultOf = (outcome: Outcome): Result =>
+  outcome.kind === "failed"
+    ? { kind: "failed", message: outcome.error.message }
+    : { kind: "success", content: outcome.output.content }
+
+export const repetitionNoticed = (
+  { messageID, callID, tool }: Call,
+  { count }: Repetition,
+): DurableEvent => ({
+  type: "session.next.repetition.noticed.1",
+  data: { assistantMessageID: messageId(messageID), callID, tool, count },
+})
+
+const outcomeEvent = (call: Call, outcome: Outcome, note: string | undefined): DurableEvent => {
   const owner = { assistantMessageID: messageId(call.messageID), callID: call.callID }
   if (outcome.kind === "failed") {
     const error =
-      call.note === undefined
+      note === undefined
         ? outcome.error
-        : { ...outcome.error, message: `${outcome.error.message}\n\n${call.note}` }
+        : { ...outcome.error, message: `${outcome.error.message}\n\n${note}` }
     return { type: "session.next.tool.failed.1", data: { ...owner, error } }
   }
   const { content, structured, outputPath } = outcome.output
@@ -161,7 +185,7 @@ const outcomeEvent = (call: Call, outcome: Outcome): DurableEvent => {
     type: "session.next.tool.success.1",
     data: {
       ...owner,
-      content: call.note === undefined ? content : [...content, { type: "text", text: call.note }],
+      content: note === undefined ? content : [...content, { type: "text", text: note }],
       ...(structured === undefined ? {} : { structured }),
       ...(outputPath === undefined ? {} : { outputPath }),
     },

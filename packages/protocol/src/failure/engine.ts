@@ -44,6 +44,12 @@ export const ENGINE_FAILURES = {
     cause: (f) => `There is no open question ${f["question"]}.`,
     next: () => "list the open questions; an answered one cannot be answered again.",
   },
+  CAP_BELOW_SPENT: {
+    exit: 2,
+    http: 409,
+    cause: (f) => `A cap of ${f["cap"]} is not above what is used up already: ${f["spent"]}.`,
+    next: () => "give a higher one.",
+  },
   APPROVAL_NOT_FOUND: {
     exit: 1,
     http: 404,

@@ -258,6 +258,11 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
         return notice("warning", `${read.data.name} does not work`, read.data.error.message)
       case "session.next.repetition.noticed.1":
         return notice("warning", `${read.data.tool} was called ${read.data.count} times alike`, "")
+      case "session.next.warned.1":
+        return notice("warning", "A warning", read.data.text)
+      case "session.next.budget.changed.1":
+      case "session.next.unparked.1":
+        return []
       case "session.next.agent.switched.1":
         return [
           { sessionUpdate: "current_mode_update", currentModeId: read.data.agent },

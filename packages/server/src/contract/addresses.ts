@@ -30,6 +30,8 @@ export const ADDRESSES = {
     rename: { method: "POST", path: "/api/session/:sessionID/title" },
     archive: { method: "POST", path: "/api/session/:sessionID/archive" },
     delete: { method: "DELETE", path: "/api/session/:sessionID" },
+    budget: { method: "GET", path: "/api/session/:sessionID/budget" },
+    setBudget: { method: "POST", path: "/api/session/:sessionID/budget" },
     move: { method: "POST", path: "/api/session/:sessionID/move" },
     switchAgent: { method: "POST", path: "/api/session/:sessionID/agent" },
     switchModel: { method: "POST", path: "/api/session/:sessionID/model" },

@@ -8,6 +8,8 @@
 import {
   anyOf,
   BOOLEAN,
+  CAP_FIELDS,
+  CAPS,
   COMPACTION_RECEIPT,
   COUNT,
   DELIVERY,
@@ -38,6 +40,7 @@ import {
   QUESTION,
   SAVED_PERMISSION,
   SESSION,
+  SESSION_BUDGET,
 } from "./documents.ts"
 import { CHAT, HOST_COMPACTION, RUN, RUN_ROW, RUN_STATUS, SPACE, SPACE_ROW } from "./spaces.ts"
 
@@ -143,7 +146,16 @@ export const CONTRACT = {
     create: {
       ...ADDRESSES.sessions.create,
       summary: "Makes a session, or returns the one that has this id already.",
-      input: objectOf({ location: LOCATION }, { id: NEW_ID, agent: NAME, model: NAME, title: TITLE }),
+      input: objectOf(
+        { location: LOCATION },
+        {
+          id: NEW_ID,
+          agent: NAME,
+          model: NAME,
+          title: TITLE,
+          budget: described(CAPS, "What it may use up; its agent and the engine may say less."),
+        },
+      ),
       answer: SESSION,
       failures: ["LOCATION_NOT_FOUND", "MODEL_NOT_FOUND", "AGENT_NOT_FOUND", "AGENT_NOT_PRIMARY"],
     },
@@ -238,6 +250,21 @@ export const CONTRACT = {
       summary: "Deletes the session for good, with its whole log. Refused while it is worked on.",
       input: objectOf(SESSION_ID),
       failures: ["SESSION_NOT_FOUND", "SESSION_IN_USE"],
+    },
+    budget: {
+      ...ADDRESSES.sessions.budget,
+      summary: "What the session has used up, and what it may.",
+      input: objectOf(SESSION_ID),
+      answer: SESSION_BUDGET,
+      failures: NOT_FOUND,
+    },
+    setBudget: {
+      ...ADDRESSES.sessions.setBudget,
+      summary:
+        "Sets what the session may use up; a cap that is not named stays as it is. A session that waited because of it goes on.",
+      input: objectOf(SESSION_ID, CAP_FIELDS),
+      answer: SESSION_BUDGET,
+      failures: ["SESSION_NOT_FOUND", "CAP_BELOW_SPENT"],
     },
     move: {
       ...ADDRESSES.sessions.move,
@@ -334,7 +361,7 @@ export const CONTRACT = {
       summary:
         "Answers a question with the label of a choice, with words where those are taken, or with several.",
       input: objectOf({ requestID: STRING, answer: anyOf(REASON, listOf(REASON, 50)) }),
-      failures: ["QUESTION_NOT_FOUND"],
+      failures: ["QUESTION_NOT_FOUND", "CAP_BELOW_SPENT"],
     },
   },
   permissions: {

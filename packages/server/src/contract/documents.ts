@@ -2,6 +2,7 @@
 import {
   ANY_OBJECT,
   BOOLEAN,
+  CAPS,
   COUNT,
   described,
   listOf,
@@ -52,6 +53,14 @@ export const SESSION = named(
     },
   ),
 )
+export const SESSION_BUDGET = named(
+  "SessionBudget",
+  objectOf({
+    spent: objectOf({ cost: NUMBER, tokens: NUMBER, turns: COUNT, timeMs: NUMBER }),
+    caps: CAPS,
+  }),
+)
+
 export type SessionDocument = TypeOf<typeof SESSION>
 
 export const PERMISSION_REQUEST = named(

@@ -46,6 +46,7 @@ const GOOD: Readonly<Record<string, (scene: HttpScene) => JsonObject>> = {
   "sessions.move": ({ directory }) => ({ location: { directory } }),
   "sessions.rename": () => ({ title: "another title" }),
   "sessions.archive": () => ({ archived: true }),
+  "sessions.setBudget": () => ({ maxCost: 5 }),
   "sessions.switchAgent": () => ({ agent: "build" }),
   "sessions.switchModel": () => ({ model: "fake/one" }),
   "permissions.reply": () => ({ reply: "once" }),

@@ -81,6 +81,8 @@ export const makeHandlers = (desk: Desk): Handlers => {
       rename: (input) => sessions.rename(input),
       archive: (input) => sessions.archive(input),
       delete: ({ sessionID }) => sessions.delete(sessionID),
+      budget: ({ sessionID }) => sessions.budget(sessionID),
+      setBudget: (input) => sessions.setBudget(input),
       move: (input) => sessions.move(input),
       switchAgent: (input) => sessions.switchAgent(input),
       switchModel: (input) => sessions.switchModel(input),

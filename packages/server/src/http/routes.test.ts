@@ -495,6 +495,8 @@ test("every answer of the contract fits the shape it is described with", async (
   await sessions.prompt({ sessionID, prompt: { text: "look", files: [PIXEL] } })
   await sessions.run({ sessionID })
   await sessions.compact({ sessionID })
+  await sessions.setBudget({ sessionID, maxCost: 5, maxTurns: 1_000 })
+  await sessions.budget({ sessionID })
   await sessions.switchModel({ sessionID, model: "fake/one" })
   const { items } = await sessions.messages({ sessionID })
   await sessions.message({ sessionID, messageID: items[0]?.id ?? "" })

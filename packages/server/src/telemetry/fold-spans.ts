@@ -247,6 +247,9 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
       case "session.next.tool.resumed.1":
       case "session.next.repetition.noticed.1":
       case "session.next.tooling.failed.1":
+      case "session.next.budget.changed.1":
+      case "session.next.unparked.1":
+      case "session.next.warned.1":
       case "session.next.todo.updated.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":

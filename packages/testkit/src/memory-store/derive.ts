@@ -75,6 +75,7 @@ const parkingOf = (events: readonly StoredEvent[]) =>
         "session.next.step.started.1",
         "session.next.output.given.1",
         "session.next.interrupt.requested.1",
+        "session.next.unparked.1",
         "session.next.execution.failed.1",
       )(event) ||
       (is("session.next.question.asked.1", "session.next.question.replied.1")(event) &&

@@ -1,5 +1,5 @@
 /** Events that are a line of their own in the timeline, and what the line says. */
-import type { StoredEvent, UnknownEvent } from "@meridian/protocol"
+import type { Caps, StoredEvent, UnknownEvent } from "@meridian/protocol"
 import { plainText } from "@meridian/protocol"
 
 import { clip, type NoticeRow } from "./row.ts"
@@ -63,6 +63,10 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
       }
     case "session.next.tooling.failed.1":
       return { what: "failure", text: event.data.error.message }
+    case "session.next.budget.changed.1":
+      return info(`Budget set: ${capsInWords(event.data.caps)}`)
+    case "session.next.warned.1":
+      return { what: "failure", text: event.data.text }
     case "session.next.todo.updated.1": {
       const { items } = event.data
       const done = items.filter((item) => item.status === "completed").length
@@ -112,6 +116,7 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
       return { what: "failure", text: `${event.data.error.code}: ${event.data.error.message}` }
     case "unknown":
       return info(`An event this version cannot read: ${event.data.storedType}`)
+    case "session.next.unparked.1":
     case "session.next.prompt.admitted.1":
     case "session.next.prompt.promoted.1":
     case "session.next.prompted.1":
@@ -130,6 +135,16 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
       return info(event.type)
   }
 }
+
+const capsInWords = (caps: Caps): string =>
+  [
+    caps.maxCost === undefined ? undefined : `${caps.maxCost} dollars`,
+    caps.maxTokens === undefined ? undefined : `${caps.maxTokens} tokens`,
+    caps.maxTurns === undefined ? undefined : `${caps.maxTurns} turns`,
+    caps.maxTimeMs === undefined ? undefined : `${Math.round(caps.maxTimeMs / 1_000)} seconds of work`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(", ")
 
 const info = (text: string): Told => ({ what: "info", text })
 

@@ -342,6 +342,9 @@ export const createTimeline = (): Timeline => {
       case "session.next.output.refused.1":
       case "session.next.repetition.noticed.1":
       case "session.next.tooling.failed.1":
+      case "session.next.budget.changed.1":
+      case "session.next.unparked.1":
+      case "session.next.warned.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":

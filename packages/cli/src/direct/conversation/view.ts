@@ -248,6 +248,8 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         )
       case "session.next.tooling.failed.1":
         return [style.notice(oneLine(event.data.error.message))]
+      case "session.next.warned.1":
+        return wrapText(oneLine(event.data.text), width).map(style.dim)
       case "session.next.model.switched.1":
         return [style.dim(`Model: ${oneLine(event.data.model)}`)]
       case "session.next.agent.switched.1":
@@ -261,6 +263,8 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       case "session.next.created.1":
       case "session.next.interrupt.requested.1":
       case "session.next.repetition.noticed.1":
+      case "session.next.budget.changed.1":
+      case "session.next.unparked.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":

@@ -30,6 +30,7 @@ test("a request is answered by the next start, and a start by its end or failure
     ...NONE,
     seq: 3,
     completed: [{ seq: 3, before: 100, after: 40 }],
+    pace: { ...NONE.pace, fresh: 1, row: 1 },
   })
 })
 

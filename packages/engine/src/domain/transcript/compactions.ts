@@ -26,7 +26,27 @@ export interface Compactions {
   readonly completed: readonly CompactionProgress[]
   /** A restore made this fold wrong: it must be made again from the log. */
   readonly outdated: boolean
+  readonly pace: Pace
+  /** The last one was made because the provider reported far more than we weigh: it is not believed twice in a row. */
+  readonly disbelieves: boolean
+  /** The same of the one that is open. */
+  readonly believes: boolean
 }
+
+/** How close compactions follow each other. Those a person asked for do not count. */
+export interface Pace {
+  /** Of the last three turns: whether there was one before it ended. */
+  readonly recent: readonly boolean[]
+  /** Since the last turn ended. */
+  readonly fresh: number
+  /** In a row: no turn without one, no word of a person and no change of the list of work between them. */
+  readonly row: number
+  /** Of those so close to each other. */
+  readonly isTold: boolean
+}
+
+const EASY: Pace = { recent: [], fresh: 0, row: 0, isTold: false }
+const TURNS_LOOKED_AT = 3
 
 export const noCompactions = (restoration: Restoration): Compactions => ({
   restoration,
@@ -35,6 +55,9 @@ export const noCompactions = (restoration: Restoration): Compactions => ({
   open: undefined,
   completed: [],
   outdated: false,
+  pace: EASY,
+  disbelieves: false,
+  believes: false,
 })
 
 export const foldCompactions = (compactions: Compactions, events: readonly LoggedEvent[]): Compactions =>
@@ -46,23 +69,55 @@ const foldOne = (compactions: Compactions, event: LoggedEvent): Compactions => {
     case "session.next.compaction.requested.1":
       return { ...compactions, requested: true }
     case "session.next.compaction.started.1":
-      return { ...compactions, requested: false, open: event.data.compactionID }
+      return {
+        ...compactions,
+        requested: false,
+        open: event.data.compactionID,
+        believes: event.data.weighed !== undefined,
+      }
     case "session.next.compaction.failed.1":
       return { ...compactions, requested: false, open: undefined }
     case "session.next.compaction.ended.2": {
-      const { compactionID, tokens } = event.data
-      const closed = { ...compactions, open: undefined }
+      const { compactionID, tokens, reason } = event.data
+      const { pace, believes } = compactions
+      const closed = { ...compactions, open: undefined, disbelieves: believes }
       if (compactions.restoration.ignored.has(compactionID)) return closed
       const { before, after } = tokens
       const completed = [...compactions.completed, { seq: event.seq, before, after }]
-      return { ...closed, seq: event.seq, completed }
+      const next = reason === "manual" ? pace : { ...pace, fresh: pace.fresh + 1, row: pace.row + 1 }
+      return { ...closed, seq: event.seq, completed, pace: next }
     }
     case "session.next.compaction.restored.1":
       return event.seq > compactions.restoration.through ? { ...compactions, outdated: true } : compactions
+    case "session.next.step.ended.2": {
+      const pace = afterTurn(compactions.pace)
+      return pace === compactions.pace ? compactions : { ...compactions, pace }
+    }
+    case "session.next.prompt.promoted.1":
+    case "session.next.prompted.1":
+    case "session.next.todo.updated.1":
+      return cameFurther(compactions)
+    case "session.next.question.replied.1":
+      return event.data.callID === undefined ? cameFurther(compactions) : compactions
+    case "session.next.warned.1":
+      return event.data.about === "compaction"
+        ? { ...compactions, pace: { ...compactions.pace, isTold: true } }
+        : compactions
     default:
       return compactions
   }
 }
+
+const afterTurn = (pace: Pace): Pace => {
+  const { recent, fresh, row } = pace
+  if (fresh === 0 && row === 0 && recent.length === 0) return pace
+  const looked = [...recent, fresh > 0].slice(-TURNS_LOOKED_AT)
+  if (!looked.includes(true)) return EASY
+  return { ...pace, recent: looked, fresh: 0, row: fresh === 0 ? 0 : row }
+}
+
+const cameFurther = (compactions: Compactions): Compactions =>
+  compactions.pace.row === 0 ? compactions : { ...compactions, pace: { ...compactions.pace, row: 0 } }
 
 /** Each restore takes back every compaction behind the one it names. `events`: all compaction events of a session. */
 export const readRestoration = (events: readonly LoggedEvent[]): Restoration => {

@@ -66,6 +66,7 @@ const foldOne = (parking: Parking | undefined, event: LoggedEvent): Parking | un
       return { ...rest, waits: false }
     }
     case "session.next.step.ended.2":
+    case "session.next.unparked.1":
     case "session.next.output.given.1":
     case "session.next.interrupt.requested.1":
     case "session.next.execution.failed.1":

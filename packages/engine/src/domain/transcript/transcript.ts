@@ -21,6 +21,8 @@ import { EMPTY_INBOX, findAdmitted, foldInbox, type Inbox } from "./inbox.ts"
 import type { AssistantItem } from "./items.ts"
 import { foldLedger, NO_LEDGER, type Ledger } from "./ledger.ts"
 import { foldParking, type Parking } from "./parking.ts"
+import { foldRow, NO_ROW, type Row } from "./repetition.ts"
+import { foldSpending, NO_SPENDING, type Spending } from "./spending.ts"
 
 export interface Transcript {
   /** Sequence of the last event folded in; 0 when there is none. */
@@ -38,6 +40,9 @@ export interface Transcript {
   readonly parking: Parking | undefined
   /** What must survive a compaction. */
   readonly ledger: Ledger
+  readonly spending: Spending
+  /** Identical calls, one after the other. */
+  readonly row: Row
 }
 
 /** What people have chosen for the session, and its list of work. */
@@ -61,6 +66,8 @@ export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Tr
   compactions: noCompactions(restoration),
   parking: undefined,
   ledger: NO_LEDGER,
+  spending: NO_SPENDING,
+  row: NO_ROW,
 })
 
 /** The next value. Events must follow what was folded before, without a gap. */
@@ -86,6 +93,8 @@ export const foldTranscript = (transcript: Transcript, events: readonly LoggedEv
     compactions: foldCompactions(transcript.compactions, events),
     parking: foldParking(transcript.parking, events),
     ledger: foldLedger(transcript.ledger, events, promptOf),
+    spending: foldSpending(transcript.spending, events),
+    row: foldRow(transcript.row, events),
   }
 }
 

@@ -69,6 +69,7 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
         ? { ...summary, parkedUntil: event.time, question: undefined }
         : summary
     case "session.next.step.started.1":
+    case "session.next.unparked.1":
     case "session.next.interrupt.requested.1":
       return summary.parkedUntil === undefined ? summary : { ...summary, ...NOT_PARKED }
     case "session.next.step.ended.2":

@@ -130,6 +130,9 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.prompted.1":
         insertMessage(position, event.data.messageID, "user")
         break
+      case "session.next.unparked.1":
+        run(`update session set ${NOT_PARKED} where key = ?`, key)
+        break
       case "session.next.interrupt.requested.1":
         run(`update session set interrupt_seq = ?, ${NOT_PARKED} where key = ?`, event.seq, key)
         break
@@ -242,6 +245,8 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.retried.1":
       case "session.next.repetition.noticed.1":
       case "session.next.tooling.failed.1":
+      case "session.next.budget.changed.1":
+      case "session.next.warned.1":
         break
     }
   }

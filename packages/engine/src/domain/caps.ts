@@ -1,0 +1,188 @@
+/**
+ * What a session may use up, and what follows from what it has used: a question when a cap is reached, words for the agent on
+ * the way there. Decided before a turn, never in the middle of one.
+ */
+import { Failure, type Caps, type JsonObject } from "@meridian/protocol"
+
+import type { Pause } from "./question.ts"
+
+/** What is counted. */
+export type Measure = "cost" | "tokens" | "turns" | "timeMs"
+const MEASURES = ["cost", "tokens", "turns", "timeMs"] as const satisfies readonly Measure[]
+
+export type Spent = Readonly<Record<Measure, number>>
+export const NOTHING_SPENT: Spent = { cost: 0, tokens: 0, turns: 0, timeMs: 0 }
+
+const CAP_OF = {
+  cost: "maxCost",
+  tokens: "maxTokens",
+  turns: "maxTurns",
+  timeMs: "maxTimeMs",
+} as const satisfies Record<Measure, keyof Caps>
+
+export const NO_CAPS: Caps = {}
+
+/** The tightest of those that count together; what a person has set since goes before all of them. */
+export const capsInForce = (together: readonly (Caps | undefined)[], set: Caps): Caps => {
+  if (set === NO_CAPS && together.every((caps) => caps === undefined)) return NO_CAPS
+  const tightest = MEASURES.flatMap((measure) => {
+    const name = CAP_OF[measure]
+    const caps = together.flatMap((each) => each?.[name] ?? [])
+    return caps.length === 0 ? [] : [[name, Math.min(...caps)] as const]
+  })
+  return { ...Object.fromEntries(tightest), ...set }
+}
+
+export interface Breach {
+  readonly measure: Measure
+  readonly spent: number
+  readonly cap: number
+}
+
+/** The first cap that is reached. */
+export const breachOf = (spent: Spent, caps: Caps): Breach | undefined => {
+  if (caps === NO_CAPS) return undefined
+  for (const measure of MEASURES) {
+    const cap = caps[CAP_OF[measure]]
+    if (cap !== undefined && spent[measure] >= cap) return { measure, spent: spent[measure], cap }
+  }
+  return undefined
+}
+
+/** A cap that was reached or passed already would stop the work at once. Throws CAP_BELOW_SPENT. */
+export const requireAboveSpent = (caps: Caps, spent: Spent): void => {
+  const breach = breachOf(spent, caps)
+  if (breach !== undefined) throw belowSpent(breach)
+}
+
+const belowSpent = ({ measure, spent, cap }: Breach): Failure =>
+  new Failure("CAP_BELOW_SPENT", { cap: say(measure, cap), spent: say(measure, spent) })
+
+/** How far the agent was told that a cap is used up. */
+export type Told = Readonly<Partial<Record<Measure, { readonly cap: number; readonly percent: number }>>>
+
+const TOLD_AT = [95, 80, 50] as const
+
+export interface CapNotice {
+  readonly measure: Measure
+  readonly percent: number
+  readonly spent: number
+  readonly cap: number
+}
+
+/** What the agent has to be told now: each mark once for each cap, and the highest of those that were passed together. */
+export const capNotices = (spent: Spent, caps: Caps, told: Told): readonly CapNotice[] => {
+  if (caps === NO_CAPS) return []
+  return MEASURES.flatMap((measure) => {
+    const cap = caps[CAP_OF[measure]]
+    if (cap === undefined) return []
+    const percent = TOLD_AT.find((mark) => spent[measure] * 100 >= cap * mark)
+    const before = told[measure]
+    const known = before?.cap === cap ? before.percent : 0
+    return percent === undefined || percent <= known ? [] : [{ measure, percent, spent: spent[measure], cap }]
+  })
+}
+
+/** For the agent. */
+export const sayNotices = (notices: readonly CapNotice[]): string => {
+  const left = notices.map(
+    ({ measure, spent, cap }) =>
+      `${say(measure, Math.max(0, cap - spent))} of ${say(measure, cap)} (${Math.floor((spent * 100) / cap)} % used)`,
+  )
+  return `What is left of the budget for this work: ${left.join("; ")}. When it is used up, the work is paused until a person decides. Spend the rest on what matters most, and leave things in a state that somebody can go on with.`
+}
+
+export const RAISE = "raise"
+
+/** The durable question that a reached cap is. */
+export const budgetPause = ({ measure, spent, cap }: Breach): Pause => ({
+  kind: "budget",
+  text: `The budget of this work is used up: ${say(measure, spent)} of ${say(measure, cap)}. Raise it?`,
+  choices: [
+    { label: RAISE, description: `Allow as much again: up to ${say(measure, spent + cap)}.` },
+    { label: "stop", description: "End the work here." },
+  ],
+  other: true,
+  multiple: false,
+  detail: { measure, spent, cap },
+})
+
+/**
+ * The caps that an answer sets: "raise", an amount of what was used up ("2.5", "$2.50", "2h"), or amounts by name
+ * ("cost=5 tokens=200000 turns=80 time=2h"). Undefined: stop. Throws INVALID_INPUT, and CAP_BELOW_SPENT.
+ */
+export const readRaise = (detail: JsonObject | undefined, answer: string): Caps | undefined => {
+  const breach = breachIn(detail)
+  if (breach === undefined) throw unreadable(answer)
+  const { measure, spent, cap } = breach
+  if (answer === "stop") return undefined
+  if (answer === RAISE) return { [CAP_OF[measure]]: spent + cap }
+  const caps = Object.fromEntries(
+    answer
+      .trim()
+      .split(/[\s,;]+/)
+      .map((word) => {
+        const [, name, amount] = /^(?:-*(?:max-)?(cost|tokens|turns|time)=)?(.+)$/i.exec(word) ?? []
+        const meant = name === undefined ? measure : NAMED[name.toLowerCase()]
+        const value = meant === undefined ? undefined : readAmount(meant, amount ?? "")
+        if (meant === undefined || value === undefined) throw unreadable(answer)
+        return [CAP_OF[meant], value] as const
+      }),
+  )
+  const raised = caps[CAP_OF[measure]]
+  if (raised === undefined) throw unreadable(answer)
+  if (raised <= spent) throw belowSpent({ measure, spent, cap: raised })
+  return caps
+}
+
+const NAMED: Readonly<Record<string, Measure>> = {
+  cost: "cost",
+  tokens: "tokens",
+  turns: "turns",
+  time: "timeMs",
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+const readAmount = (measure: Measure, text: string): number | undefined => {
+  const [, digits = "", unit = ""] = /^\$?(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? []
+  const value = Number(digits)
+  if (digits === "" || !(value > 0) || !Number.isFinite(value)) return undefined
+  // A time without a unit is in seconds, as everywhere a person types one.
+  if (measure === "timeMs") return value * (UNIT_MS[unit === "" ? "s" : unit] ?? 1)
+  if (unit !== "") return undefined
+  return measure === "cost" || Number.isSafeInteger(value) ? value : undefined
+}
+
+const breachIn = (detail: JsonObject = {}): Breach | undefined => {
+  const { measure: word, spent, cap } = detail
+  const measure = MEASURES.find((one) => one === word)
+  return measure === undefined || typeof spent !== "number" || typeof cap !== "number"
+    ? undefined
+    : { measure, spent, cap }
+}
+
+const unreadable = (answer: string): Failure =>
+  new Failure("INVALID_INPUT", {
+    what: `${JSON.stringify(answer.slice(0, 100))} is no budget: say raise, stop, an amount, or amounts such as cost=5 tokens=200000 turns=80 time=2h`,
+  })
+
+/** With its unit, for people and agents. */
+export const say = (measure: Measure, amount: number): string => {
+  switch (measure) {
+    case "cost":
+      return `${amount < 1 ? Number(amount.toPrecision(2)) : amount.toFixed(2)} dollars`
+    case "tokens":
+      return `${Math.round(amount)} tokens`
+    case "turns":
+      return `${amount} turns`
+    case "timeMs":
+      return sayTime(amount)
+  }
+}
+
+const sayTime = (ms: number): string => {
+  if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))} seconds`
+  if (ms < 3_600_000) return `${Number((ms / 60_000).toFixed(1))} minutes`
+  return `${Number((ms / 3_600_000).toFixed(1))} hours`
+}

@@ -1,0 +1,82 @@
+/** The caps of a session at work: whether they are reached, what its agent is told on the way, and the question at the end. */
+import type { Caps, DurableEvent, Failure } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { breachOf, budgetPause, capNotices, capsInForce, NO_CAPS, sayNotices } from "../domain/caps.ts"
+import { CROWDED, isCrowded } from "../domain/compaction.ts"
+import { pauseAsked } from "../domain/question.ts"
+import type { Transcript } from "../domain/transcript/transcript.ts"
+import type { Cast } from "./cast.ts"
+import { DEFAULT_AGENT, type SettingsValue } from "./settings.ts"
+import type { TurnScene } from "./turn-scene.ts"
+
+/** Of the engine, its agent and itself. */
+export const capsOf = (
+  { spending, choices: { agent = DEFAULT_AGENT } }: Pick<Transcript, "spending" | "choices">,
+  { caps, agents }: Pick<SettingsValue, "caps" | "agents">,
+): Caps => capsInForce([caps, agents.get(agent)?.caps, spending.given], spending.set)
+
+/** What pauses the session, when it has used up what it may; undefined while it has not. */
+export const pausesWhenSpent = (
+  transcript: Transcript,
+  settings: SettingsValue,
+  requestID: string,
+): readonly DurableEvent[] | undefined => {
+  const breach = breachOf(transcript.spending.spent, capsOf(transcript, settings))
+  if (breach === undefined) return undefined
+  // Asked already, and nobody has said anything yet.
+  return transcript.parking?.question?.kind === "budget" ? [] : [pauseAsked(requestID, budgetPause(breach))]
+}
+
+/** True: the session waits for an answer now, and nothing more is to be asked of a provider. */
+export const pauseWhenSpent = ({ session, settings }: TurnScene): Effect.Effect<boolean, Failure> =>
+  Effect.suspend(() => {
+    if (capsOf(session.transcript(), settings) === NO_CAPS) return Effect.succeed(false)
+    const requestID = session.newQuestion()
+    return session.decide((transcript) => {
+      const pauses = pausesWhenSpent(transcript, settings, requestID)
+      return { kind: "append", events: pauses ?? [], answer: () => pauses !== undefined }
+    })
+  })
+
+/** What people are told before a turn, and the words of it that are for the agent. */
+export interface Warnings {
+  readonly events: readonly DurableEvent[]
+  readonly texts: readonly string[]
+}
+
+const NO_WARNINGS: Warnings = { events: [], texts: [] }
+
+export const warningsFor = (transcript: Transcript, cast: Cast, settings: SettingsValue): Warnings => {
+  const crowded = isCrowded(transcript.compactions.pace)
+  const caps = capsOf(transcript, settings)
+  if (!crowded && caps === NO_CAPS) return NO_WARNINGS
+  const { spent, told, unpriced } = transcript.spending
+  const notices = capNotices(spent, caps, told)
+  const budget = notices.length === 0 ? undefined : sayNotices(notices)
+  const { id, price } = cast.model
+  const isUnpriced = caps.maxCost !== undefined && price === undefined && !unpriced.includes(id)
+  return {
+    events: [
+      ...(budget === undefined
+        ? []
+        : [
+            warned({
+              about: "budget",
+              text: budget,
+              told: notices.map(({ measure, cap, percent }) => ({ measure, cap, percent })),
+            }),
+          ]),
+      ...(isUnpriced ? [warned({ about: "price", text: withoutPrice(id), unpriced: id })] : []),
+      ...(crowded ? [warned({ about: "compaction", text: CROWDED })] : []),
+    ],
+    texts: [...(budget === undefined ? [] : [budget]), ...(crowded ? [CROWDED] : [])],
+  }
+}
+
+const withoutPrice = (model: string): string =>
+  `The price of ${model} is not known: a cap on cost does not hold for it. Caps on tokens, turns and time do.`
+
+type Warned = Extract<DurableEvent, { readonly type: "session.next.warned.1" }>
+
+const warned = (data: Warned["data"]): DurableEvent => ({ type: "session.next.warned.1", data })

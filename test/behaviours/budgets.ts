@@ -1,0 +1,50 @@
+import type { Behaviour } from "../behaviours.ts"
+
+const promise = (says: string): Behaviour => ({ seed: "issue 17", says })
+
+/** No way to overspend: caps and breakers, in the engine and for runs. */
+export const BUDGET_BEHAVIOURS = {
+  "cap.question": promise(
+    "a session that has used up its budget waits with a durable question before its next turn; an answer raises the cap and the same work goes on",
+  ),
+  "cap.measures": promise("caps hold for cost, tokens, turns and time at work, each by itself"),
+  "cap.counts": promise(
+    "turns, their retries and compactions count, over restarts; what a fork brought along does not",
+  ),
+  "cap.levels": promise(
+    "the tightest cap of the engine, the agent and the session counts; what a person set goes before all of them",
+  ),
+  "cap.restart": promise(
+    "a budget that was used up stays so in another process, and its question is still open there",
+  ),
+  "cap.run": promise("no demand gets past a budget that is used up: neither run nor wake nor a new prompt"),
+  "cap.stop": promise("the answer stop ends the work; the next prompt is asked about again"),
+  "cap.below-spent": promise(
+    "a cap at or below what is used up is refused with a code, and nothing is stored",
+  ),
+  "cap.bad-answer": promise("an answer that is no budget is refused and the question stays open"),
+  "cap.set": promise(
+    "setBudget sets a cap at any time, and answers the question of a session that waits for it",
+  ),
+  "cap.told": promise(
+    "the agent is told what is left once at 50, 80 and 95 percent of each cap, behind the conversation, also over a restart",
+  ),
+  "cap.unpriced": promise(
+    "where a price is unknown caps on tokens hold, and a warning says that the cap on cost does not",
+  ),
+  "cap.whole-tool": promise("a budget that is used up while a tool works lets it end"),
+  "cap.compaction": promise(
+    "a compaction that uses up the budget is followed by the question, not by a turn",
+  ),
+  "cap.nothing-left": promise("an answer when nothing is left to go on with ends the waiting"),
+  "breaker.repetition": promise(
+    "an identical call, result included, is pointed out the third time and refused the sixth, over compactions and restarts",
+  ),
+  "breaker.poll": promise("a call whose result changes may be made as often as it likes"),
+  "breaker.compactions": promise(
+    "compactions in more than one of three turns are warned of once; after five in a row a question asks whether to go on",
+  ),
+  "breaker.fill": promise(
+    "a provider that reports far more than we weigh is believed once, and not twice in a row",
+  ),
+} as const satisfies Record<string, Behaviour>
