@@ -75,4 +75,20 @@ export const HANDS_BEHAVIOURS = {
     says: "checks come from --check, else from the agent's profile, else from runs.check; those of a folder count where it is trusted",
   },
   "run.worktree-path": { seed: "issue 14", says: "run worktree prints the path" },
+  "sandbox.harness": {
+    seed: "issue 14",
+    says: "run spawn --sandbox keeps a harness in bubblewrap: project writable, home read-only, secrets hidden, and nothing that git would start",
+  },
+  "sandbox.worktree": {
+    seed: "issue 14",
+    says: "in a worktree only the worktree, its branch and its commits are writable; the main checkout and its branches are not; checks run in the sandbox, too",
+  },
+  "sandbox.absent": {
+    seed: "issue 14",
+    says: "without bubblewrap --sandbox is refused, auto works without, and doctor and run show say so",
+  },
+  "sandbox.configured": {
+    seed: "issue 14",
+    says: "[sandbox] mode and network hold for every run; a project only makes them stricter",
+  },
 } as const satisfies Record<string, Behaviour>

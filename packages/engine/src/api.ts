@@ -28,6 +28,7 @@ import type { ModelConfig } from "./model/config.ts"
 import type { EventText } from "./port/store.ts"
 import type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
 import type { AgentMode } from "./session/index.ts"
+import type { WrapCommand } from "./tool/bash.ts"
 import type { EmbedderTool } from "./tool/embedder-tool.ts"
 import type { McpConfiguration } from "./tool/mcp-servers.ts"
 import type {
@@ -86,6 +87,8 @@ export interface EngineOptions {
   readonly mcp?: McpConfiguration
   /** Variables that look like credentials and that commands and MCP servers may see all the same. */
   readonly keepVariables?: readonly string[]
+  /** What puts a command of the model into a sandbox: given the words that start it and its folder, the words that do so in there. */
+  readonly wrapCommand?: WrapCommand
   /** What the model is told beside the conversation, besides the built-in sources. */
   readonly context?: readonly EmbedderSource[]
   /** Files, globs or addresses with instructions, in order of precedence. */

@@ -78,6 +78,7 @@ const OPTIONS = objectOf(
     references: listOf(objectOf({ name: NAME, path: NAME }, { description: STRING })),
     stateRoot: NAME,
     keepVariables: listOf(NAME),
+    wrapCommand: FUNCTION,
     asksAgain: BOOLEAN,
     compaction: objectOf(
       {},

@@ -73,6 +73,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
         environment,
         references: options.references ?? [],
         hidePieces: openHidePieces(secrets),
+        wrapCommand: options.wrapCommand,
       }),
       ...place.ownTools,
       skillTool(skills),

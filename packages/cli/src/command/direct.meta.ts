@@ -21,6 +21,12 @@ export const DIRECT = defineMeta({
       choices: PERMISSION_TIERS,
       value: "TIER",
     },
+    sandbox: {
+      type: "string",
+      description: "Commands work in a sandbox; whether it has the network.",
+      choices: ["on", "off"],
+      value: "on|off",
+    },
     launch: { type: "string", description: "File with the rest of the launch.", value: "FILE" },
     args: {
       type: "strings",

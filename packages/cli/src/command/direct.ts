@@ -62,6 +62,7 @@ const readLaunch = (input: Input, world: World): DirectLaunch => {
     ...(input.model === undefined ? {} : { model: input.model }),
     ...(effort === undefined ? {} : { effort }),
     ...(input.permission === undefined ? {} : { permission: input.permission }),
+    ...(input.sandbox === undefined ? {} : { sandbox: input.sandbox }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
   }
 }

@@ -9,7 +9,8 @@ import { openPlace, readConfig, type PermissionTier, type World } from "@meridia
 import { pageCompactions } from "../continuity/host-compactions.ts"
 import { loadConfiguredEngine } from "../direct/configured-engine.ts"
 import { loadEngineAgents } from "../direct/engine-agents.ts"
-import { permissionRules } from "../direct/permission-rules.ts"
+import { permissionRules, SANDBOXED } from "../direct/permission-rules.ts"
+import { wrapperFor } from "../direct/wrapper-for.ts"
 import { openDatabase } from "../engine-database.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { notifySessions } from "../notify-sessions.ts"
@@ -37,18 +38,22 @@ export const serveUntilStopped = async (
   const database = await openDatabase(input.database, world)
   const { config } = await readConfig(world)
   const configured = await loadConfiguredEngine(world)
+  const wrapCommand = await wrapperFor(undefined, config, world)
   removeOldToken(root)
   const server = await serveHttp({
     engine: {
       models,
       agents,
       ...configured.options,
+      ...(wrapCommand === undefined ? {} : { wrapCommand }),
       mcp: configured.mcp,
       limits: configured.limits,
-      permissions:
-        input.permission === undefined
+      permissions: [
+        ...(input.permission === undefined
           ? configured.rules
-          : permissionRules({ permission: input.permission, servers: [], ...configured }),
+          : permissionRules({ permission: input.permission, servers: [], ...configured })),
+        ...(wrapCommand === undefined ? [] : SANDBOXED),
+      ],
       ...(defaultModel === undefined ? {} : { model: defaultModel }),
       database: database.file,
       migrate: input.migrate,

@@ -12,7 +12,14 @@ import {
   type ModelConfig,
 } from "@meridian/engine"
 import type { RecoveryPolicy } from "@meridian/protocol"
-import { engineModelId, namesOfModel, openPlace, type PermissionTier, type World } from "@meridian/spaces"
+import {
+  engineModelId,
+  namesOfModel,
+  openPlace,
+  readConfig,
+  type PermissionTier,
+  type World,
+} from "@meridian/spaces"
 
 import { openDatabase } from "../engine-database.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
@@ -20,6 +27,7 @@ import { openTelemetry, withTelemetry } from "../telemetry.ts"
 import { loadConfiguredEngine, withServers } from "./configured-engine.ts"
 import { loadEngineAgents } from "./engine-agents.ts"
 import { permissionRules } from "./permission-rules.ts"
+import { wrapperFor } from "./wrapper-for.ts"
 
 export interface EngineWish {
   readonly model?: string
@@ -28,6 +36,8 @@ export interface EngineWish {
   /** As Claude writes them; they replace what the tier allows. */
   readonly allowedTools?: readonly string[]
   readonly maxTurns?: number
+  /** Commands work in a sandbox with, or without, the network. Absent: what the configuration says. */
+  readonly sandbox?: "on" | "off"
   /** The agent of the launch, made ready by the launcher. */
   readonly agent?: AgentConfig
   readonly instructions?: string
@@ -69,8 +79,11 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
   const { instructions } = wish
   const database = await openDatabase(undefined, world)
   const configured = await loadConfiguredEngine(world)
+  const { config } = await readConfig(world)
+  const wrapCommand = await wrapperFor(wish.sandbox, config, world)
   const engine = await openEngine({
     ...configured.options,
+    ...(wrapCommand === undefined ? {} : { wrapCommand }),
     database: database.file,
     models: withEffort(models, wish.effort),
     ...(defaultModel === "" ? {} : { model: defaultModel }),
@@ -78,6 +91,7 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
       guardInstructions: configured.guardInstructions,
       rules: configured.rules,
       servers: wish.trustedServers ?? [],
+      isSandboxed: wrapCommand !== undefined,
       ...(wish.permission === undefined ? {} : { permission: wish.permission }),
       ...(wish.allowedTools === undefined ? {} : { allowedTools: wish.allowedTools }),
     }),

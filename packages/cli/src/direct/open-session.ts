@@ -14,6 +14,8 @@ export interface DirectLaunch {
   readonly model?: string
   readonly effort?: Effort
   readonly permission?: PermissionTier
+  /** Its commands work in a sandbox: the network of that. */
+  readonly sandbox?: "on" | "off"
   readonly maxTurns?: number
   readonly file: LaunchFile
   /** What was asked for and cannot be had. */
@@ -65,6 +67,7 @@ const wishOf = ({
   model,
   effort,
   permission,
+  sandbox,
   maxTurns,
   session,
   file,
@@ -72,6 +75,7 @@ const wishOf = ({
   ...(model === undefined ? {} : { model }),
   ...(effort === undefined ? {} : { effort }),
   ...(permission === undefined ? {} : { permission }),
+  ...(sandbox === undefined ? {} : { sandbox }),
   ...(maxTurns === undefined ? {} : { maxTurns }),
   ...(file.allowedTools === undefined ? {} : { allowedTools: file.allowedTools }),
   ...(file.agent === undefined ? {} : { agent: { name: file.agent.name, prompt: file.agent.body } }),

@@ -20,9 +20,16 @@ export interface Rights {
   readonly guardInstructions?: boolean
   /** Of the configuration, read last. They lift neither what a reading run is refused nor what is guarded. */
   readonly rules?: readonly PermissionRule[]
+  /** Commands work in a sandbox: then file tools change nothing that commands could not. */
+  readonly isSandboxed?: boolean
 }
 
-export const permissionRules = ({
+export const permissionRules = (rights: Rights): readonly PermissionRule[] => [
+  ...rulesOf(rights),
+  ...(rights.isSandboxed === true ? SANDBOXED : []),
+]
+
+const rulesOf = ({
   permission,
   allowedTools,
   servers,
@@ -109,6 +116,12 @@ const guarded = (names: readonly string[]): readonly PermissionRule[] =>
 const OWN_FILES = [".meridian/.spaces/*/fs/*", "*/.meridian/.spaces/*/fs/*"].map((path) =>
   allow("edit", path),
 )
+
+/** Refused whatever the tier says: what git obeys, and everything outside. */
+export const SANDBOXED: readonly PermissionRule[] = [
+  deny("external_directory"),
+  ...[".git", ".git/*", "*/.git", "*/.git/*"].map((path) => deny("edit", path)),
+]
 
 /** What runs commands later, decides what runs may do, or is obeyed by other agents. */
 const GUARDED = [

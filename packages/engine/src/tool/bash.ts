@@ -1,6 +1,6 @@
 /**
- * `bash`: a shell command with the rights of the user who runs the engine. It is not a sandbox: the permission to run it
- * is the boundary, and paths in the command are only pointed out.
+ * `bash`: a shell command with the rights of the user who runs the engine. By itself it is no sandbox: the permission to run
+ * it is the boundary, and paths in the command are only pointed out. Whoever opens the engine may put commands into one.
  */
 import { existsSync } from "node:fs"
 import { realpath } from "node:fs/promises"
@@ -22,6 +22,12 @@ import { askForExternal, resolvePath, type Place } from "./resolve-path.ts"
 import { runCommand, type CommandResult } from "./run-command.ts"
 import { openSpool, withFilter, type PieceFilter } from "./spool.ts"
 
+/** The words that start these words in a sandbox. What it throws is told to the model, and nothing is started. */
+export type WrapCommand = (
+  argv: readonly string[],
+  directory: string,
+) => readonly string[] | Promise<readonly string[]>
+
 export interface BashOptions extends Place {
   readonly guard: ProcessGuard
   /** Where long outputs are kept. */
@@ -30,6 +36,7 @@ export interface BashOptions extends Place {
   /** Names the store that records the calls; `endLeftovers` of the next engine is given the same. */
   readonly scope?: string
   readonly shell?: string
+  readonly wrapCommand?: WrapCommand | undefined
   readonly graceMs?: number
   /** Takes credentials out of an output before it is kept; one filter per command. */
   readonly hidePieces?: (() => PieceFilter) | undefined
@@ -106,9 +113,11 @@ export const bashTool = (options: BashOptions): SelfBoundedTool => ({
       { command: input.command, environment: options.environment },
       directory.absolute,
     )
+    const shell = options.shell ?? (existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh")
+    const argv = [shell, "-c", line.command]
     const result = await runCommand({
-      ...line,
-      shell: options.shell ?? (existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh"),
+      argv: (await options.wrapCommand?.(argv, directory.absolute)) ?? argv,
+      environment: line.environment,
       directory: directory.absolute,
       callMark: callMark(scene),
       otherMarks: options.scope === undefined ? [] : [scopeMark(options.scope)],

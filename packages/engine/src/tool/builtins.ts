@@ -1,7 +1,7 @@
 /** All built-in tools of one Location, with what they share. */
 import type { BuiltinTool, Tool } from "../port/tool.ts"
 import { APPLY_PATCH } from "./apply-patch.ts"
-import { BASH } from "./bash.ts"
+import { BASH, type WrapCommand } from "./bash.ts"
 import { EDIT } from "./edit.ts"
 import type { FileLocks } from "./file-locks.ts"
 import { GLOB } from "./glob.ts"
@@ -29,6 +29,7 @@ export interface BuiltinOptions extends Place {
   readonly scope?: string
   /** Takes credentials out of what commands print. */
   readonly hidePieces?: (() => PieceFilter) | undefined
+  readonly wrapCommand?: WrapCommand | undefined
   /** Places outside the project that `read` may look at by name. */
   readonly references?: readonly NamedPlace[]
 }

@@ -18,8 +18,8 @@ import { findProcesses, groupExists, sendSignal, type ProcessRow } from "./proce
 import type { Spool, Spooled } from "./spool.ts"
 
 export interface CommandRequest {
-  readonly command: string
-  readonly shell: string
+  /** The shell with its command, or what starts them in a sandbox. */
+  readonly argv: readonly string[]
   readonly directory: string
   readonly environment: { readonly [name: string]: string | undefined }
   /** Marks this call among all processes; set on the command and inherited. */
@@ -44,32 +44,28 @@ export interface CommandResult {
 }
 
 /**
- * $0 is the shell, $1 the command, $2 the control group, where there is one. The exit code goes to descriptor 3, so that it is known while others hold the pipe. `cat`
+ * $0 is the control group, or "-" where there is none; the rest is what is started. The exit code goes to descriptor 3, so that it is known while others hold the pipe. `cat`
  * is deaf to polite signals: it carries a command's last words until the command itself is gone.
  *
  * The command waits for a word on descriptor 4. An engine that is killed while it starts a shell leaves one that nobody
  * can find yet (a fork that has not become the shell carries no mark): it hears the end of the pipe and does nothing.
  */
 const WRAPPER = `read -r go <&4 || exit; exec 4<&-
-[ -z "$2" ] || echo $$ > "$2/cgroup.procs"
-{ "$0" -c "$1" 2>&1 3>&-; echo "$?" >&3; } |
+[ "$0" = - ] || echo $$ > "$0/cgroup.procs"
+{ "$@" 2>&1 3>&-; echo "$?" >&3; } |
 { trap '' TERM INT HUP; PATH=$PATH:/usr/bin:/bin; exec cat 3>&-; }`
 
 export const runCommand = async (request: CommandRequest): Promise<CommandResult> => {
   await request.guard.ready()
-  const child = spawn(
-    "/bin/sh",
-    ["-c", WRAPPER, request.shell, request.command, request.guard.controlGroup() ?? ""],
-    {
-      cwd: request.directory,
-      detached: true,
-      env: {
-        ...request.environment,
-        ...asEnvironment([request.callMark, request.guard.mark, ...request.otherMarks]),
-      },
-      stdio: ["ignore", "pipe", "ignore", "pipe", "pipe"],
+  const child = spawn("/bin/sh", ["-c", WRAPPER, request.guard.controlGroup() ?? "-", ...request.argv], {
+    cwd: request.directory,
+    detached: true,
+    env: {
+      ...request.environment,
+      ...asEnvironment([request.callMark, request.guard.mark, ...request.otherMarks]),
     },
-  )
+    stdio: ["ignore", "pipe", "ignore", "pipe", "pipe"],
+  })
   const group = await started(child)
   const forget = request.guard.watch(group)
   sayGo(child.stdio[4])

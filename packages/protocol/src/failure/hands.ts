@@ -167,6 +167,19 @@ export const HANDS_FAILURES = {
     cause: (f) => `Checks left the worktree of run ${f["run"]} so that it cannot be put back: ${f["reason"]}`,
     next: (f) => `'git branch NAME ${f["ref"]}' brings back what the run had done.`,
   },
+  SANDBOX_UNAVAILABLE: {
+    exit: 2,
+    http: 409,
+    cause: (f) => `There is no sandbox here: ${f["why"]}.`,
+    next: (f) => `${f["next"]}`,
+  },
+  SANDBOX_NETWORK_NEEDED: {
+    exit: 2,
+    http: 409,
+    cause: (f) => `${f["harness"]} reaches its model over the network, so it cannot work without.`,
+    next: () =>
+      "use --harness direct, whose commands alone lose the network, or leave --sandbox-network out.",
+  },
   RUN_WITHOUT_DIFF: {
     exit: 1,
     http: 409,

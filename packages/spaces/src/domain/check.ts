@@ -5,6 +5,7 @@
 import { plainText } from "@meridian/protocol"
 
 import type { CheckEventRecord } from "./check-record.ts"
+import type { SandboxUse } from "./sandbox.ts"
 
 export interface ChecksPlan {
   readonly commands: readonly string[]
@@ -14,6 +15,8 @@ export interface ChecksPlan {
   readonly rounds: number
   /** Variables that look like credentials and that checks may see all the same. */
   readonly keepVariables: readonly string[]
+  /** They run in the sandbox that the run works in. */
+  readonly sandbox?: SandboxUse | undefined
 }
 
 /** `unverified` is what nobody checked. */

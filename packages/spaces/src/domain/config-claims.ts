@@ -10,13 +10,14 @@ import { engineClaims } from "./engine-claims.ts"
 import { isPermissionRules, ruleWords } from "./engine-table-rules.ts"
 import { publicAddress } from "./provider-address.ts"
 import { PROVIDER_PRESETS } from "./provider-preset.ts"
+import { isLooser, SANDBOX_MODES, type SandboxWish } from "./sandbox.ts"
 import { isTable } from "./table-rule.ts"
 import { asFileTier, highestTier, isAbove, type FileTier } from "./tier.ts"
 import { isCovered, type TrustEntry } from "./trust.ts"
 
 export interface IgnoredClaim {
   readonly claim: ConfigClaim
-  readonly why: "untrusted" | "changed" | "tier" | "guard" | "own"
+  readonly why: "untrusted" | "changed" | "tier" | "guard" | "own" | "sandbox"
 }
 
 /** The tiers the user gave: what a folder's files may wish for at most. */
@@ -26,6 +27,7 @@ export interface Ceilings {
   readonly primary: FileTier | undefined
   /** The user wants instruction files guarded: no file of a folder takes that down. */
   readonly guardsInstructions: boolean
+  readonly sandbox: SandboxWish
 }
 
 export const claimsOf = (file: ConfigFile): readonly ConfigClaim[] => [
@@ -39,6 +41,10 @@ export const ceilingsOf = (own: Settings, entry: TrustEntry | undefined): Ceilin
   run: highestTier(asFileTier(own.get("permissions.default_tier")?.value), entry?.tier) ?? "read-only",
   primary: highestTier(asFileTier(own.get("primary.permission_tier")?.value), entry?.tier),
   guardsInstructions: own.get(GUARD)?.value === true,
+  sandbox: {
+    mode: SANDBOX_MODES.find((mode) => mode === own.get("sandbox.mode")?.value) ?? "off",
+    network: own.get("sandbox.network")?.value === "off" ? "off" : "on",
+  },
 })
 
 export const judgeClaims = (
@@ -49,6 +55,10 @@ export const judgeClaims = (
     const trusted = entry?.tier !== undefined
     if (claim.key === GUARD)
       return ceilings.guardsInstructions && claim.value === "false" ? [{ claim, why: "guard" }] : []
+    if (claim.key === "sandbox.mode" || claim.key === "sandbox.network")
+      return isLooser(ceilings.sandbox, { key: claim.key, value: claim.value.slice(1, -1) })
+        ? [{ claim, why: "sandbox" }]
+        : []
     if (isOptionKey(claim.key) && optionOf(claim.key).isOwn === true) return [{ claim, why: "own" }]
     if (TIERS.has(claim.key))
       return staysBelow(claim, ceilings) ? [] : [{ claim, why: trusted ? "tier" : "untrusted" }]

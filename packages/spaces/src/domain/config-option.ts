@@ -4,6 +4,7 @@
  */
 import type { ClaimKind } from "./claim.ts"
 import type { PermissionRuleRow } from "./engine-table-rules.ts"
+import { SANDBOX_MODES, SANDBOX_NETWORKS } from "./sandbox.ts"
 import { FILE_TIERS } from "./tier.ts"
 
 /** `time`: text such as "90s", "30m" or "24h", or a number of seconds. */
@@ -186,6 +187,32 @@ export const OPTIONS = {
     variable: "MERIDIAN_WORKTREE_SETUP",
     isOwn: true,
     claims: "program",
+  },
+  "sandbox.mode": {
+    type: "string",
+    default: "off",
+    description:
+      "Whether agents, their commands and checks are kept in a sandbox: 'auto' where this machine has bubblewrap, 'required' refuses to work without. A project may only make it stricter.",
+    variable: "MERIDIAN_SANDBOX_MODE",
+    choices: SANDBOX_MODES,
+    claims: "rights",
+  },
+  "sandbox.network": {
+    type: "string",
+    default: "on",
+    description:
+      "Whether what is in the sandbox reaches the network. 'off' is for direct, its commands and checks: other harnesses need it for their models.",
+    variable: "MERIDIAN_SANDBOX_NETWORK",
+    choices: SANDBOX_NETWORKS,
+    claims: "rights",
+  },
+  "sandbox.writable": {
+    type: "strings",
+    default: [],
+    description:
+      "Folders besides the project that stay writable in the sandbox, such as ~/.npm. Only your own configuration sets it.",
+    isOwn: true,
+    claims: "folder",
   },
   "timeouts.kill_grace_seconds": {
     type: "number",

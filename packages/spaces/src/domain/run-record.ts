@@ -33,6 +33,7 @@ import { asChatId, asRunId } from "./identifier.ts"
 import { choice, number, text, texts, type Fields } from "./json-line.ts"
 import { recordDecoder, recordEncoder, type RecordOf, type WrittenRecord } from "./record.ts"
 import { END_STATUSES, WAITING_FOR } from "./run-status.ts"
+import { SANDBOX_KINDS, SANDBOX_NETWORKS } from "./sandbox.ts"
 import { WORKTREE, WORKTREE_EVENT, type WorktreeEventRecord } from "./worktree-record.ts"
 
 export const RECORD_VERSION = 2
@@ -45,6 +46,11 @@ const USAGE = {
   outputTokens: AMOUNT,
   totalCostUsd: AMOUNT,
 }
+
+const SANDBOX = objectOf(
+  { by: oneOf(...SANDBOX_KINDS) },
+  { network: oneOf(...SANDBOX_NETWORKS), why: STRING },
+)
 
 const START = objectOf(
   {
@@ -76,6 +82,8 @@ const START = objectOf(
     workerPid: COUNT,
     workerStarted: STRING,
     worktree: WORKTREE,
+    /** What keeps it in; absent when nobody asked. */
+    sandbox: SANDBOX,
     /** Other runs that wrote into the same checkout when it began. */
     besides: listOf(STRING),
   },

@@ -29,6 +29,14 @@ export const WARNINGS = {
     cause: (f) => `No MERIDIAN_SPACE_ID set. Created space ${f["space"]}.`,
     next: (f) => `set MERIDIAN_SPACE_ID=${f["space"]} for subsequent commands.`,
   },
+  SANDBOX_LOOSER: {
+    cause: (f) => `${f["key"]} of ${f["where"]} is looser than your own configuration, so it is ignored.`,
+    next: () => "nothing; give --sandbox off if you want it once.",
+  },
+  SANDBOX_ABSENT: {
+    cause: (f) => `${f["what"]} works without a sandbox: ${f["why"]}.`,
+    next: (f) => `${f["next"]}`,
+  },
   SESSION_BEGUN_ANEW: {
     cause: (f) => `${f["harness"]} does not know the conversation of run ${f["run"]} any more.`,
     next: () => "nothing; the run goes on in a new one, with its task.",

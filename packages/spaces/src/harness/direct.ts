@@ -66,6 +66,7 @@ const launch = (program: readonly [string, ...(readonly string[])], request: Lau
       ...(request.model === undefined ? [] : ["--model", request.model]),
       ...(request.effort === undefined ? [] : ["--effort", request.effort]),
       ...(permission === undefined ? [] : ["--permission", permission]),
+      ...(request.sandbox === undefined ? [] : ["--sandbox", request.sandbox]),
       ...files.flatMap((file) => ["--launch", file.path]),
       ...(fitted.args.length === 0 ? [] : ["--", ...fitted.args]),
     ],

@@ -15,6 +15,8 @@ import type { Clock } from "./world.ts"
 export interface ProgramWish {
   /** For `sh -c`. */
   readonly command: string
+  /** What starts it instead: the same, in a sandbox. */
+  readonly argv?: readonly string[] | undefined
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   /** Everything it says, both streams in the order they came. */
@@ -41,7 +43,8 @@ export const runProgram = async (wish: ProgramWish): Promise<ProgramEnd> => {
   const output = openOutput(wish.log)
   const began = wish.clock.now()
   const mark = wish.uuid()
-  const child = spawn("/bin/sh", ["-c", wish.command], {
+  const [program = "", ...args] = wish.argv ?? ["/bin/sh", "-c", wish.command]
+  const child = spawn(program, args, {
     cwd: wish.cwd,
     env: { ...wish.env, [PROGRAM_MARK]: mark },
     detached: true,

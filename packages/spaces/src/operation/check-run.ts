@@ -15,6 +15,7 @@ import type { RunWorktree } from "../domain/worktree.ts"
 import type { Harness, LaunchPlan } from "../port/harness.ts"
 import { missingBinary, requireLaunchable } from "./find-binary.ts"
 import { launchParts } from "./launch-parts.ts"
+import type { SandboxChoice } from "./open-sandbox.ts"
 import { depthHere, parentRun } from "./parent.ts"
 import type { Prepared } from "./prepare.ts"
 import { sparse } from "./run-document.ts"
@@ -43,6 +44,7 @@ export interface SpawnRequest {
   readonly isolation?: Isolation | undefined
   readonly worktree?: RunWorktree | undefined
   readonly checks?: ChecksPlan | undefined
+  readonly sandbox?: SandboxChoice | undefined
   readonly background: boolean
   readonly firing?: string | undefined
   readonly params: readonly string[]
@@ -102,7 +104,9 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
       firing: requireFiring(request.firing),
       isolation: request.isolation,
       worktree: request.worktree,
-      checks: request.checks,
+      checks: request.checks === undefined ? undefined : { ...request.checks, sandbox: request.sandbox?.use },
+      sandbox: request.sandbox?.use,
+      sandboxRecord: request.sandbox?.record,
       policy: {
         maxParallel: config["runs.max_parallel"],
         maxRetries: config["defaults.max_retries"],

@@ -202,6 +202,7 @@ const REASONS: Readonly<Record<IgnoredClaim["why"], string>> = {
   tier: "it is above the tier you gave",
   guard: "a folder does not take down a guard you put up",
   own: "only your own configuration sets it",
+  sandbox: "a folder only makes your sandbox stricter",
 }
 
 /** A hostile file may name hundreds; one line is enough to know that there are some. */
@@ -223,6 +224,7 @@ const tellIgnored = (
   tell("FOLDER_CHANGED", keysOf("changed"))
   for (const { claim, why } of ignored) {
     if (why === "own") world.warn("CONFIG_OWN_ONLY", { key: claim.key, where: claim.where, file: userFile })
+    if (why === "sandbox") world.warn("SANDBOX_LOOSER", { key: claim.key, where: claim.where })
     if (why === "tier")
       world.warn("TIER_CAPPED", {
         who: `${claim.key} of ${claim.where}`,

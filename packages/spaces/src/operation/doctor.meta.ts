@@ -51,6 +51,7 @@ export const DOCTOR = defineMeta({
           },
         ),
       ),
+      sandbox: objectOf({ usable: BOOLEAN }, { program: STRING, problem: STRING, next: STRING }),
       continuity: listOf(HOST_CHECK),
     },
     {
@@ -69,5 +70,5 @@ export const DOCTOR = defineMeta({
     },
   ),
   details:
-    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; names harnesses that work on although the command that started them was killed; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. It looks into the engine's database: a page that SQLite cannot read, a log with a hole; --salvage writes what can be read to a new file and never changes the damaged one. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error. Under continuity: whether our hook or plugin is in Claude Code, Codex and OpenCode, whether it is current, what it injected last, and what else works on compactions there.",
+    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; names harnesses that work on although the command that started them was killed; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. It looks into the engine's database: a page that SQLite cannot read, a log with a hole; --salvage writes what can be read to a new file and never changes the damaged one. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error. Says whether this machine can make sandboxes, by making one; that it cannot is no error. Under continuity: whether our hook or plugin is in Claude Code, Codex and OpenCode, whether it is current, what it injected last, and what else works on compactions there.",
 })

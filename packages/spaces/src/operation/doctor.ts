@@ -11,6 +11,7 @@ import { readRuns } from "../store/run-store.ts"
 import { changeSpace, listSpaces } from "../store/space-store.ts"
 import { checkConfiguration } from "./doctor-configuration.ts"
 import { checkHarnesses, harnessLine } from "./doctor-harnesses.ts"
+import { checkSandbox, sandboxLine } from "./doctor-sandbox.ts"
 import { DOCTOR, REPAIRS, type FINDINGS } from "./doctor.meta.ts"
 import { hostLines } from "./host-check.ts"
 import { openState } from "./open-state.ts"
@@ -59,6 +60,7 @@ export const doctor = implement(DOCTOR, {
       warnings: left.map((finding) => `${finding.id}: ${finding.space_id}: ${finding.what}`),
       findings,
       harnesses,
+      sandbox: await checkSandbox(world),
       continuity: (await world.checkHosts?.(harnesses)) ?? [],
       salvaged,
     })
@@ -75,6 +77,7 @@ export const doctor = implement(DOCTOR, {
           `${finding.repaired ? "repaired" : "warning"}: ${finding.id}: ${finding.space_id}: ${finding.what}`,
       ),
       ...report.harnesses.map(harnessLine),
+      sandboxLine(report.sandbox),
       ...report.continuity.flatMap(hostLines),
       ...(report.salvaged === undefined ? [] : [salvagedLine(report.salvaged)]),
     ].join("\n"),

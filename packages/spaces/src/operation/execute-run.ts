@@ -264,6 +264,7 @@ const begin = (options: {
         permission: launch.permission,
         cwd,
         worktree,
+        sandbox: plan.sandboxRecord,
         besides: place.besides.length === 0 ? undefined : place.besides,
         background: plan.background,
         timeoutSecs: plan.timeoutSecs,

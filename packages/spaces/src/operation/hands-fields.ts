@@ -2,6 +2,7 @@
 import { BOOLEAN, INTEGER, NUMBER, objectOf, oneOf, STRING, type TypeOf } from "@meridian/protocol"
 
 import { CHECK_ENDS, CHECK_PLACES } from "../domain/check-record.ts"
+import { SANDBOX_KINDS, SANDBOX_MODES, SANDBOX_NETWORKS } from "../domain/sandbox.ts"
 import { WORKTREE_STATES } from "../domain/worktree.ts"
 import type { Field } from "./field.ts"
 
@@ -14,6 +15,30 @@ export const WITH_CHANGES_FIELD = {
   type: "boolean",
   description: "Take your uncommitted changes along into the worktree.",
 } as const satisfies Field
+
+export const SANDBOX_FIELDS = {
+  sandbox: {
+    type: "string",
+    description:
+      "Keep what the agent starts in a sandbox; 'auto' only where this machine has one (default: sandbox.mode).",
+    // Without a value it is demanded.
+    choices: ["", ...SANDBOX_MODES],
+    optionalValue: true,
+    value: "MODE",
+  },
+  sandboxNetwork: {
+    type: "string",
+    description: "Whether the sandbox reaches the network (default: sandbox.network).",
+    choices: SANDBOX_NETWORKS,
+    value: "on|off",
+  },
+} as const satisfies Record<string, Field>
+
+/** `by`: bubblewrap, or none and why. */
+export const SANDBOX_DOCUMENT = objectOf(
+  { by: oneOf(...SANDBOX_KINDS) },
+  { network: oneOf(...SANDBOX_NETWORKS), why: STRING },
+)
 
 export const CHECK_FIELDS = {
   check: {

@@ -10,6 +10,7 @@ import { dirname } from "node:path"
 import { Failure } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
+import type { SandboxUse } from "../domain/sandbox.ts"
 import type { PermissionTier } from "../domain/tier.ts"
 import type { Harness, LaunchPlan, QueryPlan } from "../port/harness.ts"
 import { readChats, stopChat, updateChat, type OpenChat } from "../store/chat-store.ts"
@@ -17,6 +18,7 @@ import type { SpacePlace } from "../store/place.ts"
 import { chatEnvironment, overlay } from "./child-environment.ts"
 import { launchEnvironment } from "./launcher.ts"
 import { lookingGit } from "./looking-git.ts"
+import { sandboxed } from "./sandboxed-launch.ts"
 import type { State } from "./state.ts"
 import type { SignalName, World } from "./world.ts"
 
@@ -30,6 +32,7 @@ export interface Conversation {
   readonly state: State
   readonly world: World
   readonly config: Config
+  readonly sandbox: SandboxUse | undefined
 }
 
 export const launchOnTerminal = async (
@@ -64,10 +67,12 @@ const untilExit = async ({
   state,
   world,
   config,
+  sandbox,
 }: Conversation): Promise<number> => {
   const env = launchEnvironment(world)
+  const started = await sandboxed(plan, { plan: { sandbox }, harness: harness.id, place: state.place, env })
   const git = await lookingGit(tier, { cwd: plan.cwd, env })
-  const child = spawn(plan.command, plan.args, {
+  const child = spawn(started.command, started.args, {
     cwd: plan.cwd,
     env: {
       ...chatEnvironment({

@@ -14,6 +14,7 @@ import { launchEnvironment } from "./launcher.ts"
 import { lookingGit } from "./looking-git.ts"
 import type { Leg } from "./run-context.ts"
 import type { RunPlan } from "./run-plan.ts"
+import { ownSandbox, sandboxed } from "./sandboxed-launch.ts"
 import { isoTime, LATEST_MS } from "./state.ts"
 import { watchAttempt } from "./watch-attempt.ts"
 
@@ -35,13 +36,15 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
     session,
     prompt,
     scratch: files.scratch,
+    ...ownSandbox(plan, harness.id),
   })
   const number = nextNumber(leg)
   const log = openAttemptLog({ space, run: run.id, chat, known: leg.read().harnessSessionId })
   const before = await usageBefore(leg, session)
   using watch = watchAttempt(leg)
+  const started = await sandboxed(launch, { plan, harness: harness.id, place: state.place, env })
   const verdict = await runHarness({
-    plan: launch,
+    plan: started,
     harness: harness.name,
     environment: runEnvironment({
       env,

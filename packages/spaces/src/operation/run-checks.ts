@@ -12,6 +12,7 @@ import { checkLog, runPlace, type SpacePlace } from "../store/place.ts"
 import { RUN_MARK } from "../store/run-liveness.ts"
 import { readRun, recordCheck } from "../store/run-store.ts"
 import { runProgram, type ProgramEnd } from "./bounded-program.ts"
+import { wrapInSandbox } from "./open-sandbox.ts"
 import type { State } from "./state.ts"
 import type { World } from "./world.ts"
 
@@ -50,11 +51,22 @@ const runCheck = async (command: string, wish: ChecksWish): Promise<ToldResult> 
   rmSync(log, { force: true })
   world.progress(`Run ${run} checks: ${command}`)
   appendEvents(files.events, [{ at: state.now(), type: "check", command }])
+  const env = withoutCredentials(world.env, { secrets: [], keep: plan.keepVariables })
+  const { sandbox: use } = plan
+  const argv =
+    use === undefined
+      ? undefined
+      : await wrapInSandbox({ use, place: state.place, env: world.env, directory: cwd, isAlone: true }, [
+          "/bin/sh",
+          "-c",
+          command,
+        ])
   const end = await runProgram({
     command,
+    argv,
     cwd,
     env: {
-      ...withoutCredentials(world.env, { secrets: [], keep: plan.keepVariables }),
+      ...env,
       // By this mark, what is left of a run is found.
       [RUN_MARK]: files.report,
     },

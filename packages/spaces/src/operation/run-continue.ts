@@ -3,7 +3,6 @@ import { resolve } from "node:path"
 import { Failure, harnessSessionId } from "@meridian/protocol"
 
 import { findChat, type ChatRecord } from "../domain/chat.ts"
-import type { ChecksPlan } from "../domain/check.ts"
 import { isEnded, type Run } from "../domain/run.ts"
 import { asTier } from "../domain/tier.ts"
 import { mergeParams } from "../harness/params.ts"
@@ -19,11 +18,12 @@ import { readConfig } from "./config.ts"
 import { prepareFailover } from "./failover.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { continuedWorktree } from "./isolate-run.ts"
+import { chooseSandbox } from "./open-sandbox.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { parentTier } from "./parent.ts"
 import { prepare, type PrepareRequest } from "./prepare.ts"
-import type { HeldSession } from "./run-plan.ts"
+import type { HeldSession, RunPlan } from "./run-plan.ts"
 import { exitCodeOf, spawnNotes, spawnText } from "./run-spawn.ts"
 import { RUN_CONTINUE } from "./run.meta.ts"
 import { harnessEntry, type State } from "./state.ts"
@@ -108,9 +108,23 @@ export const runContinue = implement(RUN_CONTINUE, {
           input,
           prepared,
           config,
-          inherited: keptChecks(space, source, state, world),
+          // What proved the run before proves what continues it.
+          inherited: keptPlan(space, source, state, world)?.checks,
           parentTier: request.parentTier,
         }),
+        sandbox: await chooseSandbox(
+          {
+            config,
+            mode: input.sandbox,
+            network: input.sandboxNetwork,
+            inherited: keptPlan(space, source, state, world)?.sandbox,
+            isBound: request.parentTier !== undefined || world.face === "tool",
+            harness: prepared.entry,
+            isOnTerminal: false,
+            what: "The run",
+          },
+          world,
+        ),
         session: isMoved
           ? { kind: "new" }
           : { kind: fork ? "fork" : "continue", id: harnessSessionId(session) },
@@ -136,10 +150,9 @@ export const runContinue = implement(RUN_CONTINUE, {
   exitCode: (run) => exitCodeOf(run),
 })
 
-/** What proved the run before proves what continues it. */
-const keptChecks = (space: SpacePlace, { id }: Run, state: State, world: World): ChecksPlan | undefined => {
+const keptPlan = (space: SpacePlace, { id }: Run, state: State, world: World): RunPlan | undefined => {
   const kept = readStoredPlan(space, id, state, world)
-  return kept.tag === "plan" ? kept.plan.checks : undefined
+  return kept.tag === "plan" ? kept.plan : undefined
 }
 
 /** The run that began the conversation, what continued it, and this one: oldest first. */

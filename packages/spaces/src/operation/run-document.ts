@@ -56,6 +56,7 @@ export const runDocument = (
     report: include.report === true ? report : undefined,
     files_touched: include.files === true ? filesTouched(space, run) : undefined,
     worktree: run.worktree === undefined ? undefined : worktreeDocument(run.worktree),
+    sandbox: run.sandbox,
     besides: run.besides,
     verdict: verdictOf(run),
     changed_check_files: run.end?.changedCheckFiles,

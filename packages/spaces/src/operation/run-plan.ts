@@ -17,6 +17,7 @@ import {
 import type { ChecksPlan } from "../domain/check.ts"
 import { asRunId, asSpaceId } from "../domain/identifier.ts"
 import { decodeJson } from "../domain/json-line.ts"
+import type { SandboxRecord, SandboxUse } from "../domain/sandbox.ts"
 import type { RunWorktree } from "../domain/worktree.ts"
 import type { HarnessId, LaunchRequest } from "../port/harness.ts"
 
@@ -60,6 +61,10 @@ export interface RunPlan {
   readonly worktree?: RunWorktree | undefined
   /** What proves its work. Absent: nothing does. */
   readonly checks?: ChecksPlan | undefined
+  /** It works in a sandbox. */
+  readonly sandbox?: SandboxUse | undefined
+  /** What is said of that. */
+  readonly sandboxRecord?: SandboxRecord | undefined
   /** The firing of a schedule that asked for it (`firingName`): at most one run has it. */
   readonly firing?: string | undefined
   readonly policy: RunPolicy

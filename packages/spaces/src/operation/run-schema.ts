@@ -6,7 +6,7 @@ import { RUN_STATUSES, WAITING_FOR } from "../domain/run-status.ts"
 import { FILE_TIERS, PERMISSION_TIERS } from "../domain/tier.ts"
 import { ACP_PREFIX, HARNESS_IDS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
-import { CHECK_DOCUMENT, WORKTREE_DOCUMENT } from "./hands-fields.ts"
+import { CHECK_DOCUMENT, SANDBOX_DOCUMENT, WORKTREE_DOCUMENT } from "./hands-fields.ts"
 
 /** One launch of a harness. `why`: how it ended, in a word. */
 export const ATTEMPT_DOCUMENT = objectOf(
@@ -55,6 +55,7 @@ export const RUN_DOCUMENT = objectOf(
     report: STRING,
     files_touched: listOf(STRING),
     worktree: WORKTREE_DOCUMENT,
+    sandbox: SANDBOX_DOCUMENT,
     besides: listOf(STRING),
     ...PROOF_DOCUMENT,
     checks: listOf(CHECK_DOCUMENT),
@@ -94,6 +95,7 @@ export const SPAWN_DOCUMENT = objectOf(
     report: STRING,
     events_path: STRING,
     worktree: WORKTREE_DOCUMENT,
+    sandbox: SANDBOX_DOCUMENT,
     besides: listOf(STRING),
     ...PROOF_DOCUMENT,
     composed_prompt: STRING,

@@ -1,3 +1,4 @@
+import { sandboxWords } from "../domain/sandbox.ts"
 import { taskLine } from "../domain/task.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { openState } from "./open-state.ts"
@@ -68,6 +69,7 @@ const describe = (run: RunDocument): string => {
     ["Cost", run.cost_usd === undefined ? undefined : dollars(run.cost_usd, 4)],
     ["Harness session", run.harness_session_id],
     ["Worktree", worktreeLine(run)],
+    ["Sandbox", run.sandbox === undefined ? undefined : sandboxWords(run.sandbox)],
     ["Beside", besideLine(run)],
     ["Report", run.report_path],
     ["Files", run.files_touched?.join(", ")],

@@ -12,6 +12,7 @@ import { readConfig } from "./config.ts"
 import { prepareFailover } from "./failover.ts"
 import { isolationOf, siteFor } from "./isolate-run.ts"
 import { runWorker } from "./launch-worker.ts"
+import { chooseSandbox } from "./open-sandbox.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { parentTier, placeHere } from "./parent.ts"
@@ -59,6 +60,18 @@ export const runSpawn = implement(RUN_SPAWN, {
         cwd,
         isolation,
         checks: chooseChecks({ input, prepared, config, parentTier: request.parentTier }),
+        sandbox: await chooseSandbox(
+          {
+            config,
+            mode: input.sandbox,
+            network: input.sandboxNetwork,
+            isBound: request.parentTier !== undefined || world.face === "tool",
+            harness: prepared.entry,
+            isOnTerminal: false,
+            what: "The run",
+          },
+          world,
+        ),
         session: { kind: "new" },
         task: input.task,
         failover,

@@ -2,7 +2,7 @@ import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, mapOf, objectOf, oneOf } from
 
 import { VERDICTS } from "../domain/check.ts"
 import { RUN_STATUSES } from "../domain/run-status.ts"
-import { CHECK_FIELDS, WITH_CHANGES_FIELD, WORKTREE_FIELD } from "./hands-fields.ts"
+import { CHECK_FIELDS, SANDBOX_FIELDS, WITH_CHANGES_FIELD, WORKTREE_FIELD } from "./hands-fields.ts"
 import { defineMeta } from "./operation.ts"
 import {
   FIRING_FIELD,
@@ -85,6 +85,7 @@ export const RUN_SPAWN = defineMeta({
     firing: FIRING_FIELD,
     worktree: WORKTREE_FIELD,
     withChanges: WITH_CHANGES_FIELD,
+    ...SANDBOX_FIELDS,
     ...CHECK_FIELDS,
     cwd: {
       type: "string",
@@ -157,6 +158,7 @@ export const RUN_CONTINUE = defineMeta({
     timeoutSecs: TIMEOUT_FIELD,
     permission: PERMISSION_FIELD,
     firing: FIRING_FIELD,
+    ...SANDBOX_FIELDS,
     ...CHECK_FIELDS,
     cwd: {
       type: "string",

@@ -1,6 +1,7 @@
 import { BOOLEAN, INTEGER, STRING, listOf, objectOf } from "@meridian/protocol"
 
 import { knownFlags } from "../harness/flags.ts"
+import { SANDBOX_FIELDS } from "./hands-fields.ts"
 import { defineMeta } from "./operation.ts"
 import { HARNESS_FIELD, PERMISSION_FIELD, TASK_FIELD } from "./run-schema.ts"
 
@@ -38,6 +39,7 @@ const FIELDS = {
   prompt: { type: "string", description: "First message.", short: "p", value: "TEXT" },
   task: TASK_FIELD,
   permission: PERMISSION_FIELD,
+  ...SANDBOX_FIELDS,
   cwd: {
     type: "string",
     description: "Where the harness starts; default is the project root.",

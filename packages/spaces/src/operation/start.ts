@@ -6,6 +6,7 @@ import { Failure, harnessSessionId } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
 import { LIMIT } from "../domain/limit.ts"
+import type { SandboxUse } from "../domain/sandbox.ts"
 import type { Space } from "../domain/space.ts"
 import { declaredTask } from "../domain/task.ts"
 import { asTier, type PermissionTier } from "../domain/tier.ts"
@@ -25,11 +26,13 @@ import { requireLaunchable } from "./find-binary.ts"
 import { launchOnTerminal } from "./launch-on-terminal.ts"
 import { binaryOf } from "./launch-parts.ts"
 import { launchEnvironment } from "./launcher.ts"
+import { chooseSandbox } from "./open-sandbox.ts"
 import { openState } from "./open-state.ts"
 import { implement, type Passthrough } from "./operation.ts"
 import { parentTier } from "./parent.ts"
 import { prepare, type Prepared } from "./prepare.ts"
 import { sparse } from "./run-document.ts"
+import { ownSandbox } from "./sandboxed-launch.ts"
 import { openSeal } from "./seal.ts"
 import { shellLine } from "./shell-words.ts"
 import { START } from "./start.meta.ts"
@@ -65,7 +68,20 @@ export const start = implement(START, {
     if (input.fork && !fork) world.warn("FORK_UNSUPPORTED", { harness: prepared.harness.name })
     // What a fork is started from stays as it is: the new conversation is a chat of its own.
     const chatId = fork ? undefined : continuation?.record.chatId
+    const { use: sandbox } = await chooseSandbox(
+      {
+        config,
+        mode: input.sandbox,
+        network: input.sandboxNetwork,
+        isBound: parentTier(existing?.id, state, world) !== undefined,
+        harness: prepared.entry,
+        isOnTerminal: true,
+        what: "The conversation",
+      },
+      world,
+    )
     const { harness, plan, params } = await planLaunch(input, {
+      sandbox,
       fork,
       adopted,
       prepared,
@@ -112,7 +128,7 @@ export const start = implement(START, {
       seal,
     )
     const tier = prepared.permission
-    const ended = await launchOnTerminal({ harness, plan, tier, chat, place, state, world, config })
+    const ended = await launchOnTerminal({ harness, plan, tier, chat, place, state, world, config, sandbox })
     return sparse({
       space_id: space.id,
       chat_id: chat.chatId,
@@ -259,7 +275,9 @@ const planLaunch = async (
     continuation,
     state,
     world,
+    sandbox,
   }: Chosen & {
+    readonly sandbox: SandboxUse | undefined
     readonly prepared: Prepared
     readonly config: Config
     readonly fork: boolean
@@ -289,6 +307,7 @@ const planLaunch = async (
     environment,
     session: await sessionFor({ earlier, fork, harness, world }),
     params,
+    ...ownSandbox({ sandbox }, harness.id),
     scratch: join(tmpdir(), `meridian-${world.uuid()}`),
     ...sparse({
       binary: binaryOf(config, prepared),

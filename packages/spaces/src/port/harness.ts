@@ -111,6 +111,8 @@ export interface LaunchRequest {
   readonly effort?: string
   /** `params`: what followed `--`, and known flags of harnesses. Flags known only to another harness are left out and warned about. */
   readonly params?: readonly string[]
+  /** For the engine, which puts its commands there by itself: the network of the sandbox. Others are started in one. */
+  readonly sandbox?: "on" | "off"
   /** Servers offered to the harness for this launch only. */
   readonly mcpServers?: readonly McpServer[]
   /** Keeps facts over a compaction in this launch, where neither the project nor the user has set that up. */

@@ -11,6 +11,8 @@ import { isAbsolute, join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
 
+import { SANDBOX_VARIABLE } from "../domain/sandbox.ts"
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 export const userConfigFile = (env: Environment): string | undefined =>
@@ -24,6 +26,8 @@ export const userDataFile = (env: Environment, name: string): string | undefined
 
 /** Throws TRUST_UNUSABLE for a MERIDIAN_TRUST that depends on the folder one happens to be in. */
 export const trustFile = (env: Environment): string | undefined => {
+  // In a sandbox the book is hidden: nothing is trusted there, and nothing sealed.
+  if ((env[SANDBOX_VARIABLE] ?? "") !== "") return undefined
   const told = env["MERIDIAN_TRUST"] ?? ""
   if (told === "") return userStateFile(env, "trust")
   if (!isAbsolute(told))
