@@ -7,7 +7,9 @@ import { BEHAVIOURS } from "./behaviours.ts"
 const files = globSync("{test,packages}/**/*.test.ts", { exclude: ["**/node_modules/**"] })
 const cited = new Set(
   files.flatMap((file) =>
-    [...readFileSync(file, "utf8").matchAll(/verifies(?:OnFile|Sandbox)?\(\s*"([^"]+)"/g)].map((match) => match[1]),
+    [...readFileSync(file, "utf8").matchAll(/verifies(?:OnFile|Sandbox)?\(\s*"([^"]+)"/g)].map(
+      (match) => match[1],
+    ),
   ),
 )
 
