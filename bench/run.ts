@@ -1,7 +1,17 @@
 /** All benchmarks, one after the other; each prints ratios measured in its own run. Arguments are handed on (`--quick`). */
 import { spawnSync } from "node:child_process"
 
-const BENCHES = ["engine", "compaction", "cli", "retention", "brief", "server", "acp", "telemetry"] as const
+const BENCHES = [
+  "engine",
+  "compaction",
+  "cli",
+  "retention",
+  "brief",
+  "server",
+  "acp",
+  "telemetry",
+  "days",
+] as const
 
 for (const bench of BENCHES) {
   process.stdout.write(`\n== ${bench}\n`)

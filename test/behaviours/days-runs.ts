@@ -30,4 +30,7 @@ export const DAYS_RUNS_BEHAVIOURS = {
   "doctor.database": promise(
     "doctor tells of an engine database that is damaged, and salvages what can be read to a new file, never in place",
   ),
+  "walk.hundred-hours": promise(
+    "through hostile compactions, limits, kills and reboots no tool runs twice, no request is made before a reset, and the whole task is in every first request after a compaction",
+  ),
 } satisfies Record<string, Behaviour>

@@ -41,6 +41,8 @@ export const runList = implement(RUN_LIST, {
           duration_secs: run.end?.durationSecs,
           cost_usd: run.end?.costUsd,
           verdict: verdictOf(run),
+          waiting_for: run.waitingFor,
+          waiting_until: run.waitingUntil,
         }),
       ),
     }

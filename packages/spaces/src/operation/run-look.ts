@@ -50,8 +50,20 @@ export const watchRun = (space: SpacePlace, id: Run["id"]): ((run: Run) => RunVi
 /** What it does now; undefined once it has ended. */
 export const doing = ({ run, activity }: RunView): string | undefined => {
   if (isEnded(run)) return undefined
+  if (run.status === "waiting" || run.status === "paused") return standing(run)
   return activity.doing ?? (run.status === "queued" ? "queued" : "starting")
 }
+
+/** `waiting until 2026-11-19 18:09 (limit)`, in the time of whoever looks. */
+export const standing = ({ status, waitingUntil, waitingFor }: RunStanding): string => {
+  const until = waitingUntil === undefined ? Number.NaN : Date.parse(waitingUntil)
+  const time = Number.isNaN(until)
+    ? ""
+    : ` until ${new Date(until).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" })}`
+  return `${status}${time}${waitingFor === undefined ? "" : ` (${waitingFor})`}`
+}
+
+export type RunStanding = Pick<Run, "status" | "waitingUntil" | "waitingFor">
 
 /** What it did last, whether or not it still works. Undefined before a sign of life. */
 export const activityDocument = (view: RunView): ActivityDocument | undefined => {

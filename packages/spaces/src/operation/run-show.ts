@@ -12,7 +12,7 @@ import {
   seconds,
   sparse,
 } from "./run-document.ts"
-import { activityDocument, elapsedSecs, watchRun } from "./run-look.ts"
+import { activityDocument, elapsedSecs, standing, watchRun, type RunStanding } from "./run-look.ts"
 import type { RunDocument } from "./run-schema.ts"
 import { RUN_FILES, RUN_SHOW } from "./run.meta.ts"
 
@@ -50,7 +50,7 @@ const describe = (run: RunDocument): string => {
   const tokens = run.input_tokens === undefined ? undefined : tokenLine(run)
   const lines: readonly (readonly [string, string | undefined])[] = [
     ["Run", run.run_id],
-    ["Status", `${run.status}${exit}`],
+    ["Status", `${standing(standingOf(run))}${exit}`],
     ["Task", run.task === undefined ? undefined : taskLine(run.task)],
     ["Activity", run.exit_code === undefined ? run.activity?.line : undefined],
     ["Model", run.model === "" ? modelName(run.model, run.harness) : `${run.model} (${run.harness})`],
@@ -64,7 +64,7 @@ const describe = (run: RunDocument): string => {
     ["Attempts", attemptsLine(run)],
     ["Verdict", verdictLine(run)],
     ["Checks", checksLine(run)],
-    ["Failure", failure === "" ? undefined : failure],
+    [run.exit_code === undefined ? "Because" : "Failure", failure === "" ? undefined : failure],
     ["Tokens", tokens],
     ["Cost", run.cost_usd === undefined ? undefined : dollars(run.cost_usd, 4)],
     ["Harness session", run.harness_session_id],
@@ -76,6 +76,12 @@ const describe = (run: RunDocument): string => {
   ]
   return lines.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}`])).join("\n")
 }
+
+const standingOf = (run: RunDocument): RunStanding => ({
+  status: run.status,
+  waitingUntil: run.waiting_until,
+  waitingFor: run.waiting_for,
+})
 
 const worktreeLine = ({ worktree }: RunDocument): string | undefined =>
   worktree === undefined

@@ -19,6 +19,9 @@ export const runStats = implement(RUN_STATS, {
       const name = modelName(model, harness)
       models[name] = (models[name] ?? 0) + 1
     }
+    const attempts = runs.flatMap((run) => run.attempts)
+    const ended: Record<string, number> = {}
+    for (const { why } of attempts) if (why !== undefined) ended[why] = (ended[why] ?? 0) + 1
     return sparse({
       total_runs: runs.length,
       succeeded: count("succeeded"),
@@ -26,6 +29,10 @@ export const runStats = implement(RUN_STATS, {
       cancelled: count("cancelled"),
       running: count("running"),
       queued: count("queued"),
+      waiting: count("waiting"),
+      paused: count("paused"),
+      attempts: attempts.length,
+      attempts_ended: ended,
       total_duration_secs: rounded(sum(runs, (end) => end.durationSecs) ?? 0, 1000),
       total_cost_usd: sum(runs, (end) => end.costUsd),
       input_tokens: sum(runs, (end) => end.inputTokens),
@@ -42,12 +49,21 @@ export const runStats = implement(RUN_STATS, {
       `cancelled: ${stats.cancelled}`,
       `running: ${stats.running}`,
       `queued: ${stats.queued}`,
+      `waiting: ${stats.waiting}`,
+      `paused: ${stats.paused}`,
+      `attempts: ${stats.attempts}${wordsOf(stats.attempts_ended)}`,
       `total_duration: ${seconds(stats.total_duration_secs)}`,
       ...(stats.total_cost_usd === undefined ? [] : [`total_cost: ${dollars(stats.total_cost_usd, 4)}`]),
       "models:",
       ...Object.entries(stats.models).map(([model, runs]) => `  ${model}: ${runs}`),
     ].join("\n"),
 })
+
+/** ` (3 succeeded, 1 rate_limit)` */
+const wordsOf = (counts: Readonly<Record<string, number>>): string => {
+  const words = Object.entries(counts).map(([why, count]) => `${count} ${why}`)
+  return words.length === 0 ? "" : ` (${words.join(", ")})`
+}
 
 /** Undefined when no run told: unknown is not zero. */
 const sum = (runs: readonly Run[], value: (end: RunEnd) => number | undefined): number | undefined => {

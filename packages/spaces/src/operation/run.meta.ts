@@ -1,7 +1,7 @@
 import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, mapOf, objectOf, oneOf } from "@meridian/protocol"
 
 import { VERDICTS } from "../domain/check.ts"
-import { RUN_STATUSES } from "../domain/run-status.ts"
+import { RUN_STATUSES, WAITING_FOR } from "../domain/run-status.ts"
 import { CHECK_FIELDS, SANDBOX_FIELDS, WITH_CHANGES_FIELD, WORKTREE_FIELD } from "./hands-fields.ts"
 import { defineMeta } from "./operation.ts"
 import {
@@ -293,6 +293,8 @@ export const RUN_LIST = defineMeta({
           duration_secs: NUMBER,
           cost_usd: NUMBER,
           verdict: oneOf(...VERDICTS),
+          waiting_for: oneOf(...WAITING_FOR),
+          waiting_until: STRING,
         },
       ),
     ),
@@ -416,6 +418,10 @@ export const RUN_STATS = defineMeta({
       cancelled: INTEGER,
       running: INTEGER,
       queued: INTEGER,
+      waiting: INTEGER,
+      paused: INTEGER,
+      attempts: INTEGER,
+      attempts_ended: mapOf(INTEGER),
       total_duration_secs: NUMBER,
       models: mapOf(INTEGER),
     },

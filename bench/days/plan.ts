@@ -1,0 +1,100 @@
+/** What happens to whom on the walk, told to both sides: the process that walks, and whoever kills it. */
+
+export interface Kill {
+  /** In the middle of a provider's answer, of a summary, of a tool, or while the session waits for a limit. */
+  readonly where: "request" | "summary" | "tool" | "parked"
+  /** From which piece of work on; of `parked`: of which limit. */
+  readonly from: number
+  /** Every process is gone and the machine comes back under another boot. */
+  readonly reboot?: true
+  /** How long nobody is there, in minutes. */
+  readonly downMinutes: number
+}
+
+export interface Limit {
+  readonly from: number
+  readonly minutes: number
+  readonly told: "header" | "date" | "words" | "time of day" | "stream"
+}
+
+export interface Walk {
+  /** Pieces of work: one tool call each. */
+  readonly turns: number
+  /** Turns between two compactions, about. */
+  readonly compactEvery: number
+  readonly kills: readonly Kill[]
+  readonly limits: readonly Limit[]
+}
+
+/** What one process is told when it starts. */
+export interface Leg {
+  readonly walk: Walk
+  readonly folder: string
+  /** Milliseconds since 1970, on the clock of the walk. */
+  readonly nowMs: number
+  readonly boot: string
+  /** The next kill, if any: where it happens this process stops and says so. */
+  readonly kill: Kill | undefined
+}
+
+/** One line of `requests.jsonl`, written before the answer begins. */
+export interface Asked {
+  readonly at: number
+  readonly kind: "turn" | "summary"
+  /** The whole task is in it. */
+  readonly hasTask: boolean
+  /** The request before it was a summary that was answered. */
+  readonly afterCompaction: boolean
+}
+
+/** One line of `limits.jsonl`. */
+export interface Refused {
+  readonly at: number
+  readonly until: number
+}
+
+export const TASK = `Move the billing service to the new ledger, one module after the other, and never touch the table of old invoices. ${"Each module keeps its tests; a module whose tests fail is put back as it was before the next one is begun. ".repeat(8)}When every module is moved, write which ones and stop.`
+
+const kill = (where: Kill["where"], from: number, downMinutes = 1): Kill => ({ where, from, downMinutes })
+
+/** A hundred hours: 400 pieces of work, 30 compactions, 5 limits, 10 kills, 2 reboots. */
+export const HUNDRED_HOURS: Walk = {
+  turns: 400,
+  compactEvery: 13,
+  kills: [
+    kill("tool", 20),
+    kill("request", 55),
+    kill("tool", 80, 10),
+    kill("parked", 1, 30),
+    { where: "tool", from: 150, downMinutes: 45, reboot: true },
+    kill("summary", 190),
+    kill("tool", 205),
+    kill("parked", 3, 5),
+    { where: "parked", from: 4, downMinutes: 20, reboot: true },
+    kill("tool", 300, 2),
+    kill("request", 340),
+    kill("tool", 385),
+  ],
+  limits: [
+    { from: 60, minutes: 300, told: "header" },
+    { from: 110, minutes: 133, told: "words" },
+    { from: 220, minutes: 240, told: "date" },
+    { from: 280, minutes: 95, told: "time of day" },
+    { from: 360, minutes: 300, told: "stream" },
+  ],
+}
+
+export const SHORT: Walk = {
+  turns: 40,
+  compactEvery: 13,
+  kills: [
+    kill("tool", 8),
+    kill("parked", 1, 30),
+    kill("summary", 12),
+    { where: "tool", from: 30, downMinutes: 45, reboot: true },
+  ],
+  limits: [
+    { from: 10, minutes: 300, told: "header" },
+    { from: 20, minutes: 133, told: "words" },
+  ],
+}

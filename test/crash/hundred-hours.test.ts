@@ -1,0 +1,21 @@
+/** The short form of `bench/days`: real processes, really killed, on a clock that only moves when nothing real is left to do. */
+import { expect } from "vitest"
+
+import { SHORT } from "../../bench/days/plan.ts"
+import { takeWalk } from "../../bench/days/walk.ts"
+import { verifies } from "../verifies.ts"
+
+verifies("walk.hundred-hours", async () => {
+  const walked = await takeWalk(SHORT)
+  expect(walked).toMatchObject({
+    status: "idle",
+    kills: SHORT.kills.length,
+    limits: SHORT.limits.length,
+    tools: SHORT.turns,
+    toolsTwice: 0,
+    beforeReset: 0,
+  })
+  expect(walked.delayMs).toBeLessThanOrEqual(60_000)
+  expect(walked.afterCompaction).toBeGreaterThan(0)
+  expect(walked.withTask).toBe(walked.afterCompaction)
+})
