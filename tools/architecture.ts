@@ -32,6 +32,7 @@ export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly st
     model: ["domain", "port"],
     context: ["domain", "port"],
     tool: ["domain", "port"],
+    expand: ["domain", "port", "tool"],
     session: ["domain", "port"],
     reading: ["domain", "port", "session"],
     copy: ["domain", "port", "session"],

@@ -7,4 +7,26 @@ export const CHILDREN_BEHAVIOURS = {
   "fork.at": promise(
     "a fork at a message has the history up to that message and with it, and nothing behind",
   ),
+  // Rows 17 and 18
+  "mentions.once": promise(
+    "what a prompt names is looked up once: a retry gets the first receipt however the files stand by then",
+  ),
+  "mentions.unreadable": promise("what cannot be read is told to the model and to the caller"),
+  "mentions.inside": promise(
+    "no mention leads out of the project, by no way and no link, unless a rule allows it",
+  ),
+  "mentions.bounded": promise(
+    "one prompt brings a bounded number of files and bytes along, and says what is left out",
+  ),
+  "commands.templates": promise(
+    "a command behind a slash becomes its template, with its arguments and its mentions",
+  ),
+  "commands.shell": promise(
+    "shell lines of a project's templates run only in a trusted folder, only allowed ones, and no argument becomes a command",
+  ),
+  // Rows 20 and 21
+  "references.mention": promise(
+    "a prompt names a file of a reference; what is read there discovers that reference's instructions",
+  ),
+  "synthetic.retry": promise("a synthetic message with a used id is that message or refused"),
 } as const satisfies Record<string, Behaviour>

@@ -253,14 +253,14 @@ export const ENGINE_BEHAVIOURS = {
   "parity.tools": promise("tools that the policy denies are not offered"),
   "parity.compaction": promise("pressure compacts, and the baseline is made anew from the checkpoint"),
   "parity.attachments": promise("attachments of a prompt are durable and typed"),
-  "parity.mentions": owes("templates and @ mentions are expanded before admission", OPEN_DESIGN),
+  "parity.mentions": promise("templates and @ mentions are expanded before admission"),
   "parity.materialization": owes(
     "files, directories and MCP resources that a prompt names become content",
     OPEN_DESIGN,
   ),
   "parity.agent-references": owes("a prompt that names an agent becomes guidance for a task", OPEN_DESIGN),
   "parity.configured-references": promise("configured references are told, and read by their name"),
-  "parity.synthetic-replay": owes("what an expansion adds is replayed as a message of its own", OPEN_DESIGN),
+  "parity.synthetic-replay": promise("a message that no person wrote is replayed as a message of its own"),
 
   // HTTP
   "http.replay": promise("remote consumers replay a session's events by cursor, then follow them"),

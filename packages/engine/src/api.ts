@@ -25,6 +25,7 @@ import type { EngineLimits } from "./domain/limits.ts"
 import type { PermissionRule } from "./domain/permission.ts"
 import type { RetryPolicy } from "./domain/retry.ts"
 import type { ModelConfig } from "./model/config.ts"
+import type { CommandTemplate } from "./port/location.ts"
 import type { EventText } from "./port/store.ts"
 import type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
 import type { AgentMode } from "./session/index.ts"
@@ -96,6 +97,8 @@ export interface EngineOptions {
   /** Lets addresses of instructions lie in a private network. */
   readonly allowPrivateAddresses?: boolean
   readonly references?: readonly Reference[]
+  /** `shell`: shell lines of command templates that lie in the project may run, where the rules allow the command. */
+  readonly commands?: { readonly shell?: boolean }
   /** Meridian's state folder: after a compaction the brief then tells how runs of agents stand, and what was launched. */
   readonly stateRoot?: string
   readonly compaction?: {
@@ -223,6 +226,17 @@ export interface PromptInput extends Overrides {
   readonly delivery?: Delivery
   /** False admits only. */
   readonly resume?: boolean
+  /**
+   * What the text names behind `@` goes along as it is now, and a command behind `/` becomes its template. Without it the text is
+   * taken literally.
+   */
+  readonly expand?: boolean
+}
+
+export interface SyntheticInput {
+  readonly sessionID: string
+  readonly text: string
+  readonly id?: string
 }
 
 export interface EventsInput {
@@ -272,6 +286,15 @@ export interface SessionsApi {
   readonly import: (input: ImportInput, options?: WaitOptions) => Promise<ImportResult>
   readonly get: (sessionID: string) => Promise<SessionInfo>
   readonly list: (input?: PageInput) => Promise<Page<SessionInfo>>
+  /**
+   * Adds a message that no person wrote, and that says so: the model reads it with its next request, and it asks for no work.
+   * The same id with the same text is the same message.
+   */
+  readonly synthetic: (
+    input: SyntheticInput,
+  ) => Promise<Extract<SessionMessage, { readonly type: "synthetic" }>>
+  /** What may be typed behind a slash in a session. */
+  readonly commands: (sessionID: string) => Promise<readonly CommandTemplate[]>
   /** Admits durably and, unless `resume` is false, schedules execution. An exact retry gets the first receipt. */
   readonly prompt: (input: PromptInput) => Promise<Receipt>
   /** At least one provider attempt; resolves when the session has settled, rejects with its failure. */

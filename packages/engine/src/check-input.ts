@@ -119,6 +119,25 @@ export const readRename = reader(
   }),
   { what },
 )
+export interface SyntheticRequest {
+  readonly sessionID: string
+  readonly text: string
+  readonly id?: string
+}
+export const readSynthetic = reader(
+  objectOf(
+    {
+      ...SESSION,
+      text: text({
+        most: LIMITS.syntheticCharacters,
+        pattern: /\S/u,
+        like: `a text of 1 to ${LIMITS.syntheticCharacters} characters`,
+      }),
+    },
+    { id: ID },
+  ),
+  { what },
+)
 export const readArchive = reader(objectOf({ ...SESSION, archived: BOOLEAN }), { what })
 export const readBudget = reader(objectOf(SESSION, CAP_FIELDS), { what })
 export const readRevoke = reader(objectOf({ id: STRING }), { what })
@@ -135,7 +154,7 @@ export const readAnswer = reader(
 const readPromptForm = reader(
   objectOf(
     { ...SESSION, prompt: objectOf({ text: STRING }, { files: listOf(FILE, LIMITS.promptFiles) }) },
-    { id: ID, delivery: DELIVERY, resume: BOOLEAN, ...OVERRIDES_FIELDS },
+    { id: ID, delivery: DELIVERY, resume: BOOLEAN, expand: BOOLEAN, ...OVERRIDES_FIELDS },
   ),
   { what },
 )
@@ -146,6 +165,7 @@ export interface PromptRequest {
   readonly id: string | undefined
   readonly delivery: Delivery
   readonly resume: boolean
+  readonly expand: boolean
   readonly overrides: Overrides
 }
 
@@ -155,11 +175,11 @@ export const readPrompt = (input: unknown): PromptRequest => {
   if (bytes === 0) throw invalid("A prompt is not empty")
   if (bytes > LIMITS.promptBytes)
     throw invalid(`A prompt is at most ${LIMITS.promptBytes} bytes, this one is ${bytes}`)
-  const { sessionID, prompt, id, delivery = "steer", resume = true } = request
-  return { sessionID, prompt, id, delivery, resume, overrides: checkOverrides(overridesOf(request)) }
+  const { sessionID, prompt, id, delivery = "steer", resume = true, expand = false } = request
+  return { sessionID, prompt, id, delivery, resume, expand, overrides: checkOverrides(overridesOf(request)) }
 }
 
-const promptBytes = ({ text: words, files = [] }: Prompt): number =>
+export const promptBytes = ({ text: words, files = [] }: Prompt): number =>
   Buffer.byteLength(words) + files.reduce((sum, file) => sum + Math.max(1, file.base64.length), 0)
 
 const readImportForm = reader(

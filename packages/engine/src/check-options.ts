@@ -77,6 +77,7 @@ const OPTIONS = objectOf(
     allowPrivateAddresses: BOOLEAN,
     references: listOf(objectOf({ name: NAME, path: NAME }, { description: STRING })),
     stateRoot: NAME,
+    commands: objectOf({}, { shell: BOOLEAN }),
     keepVariables: listOf(NAME),
     wrapCommand: FUNCTION,
     asksAgain: BOOLEAN,

@@ -1,7 +1,8 @@
 /** Builds what belongs to one place: its tools, its MCP servers, its context. Shared by every session there. */
+import { randomUUID } from "node:crypto"
 import { existsSync, statSync } from "node:fs"
 import { homedir } from "node:os"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 
 import { Failure, withoutCredentials } from "@meridian/protocol"
 import { Effect, type Scope } from "effect"
@@ -10,6 +11,7 @@ import type { EngineOptions } from "./api.ts"
 import {
   ambientInstructions,
   instructionsBeside,
+  instructionsInReference,
   nestedInstructions,
 } from "./context/ambient-instructions.ts"
 import { briefSource } from "./context/brief.ts"
@@ -23,11 +25,15 @@ import { createContextRegistry, RANK, type ContextRegistry } from "./context/reg
 import { rulesSource } from "./context/rules.ts"
 import { openSkillShelf, skillsSource, skillTool, type SkillShelf } from "./context/skills.ts"
 import { createUrlReader } from "./context/url-reader.ts"
+import { expandPrompt } from "./expand/expand-prompt.ts"
+import { EXPAND_LIMITS } from "./expand/limits.ts"
+import { listTemplates } from "./expand/templates.ts"
 import { openHide, openHidePieces, secretsOf } from "./model/secrets.ts"
 import { fromThrowing } from "./port/from-throwing.ts"
 import type { LocationServices } from "./port/location.ts"
 import type { Time } from "./port/time.ts"
-import type { Tool } from "./port/tool.ts"
+import { ToolError, type Tool } from "./port/tool.ts"
+import { bashTool } from "./tool/bash.ts"
 import { builtinTools } from "./tool/builtins.ts"
 import { embedderTool } from "./tool/embedder-tool.ts"
 import type { FileLocks } from "./tool/file-locks.ts"
@@ -65,19 +71,16 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     const secrets = [...options.models.flatMap(secretsOf), ...secretsOfServers(servers)]
     const environment = withoutCredentials(place.environment, { secrets, keep: options.keepVariables ?? [] })
     const registry = openToolRegistry({ outputDirectory: place.outputDirectory, hide: openHide(secrets) })
-    registry.contribute([
-      ...builtinTools({
-        ...place,
-        root: directory,
-        monotonic: place.time.monotonic,
-        environment,
-        references: options.references ?? [],
-        hidePieces: openHidePieces(secrets),
-        wrapCommand: options.wrapCommand,
-      }),
-      ...place.ownTools,
-      skillTool(skills),
-    ])
+    const forTools = {
+      ...place,
+      root: directory,
+      monotonic: place.time.monotonic,
+      environment,
+      references: options.references ?? [],
+      hidePieces: openHidePieces(secrets),
+      wrapCommand: options.wrapCommand,
+    }
+    registry.contribute([...builtinTools(forTools), ...place.ownTools, skillTool(skills)])
     yield* fromThrowing(() => contributeOwn(registry, options))
     const mcp = yield* Effect.acquireRelease(
       fromThrowing(() =>
@@ -86,14 +89,30 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       (opened) => Effect.promise(opened.close),
     )
     const root = projectRoot(directory)
+    const references = referencePlaces(place)
     const context = openContext({ ...place, root, files, skills, lookUp, together })
+    const templates = { directory, root, own: join(configurationOf(environment), "meridian", "commands") }
     return {
+      expand: (request) =>
+        expandPrompt(request, {
+          ...forTools,
+          home: environment["HOME"],
+          readResource: mcp.readResource,
+          templates,
+          shell: options.commands?.shell === true,
+          run: runLineWith(bashTool(forTools)),
+        }),
+      templates: () => listTemplates(templates),
       directory,
       observe: context.observe,
       ...(servers.length === 0
         ? { tools: Effect.sync(registry.materialize) }
         : { tools: materializer(registry, mcp), troubles: openMcpTroubles(mcp) }),
-      instructionsBeside: (path) => instructionsBeside(path, { directory, root, files }),
+      instructionsBeside: (path, reference) => {
+        if (reference === undefined) return instructionsBeside(path, { directory, root, files })
+        const known = references.find(({ name }) => name === reference)
+        return known === undefined ? [] : instructionsInReference(path, known, files)
+      },
     }
   })
 
@@ -108,6 +127,31 @@ const contributeOwn = (registry: ToolRegistry, options: EngineOptions): void => 
     )
   }
 }
+
+const referencePlaces = ({ directory, options }: Pick<LocationOptions, "directory" | "options">) =>
+  (options.references ?? []).map(({ name, path }) => ({ name, path: resolve(directory, path) }))
+
+/** A shell line of a template, run as the tool runs one. It was allowed before: nobody is asked. */
+const runLineWith =
+  (bash: Tool) =>
+  async (command: string, signal: AbortSignal): Promise<string> => {
+    const { content } = await bash.execute(
+      { command, timeout: EXPAND_LIMITS.commandMs },
+      {
+        sessionID: "template",
+        agent: "template",
+        messageID: "template",
+        callID: randomUUID(),
+        signal,
+        ask: async ({ action, title }) => {
+          if (action !== "bash") throw new ToolError("denied", `Nobody is there to allow it: ${title}.`)
+        },
+        question: () => Promise.reject(new ToolError("denied", "Nobody is there to answer.")),
+        todo: { read: async () => [], replace: async () => undefined },
+      },
+    )
+    return content.map((part) => (part.type === "text" ? part.text : "")).join("\n")
+  }
 
 /** MCP servers may come and go between turns; what they offer is contributed anew only when it changed. */
 const materializer = (registry: ToolRegistry, mcp: McpSource): LocationServices["tools"] => {
@@ -143,7 +187,7 @@ const openContext = (
 ): ContextRegistry => {
   const { directory, root, files, skills, lookUp, together, options, time, environment } = place
   const { platform } = process
-  const configuration = environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config")
+  const configuration = configurationOf(environment)
   const registry = createContextRegistry(together)
   const urls = createUrlReader({
     allowPrivate: options.allowPrivateAddresses === true,
@@ -163,7 +207,7 @@ const openContext = (
         isSet(environment["OPENCODE_DISABLE_PROJECT_CONFIG"]) ||
         isSet(environment["MERIDIAN_DISABLE_PROJECT_CONFIG"]),
     }),
-    nestedInstructions({ root, files }),
+    nestedInstructions({ root, files, references: referencePlaces(place) }),
     ...configuredInstructions(options.instructions ?? [], { directory, root, files, urls }),
   ])
   registry.contribute(RANK.rules, [rulesSource({ root, directory, environment, platform, lookUp })])
@@ -189,6 +233,9 @@ const briefRoot = (directory: string, root: string): string =>
   ["SESSION.md", ".codex/specs", ".codex/bugs"].some((name) => existsSync(join(directory, name)))
     ? directory
     : root
+
+const configurationOf = (environment: LocationOptions["environment"]): string =>
+  environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config")
 
 const isSet = (value: string | undefined): boolean =>
   value !== undefined && value !== "" && value !== "0" && value !== "false"

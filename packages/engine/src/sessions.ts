@@ -20,10 +20,12 @@ import {
   readRestore,
   readSessionId,
   readSessionsPage,
+  readSynthetic,
   present,
   readTail,
 } from "./check-input.ts"
 import { forkSession, importSession } from "./copy/index.ts"
+import { openExpansion, type Expansion } from "./expansion.ts"
 import { effectFace, SESSION_CALLS, type EffectFace, type VerbsOf } from "./faces.ts"
 import { fromThrowing } from "./port/from-throwing.ts"
 import { Ids } from "./port/ids.ts"
@@ -47,10 +49,12 @@ import {
   openInbox,
   requireModel,
   Settings,
+  type Locations,
   type SettingsValue,
   type Signals,
 } from "./session/index.ts"
 import { budgetOf, openBudgets } from "./set-budget.ts"
+import { openSynthetic } from "./synthetic.ts"
 
 export type SessionVerbs = VerbsOf<SessionsApi>
 
@@ -70,7 +74,7 @@ export class Sessions extends Context.Service<Sessions, EffectFace<SessionsApi>>
   )
 }
 
-type Parts = Store | FoldedSessions | Signals | Settings
+type Parts = Store | FoldedSessions | Signals | Settings | Locations
 
 const makeSessions = Effect.gen(function* () {
   const store = yield* Store
@@ -80,6 +84,8 @@ const makeSessions = Effect.gen(function* () {
   const ids = yield* Ids
   const inbox = yield* openInbox
   const setBudget = yield* openBudgets
+  const expansion = yield* openExpansion
+  const synthetic = yield* openSynthetic
   const parts = yield* Effect.context<Parts>()
 
   /** Verbs of the parts need what this engine is made of. */
@@ -145,10 +151,15 @@ const makeSessions = Effect.gen(function* () {
   const prompt = (input: PromptInput) =>
     Effect.gen(function* () {
       const request = yield* fromThrowing(() => readPrompt(present(input)))
-      const { sessionID, prompt: words, delivery, resume, overrides } = request
+      return yield* admit(request.expand ? yield* Effect.interruptible(expansion.of(request)) : request)
+    }).pipe(Effect.uninterruptible)
+
+  const admit = (request: Expansion) =>
+    Effect.gen(function* () {
+      const { sessionID, prompt: words, delivery, resume, overrides, discovered = [] } = request
       const id = request.id ?? ids.next("msg_")
       const isFresh = request.id === undefined
-      const admission = { id, isFresh, sessionID, prompt: words, delivery, resume, overrides }
+      const admission = { id, isFresh, sessionID, prompt: words, delivery, resume, overrides, discovered }
       const { answer: receipt, safe } = yield* inbox.admit(admission)
       if (resume) {
         // A retry is a demand too, for everything that was admitted by now.
@@ -157,7 +168,7 @@ const makeSessions = Effect.gen(function* () {
         yield* scheduler.wake(sessionID, { through, until: safe })
       } else yield* safe
       return receipt
-    }).pipe(Effect.uninterruptible)
+    })
 
   /** What people ask for, from any process: one event, whatever the session does meanwhile. */
   const record = (session: string, event: DurableEvent): Effect.Effect<void, Failure> =>
@@ -210,6 +221,12 @@ const makeSessions = Effect.gen(function* () {
         return { ...page, items: page.items.map(info) }
       }),
     prompt,
+    synthetic: (input) =>
+      Effect.flatMap(
+        fromThrowing(() => readSynthetic(present(input))),
+        synthetic,
+      ),
+    commands: (id) => Effect.flatMap(requireSession(id), expansion.commands),
     run: (id) =>
       Effect.flatMap(
         fromThrowing(() => readSessionId(id)),

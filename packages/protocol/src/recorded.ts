@@ -1,6 +1,7 @@
 /** The values that events and messages are made of, as the log keeps them. */
 import {
   ANY,
+  BOOLEAN,
   COUNT,
   listOf,
   mapOf,
@@ -32,6 +33,55 @@ export type PromptFile = TypeOf<typeof PROMPT_FILE>
 
 export const PROMPT = objectOf({ text: STRING }, { files: listOf(PROMPT_FILE) })
 export type Prompt = TypeOf<typeof PROMPT>
+
+const EVERY_PART = {
+  /** As it was written: `@src/a.ts#10-40`. */
+  source: STRING,
+}
+
+const EVERY_FOUND_PART = {
+  ...EVERY_PART,
+  /** A path or an address; of a command or an agent its name. */
+  name: STRING,
+  /** How large the source is, and the SHA-256 of what was taken of it. */
+  bytes: COUNT,
+  sha256: STRING,
+}
+
+/** What a prompt named, as it was when the prompt was admitted. */
+export const PROMPT_PART = taggedBy(
+  "type",
+  objectOf(
+    {
+      type: oneOf("text"),
+      kind: oneOf("file", "directory", "resource", "agent", "command"),
+      ...EVERY_FOUND_PART,
+      text: STRING,
+    },
+    {
+      /** Lines, from 1. */
+      from: COUNT,
+      through: COUNT,
+      /** There is more of it. */
+      cut: BOOLEAN,
+    },
+  ),
+  objectOf({ type: oneOf("media"), ...EVERY_FOUND_PART, mediaType: STRING, base64: STRING }),
+  objectOf({ type: oneOf("unreadable"), ...EVERY_PART, problem: STRING }),
+)
+export type PromptPart = TypeOf<typeof PROMPT_PART>
+
+/** A prompt as it was admitted. */
+export const RECORDED_PROMPT = objectOf(
+  { text: STRING },
+  {
+    files: listOf(PROMPT_FILE),
+    parts: listOf(PROMPT_PART),
+    /** Who wrote it, when it was no person: a call that worked in the background. */
+    from: oneOf("task"),
+  },
+)
+export type RecordedPrompt = TypeOf<typeof RECORDED_PROMPT>
 
 export const RECORDED_ERROR = objectOf(
   {

@@ -16,6 +16,7 @@ import {
   LOCATION,
   PERMISSION_REPLY,
   PROMPT,
+  RECORDED_PROMPT,
   QUESTION_CHOICE,
   QUESTION_KIND,
   RECORDED_CONTENT,
@@ -72,7 +73,7 @@ export const DURABLE_EVENTS = {
   "session.next.prompt.admitted.1": objectOf(
     {
       messageID: MESSAGE_ID,
-      prompt: PROMPT,
+      prompt: RECORDED_PROMPT,
       delivery: DELIVERY,
       /** False: waits for an explicit wake, run or prompt, also after a restart. */
       resume: BOOLEAN,
@@ -83,6 +84,8 @@ export const DURABLE_EVENTS = {
   "session.next.prompt.cancelled.1": objectOf({ messageID: MESSAGE_ID }),
   /** A prompt that was visible elsewhere before it came here (imports, the bridge of seed 004). */
   "session.next.prompted.1": objectOf({ messageID: MESSAGE_ID, prompt: PROMPT }),
+  /** A message of the program that embeds the engine, visible at once: nobody wrote it, and it asks for no work. */
+  "session.next.synthetic.1": objectOf({ messageID: MESSAGE_ID, text: STRING }),
   "session.next.interrupt.requested.1": objectOf({}),
   "session.next.step.started.1": objectOf(
     { assistantMessageID: MESSAGE_ID, agent: STRING, model: STRING },

@@ -5,8 +5,9 @@ import {
   COMPACTION_REASON,
   DELIVERY,
   EVENT_RANGE,
-  PROMPT,
   PROMPT_FILE,
+  PROMPT_PART,
+  RECORDED_PROMPT,
   RECORDED_CONTENT,
   RECORDED_ERROR,
   RECORDED_FACT,
@@ -67,7 +68,12 @@ export const SESSION_MESSAGE = named(
   "Message",
   taggedBy(
     "type",
-    objectOf({ ...EVERY_MESSAGE, type: oneOf("user"), text: STRING }, { files: listOf(PROMPT_FILE) }),
+    objectOf(
+      { ...EVERY_MESSAGE, type: oneOf("user"), text: STRING },
+      { files: listOf(PROMPT_FILE), parts: listOf(PROMPT_PART), from: oneOf("task") },
+    ),
+    /** Added by the program that embeds the engine: nobody wrote it. */
+    objectOf({ ...EVERY_MESSAGE, type: oneOf("synthetic"), text: STRING }),
     objectOf(
       {
         ...EVERY_MESSAGE,
@@ -106,7 +112,7 @@ export const RECEIPT = named(
     {
       id: STRING,
       sessionID: STRING,
-      prompt: PROMPT,
+      prompt: RECORDED_PROMPT,
       delivery: DELIVERY,
       resume: BOOLEAN,
       admittedSeq: SEQ,

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
 import { isLoopback, serveHttp } from "@meridian/server"
-import { openPlace, readConfig, type PermissionTier, type World } from "@meridian/spaces"
+import { isTrusted, openPlace, readConfig, type PermissionTier, type World } from "@meridian/spaces"
 
 import { pageCompactions } from "../continuity/host-compactions.ts"
 import { loadConfiguredEngine } from "../direct/configured-engine.ts"
@@ -31,7 +31,8 @@ export const serveUntilStopped = async (
   world: World,
 ): Promise<void> => {
   check(input)
-  const { root } = openPlace(world.env, world.cwd)
+  const place = openPlace(world.env, world.cwd)
+  const { root } = place
   const page = findPage()
   const { models, defaultModel } = await loadEngineModels(world)
   const agents = await loadEngineAgents(world)
@@ -48,6 +49,7 @@ export const serveUntilStopped = async (
       ...(wrapCommand === undefined ? {} : { wrapCommand }),
       mcp: configured.mcp,
       limits: configured.limits,
+      commands: { shell: isTrusted(place, world.env) },
       permissions: [
         ...(input.permission === undefined
           ? configured.rules

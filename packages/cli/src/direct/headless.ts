@@ -10,6 +10,7 @@ import { encodeDirectLine, type DirectEvent, type World } from "@meridian/spaces
 
 import { classOfFailure } from "./failure-class.ts"
 import { failureLine, signalCode } from "./headless-ending.ts"
+import { unreadable } from "./named-things.ts"
 import { openSession, type DirectLaunch, type OpenSession } from "./open-session.ts"
 import { openTranslator, type Ending } from "./translate.ts"
 
@@ -85,7 +86,9 @@ const work = async (opened: OpenSession, prompt: string, { world, tell }: Tellin
   world.signal.addEventListener("abort", stop, { once: true })
   try {
     for (const { id } of await engine.permissions.list({ sessionID: session.id })) await refuse(engine, id)
-    await ask(engine, session.id, { prompt, id: promptId(session.id, world) })
+    await ask(engine, session.id, { prompt, id: promptId(session.id, world) }, (message) =>
+      tell({ type: "warning", message }),
+    )
     const failure = await settled(engine.sessions, session.id)
     await follower.upTo((await engine.sessions.get(session.id)).seq)
     const ending = translator.ending()
@@ -113,11 +116,13 @@ const ask = async (
   { sessions }: Engine,
   sessionID: string,
   { prompt, id }: { readonly prompt: string; readonly id: string | undefined },
+  warn: (message: string) => void,
 ): Promise<void> => {
   const admit = (own: string | undefined) =>
     sessions.prompt({
       sessionID,
       prompt: { text: prompt },
+      expand: true,
       resume: false,
       ...(own === undefined ? {} : { id: own }),
     })
@@ -126,6 +131,7 @@ const ask = async (
     if (error instanceof Failure && error.code === "PROMPT_CONFLICT") return admit(undefined)
     throw error
   })
+  for (const problem of unreadable(receipt.prompt)) warn(problem)
   if (receipt.promotedSeq === undefined) return sessions.wake(sessionID)
   // Its failure is an event, too, and read there.
   return sessions.run(sessionID).catch(() => undefined)

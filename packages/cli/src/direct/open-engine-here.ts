@@ -15,6 +15,7 @@ import type { RecoveryPolicy } from "@meridian/protocol"
 import {
   engineModelId,
   namesOfModel,
+  isTrusted,
   openPlace,
   readConfig,
   type PermissionTier,
@@ -81,6 +82,7 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
   const configured = await loadConfiguredEngine(world)
   const { config } = await readConfig(world)
   const wrapCommand = await wrapperFor(wish.sandbox, config, world)
+  const place = openPlace(world.env, world.cwd)
   const engine = await openEngine({
     ...configured.options,
     ...(wrapCommand === undefined ? {} : { wrapCommand }),
@@ -108,7 +110,8 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
         removed: "The standing instructions given before no longer apply.",
       },
     ],
-    stateRoot: openPlace(world.env, world.cwd).root,
+    stateRoot: place.root,
+    commands: { shell: isTrusted(place, world.env) },
     // A limit ends the run, as it does with every other harness: who started it decides when to come back.
     limits: {
       turnsPerActivity: MOST_TURNS,

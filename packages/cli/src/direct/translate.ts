@@ -153,6 +153,7 @@ export const openTranslator = (options: {
       case "session.next.prompt.promoted.1":
       case "session.next.prompt.cancelled.1":
       case "session.next.prompted.1":
+      case "session.next.synthetic.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":

@@ -38,6 +38,7 @@ export const wordsOfEvent = (event: StoredEvent): string => {
     case "session.next.prompt.admitted.1":
     case "session.next.prompted.1":
       return bounded(event.data.prompt.text)
+    case "session.next.synthetic.1":
     case "session.next.text.ended.1":
     case "session.next.reasoning.ended.1":
       return bounded(event.data.text)

@@ -20,6 +20,15 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
       }
       case "session.next.prompted.1":
         return [{ kind: "prompt", key: event.data.messageID, prompt: event.data.prompt, time }]
+      case "session.next.synthetic.1":
+        return [
+          {
+            kind: "prompt",
+            key: event.data.messageID,
+            prompt: { text: `(added by a program) ${event.data.text}` },
+            time,
+          },
+        ]
       case "session.next.step.started.1": {
         const { assistantMessageID, model, agent } = event.data
         about.set(assistantMessageID, { model, agent })

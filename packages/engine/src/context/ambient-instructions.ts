@@ -39,15 +39,49 @@ export const ambientInstructions = (options: AmbientOptions): ContextSource => {
   }
 }
 
+export interface ReferencePlace {
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+}
+
 /** Found by reads, durable by events; told at the next boundary. */
-export const nestedInstructions = (options: Pick<AmbientOptions, "root" | "files">): ContextSource => ({
+export const nestedInstructions = (
+  options: Pick<AmbientOptions, "root" | "files"> & { readonly references: readonly ReferencePlace[] },
+): ContextSource => ({
   ...instructionTexts("core/nested-instructions", "instructions of subfolders"),
   observe: ({ discovered }) => {
-    const { root, files } = options
-    const wanted = discovered.map((path) => ({ path: resolve(root, path), from: path }))
+    const { root, files, references } = options
+    const wanted = discovered.flatMap((from): readonly Place[] => {
+      const [, name, path] = IN_REFERENCE.exec(from) ?? []
+      if (name === undefined || path === undefined) return [{ path: resolve(root, from), from }]
+      const reference = references.find((known) => known.name === name)
+      // A reference that is not configured any more has nothing to say.
+      return reference === undefined
+        ? []
+        : [{ path: resolve(reference.path, path), from, inside: reference.path }]
+    })
     return collect(wanted, files, root)
   },
 })
+
+/** `@ref:name/AGENTS.md`: no path inside a project begins so, as far as its own instructions go. */
+const IN_REFERENCE = /^@ref:([^/]+)\/(.+)$/u
+
+/** Those of a reference, from the file that was read up to the root of the reference, outermost first. */
+export const instructionsInReference = (
+  file: string,
+  { name, path: root }: ReferencePlace,
+  files: FileCache,
+): readonly string[] => {
+  const target = resolve(root, file)
+  if (relative(root, target).startsWith("..")) return []
+  const folder = target === root ? root : dirname(target)
+  return foldersUp(folder, root)
+    .toReversed()
+    .flatMap((up) => choosePlaces(files, placesIn(up, root), root))
+    .map(({ from }) => `@ref:${name}/${from}`)
+}
 
 /** Instruction files between a file that was read and the working directory, outermost first, relative to the root. */
 export const instructionsBeside = (
@@ -78,6 +112,8 @@ interface Place {
   readonly path: string
   /** As it is told. */
   readonly from: string
+  /** Instead of the project. */
+  readonly inside?: string
 }
 
 const placesIn = (folder: string, root: string): readonly Place[] =>
@@ -90,8 +126,8 @@ const choosePlaces = (files: FileCache, [first, ...others]: readonly Place[], ro
 
 const collect = (wanted: readonly Place[], files: FileCache, root: string) => {
   const instructions: Instruction[] = []
-  for (const { path, from } of wanted) {
-    const file = files.read(path, from === "your configuration" ? {} : { inside: root })
+  for (const { path, from, inside = root } of wanted) {
+    const file = files.read(path, from === "your configuration" ? {} : { inside })
     if (file.kind === "unavailable") return { kind: "unavailable" } as const
     if (file.kind === "text" && file.text.trim() !== "") instructions.push({ from, text: file.text })
   }

@@ -1,11 +1,11 @@
-import type { Delivery, Overrides, Prompt, Receipt } from "@meridian/protocol"
+import type { Delivery, Overrides, Prompt, Receipt, RecordedPrompt } from "@meridian/protocol"
 
 import { differingOverride } from "./overrides.ts"
 
 export interface AdmissionRequest {
   readonly id: string
   readonly sessionID: string
-  readonly prompt: Prompt
+  readonly prompt: RecordedPrompt
   readonly delivery: Delivery
   readonly overrides: Overrides
 }

@@ -3,8 +3,9 @@
  * estimate anchored on what the provider last reported: only what was added since is guessed, and each report corrects
  * the guess.
  */
-import type { Prompt, RecordedUsage } from "@meridian/protocol"
+import type { RecordedPrompt, RecordedUsage } from "@meridian/protocol"
 
+import { lowerParts, promptText } from "./prompt-parts.ts"
 import { estimateContent, estimateFiles, estimateText } from "./tokens.ts"
 import type { Conversation } from "./transcript/conversation.ts"
 import { isSettled, type AssistantItem, type Item } from "./transcript/items.ts"
@@ -163,6 +164,7 @@ const tokensOf = (entry: Item): ItemTokens => {
   switch (entry.kind) {
     case "user":
       return { content: estimatePrompt(entry.prompt), results: 0 }
+    case "synthetic":
     case "context":
       return { content: PER_MESSAGE + estimateText(entry.text), results: 0 }
     case "checkpoint":
@@ -175,8 +177,20 @@ const tokensOf = (entry: Item): ItemTokens => {
   }
 }
 
-export const estimatePrompt = ({ text, files }: Prompt): number =>
-  PER_MESSAGE + estimateText(text) + estimateFiles(files ?? [])
+export const estimatePrompt = (prompt: RecordedPrompt): number =>
+  PER_MESSAGE +
+  estimateText(promptText(prompt)) +
+  estimateFiles(prompt.files ?? []) +
+  lowerParts(prompt).reduce(
+    (sum, part) =>
+      sum +
+      (part.type === "text"
+        ? estimateText(part.text)
+        : estimateFiles([
+            { mediaType: part.mediaType, base64: part.data.type === "data" ? part.data.data : "" },
+          ])),
+    0,
+  )
 
 const assistantTokens = (entry: AssistantItem): ItemTokens => {
   let content = PER_MESSAGE

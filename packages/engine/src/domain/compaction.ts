@@ -48,7 +48,7 @@ export const planCompaction = (facts: CompactionFacts): CompactionDecision => {
   const previous = items.find((item) => item.kind === "checkpoint")
   // A turn that failed before it said anything is nothing the model ever saw.
   const messages = items.filter(
-    (item) => item.kind === "user" || (item.kind === "assistant" && item.parts.length > 0),
+    (item) => isToModel(item) || (item.kind === "assistant" && item.parts.length > 0),
   )
   const keep = chooseKept(messages, estimator, Math.max(0, budget - overhead))
   const old = messages.filter((item) => !keep.has(item))
@@ -74,6 +74,9 @@ export const planCompaction = (facts: CompactionFacts): CompactionDecision => {
   }
 }
 
+/** Said to the model, by a person or by the program. */
+const isToModel = ({ kind }: Item): boolean => kind === "user" || kind === "synthetic"
+
 /** Up to where the log is replaced: just before the first message that stays and is newer than all that go. */
 const endOf = (old: readonly Item[], keep: ReadonlySet<Item>, last: Item): number => {
   const newestOld = old.at(-1)?.seq ?? 0
@@ -88,7 +91,7 @@ const endOf = (old: readonly Item[], keep: ReadonlySet<Item>, last: Item): numbe
 const chooseKept = (messages: readonly Item[], estimator: Estimator, room: number): ReadonlySet<Item> => {
   const keep = new Set<Item>()
   const lastTurn = messages.findLastIndex((item) => item.kind === "assistant" && item.ended)
-  const pending = messages.slice(lastTurn + 1).filter((item) => item.kind === "user")
+  const pending = messages.slice(lastTurn + 1).filter(isToModel)
   const asked = pending.length > 0 ? pending : lastPrompts(messages, messages.length - 1)
   for (const item of asked) keep.add(item)
   const turn = messages[lastTurn]
@@ -101,12 +104,17 @@ const chooseKept = (messages: readonly Item[], estimator: Estimator, room: numbe
   return new Set(messages.filter((item) => keep.has(item)))
 }
 
+const isToModelAt = (messages: readonly Item[], at: number): boolean => {
+  const item = messages[at]
+  return item !== undefined && isToModel(item)
+}
+
 /** The run of user messages that ends at or before `end`; with `adjacent`, only when it ends exactly there. */
 const lastPrompts = (messages: readonly Item[], end: number, adjacent = false): readonly Item[] => {
   let last = end
-  if (!adjacent) while (last >= 0 && messages[last]?.kind !== "user") last -= 1
+  if (!adjacent) while (last >= 0 && !isToModelAt(messages, last)) last -= 1
   let first = last
-  while (first >= 0 && messages[first]?.kind === "user") first -= 1
+  while (first >= 0 && isToModelAt(messages, first)) first -= 1
   return messages.slice(first + 1, last + 1)
 }
 

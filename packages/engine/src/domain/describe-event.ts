@@ -9,6 +9,8 @@ export const describeEvent = (event: StoredEvent | UnknownEvent): string => {
     case "session.next.prompt.admitted.1":
     case "session.next.prompted.1":
       return `[User] ${unlabelled(event.data.prompt.text)}`
+    case "session.next.synthetic.1":
+      return `[Program] ${unlabelled(event.data.text)}`
     case "session.next.text.ended.1":
       return `[Assistant] ${unlabelled(event.data.text)}`
     case "session.next.reasoning.ended.1":

@@ -128,6 +128,7 @@ const messageOf = (event: StoredEvent | UnknownEvent): string | undefined => {
   switch (event.type) {
     case "session.next.prompt.promoted.1":
     case "session.next.prompted.1":
+    case "session.next.synthetic.1":
     case "session.next.context.updated.1":
       return event.data.messageID
     case "session.next.step.started.1":
@@ -161,6 +162,8 @@ export const rewriteEvent = (
     case "session.next.prompt.cancelled.1":
       return { type: event.type, time, data: { messageID: message(event.data.messageID) } }
     case "session.next.prompted.1":
+      return { type: event.type, time, data: { ...event.data, messageID: message(event.data.messageID) } }
+    case "session.next.synthetic.1":
       return { type: event.type, time, data: { ...event.data, messageID: message(event.data.messageID) } }
     case "session.next.context.updated.1":
       return { type: event.type, time, data: { ...event.data, messageID: message(event.data.messageID) } }

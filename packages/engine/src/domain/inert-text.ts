@@ -79,7 +79,7 @@ const tagName = (rest: string): string => {
 
 /** `[User]:`, `(system update)`, and without brackets only those who speak: `Human:`. */
 const LABEL =
-  /^[\s>*_#`~|.-]*(?:[[({【〔]\s*(?:user|human|assistant|system|developer|tool|attached|call|result|error|reasoning|checkpoint)\b[^:\n]{0,40}[:\])}】〕]|(?:user|human|assistant|system|developer)[\s*_]*:)/
+  /^[\s>*_#`~|.-]*(?:[[({【〔]\s*(?:user|human|assistant|system|program|developer|tool|attached|call|result|error|reasoning|checkpoint)\b[^:\n]{0,40}[:\])}】〕]|(?:user|human|assistant|system|developer)[\s*_]*:)/
 
 const isLabel = (line: string): boolean => {
   const head = line.slice(0, LABEL_WINDOW)

@@ -26,6 +26,7 @@ export const LIMITS = {
   promptBytes: 16 * 1024 * 1024,
   promptFiles: 32,
   titleCharacters: 300,
+  syntheticCharacters: 200_000,
   messagesPerPage: 200,
   messagesPerPageByDefault: 50,
   sessionsPerPage: 200,

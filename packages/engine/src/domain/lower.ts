@@ -6,6 +6,7 @@ import type { PromptFile, RecordedContent } from "@meridian/protocol"
 
 import { unlabelled, withoutTags } from "./inert-text.ts"
 import { withoutNative } from "./native-data.ts"
+import { lowerParts, programText, promptText } from "./prompt-parts.ts"
 import type {
   FilePart,
   PromptMessage,
@@ -76,6 +77,8 @@ const messagesOf = (item: Item, reader: PromptReader): readonly PromptMessage[] 
       return [lowerUser(item)]
     case "assistant":
       return lowerAssistant(item, reader)
+    case "synthetic":
+      return [{ role: "user", content: [{ type: "text", text: programText(item.text) }] }]
     case "context":
       return [lowerContext(item.text, reader)]
     case "checkpoint":
@@ -111,7 +114,14 @@ export const checkpointText = ({ summary, recent, range }: CheckpointItem): stri
 
 const lowerUser = (item: UserItem): PromptMessage => ({
   role: "user",
-  content: [{ type: "text", text: item.prompt.text }, ...(item.prompt.files ?? []).map(lowerFile)],
+  content: [
+    {
+      type: "text",
+      text: item.prompt.from === undefined ? promptText(item.prompt) : programText(item.prompt.text),
+    },
+    ...(item.prompt.files ?? []).map(lowerFile),
+    ...lowerParts(item.prompt),
+  ],
 })
 
 const lowerFile = ({ base64, mediaType, name }: PromptFile): FilePart => ({

@@ -4,6 +4,7 @@
  */
 import { plainName, quoted, unlabelled } from "./inert-text.ts"
 import { withoutNative } from "./native-data.ts"
+import { promptText } from "./prompt-parts.ts"
 import type { AssistantItem, Item, ToolPart } from "./transcript/items.ts"
 
 const TOOL_TEXT = 2_000
@@ -12,11 +13,14 @@ export const serializeItem = (item: Item): string => {
   switch (item.kind) {
     case "user":
       return [
-        `[User]: ${unlabelled(item.prompt.text)}`,
+        `[${item.prompt.from === undefined ? "User" : "Program"}]: ${unlabelled(promptText(item.prompt))}`,
+        ...(item.prompt.parts ?? []).map((part) => `[Attached ${plainName(part.source)}]`),
         ...(item.prompt.files ?? []).map(
           (file) => `[Attached ${plainName(file.mediaType)}: ${plainName(file.name ?? "file")}]`,
         ),
       ].join("\n")
+    case "synthetic":
+      return `[Program]: ${unlabelled(item.text)}`
     case "context":
       return `[System update]: ${unlabelled(item.text)}`
     case "checkpoint":

@@ -9,8 +9,8 @@ export interface ToolTraits {
   readonly action?: string
   /** Its results stay when old results make room. */
   readonly keepsResults?: boolean
-  /** The file a call reads; instructions beside it are told from then on. */
-  readonly fileRead?: (input: Json) => string | undefined
+  /** The file a call reads, and in which reference; instructions beside it are told from then on. */
+  readonly fileRead?: (input: Json) => { readonly path: string; readonly reference?: string } | undefined
 }
 
 export type TraitsOf = (tool: string) => ToolTraits

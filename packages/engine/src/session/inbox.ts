@@ -13,6 +13,8 @@ export interface PromptAdmission extends AdmissionRequest {
   readonly resume: boolean
   /** The id was made for this request, so nobody has used it. */
   readonly isFresh: boolean
+  /** Instruction files beside what the prompt names. */
+  readonly discovered?: readonly string[]
 }
 
 export interface InboxVerbs {
@@ -34,12 +36,13 @@ export const openInbox: Effect.Effect<InboxVerbs, never, Store | FoldedSessions 
     ): Effect.Effect<Written<Receipt>, Failure> => {
       const to = { session: request.sessionID, durability: "acknowledged" } as const
       const claim = (earlier: Receipt | undefined) =>
-        sessions.claim(to, ({ inbox }) =>
+        sessions.claim(to, ({ inbox, surroundings }) =>
           admission(request, {
             earlier,
             usedByMessage: usedByMessage && earlier === undefined,
             pending: inbox.length,
             limit: limits.pendingInputs,
+            known: surroundings.discovered,
           }),
         )
       // Somebody was faster, or the id names a message: look again.
@@ -71,8 +74,11 @@ export const openInbox: Effect.Effect<InboxVerbs, never, Store | FoldedSessions 
 
 const NEVER_ADMITTED = Effect.succeed(undefined)
 
-const admission = (request: PromptAdmission, facts: InboxFacts): Decision<Receipt> => {
-  const { id, sessionID, prompt, delivery, resume, overrides } = request
+const admission = (
+  request: PromptAdmission,
+  facts: InboxFacts & { readonly known: readonly string[] },
+): Decision<Receipt> => {
+  const { id, sessionID, prompt, delivery, resume, overrides, discovered = [] } = request
   const decision = decideAdmission(request, facts)
   switch (decision.kind) {
     case "replay":
@@ -95,6 +101,9 @@ const admission = (request: PromptAdmission, facts: InboxFacts): Decision<Receip
             type: "session.next.prompt.admitted.1",
             data: { messageID: messageId(id), prompt, delivery, resume, ...overrides },
           },
+          ...discovered
+            .filter((path) => !facts.known.includes(path))
+            .map((path) => ({ type: "session.next.instruction.discovered.1", data: { path } }) as const),
         ],
         answer: ([stored]) => ({
           id,

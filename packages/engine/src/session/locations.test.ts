@@ -41,6 +41,8 @@ const servicesOf = (directory: string): LocationServices => ({
   tools: Effect.die("unused"),
   observe: () => Effect.succeed([]),
   instructionsBeside: () => [],
+  expand: async () => ({ parts: [], read: [] }),
+  templates: async () => [],
 })
 
 test("a Location is opened once for all who are there, and again only when it was closed", async () => {

@@ -88,6 +88,7 @@ export const TOOL_LIMITS = {
   mcpMessageBytes: 32 * MIB,
   mcpServers: 50,
   mcpTools: 200,
+  mcpResources: 2_000,
   mcpPages: 20,
   mcpBackoffMs: 1 * SECOND,
   mcpLongestBackoffMs: 30 * SECOND,

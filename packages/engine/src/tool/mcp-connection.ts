@@ -4,7 +4,12 @@
  */
 import { randomBytes } from "node:crypto"
 
-import type { CallToolResult, Client, Tool as McpTool } from "@modelcontextprotocol/client"
+import type {
+  CallToolResult,
+  Client,
+  ReadResourceResult,
+  Tool as McpTool,
+} from "@modelcontextprotocol/client"
 
 import { ToolError } from "../port/tool.ts"
 import { oneLine } from "./describe-error.ts"
@@ -42,6 +47,8 @@ export interface McpConnection {
     input: { readonly [key: string]: unknown },
     signal: AbortSignal,
   ) => Promise<CallToolResult>
+  readonly listResources: () => Promise<readonly { readonly uri: string; readonly name: string }[]>
+  readonly readResource: (uri: string, signal: AbortSignal) => Promise<ReadResourceResult>
   /** Ends the server's processes. Later calls are refused. */
   readonly close: () => Promise<void>
 }
@@ -138,6 +145,18 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
           client.callTool({ name, arguments: { ...input } }, { ...bounds, signal: stop }),
         )
       }),
+    listResources: async () => {
+      const { resources } = await exchange((client) =>
+        client.listResources(undefined, { timeout: options.connectMs, cacheMode: "refresh" }),
+      )
+      return resources.slice(0, TOOL_LIMITS.mcpResources).map(({ uri, name }) => ({ uri, name }))
+    },
+    readResource: (uri, signal) =>
+      exchange((client) =>
+        waitAfterAbort({ signal, graceMs: options.graceMs }, (stop) =>
+          client.readResource({ uri }, { timeout: options.callMs, cacheMode: "refresh", signal: stop }),
+        ),
+      ),
     close: async () => {
       closed = true
       if (live !== undefined) await drop(live)

@@ -1,5 +1,5 @@
 /** The tools of MCP servers as tools of the engine. */
-import { isJsonObject, type JsonObject } from "@meridian/protocol"
+import { isJsonObject, nearest, type JsonObject } from "@meridian/protocol"
 import type { ContentBlock, Tool as McpTool } from "@modelcontextprotocol/client"
 
 import { ToolError, type Tool, type ToolContent, type ToolOutput } from "../port/tool.ts"
@@ -24,6 +24,12 @@ export interface McpSource {
    * try in the background. Never rejects: what failed is in `problems`.
    */
   readonly tools: () => Promise<readonly Tool[]>
+  /** What a resource of a server holds, by its address or its name there. Rejects with a ToolError that says why not. */
+  readonly readResource: (
+    server: string,
+    named: string,
+    signal: AbortSignal,
+  ) => Promise<readonly ToolContent[]>
   readonly problems: () => readonly { readonly server: string; readonly message: string }[]
   readonly close: () => Promise<void>
 }
@@ -39,6 +45,20 @@ export const openMcp = (options: McpOptions): McpSource => {
       if (now.length !== list.length || now.some((tool, at) => tool !== list[at])) list = now
       return list
     },
+    readResource: async (server, named, signal) => {
+      const source = sources.find(({ name }) => name === server)
+      if (source === undefined) {
+        const near = nearest(
+          server,
+          sources.map(({ name }) => name),
+        )
+        throw new ToolError(
+          "not-found",
+          `There is no MCP server ${JSON.stringify(server.slice(0, 100))} here.${near === undefined ? "" : ` Did you mean ${near}?`}`,
+        )
+      }
+      return source.readResource(named, signal)
+    },
     problems: () => sources.flatMap((source) => source.problem() ?? []),
     close: async () => {
       await Promise.all(sources.map((source) => source.close()))
@@ -47,6 +67,8 @@ export const openMcp = (options: McpOptions): McpSource => {
 }
 
 interface ServerTools {
+  readonly name: string
+  readonly readResource: (named: string, signal: AbortSignal) => Promise<readonly ToolContent[]>
   /** Resolves when the first attempt to list has ended; afterwards at once. */
   readonly refresh: () => Promise<void>
   readonly tools: () => readonly Tool[]
@@ -91,7 +113,30 @@ const openServerTools = (server: McpServer, options: McpOptions, names: Set<stri
     }
   }
 
+  const findResource = async (named: string): Promise<string> => {
+    const resources = await connection.listResources()
+    const found = resources.find(({ uri, name }) => uri === named || name === named)
+    if (found !== undefined) return found.uri
+    // Templates of addresses are in no list.
+    if (/^[a-z][a-z0-9+.-]*:/i.test(named)) return named
+    const near = nearest(
+      named,
+      resources.map(({ name }) => name),
+    )
+    throw new ToolError(
+      "not-found",
+      `The MCP server ${server.name} has no resource ${JSON.stringify(named.slice(0, 200))}.${near === undefined ? "" : ` Did you mean ${near}?`}`,
+    )
+  }
+
   return {
+    name: server.name,
+    readResource: async (named, signal) => {
+      const { contents } = await connection.readResource(await findResource(named), signal)
+      return contents
+        .slice(0, TOOL_LIMITS.outputMediaParts)
+        .map((resource) => toContent({ type: "resource", resource }))
+    },
     refresh: async () => {
       if (!current) attempt ??= list()
       if (attempts === 0) await attempt

@@ -9,7 +9,7 @@ import type { ResolvedPath } from "./resolve-path.ts"
 
 const CHUNK = 64 * 1024
 
-interface PageRequest {
+export interface PageRequest {
   readonly offset: number
   readonly limit: number | undefined
   readonly signal: AbortSignal
@@ -17,11 +17,27 @@ interface PageRequest {
   readonly sample: Buffer
 }
 
+/** The lines of a page as they are. */
+export interface PageText {
+  readonly text: string
+  readonly lines: number
+  /** Where it goes on. */
+  readonly next?: number
+  /** Lines that were too long. */
+  readonly cutLines: number
+}
+
 export const readPage = async (
   path: ResolvedPath,
   opened: OpenedFile,
   request: PageRequest,
-): Promise<ToolOutput> => {
+): Promise<ToolOutput> => pageOutput(path, await readPageText(path, opened, request), request)
+
+export const readPageText = async (
+  path: ResolvedPath,
+  opened: OpenedFile,
+  request: PageRequest,
+): Promise<PageText> => {
   const page = collectPage(request)
   const decoder = new StringDecoder("utf8")
   page.push(decoder.write(request.sample))
@@ -38,7 +54,7 @@ export const readPage = async (
   }
   page.push(decoder.end())
   page.end()
-  return page.output(path)
+  return page.text()
 }
 
 const collectPage = (request: PageRequest) => {
@@ -103,37 +119,40 @@ const collectPage = (request: PageRequest) => {
     ended = !full
   }
 
-  const output = (path: ResolvedPath): ToolOutput => {
-    const next = request.offset + kept.length
+  const text = (): PageText => {
     if (kept.length === 0 && request.offset > 1)
       throw new ToolError(
         "invalid-input",
         `\`offset\` ${request.offset} is beyond the end: the file has ${number - 1} lines.`,
       )
-    const notes = [
-      ...(kept.length === 0 ? ["(empty file)"] : []),
-      ...(ended
-        ? []
-        : [`(lines ${request.offset}-${next - 1}; there is more: continue with offset ${next})`]),
-      ...(cutLines === 0
-        ? []
-        : [`(lines longer than ${TOOL_LIMITS.readLineCharacters} characters were cut)`]),
-    ]
-    const body = kept.join("")
-    const gap = body === "" ? "" : body.endsWith("\n") ? "\n" : "\n\n"
     return {
-      content: [{ type: "text", text: notes.length === 0 ? body : `${body}${gap}${notes.join("\n")}` }],
-      structured: {
-        type: "text",
-        path: path.resource,
-        offset: request.offset,
-        lines: kept.length,
-        ...(ended ? {} : { next }),
-      },
+      text: kept.join(""),
+      lines: kept.length,
+      cutLines,
+      ...(ended ? {} : { next: request.offset + kept.length }),
     }
   }
 
-  return { push, end, output, full: () => full }
+  return { push, end, text, full: () => full }
+}
+
+const pageOutput = (
+  path: ResolvedPath,
+  { text: body, lines, next, cutLines }: PageText,
+  { offset }: PageRequest,
+): ToolOutput => {
+  const notes = [
+    ...(lines === 0 ? ["(empty file)"] : []),
+    ...(next === undefined
+      ? []
+      : [`(lines ${offset}-${next - 1}; there is more: continue with offset ${next})`]),
+    ...(cutLines === 0 ? [] : [`(lines longer than ${TOOL_LIMITS.readLineCharacters} characters were cut)`]),
+  ]
+  const gap = body === "" ? "" : body.endsWith("\n") ? "\n" : "\n\n"
+  return {
+    content: [{ type: "text", text: notes.length === 0 ? body : `${body}${gap}${notes.join("\n")}` }],
+    structured: { type: "text", path: path.resource, offset, lines, ...(next === undefined ? {} : { next }) },
+  }
 }
 
 /** A cut between the two halves of a character would leave half of it. */

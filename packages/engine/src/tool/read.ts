@@ -72,7 +72,7 @@ export const READ: BuiltinTool<ReadPlaces> = {
   traits: {
     fileRead: (input) => {
       const { path, reference } = INPUT.decode(input)
-      return reference === undefined ? path : undefined
+      return { path, ...(reference === undefined ? {} : { reference }) }
     },
   },
   open: readTool,

@@ -135,7 +135,8 @@ const danglingTarget = async (path: string): Promise<string | undefined> => {
   }
 }
 
-const directoryOf = async (absolute: string): Promise<string> => {
+/** The directory itself, or the one it is in. */
+export const directoryOf = async (absolute: string): Promise<string> => {
   try {
     return (await lstat(absolute)).isDirectory() ? absolute : dirname(absolute)
   } catch {

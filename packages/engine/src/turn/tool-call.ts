@@ -127,11 +127,11 @@ const discoveries = (
   { session, location, cast }: TurnScene,
   { tool, input }: Call,
 ): readonly DurableEvent[] => {
-  const path = cast.traitsOf(tool).fileRead?.(input)
-  if (path === undefined) return []
+  const read = cast.traitsOf(tool).fileRead?.(input)
+  if (read === undefined) return []
   const known = new Set(session.transcript().surroundings.discovered)
   return location
-    .instructionsBeside(path)
+    .instructionsBeside(read.path, read.reference)
     .filter((found) => !known.has(found))
     .map((found) => ({ type: "session.next.instruction.discovered.1", data: { path: found } }))
 }

@@ -167,6 +167,8 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
       }
       case "session.next.prompted.1":
         return userChunks(read.data.messageID, read.data.prompt)
+      case "session.next.synthetic.1":
+        return userChunks(read.data.messageID, { text: `(added by a program) ${read.data.text}` })
       case "session.next.step.started.1":
         contextWindow = read.data.contextWindow
         return []

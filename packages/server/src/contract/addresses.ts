@@ -22,6 +22,8 @@ export const ADDRESSES = {
     get: { method: "GET", path: "/api/session/:sessionID" },
     fork: { method: "POST", path: "/api/session/:sessionID/fork" },
     prompt: { method: "POST", path: "/api/session/:sessionID/prompt" },
+    synthetic: { method: "POST", path: "/api/session/:sessionID/synthetic" },
+    commands: { method: "GET", path: "/api/session/:sessionID/commands" },
     run: { method: "POST", path: "/api/session/:sessionID/run" },
     wait: { method: "POST", path: "/api/session/:sessionID/wait" },
     wake: { method: "POST", path: "/api/session/:sessionID/wake" },

@@ -33,6 +33,7 @@ import {
 import { ADDRESSES, CHANGES_ADDRESS, EVENTS_ADDRESS, type Address } from "./addresses.ts"
 import {
   AGENT,
+  COMMAND,
   DIRECTORY,
   LOCATION,
   MODEL,
@@ -193,12 +194,31 @@ export const CONTRACT = {
           id: NEW_ID,
           delivery: HOW,
           resume: described(BOOLEAN, "False admits only."),
+          expand: described(
+            BOOLEAN,
+            "What the text names behind @ goes along, and a command behind / becomes its template. True by default.",
+          ),
           ...OVERRIDES_FIELDS,
         },
       ),
       answer: RECEIPT,
-      failures: ["SESSION_NOT_FOUND", "PROMPT_CONFLICT", "INBOX_FULL"],
+      failures: ["SESSION_NOT_FOUND", "LOCATION_NOT_FOUND", "PROMPT_CONFLICT", "INBOX_FULL"],
       large: true,
+    },
+    synthetic: {
+      ...ADDRESSES.sessions.synthetic,
+      summary: "Adds a message that no person wrote, and that says so. It asks for no work.",
+      input: objectOf({ ...SESSION_ID, text: text({ least: 1, most: 200_000 }) }, { id: NEW_ID }),
+      answer: SESSION_MESSAGE,
+      failures: ["SESSION_NOT_FOUND", "PROMPT_CONFLICT"],
+      large: true,
+    },
+    commands: {
+      ...ADDRESSES.sessions.commands,
+      summary: "What may be typed behind a slash: command templates of the project, of the person, built in.",
+      input: objectOf(SESSION_ID),
+      answer: itemsOf(COMMAND),
+      failures: ["SESSION_NOT_FOUND", "LOCATION_NOT_FOUND"],
     },
     run: {
       ...ADDRESSES.sessions.run,

@@ -125,6 +125,15 @@ export type ModelDocument = TypeOf<typeof MODEL>
 export const AGENT = named("Agent", objectOf({ name: STRING }, { description: STRING, model: STRING }))
 export type AgentDocument = TypeOf<typeof AGENT>
 
+export const COMMAND = named(
+  "Command",
+  objectOf({
+    name: STRING,
+    path: described(STRING, "Of its template, from the session's directory; empty for one that is built in."),
+    description: STRING,
+  }),
+)
+
 export const DIRECTORY = named(
   "Directory",
   objectOf(

@@ -55,7 +55,9 @@ export const makeHandlers = (desk: Desk): Handlers => {
       list: (input) => sessions.list(input),
       get: ({ sessionID }) => sessions.get(sessionID),
       fork: (input) => sessions.fork(input),
-      prompt: (input) => sessions.prompt(input),
+      prompt: (input) => sessions.prompt({ expand: true, ...input }),
+      synthetic: (input) => sessions.synthetic(input),
+      commands: async ({ sessionID }) => ({ items: await sessions.commands(sessionID) }),
       run: async ({ sessionID, timeoutSecs }, signal) => {
         const settled = await within(
           (until) => sessions.run(sessionID, { signal: until }),

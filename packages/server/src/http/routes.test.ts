@@ -515,6 +515,8 @@ test("every answer of the contract fits the shape it is described with", async (
     sessions.receipts({ sessionID }),
     sessions.permissions({ sessionID }),
     sessions.questions({ sessionID }),
+    sessions.commands({ sessionID }),
+    sessions.synthetic({ sessionID, text: "a note" }),
     permissions.list(),
     questions.list(),
     permissions.saved(),
@@ -530,6 +532,21 @@ const addressOf = (input: string | URL | Request): string =>
   input instanceof Request ? input.url : input.toString()
 
 const PIXEL = { mediaType: "image/png", base64: "iVBORw0KGgo=", name: "pixel.png" }
+
+test("a prompt over HTTP brings along what it names, unless it says that its text is to be taken literally", async () => {
+  await using scene = await openHttpScene([{ text: "seen" }, { text: "seen" }])
+  writeFileSync(join(scene.directory, "a.txt"), "content")
+  const { sessions } = scene.client
+  const sessionID = await openSession(scene)
+  const { prompt } = await sessions.prompt({ sessionID, prompt: { text: "see @a.txt and @b.txt" } })
+  expect(prompt.parts).toMatchObject([
+    { type: "text", name: "a.txt", text: "content", bytes: 7 },
+    { type: "unreadable", source: "@b.txt" },
+  ])
+  const literal = await sessions.prompt({ sessionID, prompt: { text: "see @a.txt" }, expand: false })
+  expect(literal.prompt).toEqual({ text: "see @a.txt" })
+  await sessions.wait({ sessionID })
+})
 
 test("a server that stops answers whoever waits, and the session goes on when it is run again", async () => {
   const working = gate()

@@ -20,6 +20,10 @@ export const folderOf = ({ project }: Pick<StatePlace, "project">): Folder => {
 export const trustOf = (place: Pick<StatePlace, "project">, env: World["env"]): TrustEntry | undefined =>
   findEntry(readTrustBook(env), folderOf(place))
 
+/** The user has said that files of this folder may decide things; which, the entry says. */
+export const isTrusted = (place: Pick<StatePlace, "project">, env: World["env"]): boolean =>
+  trustOf(place, env) !== undefined
+
 /** No user has this id. */
 const NOBODY = -1
 

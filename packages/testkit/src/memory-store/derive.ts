@@ -239,6 +239,8 @@ const messageAt = (
     }
     case "session.next.prompted.1":
       return { id: event.data.messageID, seq, time, type: "user", ...event.data.prompt }
+    case "session.next.synthetic.1":
+      return { id: event.data.messageID, seq, time, type: "synthetic", text: event.data.text }
     case "session.next.context.updated.1":
       return { id: event.data.messageID, seq, time, type: "system", text: event.data.text }
     case "session.next.compaction.ended.2": {

@@ -112,6 +112,8 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
             text: `Back to the checkpoint ${event.data.compactionID}`,
             restores: event.data.compactionID,
           }
+    case "session.next.synthetic.1":
+      return info(`Added by a program: ${event.data.text}`)
     case "session.next.execution.failed.1":
       return { what: "failure", text: `${event.data.error.code}: ${event.data.error.message}` }
     case "unknown":

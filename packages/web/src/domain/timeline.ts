@@ -5,7 +5,7 @@
 import type {
   Delivery,
   LiveEvent,
-  Prompt,
+  RecordedPrompt,
   RecordedError,
   StoredEvent,
   TodoItem,
@@ -66,7 +66,7 @@ export interface Timeline {
 export const createTimeline = (): Timeline => {
   const { rows, push, find, replace } = createRowList()
   const points: TokenPoint[] = []
-  const prompts = new Map<string, { readonly prompt: Prompt; readonly delivery: Delivery }>()
+  const prompts = new Map<string, { readonly prompt: RecordedPrompt; readonly delivery: Delivery }>()
   const pending = new Map<string, PendingInput>()
   const questions = new Map<string, OpenQuestion>()
   const openCalls = new Set<string>()
@@ -120,7 +120,7 @@ export const createTimeline = (): Timeline => {
   const addUser = (
     event: StoredEvent,
     messageID: string,
-    prompt: Prompt,
+    prompt: RecordedPrompt,
     delivery: Delivery | undefined,
   ): void =>
     push({
@@ -130,7 +130,8 @@ export const createTimeline = (): Timeline => {
       time: event.time,
       messageID,
       body: clip(prompt.text),
-      files: prompt.files?.length ?? 0,
+      files:
+        (prompt.files?.length ?? 0) + (prompt.parts ?? []).filter(({ type }) => type !== "unreadable").length,
       ...(delivery === undefined ? {} : { delivery }),
     })
 
@@ -336,6 +337,7 @@ export const createTimeline = (): Timeline => {
       case "session.next.moved.1":
       case "session.next.renamed.1":
       case "session.next.archived.1":
+      case "session.next.synthetic.1":
       case "session.next.parked.1":
       case "session.next.tool.resumed.1":
       case "session.next.output.given.1":

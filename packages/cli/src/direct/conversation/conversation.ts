@@ -7,6 +7,7 @@ import { Failure, oneLine, renderFailure, type PermissionReply } from "@meridian
 import { followEvents } from "@meridian/server"
 import type { World } from "@meridian/spaces"
 
+import { broughtAlong, unreadable } from "../named-things.ts"
 import { idsOf } from "../open-engine-here.ts"
 import type { OpenSession } from "../open-session.ts"
 import { openAttachments } from "./attachments.ts"
@@ -20,7 +21,7 @@ import { historyRows, inputOf, readHistory, waitingRows } from "./history.ts"
 import { answersTo, questionRows } from "./question.ts"
 import { layOut, usable, type Live } from "./screen.ts"
 import { HELP, sessionCommands } from "./session-command.ts"
-import { readTyped, SLASH_COMMANDS } from "./slash-command.ts"
+import { readTyped, SLASH_COMMANDS, templateRow, type Typed } from "./slash-command.ts"
 import { hintFor, LEAVING, settledRows, statusRow } from "./status.ts"
 import { styleFor } from "./style.ts"
 import { openTerminal, type Input, type Streams } from "./terminal.ts"
@@ -32,6 +33,8 @@ const TICK_MS = 1_000
 /** Choices Tab shows at once. */
 const MOST_SHOWN = 40
 const INTERRUPT: Key = { name: "c", sequence: "\u0003", ctrl: true, meta: false }
+/** Of what a prompt brought along. */
+const MOST_NAMED = 8
 /** Rows of one question in the scrollback. */
 const MOST_VIEWED = 20_000
 
@@ -67,6 +70,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
   let model = session.model ?? opened.defaultModel
   let agent = session.agent
   let waiting = 0
+  let templates: Awaited<ReturnType<typeof sessions.commands>> = []
   /** The next Ctrl-C leaves. */
   let armed = false
   let workingSince = 0
@@ -166,7 +170,14 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     const prompt = { text, ...(files.length === 0 ? {} : { files }) }
     start(async () => {
       // Admitted first and woken then: no other engine on this database takes it up.
-      await sessions.prompt({ sessionID, id, prompt, delivery, resume: false })
+      const receipt = await sessions.prompt({ sessionID, id, prompt, delivery, resume: false, expand: true })
+      for (const problem of unreadable(receipt.prompt)) say(problem, style.notice)
+      const along = broughtAlong(receipt.prompt)
+      if (along.length > 0)
+        say(
+          `(with ${along.slice(0, MOST_NAMED).join(", ")}${along.length > MOST_NAMED ? ` and ${along.length - MOST_NAMED} more` : ""})`,
+          style.dim,
+        )
       await sessions.wake(sessionID)
       await work.watch()
     })
@@ -214,7 +225,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
 
   const complete = (): void => {
     const completion = completeLine(editor, {
-      commands: SLASH_COMMANDS.map(([name]) => name),
+      commands: [...SLASH_COMMANDS.map(([name]) => name), ...templates.map(({ name }) => `/${name}`)],
       models: idsOf(opened.models),
       agents: opened.agents,
       files: (begun) => filesBeginning(session.location.directory, begun),
@@ -248,11 +259,11 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
       case "queue":
         return send(typed.text, "queue")
       case "wrong":
-        return say(oneLine(typed.problem), style.notice)
+        return start(() => sendTemplate(text, typed))
       case "leave":
         return leave(0)
       case "help":
-        return say(HELP)
+        return say([HELP, ...templates.map(templateRow)].join("\n"))
       case "new":
         return leaveFor({ tag: "new" })
       case "undo":
@@ -266,6 +277,16 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
       case "agent":
         return start(() => commands.agent(typed.name))
     }
+  }
+
+  /** What is no command of ours may be a template of the project or the person. */
+  const sendTemplate = async (
+    text: string,
+    { problem, template }: Extract<Typed, { readonly tag: "wrong" }>,
+  ): Promise<void> => {
+    if (template !== undefined) templates = await sessions.commands(sessionID)
+    if (templates.some(({ name }) => name === template)) return send(text, "steer")
+    say(oneLine(problem), style.notice)
   }
 
   const situation = (): Situation => ({
@@ -397,6 +418,9 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
         input: history === undefined ? undefined : inputOf(history, request.callID),
       })
     redraw()
+    start(async () => {
+      templates = await sessions.commands(sessionID)
+    })
     if (options.firstPrompt !== undefined) send(options.firstPrompt, "steer")
     return await left.promise
   } finally {

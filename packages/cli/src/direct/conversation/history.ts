@@ -90,6 +90,11 @@ const messageRows = (message: SessionMessage, width: number, style: Style): read
       return [style.dim(`Agent: ${oneLine(message.agent)}`)]
     case "model-switched":
       return [style.dim(`Model: ${oneLine(message.model)}`)]
+    case "synthetic":
+      return bounded(
+        wrapText(`(added by a program) ${plainText(message.text).trimEnd()}`, width).map(style.dim),
+        style,
+      )
     case "system":
       return []
   }

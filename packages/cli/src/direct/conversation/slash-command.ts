@@ -1,4 +1,6 @@
 /** What was typed: words for the model, or a command to the conversation. Pure. */
+import { oneLine } from "@meridian/protocol"
+
 export type Typed =
   | { readonly tag: "say"; readonly text: string }
   | { readonly tag: "queue"; readonly text: string }
@@ -11,7 +13,8 @@ export type Typed =
   | { readonly tag: "sessions"; readonly choice: string | undefined }
   | { readonly tag: "help" }
   | { readonly tag: "leave" }
-  | { readonly tag: "wrong"; readonly problem: string }
+  /** `template`: unless a command template has this name. */
+  | { readonly tag: "wrong"; readonly problem: string; readonly template?: string }
 
 /** Name, what follows it, what it does: as `/help` shows them. */
 export const SLASH_COMMANDS: readonly (readonly [name: string, rest: string, says: string])[] = [
@@ -57,7 +60,17 @@ export const readTyped = (text: string): Typed => {
     default:
       return {
         tag: "wrong",
+        template: name.slice(1),
         problem: `There is no command ${name}, and nothing was sent. /help shows them; a space before the slash sends it as text.`,
       }
   }
 }
+
+/** A command template, as `/help` shows it. */
+export const templateRow = ({
+  name,
+  description,
+}: {
+  readonly name: string
+  readonly description: string
+}): string => `${oneLine(`/${name}`, 40).padEnd(16)} ${oneLine(description, 200)}`

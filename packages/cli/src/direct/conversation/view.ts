@@ -109,6 +109,8 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
           : userRows(event.data.prompt.text, width, style, " (sent from elsewhere)")
       case "session.next.prompted.1":
         return userRows(event.data.prompt.text, width, style)
+      case "session.next.synthetic.1":
+        return [style.dim(cutTo(`(added by a program) ${oneLine(event.data.text)}`, width))]
       case "session.next.prompt.cancelled.1":
         waiting.delete(event.data.messageID)
         return [style.dim("An input that waited was taken back.")]

@@ -1,8 +1,9 @@
 /** What was said and done, as far as a model can still be shown it. */
-import type { Prompt, RecordedUsage } from "@meridian/protocol"
+import type { RecordedPrompt, RecordedUsage } from "@meridian/protocol"
 
 import { assert } from "../assert.ts"
 import type { LoggedEvent } from "../logged-event.ts"
+import { promptText } from "../prompt-parts.ts"
 import {
   partWeight,
   weightOf,
@@ -49,7 +50,7 @@ export const NO_CONVERSATION: Conversation = {
 /** What the fold of one slice must know of the others. */
 export interface FoldedBeside {
   /** The prompt of an admitted input. */
-  readonly promptOf: (messageID: string) => Prompt | undefined
+  readonly promptOf: (messageID: string) => RecordedPrompt | undefined
   /** Compactions a restore has taken back. */
   readonly ignored: ReadonlySet<string>
 }
@@ -75,6 +76,10 @@ const foldOne = (draft: Draft, event: LoggedEvent, { promptOf, ignored }: Folded
     case "session.next.prompted.1": {
       const { messageID: id, prompt } = event.data
       return draft.addUser({ kind: "user", id, seq: event.seq, prompt })
+    }
+    case "session.next.synthetic.1": {
+      const { messageID: id, text } = event.data
+      return draft.add({ kind: "synthetic", id, seq: event.seq, text })
     }
     case "session.next.step.started.1": {
       const { assistantMessageID: id, agent, model } = event.data
@@ -221,7 +226,7 @@ const openDraft = (before: Conversation) => {
     addUser: (item: Extract<Item, { readonly kind: "user" }>): void => {
       add(item)
       userTexts ??= [...before.userTexts]
-      userTexts.push(item.prompt.text)
+      userTexts.push(promptText(item.prompt))
     },
     addPart: (messageID: string, part: ProsePart | ToolPart): void => {
       updateAssistant(messageID, (item) => {

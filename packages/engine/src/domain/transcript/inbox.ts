@@ -1,12 +1,12 @@
 /** Inputs that were admitted and are not yet part of the conversation. */
-import type { Overrides, Prompt } from "@meridian/protocol"
+import type { Overrides, RecordedPrompt } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../logged-event.ts"
 import { overridesOf } from "../overrides.ts"
 import type { PendingInput } from "../promotion.ts"
 
 export interface WaitingInput extends PendingInput {
-  readonly prompt: Prompt
+  readonly prompt: RecordedPrompt
   /** False: it waits until somebody asks for it. */
   readonly resume: boolean
   /** What it changes about the requests of its activity. */

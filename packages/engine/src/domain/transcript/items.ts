@@ -1,5 +1,7 @@
 /** What a conversation consists of, as a model will see it. Items are values: a change makes a new one. */
-import type { Json, JsonObject, Prompt, RecordedContent, RecordedError } from "@meridian/protocol"
+import type { Json, JsonObject, RecordedContent, RecordedError, RecordedPrompt } from "@meridian/protocol"
+
+import { partCharacters } from "../prompt-parts.ts"
 
 export type ToolOutcome =
   | {
@@ -39,7 +41,15 @@ export interface UserItem {
   readonly kind: "user"
   readonly id: string
   readonly seq: number
-  readonly prompt: Prompt
+  readonly prompt: RecordedPrompt
+}
+
+/** Added by the program that embeds the engine. */
+export interface SyntheticItem {
+  readonly kind: "synthetic"
+  readonly id: string
+  readonly seq: number
+  readonly text: string
 }
 
 export interface AssistantItem {
@@ -73,7 +83,7 @@ export interface CheckpointItem {
   readonly range: { readonly from: number; readonly through: number }
 }
 
-export type Item = UserItem | AssistantItem | ContextItem | CheckpointItem
+export type Item = UserItem | SyntheticItem | AssistantItem | ContextItem | CheckpointItem
 
 /** It can only change by a new revision of the conversation. */
 export const isSettled = (item: Item): boolean =>
@@ -84,7 +94,8 @@ export const isSettled = (item: Item): boolean =>
 export const weightOf = (item: Item): number => {
   switch (item.kind) {
     case "user":
-      return item.prompt.text.length
+      return item.prompt.text.length + partsWeight(item.prompt)
+    case "synthetic":
     case "context":
       return item.text.length
     case "checkpoint":
@@ -93,6 +104,9 @@ export const weightOf = (item: Item): number => {
       return item.parts.reduce((sum, part) => sum + partWeight(part), 0)
   }
 }
+
+const partsWeight = ({ parts = [] }: RecordedPrompt): number =>
+  parts.reduce((sum, part) => sum + partCharacters(part), 0)
 
 export const partWeight = (part: ProsePart | ToolPart): number => {
   if (part.type !== "tool") return part.text.length

@@ -6,9 +6,10 @@
  * as one of its appends, and few turns need the answer.
  */
 import { EMPTY_LEDGER, openLedger, type LedgerPiece, type LedgerState } from "@meridian/continuity/ledger"
-import type { Prompt } from "@meridian/protocol"
+import type { RecordedPrompt } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../logged-event.ts"
+import { promptText } from "../prompt-parts.ts"
 
 export interface Ledger {
   /** The state, or the pieces that follow an earlier value. */
@@ -25,7 +26,7 @@ export const NO_LEDGER: Ledger = { known: EMPTY_LEDGER }
 export const foldLedger = (
   earlier: Ledger,
   events: readonly LoggedEvent[],
-  promptOf: (messageID: string) => Prompt | undefined,
+  promptOf: (messageID: string) => RecordedPrompt | undefined,
 ): Ledger => {
   const pieces = events.flatMap((event) => pieceOf(event, promptOf) ?? [])
   if (pieces.length === 0) return earlier
@@ -49,7 +50,7 @@ export const ledgerState = (ledger: Ledger): LedgerState => {
 
 const pieceOf = (
   event: LoggedEvent,
-  promptOf: (messageID: string) => Prompt | undefined,
+  promptOf: (messageID: string) => RecordedPrompt | undefined,
 ): LedgerPiece | undefined => {
   const { time } = event
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- most events say nothing that must survive
@@ -63,7 +64,8 @@ const pieceOf = (
     case "session.next.prompt.promoted.1": {
       // A prompt that was cancelled while it waited was never said.
       const prompt = promptOf(event.data.messageID)
-      return prompt === undefined ? undefined : { kind: "prompt", time, prompt }
+      if (prompt === undefined || prompt.from !== undefined) return undefined
+      return { kind: "prompt", time, prompt: { ...prompt, text: promptText(prompt) } }
     }
     case "session.next.text.ended.1":
       return { kind: "text", time, text: event.data.text }

@@ -84,6 +84,9 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
       case "session.next.context.updated.1":
         name("input", event.data.messageID, seq, false)
         break
+      case "session.next.synthetic.1":
+        name("input", event.data.messageID, seq, true)
+        break
       case "session.next.step.started.1":
         name("input", event.data.assistantMessageID, seq, false)
         break

@@ -198,6 +198,7 @@ const LEAVE_NO_MARK: ReadonlySet<StoredEvent["type"]> = new Set<StoredEvent["typ
   "session.next.prompt.promoted.1",
   "session.next.prompt.cancelled.1",
   "session.next.prompted.1",
+  "session.next.synthetic.1",
   "session.next.text.ended.1",
   "session.next.reasoning.ended.1",
   "session.next.tool.called.1",

@@ -69,6 +69,8 @@ export const createMessageReader = ({ raw }: Database, log: EventReader): Messag
       return { ...base, type: "user", ...admitted.data.prompt }
     }
     if (event?.type === "session.next.prompted.1") return { ...base, type: "user", ...event.data.prompt }
+    if (event?.type === "session.next.synthetic.1")
+      return { ...base, type: "synthetic", text: event.data.text }
     if (event?.type === "session.next.context.updated.1")
       return { ...base, type: "system", text: event.data.text }
     if (event?.type === "session.next.compaction.ended.2") {

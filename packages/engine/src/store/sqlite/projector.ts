@@ -133,6 +133,9 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.unparked.1":
         run(`update session set ${NOT_PARKED} where key = ?`, key)
         break
+      case "session.next.synthetic.1":
+        insertMessage(position, event.data.messageID, "synthetic")
+        break
       case "session.next.interrupt.requested.1":
         run(`update session set interrupt_seq = ?, ${NOT_PARKED} where key = ?`, event.seq, key)
         break
