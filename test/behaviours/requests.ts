@@ -30,6 +30,10 @@ export const REQUEST_BEHAVIOURS = {
   ),
   // Row 14
   "parity.structured-output": row("a prompt may ask for an answer in a given form"),
+  // Row 5
+  "skills.project-root": promise(
+    "a session in a sub-folder has the skills and the rules of its project's root, and the user's own skills",
+  ),
   // Row 9
   "tools.by-policy": promise("tools of MCP servers are offered by the policy of the agent and of the prompt"),
   "tools.hosted": promise(

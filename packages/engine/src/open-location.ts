@@ -23,7 +23,13 @@ import { createLookUp, type LookUp, type LookUps } from "./context/look-up.ts"
 import { referencesSource } from "./context/references.ts"
 import { createContextRegistry, RANK, type ContextRegistry } from "./context/registry.ts"
 import { rulesSource } from "./context/rules.ts"
-import { openSkillShelf, skillsSource, skillTool, type SkillShelf } from "./context/skills.ts"
+import {
+  openSkillShelf,
+  ownSkillFolders,
+  skillsSource,
+  skillTool,
+  type SkillShelf,
+} from "./context/skills.ts"
 import { createUrlReader } from "./context/url-reader.ts"
 import { expandPrompt } from "./expand/expand-prompt.ts"
 import { EXPAND_LIMITS } from "./expand/limits.ts"
@@ -66,7 +72,8 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       return yield* Effect.fail(new Failure("LOCATION_NOT_FOUND", { directory }))
     const { lookUp, together } = createLookUp(place.time.now)
     const files = createFileCache(lookUp, place.onRead)
-    const skills = openSkillShelf({ directory, files, lookUp })
+    const root = projectRoot(directory)
+    const skills = openSkillShelf({ directory, root, own: ownSkillFolders(place.environment), files, lookUp })
     const servers = yield* fromThrowing(() => readMcpServers(options.mcp ?? []))
     const secrets = [...options.models.flatMap(secretsOf), ...secretsOfServers(servers)]
     const environment = withoutCredentials(place.environment, { secrets, keep: options.keepVariables ?? [] })
@@ -88,7 +95,6 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       ),
       (opened) => Effect.promise(opened.close),
     )
-    const root = projectRoot(directory)
     const references = referencePlaces(place)
     const context = openContext({ ...place, root, files, skills, lookUp, together })
     const templates = { directory, root, own: join(configurationOf(environment), "meridian", "commands") }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -6,7 +6,7 @@ import { expect, test } from "vitest"
 
 import { createFileCache } from "./file-cache.ts"
 import { createLookUp } from "./look-up.ts"
-import { openSkillShelf } from "./skills.ts"
+import { openSkillShelf, ownSkillFolders } from "./skills.ts"
 
 const openShelf = () => {
   const directory = mkdtempSync(join(tmpdir(), "meridian-skills-"))
@@ -23,6 +23,7 @@ const openShelf = () => {
     },
     read,
     shelf: openSkillShelf({ directory, files, lookUp }),
+    withOwn: (own: readonly string[]) => ({ shelf: openSkillShelf({ directory, own, files, lookUp }) }),
     [Symbol.dispose]: () => rmSync(directory, { recursive: true }),
   }
 }
@@ -58,4 +59,28 @@ test("a name is one line, and the skill is found under what was told", () => {
   expect(scene.shelf.list()).toEqual([
     { name: "one ## Rules", description: "x - y: z", path: ".claude/skills/a/SKILL.md", body: "Body" },
   ])
+})
+
+test("a user's own skills are behind those of the project, whatever links they are", () => {
+  using scene = openShelf()
+  const home = mkdtempSync(join(tmpdir(), "meridian-own-skills-"))
+  const own = ownSkillFolders({ HOME: home })
+  expect(own).toEqual([
+    join(home, ".config/meridian/skills"),
+    join(home, ".agents/skills"),
+    join(home, ".claude/skills"),
+    join(home, ".opencode/skills"),
+    join(home, ".config/opencode/skills"),
+  ])
+  mkdirSync(join(home, "elsewhere/house"), { recursive: true })
+  mkdirSync(join(home, ".config/meridian"), { recursive: true })
+  writeFileSync(join(home, "elsewhere/house/SKILL.md"), "---\nname: house\n---\nHouse")
+  symlinkSync(join(home, "elsewhere"), join(home, ".config/meridian/skills"))
+  scene.write("a", "---\nname: one\n---\nBody")
+  const { shelf } = scene.withOwn(own)
+  expect(shelf.list().map(({ name, path }) => [name, path.startsWith(home)])).toEqual([
+    ["house", true],
+    ["one", false],
+  ])
+  rmSync(home, { recursive: true })
 })

@@ -1,9 +1,9 @@
 /**
- * Skills of the project: a folder with a SKILL.md each. The model is told which there are, permitted ones only; the body
+ * Skills: a folder with a SKILL.md each, of the project from where the work is up to its root, and the user's own. The model is told which there are, permitted ones only; the body
  * comes when it asks for it with the tool `skill`.
  */
 import { readdirSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join, relative } from "node:path"
 
 import { readFrontMatter, sanitizeLine } from "@meridian/continuity"
 import { described, matchesWildcard, objectOf, type Json } from "@meridian/protocol"
@@ -28,35 +28,81 @@ export interface SkillShelf {
 }
 
 /** Nearer to the first, the first wins. */
-const ROOTS = [".meridian/skills", ".agents/skills", ".claude/skills", ".opencode/skills"] as const
+const FOLDERS = [".meridian/skills", ".agents/skills", ".claude/skills", ".opencode/skills"] as const
 const MOST_SKILLS = 200
+const LEVELS = 16
 
 interface Shelf {
   readonly directory: string
+  /** Of the project; without it the directory is. */
+  readonly root?: string
+  /** Folders of the user's own, full paths: there links lead where they lead. */
+  readonly own?: readonly string[]
   readonly files: FileCache
   readonly lookUp: LookUp
+}
+
+/** A place where skills may be, and the folder that a link in it must not lead out of. */
+interface Place {
+  readonly path: string
+  readonly inside: string | undefined
 }
 
 export const openSkillShelf = (shelf: Shelf): SkillShelf => {
   const folders = createFolderCache(shelf.lookUp)
   const skillOf = createSkillCache()
-  return { list: () => readSkills(shelf, folders, skillOf) }
+  const places = placesOf(shelf)
+  return { list: () => readSkills(shelf, places, { folders, skillOf }) }
+}
+
+/** Nearer ones first: of one name the first wins. */
+const placesOf = ({ directory, root = directory, own = [] }: Shelf): readonly Place[] => {
+  const levels: string[] = []
+  for (let level = directory; levels.length < LEVELS; level = dirname(level)) {
+    levels.push(level)
+    if (level === root || dirname(level) === level) break
+  }
+  return [
+    ...levels.flatMap((level) => FOLDERS.map((name) => ({ path: join(level, name), inside: root }))),
+    ...own.map((path) => ({ path, inside: undefined })),
+  ]
+}
+
+/** Where a user keeps skills for every project. */
+export const ownSkillFolders = (
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] => {
+  const home = environment["HOME"] ?? ""
+  const base = environment["XDG_CONFIG_HOME"] || (home === "" ? "" : join(home, ".config"))
+  const claude = environment["CLAUDE_CONFIG_DIR"] || (home === "" ? "" : join(home, ".claude"))
+  return [
+    ...(base === "" ? [] : [join(base, "meridian/skills")]),
+    ...(home === "" ? [] : [join(home, ".agents/skills")]),
+    ...(claude === "" ? [] : [join(claude, "skills")]),
+    ...(home === "" ? [] : [join(home, ".opencode/skills")]),
+    ...(base === "" ? [] : [join(base, "opencode/skills")]),
+  ]
 }
 
 type ReadSkill = (folder: string, path: string, text: string) => Skill
 
+interface SkillCaches {
+  readonly folders: (path: string) => readonly string[]
+  readonly skillOf: ReadSkill
+}
+
 const readSkills = (
   { directory, files }: Shelf,
-  folders: (path: string) => readonly string[],
-  skillOf: ReadSkill,
+  places: readonly Place[],
+  { folders, skillOf }: SkillCaches,
 ): readonly Skill[] => {
   const skills = new Map<string, Skill>()
-  for (const root of ROOTS)
-    for (const folder of folders(join(directory, root))) {
-      const path = join(root, folder, "SKILL.md")
-      const file = files.read(join(directory, path), { inside: directory })
+  for (const { path: place, inside } of places)
+    for (const folder of folders(place)) {
+      const path = join(place, folder, "SKILL.md")
+      const file = files.read(path, inside === undefined ? {} : { inside })
       if (file.kind !== "text" || skills.size >= MOST_SKILLS) continue
-      const skill = skillOf(folder, path, file.text)
+      const skill = skillOf(folder, inside === undefined ? path : relative(directory, path), file.text)
       if (!skills.has(skill.name)) skills.set(skill.name, skill)
     }
   return [...skills.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1))
@@ -95,9 +141,10 @@ export const skillTool = (shelf: SkillShelf): Tool => ({
     const skills = shelf.list()
     const skill = skills.find((candidate) => candidate.name === name)
     if (skill === undefined)
+      // Not which there are: some may be kept from this agent.
       throw new ToolError(
         "not-found",
-        `There is no skill ${name}. There are: ${skills.map((one) => one.name).join(", ")}.`,
+        `There is no skill ${JSON.stringify(name.slice(0, 100))}. Those you were told about are all there are.`,
       )
     await scene.ask({ action: "skill", resources: [name], title: `Load the skill ${name}` })
     return {
@@ -149,7 +196,7 @@ const createSkillCache = (): ReadSkill => {
   }
 }
 
-const MOST_KNOWN = ROOTS.length * MOST_SKILLS
+const MOST_KNOWN = FOLDERS.length * MOST_SKILLS
 const NAME_CHARACTERS = 100
 const DESCRIPTION_CHARACTERS = 500
 
