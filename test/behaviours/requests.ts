@@ -30,6 +30,10 @@ export const REQUEST_BEHAVIOURS = {
   ),
   // Row 14
   "parity.structured-output": row("a prompt may ask for an answer in a given form"),
+  // Row 14, on the command line
+  "run.schema": promise(
+    "run spawn --schema prints the value that was asked for, of the engine, of Claude and of Codex",
+  ),
   // Row 5
   "skills.project-root": promise(
     "a session in a sub-folder has the skills and the rules of its project's root, and the user's own skills",

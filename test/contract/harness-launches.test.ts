@@ -353,3 +353,23 @@ test("direct starts this program again, and puts what may be long into a file", 
     },
   ])
 })
+
+test("the form of an answer goes to each harness by its own flag", async () => {
+  const schema = { type: "object", properties: { ok: { type: "boolean" } } }
+  const claude = await argsOf("claude", { schema })
+  expect(claude.slice(claude.indexOf("--json-schema"), claude.indexOf("--json-schema") + 2)).toEqual([
+    "--json-schema",
+    JSON.stringify(schema),
+  ])
+  const codex = await plan("codex", { schema, session: { kind: "continue", id: ID } })
+  const flag = codex.args.indexOf("--output-schema")
+  expect(codex.args[flag + 1]).toBe("/scratch/codex-output-schema.json")
+  // Every flag stands before the subcommand.
+  expect(codex.args.indexOf("resume")).toBeGreaterThan(flag)
+  expect(codex.files).toContainEqual({
+    path: "/scratch/codex-output-schema.json",
+    content: JSON.stringify(schema),
+  })
+  for (const id of ["claude", "codex", "opencode"])
+    expect(JSON.stringify(await plan(id, { schema, mode: "interactive" }))).not.toContain("boolean")
+})

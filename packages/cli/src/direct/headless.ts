@@ -4,7 +4,7 @@
  * model reads.
  */
 import type { Engine } from "@meridian/engine"
-import { Failure, harnessSessionId } from "@meridian/protocol"
+import { Failure, harnessSessionId, type JsonObject } from "@meridian/protocol"
 import { followEvents, settled } from "@meridian/server"
 import { encodeDirectLine, type DirectEvent, type World } from "@meridian/spaces"
 
@@ -29,7 +29,7 @@ export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun)
     const opened = await openSession(launch, world, "continue")
     try {
       for (const message of opened.notices) tell({ type: "warning", message })
-      const ending = await work(opened, prompt, { world, tell })
+      const ending = await work(opened, { prompt, schema: launch.file.schema }, { world, tell })
       return conclude(ending, { world, tell })
     } finally {
       await opened.engine.close()
@@ -70,7 +70,13 @@ const conclude = (ending: Ending, { world, tell }: Telling): number => {
   }
 }
 
-const work = async (opened: OpenSession, prompt: string, { world, tell }: Telling): Promise<Ending> => {
+/** What is asked, and in which form the answer is to be. */
+interface Asked {
+  readonly prompt: string
+  readonly schema: JsonObject | undefined
+}
+
+const work = async (opened: OpenSession, asked: Asked, { world, tell }: Telling): Promise<Ending> => {
   const { engine, session } = opened
   const priced = new Set(opened.models.flatMap(({ id, price }) => (price === undefined ? [] : [id])))
   const translator = openTranslator({ isPriced: (model) => priced.has(model) })
@@ -86,7 +92,7 @@ const work = async (opened: OpenSession, prompt: string, { world, tell }: Tellin
   world.signal.addEventListener("abort", stop, { once: true })
   try {
     for (const { id } of await engine.permissions.list({ sessionID: session.id })) await refuse(engine, id)
-    await ask(engine, session.id, { prompt, id: promptId(session.id, world) }, (message) =>
+    await ask(engine, session.id, { ...asked, id: promptId(session.id, world) }, (message) =>
       tell({ type: "warning", message }),
     )
     const failure = await settled(engine.sessions, session.id)
@@ -115,7 +121,7 @@ const MOST_ID = 200
 const ask = async (
   { sessions }: Engine,
   sessionID: string,
-  { prompt, id }: { readonly prompt: string; readonly id: string | undefined },
+  { prompt, schema, id }: Asked & { readonly id: string | undefined },
   warn: (message: string) => void,
 ): Promise<void> => {
   const admit = (own: string | undefined) =>
@@ -124,6 +130,7 @@ const ask = async (
       prompt: { text: prompt },
       expand: true,
       resume: false,
+      ...(schema === undefined ? {} : { format: { type: "json", schema } }),
       ...(own === undefined ? {} : { id: own }),
     })
   const receipt = await admit(id).catch((error: unknown) => {

@@ -2,7 +2,7 @@
 import { resolve } from "node:path"
 
 import { readWhole } from "@meridian/continuity/files"
-import { Failure } from "@meridian/protocol"
+import { Failure, isJsonObject, type JsonObject } from "@meridian/protocol"
 import type { McpServer } from "@meridian/spaces"
 
 export interface LaunchFile {
@@ -13,6 +13,8 @@ export interface LaunchFile {
   readonly agent?: { readonly name: string; readonly body: string }
   /** Replaces what the permission tier would allow. */
   readonly allowedTools?: readonly string[]
+  /** JSON Schema of the answer. */
+  readonly schema?: JsonObject
   readonly mcpServers: readonly McpServer[]
 }
 
@@ -23,11 +25,13 @@ export const readLaunchFile = (path: string | undefined): LaunchFile => {
   const instructions = textOf(content["instructions"])
   const agent = agentOf(content["agent"])
   const tools = content["allowed_tools"]
+  const schema = content["schema"]
   return {
     mcpServers: listOf(content["mcp_servers"]).flatMap(serverOf),
     ...(prompt === undefined ? {} : { prompt }),
     ...(instructions === undefined ? {} : { instructions }),
     ...(agent === undefined ? {} : { agent }),
+    ...(isJsonObject(schema) ? { schema } : {}),
     ...(tools === undefined ? {} : { allowedTools: textsOf(tools) }),
   }
 }

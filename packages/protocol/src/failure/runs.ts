@@ -11,6 +11,18 @@ export const RUN_FAILURES = {
         ? `use ${f["known"]}.`
         : `did you mean '${f["suggestion"]}'? There are ${f["known"]}.`,
   },
+  SCHEMA_UNREADABLE: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `The schema ${f["path"]} cannot be used: ${f["problem"]}.`,
+    next: () => "name a file with one JSON Schema of at most 64 KiB.",
+  },
+  SCHEMA_UNSUPPORTED: {
+    exit: 2,
+    http: 400,
+    cause: (f) => `${f["harness"]} cannot be held to a schema of its answer.`,
+    next: () => "use claude, codex or direct, or leave --schema out.",
+  },
   SERVICE_UNUSABLE: {
     exit: 1,
     http: 400,

@@ -28,6 +28,7 @@ export const acp = (id: AcpHarness, program: readonly [string, ...(readonly stri
     systemPrompt: false,
     cost: true,
     interactive: true,
+    schema: false,
   },
   launch: (request) => launch(id, program, request),
   parser: () => directParser(),

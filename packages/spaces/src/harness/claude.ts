@@ -53,6 +53,7 @@ export const claude: Harness = {
     systemPrompt: true,
     cost: true,
     interactive: true,
+    schema: true,
   },
   launch: (request) => launch(request),
   parser: (options) => parser(options ?? {}),
@@ -79,6 +80,7 @@ const launch = (request: LaunchRequest): LaunchPlan => {
     ...standing.args,
     ...permissionArgs(request),
     ...mcpArgs(request),
+    ...(headless && request.schema !== undefined ? ["--json-schema", JSON.stringify(request.schema)] : []),
     ...continuityArgs(request),
     ...rest.flatMap((group) => group.words),
     ...session.args,
@@ -276,7 +278,13 @@ const parser = (options: ParserOptions): StreamParser => {
     },
     outcome: ({ exitCode }) => {
       const failure = result === undefined ? undefined : failureIn(result)
-      const answer = failure === undefined ? textAt(result, "result") : undefined
+      const value = failure === undefined ? result?.["structured_output"] : undefined
+      const answer =
+        value === undefined
+          ? failure === undefined
+            ? textAt(result, "result")
+            : undefined
+          : JSON.stringify(value)
       const report = answer === undefined || answer.trim() === "" ? lastText : answer
       return {
         complete: result !== undefined && failure === undefined && exitCode === 0,

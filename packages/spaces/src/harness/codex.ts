@@ -1,4 +1,6 @@
 /** Codex (0.166): `codex exec --json … [resume ID | fork ID] -`, prompt on stdin; every flag stands before the subcommand. */
+import { join } from "node:path"
+
 import {
   asObject,
   countAt,
@@ -19,6 +21,7 @@ import type {
   LaunchPlan,
   LaunchRequest,
   ParserOptions,
+  PlannedFile,
   StreamParser,
   Usage,
 } from "../port/harness.ts"
@@ -45,6 +48,7 @@ export const codex: Harness = {
     systemPrompt: false,
     cost: false,
     interactive: true,
+    schema: true,
   },
   launch: (request) => launch(request),
   parser: (options) => parser(options ?? {}),
@@ -62,6 +66,7 @@ const launch = (request: LaunchRequest): LaunchPlan => {
   const prompt = promptWith(asSetting ? "" : standing, request.prompt ?? "")
   const message = headless ? { files: [] } : firstMessage({ ...request, prompt })
   const { session } = request
+  const schema = schemaArgs(request)
   const args = [
     // A project need not be a git repository.
     ...(headless ? ["exec", "--json", "--skip-git-repo-check"] : []),
@@ -72,6 +77,7 @@ const launch = (request: LaunchRequest): LaunchPlan => {
     ...(request.effort === undefined ? [] : setting("model_reasoning_effort", request.effort)),
     ...(asSetting ? setting("developer_instructions", standing) : []),
     ...mcpArgs(request),
+    ...schema.args,
     ...pathArgs(request),
     ...fitted.args,
     ...(session.kind === "continue" ? ["resume", session.id] : []),
@@ -85,7 +91,7 @@ const launch = (request: LaunchRequest): LaunchPlan => {
     cwd: request.cwd,
     environment: { PWD: request.cwd },
     stdin: headless ? { kind: "text", text: prompt } : { kind: "inherit" },
-    files: message.files,
+    files: [...schema.files, ...message.files],
     ...(session.kind === "continue" ? { harnessSessionId: session.id } : {}),
     warnings: fitted.warnings,
   }
@@ -120,6 +126,17 @@ const mcpArgs = ({ mcpServers = [] }: LaunchRequest): readonly string[] =>
     // Nobody is there to approve: without this every call fails.
     ...setting(`mcp_servers.${name}.default_tools_approval_mode`, "approve"),
   ])
+
+/** It takes a file. */
+const schemaArgs = ({
+  mode,
+  schema,
+  scratch,
+}: LaunchRequest): { readonly args: readonly string[]; readonly files: readonly PlannedFile[] } => {
+  if (mode !== "headless" || schema === undefined) return { args: [], files: [] }
+  const path = join(scratch, "codex-output-schema.json")
+  return { args: ["--output-schema", path], files: [{ path, content: JSON.stringify(schema) }] }
+}
 
 /**
  * Codex runs commands in a login shell, whose profile sets the PATH anew: the agent would not find `meridian`. A variable

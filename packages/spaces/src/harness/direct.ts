@@ -39,6 +39,7 @@ export const direct = (program: readonly [command: string, ...args: readonly str
     systemPrompt: true,
     cost: true,
     interactive: true,
+    schema: true,
   },
   checkParams: (params) => void readDirectParams(params),
   launch: (request) => launch(program, request),
@@ -93,7 +94,7 @@ const sessionArgs = ({
 
 /** What `--launch FILE` holds; `packages/cli/src/direct/launch-file.ts` reads it. */
 const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
-  const { agent, instructions, allowedTools, mcpServers = [] } = request
+  const { agent, instructions, allowedTools, schema, mcpServers = [] } = request
   const prompt = request.mode === "headless" ? undefined : request.prompt
   const content: JsonObject = {
     ...(prompt === undefined || prompt === "" ? {} : { prompt }),
@@ -102,6 +103,7 @@ const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
       ? {}
       : { agent: { name: agent.name, description: agent.description, body: agent.body } }),
     ...(allowedTools === undefined ? {} : { allowed_tools: allowedTools }),
+    ...(schema === undefined || request.mode !== "headless" ? {} : { schema }),
     ...(mcpServers.length === 0
       ? {}
       : {

@@ -50,6 +50,7 @@ export const opencode: Harness = {
     systemPrompt: false,
     cost: true,
     interactive: true,
+    schema: false,
   },
   launch: (request) => launch(request),
   parser: () => parser(),

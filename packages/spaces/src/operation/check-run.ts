@@ -1,7 +1,14 @@
 /** What `run spawn` and `run continue` have in common before the launch: decide everything, check everything, write nothing. */
 import { resolve } from "node:path"
 
-import { Failure, type ChatId, type HarnessSessionId, type RunId, type SpaceId } from "@meridian/protocol"
+import {
+  Failure,
+  type ChatId,
+  type HarnessSessionId,
+  type JsonObject,
+  type RunId,
+  type SpaceId,
+} from "@meridian/protocol"
 
 import type { ChecksPlan } from "../domain/check.ts"
 import type { Config } from "../domain/config-option.ts"
@@ -18,6 +25,7 @@ import { launchParts } from "./launch-parts.ts"
 import type { SandboxChoice } from "./open-sandbox.ts"
 import { depthHere, parentRun } from "./parent.ts"
 import type { Prepared } from "./prepare.ts"
+import { withSchema } from "./read-schema.ts"
 import { sparse } from "./run-document.ts"
 import type { Failover, HeldSession, Isolation, RunPlan } from "./run-plan.ts"
 import type { SpawnDocument } from "./run-schema.ts"
@@ -26,6 +34,8 @@ import type { World } from "./world.ts"
 
 export interface SpawnRequest {
   readonly prepared: Prepared
+  /** The form of the answer. */
+  readonly schema?: JsonObject | undefined
   readonly config: Config
   /** Undefined: it is made once everything is checked. */
   readonly space: SpaceId | undefined
@@ -65,7 +75,7 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
   const { harness } = prepared
   harness.checkParams?.(request.params)
   const depth = depthHere(request.space, state, world)
-  const launch = launchParts(prepared, config, request.params)
+  const { launch } = withSchema({ launch: launchParts(prepared, config, request.params) }, request.schema)
   const preview = harness.launch({
     ...launch,
     mode: "headless",

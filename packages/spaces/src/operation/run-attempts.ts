@@ -104,7 +104,7 @@ const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
     if (verdict.status === "cancelled") await world.clock.sleep(GOING_DOWN_MS, stopper.signal)
     if (stopper.isLeft() && verdict.status !== "succeeded") return { tag: "left" }
     takeWords(files, words.length)
-    keepReport(files, verdict)
+    keepReport(files, verdict, { isValue: leg.plan.launch.schema !== undefined })
     const after = leg.read()
     const isPaused = after.asked === "pause" && verdict.status !== "succeeded"
     const next: Next | { readonly tag: "pause" } = isPaused

@@ -17,6 +17,7 @@ import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { parentTier, placeHere } from "./parent.ts"
 import { prepare, type PrepareRequest } from "./prepare.ts"
+import { failoverWith, readSchema, requireSchemas } from "./read-schema.ts"
 import { seconds } from "./run-document.ts"
 import type { SpawnDocument } from "./run-schema.ts"
 import { RUN_SPAWN, RUN_WORKER } from "./run.meta.ts"
@@ -46,15 +47,19 @@ export const runSpawn = implement(RUN_SPAWN, {
       parentTier: parentTier(space?.id, state, world),
       spaceFs: space === undefined ? undefined : spacePlace(state.place, space.id).fs,
     }
+    const schema = readSchema(input.schema, world)
     const prepared = await prepare(request, loaded, world)
+    requireSchemas(prepared.harness, schema)
     const asked = input.given.has("failover") ? input.failover : undefined
-    const failover = await prepareFailover({ asked, request, prepared }, loaded, world)
+    const prepares = await prepareFailover({ asked, request, prepared }, loaded, world)
+    const failover = await failoverWith(prepares, schema, world)
     const cwd = input.cwd === undefined ? placeHere(space?.id, state, world) : resolve(world.cwd, input.cwd)
     const isolation = isolationOf(input, { config, permission: prepared.permission })
     if (isolation?.wish === "always") await siteFor(cwd, state, world)
     const checked = await checkRun(
       {
         prepared,
+        schema,
         config,
         space: space?.id,
         cwd,

@@ -76,6 +76,12 @@ export const RUN_SPAWN = defineMeta({
       aliases: ["prompt-var"],
       value: "KEY=VALUE",
     },
+    schema: {
+      type: "string",
+      description:
+        "JSON Schema of the answer: the report is that value as JSON. For Claude, Codex and Direct.",
+      value: "FILE",
+    },
     space: SPACE_FIELD,
     background: BACKGROUND_FIELD,
     quiet: QUIET_FIELD,
@@ -107,6 +113,7 @@ export const RUN_SPAWN = defineMeta({
     'run spawn -m opus -p "review the diff"',
     'run spawn --background -a coder -f plan.md -p "do step 2"',
     'run spawn --worktree --check "npm test" -p "mend the login"',
+    'run spawn --schema answer.json -p "which files import chalk?"',
   ],
 })
 

@@ -10,7 +10,7 @@
  * An interactive harness has no stream: its end is its exit code, its session id is `plan.harnessSessionId` or what
  * `findSession` reads from the files it left.
  */
-import type { Facts, HarnessSessionId, Json } from "@meridian/protocol"
+import type { Facts, HarnessSessionId, JsonObject, Json } from "@meridian/protocol"
 
 import type { FailureClass } from "../domain/failure-class.ts"
 import type { PermissionTier } from "../domain/tier.ts"
@@ -80,6 +80,8 @@ export interface HarnessCapabilities {
   readonly cost: boolean
   /** Can be started on a terminal by `meridian start`. */
   readonly interactive: boolean
+  /** Can be held to a JSON Schema of its answer (`schema` of a launch). */
+  readonly schema: boolean
 }
 
 export interface LaunchRequest {
@@ -113,6 +115,8 @@ export interface LaunchRequest {
   readonly params?: readonly string[]
   /** For the engine, which puts its commands there by itself: the network of the sandbox. Others are started in one. */
   readonly sandbox?: "on" | "off"
+  /** JSON Schema of the answer, where `capabilities.schema`; the report is that value as JSON. Headless only. */
+  readonly schema?: JsonObject
   /** Servers offered to the harness for this launch only. */
   readonly mcpServers?: readonly McpServer[]
   /** Keeps facts over a compaction in this launch, where neither the project nor the user has set that up. */
