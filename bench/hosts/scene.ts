@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path"
 import type { ScriptStep } from "@meridian/engine/script"
 import { startScriptedProvider } from "@meridian/testkit"
 
+import { HARNESS_PATH } from "../../test/live/install-harnesses.ts"
 import type { AfterCompaction } from "./host.ts"
 import { AGENT, COMMITS, PROJECT } from "./tale.ts"
 
@@ -53,7 +54,7 @@ export const openScene = async (
     const child = spawn(program, [...args], {
       cwd: project,
       env: {
-        PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+        PATH: HARNESS_PATH,
         HOME: home,
         PWD: project,
         XDG_STATE_HOME: join(home, "state"),

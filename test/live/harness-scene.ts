@@ -5,14 +5,14 @@
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 
 import type { ScriptStep } from "@meridian/engine/script"
 import { type Environment, findHarness, type Harness, type LaunchRequest } from "@meridian/spaces"
 import { type ScriptedProvider, startScriptedProvider } from "@meridian/testkit"
 
 import { type PlannedRun, runPlan, type RunPlanOptions } from "../contract/run-plan.ts"
-import { installHarness } from "./install-harnesses.ts"
+import { HARNESS_PATH, installHarness } from "./install-harnesses.ts"
 
 export type RealName = "claude" | "codex" | "opencode"
 
@@ -119,7 +119,7 @@ const conversation = (provider: ScriptedProvider): readonly string[] =>
     .map((request) => JSON.stringify(request.body))
 
 const quietEnvironment = (root: string): Environment => ({
-  PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+  PATH: HARNESS_PATH,
   HOME: root,
   TMPDIR: tmpdir(),
   CODEX_HOME: join(root, ".codex"),

@@ -7,6 +7,8 @@ import { dirname, join, resolve } from "node:path"
 
 import { startScriptedProvider, type RecordedRequest, type ScriptedProvider } from "@meridian/testkit"
 
+import { HARNESS_PATH } from "./install-harnesses.ts"
+
 const MERIDIAN = resolve(import.meta.dirname, "../../packages/cli/dist/meridian.js")
 
 export const STATE = `[Focus: refactor-auth] 2026-04-01
@@ -54,7 +56,7 @@ export const openHookScene = async (
     const child = spawn(program, [...args], {
       cwd: project,
       env: {
-        PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+        PATH: HARNESS_PATH,
         HOME: home,
         PWD: project,
         ...more.environment,

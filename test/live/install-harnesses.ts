@@ -3,8 +3,8 @@
  * of npm apart, removing `node_modules` removes them. Installing twice costs one file read.
  */
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
 
 interface Installable {
   readonly npm: string
@@ -42,7 +42,8 @@ export const installHarness = (name: Harness): string => {
   const program = join(folder, "node_modules/.bin", name)
   const stamp = join(folder, "installed")
   const identity = `${wanted.npm}@${wanted.version}`
-  if (existsSync(program) && existsSync(stamp) && readFileSync(stamp, "utf8") === identity) return program
+  const complete = `${identity} with what it needs beside it`
+  if (existsSync(program) && existsSync(stamp) && readFileSync(stamp, "utf8") === complete) return program
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "package.json"), `{ "private": true }\n`)
@@ -51,8 +52,24 @@ export const installHarness = (name: Harness): string => {
     const [where, script] = wanted.prepare
     run(process.execPath, [script], join(folder, where))
   }
-  writeFileSync(stamp, identity)
+  if (name === "codex") linkSandbox(folder)
+  writeFileSync(stamp, complete)
   return program
+}
+
+/** The search path of a real harness. */
+export const HARNESS_PATH = `${dirname(process.execPath)}:${join(ROOT, "codex/helpers")}:/usr/bin:/bin`
+
+/**
+ * Codex starts itself again by this name inside of a sandbox that an older bubblewrap of the system makes. It puts the name
+ * on the search path itself, but not where its home lies among temporary files, as it does in our tests.
+ */
+const linkSandbox = (folder: string): void => {
+  const [program] = globSync("node_modules/@openai/codex-*/vendor/*/bin/codex", { cwd: folder })
+  if (program === undefined) throw new Error(`Codex lies somewhere else in ${folder} than it did`)
+  const helpers = join(folder, "helpers")
+  mkdirSync(helpers)
+  symlinkSync(join(folder, program), join(helpers, "codex-linux-sandbox"))
 }
 
 const run = (command: string, args: readonly string[], cwd: string): void => {
