@@ -33,6 +33,7 @@ export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly st
     context: ["domain", "port"],
     tool: ["domain", "port"],
     expand: ["domain", "port", "tool"],
+    extension: ["domain", "port", "context", "tool"],
     session: ["domain", "port"],
     reading: ["domain", "port", "session"],
     copy: ["domain", "port", "session"],
@@ -74,7 +75,7 @@ export const PURE: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders with an `index.ts` that says what others may use: everything else in there is their own business. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  engine: ["session", "reading", "copy", "compaction", "turn", "schedule"],
+  engine: ["extension", "session", "reading", "copy", "compaction", "turn", "schedule"],
 }
 
 export interface Source {

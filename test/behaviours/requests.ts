@@ -1,8 +1,6 @@
 import type { Behaviour } from "../behaviours.ts"
 
 const row = <const Says extends string>(says: Says) => ({ seed: "004", says }) as const
-const owes = <const Says extends string>(says: Says) =>
-  ({ seed: "004", says, owed: "issue 15 asks for it, and it is being built" }) as const
 const promise = <const Says extends string>(says: Says) => ({ seed: "issue 15", says }) as const
 
 /** Rows 5 and 7 to 14 of seed 004's parity table that issue 15 completes, and what the issue adds to them. */
@@ -23,7 +21,15 @@ export const REQUEST_BEHAVIOURS = {
   // Row 11
   "parity.reminders": row("steering, a switch of plan and the final step are reminded of"),
   // Row 12
-  "parity.plugin-transforms": owes("plugins change messages, system text, parameters and headers"),
+  "parity.plugin-transforms": row("plugins change messages, system text, parameters and headers"),
+  "extensions.scoped": promise(
+    "an extension brings tools, context and hooks to an engine that runs, and takes them along when it goes",
+  ),
+  "extensions.refused": promise("what is no extension, or has a name that is taken, is refused whole"),
+  "extensions.tools": promise(
+    "hooks change or refuse a call before it is made and its output before it is recorded, and the log says so",
+  ),
+  "extensions.compaction": promise("a hook may supply the summary of a checkpoint"),
   // Row 13
   "parity.request-settings": row(
     "settings of the model, the agent and the variant reach the request of every provider",

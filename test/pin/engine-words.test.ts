@@ -46,6 +46,7 @@ test("events of every version ever written can still be read", () => {
     ["session.next.output.refused.1", { assistantMessageID: "m", problem: "p" }],
     ["session.next.repetition.noticed.1", { assistantMessageID: "m", callID: "c", tool: "t", count: 3 }],
     ["session.next.tooling.failed.1", { kind: "mcp", name: "n", error }],
+    ["session.next.tool.adjusted.1", { assistantMessageID: "m", callID: "c", extension: "e", input: {} }],
     ["session.next.todo.updated.1", { items: [] }],
     ["session.next.budget.changed.1", { caps: { maxCost: 1 } }],
     ["session.next.unparked.1", {}],

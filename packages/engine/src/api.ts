@@ -24,6 +24,7 @@ import type { ImportCounts } from "./domain/import.ts"
 import type { EngineLimits } from "./domain/limits.ts"
 import type { PermissionRule } from "./domain/permission.ts"
 import type { RetryPolicy } from "./domain/retry.ts"
+import type { Extension } from "./extension/index.ts"
 import type { ModelConfig } from "./model/config.ts"
 import type { CommandTemplate } from "./port/location.ts"
 import type { EventText } from "./port/store.ts"
@@ -359,10 +360,19 @@ export interface QuestionsApi {
   readonly reply: (answer: QuestionAnswer) => Promise<void>
 }
 
+/** At once, because nothing has to be waited for: what comes is there from the next turn on, and so is what goes. */
+export interface ExtensionsApi {
+  /** Throws INVALID_INPUT where it is not an extension, or its name is taken. Removing twice does nothing. */
+  readonly add: (extension: Extension) => { readonly remove: () => void }
+  /** The names, in the order they came. */
+  readonly list: () => readonly string[]
+}
+
 export interface Engine {
   readonly sessions: SessionsApi
   readonly permissions: PermissionsApi
   readonly questions: QuestionsApi
+  readonly extensions: ExtensionsApi
   /** Interrupts what runs, settles it, ends every process and closes the database. */
   readonly close: () => Promise<void>
 }

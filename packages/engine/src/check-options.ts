@@ -28,7 +28,7 @@ import { PERMISSION_RULE } from "./domain/permission.ts"
 import { requireKnownAddress } from "./store/postgres/address.ts"
 
 const NAME = text({ least: 1 })
-const FUNCTION: Shape<unknown> = something("a function", (value) => typeof value === "function")
+export const FUNCTION: Shape<unknown> = something("a function", (value) => typeof value === "function")
 const WORDS = anyOf(STRING, FUNCTION)
 const ANYTHING: Shape<unknown> = something("anything", () => true)
 
@@ -43,9 +43,9 @@ const LIMIT_SHAPES = {
   patienceMs: LEAST_1,
 } as const satisfies Record<keyof EngineLimits, Shape<number>>
 
-const TOOL = { name: NAME, description: NAME, input: ANY_OBJECT, execute: FUNCTION } as const
-const SOURCE = { key: NAME, observe: FUNCTION, baseline: WORDS } as const
-const SOURCE_WORDS = { update: WORDS, removed: WORDS } as const
+export const TOOL = { name: NAME, description: NAME, input: ANY_OBJECT, execute: FUNCTION } as const
+export const SOURCE = { key: NAME, observe: FUNCTION, baseline: WORDS } as const
+export const SOURCE_WORDS = { update: WORDS, removed: WORDS } as const
 
 /** Lists of things with functions in them, by the fields that an entry may have. */
 const HAND_WRITTEN = {
@@ -120,7 +120,7 @@ export const checkOptions = (options: EngineOptions): void => {
  * What a program wrote by hand is looked at field by field, and one that nobody knows is a slip. An instance of a class may
  * have fields of its own.
  */
-const written = (options: unknown): unknown => {
+export const written = (options: unknown): unknown => {
   if (typeof options !== "object" || options === null) return options
   const lists = Object.entries(HAND_WRITTEN).flatMap(([field, names]) => {
     const list: unknown = Reflect.get(options, field)

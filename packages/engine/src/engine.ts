@@ -5,6 +5,8 @@ import { Clock, Effect, Layer, Stream } from "effect"
 import type { EngineOptions } from "./api.ts"
 import { checkOptions } from "./check-options.ts"
 import { chooseStore } from "./choose-store.ts"
+import { ExtensionHost } from "./extension/index.ts"
+import { Extensions } from "./extensions.ts"
 import { openIds } from "./ids.ts"
 import { openLocation } from "./open-location.ts"
 import { Permissions, PermissionsTable } from "./permissions.ts"
@@ -46,13 +48,13 @@ export interface EngineInternals {
 /** The services of one engine; closing the scope interrupts, settles and closes everything. */
 export const engineLayer = (
   options: EngineOptions,
-): Layer.Layer<Sessions | Permissions | Questions, Failure> =>
+): Layer.Layer<Sessions | Permissions | Questions | Extensions, Failure> =>
   Layer.mergeAll(Sessions.layer, Permissions.layer, Questions.layer).pipe(
-    Layer.provide(composeEngine(options)),
+    Layer.provideMerge(composeEngine(options)),
   )
 
 /** The verbs as both faces are made from them. */
-type Tables = SessionsTable | PermissionsTable | QuestionsTable
+type Tables = SessionsTable | PermissionsTable | QuestionsTable | Extensions
 
 export const composeEngine = (
   options: EngineOptions,
@@ -66,12 +68,13 @@ export const composeEngine = (
   )
 
 const compose = (options: EngineOptions, internals: EngineInternals): Layer.Layer<Tables, Failure> =>
-  Layer.mergeAll(SessionsTable.layer, PermissionsTable.layer, QuestionsTable.layer).pipe(
+  Layer.mergeAll(SessionsTable.layer, PermissionsTable.layer, QuestionsTable.layer, Extensions.layer).pipe(
     Layer.provideMerge(schedulerLayer(options.recover ?? true)),
     Layer.provideMerge(
       Layer.mergeAll(askPermission(options), AskQuestion.layer, Casting.layer, lostProcesses(internals)),
     ),
     Layer.provideMerge(locations(options, internals)),
+    Layer.provideMerge(ExtensionHost.layer),
     Layer.provideMerge(FoldedSessions.layer),
     Layer.provideMerge(Signals.layer),
     Layer.provideMerge(store(options, internals)),
@@ -121,10 +124,11 @@ const lostProcesses = (internals: EngineInternals): Layer.Layer<LostProcesses, n
 const locations = (
   options: EngineOptions,
   internals: EngineInternals,
-): Layer.Layer<Locations, never, Store> =>
+): Layer.Layer<Locations, never, Store | ExtensionHost> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const stored = yield* Store
+      const extensions = yield* ExtensionHost
       const time = timeOf(yield* Clock.Clock)
       const guard = yield* Effect.acquireRelease(Effect.sync(openProcessGuard), (opened) =>
         Effect.promise(opened.close),
@@ -140,6 +144,7 @@ const locations = (
           time,
           guard,
           locks,
+          extensions,
           outputDirectory: stored.outputs.folder,
           scope: stored.identity,
           ownTools: recallTools(stored),

@@ -5,6 +5,7 @@ export type {
   EngineOptions,
   EventsInput,
   EventText,
+  ExtensionsApi,
   ForkInput,
   ImportInput,
   ImportResult,
@@ -28,6 +29,16 @@ export type { EmbedderSource } from "./context/embedder-source.ts"
 export type { Reference } from "./context/references.ts"
 export type { ImportCounts } from "./domain/import.ts"
 export type { ImportPiece } from "./domain/import-piece.ts"
+export type { Extension, ExtensionHooks, HookOptions } from "./extension/index.ts"
+export type {
+  CallView,
+  CompactionView,
+  RefusedCall,
+  RequestView,
+  ResultView,
+  SuppliedSummary,
+  TurnView,
+} from "./port/hooks.ts"
 export type { EngineLimits } from "./domain/limits.ts"
 export type { PermissionRule } from "./domain/permission.ts"
 export type { RetryPolicy } from "./domain/retry.ts"

@@ -1,8 +1,10 @@
 /** The Promise face: `openEngine`, the same verbs as the Effect services. */
+import { Failure } from "@meridian/protocol"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
 
-import type { Engine, EngineOptions } from "./api.ts"
+import type { Engine, EngineOptions, ExtensionsApi } from "./api.ts"
 import { composeEngine, type EngineInternals } from "./engine.ts"
+import { Extensions } from "./extensions.ts"
 import { PERMISSION_CALLS, promiseFace, QUESTION_CALLS, SESSION_CALLS, type PromiseHost } from "./faces.ts"
 import { PermissionsTable } from "./permissions.ts"
 import { QuestionsTable } from "./questions.ts"
@@ -35,6 +37,7 @@ export const openEngineWith = async (
     sessions: promiseFace(Context.get(opened.value, SessionsTable), SESSION_CALLS, host),
     permissions: promiseFace(Context.get(opened.value, PermissionsTable), PERMISSION_CALLS, host),
     questions: promiseFace(Context.get(opened.value, QuestionsTable), QUESTION_CALLS, host),
+    extensions: whileOpen(Context.get(opened.value, Extensions).face, host),
     close: () => {
       closed.abort()
       closing ??= Effect.runPromiseWith(references)(Scope.close(scope, Exit.void))
@@ -42,3 +45,11 @@ export const openEngineWith = async (
     },
   }
 }
+
+const whileOpen = ({ add, list }: ExtensionsApi, { isClosed }: PromiseHost): ExtensionsApi => ({
+  list,
+  add: (extension) => {
+    if (isClosed()) throw new Failure("ENGINE_CLOSED")
+    return add(extension)
+  },
+})

@@ -34,12 +34,14 @@ import { createUrlReader } from "./context/url-reader.ts"
 import { expandPrompt } from "./expand/expand-prompt.ts"
 import { EXPAND_LIMITS } from "./expand/limits.ts"
 import { listTemplates } from "./expand/templates.ts"
+import type { ExtensionHost } from "./extension/index.ts"
 import { openHide, openHidePieces, secretsOf } from "./model/secrets.ts"
 import { fromThrowing } from "./port/from-throwing.ts"
 import type { LocationServices } from "./port/location.ts"
 import type { Time } from "./port/time.ts"
 import { ToolError, type Tool } from "./port/tool.ts"
 import { bashTool } from "./tool/bash.ts"
+import { boundOutput } from "./tool/bound-output.ts"
 import { builtinTools } from "./tool/builtins.ts"
 import { embedderTool } from "./tool/embedder-tool.ts"
 import type { FileLocks } from "./tool/file-locks.ts"
@@ -48,6 +50,7 @@ import { openMcpTroubles } from "./tool/mcp-troubles.ts"
 import { openMcp, type McpSource } from "./tool/mcp.ts"
 import type { ProcessGuard } from "./tool/process-guard.ts"
 import { openToolRegistry, type ToolRegistry } from "./tool/registry.ts"
+import { isToolOutput } from "./tool/tool-output.ts"
 
 export interface LocationOptions {
   readonly directory: string
@@ -55,6 +58,8 @@ export interface LocationOptions {
   readonly time: Time
   readonly guard: ProcessGuard
   readonly locks: FileLocks
+  /** Whose tools, context and hooks take part here. */
+  readonly extensions: ExtensionHost["Service"]
   readonly outputDirectory: string
   /** Names the store in the environment of processes. */
   readonly scope: string
@@ -98,6 +103,22 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
     const references = referencePlaces(place)
     const context = openContext({ ...place, root, files, skills, lookUp, together })
     const templates = { directory, root, own: join(configurationOf(environment), "meridian", "commands") }
+    const { hooks } = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        place.extensions.join({
+          directory,
+          contributeTools: (tools) => registry.contribute(tools.map(embedderTool)),
+          contributeContext: (sources) =>
+            context.contribute(
+              RANK.embedder,
+              sources.map((source) => embedderSource(source, place.time.sleep)),
+            ),
+          isToolOutput,
+          bound: (output) => boundOutput(output, place.outputDirectory),
+        }),
+      ),
+      (joined) => Effect.sync(joined.leave),
+    )
     return {
       expand: (request) =>
         expandPrompt(request, {
@@ -110,6 +131,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
         }),
       templates: () => listTemplates(templates),
       directory,
+      hooks,
       observe: context.observe,
       ...(servers.length === 0
         ? { tools: Effect.sync(registry.materialize) }

@@ -145,7 +145,7 @@ export type TodoItem = TypeOf<typeof TODO_ITEM>
 export const COMPACTION_REASON = oneOf("auto", "overflow", "manual")
 export type CompactionReason = TypeOf<typeof COMPACTION_REASON>
 
-export const COMPACTION_METHOD = oneOf("model", "extract")
+export const COMPACTION_METHOD = oneOf("model", "extract", "extension")
 
 /** A range of events, both ends included. */
 export const EVENT_RANGE = objectOf({ from: COUNT, through: COUNT })

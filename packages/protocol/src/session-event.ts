@@ -175,6 +175,13 @@ export const DURABLE_EVENTS = {
     { kind: oneOf("mcp", "extension"), name: STRING, error: RECORDED_ERROR },
     { hook: STRING },
   ),
+  /** An extension changed what a call is made with; the call itself stays as the model wrote it. */
+  "session.next.tool.adjusted.1": objectOf({
+    assistantMessageID: MESSAGE_ID,
+    callID: STRING,
+    extension: STRING,
+    input: ANY,
+  }),
   "session.next.todo.updated.1": objectOf({ items: listOf(TODO_ITEM) }),
   "session.next.permission.asked.1": objectOf(
     {
@@ -292,7 +299,7 @@ export const DURABLE_EVENTS = {
     {
       compactionID: STRING,
       reason: COMPACTION_REASON,
-      /** By a model, or extracted from the log because no model could. */
+      /** By a model, extracted from the log because no model could, or by an extension. */
       method: COMPACTION_METHOD,
       summary: STRING,
       /** Newest part of what was replaced, word for word as far as it fits. */

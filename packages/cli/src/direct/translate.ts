@@ -97,6 +97,10 @@ export const openTranslator = (options: {
         return [{ type: "warning", message: `The answer did not fit: ${event.data.problem}` }]
       case "session.next.tooling.failed.1":
         return [{ type: "warning", message: event.data.error.message }]
+      case "session.next.tool.adjusted.1":
+        return [
+          { type: "warning", message: `The extension ${event.data.extension} changed the input of a call.` },
+        ]
       case "session.next.repetition.noticed.1":
         return [
           {

@@ -98,6 +98,7 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
       case "session.next.budget.changed.1":
       case "session.next.unparked.1":
       case "session.next.warned.1":
+      case "session.next.tool.adjusted.1":
       case "session.next.permission.asked.1":
       case "session.next.permission.replied.1":
       case "session.next.activity.resumed.1":

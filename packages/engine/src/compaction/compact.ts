@@ -10,6 +10,7 @@ import { LIMITS } from "../domain/limits.ts"
 import { estimateText } from "../domain/tokens.ts"
 import { ledgerState } from "../domain/transcript/ledger.ts"
 import { ensureEpoch, findModel, weighRequest, type TurnScene } from "../session/index.ts"
+import { askExtensions } from "./ask-extensions.ts"
 import { summarise } from "./summarise.ts"
 
 export type CompactionOutcome = "compacted" | "nothing"
@@ -34,6 +35,7 @@ export const compact = (
     if (decision.kind === "nothing") return "nothing"
     const { plan } = decision
     const { model, settings: asked } = yield* findModel(settings, settings.compaction.model ?? cast.model.id)
+    const supplied = yield* askExtensions(scene, reason, plan)
     const compactionID = session.newCompaction()
     const weighed = history.estimator.doubted(history.transcript, { model: cast.model.id, overhead })
     yield* session.append([
@@ -49,6 +51,7 @@ export const compact = (
       },
     ])
     const written = yield* summarise({
+      supplied,
       sessionID: session.id,
       model,
       asked,
@@ -65,7 +68,7 @@ export const compact = (
         data: {
           compactionID,
           reason,
-          method: written.fallback === undefined ? "model" : "extract",
+          method: written.method,
           summary,
           recent: plan.recent,
           range: plan.range,

@@ -1,5 +1,5 @@
 /** The summary of a compaction, asked of a model piece by piece. What no model can do is extracted from the log instead. */
-import type { RecordedUsage, RequestSettings } from "@meridian/protocol"
+import type { CompactionReceipt, RecordedUsage, RequestSettings } from "@meridian/protocol"
 import { Effect, Result } from "effect"
 
 import { piecesOf, type CompactionPlan } from "../domain/compaction.ts"
@@ -11,6 +11,7 @@ import type { SettingsValue } from "../session/index.ts"
 export interface Summary {
   readonly summary: string
   readonly usage: RecordedUsage
+  readonly method: NonNullable<CompactionReceipt["method"]>
   /** Why the model's answer was not used. */
   readonly fallback?: string
 }
@@ -22,6 +23,8 @@ export interface SummaryScene {
   readonly asked: RequestSettings
   readonly plan: CompactionPlan
   readonly settings: SettingsValue["compaction"]
+  /** By an extension; then no model is asked. */
+  readonly supplied: string | undefined
   /** Pieces of the summary, as they come. */
   readonly onDelta: (delta: string) => void
 }
@@ -33,7 +36,8 @@ const NO_USAGE: RecordedUsage = { input: 0, output: 0, reasoning: 0, cacheRead: 
 /** Each answer is the previous checkpoint of the next piece. Never fails. */
 export const summarise = (scene: SummaryScene): Effect.Effect<Summary> =>
   Effect.gen(function* () {
-    const { model, plan, settings } = scene
+    const { model, plan, settings, supplied } = scene
+    if (supplied !== undefined) return { summary: supplied, usage: NO_USAGE, method: "extension" }
     let usage = NO_USAGE
     let summary = plan.previous?.summary ?? ""
     const extract = (why: string): Summary => ({
@@ -43,6 +47,7 @@ export const summarise = (scene: SummaryScene): Effect.Effect<Summary> =>
         mostTokens: plan.summaryTokens,
       }),
       usage,
+      method: "extract",
       fallback: why,
     })
     const most = allowanceOf(scene)
@@ -57,7 +62,7 @@ export const summarise = (scene: SummaryScene): Effect.Effect<Summary> =>
       if (verdict.kind === "refused") return extract(verdict.why)
       summary = verdict.summary
     }
-    return { summary, usage }
+    return { summary, usage, method: "model" }
   })
 
 /** What the summary may have: what the session has room for, and what the summarising model can write and still read. */

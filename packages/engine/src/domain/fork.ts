@@ -256,6 +256,7 @@ export const rewriteEvent = (
     case "session.next.output.given.1":
     case "session.next.output.refused.1":
     case "session.next.repetition.noticed.1":
+    case "session.next.tool.adjusted.1":
       return ofAssistant(event, message)
   }
 }

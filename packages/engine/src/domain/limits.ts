@@ -82,6 +82,15 @@ export const LIMITS = {
   /** Patterns by which one agent names its tools, and variants of one model. */
   agentTools: 200,
   modelVariants: 32,
+  /** Of one engine; how long a hook may take, and how often in a row it may fail before it is left out. */
+  extensions: 64,
+  hookMs: 2_000,
+  hookFailures: 5,
+  hookMessageCharacters: 500,
+  /** What a hook may make of a request, or of the input of a call. */
+  hookMessages: 100_000,
+  hookCharacters: 2_000_000,
+  hookHeaders: 32,
   receiptFacts: 100,
   summaryMs: 120_000,
   /** Of an import: one prompt, one text of a model, one result, and all of it. */

@@ -74,6 +74,7 @@ export const openProviderModel = (
       maxOutputTokens: Math.min(maxOutputTokens, config.maxOutput),
       ...(temperature === undefined ? {} : { temperature }),
       ...(topP === undefined ? {} : { topP }),
+      ...(request.headers === undefined ? {} : { headers: { ...request.headers } }),
       includeRawChunks: false,
       ...(effort === undefined ? {} : { reasoning: effort }),
       abortSignal,

@@ -4,6 +4,7 @@ import type { Effect } from "effect"
 
 import type { Observation } from "../domain/context.ts"
 import type { ObservationScene } from "./context-source.ts"
+import type { ActiveHooks } from "./hooks.ts"
 import type { ToolSet } from "./tool.ts"
 
 /** Something that was added to the engine and does not work. */
@@ -22,6 +23,8 @@ export interface LocationServices {
   readonly observe: (scene: ObservationScene) => Effect.Effect<Observation>
   /** What does not work here and was not told to this session before; absent where nothing of the kind can be. */
   readonly troubles?: (sessionID: string) => readonly Trouble[]
+  /** What extensions take part in, as it is now; undefined while none does. */
+  readonly hooks: () => ActiveHooks | undefined
   /** Instruction files that stand beside a file of this place, relative to its root. */
   readonly instructionsBeside: (path: string, reference?: string) => readonly string[]
   /** What a prompt names here. */

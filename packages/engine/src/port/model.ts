@@ -24,6 +24,8 @@ export interface ModelRequest {
   readonly settings?: RequestSettings
   /** Stable per session: prompt-cache key and affinity header. */
   readonly sessionID: string
+  /** Besides those that every request of the model has. */
+  readonly headers?: Readonly<Record<string, string>>
   /** It must call one of the tools. */
   readonly mustCall?: true
   /** JSON Schema of the answer, for a model with a mode of its own for that. */

@@ -10,6 +10,7 @@ import { mergeSettings } from "../domain/request-settings.ts"
 import type { TraitsOf } from "../domain/tool-traits.ts"
 import { overridesAhead } from "../domain/transcript/activity.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
+import type { ActiveHooks } from "../port/hooks.ts"
 import type { LocationServices } from "../port/location.ts"
 import type { Model, ToolAdvertisement } from "../port/model.ts"
 import { ToolError, type ToolSet } from "../port/tool.ts"
@@ -45,6 +46,8 @@ export interface Cast {
   /** The offered tools; any other is refused. */
   readonly call: ToolSet["call"]
   readonly traitsOf: TraitsOf
+  /** Of the extensions that were there when the turn began. */
+  readonly hooks: ActiveHooks | undefined
 }
 
 interface Choice {
@@ -158,6 +161,7 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
           isLast,
           overrides,
           settings: merged,
+          hooks: location.hooks(),
           window: {
             contextWindow: model.contextWindow,
             maxOutput: Math.min(model.maxOutput, merged.maxOutputTokens ?? model.maxOutput),

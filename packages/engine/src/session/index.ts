@@ -4,6 +4,7 @@ export { ensureEpoch, followContext, type ContextUpdate } from "./epochs.ts"
 export { FoldedSessions, type Decision } from "./folded-sessions.ts"
 export { openInbox } from "./inbox.ts"
 export { Locations, locationsLayer } from "./locations.ts"
+export { noteFailures, noteTrouble } from "./note-failures.ts"
 export { buildRequest, weighRequest } from "./request.ts"
 export { openSessions, type SessionHandle, type WithSession } from "./session-handle.ts"
 export {

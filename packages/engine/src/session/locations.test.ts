@@ -40,6 +40,7 @@ const servicesOf = (directory: string): LocationServices => ({
   directory,
   tools: Effect.die("unused"),
   observe: () => Effect.succeed([]),
+  hooks: () => undefined,
   instructionsBeside: () => [],
   expand: async () => ({ parts: [], read: [] }),
   templates: async () => [],

@@ -8,10 +8,11 @@ import { Cause, Clock, Effect, Exit, Fiber, Random } from "effect"
 import { LIMITS } from "../domain/limits.ts"
 import { limitPause, pauseAsked } from "../domain/question.ts"
 import { decideRetry } from "../domain/retry.ts"
-import { isRetryable, ModelFailure } from "../port/model.ts"
+import { isRetryable, ModelFailure, type ModelRequest } from "../port/model.ts"
 import { buildRequest, type TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
 import { createCalls, type Calls } from "./calls.ts"
+import { extendRequest, watchTurn } from "./hooks.ts"
 import { createRecorder, type Recorder } from "./recorder.ts"
 
 export type TurnOutcome =
@@ -30,7 +31,7 @@ export const runTurn = (
 ): Effect.Effect<TurnOutcome, Failure, Asking> =>
   Effect.flatMap(runAttempt(scene, step), (attempt) =>
     attempt.kind === "ended"
-      ? Effect.succeed({ kind: "ended", resultsToShow: attempt.calls > 0 } as const)
+      ? Effect.as(watchTurn(scene, step), { kind: "ended", resultsToShow: attempt.calls > 0 } as const)
       : Effect.flatMap(retryParkOrGiveUp(scene, step, { ...attempt, number }), (given) =>
           given === undefined ? runTurn(scene, step, number + 1) : Effect.succeed(given),
         ),
@@ -165,9 +166,22 @@ const consume = (
   calls: Calls,
 ): Effect.Effect<void, ModelFailure | Failure, Asking> =>
   Effect.suspend(() => {
-    const controller = new AbortController()
     const request = buildRequest(session.id, session.history(), cast)
-    const events = cast.model.stream(request, controller.signal)[Symbol.asyncIterator]()
+    return cast.hooks?.beforeRequest === undefined
+      ? send(cast, request, { recorder, calls })
+      : Effect.flatMap(extendRequest({ session, cast }, request), (extended) =>
+          send(cast, extended, { recorder, calls }),
+        )
+  })
+
+const send = (
+  { model }: TurnScene["cast"],
+  request: ModelRequest,
+  { recorder, calls }: { readonly recorder: Recorder; readonly calls: Calls },
+): Effect.Effect<void, ModelFailure | Failure, Asking> =>
+  Effect.suspend(() => {
+    const controller = new AbortController()
+    const events = model.stream(request, controller.signal)[Symbol.asyncIterator]()
     const advance = Effect.tryPromise({ try: () => recorder.advance(events), catch: asModelFailure })
     const consumeAll: Effect.Effect<void, ModelFailure | Failure, Asking> = Effect.flatMap(advance, () => {
       const record = calls.record(recorder.take())

@@ -13,6 +13,7 @@ import type { Result, Row } from "../domain/transcript/repetition.ts"
 import { ToolError, type ToolOutput } from "../port/tool.ts"
 import type { TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
+import { callWithHooks } from "./hooks.ts"
 import { AskPermission } from "./permissions.ts"
 import { AskQuestion } from "./questions.ts"
 import { answered } from "./read-answer.ts"
@@ -56,7 +57,9 @@ export const runCall = (
         kind: "append",
         events: [
           ...outcomeEvents(call, outcome, row),
-          ...(outcome.kind === "success" ? discoveries(scene, call) : []),
+          ...(outcome.kind === "success"
+            ? discoveries(scene, { ...call, input: known.input ?? call.input })
+            : []),
           ...answers(scene, call, outcome),
         ],
         answer: () => undefined,
@@ -72,6 +75,8 @@ interface Known {
   outcome?: Outcome
   /** It was interrupted, has only asked so far, and its question outlives this engine. */
   staysOpen: boolean
+  /** What the call was made with. */
+  input?: Json
 }
 
 const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void, never, Asking> =>
@@ -87,12 +92,11 @@ const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void
         return Effect.runPromiseWith(context)(effect, { signal })
       }
       const asker = { session, rules: cast.rules, project: location.directory, messageID, callID }
-      const running = cast
-        .call(call.tool, call.input, {
-          sessionID: session.id,
-          agent: cast.agent.name,
-          messageID,
-          callID,
+      const about = { sessionID: session.id, agent: cast.agent.name, messageID, callID }
+      const make = (input: Json): Promise<ToolOutput> => {
+        known.input = input
+        return cast.call(call.tool, input, {
+          ...about,
           signal,
           ask: (question) => promise(AskPermission.use(({ ask }) => ask(asker, question))),
           question: (question) => promise(AskQuestion.use(({ ask }) => ask(asker, question))),
@@ -102,6 +106,12 @@ const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void
               promise(session.append([{ type: "session.next.todo.updated.1", data: { items } }])),
           },
         })
+      }
+      const made =
+        cast.hooks === undefined || call.tool === ANSWER_TOOL
+          ? make(call.input)
+          : callWithHooks(scene, { call: { ...about, ...call }, run: promise, make })
+      const running = made
         .then(
           (output): Outcome => ({ kind: "success", output }),
           (cause: unknown): Outcome => ({ kind: "failed", error: recordedError(cause) }),

@@ -258,6 +258,8 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
         return notice("warning", "The answer did not fit", read.data.problem)
       case "session.next.tooling.failed.1":
         return notice("warning", `${read.data.name} does not work`, read.data.error.message)
+      case "session.next.tool.adjusted.1":
+        return notice("info", `The extension ${read.data.extension} changed the input of a call`, "")
       case "session.next.repetition.noticed.1":
         return notice("warning", `${read.data.tool} was called ${read.data.count} times alike`, "")
       case "session.next.warned.1":

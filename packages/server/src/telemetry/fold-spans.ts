@@ -251,6 +251,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
       case "session.next.budget.changed.1":
       case "session.next.unparked.1":
       case "session.next.warned.1":
+      case "session.next.tool.adjusted.1":
       case "session.next.todo.updated.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":

@@ -56,6 +56,12 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
       }
     case "session.next.output.refused.1":
       return { what: "failure", text: `The answer did not fit: ${event.data.problem}` }
+    case "session.next.tool.adjusted.1":
+      return {
+        what: "info",
+        text: `The extension ${event.data.extension} changed the input of a call`,
+        detail: clip(JSON.stringify(event.data.input, null, 2)),
+      }
     case "session.next.repetition.noticed.1":
       return {
         what: "failure",

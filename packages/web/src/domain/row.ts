@@ -85,7 +85,7 @@ export interface ToolRow extends RowBase {
 }
 
 export interface CompactionEnd {
-  readonly method: "model" | "extract"
+  readonly method: "model" | "extract" | "extension"
   readonly summary: string
   readonly recent: string
   readonly range: { readonly from: number; readonly through: number }

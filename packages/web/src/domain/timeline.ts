@@ -347,6 +347,7 @@ export const createTimeline = (): Timeline => {
       case "session.next.budget.changed.1":
       case "session.next.unparked.1":
       case "session.next.warned.1":
+      case "session.next.tool.adjusted.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":

@@ -53,7 +53,9 @@ const Receipt = ({ row, timeline }: { readonly row: CompactionRow; readonly time
         <Fact name="Summarised by">
           {end?.method === "extract"
             ? `extracted from the log: ${end.fallback ?? "no model could"}`
-            : row.model}
+            : end?.method === "extension"
+              ? "an extension"
+              : row.model}
         </Fact>
         {row.ended === undefined ? null : <Fact name="Took">{durationText(row.ended - row.time)}</Fact>}
         {end === undefined ? null : <EndFacts end={end} />}

@@ -165,6 +165,7 @@ const Compaction = (props: { readonly row: CompactionRow; readonly onCompaction:
             {end.messages} {end.messages === 1 ? "message" : "messages"} summarised, {end.kept.length} kept
           </span>
           {end.method === "extract" ? <span class="tag warn">extracted</span> : null}
+          {end.method === "extension" ? <span class="tag">by an extension</span> : null}
           {end.removedQuotes.length > 0 ? (
             <span class="tag warn">
               {end.removedQuotes.length === 1 ? "1 false quote" : `${end.removedQuotes.length} false quotes`}{" "}

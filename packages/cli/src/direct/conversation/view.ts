@@ -267,6 +267,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       case "session.next.repetition.noticed.1":
       case "session.next.budget.changed.1":
       case "session.next.unparked.1":
+      case "session.next.tool.adjusted.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":

@@ -250,6 +250,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.tooling.failed.1":
       case "session.next.budget.changed.1":
       case "session.next.warned.1":
+      case "session.next.tool.adjusted.1":
         break
     }
   }
