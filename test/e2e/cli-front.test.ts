@@ -235,6 +235,11 @@ test("bash completes commands, flags and values from the same table as help", as
   expect(complete("meridian run list --status f")).toBe("failed")
   expect(complete("meridian --format text run li")).toBe("list")
   expect(complete("meridian completion z")).toBe("zsh")
+  expect(complete("meridian --format ")).toBe("text json")
+  expect(complete("meridian run list --status f")).toBe("failed")
+  // Flags come when asked for, or when there is nothing else.
+  expect(complete("meridian completion ")).toBe("bash zsh fish")
+  expect(complete("meridian doctor ")).toContain("--json")
   // A command of its own, with others below it.
   expect(complete("meridian schedule re")).toBe("resume remove")
   expect(complete("meridian schedule --z")).toBe("--zone")
@@ -345,6 +350,77 @@ test.each(["zsh", "fish"])("the script of %s names every command", async (shell)
   expect(code).toBe(0)
   for (const word of [...FOR_AGENTS, ...FOR_PEOPLE].flatMap((command) => command.split(" ")))
     expect(stdout).toContain(word)
+})
+
+test("fish knows which command a line is about, and flags that stand before any", async () => {
+  const script = (await meridian(["completion", "fish"])).stdout
+  const offers = (command: string): readonly string[] =>
+    script.split("\n").flatMap((line) => {
+      const start = `complete -c meridian -n "__meridian_at${command}" `
+      return line.startsWith(start) ? [line.slice(start.length).replace(/ -d '.*/, "")] : []
+    })
+  expect(offers("")).toEqual(
+    expect.arrayContaining(["-f -a run", '-l format -x -a "text json"', "-l json -f"]),
+  )
+  expect(offers(" run")).toContain("-f -a spawn")
+  expect(offers(" schedule")).toEqual(expect.arrayContaining(["-f -a list", "-l zone -x"]))
+  expect(offers(" schedule list")).not.toContain("-l zone -x")
+  expect(offers(" run show")).toContain('-f -a "(meridian complete run 2>/dev/null)"')
+  expect(offers(" start")).toContain('-l model -x -a "(meridian complete model 2>/dev/null)"')
+})
+
+test("zsh takes values behind a space and behind '=', and flags that stand before any command", async () => {
+  const script = (await meridian(["completion", "zsh"])).stdout
+  expect(script).toMatch(/'--space=\[[^\]]+\]:space:\{_meridian_names space\}'/)
+  expect(script).toMatch(/\[\[ "\$words\[2\]" == -\* \]\]; then\n +_arguments -s '--json\[/)
+})
+
+/** Shells this machine has: bash is always there. */
+const present = (shell: string): readonly string[] =>
+  spawnSync(shell, ["-c", "exit 0"]).status === 0 ? [shell] : []
+
+/** A project with a run, the script of a shell, and its environment. */
+const completingProject = async (shell: string) => {
+  const project = emptyFolder()
+  mkdirSync(join(project, ".meridian/.spaces/s1/runs/r7"), { recursive: true })
+  writeFileSync(join(project, "_meridian"), (await meridian(["completion", shell])).stdout)
+  const own = { MERIDIAN_REPO_ROOT: project, TERM: "xterm", LANG: "C.UTF-8", PS1: "> " }
+  return { project, env: withMeridian(project, own) }
+}
+
+test.each(present("fish"))("a real %s offers names of now", async (shell) => {
+  const { project, env } = await completingProject(shell)
+  const offered = (line: string): readonly string[] =>
+    spawnSync("fish", ["--no-config", "-c", `source _meridian; complete -C '${line}'`], {
+      encoding: "utf8",
+      cwd: project,
+      env,
+    })
+      .stdout.split("\n")
+      .flatMap((row) => row.split("\t")[0] ?? [])
+      .filter((name) => name !== "")
+  expect(offered("meridian run show r")).toEqual(["r7"])
+  expect(offered("meridian run list --space ")).toEqual(["s1"])
+  expect(offered("meridian --format ")).toEqual(["json", "text"])
+  expect(offered("meridian --format text run li")).toEqual(["list"])
+  expect(offered("meridian run list --space schedule --st")).toEqual(["--status"])
+  expect(offered("meridian schedule list --zo")).toEqual([])
+})
+
+test.each(present("zsh"))("a real %s offers names of now", async (shell) => {
+  const { project, env } = await completingProject(shell)
+  const terminal = openPseudoTerminal("zsh", ["-f", "-i"], { cwd: project, env })
+  await terminal.until(">")
+  terminal.type("fpath=($PWD $fpath); autoload -Uz compinit && compinit -D -u; echo rea''dy\r")
+  await terminal.until(/^ready/m)
+  terminal.type("meridian run show r\t")
+  await terminal.until("run show r7")
+  terminal.type("\u0015meridian run list --space=\t")
+  await terminal.until("--space=s1")
+  terminal.type("\u0015meridian --format t\t")
+  await terminal.until("--format text")
+  terminal.type("\u0015exit\r")
+  await terminal.exited
 })
 
 test("a reader that goes away is no error", async () => {

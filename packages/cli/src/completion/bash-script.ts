@@ -12,7 +12,7 @@ export const bashScript = ({
 }: Grammar): string => `# bash completion of meridian
 _meridian() {
   local line="\${COMP_LINE:0:COMP_POINT}" command="" words="" files="" head="" skip="" word list
-  local current="\${line##*[[:space:]]}" previous
+  local current="\${line##*[[:space:]]}" previous flags=""
   read -r -a list <<< "\${line%"$current"}"
   previous="\${list[\${#list[@]}-1]}"
   for word in "\${list[@]:1}"; do
@@ -32,7 +32,7 @@ _meridian() {
     *:*) head="\${current%:*}:" ;;
   esac
   case "$command $previous" in
-${flagCases(commands)}
+${flagCases([{ name: "", flags: globalFlags }, ...commands])}
     *) case "$command" in
       "") words="${[...heads.map(({ word }) => word), ...globalFlags.map(({ name }) => name)].join(" ")}" ;;
 ${groups
@@ -47,8 +47,10 @@ ${commands.map((command) => `      "${command.name}") ${offerOf(command, groups)
   COMPREPLY=()
   read -r -d '' -a list <<< "$words"
   for word in "\${list[@]}"; do
-    if [[ "$word" == "$current"* ]]; then COMPREPLY+=("\${word#"$head"}"); fi
+    if [[ "$word" != "$current"* ]]; then continue; fi
+    if [[ "$word" == -* && -z "$current" ]]; then flags="$flags $word"; else COMPREPLY+=("\${word#"$head"}"); fi
   done
+  if [ "\${#COMPREPLY[@]}" = 0 ] && [ -z "$files" ]; then read -r -a COMPREPLY <<< "$flags"; fi
   if [ -n "$files" ] && [[ "$current" != -* ]]; then
     COMPREPLY=()
     compopt -o default 2>/dev/null || while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$current")
@@ -59,7 +61,7 @@ complete -F _meridian meridian`
 const patterns = (words: readonly string[]): string => words.map((word) => `"${word}"`).join("|")
 
 /** Flags that take the same, together. */
-const flagCases = (commands: readonly Command[]): string => {
+const flagCases = (commands: readonly Pick<Command, "name" | "flags">[]): string => {
   const byOffer = new Map<string, string[]>()
   for (const { name, flags } of commands)
     for (const { name: flag, value } of flags)

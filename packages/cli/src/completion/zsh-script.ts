@@ -14,9 +14,13 @@ _meridian_names() {
 _meridian() {
   local command
   while (( CURRENT > 2 )) && [[ "$words[2]" == -* ]]; do
-    if [[ "$words[2]" == (${withValue.join("|")}) ]]; then (( CURRENT > 3 )) || return; shift words; (( CURRENT-- )); fi
+    if [[ "$words[2]" == (${withValue.join("|")}) ]]; then (( CURRENT > 3 )) || break; shift words; (( CURRENT-- )); fi
     shift words; (( CURRENT-- ))
   done
+  if [[ "$words[2]" == -* ]]; then
+    _arguments -s ${globalFlags.map(flagArgument).join(" ")}
+    return
+  fi
   if (( CURRENT == 2 )); then
     local -a commands=(${heads.map(({ word, summary }) => pair(word, summary)).join(" ")})
     _describe 'command' commands
@@ -52,7 +56,8 @@ const argumentsOf = ({ flags, values }: Command): string =>
 
 const flagArgument = ({ name, description, value }: Flag): string => {
   const text = description.replaceAll(/[[\]]/g, "").replaceAll(":", "\\:")
-  return quote(`${name}[${text}]${value === undefined ? "" : `:${action(value)}`}`)
+  const both = value !== undefined && name.startsWith("--") ? "=" : ""
+  return quote(`${name}${both}[${text}]${value === undefined ? "" : `:${action(value)}`}`)
 }
 
 /** What is behind the last colon says how it is completed; a space says not at all. */
