@@ -33,7 +33,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
   // A third cheaper than objects, for pages that are only passed on.
   selectCells.setReturnArrays(true)
   const selectBytes = raw.prepare(
-    "select sum(bytes) as bytes from (select octet_length(data) as bytes from event where id > ? and id < ? order by id limit ?)",
+    "select count(*) as rows, sum(bytes) as bytes from (select octet_length(data) as bytes from event where id > ? and id < ? order by id limit ?)",
   )
   const selectSizes = raw.prepare(
     "select octet_length(data) as bytes from event where id > ? and id < ? order by id limit ?",
@@ -62,7 +62,8 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     const key = keyOf(session)
     if (key === undefined) return []
     const [low, high] = [positionOf(key, after), (key + 1) * STRIDE]
-    return select.all(low, high, bytes === undefined ? limit : howMany(low, high, limit, bytes))
+    if (bytes === undefined) return select.all(low, high, limit)
+    return select.all(low, high, howMany(session, [low, high, limit, bytes]))
   }
 
   const texts: EventReader["texts"] = (range) => {
@@ -80,17 +81,33 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     return page
   }
 
+  /** Session -> where a full page begins -> how many rows it has. A second reader of a log does not measure its pages again. */
+  const measured = new Map<string, Map<string, number>>()
+
+  const howMany = (session: string, page: Page): number => {
+    const pages = measured.get(session) ?? new Map<string, number>()
+    const before = pages.get(page.join())
+    if (before !== undefined) return before
+    const { rows, isFull } = measure(page)
+    if (!isFull) return rows
+    if (measured.size >= MOST_MEASURED) measured.clear()
+    if (pages.size >= MOST_KEYS) pages.clear()
+    measured.set(session, pages.set(page.join(), rows))
+    return rows
+  }
+
   /** SQLite knows the size of a value without reading it. Nearly every page fits, and one sum says so. */
-  const howMany = (low: number, high: number, limit: number, bytes: number): number => {
-    if (Number(selectBytes.get(low, high, limit)?.["bytes"] ?? 0) < bytes) return limit
-    let count = 0
+  const measure = ([low, high, limit, bytes]: Page): Measured => {
+    const whole = selectBytes.get(low, high, limit)
+    if (Number(whole?.["bytes"] ?? 0) < bytes) return { rows: limit, isFull: whole?.["rows"] === limit }
+    let rows = 0
     let sum = 0
     for (const row of selectSizes.iterate(low, high, limit)) {
-      count += 1
+      rows += 1
       sum += Number(row["bytes"])
       if (sum >= bytes) break
     }
-    return count
+    return { rows, isFull: true }
   }
 
   return {
@@ -98,6 +115,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     forget: (session) => {
       keys.delete(session)
       checked.delete(session)
+      measured.delete(session)
     },
     at: (position) => {
       const row = selectEvent.get(position)
@@ -114,6 +132,18 @@ export const createEventReader = ({ raw }: Database): EventReader => {
 }
 
 const MOST_KEYS = 10_000
+
+/** Sessions whose pages are known; each page of a log is a few bytes here and 256 KB there. */
+const MOST_MEASURED = 100
+
+/** After, before, at most so many rows and so many bytes. */
+type Page = readonly [low: number, high: number, limit: number, bytes: number]
+
+interface Measured {
+  readonly rows: number
+  /** Nothing that is appended later changes it. */
+  readonly isFull: boolean
+}
 
 /** From a row with the columns of an event. */
 export const eventOf = (row: Row): LoggedEvent =>
