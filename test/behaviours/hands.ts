@@ -74,6 +74,18 @@ export const HANDS_BEHAVIOURS = {
     seed: "issue 14",
     says: "checks come from --check, else from the agent's profile, else from runs.check; those of a folder count where it is trusted",
   },
+  "http.run-work": {
+    seed: "issue 14",
+    says: "over HTTP a run's diff is told by file and hunk, its work is applied or discarded, and what cannot be done is refused in the command's words with nothing changed",
+  },
+  "http.run-comment": {
+    seed: "issue 14",
+    says: "a comment on a line of a run's diff becomes its next message, with path, line and what stands there",
+  },
+  "page.run-work": {
+    seed: "issue 14",
+    says: "the page shows what a run changed by file and hunk, applies or discards it with an honest result, and sends a comment on a line to the run",
+  },
   "run.worktree-path": { seed: "issue 14", says: "run worktree prints the path" },
   "sandbox.harness": {
     seed: "issue 14",

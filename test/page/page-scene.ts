@@ -52,11 +52,14 @@ export const openPageScene = async (
     readonly prepare?: (http: HttpScene) => Promise<void>
     readonly fragment?: string
     readonly hostCompactions?: NonNullable<ServeHttpOptions["hostCompactions"]>
+    /** Of another project than the scene's own. */
+    readonly world?: ServeHttpOptions["world"]
   } = {},
 ): Promise<PageScene> => {
   const http = await openHttpScene([], {
     pageDirectory: PAGE_DIRECTORY,
     ...(options.hostCompactions === undefined ? {} : { hostCompactions: options.hostCompactions }),
+    ...(options.world === undefined ? {} : { world: options.world }),
     engine: {
       models: [scriptedModel(options.answers ?? [], [], { price: { input: 3, output: 15 } })],
       permissions: options.permissions ?? ALLOW_ALL,

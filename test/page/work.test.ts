@@ -2,12 +2,12 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import axe from "axe-core"
-import type { Browser, Page } from "playwright-core"
+import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
 import { ASK_FOR_BASH, isLive, row, withSession, writeSpace } from "./page-data.ts"
 import { openBrowser, openPageScene } from "./page-scene.ts"
+import { seriousProblems } from "./serious-problems.ts"
 
 let browser: Browser
 beforeAll(async () => {
@@ -40,21 +40,6 @@ const PLAN = [
   { content: "Fix the quote", status: "in_progress" },
   { content: "Run the tests", status: "pending" },
 ] as const
-
-/** Serious problems only: what keeps somebody from using it. */
-const seriousProblems = async (page: Page): Promise<readonly string[]> => {
-  await page.evaluate(axe.source)
-  const found: readonly {
-    readonly impact: string
-    readonly id: string
-    readonly nodes: readonly { readonly html: string }[]
-  }[] = await page.evaluate(
-    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ impact, id, nodes }) => ({ impact, id, nodes: nodes.map(({ html }) => ({ html })) })))",
-  )
-  return found
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`)
-}
 
 test("an answer is set as Markdown, an edit is shown as a diff, the plan stands beside the timeline", async () => {
   await using scene = await openPageScene(browser, {

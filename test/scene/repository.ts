@@ -3,10 +3,25 @@ import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { setTimeout as rest } from "node:timers/promises"
 
+import type { ServeHttpOptions } from "@meridian/server"
 import { onTestFinished } from "vitest"
 
 import { openScene, type Answer, type CallOptions, type Document, type Scene } from "./spaces.ts"
+
+/** What a server over the project of the scene is given, as `meridian serve --http` there would be. */
+export const serveWorld = ({ env, project }: RepositoryScene): ServeHttpOptions["world"] => ({
+  env,
+  cwd: project,
+  clock: {
+    now: () => Date.now(),
+    sleep: (ms, signal) => rest(ms, undefined, { signal, ref: false }).catch(() => undefined),
+  },
+  uuid: () => crypto.randomUUID(),
+  configPath: undefined,
+  program: [process.execPath, "--conditions=meridian-source", join(import.meta.dirname, "spaces.entry.ts")],
+})
 
 export interface RepositoryScene extends Scene {
   /** Git in the project, as the user. Without its last line break. */

@@ -63,6 +63,11 @@ export const ADDRESSES = {
     compactions: { method: "GET", path: "/api/space/:spaceID/chat/:chatID/compaction" },
     runs: { method: "GET", path: "/api/space/:spaceID/run" },
     run: { method: "GET", path: "/api/space/:spaceID/run/:runID" },
+    diff: { method: "GET", path: "/api/space/:spaceID/run/:runID/diff" },
+    apply: { method: "POST", path: "/api/space/:spaceID/run/:runID/apply" },
+    discard: { method: "POST", path: "/api/space/:spaceID/run/:runID/discard" },
+    send: { method: "POST", path: "/api/space/:spaceID/run/:runID/send" },
+    continue: { method: "POST", path: "/api/space/:spaceID/run/:runID/continue" },
   },
 } as const satisfies Record<string, Record<string, Address>>
 

@@ -43,6 +43,7 @@ import {
   SESSION,
   SESSION_BUDGET,
 } from "./documents.ts"
+import { DIFF_LINE, RUN_APPLIED, RUN_CONTINUED, RUN_DIFF, RUN_DISCARDED, RUN_TOLD } from "./run-work.ts"
 import { CHAT, HOST_COMPACTION, RUN, RUN_ROW, RUN_STATUS, SPACE, SPACE_ROW } from "./spaces.ts"
 
 export interface Route<Input = unknown, Answer = unknown> extends Address {
@@ -107,6 +108,11 @@ const HOW = described(
   "steer joins the work at the next safe boundary, queue waits until it has settled.",
 )
 const SETTLED = objectOf({ settled: BOOLEAN, session: SESSION })
+
+const RUN_PLACE = { spaceID: STRING, runID: STRING }
+const RUN_FAILURES = ["SPACE_NOT_FOUND", "RUN_NOT_FOUND", "SPACE_DAMAGED"] as const
+const GIT_FAILURES = ["GIT_MISSING", "GIT_TOO_OLD", "GIT_FAILED", "REPOSITORY_BUSY"] as const
+const WORK_FAILURES = ["RUN_WITHOUT_WORKTREE", "RUN_ALREADY_APPLIED", "RUN_ALIVE", "WORKTREE_GONE"] as const
 
 const pageOf = <T>(item: Shape<T>) => objectOf({ items: listOf(item) }, { next: STRING, previous: STRING })
 const itemsOf = <T>(item: Shape<T>) => objectOf({ items: listOf(item) })
@@ -451,6 +457,74 @@ export const CONTRACT = {
       input: objectOf({ spaceID: STRING, runID: STRING }, { report: BOOLEAN }),
       answer: RUN,
       failures: ["SPACE_NOT_FOUND", "RUN_NOT_FOUND", "SPACE_DAMAGED"],
+    },
+    diff: {
+      ...ADDRESSES.spaces.diff,
+      summary: "What a run changed, by file and hunk; `isCut` when there is more than is told.",
+      input: objectOf(RUN_PLACE),
+      answer: RUN_DIFF,
+      bulky: true,
+      failures: [...RUN_FAILURES, ...GIT_FAILURES, "RUN_WITHOUT_DIFF"],
+    },
+    apply: {
+      ...ADDRESSES.spaces.apply,
+      summary:
+        "Takes the work of a run over into the checkout it was spawned from, once its checks are green there. When it fails nothing was changed.",
+      input: objectOf(RUN_PLACE, {
+        noCommit: described(BOOLEAN, "Leave the changes staged."),
+        force: described(BOOLEAN, "Also a run whose checks are red; no check is run."),
+      }),
+      answer: RUN_APPLIED,
+      failures: [
+        ...RUN_FAILURES,
+        ...GIT_FAILURES,
+        ...WORK_FAILURES,
+        "CHECKOUT_LOCKED",
+        "CHECKOUT_IN_THE_WAY",
+        "CHECKOUT_GONE",
+        "APPLY_CONFLICT",
+        "APPLY_BRANCH_MOVES",
+        "APPLY_ELSEWHERE",
+        "RUN_REFUTED",
+        "CHECKS_RED",
+        "CHECKS_UNKNOWN",
+        "INTERRUPTED",
+      ],
+    },
+    discard: {
+      ...ADDRESSES.spaces.discard,
+      summary: "Throws the work of a run away. What was in it stays reachable under the ref that is told.",
+      input: objectOf(RUN_PLACE),
+      answer: RUN_DISCARDED,
+      failures: [...RUN_FAILURES, ...GIT_FAILURES, ...WORK_FAILURES],
+    },
+    send: {
+      ...ADDRESSES.spaces.send,
+      summary:
+        "Tells words to a run that has not ended: its next message when its agent has ended its turn. `at` says which line they are about.",
+      input: objectOf({ ...RUN_PLACE, text: REASON }, { at: DIFF_LINE }),
+      answer: RUN_TOLD,
+      failures: [...RUN_FAILURES, "RUN_ENDED", "PROMPT_REQUIRED"],
+    },
+    continue: {
+      ...ADDRESSES.spaces.continue,
+      summary:
+        "Goes on with the conversation of a run that has ended, in a run of its own in the same place; answers once that has begun.",
+      input: objectOf({ ...RUN_PLACE, text: REASON }, { at: DIFF_LINE }),
+      answer: RUN_CONTINUED,
+      failures: [
+        ...RUN_FAILURES,
+        "PROMPT_REQUIRED",
+        "RUN_ALIVE",
+        "RUN_WITHOUT_SESSION",
+        "SPACE_CLOSED",
+        "WORKTREE_GONE",
+        "HARNESS_NOT_INSTALLED",
+        "HARNESS_NOT_STARTED",
+        "MODEL_NOT_USABLE",
+        "DIRECTORY_NOT_FOUND",
+        "BACKGROUND_LAUNCH_FAILED",
+      ],
     },
   },
 } as const satisfies {

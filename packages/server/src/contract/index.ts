@@ -10,6 +10,15 @@ export type {
   SessionStatus,
 } from "./documents.ts"
 export type {
+  CommentedLine,
+  DiffFile,
+  DiffHunk,
+  RunAppliedDocument,
+  RunDiffDocument,
+  RunDiscardedDocument,
+  RunToldDocument,
+} from "./run-work.ts"
+export type {
   ChatDocument,
   HostCompactionDocument,
   RunDocument,

@@ -5,6 +5,12 @@ import { Failure } from "@meridian/protocol"
 import { LONGEST_WAIT_SECS, type AnswerOf, type Contract, type InputOf } from "../contract/contract.ts"
 import type { ModelDocument } from "../contract/documents.ts"
 import type {
+  RunAppliedDocument,
+  RunDiffDocument,
+  RunDiscardedDocument,
+  RunToldDocument,
+} from "../contract/run-work.ts"
+import type {
   ChatDocument,
   HostCompactionDocument,
   RunDocument,
@@ -13,6 +19,7 @@ import type {
   SpaceRow,
 } from "../contract/spaces.ts"
 import { listDirectory } from "./list-directory.ts"
+import { reviewText } from "./review-text.ts"
 import type { SpacesReader } from "./spaces-reader.ts"
 
 export interface Desk {
@@ -128,7 +135,7 @@ export const makeHandlers = (desk: Desk): Handlers => {
 const INPUTS_PER_PAGE = 50
 
 // oxlint-disable typescript/no-unsafe-type-assertion -- a test compares these documents with the schemas of the operations
-const spaceHandlers = ({ spaces: { read }, hostCompactions }: Desk): Handlers["spaces"] => ({
+const spaceHandlers = ({ spaces: { read, change }, hostCompactions }: Desk): Handlers["spaces"] => ({
   list: async ({ limit = 50 }, signal) => {
     const { spaces } = await read("space.list", { limit }, signal)
     return { items: spaces as unknown as readonly SpaceRow[] }
@@ -153,6 +160,27 @@ const spaceHandlers = ({ spaces: { read }, hostCompactions }: Desk): Handlers["s
   },
   run: async ({ spaceID, runID, report = false }, signal) =>
     (await read("run.show", { space: spaceID, run_id: runID, report }, signal)) as unknown as RunDocument,
+  diff: async ({ spaceID, runID }, signal) =>
+    (await read("run.diff", { space: spaceID, run_id: runID }, signal)) as unknown as RunDiffDocument,
+  apply: async ({ spaceID, runID, noCommit = false, force = false }, signal) => {
+    const values = { space: spaceID, run_ids: [runID], no_commit: noCommit, force }
+    return (await change("run.apply", values, signal)) as unknown as RunAppliedDocument
+  },
+  discard: async ({ spaceID, runID }, signal) =>
+    (await change(
+      "run.discard",
+      { space: spaceID, run_ids: [runID] },
+      signal,
+    )) as unknown as RunDiscardedDocument,
+  send: async ({ spaceID, runID, text, at }, signal) => {
+    const values = { space: spaceID, run_id: runID, text: reviewText(text, at) }
+    return (await change("run.send", values, signal)) as unknown as RunToldDocument
+  },
+  continue: async ({ spaceID, runID, text, at }, signal) => {
+    const values = { space: spaceID, run_id: runID, prompt: reviewText(text, at), background: true }
+    const { runId } = (await change("run.continue", values, signal)) as unknown as RunDocument
+    return { runId }
+  },
 })
 // oxlint-enable typescript/no-unsafe-type-assertion
 

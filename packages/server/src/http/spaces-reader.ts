@@ -1,12 +1,18 @@
-/** Reads spaces, chats and runs through the operations of spaces; answers in camelCase and without directories. */
+/** Spaces, chats and runs through the operations of spaces; answers in camelCase and without directories. */
 import { isJsonObject, type Json, type JsonObject } from "@meridian/protocol"
-import { decodeInput, OPERATIONS, type World } from "@meridian/spaces"
+import { decodeInput, OPERATIONS, warning, type World } from "@meridian/spaces"
 
 import type { ServeWorld } from "../mcp/tool-call.ts"
 
 export interface SpacesReader {
   readonly read: (
-    operation: "space.list" | "space.show" | "run.list" | "run.show",
+    operation: "space.list" | "space.show" | "run.list" | "run.show" | "run.diff",
+    values: JsonObject,
+    signal: AbortSignal,
+  ) => Promise<JsonObject>
+  /** Like `read`, with what was warned of on the way as `warnings`. */
+  readonly change: (
+    operation: "run.apply" | "run.discard" | "run.send" | "run.continue",
     values: JsonObject,
     signal: AbortSignal,
   ) => Promise<JsonObject>
@@ -26,17 +32,28 @@ const DIRECTORIES: ReadonlySet<string> = new Set([
 ])
 
 export const makeSpacesReader = (base: ServeWorld): SpacesReader => ({
-  read: async (name, values, signal) => {
-    const registration = OPERATIONS.find(({ meta }) => meta.name === name)
-    if (registration === undefined) throw new TypeError(`no operation ${name}`)
-    const input = decodeInput(registration.meta, { values, face: "tool" })
-    const operation = await registration.load()
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decodeInput checked the input against this very meta
-    const document = camelCased(await operation.run(input as never, worldOf(base, signal)))
-    if (!isJsonObject(document)) throw new TypeError(`${name} did not answer with an object`)
-    return document
+  read: (name, values, signal) => carryOut(name, values, worldOf(base, signal)),
+  change: async (name, values, signal) => {
+    const warnings: string[] = []
+    const warn: World["warn"] = (code, facts) => {
+      const { cause } = warning(code, facts)
+      if (!warnings.includes(cause)) warnings.push(cause)
+    }
+    const document = await carryOut(name, values, { ...worldOf(base, signal), warn })
+    return warnings.length === 0 ? document : { ...document, warnings }
   },
 })
+
+const carryOut = async (name: string, values: JsonObject, world: World): Promise<JsonObject> => {
+  const registration = OPERATIONS.find(({ meta }) => meta.name === name)
+  if (registration === undefined) throw new TypeError(`no operation ${name}`)
+  const input = decodeInput(registration.meta, { values, face: "tool" })
+  const operation = await registration.load()
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decodeInput checked the input against this very meta
+  const document = camelCased(await operation.run(input as never, world))
+  if (!isJsonObject(document)) throw new TypeError(`${name} did not answer with an object`)
+  return document
+}
 
 const worldOf = (base: ServeWorld, signal: AbortSignal): World => ({
   ...base,

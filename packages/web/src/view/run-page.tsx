@@ -3,6 +3,7 @@ import { fragmentOf } from "../domain/route.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
 import { Markdown } from "./markdown.tsx"
+import { RunChanges } from "./run-changes.tsx"
 import { SessionLink } from "./session-link.tsx"
 import { Status } from "./session-list.tsx"
 import { usePolled } from "./use-polled.ts"
@@ -35,7 +36,8 @@ export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id
               spawned by {run.parentRunId}
             </a>
           )}
-          <span>{run.model}</span>
+          {run.model === "" ? null : <span>{run.model}</span>}
+          {run.verdict === undefined ? null : <span>{run.verdict}</span>}
           {run.harness === undefined ? null : <span>{run.harness}</span>}
           <SessionLink of={run} />
           {run.durationSecs === undefined ? null : <span>{durationText(run.durationSecs * 1_000)}</span>}
@@ -64,6 +66,7 @@ export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id
           </div>
         )}
       </section>
+      <RunChanges key={`${spaceID}/${id}`} run={run} />
     </div>
   )
 }

@@ -1,0 +1,105 @@
+/**
+ * The work of a run as HTTP tells it: the answers of `run diff`, `run apply`, `run discard` and `run send` in camelCase, without
+ * directories of the server. A test compares them with the operations.
+ */
+import {
+  BOOLEAN,
+  COUNT,
+  described,
+  INTEGER,
+  integer,
+  listOf,
+  named,
+  objectOf,
+  oneOf,
+  STRING,
+  text,
+  type TypeOf,
+} from "@meridian/protocol"
+
+import { RUN_STATUS } from "./spaces.ts"
+
+const HUNK = named(
+  "DiffHunk",
+  objectOf({
+    oldStart: INTEGER,
+    oldLines: INTEGER,
+    newStart: INTEGER,
+    newLines: INTEGER,
+    heading: STRING,
+    /** Each with its sign: a space, `+`, `-` or a backslash. */
+    lines: listOf(STRING),
+  }),
+)
+
+const DIFF_FILE = named(
+  "DiffFile",
+  objectOf(
+    {
+      path: STRING,
+      change: oneOf("added", "deleted", "modified", "renamed", "copied", "type-changed"),
+      additions: INTEGER,
+      deletions: INTEGER,
+      hunks: listOf(HUNK),
+    },
+    { oldPath: STRING, binary: BOOLEAN },
+  ),
+)
+
+export const RUN_DIFF = named(
+  "RunDiff",
+  objectOf(
+    { runId: STRING, from: STRING, to: STRING, files: listOf(DIFF_FILE) },
+    { text: STRING, isCut: BOOLEAN, nested: listOf(STRING) },
+  ),
+)
+
+/** What could not be done is told by its failure; `warnings` are what whoever applied should know all the same. */
+export const RUN_APPLIED = named(
+  "RunApplied",
+  objectOf(
+    {
+      applied: listOf(
+        objectOf(
+          { runId: STRING, commits: INTEGER, files: listOf(STRING) },
+          { commit: STRING, branch: STRING, checks: INTEGER },
+        ),
+      ),
+      left: listOf(objectOf({ runId: STRING, code: STRING, message: STRING, next: STRING })),
+      staged: BOOLEAN,
+    },
+    { warnings: listOf(STRING) },
+  ),
+)
+
+export const RUN_DISCARDED = named(
+  "RunDiscarded",
+  objectOf({ discarded: listOf(objectOf({ runId: STRING, kept: STRING, files: INTEGER })) }),
+)
+
+export const RUN_TOLD = named("RunTold", objectOf({ runId: STRING, status: RUN_STATUS, waitingWords: COUNT }))
+
+export const RUN_CONTINUED = named("RunContinued", objectOf({ runId: STRING }))
+
+/** A line of a diff: what a comment is about. */
+export const DIFF_LINE = objectOf(
+  {
+    path: text({ most: 4_096 }),
+    line: described(integer(1, 2_147_483_647), "In the file as the run left it."),
+  },
+  {
+    removed: described(
+      BOOLEAN,
+      "The line is one that the run took away; its number is that of the file before.",
+    ),
+    code: described(text({ most: 2_000 }), "What stands there."),
+  },
+)
+
+export type RunDiffDocument = TypeOf<typeof RUN_DIFF>
+export type DiffFile = TypeOf<typeof DIFF_FILE>
+export type DiffHunk = TypeOf<typeof HUNK>
+export type RunAppliedDocument = TypeOf<typeof RUN_APPLIED>
+export type RunDiscardedDocument = TypeOf<typeof RUN_DISCARDED>
+export type RunToldDocument = TypeOf<typeof RUN_TOLD>
+export type CommentedLine = TypeOf<typeof DIFF_LINE>

@@ -1,0 +1,53 @@
+import type { RunDocument } from "@meridian/server/client"
+import { useState } from "preact/hooks"
+
+import { failureText } from "../domain/failure-text.ts"
+import { totalsText, workOf } from "../domain/run-diff.ts"
+import { useApp } from "../state/app.ts"
+import { ChangedFile } from "./changed-file.tsx"
+import { RunDecision } from "./run-decision.tsx"
+import { useAsked } from "./use-asked.ts"
+
+/** What a run changed, by file and hunk; to be taken over, thrown away, or talked about line by line. */
+export const RunChanges = ({ run }: { readonly run: RunDocument }) => {
+  const { spaces } = useApp().client
+  const [looks, setLooks] = useState(0)
+  const { runId: runID, spaceId: spaceID, status, worktree } = run
+  const key = [spaceID, runID, status, worktree?.state, worktree?.commit, looks].join(" ")
+  const { value: diff, failure } = useAsked(key, () => spaces.diff({ spaceID, runID }))
+  const work = workOf(run)
+  return (
+    <section aria-label="Changes" class="changes">
+      <h2>
+        Changes
+        {diff === undefined ? null : <span class="faint"> {totalsText(diff.files)}</span>}
+      </h2>
+      {work === "none" ? null : <RunDecision run={run} work={work} />}
+      {work === "under way" ? (
+        <button type="button" class="quiet" onClick={() => setLooks(looks + 1)}>
+          Look again
+        </button>
+      ) : null}
+      {failure === undefined ? null : <p class="faint">{failureText(failure)}</p>}
+      {diff === undefined && failure === undefined ? <p class="faint">Looking…</p> : null}
+      {diff?.nested === undefined ? null : (
+        <p class="faint">Repositories of their own, not part of this: {diff.nested.join(", ")}</p>
+      )}
+      {diff?.files.map((file, index) => (
+        <ChangedFile key={file.path} run={run} file={file} isOpen={index < OPEN_FILES} />
+      ))}
+      {diff?.isCut === true ? (
+        <p class="problem">
+          There is more than is shown here:{" "}
+          <code>
+            meridian run diff {runID} --space {spaceID}
+          </code>{" "}
+          has all of it.
+        </p>
+      ) : null}
+    </section>
+  )
+}
+
+/** The rest is opened by who wants to see it. */
+const OPEN_FILES = 20

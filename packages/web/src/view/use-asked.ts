@@ -1,0 +1,26 @@
+import { HttpFailure } from "@meridian/server/client"
+import { useEffect, useState } from "preact/hooks"
+
+import type { Polled } from "./use-polled.ts"
+
+/** Asked once for each key: for what costs the server something. The last answer stays until the next one is there. */
+export const useAsked = <T>(key: string, ask: () => Promise<T>): Polled<T> => {
+  const [asked, setAsked] = useState<Polled<T>>({})
+  useEffect(() => {
+    let isOver = false
+    const look = async (): Promise<void> => {
+      try {
+        const value = await ask()
+        if (!isOver) setAsked({ value })
+      } catch (cause) {
+        if (!(cause instanceof HttpFailure)) throw cause
+        if (!isOver) setAsked({ failure: cause })
+      }
+    }
+    void look()
+    return () => {
+      isOver = true
+    }
+  }, [key])
+  return asked
+}
