@@ -20,6 +20,8 @@ export const RUN_STATUS = oneOf("queued", "running", "waiting", "paused", "succe
 /** What is known of a run's claim to be done; `unverified`: nobody checked it. */
 const VERDICT = oneOf("verified", "unverified", "refuted")
 
+const WAITING_FOR = oneOf("limit", "budget", "question", "permission", "harness")
+
 export const SPACE_ROW = named(
   "SpaceRow",
   objectOf(
@@ -84,6 +86,8 @@ export const RUN_ROW = named(
       durationSecs: NUMBER,
       costUsd: NUMBER,
       verdict: VERDICT,
+      waitingFor: WAITING_FOR,
+      waitingUntil: STRING,
     },
   ),
 )
@@ -103,7 +107,7 @@ export const RUN = named(
       harnessSessionId: STRING,
       task: STRING,
       activity: objectOf({}, { line: STRING, tool: STRING, at: STRING }),
-      waitingFor: oneOf("limit", "budget", "question", "permission", "harness"),
+      waitingFor: WAITING_FOR,
       waitingUntil: STRING,
       elapsedSecs: NUMBER,
       startedAt: STRING,
@@ -128,6 +132,7 @@ export const RUN = named(
         { branch: STRING, base: STRING, state: oneOf("open", "applied", "staged", "discarded") },
         { commit: STRING, kept: STRING },
       ),
+      sandbox: objectOf({ by: oneOf("bubblewrap", "none") }, { network: oneOf("on", "off"), why: STRING }),
       besides: listOf(STRING),
       verdict: VERDICT,
       changedCheckFiles: listOf(STRING),
