@@ -103,4 +103,16 @@ export const HANDS_BEHAVIOURS = {
     seed: "issue 14",
     says: "[sandbox] mode and network hold for every run; a project only makes them stricter",
   },
+  "contest.spawn": {
+    seed: "issue 14",
+    says: "run spawn --best-of N makes N worktrees at one task, and run compare shows status, verdict, changes, cost, time and model in one table",
+  },
+  "contest.choose": {
+    seed: "issue 14",
+    says: "the chosen run of a contest is applied, and the others are thrown away on request",
+  },
+  "contest.models": {
+    seed: "issue 14",
+    says: "run spawn --models gives the runs of a contest these models in turn, in whatever harness each has",
+  },
 } as const satisfies Record<string, Behaviour>

@@ -167,6 +167,12 @@ export const HANDS_FAILURES = {
     cause: (f) => `Checks left the worktree of run ${f["run"]} so that it cannot be put back: ${f["reason"]}`,
     next: (f) => `'git branch NAME ${f["ref"]}' brings back what the run had done.`,
   },
+  CONTEST_OPEN: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Run ${f["run"]} is one of several at the same task, and nobody has chosen one.`,
+    next: (f) => `'meridian run compare ${f["run"]}' shows them; apply one by name.`,
+  },
   SANDBOX_UNAVAILABLE: {
     exit: 2,
     http: 409,

@@ -84,6 +84,8 @@ const START = objectOf(
     worktree: WORKTREE,
     /** What keeps it in; absent when nobody asked. */
     sandbox: SANDBOX,
+    /** The same for all that were spawned at one task by --best-of. */
+    contest: STRING,
     /** Other runs that wrote into the same checkout when it began. */
     besides: listOf(STRING),
   },

@@ -265,6 +265,7 @@ const begin = (options: {
         cwd,
         worktree,
         sandbox: plan.sandboxRecord,
+        contest: plan.contest,
         besides: place.besides.length === 0 ? undefined : place.besides,
         background: plan.background,
         timeoutSecs: plan.timeoutSecs,

@@ -1,7 +1,9 @@
 /** What every operation on worktrees, checks and their runs says in the same words. */
-import { BOOLEAN, INTEGER, NUMBER, objectOf, oneOf, STRING, type TypeOf } from "@meridian/protocol"
+import { BOOLEAN, INTEGER, listOf, NUMBER, objectOf, oneOf, STRING, type TypeOf } from "@meridian/protocol"
 
 import { CHECK_ENDS, CHECK_PLACES } from "../domain/check-record.ts"
+import { VERDICTS } from "../domain/check.ts"
+import { RUN_STATUSES } from "../domain/run-status.ts"
 import { SANDBOX_KINDS, SANDBOX_MODES, SANDBOX_NETWORKS } from "../domain/sandbox.ts"
 import { WORKTREE_STATES } from "../domain/worktree.ts"
 import type { Field } from "./field.ts"
@@ -33,6 +35,37 @@ export const SANDBOX_FIELDS = {
     value: "on|off",
   },
 } as const satisfies Record<string, Field>
+
+export const CONTEST_FIELDS = {
+  bestOf: {
+    type: "integer",
+    description: "Spawn so many runs at the same task, each in a worktree of its own, and compare them.",
+    minimum: 1,
+    value: "N",
+  },
+  models: {
+    type: "strings",
+    description: "With --best-of: models for them in turn; alone, one run for each.",
+    split: true,
+    value: "MODEL,...",
+  },
+} as const satisfies Record<string, Field>
+
+/** `best`: the one to look at first. */
+export const COMPARED_RUN = objectOf(
+  { run_id: STRING, status: oneOf(...RUN_STATUSES), model: STRING, harness: STRING },
+  {
+    verdict: oneOf(...VERDICTS),
+    changed_check_files: listOf(STRING),
+    files: INTEGER,
+    additions: INTEGER,
+    deletions: INTEGER,
+    cost_usd: NUMBER,
+    duration_secs: NUMBER,
+    worktree_state: oneOf(...WORKTREE_STATES),
+    best: BOOLEAN,
+  },
+)
 
 /** `by`: bubblewrap, or none and why. */
 export const SANDBOX_DOCUMENT = objectOf(

@@ -2,6 +2,7 @@
 import { BOOLEAN, INTEGER, STRING, listOf, objectOf, oneOf } from "@meridian/protocol"
 
 import { FILE_CHANGES } from "../domain/diff.ts"
+import { COMPARED_RUN } from "./hands-fields.ts"
 import { defineMeta } from "./operation.ts"
 import { RUN_FIELD } from "./run-schema.ts"
 import { SPACE_FIELD } from "./space-context.ts"
@@ -82,6 +83,10 @@ export const RUN_APPLY = defineMeta({
       type: "boolean",
       description: "Every run of the space that succeeded, in an order that conflicts least.",
     },
+    discardRest: {
+      type: "boolean",
+      description: "Then throw away the others that were spawned with it by --best-of.",
+    },
     noCommit: { type: "boolean", description: "Leave the changes staged instead of committing them." },
     force: { type: "boolean", description: "Also a run whose checks are red; no check is run." },
     space: SPACE_FIELD,
@@ -95,6 +100,7 @@ export const RUN_APPLY = defineMeta({
     ),
     left: listOf(objectOf({ run_id: STRING, code: STRING, message: STRING, next: STRING })),
     staged: BOOLEAN,
+    discarded: listOf(STRING),
   }),
   details:
     "One run at a time: its work is brought onto the branch as it stands now, its checks run on exactly that, and only then your checkout is moved. On a conflict, red checks or uncommitted changes in the way nothing changes, and the run is named. Runs named after one that failed are not tried; with --all the others are. The worktree and its branch are removed afterwards. Exit code 1 when one was left.",
@@ -117,4 +123,26 @@ export const RUN_DISCARD = defineMeta({
   details:
     "Worktree and branch are removed. What was in it stays reachable as refs/meridian/discarded/SPACE-RUN until you delete that ref, so 'git branch NAME REF' brings it back.",
   examples: ["run discard r4 r5"],
+})
+
+export const RUN_COMPARE = defineMeta({
+  name: "run.compare",
+  audience: "agent",
+  summary: "Compare runs at the same task.",
+  tool: "run_compare",
+  format: "text",
+  fields: {
+    runIds: {
+      type: "strings",
+      description:
+        "Runs to compare; one alone stands for all that --best-of spawned with it. Default: the newest such runs.",
+      positional: "rest",
+      value: "RUN",
+    },
+    space: SPACE_FIELD,
+  },
+  output: objectOf({ runs: listOf(COMPARED_RUN) }),
+  details:
+    "One row for each: status, verdict of its checks, what it changed, cost, time, model. The best is one that is verified and left the files of its checks alone; of several the cheapest, then the quickest.",
+  examples: ["run compare", "run compare r3 r4"],
 })

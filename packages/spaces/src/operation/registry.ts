@@ -1,7 +1,7 @@
 /** Every operation of spaces. The order is the order of help and of the reference page. */
 import { CONFIG_GET, CONFIG_RESET, CONFIG_SET, CONFIG_SHOW } from "./config.meta.ts"
 import { DOCTOR } from "./doctor.meta.ts"
-import { RUN_APPLY, RUN_DIFF, RUN_DISCARD, RUN_WORKTREE } from "./hands.meta.ts"
+import { RUN_APPLY, RUN_COMPARE, RUN_DIFF, RUN_DISCARD, RUN_WORKTREE } from "./hands.meta.ts"
 import { MODELS_LIST, MODELS_SHOW, MODELS_UPDATE } from "./models.meta.ts"
 import { register, type Registration } from "./operation.ts"
 import {
@@ -50,6 +50,7 @@ export const OPERATIONS: readonly Registration[] = [
   register(UP, async () => (await import("./run-steer.ts")).up),
   register(RUN_FILES, async () => (await import("./run-show.ts")).runFiles),
   register(RUN_DIFF, async () => (await import("./run-diff.ts")).runDiff),
+  register(RUN_COMPARE, async () => (await import("./run-compare.ts")).runCompare),
   register(RUN_APPLY, async () => (await import("./run-apply.ts")).runApply),
   register(RUN_DISCARD, async () => (await import("./run-discard.ts")).runDiscard),
   register(RUN_WORKTREE, async () => (await import("./run-diff.ts")).runWorktree),

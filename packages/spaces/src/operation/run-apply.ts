@@ -20,6 +20,7 @@ import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { parentRun, parentTier, placeHere } from "./parent.ts"
 import { recoverApply } from "./recover-apply.ts"
+import { discardRun } from "./run-discard.ts"
 import { sparse } from "./run-document.ts"
 import { requireWork } from "./run-work.ts"
 import type { State } from "./state.ts"
@@ -34,11 +35,11 @@ export const runApply = implement(RUN_APPLY, {
         problem: input.all ? "--all applies every run, so none is named." : "Which run is to be applied?",
         next: "name runs ('meridian run apply r3'), or give --all alone.",
       })
+    const left: { readonly run: RunId; readonly failure: Failure }[] = []
     const runs = input.all
-      ? await applicable(space, state, world)
+      ? await applicable(space, state, world, left)
       : await Promise.all(input.runIds.map((id) => findRun(space, id, state)))
     const applied: Applied[] = []
-    const left: { readonly run: RunId; readonly failure: Failure }[] = []
     for (const run of runs) {
       try {
         const done = await applyOne(run, {
@@ -57,7 +58,9 @@ export const runApply = implement(RUN_APPLY, {
         if (!input.all) break
       }
     }
+    const discarded = input.discardRest ? await discardRest(applied, left, { space, state, world }) : []
     return {
+      discarded,
       applied: applied.map(({ run, ...done }) =>
         sparse({ run_id: run, ...done, checks: done.checks === 0 ? undefined : done.checks }),
       ),
@@ -70,23 +73,57 @@ export const runApply = implement(RUN_APPLY, {
       staged: input.noCommit,
     }
   },
-  text: ({ applied, staged }) =>
+  text: ({ applied, staged, discarded }) =>
     applied.length === 0
       ? "(nothing was applied)"
-      : applied
-          .map(({ run_id: run, commit, commits, files, branch, checks = 0 }) => {
+      : [
+          ...applied.map(({ run_id: run, commit, commits, files, branch, checks = 0 }) => {
             if (files.length === 0) return `${run}: nothing that is not there already`
             const proof = checks === 0 ? "" : `, ${counted(checks, "check")} green`
             const what = `${run}: ${counted(files.length, "file")}`
             return staged
               ? `${what} staged${proof}`
               : `${what}, ${counted(commits, "commit")} on ${branch ?? "a detached HEAD"}, now ${commit?.slice(0, SHORT)}${proof}`
-          })
-          .join("\n"),
+          }),
+          ...(discarded.length === 0 ? [] : [`discarded: ${discarded.join(", ")}`]),
+        ].join("\n"),
   notes: ({ left }) =>
     left.map(({ code, message, next }) => `ERROR [${code}]: ${message} Next: ${next}`).join("\n"),
   exitCode: ({ left }) => (left.length === 0 ? 0 : 1),
 })
+
+/** One that cannot go is left, and told with those that were not applied. */
+const discardRest = async (
+  applied: readonly Applied[],
+  left: { readonly run: RunId; readonly failure: Failure }[],
+  { space, state, world }: Pick<ApplyScene, "space" | "state" | "world">,
+): Promise<readonly RunId[]> => {
+  const runs = readRuns(space, state.onDamage)
+  const taken = new Set(applied.map(({ run }) => run))
+  const contests = new Set(runs.flatMap(({ id, contest }) => (taken.has(id) ? (contest ?? []) : [])))
+  const rest = runs.filter(
+    ({ id, contest, worktree }) =>
+      contest !== undefined &&
+      contests.has(contest) &&
+      !taken.has(id) &&
+      worktree?.state === "open" &&
+      !worktree.isRemoved,
+  )
+  const discarded: RunId[] = []
+  for (const { id } of rest)
+    try {
+      await discardRun(await findRun(space, id, state), space, state, world)
+      discarded.push(id)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      left.push({ run: id, failure: error })
+    }
+  return discarded
+}
+
+/** Of several at one task somebody chooses; more than one of them would be the same work twice. */
+const isDecided = (run: Run, runs: readonly Run[]): boolean =>
+  run.contest === undefined || !runs.some((other) => other.id !== run.id && other.contest === run.contest)
 
 const SHORT = 10
 
@@ -124,12 +161,20 @@ const requireOwnPlace = (run: Run, checkout: string, state: State, world: World)
 }
 
 /** Every run of the space whose work is there to be taken, in the order that conflicts least. */
-const applicable = async (space: SpacePlace, state: State, world: World): Promise<readonly Run[]> => {
+const applicable = async (
+  space: SpacePlace,
+  state: State,
+  world: World,
+  left: { readonly run: RunId; readonly failure: Failure }[],
+): Promise<readonly Run[]> => {
   const settled = await settleRuns(space, readRuns(space, state.onDamage), state)
   const open = settled.filter((run) => run.worktree?.state === "open" && !run.worktree.isRemoved)
   // The last of those that worked in one worktree stands for all of them.
   const last = new Map(open.map((run) => [run.worktree?.path, run]))
-  const runs = [...last.values()].filter((run) => isEnded(run) && run.status === "succeeded")
+  const done = [...last.values()].filter((run) => isEnded(run) && run.status === "succeeded")
+  const runs = done.filter((run) => isDecided(run, done))
+  for (const run of done)
+    if (!runs.includes(run)) left.push({ run: run.id, failure: new Failure("CONTEST_OPEN", { run: run.id }) })
   const [first] = runs
   if (first?.worktree === undefined || runs.length < 2) return runs
   const repository = await repositoryOf(first.worktree, first.id, state, world)

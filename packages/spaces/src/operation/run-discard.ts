@@ -1,5 +1,6 @@
 import { Failure } from "@meridian/protocol"
 
+import type { Run } from "../domain/run.ts"
 import { keptRef } from "../domain/worktree.ts"
 import { changesBetween } from "../repository/changes.ts"
 import { git } from "../repository/git.ts"
@@ -9,6 +10,7 @@ import { withRepositoryLock } from "../repository/repository-lock.ts"
 import { takeSnapshot } from "../repository/snapshot.ts"
 import { startOf } from "../repository/work.ts"
 import { worktreesPlace } from "../repository/worktree-place.ts"
+import type { SpacePlace } from "../store/place.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { RUN_DISCARD } from "./hands.meta.ts"
 import { repositoryOf } from "./isolate-run.ts"
@@ -34,13 +36,7 @@ export const runDiscard = implement(RUN_DISCARD, {
     for (const run of runs) works.push(await requireWork(space, run, state, ["open", "staged"]))
     const discarded = []
     for (const work of works) {
-      const { kept, files } = await alone(work, state, world, async () => {
-        const now = await requireWork(space, await findRun(space, work.run.id, state), state, [
-          "open",
-          "staged",
-        ])
-        return await discardWork(now, state, world, (happened) => recordForAll(space, now, happened, state))
-      })
+      const { kept, files } = await discardRun(work.run, space, state, world)
       discarded.push({ run_id: work.run.id, kept, files })
     }
     return { discarded }
@@ -52,6 +48,19 @@ export const runDiscard = implement(RUN_DISCARD, {
       )
       .join("\n"),
 })
+
+export const discardRun = async (
+  run: Run,
+  space: SpacePlace,
+  state: State,
+  world: World,
+): Promise<{ readonly kept: string; readonly files: number }> => {
+  const allowed = ["open", "staged"] as const
+  return await alone(await requireWork(space, run, state, allowed), state, world, async () => {
+    const now = await requireWork(space, await findRun(space, run.id, state), state, allowed)
+    return await discardWork(now, state, world, (happened) => recordForAll(space, now, happened, state))
+  })
+}
 
 /** Nobody applies it meanwhile. */
 const alone = async <T>(

@@ -57,6 +57,7 @@ export const runDocument = (
     files_touched: include.files === true ? filesTouched(space, run) : undefined,
     worktree: run.worktree === undefined ? undefined : worktreeDocument(run.worktree),
     sandbox: run.sandbox,
+    contest_id: run.contest,
     besides: run.besides,
     verdict: verdictOf(run),
     changed_check_files: run.end?.changedCheckFiles,

@@ -59,6 +59,8 @@ export interface RunPlan {
   readonly isolation?: Isolation | undefined
   /** Once that is decided, or of the run it goes on with. */
   readonly worktree?: RunWorktree | undefined
+  /** Of those that were spawned together at one task. */
+  readonly contest?: string | undefined
   /** What proves its work. Absent: nothing does. */
   readonly checks?: ChecksPlan | undefined
   /** It works in a sandbox. */

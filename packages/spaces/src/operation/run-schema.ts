@@ -6,7 +6,7 @@ import { RUN_STATUSES, WAITING_FOR } from "../domain/run-status.ts"
 import { FILE_TIERS, PERMISSION_TIERS } from "../domain/tier.ts"
 import { ACP_PREFIX, HARNESS_IDS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
-import { CHECK_DOCUMENT, SANDBOX_DOCUMENT, WORKTREE_DOCUMENT } from "./hands-fields.ts"
+import { CHECK_DOCUMENT, COMPARED_RUN, SANDBOX_DOCUMENT, WORKTREE_DOCUMENT } from "./hands-fields.ts"
 
 /** One launch of a harness. `why`: how it ended, in a word. */
 export const ATTEMPT_DOCUMENT = objectOf(
@@ -58,6 +58,7 @@ export const RUN_DOCUMENT = objectOf(
     sandbox: SANDBOX_DOCUMENT,
     besides: listOf(STRING),
     ...PROOF_DOCUMENT,
+    contest_id: STRING,
     checks: listOf(CHECK_DOCUMENT),
   },
 )
@@ -98,6 +99,8 @@ export const SPAWN_DOCUMENT = objectOf(
     sandbox: SANDBOX_DOCUMENT,
     besides: listOf(STRING),
     ...PROOF_DOCUMENT,
+    contest_id: STRING,
+    contest: listOf(COMPARED_RUN),
     composed_prompt: STRING,
     cli_command: listOf(STRING),
   },

@@ -69,6 +69,10 @@ const describe = (run: RunDocument): string => {
     ["Cost", run.cost_usd === undefined ? undefined : dollars(run.cost_usd, 4)],
     ["Harness session", run.harness_session_id],
     ["Worktree", worktreeLine(run)],
+    [
+      "Contest",
+      run.contest_id === undefined ? undefined : `'meridian run compare ${run.run_id}' shows the others`,
+    ],
     ["Sandbox", run.sandbox === undefined ? undefined : sandboxWords(run.sandbox)],
     ["Beside", besideLine(run)],
     ["Report", run.report_path],

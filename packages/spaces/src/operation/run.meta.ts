@@ -2,7 +2,13 @@ import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, mapOf, objectOf, oneOf } from
 
 import { VERDICTS } from "../domain/check.ts"
 import { RUN_STATUSES, WAITING_FOR } from "../domain/run-status.ts"
-import { CHECK_FIELDS, SANDBOX_FIELDS, WITH_CHANGES_FIELD, WORKTREE_FIELD } from "./hands-fields.ts"
+import {
+  CHECK_FIELDS,
+  CONTEST_FIELDS,
+  SANDBOX_FIELDS,
+  WITH_CHANGES_FIELD,
+  WORKTREE_FIELD,
+} from "./hands-fields.ts"
 import { defineMeta } from "./operation.ts"
 import {
   FIRING_FIELD,
@@ -93,6 +99,7 @@ export const RUN_SPAWN = defineMeta({
     withChanges: WITH_CHANGES_FIELD,
     ...SANDBOX_FIELDS,
     ...CHECK_FIELDS,
+    ...CONTEST_FIELDS,
     cwd: {
       type: "string",
       description: "Where the harness starts; default is the project root.",
@@ -112,6 +119,7 @@ export const RUN_SPAWN = defineMeta({
   examples: [
     'run spawn -m opus -p "review the diff"',
     'run spawn --background -a coder -f plan.md -p "do step 2"',
+    'run spawn --best-of 3 --models opus,gpt-5 --check "npm test" -p "mend the login"',
     'run spawn --worktree --check "npm test" -p "mend the login"',
     'run spawn --schema answer.json -p "which files import chalk?"',
   ],
