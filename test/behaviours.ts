@@ -1,6 +1,7 @@
 /** Every promise of the five seeds and of later issues, in one table. Tests cite the ids; an id neither cited nor owed fails `npm test`. */
 import { BUDGET_BEHAVIOURS } from "./behaviours/budgets.ts"
 import { CHILDREN_BEHAVIOURS } from "./behaviours/children.ts"
+import { CLUSTER_BEHAVIOURS } from "./behaviours/cluster.ts"
 import { CONTINUITY_BEHAVIOURS } from "./behaviours/continuity.ts"
 import { DAYS_RUNS_BEHAVIOURS } from "./behaviours/days-runs.ts"
 import { DAYS_BEHAVIOURS } from "./behaviours/days.ts"
@@ -23,6 +24,7 @@ export interface Behaviour {
     | "004"
     | "issue 5"
     | "issue 12"
+    | "issue 13"
     | "issue 15"
     | "issue 14"
     | "issue 16"
@@ -36,6 +38,7 @@ export interface Behaviour {
 export const BEHAVIOURS = {
   ...BUDGET_BEHAVIOURS,
   ...CHILDREN_BEHAVIOURS,
+  ...CLUSTER_BEHAVIOURS,
   ...CONTINUITY_BEHAVIOURS,
   ...DAYS_BEHAVIOURS,
   ...DAYS_RUNS_BEHAVIOURS,

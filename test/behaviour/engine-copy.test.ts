@@ -39,7 +39,9 @@ const withTwoStores = <A>(
   Effect.gen(function* () {
     const open = () =>
       Effect.map(
-        Layer.build(chooseStore({ database: newDatabase(join(base, `${(names += 1)}`)), places: 0 })),
+        Layer.build(
+          chooseStore({ database: newDatabase(join(base, `${(names += 1)}`)), offer: { places: 0 } }),
+        ),
         (context) => Effect.provide(Store, context),
       ).pipe(Effect.flatten)
     const [from, to] = [yield* open(), yield* open()]

@@ -3,7 +3,6 @@ import type {
   Caps,
   CompactionReceipt,
   Delivery,
-  Location,
   Overrides,
   Prompt,
   Receipt,
@@ -76,8 +75,8 @@ export interface EngineOptions {
   readonly database: string
   /** Brings an older schema on a server up to date. Without it such a schema is refused and left as it is. */
   readonly migrate?: boolean
-  /** On a server: how many sessions this node works on at once. False: it admits, reads and streams, and runs nothing. */
-  readonly worker?: { readonly sessions: number } | false
+  /** On a server: what this node offers to sessions. False: it admits, reads and streams, and runs nothing. */
+  readonly worker?: WorkerOptions | false
   readonly models: readonly ModelConfig[]
   /** The default; without it the first of `models`. */
   readonly model?: string
@@ -142,14 +141,29 @@ export interface EngineOptions {
   readonly asksAgain?: boolean
 }
 
+export interface WorkerOptions {
+  /**
+   * Workspaces by name, with their folders here; a list: paths are as sessions say them. Without it `shared`, and sessions
+   * that name no workspace are in that one.
+   */
+  readonly workspaces?: { readonly [name: string]: string } | readonly string[]
+  /** How many sessions this node works on at once; 200 without it. */
+  readonly sessions?: number
+  /** Where the others reach this node's HTTP server, to show what its sessions write. */
+  readonly address?: string
+}
+
 export type SessionStatus = "idle" | "running" | "waiting" | "interrupted" | "failed"
 
-/** An answer: to a permission request, to a question, about a budget. Or the end of a provider's limit. */
-export type WaitingFor = "permission" | "question" | "limit" | "budget"
+/**
+ * An answer: to a permission request, to a question, about a budget. Or the end of a provider's limit. Or a node that can
+ * work on it.
+ */
+export type WaitingFor = "permission" | "question" | "limit" | "budget" | "worker"
 
 export interface SessionInfo {
   readonly id: string
-  readonly location: Location
+  readonly location: { readonly directory: string; readonly workspace?: string }
   readonly agent: string
   readonly model?: string
   readonly title?: string
@@ -160,6 +174,8 @@ export interface SessionInfo {
   readonly status: SessionStatus
   /** With status "waiting": for what. */
   readonly waitingFor?: WaitingFor
+  /** Why nobody can work on it. */
+  readonly reason?: string
   /** When it goes on by itself, in milliseconds since 1970. */
   readonly until?: number
   readonly usage: {
@@ -178,9 +194,19 @@ export interface SessionBudget {
   readonly caps: Caps
 }
 
+/** Where a session works. */
+export interface Place {
+  /** An absolute path; in a workspace that is named also one inside of it. */
+  readonly directory: string
+  /** A place that several machines have. Without one it is `shared`: the same path on all of them. */
+  readonly workspace?: string
+  /** The same. */
+  readonly workspaceID?: string
+}
+
 export interface CreateInput {
   readonly id?: string
-  readonly location: Location
+  readonly location: Place
   readonly agent?: string
   readonly model?: string
   readonly title?: string
@@ -201,7 +227,7 @@ export interface ForkInput {
 export interface ImportInput {
   /** Of the new session; without one it is made from the source, so the same source gives the same session. */
   readonly id?: string
-  readonly location: Location
+  readonly location: Place
   readonly title?: string
   /** Which conversation, and in which state: a retry is recognised by it, a changed source is refused. */
   readonly source: ImportSource
@@ -336,7 +362,7 @@ export interface SessionsApi {
    * is used up already is refused. A session that waited because of its budget goes on.
    */
   readonly setBudget: (input: Caps & { readonly sessionID: string }) => Promise<SessionBudget>
-  readonly move: (input: { readonly sessionID: string; readonly location: Location }) => Promise<void>
+  readonly move: (input: { readonly sessionID: string; readonly location: Place }) => Promise<void>
   readonly rename: (input: { readonly sessionID: string; readonly title: string }) => Promise<void>
   /** Puts it away, or takes it out again. It can be worked with either way. */
   readonly archive: (input: { readonly sessionID: string; readonly archived: boolean }) => Promise<void>
@@ -373,6 +399,26 @@ export interface Engine {
   readonly permissions: PermissionsApi
   readonly questions: QuestionsApi
   readonly extensions: ExtensionsApi
-  /** Interrupts what runs, settles it, ends every process and closes the database. */
-  readonly close: () => Promise<void>
+  /** Whether it takes up work now, and if not, why. */
+  readonly readiness: () => Readiness
+  /**
+   * Takes up no more work, lets every session at work end its turn and hands it over: it goes on in another process, or when
+   * one opens this database again. Everything else goes on here. Done when nothing is at work, or after `ms`.
+   */
+  readonly drain: (options: DrainOptions) => Promise<void>
+  /**
+   * Interrupts what runs, settles it, ends every process and closes the database. `drainMs`: first as `drain`. Closing again
+   * without it cuts that short.
+   */
+  readonly close: (options?: CloseOptions) => Promise<void>
 }
+
+export interface DrainOptions extends WaitOptions {
+  readonly ms: number
+}
+
+export interface CloseOptions {
+  readonly drainMs?: number
+}
+
+export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string }

@@ -1,6 +1,6 @@
 /** The form of what callers send: every field is looked at before anything happens, and one nobody knows is refused. */
 import { statSync } from "node:fs"
-import { isAbsolute, resolve } from "node:path"
+import { isAbsolute, normalize, resolve } from "node:path"
 
 import {
   anyOf,
@@ -29,11 +29,12 @@ import {
   type Shape,
 } from "@meridian/protocol"
 
-import type { ImportInput, InputsRange, PageInput } from "./api.ts"
+import type { ImportInput, InputsRange, PageInput, Place } from "./api.ts"
 import type { ImportRequest } from "./copy/index.ts"
 import { cutText, LATEST_TIME } from "./domain/import-values.ts"
 import { LIMITS } from "./domain/limits.ts"
 import { checkOverrides, overridesOf } from "./domain/overrides.ts"
+import type { Places } from "./domain/workspaces.ts"
 import type { InputRange } from "./port/store.ts"
 import type { PageRequest } from "./reading/index.ts"
 
@@ -58,10 +59,10 @@ const PLACE = objectOf(
   {
     directory: something<string>(
       "an absolute path",
-      (value) => typeof value === "string" && isAbsolute(value) && !value.includes("\0"),
+      (value) => typeof value === "string" && value !== "" && !value.includes("\0"),
     ),
   },
-  { workspaceID: ID },
+  { workspace: ID, workspaceID: ID },
 )
 
 const FILE = objectOf(
@@ -198,11 +199,11 @@ const readImportForm = reader(
   { what },
 )
 
-export const readImport = (input: unknown): ImportRequest => {
+export const readImport = (input: unknown, places: Places): ImportRequest => {
   const { id, location, title, source, began, history } = readImportForm(input)
   return {
     id,
-    location: findLocation(location),
+    location: findLocation(location, places),
     title,
     source: { format: source.format, id: cutText(source.id, 500), digest: cutText(source.digest, 500) },
     began,
@@ -210,12 +211,31 @@ export const readImport = (input: unknown): ImportRequest => {
   }
 }
 
-/** The place itself, or the failure that says that it is not there. */
-export const findLocation = ({ directory, ...rest }: Location): Location => {
-  const resolved = resolve(directory)
-  if (statSync(resolved, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new Failure("LOCATION_NOT_FOUND", { directory: resolved })
-  return { directory: resolved, ...rest }
+/**
+ * The place itself as it is written down, or the failure that says that it is not there. One in a workspace that this engine
+ * does not have is for others to look at.
+ */
+export const findLocation = (given: Place, places: Places): Location => {
+  const { directory, workspace: workspaceID = given.workspaceID } = given
+  if (given.workspaceID !== undefined && given.workspaceID !== workspaceID)
+    throw invalid("A location has one workspace: workspace and workspaceID are the same")
+  if (!isAbsolute(directory) && workspaceID === undefined)
+    throw invalid(
+      "`location.directory` must be an absolute path, not text that only a named workspace could place",
+    )
+  const location: Location = {
+    directory: isAbsolute(directory) ? resolve(directory) : normalize(directory),
+    ...(workspaceID === undefined ? {} : { workspaceID }),
+  }
+  if (!places.has(location)) return location
+  const here = places.directoryOf(location)
+  if (!isAbsolute(here))
+    throw invalid(
+      "`location.directory` must be an absolute path: this workspace has no folder of its own here",
+    )
+  if (statSync(here, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new Failure("LOCATION_NOT_FOUND", { directory: here })
+  return places.written(location)
 }
 
 const readRange = reader(

@@ -34,6 +34,9 @@ const ANYTHING: Shape<unknown> = something("anything", () => true)
 
 const NOTHING: Shape<unknown> = something("false", (value) => value === false)
 
+const WORKSPACE_NAME = /^[\p{L}\p{N}_.:@/+-]{1,200}$/u
+const WORKSPACE = text({ pattern: WORKSPACE_NAME, like: "1 to 200 letters, digits or _ . : @ / + -" })
+
 const LEAST_1 = integer(1, Number.MAX_SAFE_INTEGER)
 const LIMIT_SHAPES = {
   pendingInputs: LEAST_1,
@@ -58,6 +61,14 @@ const hasText = (value: unknown, field: string): boolean => {
   return typeof found === "string" && found !== ""
 }
 
+const isFolders = (value: unknown): value is Readonly<Record<string, string>> =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.entries(value).every(
+    ([name, folder]) => WORKSPACE_NAME.test(name) && typeof folder === "string" && folder !== "",
+  )
+
 const OPTIONS = objectOf(
   // Each model and each agent is looked at as a whole when it is opened.
   {
@@ -67,7 +78,20 @@ const OPTIONS = objectOf(
   {
     model: STRING,
     migrate: BOOLEAN,
-    worker: anyOf(NOTHING, objectOf({ sessions: integer(1, 100_000) })),
+    worker: anyOf(
+      NOTHING,
+      objectOf(
+        {},
+        {
+          workspaces: anyOf(listOf(WORKSPACE), something("folders by name", isFolders)),
+          sessions: integer(1, 100_000),
+          address: text({
+            pattern: /^https?:\/\/[^\s/@]+\/?$/,
+            like: "an address such as http://10.0.0.5:4747",
+          }),
+        },
+      ),
+    ),
     permissions: listOf(PERMISSION_RULE),
     tools: listOf(objectOf(TOOL)),
     agents: listOf(something("an agent with a name", (value) => hasText(value, "name"))),

@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS } from "./domain/limits.ts"
 import type { Ids } from "./port/ids.ts"
 import type { Store } from "./port/store.ts"
 import { isServerAddress } from "./store/postgres/address.ts"
+import type { NodeOffer } from "./store/postgres/workers.ts"
 import { sqliteStore, type SqliteOptions } from "./store/sqlite/store.ts"
 
 export interface StorePlace {
@@ -16,8 +17,10 @@ export interface StorePlace {
   readonly leaseMs?: number | undefined
   /** On a server: an older schema is brought up to date. */
   readonly migrate?: boolean
-  /** On a server: how many sessions this process works on at once. */
-  readonly places?: number
+  /** On a server: what this process offers to sessions. */
+  readonly offer?: Partial<NodeOffer>
+  /** On a server: of the cluster. */
+  readonly token?: string | undefined
   /** What only tests replace. */
   readonly sqlite?: Omit<SqliteOptions, "file" | "leaseMs"> | undefined
 }
@@ -36,13 +39,13 @@ const postgres = ({
   database: address,
   leaseMs = SERVER_LEASE_MS,
   migrate = false,
-  places,
+  offer = {},
+  token,
 }: StorePlace): Layer.Layer<Store, Failure, Ids> =>
   Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("./store/postgres/store.ts")),
-      ({ postgresStore }) =>
-        postgresStore({ address, migrate, leaseMs, ...(places === undefined ? {} : { places }) }),
+      ({ postgresStore }) => postgresStore({ address, migrate, leaseMs, offer, token }),
     ),
   )
 

@@ -50,8 +50,11 @@ export const copySessions = (request: CopyRequest): Promise<readonly CopiedSessi
 }
 
 const openStore = (database: string) =>
-  Effect.map(Layer.build(chooseStore({ database, places: 0 }).pipe(Layer.provideMerge(ids))), (context) =>
-    Store.pipe(Effect.provideContext(context)),
+  Effect.map(
+    Layer.build(
+      chooseStore({ database, offer: { places: 0, workspaces: [] } }).pipe(Layer.provideMerge(ids)),
+    ),
+    (context) => Store.pipe(Effect.provideContext(context)),
   ).pipe(Effect.flatten)
 
 const ids = Layer.effect(

@@ -17,7 +17,7 @@ import { timeOf } from "./port/time.ts"
 import { Questions, QuestionsTable } from "./questions.ts"
 import { readSettings } from "./read-settings.ts"
 import { recallTools } from "./reading/index.ts"
-import { LostProcesses, schedulerLayer } from "./schedule/index.ts"
+import { LostProcesses, schedulerLayer, type Scheduler } from "./schedule/index.ts"
 import {
   Casting,
   FoldedSessions,
@@ -32,6 +32,7 @@ import { endLeftovers } from "./tool/end-leftovers.ts"
 import { openFileLocks } from "./tool/file-locks.ts"
 import { openProcessGuard } from "./tool/process-guard.ts"
 import { AskPermission, AskQuestion } from "./turn/index.ts"
+import { offerOf } from "./worker-options.ts"
 
 /** What only tests replace. */
 export interface EngineInternals {
@@ -54,7 +55,7 @@ export const engineLayer = (
   )
 
 /** The verbs as both faces are made from them. */
-type Tables = SessionsTable | PermissionsTable | QuestionsTable | Extensions
+type Tables = SessionsTable | PermissionsTable | QuestionsTable | Extensions | Scheduler | Store
 
 export const composeEngine = (
   options: EngineOptions,
@@ -106,7 +107,8 @@ const store = (
     migrate,
     leaseMs: wished?.leaseMs,
     sqlite: internals.sqlite,
-    ...(worker === undefined ? {} : { places: worker === false ? 0 : worker.sessions }),
+    offer: offerOf({ database, worker }),
+    token: process.env["MERIDIAN_CLUSTER_TOKEN"], // oxlint-disable-line node/no-process-env -- a secret is never an argument
   })
 
 const lostProcesses = (internals: EngineInternals): Layer.Layer<LostProcesses, never, Store> =>

@@ -9,6 +9,7 @@ import { promptBytes, type PromptRequest } from "./check-input.ts"
 import { LIMITS } from "./domain/limits.ts"
 import { decidePermission, type PermissionRule } from "./domain/permission.ts"
 import type { Transcript } from "./domain/transcript/transcript.ts"
+import { fromThrowing } from "./port/from-throwing.ts"
 import type { CommandTemplate, Expanded, LocationServices } from "./port/location.ts"
 import { Store } from "./port/store.ts"
 import { DEFAULT_AGENT, FoldedSessions, Locations, Settings, type SettingsValue } from "./session/index.ts"
@@ -31,7 +32,9 @@ export const openExpansion = Effect.gen(function* () {
       if (!NAMES_SOMETHING.test(prompt.text)) return request
       if (id !== undefined && (yield* store.input(id)) !== undefined) return request
       const { transcript } = yield* sessions.current(sessionID)
-      const directory = transcript.choices.location?.directory ?? ""
+      // What is not here cannot be looked into: it stays as it was said.
+      if (!settings.places.has(transcript.choices.location)) return request
+      const directory = yield* fromThrowing(() => settings.places.directoryOf(transcript.choices.location))
       return yield* locations.within(directory, (location) =>
         Effect.map(look(location, prompt, rulesOf(transcript, settings)), (expanded) =>
           expanded.parts.length === 0
@@ -48,7 +51,8 @@ export const openExpansion = Effect.gen(function* () {
   const commands = (sessionID: string): Effect.Effect<readonly CommandTemplate[], Failure> =>
     Effect.gen(function* () {
       const { transcript } = yield* sessions.current(sessionID)
-      const directory = transcript.choices.location?.directory ?? ""
+      if (!settings.places.has(transcript.choices.location)) return []
+      const directory = yield* fromThrowing(() => settings.places.directoryOf(transcript.choices.location))
       return yield* locations.within(directory, ({ templates }) => Effect.promise(templates))
     })
 

@@ -2,6 +2,7 @@
 import type { EngineOptions } from "./api.ts"
 import { DEFAULT_LIMITS, LIMITS } from "./domain/limits.ts"
 import { DEFAULT_RETRY } from "./domain/retry.ts"
+import { openPlaces } from "./domain/workspaces.ts"
 import { openHttp } from "./model/http-fetch.ts"
 import { openModel } from "./model/open-model.ts"
 import { secretsOf } from "./model/secrets.ts"
@@ -9,6 +10,7 @@ import type { Time } from "./port/time.ts"
 import { readAgents } from "./read-agents.ts"
 import { requireModel, type SettingsValue } from "./session/index.ts"
 import { openValueCheck } from "./tool/check-value.ts"
+import { workspacesOf } from "./worker-options.ts"
 
 export const readSettings = (options: EngineOptions, time: Time): SettingsValue => {
   // One model may have read the key of another: in a file, or in the output of a command.
@@ -43,6 +45,7 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
     agents,
     models,
     defaultModel: options.model,
+    places: openPlaces(workspacesOf(options)),
     openValueCheck,
   }
 }

@@ -1,5 +1,5 @@
 /** The verbs of sessions: admission, execution, reading. Each checks what it was given and asks the part that knows. */
-import { Failure, sessionId, type DurableEvent, type SessionId } from "@meridian/protocol"
+import { Failure, sessionId, type DurableEvent, type Location, type SessionId } from "@meridian/protocol"
 import { Context, Effect, Layer, Stream } from "effect"
 
 import type { CreateInput, EventsInput, PromptInput, SessionInfo, SessionsApi, SessionStatus } from "./api.ts"
@@ -25,6 +25,7 @@ import {
   readTail,
 } from "./check-input.ts"
 import { forkSession, importSession } from "./copy/index.ts"
+import { describeStranded } from "./domain/stranded.ts"
 import { openExpansion, type Expansion } from "./expansion.ts"
 import { effectFace, SESSION_CALLS, type EffectFace, type VerbsOf } from "./faces.ts"
 import { fromThrowing } from "./port/from-throwing.ts"
@@ -94,7 +95,7 @@ const makeSessions = Effect.gen(function* () {
 
   const info = (summary: SessionSummary): SessionInfo => ({
     id: summary.id,
-    location: summary.location,
+    location: shownLocation(summary.location),
     agent: summary.agent ?? DEFAULT_AGENT,
     ...(summary.model === undefined ? {} : { model: summary.model }),
     ...(summary.title === undefined ? {} : { title: summary.title }),
@@ -106,11 +107,21 @@ const makeSessions = Effect.gen(function* () {
     time: { created: summary.created, updated: summary.updated },
   })
 
-  const standingOf = (summary: SessionSummary): Pick<SessionInfo, "status" | "waitingFor" | "until"> => {
+  /** As it lies here, where it does. */
+  const shownLocation = (location: Location): SessionInfo["location"] => ({
+    directory: settings.places.lookUp(location),
+    ...(location.workspaceID === undefined ? {} : { workspace: location.workspaceID }),
+  })
+
+  const standingOf = (
+    summary: SessionSummary,
+  ): Pick<SessionInfo, "status" | "waitingFor" | "until" | "reason"> => {
     const { parkedUntil, question } = summary
     if (summary.isAsking) return { status: "waiting", waitingFor: "permission" }
     if (question === "tool") return { status: "waiting", waitingFor: "question" }
     const status = statusOf(summary)
+    if (summary.stranded !== undefined && status !== "running")
+      return { status: "waiting", waitingFor: "worker", reason: describeStranded(summary.stranded) }
     // One whose time has come is only waiting for somebody to look.
     if (parkedUntil === undefined || parkedUntil <= summary.updated || status === "running") return { status }
     if (question === undefined) return { status: "waiting", waitingFor: "limit", until: parkedUntil }
@@ -205,7 +216,7 @@ const makeSessions = Effect.gen(function* () {
       }),
     import: (input) =>
       Effect.gen(function* () {
-        const request = yield* fromThrowing(() => readImport(present(input)))
+        const request = yield* fromThrowing(() => readImport(present(input), settings.places))
         const { id, created, counts } = yield* within(importSession(request))
         return { session: yield* get(id), created, counts }
       }),
@@ -323,7 +334,7 @@ const makeSessions = Effect.gen(function* () {
     move: (input) =>
       Effect.gen(function* () {
         const request = yield* fromThrowing(() => readMove(present(input)))
-        const location = yield* fromThrowing(() => findLocation(request.location))
+        const location = yield* fromThrowing(() => findLocation(request.location, settings.places))
         yield* record(request.sessionID, { type: "session.next.moved.1", data: { location } })
       }),
   })
@@ -338,7 +349,7 @@ const creation = (
   settings: SettingsValue,
   id: SessionId,
 ): DurableEvent => {
-  const place = findLocation(location)
+  const place = findLocation(location, settings.places)
   if (agent !== undefined) checkAgent(settings, agent)
   if (model !== undefined) requireModel(settings, model)
   return {

@@ -40,10 +40,25 @@ export const CLUSTER = defineMeta({
   summary: "Show the nodes of a database server, what they work on, and what waits.",
   fields: { database },
   output: objectOf({
-    nodes: listOf(objectOf({ node_id: STRING, host: STRING, alive: BOOLEAN, places: COUNT, working: COUNT })),
+    nodes: listOf(
+      objectOf(
+        {
+          node_id: STRING,
+          host: STRING,
+          alive: BOOLEAN,
+          beat: COUNT,
+          leaves: BOOLEAN,
+          places: COUNT,
+          working: COUNT,
+          workspaces: listOf(STRING),
+          format: COUNT,
+        },
+        { address: STRING },
+      ),
+    ),
     sessions: COUNT,
     working: COUNT,
-    waiting: listOf(STRING),
+    waiting: listOf(objectOf({ session_id: STRING, workspace: STRING }, { reason: STRING })),
   }),
   examples: ["cluster --database postgres://meridian@db/meridian"],
 })

@@ -40,26 +40,39 @@ export const databaseMigrate = implement(DATABASE_MIGRATE, {
 
 export const cluster = implement(CLUSTER, {
   run: async ({ database }, { env }) => {
-    const { nodes, ...totals } = await readCluster(findServer(database, env))
+    const { nodes, waiting, ...totals } = await readCluster(findServer(database, env))
     return {
       ...totals,
-      waiting: [...totals.waiting],
-      nodes: nodes.map(({ id, host, alive, places, working }) => ({
-        node_id: id,
-        host,
-        alive,
-        places,
-        working,
-      })),
+      waiting: waiting.map(({ id, workspace, reason }) =>
+        Object.assign({ session_id: id, workspace }, reason === undefined ? {} : { reason }),
+      ),
+      nodes: nodes.map(({ id, address, workspaces, ...node }) =>
+        Object.assign(
+          { node_id: id, workspaces: [...workspaces] },
+          node,
+          address === undefined ? {} : { address },
+        ),
+      ),
     }
   },
   text: ({ nodes, sessions, working, waiting }) =>
     [
       ...nodes.map(
         (node) =>
-          `${node.alive ? "alive " : "silent"}  ${oneLine(node.host)}  ${node.working} of ${node.places} sessions`,
+          `${standingOf(node)}  ${oneLine(node.host)}  beat ${node.beat}  ${node.working} of ${node.places} sessions  ${placeOf(node)}`,
       ),
       `${sessions} sessions, ${working} at work, ${waiting.length} waiting for a node`,
-      ...waiting.map((session) => `waiting  ${session}`),
+      ...waiting.map(
+        ({ session_id, workspace, reason = "a node can take it" }) =>
+          `waiting  ${oneLine(session_id)}  ${oneLine(workspace)}  ${oneLine(reason)}`,
+      ),
     ].join("\n"),
 })
+
+const standingOf = ({ alive, leaves }: { readonly alive: boolean; readonly leaves: boolean }): string => {
+  if (!alive) return "silent "
+  return leaves ? "leaving" : "alive  "
+}
+
+const placeOf = (node: { readonly workspaces: readonly string[]; readonly address?: string }): string =>
+  oneLine([node.workspaces.join(", "), ...(node.address === undefined ? [] : [node.address])].join("  "))

@@ -1,7 +1,8 @@
 /** `meridian serve --http`: an engine on the state of this project, until a signal ends it. */
 import { existsSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 
+import { isServerAddress, type EngineOptions } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 import { isLoopback, serveHttp } from "@meridian/server"
 import { isTrusted, openPlace, readConfig, type PermissionTier, type World } from "@meridian/spaces"
@@ -27,12 +28,16 @@ export const serveUntilStopped = async (
     readonly sessions: number | undefined
     readonly noWork: boolean
     readonly migrate: boolean
+    readonly workspace: readonly string[]
+    readonly advertise: string | undefined
+    readonly drain: number | undefined
   },
   world: World,
 ): Promise<void> => {
   check(input)
   const place = openPlace(world.env, world.cwd)
   const { root } = place
+  const worker = workerOf(input)
   const page = findPage()
   const { models, defaultModel } = await loadEngineModels(world)
   const agents = await loadEngineAgents(world)
@@ -41,6 +46,7 @@ export const serveUntilStopped = async (
   const configured = await loadConfiguredEngine(world)
   const wrapCommand = await wrapperFor(undefined, config, world)
   removeOldToken(root)
+  const leaving = leavingOf(input.drain, isServerAddress(database.file), world)
   const server = await serveHttp({
     engine: {
       models,
@@ -59,7 +65,7 @@ export const serveUntilStopped = async (
       ...(defaultModel === undefined ? {} : { model: defaultModel }),
       database: database.file,
       migrate: input.migrate,
-      ...workerOf(input),
+      ...(worker === undefined ? {} : { worker }),
       ...(database.isForeign ? { recover: false, asksAgain: true } : {}),
     },
     stateRoot: root,
@@ -69,7 +75,9 @@ export const serveUntilStopped = async (
     version: VERSION,
     port: input.port,
     host: input.host,
-    signal: world.signal,
+    signal: leaving.signal,
+    drainMs: leaving.drainMs,
+    hurry: leaving.hurry,
     log: (line) => world.stderr.write(`${line}\n`),
     observe: (engine) => {
       // Ends with the engine; what goes wrong is told by a warning.
@@ -84,23 +92,74 @@ export const serveUntilStopped = async (
       ? `${JSON.stringify({ url: server.url, page_url: server.pageUrl, token: server.token })}\n`
       : `Meridian listens on ${server.url}\nPage: ${server.pageUrl}\n`,
   )
-  await server.stopped
+  await server.stopped.finally(leaving.unlisten)
 }
 
 const workerOf = ({
   sessions,
   noWork,
+  workspace,
+  advertise,
 }: {
   readonly sessions: number | undefined
   readonly noWork: boolean
-}) => {
-  if (noWork && sessions !== undefined)
+  readonly workspace: readonly string[]
+  readonly advertise: string | undefined
+}): EngineOptions["worker"] => {
+  if (noWork) {
+    const [beside] = [
+      ...(sessions === undefined ? [] : ["--sessions"]),
+      ...(workspace.length === 0 ? [] : ["--workspace"]),
+      ...(advertise === undefined ? [] : ["--advertise"]),
+    ]
+    if (beside === undefined) return false
     throw new Failure("USAGE", {
-      problem: "Cannot combine --no-work with --sessions.",
+      problem: `Cannot combine --no-work with ${beside}.`,
       next: "leave out one of them.",
     })
-  if (noWork) return { worker: false } as const
-  return sessions === undefined ? {} : { worker: { sessions } }
+  }
+  if (sessions === undefined && workspace.length === 0 && advertise === undefined) return undefined
+  return {
+    ...(sessions === undefined ? {} : { sessions }),
+    ...(workspace.length === 0 ? {} : { workspaces: readWorkspaces(workspace) }),
+    ...(advertise === undefined ? {} : { address: advertise }),
+  }
+}
+
+/** `NAME=DIR`, each name once. */
+const readWorkspaces = (given: readonly string[]): Readonly<Record<string, string>> => {
+  const found = new Map<string, string>()
+  for (const entry of given) {
+    const [, name = "", directory = ""] = /^([^=]*)=(.*)$/s.exec(entry) ?? []
+    const problem =
+      name === "" || directory === ""
+        ? `--workspace is NAME=DIR, got "${entry}".`
+        : found.has(name)
+          ? `--workspace names ${name} twice.`
+          : undefined
+    if (problem !== undefined) throw new Failure("USAGE", { problem, next: "run 'meridian serve --help'." })
+    found.set(name, resolve(directory))
+  }
+  return Object.fromEntries(found)
+}
+
+const DRAIN_SECS = 60
+
+/** A signal that means "leave soon" drains; one from a keyboard stops at once. A file has nobody to hand over to. */
+const leavingOf = (drain: number | undefined, isServer: boolean, world: World) => {
+  const stop = new AbortController()
+  const hurry = new AbortController()
+  let drainMs = (drain ?? (isServer ? DRAIN_SECS : 0)) * 1_000
+  const unlisten = world.onSignal((signal) => {
+    if (signal !== "SIGTERM") drainMs = 0
+    if (stop.signal.aborted) hurry.abort()
+    // The next one ends the process, whatever it does.
+    if (stop.signal.aborted || drainMs === 0) unlisten()
+  })
+  const leave = (): void => stop.abort(world.signal.reason)
+  if (world.signal.aborted) leave()
+  world.signal.addEventListener("abort", leave, { once: true })
+  return { signal: stop.signal, hurry: hurry.signal, drainMs: () => drainMs, unlisten }
 }
 
 const HIGHEST_PORT = 65_535

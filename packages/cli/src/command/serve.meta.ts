@@ -53,6 +53,25 @@ export const SERVE = defineMeta({
       type: "boolean",
       description: "With --http on a server: admit, read and stream, and leave all work to other nodes.",
     },
+    workspace: {
+      type: "strings",
+      description:
+        "With --http on a server: a workspace this node has, as NAME=DIR; again for more. Without it `shared`: paths as sessions say them.",
+      value: "NAME=DIR",
+    },
+    advertise: {
+      type: "string",
+      description:
+        "With --http on a server: where the other nodes reach this one, as http://10.0.0.5:4747. They show what its sessions write.",
+      value: "URL",
+    },
+    drain: {
+      type: "integer",
+      description:
+        "With --http: how many seconds SIGTERM lets sessions end their turns before it hands them over (60 on a server, 0 on a file). A second signal stops at once.",
+      minimum: 0,
+      value: "SECONDS",
+    },
     migrate: {
       type: "boolean",
       description: "With --http on a server: bring an older schema up to date first.",

@@ -186,8 +186,8 @@ const withLease = <A>(
 ): Effect.Effect<A, Failure> =>
   Effect.acquireUseRelease(
     store.leases.acquire(session),
-    (lease) => (lease.kind === "held" ? Effect.fail(inUse(session)) : use(lease.fence)),
-    (lease) => (lease.kind === "held" ? Effect.void : store.leases.release(lease.fence)),
+    (lease) => (lease.kind !== "acquired" ? Effect.fail(inUse(session)) : use(lease.fence)),
+    (lease) => (lease.kind !== "acquired" ? Effect.void : store.leases.release(lease.fence)),
   )
 
 /** Event for event, with the full texts that they point at. */

@@ -22,6 +22,7 @@ import type { Claim } from "../domain/claims.ts"
 import type { DatedEvent } from "../domain/fork.ts"
 import type { LoggedEvent } from "../domain/logged-event.ts"
 import type { GivenApproval, SavedApproval } from "../domain/permission.ts"
+import type { Stranded } from "../domain/stranded.ts"
 
 export class Store extends Context.Service<Store, StoreVerbs>()("meridian/Store") {}
 
@@ -30,6 +31,8 @@ export interface StoreVerbs {
   readonly name: string
   /** The same for every process that opens this store, however it is addressed, and of no other store. */
   readonly identity: string
+  /** It has answered lately. */
+  readonly isReachable: () => boolean
   /** All of the events or none of them. */
   readonly append: (append: Append) => Effect.Effect<Appended, Failure>
 
@@ -74,7 +77,8 @@ export interface StoreVerbs {
   ) => Effect.Effect<readonly string[], Failure>
   /**
    * Sessions for this process to run without being asked: an input wants it, or a question was answered and its call is
-   * still open, and no interrupt came behind that; none that is parked. A store that many machines share gives each to one of them.
+   * still open, and no interrupt came behind that; none that is parked. A store that many machines share gives each to one of them, and
+   * parked ones whose time has come as well.
    */
   readonly runnable: Effect.Effect<readonly string[], Failure>
 
@@ -142,9 +146,13 @@ export interface Fence {
 export interface Leases {
   /** Whether this process works on sessions at all; one that does not asks others. */
   readonly works: boolean
+  /** From now on this process takes up no session, and the others know. */
+  readonly retire: Effect.Effect<void, Failure>
+  /** There is a place for it here; always where nobody counts them. */
+  readonly hasRoom: (session: string) => boolean
   /** Asks the other processes for work. Nobody may hear it. */
   readonly ask: (demand: Asked) => Effect.Effect<void, Failure>
-  /** What others ask for. */
+  /** What others ask for and this process has taken up: its lease rests here. */
   readonly asked: Stream.Stream<Asked>
   /** After so long without a sign nobody has heard it. */
   readonly patienceMs: number
@@ -175,6 +183,8 @@ export interface Asked {
   readonly session: string
   /** At least one provider attempt, also without new input. */
   readonly forced: boolean
+  /** The session's last event when it was asked: whoever finds more was not the first to hear it. */
+  readonly seq: number
 }
 
 export type Acquisition =
@@ -190,6 +200,8 @@ export type Acquisition =
     }
   /** By another process, or by somebody else in this one: a lease is given once. */
   | { readonly kind: "held" }
+  /** A newer version has written to it: this one does not work on it. */
+  | { readonly kind: "newer" }
 
 export interface EventRange {
   readonly session: string
@@ -258,6 +270,8 @@ export interface SessionSummary {
   readonly isHeldElsewhere: boolean
   /** How its last work ended, unless it ended well. */
   readonly trouble: "failed" | "interrupted" | undefined
+  /** There is work to do, and no process can take it up. */
+  readonly stranded?: Stranded | undefined
 }
 
 export interface OpenRequest {

@@ -15,10 +15,14 @@ import { FoldedSessions } from "../session/index.ts"
 import { requestInterrupt } from "./request-interrupt.ts"
 import type { SchedulerVerbs } from "./scheduler-verbs.ts"
 
+/** Looks between one time that others are asked and the next. */
+const ASK_AGAIN = 5
+
 export const askOthers = Effect.gen(function* () {
   const store = yield* Store
   const { leases } = store
   const sessions = yield* FoldedSessions
+  let draining = false
   const again = Effect.sleep(LIMITS.foreignPollMs)
 
   /** Somebody works on it, or has a reason to. */
@@ -52,7 +56,9 @@ export const askOthers = Effect.gen(function* () {
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const deadline = monotonicMs(clock) + leases.patienceMs
-      while (!(yield* leases.isHeldElsewhere(session))) {
+      for (let looks = 0; !(yield* leases.isHeldElsewhere(session)); looks += 1) {
+        // A place may have become free since.
+        if (looks % ASK_AGAIN === 0) yield* leases.ask({ session, forced: true, seq })
         if ((yield* sessions.current(session)).transcript.seq > seq) return
         if (monotonicMs(clock) > deadline) return yield* Effect.fail(new Failure("NO_WORKER", { session }))
         yield* again
@@ -63,14 +69,13 @@ export const askOthers = Effect.gen(function* () {
     wake: (session, { until = Effect.void, early = false } = {}) =>
       Effect.gen(function* () {
         // Only who is forced goes on before the time of a parked session.
-        const forced = early && isWaiting((yield* sessions.current(session)).transcript.parking)
-        yield* leases.ask({ session, forced })
+        const { parking, seq } = (yield* sessions.current(session)).transcript
+        yield* leases.ask({ session, forced: early && isWaiting(parking), seq })
         yield* until
       }),
     run: (session) =>
       Effect.gen(function* () {
         const { seq } = (yield* sessions.current(session)).transcript
-        yield* leases.ask({ session, forced: true })
         yield* untilBegun(session, seq)
         yield* untilIdle(session)
       }),
@@ -83,6 +88,10 @@ export const askOthers = Effect.gen(function* () {
       }),
     settled: untilIdle,
     wait: untilDone,
+    drain: Effect.sync(() => {
+      draining = true
+    }),
+    isDraining: () => draining,
     isActive: () => false,
     active: Effect.succeed([]),
   } satisfies SchedulerVerbs

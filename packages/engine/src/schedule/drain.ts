@@ -14,6 +14,7 @@ import { hasAnsweredCall, parkedCalls } from "../domain/transcript/calls.ts"
 import { inputsToRun } from "../domain/transcript/inbox.ts"
 import { isParked } from "../domain/transcript/parking.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
+import { fromThrowing } from "../port/from-throwing.ts"
 import type { LocationServices } from "../port/location.ts"
 import { Store, type Acquisition } from "../port/store.ts"
 import {
@@ -29,7 +30,7 @@ import {
 import { readAnswer, resumeCalls, takeTurn, type Occasion } from "../turn/index.ts"
 import type { Demand } from "./drains.ts"
 import type { Standing, Watch } from "./elsewhere.ts"
-import { leaveForOthers, settle } from "./settle.ts"
+import { leaveForOthers, markToGoOn, settle } from "./settle.ts"
 
 export interface DrainOptions {
   readonly session: string
@@ -40,6 +41,10 @@ export interface DrainOptions {
   readonly hurried: () => number
   /** Told when the drain goes on with work that waited: it is an attempt, as if somebody had asked for one. */
   readonly attempts: () => void
+  /** The process leaves: what is at work ends its turn and goes on elsewhere. */
+  readonly leaves: () => boolean
+  /** This process cannot work on it: others may. */
+  readonly leftToOthers: () => void
   /** Ends the drain when another process wants it to end, or has the session. */
   readonly watch: Watch
 }
@@ -60,7 +65,8 @@ export const openDrain = Effect.gen(function* () {
   /** Waits while another process is at work here; gives up when that one did the work. */
   const acquireLease = (options: DrainOptions, first: Transcript) =>
     Effect.gen(function* () {
-      const { session, demand } = options
+      const { session, demand, leftToOthers } = options
+      const { settings } = workshop
       let transcript = first
       for (;;) {
         const now = yield* Clock.currentTimeMillis
@@ -68,16 +74,20 @@ export const openDrain = Effect.gen(function* () {
           ;({ transcript } = yield* sessions.current(session))
           if (!hasWork(transcript, options, now)) return undefined
         }
+        if (!settings.places.has(transcript.choices.location) || !leases.hasRoom(session))
+          return leftToOthers()
         const acquired = yield* leases.acquire(session)
         if (acquired.kind === "acquired") return acquired
+        if (acquired.kind === "newer") return leftToOthers()
         yield* Effect.interruptible(Effect.sleep(LIMITS.leasePollMs))
         ;({ transcript } = yield* sessions.current(session))
       }
     })
 
-  return (options: DrainOptions) =>
+  return (options: DrainOptions) => {
+    if (options.leaves()) return Effect.void
     // What is known here is enough to begin with: the lease says whether there is more.
-    Effect.flatMap(sessions.known(options.session), ({ transcript }) => {
+    return Effect.flatMap(sessions.known(options.session), ({ transcript }) => {
       const standing: Standing = { interruptSeq: transcript.interruptSeq }
       const drain = Effect.acquireUseRelease(
         acquireLease(options, transcript),
@@ -98,6 +108,7 @@ export const openDrain = Effect.gen(function* () {
       )
       return options.watch(options.session, standing, drain)
     })
+  }
 })
 
 const hasWork = (transcript: Transcript, { released, hurried }: DrainOptions, now: number): boolean => {
@@ -129,7 +140,7 @@ interface Workshop {
   readonly settings: SettingsValue
 }
 
-interface DrainFacts extends Workshop, Pick<DrainOptions, "demand" | "hurried" | "attempts"> {
+interface DrainFacts extends Workshop, Pick<DrainOptions, "demand" | "hurried" | "attempts" | "leaves"> {
   readonly lease: Lease
   readonly standing: Standing
 }
@@ -148,10 +159,14 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
     const progress = beginProgress(session.transcript(), demand)
     if (progress.forced) attempts()
     for (;;) {
-      const directory = session.transcript().choices.location?.directory ?? ""
-      const ending = yield* facts.locations
-        .within(directory, (location) => drainAt(session, location, facts, progress))
-        .pipe(Effect.tapError((failure) => recordObstacle(session, failure)))
+      const ending = yield* fromThrowing(() =>
+        facts.settings.places.directoryOf(session.transcript().choices.location),
+      ).pipe(
+        Effect.flatMap((directory) =>
+          facts.locations.within(directory, (location) => drainAt(session, location, facts, progress)),
+        ),
+        Effect.tapError((failure) => recordObstacle(session, failure)),
+      )
       // The session moved: its next turn belongs to the tools and the context of its new place.
       if (ending === "idle") return
     }
@@ -172,7 +187,7 @@ const beginProgress = ({ activity, parking }: Transcript, demand: Demand): Progr
 const drainAt = (
   session: SessionHandle,
   location: LocationServices,
-  { casting, settings }: Workshop,
+  { casting, settings, leaves }: Workshop & Pick<DrainOptions, "leaves">,
   progress: Progress,
 ) =>
   Effect.gen(function* () {
@@ -215,6 +230,7 @@ const drainAt = (
         turnLimit: scene.cast.isLast ? progress.turns : settings.limits.turnsPerActivity,
         ...(isWanted ? { wanted: { refused: answer.refused, mostRefused: LIMITS.refusedAnswers } } : {}),
       })
+      if (leaves() && (next.kind === "turn" || next.kind === "open-next")) return yield* handOver(session)
       switch (next.kind) {
         case "turn":
           progress.boundary = "continuing"
@@ -253,6 +269,10 @@ const unpark = (session: SessionHandle): Effect.Effect<void, Failure> =>
     }))
   })
 
+/** Work that is not done goes on in another process; inputs that wait need nobody to say so. */
+const handOver = (session: SessionHandle): Effect.Effect<never, Failure> =>
+  Effect.andThen(markToGoOn(session), Effect.fail(new Failure("ENGINE_CLOSED")))
+
 const giveUp = (session: SessionHandle, failure: Failure): Effect.Effect<never, Failure> =>
   Effect.andThen(session.append([executionFailed(failure)]), Effect.fail(failure))
 
@@ -261,6 +281,7 @@ const OBSTACLES: ReadonlySet<string> = new Set([
   "AGENT_NOT_FOUND",
   "MODEL_NOT_FOUND",
   "LOCATION_NOT_FOUND",
+  "WORKSPACE_LEFT",
   "CONTEXT_UNAVAILABLE",
 ])
 

@@ -12,6 +12,9 @@ export interface SchedulerVerbs {
   readonly settled: (session: string) => Effect.Effect<void, Failure>
   /** As `settled`; a session that waits for its provider is not done. */
   readonly wait: (session: string) => Effect.Effect<void, Failure>
+  /** Takes up nothing more, and hands over what is at work as its turns end. Done when nothing is. */
+  readonly drain: Effect.Effect<void>
+  readonly isDraining: () => boolean
   readonly isActive: (session: string) => boolean
   readonly active: Effect.Effect<readonly string[]>
 }

@@ -1,5 +1,5 @@
 /** Work on sessions, over all processes of a store: asked for, waited for, interrupted, taken over. */
-import type { Failure } from "@meridian/protocol"
+import { Failure } from "@meridian/protocol"
 import { Context, Effect, Layer, Stream } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
@@ -11,10 +11,10 @@ import { Store } from "../port/store.ts"
 import {
   FoldedSessions,
   openSessions,
+  Settings,
   Signals,
   type Casting,
   type Locations,
-  type Settings,
 } from "../session/index.ts"
 import { AskPermission, type AskQuestion } from "../turn/index.ts"
 import { askOthers } from "./ask-others.ts"
@@ -58,6 +58,7 @@ const makeScheduler = (recovery: Recovery) =>
     const sessions = yield* FoldedSessions
     const signals = yield* Signals
     const permissions = yield* AskPermission
+    const settings = yield* Settings
     /** Up to where inputs that wait for a demand have had one: the sequence at the last wake, run or prompt. */
     const releases = new Map<string, number>()
     const release = (session: string, through: number): void => {
@@ -66,6 +67,13 @@ const makeScheduler = (recovery: Recovery) =>
 
     /** Up to where somebody asked to go on early. */
     const hurries = new Map<string, number>()
+
+    let draining = false
+    /** Those that others have to take up: this process has not their workspace, or no place for them. */
+    const left = new Set<string>()
+    const others = yield* askOthers
+    const isForOthers = (session: string, { choices }: Transcript): boolean =>
+      !drains.isActive(session) && !(settings.places.has(choices.location) && leases.hasRoom(session))
 
     const releasedIn = (session: string): number => releases.get(session) ?? 0
 
@@ -79,6 +87,8 @@ const makeScheduler = (recovery: Recovery) =>
         released: () => releasedIn(session),
         hurried: () => hurries.get(session) ?? 0,
         attempts: demand.attempts,
+        leaves: () => draining,
+        leftToOthers: () => void left.add(session),
         watch,
       }).pipe(Effect.tapError((failure) => afterFailure(session, failure))),
     )
@@ -96,7 +106,9 @@ const makeScheduler = (recovery: Recovery) =>
     if (recovery !== false) {
       const recover = recoverAll(drains, recovery)
       // A store that cannot be written now is looked at again when it says so again.
-      yield* Stream.runForEach(leases.lost, () => Effect.ignore(recover)).pipe(Effect.forkScoped)
+      yield* Stream.runForEach(leases.lost, () => (draining ? Effect.void : Effect.ignore(recover))).pipe(
+        Effect.forkScoped,
+      )
       yield* recover
       yield* openTimers((session) =>
         recovery === true ? drains.wake(session) : wakeListed(recovery, session),
@@ -150,6 +162,7 @@ const makeScheduler = (recovery: Recovery) =>
     return Scheduler.of({
       wake: (session, { through = 0, until, early = false } = {}) =>
         Effect.suspend(() => {
+          left.delete(session)
           release(session, through)
           if (early) hurries.set(session, through)
           return until === undefined ? drains.wake(session) : drains.wakeBeside(session, until)
@@ -157,6 +170,8 @@ const makeScheduler = (recovery: Recovery) =>
       run: (session) =>
         Effect.gen(function* () {
           const { transcript } = yield* sessions.current(session)
+          if (draining) return yield* Effect.fail(new Failure("ENGINE_CLOSED"))
+          if (isForOthers(session, transcript)) return yield* others.run(session)
           release(session, transcript.seq)
           yield* drains.run(session)
         }),
@@ -176,9 +191,22 @@ const makeScheduler = (recovery: Recovery) =>
           const look = drains.isActive(session) ? sessions.known(session) : sessions.current(session)
           return settled(session).pipe(
             Effect.andThen(look),
-            Effect.flatMap(({ transcript }) => (waits(transcript) ? untilDone(session) : Effect.void)),
+            Effect.flatMap(({ transcript }) => {
+              if (left.delete(session)) return others.wait(session)
+              return waits(transcript) ? untilDone(session) : Effect.void
+            }),
           )
         }),
+      drain: Effect.gen(function* () {
+        draining = true
+        // Others hear of it from the log when they cannot be told.
+        yield* Effect.ignore(leases.retire)
+        yield* Effect.forEach(drains.active(), (session) => Effect.ignore(drains.awaitIdle(session)), {
+          concurrency: "unbounded",
+          discard: true,
+        })
+      }),
+      isDraining: () => draining,
       isActive: drains.isActive,
       active: Effect.sync(drains.active),
     })

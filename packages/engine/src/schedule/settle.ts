@@ -78,8 +78,14 @@ export const leaveForOthers = (
     if (recoveryOf(session.transcript(), settings) !== "continue") return
     const transcript = yield* session.refresh
     if (transcript.interruptSeq > interruptSeq) return
+    yield* markToGoOn(session)
+  })
+
+/** Whoever looks next goes on with what is not done. */
+export const markToGoOn = (session: SessionHandle): Effect.Effect<void, Failure> =>
+  Effect.suspend(() => {
     const question = session.newQuestion()
-    yield* session.decide((now) => ({
+    return session.decide((now) => ({
       kind: "append",
       events: recoveryEvents(decideRecovery(now), question),
       answer: () => undefined,
@@ -93,7 +99,7 @@ export const recoverSession = (id: string, withSession: WithSession) =>
     return yield* Effect.acquireUseRelease(
       leases.acquire(id),
       (lease) =>
-        lease.kind === "held"
+        lease.kind !== "acquired"
           ? Effect.succeed(false)
           : withSession({ fence: lease.fence, released: () => 0 }, (session) =>
               Effect.gen(function* () {
@@ -104,7 +110,7 @@ export const recoverSession = (id: string, withSession: WithSession) =>
                 return isWaiting(parking) && parking?.question === undefined
               }),
             ),
-      (lease) => (lease.kind === "held" ? Effect.void : leases.release(lease.fence)),
+      (lease) => (lease.kind !== "acquired" ? Effect.void : leases.release(lease.fence)),
     )
   })
 

@@ -17,7 +17,7 @@ import { switchReminder } from "../domain/reminder.ts"
 import { ledgerState, workingSet } from "../domain/transcript/ledger.ts"
 import { hasBaseline } from "../domain/transcript/transcript.ts"
 import type { ObservationScene } from "../port/context-source.ts"
-import type { TurnScene } from "./turn-scene.ts"
+import { isAt, type TurnScene } from "./turn-scene.ts"
 
 export type ContextUpdate = Extract<DurableEvent, { readonly type: "session.next.context.updated.1" }>
 
@@ -124,13 +124,12 @@ const observe = (
     })
   })
 
-const isHere = ({ session, location }: TurnScene): boolean =>
-  session.transcript().choices.location?.directory === location.directory
+const isHere = (scene: TurnScene): boolean => isAt(scene.session.transcript(), scene)
 
 /** A session that has moved meanwhile is told nothing about the place it left; the promotion will notice. */
-const appendHere = ({ session, location }: TurnScene, event: DurableEvent): Effect.Effect<void, Failure> =>
-  session.decide(({ choices }) => ({
+const appendHere = (scene: TurnScene, event: DurableEvent): Effect.Effect<void, Failure> =>
+  scene.session.decide((transcript) => ({
     kind: "append",
-    events: choices.location?.directory === location.directory ? [event] : [],
+    events: isAt(transcript, scene) ? [event] : [],
     answer: () => undefined,
   }))

@@ -19,5 +19,5 @@ export {
 } from "./settings.ts"
 export { Signals } from "./signals.ts"
 export { capsOf, pausesWhenSpent, pauseWhenSpent, warningsFor } from "./spending.ts"
-export type { TurnScene } from "./turn-scene.ts"
+export { isAt, type TurnScene } from "./turn-scene.ts"
 export { openWantedAnswer, type AnswerReading } from "./wanted-answer.ts"

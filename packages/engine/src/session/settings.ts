@@ -7,6 +7,7 @@ import type { EngineLimits } from "../domain/limits.ts"
 import type { PermissionRule } from "../domain/permission.ts"
 import { NO_SETTINGS } from "../domain/request-settings.ts"
 import type { RetrySettings } from "../domain/retry.ts"
+import type { Places } from "../domain/workspaces.ts"
 import type { Model } from "../port/model.ts"
 import type { OpenValueCheck } from "../port/value-check.ts"
 
@@ -31,6 +32,7 @@ export interface SettingsValue {
   readonly agents: ReadonlyMap<string, Agent>
   readonly models: ReadonlyMap<string, Model>
   readonly defaultModel: string | undefined
+  readonly places: Places
   /** For values that a prompt asks for. */
   readonly openValueCheck: OpenValueCheck
 }

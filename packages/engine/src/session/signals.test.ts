@@ -19,6 +19,7 @@ const inScene = <A>(
     let listeners = 0
     const store = Layer.mock(Store, {
       ...UNUSED,
+      isReachable: () => true,
       changes: Stream.fromQueue(changes).pipe(
         Stream.onStart(Effect.sync(() => void (listeners += 1))),
         Stream.ensuring(Effect.sync(() => void (listeners -= 1))),

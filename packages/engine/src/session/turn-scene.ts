@@ -1,3 +1,4 @@
+import type { Transcript } from "../domain/transcript/transcript.ts"
 import type { LocationServices } from "../port/location.ts"
 import type { Cast } from "./cast.ts"
 import type { SessionHandle } from "./session-handle.ts"
@@ -10,3 +11,9 @@ export interface TurnScene {
   readonly cast: Cast
   readonly settings: SettingsValue
 }
+
+/** The session is still where this turn was to be taken. */
+export const isAt = (
+  { choices }: Transcript,
+  { location, settings }: Pick<TurnScene, "location" | "settings">,
+): boolean => settings.places.isAt(choices.location, location.directory)

@@ -13,6 +13,7 @@ import { estimateText } from "../domain/tokens.ts"
 import type { WaitingInput } from "../domain/transcript/inbox.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
 import {
+  isAt,
   isOutdated,
   pausesWhenSpent,
   warningsFor,
@@ -68,8 +69,8 @@ interface BeginningFacts extends TurnScene, Occasion {
 }
 
 const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decision<Beginning> => {
-  const { session, location, cast, settings, due, update, step } = facts
-  if (transcript.choices.location?.directory !== location.directory) return write([], { kind: "moved" })
+  const { session, cast, settings, due, update, step } = facts
+  if (!isAt(transcript, facts)) return write([], { kind: "moved" })
   const outlook = outlookOf(transcript, { ...facts, released: session.released() }, cast.bounds)
   if (isOutdated(cast, transcript, outlook)) return write([], { kind: "recast" })
   const { chosen } = outlook

@@ -10,6 +10,7 @@ import { INTERRUPTED_CALL } from "../domain/leftovers.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { noticeRepetition, type Repetition } from "../domain/repetition.ts"
 import type { Result, Row } from "../domain/transcript/repetition.ts"
+import { projectOf } from "../domain/workspaces.ts"
 import { ToolError, type ToolOutput } from "../port/tool.ts"
 import type { TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
@@ -91,7 +92,13 @@ const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void
         signal.throwIfAborted()
         return Effect.runPromiseWith(context)(effect, { signal })
       }
-      const asker = { session, rules: cast.rules, project: location.directory, messageID, callID }
+      const asker = {
+        session,
+        rules: cast.rules,
+        project: projectOf(session.transcript().choices.location, location.directory),
+        messageID,
+        callID,
+      }
       const about = { sessionID: session.id, agent: cast.agent.name, messageID, callID }
       const make = (input: Json): Promise<ToolOutput> => {
         known.input = input

@@ -86,6 +86,13 @@ export const ENGINE_FAILURES = {
     cause: (f) => `The directory ${f["directory"]} does not exist or cannot be entered.`,
     next: () => "create it, or move the session to a directory that exists.",
   },
+  WORKSPACE_LEFT: {
+    exit: 2,
+    http: 409,
+    cause: (f) =>
+      `${f["directory"]} does not lie in the workspace ${f["workspace"]}, which is ${f["root"]} here.`,
+    next: () => "name a directory inside of it, or another workspace.",
+  },
   SESSION_EXISTS: {
     exit: 1,
     http: 409,
@@ -257,6 +264,13 @@ export const ENGINE_FAILURES = {
     cause: (f) =>
       `The database ${f["database"]} has schema version ${f["found"]}; this Meridian needs ${f["known"]}. Nothing was changed.`,
     next: () => "run meridian database migrate once, when every node may be updated.",
+  },
+  CLUSTER_TOKEN: {
+    exit: 2,
+    http: 500,
+    cause: (f) => `The nodes on ${f["database"]} have another cluster token than this one.`,
+    next: () =>
+      "set the same MERIDIAN_CLUSTER_TOKEN on every node, or none on any; take ?schema=NAME for a second cluster.",
   },
   NO_WORKER: {
     exit: 1,

@@ -21,8 +21,19 @@ import {
 
 /** Where a session works, as a caller says it. */
 export const LOCATION = objectOf(
-  { directory: described(text({ most: 4_096 }), "An absolute path. There is no default.") },
-  { workspaceID: described(text({ most: 200 }), "Kept as it is given.") },
+  {
+    directory: described(
+      text({ most: 4_096 }),
+      "An absolute path, or one inside of the workspace that is named. There is no default.",
+    ),
+  },
+  {
+    workspace: described(
+      text({ most: 200 }),
+      "A place that several nodes have; without it `shared`, the same path everywhere.",
+    ),
+    workspaceID: described(text({ most: 200 }), "The same as `workspace`, in a request."),
+  },
 )
 
 const SESSION_STATUS = oneOf("idle", "running", "waiting", "interrupted", "failed")
@@ -46,9 +57,10 @@ export const SESSION = named(
       title: STRING,
       archived: described(BOOLEAN, "Put away: lists for people leave it out."),
       waitingFor: described(
-        oneOf("permission", "question", "limit", "budget"),
-        'With status "waiting": an answer (a permission, a question, a budget), or the end of a provider\'s limit.',
+        oneOf("permission", "question", "limit", "budget", "worker"),
+        'With status "waiting": an answer (a permission, a question, a budget), the end of a provider\'s limit, or a node.',
       ),
+      reason: described(STRING, "Why no node can work on it."),
       until: described(TIME, "When the session goes on by itself."),
     },
   ),

@@ -13,6 +13,7 @@ import type { EventFeeds } from "./event-feeds.ts"
 import { eventSource } from "./event-stream.ts"
 import { makeRouteTable, type Entry } from "./find-route.ts"
 import type { Handlers } from "./handlers.ts"
+import { answerHealth, isHealth } from "./health.ts"
 import { makeIncoming } from "./incoming.ts"
 import type { HttpLimits } from "./limits.ts"
 import type { Outgoing } from "./outgoing.ts"
@@ -44,6 +45,8 @@ export const makeResponder = (options: {
   readonly streaming: Streaming
   readonly page: PageFiles
   readonly openApi: () => JsonObject
+  /** Whether new work is welcome. */
+  readonly readiness: Engine["readiness"]
   /** As Prometheus reads them. */
   readonly metrics: () => string
   readonly limits: HttpLimits
@@ -52,7 +55,8 @@ export const makeResponder = (options: {
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal
 }): Responder => {
-  const { gate, handlers, streaming, page, openApi, metrics, limits, outgoing, log, stopping } = options
+  const { gate, handlers, streaming, page, openApi, metrics, limits, outgoing, log, stopping, readiness } =
+    options
   const table = makeRouteTable(makeEntries(handlers, streaming, { limits, outgoing }))
   const calls = new Set<AbortController>()
   stopping.addEventListener("abort", () => {
@@ -72,8 +76,12 @@ export const makeResponder = (options: {
   }
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    admit(checkSource(request, gate))
     const { method = "", url = "" } = request
+    if (isHealth(url)) {
+      if (method !== "GET" && method !== "HEAD") return refuseMethod(response, method, ["GET"])
+      return answerHealth(response, url, readiness)
+    }
+    admit(checkSource(request, gate))
     if (url.length > limits.addressCharacters)
       throw new Failure("ADDRESS_TOO_LONG", { limit: limits.addressCharacters })
     const mark = url.indexOf("?")

@@ -44,6 +44,10 @@ export interface ServeHttpOptions {
   readonly pageDirectory?: string
   /** Stops the server. */
   readonly signal?: AbortSignal
+  /** Then sessions first end their turns and are handed over, for so long at most. */
+  readonly drainMs?: () => number
+  /** Cuts that short. */
+  readonly hurry?: AbortSignal
   /** Lines for the person who runs the server. They never hold a token. */
   readonly log?: (line: string) => void
   readonly limits?: Partial<HttpLimits>
@@ -107,6 +111,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
     streaming: { engine, streams, feeds: makeEventFeeds(engine) },
     page: readPageFiles(options.pageDirectory),
     openApi: () => openApiDocument(options.version),
+    readiness: engine.readiness,
     metrics: () => prometheusText(telemetry?.metrics() ?? []),
     limits,
     outgoing,
@@ -117,6 +122,22 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
 
   const stopped = Promise.withResolvers<void>()
   let isStopping = false
+  /** Everything but new work goes on until sessions are handed over; readers are told where to go on elsewhere. */
+  const drain = async (ms: number): Promise<void> => {
+    const { active } = engine.sessions
+    log(
+      `ends the turns of ${(await active()).length} sessions and hands them over, for ${Math.ceil(ms / 1_000)} s at most`,
+    )
+    const handedOver = engine.drain({ ms, ...(options.hurry === undefined ? {} : { signal: options.hurry }) })
+    streams.close()
+    await handedOver
+    log(`hands over done: ${(await active()).length} sessions are interrupted`)
+  }
+  const leave = async (): Promise<void> => {
+    const ms = options.drainMs?.() ?? 0
+    if (ms > 0 && !isStopping) await drain(ms).catch(() => undefined)
+    await stop()
+  }
   const stop = (): Promise<void> => {
     if (isStopping) return stopped.promise
     isStopping = true
@@ -128,8 +149,8 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
       .then(stopped.resolve, stopped.reject)
     return stopped.promise
   }
-  if (options.signal?.aborted === true) void stop()
-  options.signal?.addEventListener("abort", () => void stop(), { once: true })
+  if (options.signal?.aborted === true) void leave()
+  options.signal?.addEventListener("abort", () => void leave(), { once: true })
   const url = `http://${nameOf(host)}:${port}`
   return { url, pageUrl: `${url}/#token=${token}`, port, token, stop, stopped: stopped.promise }
 }

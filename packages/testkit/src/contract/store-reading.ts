@@ -421,6 +421,9 @@ export const readingContract = (subject: StoreUnderTest): void => {
       }),
     ))
 
+  /** Far ahead of every clock. */
+  const [SOON, LATE] = [8_000_000_000_000, 9_000_000_000_000]
+
   test("a session is parked until a time, until a step starts, an interrupt comes or its work cannot begin", () =>
     withStore(subject, (store) =>
       Effect.gen(function* () {
@@ -431,18 +434,18 @@ export const readingContract = (subject: StoreUnderTest): void => {
         })
         const log = (name: string, ...events: readonly DurableEvent[]) =>
           append(store, { session: name, after: 0, events: [created(name), ...events] })
-        yield* log("ses_late", admitted("a"), parked(900))
-        yield* log("ses_soon", parked(50), parked(100))
+        yield* log("ses_late", admitted("a"), parked(LATE))
+        yield* log("ses_soon", parked(50), parked(SOON))
         yield* log("ses_going", parked(200), started("s_going"))
         yield* log("ses_stopped", parked(200), interrupt)
         yield* log("ses_failed", parked(200), { type: "session.next.execution.failed.1", data: { error } })
         const found = [...(yield* store.parked)].toSorted((left, right) => left.until - right.until)
         expect(found).toEqual([
-          { session: "ses_soon", until: 100 },
-          { session: "ses_late", until: 900 },
+          { session: "ses_soon", until: SOON },
+          { session: "ses_late", until: LATE },
         ])
         expect(yield* store.runnable).toEqual([])
-        expect((yield* store.session("ses_soon"))?.parkedUntil).toBe(100)
+        expect((yield* store.session("ses_soon"))?.parkedUntil).toBe(SOON)
         expect((yield* store.session("ses_going"))?.parkedUntil).toBeUndefined()
       }),
     ))

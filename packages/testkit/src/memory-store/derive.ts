@@ -62,7 +62,7 @@ export const parkedUntil = (events: readonly StoredEvent[]): number | undefined 
   if (ending?.type === "session.next.question.asked.1") return NEVER
   return ending?.type === "session.next.question.replied.1" ||
     ending?.type === "session.next.activity.resumed.1"
-    ? ending.time
+    ? 0
     : undefined
 }
 

@@ -197,6 +197,7 @@ export const openMemoryStore = (
     return {
       name: NAME,
       identity: database.identity,
+      isReachable: () => true,
       append: (append) =>
         change(() => {
           const answer = database.append(append)
@@ -320,6 +321,8 @@ export const openMemoryStore = (
         isHeldElsewhere: (session) => ask(() => isHeldElsewhere(database.sessions.get(session)?.owner)),
         abandoned: ask(abandoned),
         works: true,
+        retire: Effect.void,
+        hasRoom: () => true,
         ask: () => Effect.void,
         asked: Stream.never,
         patienceMs: 0,

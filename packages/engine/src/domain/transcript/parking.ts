@@ -34,6 +34,9 @@ export interface ParkedQuestion {
 /** The last moment there is. */
 export const NEVER = 8_640_000_000_000_000
 
+/** Whatever the clock of whoever looks says. */
+export const AT_ONCE = 0
+
 export const foldParking = (
   parking: Parking | undefined,
   events: readonly LoggedEvent[],
@@ -48,7 +51,7 @@ const foldOne = (parking: Parking | undefined, event: LoggedEvent): Parking | un
     }
     // Its time has come already: whoever looks at the timers goes on.
     case "session.next.activity.resumed.1":
-      return { seq: event.seq, until: event.time, since: event.time, count: 0, waits: true, resumes: true }
+      return { seq: event.seq, until: AT_ONCE, since: event.time, count: 0, waits: true, resumes: true }
     case "session.next.question.asked.1": {
       const { requestID, kind, callID } = event.data
       if (callID !== undefined) return parking
@@ -58,7 +61,7 @@ const foldOne = (parking: Parking | undefined, event: LoggedEvent): Parking | un
     case "session.next.question.replied.1": {
       if (parking?.question?.requestID !== event.data.requestID) return parking
       const { question: _answered, ...rest } = parking
-      return { ...rest, until: event.time }
+      return { ...rest, until: AT_ONCE }
     }
     case "session.next.step.started.1": {
       if (parking === undefined) return undefined

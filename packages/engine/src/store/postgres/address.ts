@@ -11,6 +11,7 @@ export interface Address {
   readonly user: string | undefined
   readonly password: string | undefined
   readonly database: string
+  /** As SQL names it: a word of SQL is a name, too. */
   readonly schema: string
   readonly tls: "off" | "encrypted" | "verified"
 }
@@ -45,7 +46,7 @@ export const readAddress = (text: string): Address => {
     user: decoded(text, user),
     password: decoded(text, password),
     database: decoded(text, database) ?? "meridian",
-    schema,
+    schema: `"${schema}"`,
     tls: tlsOf(text, options.get("sslmode"), read.every(isLoopback)),
   }
 }

@@ -23,6 +23,7 @@ export interface Write {
   readonly summary: string
   /** Of the session after this write. */
   readonly parkedUntil: number | undefined
+  readonly workspace: string
 }
 
 export interface StoredRow {
@@ -119,6 +120,7 @@ const values = (writes: readonly Write[]): readonly unknown[] => {
     of(({ approvals }) => approvals),
     of(({ revoked }) => revoked),
     writes.map(({ parkedUntil }) => parkedUntil ?? null),
+    writes.map(({ workspace }) => workspace),
   ]
 }
 
@@ -127,8 +129,8 @@ const ANYONE = -1
 const statement = (schema: string): string => `
 with asked as (
   select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[],
-      $21::bigint[])
-    as a(key, fence, seq, n, mark, interrupt, summary, parked)),
+      $21::bigint[], $22::text[])
+    as a(key, fence, seq, n, mark, interrupt, summary, parked, workspace)),
 locked as (
   select s.key, s.seq, s.fence from ${schema}.session s join asked a on a.key = s.key order by s.key for update of s),
 named as (
@@ -139,7 +141,7 @@ taken as (
 head as (
   update ${schema}.session s
   set seq = a.seq + a.n, interrupt_seq = greatest(s.interrupt_seq, a.interrupt), summary = a.summary,
-    parked_until = a.parked
+    parked_until = a.parked, workspace = a.workspace
   from asked a join locked l on l.key = a.key
   where s.key = a.key and l.seq = a.seq and (a.fence = ${ANYONE} or l.fence = a.fence)
     and not exists (select 1 from taken t where t.key = a.key)
@@ -157,9 +159,9 @@ given as (
   select n.kind, n.id, n.key, n.seq from named n join head h on h.key = n.key where not n.claimed
   on conflict do nothing),
 came as (
-  insert into ${schema}.input (session, id, seq, resume)
-  select i.key, i.id, i.seq, i.resume
-  from jsonb_to_recordset($14::jsonb) as i(key bigint, id text, seq bigint, resume boolean)
+  insert into ${schema}.input (session, id, seq, resume, admitted)
+  select i.key, i.id, i.seq, i.resume, i.time
+  from jsonb_to_recordset($14::jsonb) as i(key bigint, id text, seq bigint, resume boolean, time bigint)
   join head h on h.key = i.key),
 went as (
   delete from ${schema}.input i using jsonb_to_recordset($15::jsonb) as d(key bigint, id text), head h

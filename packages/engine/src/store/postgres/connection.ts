@@ -177,6 +177,15 @@ const PARSERS = new Map<number, (text: string) => unknown>([
   [16, (text) => text === "t"],
   [20, Number],
   [23, Number],
+  [
+    1009,
+    (text) =>
+      text
+        .slice(1, -1)
+        .split(",")
+        .filter((name) => name !== "")
+        .map((name) => name.replaceAll('"', "")),
+  ],
   [17, (text) => Buffer.from(text.slice(2), "hex")],
 ])
 

@@ -33,7 +33,7 @@ export const openHints = (options: {
   readonly onDue: () => void
 }): Hints => {
   const { schema, me } = options
-  const channel = `meridian_${schema}`
+  const channel = `meridian_${schema.replaceAll('"', "")}`
   const due = new Set<string>()
   const listeners = new Set<(session: string | undefined) => void>()
   const askers = new Set<(demand: Asked) => void>()
@@ -55,7 +55,7 @@ export const openHints = (options: {
       await options.connection().ask("select pg_notify($1, $2)", [channel, text])
     },
     listen: async (query) => {
-      await query(`listen ${channel}`)
+      await query(`listen "${channel}"`)
       // Whatever happened while nobody listened here.
       hear(undefined)
     },
@@ -64,7 +64,8 @@ export const openHints = (options: {
       if (textAt(hint, "by") === me) return
       const session = textAt(hint, "ask")
       if (session !== undefined) {
-        for (const asker of askers) asker({ session, forced: hint?.["forced"] === true })
+        const seq = Number(hint?.["seq"] ?? 0)
+        for (const asker of askers) asker({ session, forced: hint?.["forced"] === true, seq })
         return
       }
       const named = listAt(hint, "named")
@@ -75,10 +76,10 @@ export const openHints = (options: {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    ask: async ({ session, forced }) => {
+    ask: async ({ session, forced, seq }) => {
       await options
         .connection()
-        .ask("select pg_notify($1, $2)", [channel, JSON.stringify({ by: me, ask: session, forced })])
+        .ask("select pg_notify($1, $2)", [channel, JSON.stringify({ by: me, ask: session, forced, seq })])
     },
     onAsked: (listener) => {
       askers.add(listener)

@@ -12,7 +12,7 @@ export type NumberedEvent = DurableEvent & { readonly seq: number; readonly time
 export interface IndexRows {
   /** Each stands for one thing only; a claimed one must be free. */
   readonly names: readonly { kind: Claim["kind"]; id: string; seq: number; claimed: boolean }[]
-  readonly inputs: readonly { id: string; seq: number; resume: boolean }[]
+  readonly inputs: readonly { id: string; seq: number; resume: boolean; time: number }[]
   readonly doneInputs: readonly { id: string }[]
   /** A question is a row until its call settles; `replied`: where its answer is. */
   readonly requests: readonly {
@@ -73,7 +73,7 @@ export const indexRowsOf = (events: readonly NumberedEvent[]): IndexRows => {
       case "session.next.prompt.admitted.1": {
         const { messageID, resume } = event.data
         name("input", messageID, seq, true)
-        inputs.set(messageID, { id: indexed(messageID), seq, resume })
+        inputs.set(messageID, { id: indexed(messageID), seq, resume, time })
         break
       }
       case "session.next.prompt.promoted.1":

@@ -2,9 +2,10 @@
  * Who may write a session's progress: owner and number are columns of its row, so taking it is one statement and the append
  * checks the number in its own. What is written in our name and is not used here is given back again and again until it is.
  */
-import type { Acquisition, Fence } from "../../port/store.ts"
-import type { Connection } from "./connection.ts"
-import type { Workers } from "./workers.ts"
+import { findStranded, type Stranded } from "../../domain/stranded.ts"
+import type { Acquisition, Asked, Fence } from "../../port/store.ts"
+import type { Connection, Row } from "./connection.ts"
+import { HOST, type NodeOffer, type Workers } from "./workers.ts"
 
 export interface LeaseBook {
   readonly acquire: (session: string) => Promise<Acquisition>
@@ -26,6 +27,12 @@ export interface LeaseBook {
   readonly aliveElsewhere: (
     owners: readonly (string | undefined)[],
   ) => Promise<ReadonlySet<string | undefined>>
+  /** Whether this one could be worked on here as far as places go. */
+  readonly hasRoom: (session: string) => boolean
+  /** Takes one that somebody asked for, unless another node was faster. It rests here. */
+  readonly takeAsked: (demand: Asked) => Promise<boolean>
+  /** Those among these with work to do that no node can take up, by their keys. */
+  readonly stranded: (keys: readonly number[]) => Promise<ReadonlyMap<number, Stranded>>
   readonly leave: () => Promise<void>
 }
 
@@ -33,30 +40,49 @@ export const openLeaseBook = (options: {
   readonly connection: Connection
   readonly schema: string
   readonly workers: Workers
-  /** How many sessions this node works on at once. */
-  readonly places: number
+  readonly offer: NodeOffer
+  readonly wall: () => number
 }): LeaseBook => {
-  const { connection, schema, workers, places } = options
+  const { connection, schema, workers, wall } = options
+  const { places, workspaces, format } = options.offer
   const { me } = workers
   /** At work here, resting, or just asked for: these are not given back behind our back. */
   const held = new Map<string, Fence | undefined>()
   const resting = new Map<string, Fence>()
 
-  const UNCLAIMED = unclaimed(schema)
-  const room = (): number => places - held.size
+  const room = (): number => (workers.isRetired() ? 0 : places - held.size)
+
+  /** Of the sessions that are taken in this statement: who has them now, and in which format they may be written. */
+  const TAKEN = `owner = $1, fence = s.fence + 1, host = $2,
+    format = greatest(s.format, (select least($3::int, min(w.format)) from ${schema}.worker w))`
+  const TAKER = [me, HOST, format] as const
+  /** Where it was is written down when it comes to another node. */
+  const STAYS = `insert into ${schema}.stay (session, fence, seq, host, time)
+    select t.key, t.fence, t.seq, $2, ${SERVER_TIME} from taken t where t.was is distinct from $2`
+  const MAY = `s.format <= $3::int and s.workspace = any($4::text[])`
+
+  const restAll = (rows: readonly Row[]): readonly string[] =>
+    rows.map((row) => {
+      const fence = { session: String(row["id"]), number: Number(row["fence"]) }
+      held.set(fence.session, fence)
+      resting.set(fence.session, fence)
+      return fence.session
+    })
 
   const take = async (session: string, lost: readonly string[]) => {
     const [row] = await connection.ask(
       `with old as (
-         select key, owner from ${schema}.session where id = $1 and published for update),
+         select key, owner, host, format from ${schema}.session where id = $4 and published for update),
        alive as (
-         update ${schema}.worker set beat = beat + 1 where id = $2),
+         update ${schema}.worker set beat = beat + 1 where id = $1),
        taken as (
-         update ${schema}.session s set owner = $2, fence = s.fence + 1 from old
-         where s.key = old.key and (old.owner is null or old.owner = $2 or old.owner = any($3::text[]))
-         returning s.key, s.fence, s.seq)
-       select old.owner, taken.fence, taken.seq from old left join taken on taken.key = old.key`,
-      [session, me, lost],
+         update ${schema}.session s set ${TAKEN} from old
+         where s.key = old.key and s.format <= $3::int
+           and (old.owner is null or old.owner = $1 or old.owner = any($5::text[]))
+         returning s.key, s.fence, s.seq, old.host as was),
+       stays as (${STAYS})
+       select old.owner, old.format, taken.fence, taken.seq from old left join taken on taken.key = old.key`,
+      [...TAKER, session, lost],
     )
     return row
   }
@@ -75,6 +101,7 @@ export const openLeaseBook = (options: {
     const owner = row?.["owner"]
     if (row?.["fence"] === null && typeof owner === "string" && (await workers.lost([owner])).has(owner))
       row = await take(session, [owner])
+    if (Number(row?.["format"] ?? 0) > format) return { kind: "newer" }
     if (row === undefined || row["fence"] === null) return { kind: "held" }
     const before = row["owner"]
     return {
@@ -88,12 +115,12 @@ export const openLeaseBook = (options: {
 
   return {
     acquire: async (session) => {
-      const rested = resting.get(session)
-      if (rested === undefined && held.has(session)) return { kind: "held" }
+      const rest = resting.get(session)
+      if (rest === undefined && held.has(session)) return { kind: "held" }
       resting.delete(session)
       held.set(session, undefined)
       try {
-        const again = rested === undefined ? undefined : await takeUp(session, rested)
+        const again = rest === undefined ? undefined : await takeUp(session, rest)
         const acquired = again ?? (await acquireFresh(session))
         if (acquired.kind === "acquired") held.set(session, acquired.fence)
         else held.delete(session)
@@ -107,22 +134,26 @@ export const openLeaseBook = (options: {
       if (room() <= 0) return []
       const rows = await connection.ask(
         `with free as (
-           select s.key from ${schema}.session s where ${UNCLAIMED} order by s.key limit $2 for update of s skip locked)
-         update ${schema}.session s set owner = $1, fence = s.fence + 1 from free where s.key = free.key
-         returning s.id, s.fence`,
-        [me, room()],
+           select s.key, s.host from ${schema}.session s where ${unclaimed(schema, "$5::bigint")} and ${MAY}
+           order by coalesce(s.parked_until, (
+             select min(i.admitted) from ${schema}.input i where i.session = s.key and i.resume), 0), s.key
+           limit $6 for update of s skip locked),
+         taken as (
+           update ${schema}.session s set ${TAKEN} from free where s.key = free.key
+           returning s.key, s.id, s.fence, s.seq, free.host as was),
+         stays as (${STAYS})
+         select id, fence from taken`,
+        [...TAKER, workspaces, wall(), room()],
       )
-      return rows.map((row) => {
-        const fence = { session: String(row["id"]), number: Number(row["fence"]) }
-        held.set(fence.session, fence)
-        resting.set(fence.session, fence)
-        return fence.session
-      })
+      return restAll(rows)
     },
     canClaim: async () => {
       if (room() <= 0) return false
       const [row] = await connection.ask(
-        `select exists (select 1 from ${schema}.session s where ${UNCLAIMED}) as there`,
+        `select exists (
+           select 1 from ${schema}.session s
+           where ${unclaimed(schema, "$3::bigint")} and s.format <= $1::int and s.workspace = any($2::text[])) as there`,
+        [format, workspaces, wall()],
       )
       return row?.["there"] === true
     },
@@ -163,15 +194,56 @@ export const openLeaseBook = (options: {
       const lost = await workers.lost(others)
       return new Set(others.filter((owner) => !lost.has(owner)))
     },
+    hasRoom: (session) => held.has(session) || room() > 0,
+    takeAsked: async ({ session, seq }) => {
+      if (room() <= 0 || held.has(session)) return false
+      const rows = await connection.ask(
+        `with free as (
+           select s.key, s.host from ${schema}.session s
+           where s.id = $5 and s.seq = $6 and s.owner is null and s.published and ${MAY} for update of s skip locked),
+         taken as (
+           update ${schema}.session s set ${TAKEN} from free where s.key = free.key
+           returning s.key, s.id, s.fence, s.seq, free.host as was),
+         stays as (${STAYS})
+         select id, fence from taken`,
+        [...TAKER, workspaces, session, seq],
+      )
+      return restAll(rows).length > 0
+    },
+    stranded: async (keys) => {
+      if (keys.length === 0) return new Map()
+      const rows = await connection.ask(
+        `select s.key, s.workspace, s.format from ${schema}.session s
+         where s.key = any($1::bigint[]) and ${wanting(schema, "$2::bigint")}`,
+        [keys, wall()],
+      )
+      if (rows.length === 0) return new Map()
+      const offers = await workers.offers()
+      return new Map(
+        rows.flatMap((row) => {
+          const wanted = { workspace: String(row["workspace"]), format: Number(row["format"]) }
+          const found = findStranded(wanted, offers)
+          return found === undefined ? [] : [[Number(row["key"]), found] as const]
+        }),
+      )
+    },
     leave: async () => {
       await connection.ask(`update ${schema}.session set owner = null where owner = $1 and published`, [me])
     },
   }
 }
 
-/** Sessions that nobody works on, with an input that wants to be run or an answer its call waits for; none that is parked. */
-export const unclaimed = (
+/** Sessions that nobody works on and that want somebody to. `now`: a number of milliseconds, as SQL. */
+export const unclaimed = (schema: string, now: string): string =>
+  `s.published and s.owner is null and ${wanting(schema, now)}`
+
+/** With an input that wants to be run, an answer its call waits for, or work whose time to go on has come. */
+export const wanting = (
   schema: string,
-): string => `s.published and s.owner is null and s.parked_until is null and (
+  now: string,
+): string => `(s.parked_until <= ${now} or s.parked_until is null and (
     exists (select 1 from ${schema}.input i where i.session = s.key and i.resume and i.seq > s.interrupt_seq)
-    or exists (select 1 from ${schema}.request r where r.session = s.key and r.replied > s.interrupt_seq))`
+    or exists (select 1 from ${schema}.request r where r.session = s.key and r.replied > s.interrupt_seq)))`
+
+/** By the server's own clock: for people only. */
+export const SERVER_TIME = "(extract(epoch from clock_timestamp()) * 1000)::bigint"

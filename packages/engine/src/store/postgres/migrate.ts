@@ -1,4 +1,6 @@
 /** Makes the tables, or brings them up to this version: one node at a time, under a lock of the server. */
+import { createHash } from "node:crypto"
+
 import { Failure } from "@meridian/protocol"
 
 import type { Address } from "./address.ts"
@@ -12,7 +14,7 @@ export const migrate = (
   mayChange: boolean,
 ): Promise<void> =>
   connection.transact(async (query) => {
-    await query("select pg_advisory_xact_lock(hashtext($1))", [`meridian ${schema}`])
+    await query("select pg_advisory_xact_lock(hashtext($1))", [`meridian ${schema.replaceAll('"', "")}`])
     const found = await versionOf(query, schema)
     const steps = migrations(schema)
     const known = steps.length
@@ -23,6 +25,38 @@ export const migrate = (
     for (const step of steps.slice(found)) await query(step)
     await query(`update ${schema}.store set version = $1`, [known])
     return DONE
+  })
+
+/** For whoever only looks. */
+export const requireSchema = async (connection: Connection, { schema, shown }: Address): Promise<void> => {
+  const found = await versionOf((sql, values) => connection.ask(sql, values), schema)
+  const known = migrations(schema).length
+  if (found > known) throw new Failure("DATABASE_NEWER", { file: shown, found, known })
+  if (found < known) throw new Failure("DATABASE_OLD", { database: shown, found, known })
+}
+
+/**
+ * The token of a cluster lies in its database. One that people gave must be the same for all nodes: another one means another
+ * cluster, or a node that was forgotten. It can be changed while no node is there.
+ */
+export const agreeOnToken = (
+  connection: Connection,
+  { schema, shown }: Address,
+  given: string | undefined,
+): Promise<string> =>
+  connection.transact(async (query) => {
+    const [row] = await query(`select token, token_given from ${schema}.store for update`)
+    const token = String(row?.["token"])
+    const wanted = given === undefined ? undefined : createHash("sha256").update(given).digest("hex")
+    const isGiven = row?.["token_given"] === true
+    if (isGiven ? wanted === token : wanted === undefined) return { keep: false, answer: token }
+    const [others] = await query(`select exists (select 1 from ${schema}.worker) as there`)
+    if (others?.["there"] === true) throw new Failure("CLUSTER_TOKEN", { database: shown })
+    await query(`update ${schema}.store set token = coalesce($1, token), token_given = $2`, [
+      wanted ?? null,
+      wanted !== undefined,
+    ])
+    return { keep: true, answer: wanted ?? token }
   })
 
 const DONE = { keep: true, answer: undefined } as const

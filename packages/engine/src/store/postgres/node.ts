@@ -7,22 +7,26 @@ import { randomInt } from "node:crypto"
 import type { Failure } from "@meridian/protocol"
 import { Clock, Duration, Effect, Latch, type Scope } from "effect"
 
+import { SHARED } from "../../domain/workspaces.ts"
 import { Ids } from "../../port/ids.ts"
 import { inBackground, monotonicMs } from "../../port/time.ts"
 import { readAddress, type Address } from "./address.ts"
 import { ask } from "./ask.ts"
 import { openConnection, shareConnections, type Connection, type ConnectionOptions } from "./connection.ts"
 import { openHints, type Hints } from "./hints.ts"
-import { migrate } from "./migrate.ts"
-import { openWorkers, type Workers } from "./workers.ts"
+import { agreeOnToken, migrate } from "./migrate.ts"
+import { FORMAT } from "./schema.ts"
+import { openWorkers, type NodeOffer, type Workers } from "./workers.ts"
 
 export interface NodeOptions {
   readonly address: string
   readonly leaseMs: number
   /** An older schema is brought up to date. */
   readonly migrate?: boolean
-  /** How many sessions this node works on at once; 0: it admits and reads, and runs nothing. */
-  readonly places?: number
+  /** Without it nothing but places: it admits and reads, and works in no workspace. */
+  readonly offer?: Partial<NodeOffer>
+  /** Of the cluster, if people chose one: all of its nodes have the same. */
+  readonly token?: string | undefined
   /** A test says that this node's process is gone: no sign of life comes from it any more. */
   readonly isGone?: () => boolean
 }
@@ -31,7 +35,10 @@ export interface Node {
   readonly address: Address
   /** Of the schema, whichever way leads to it. */
   readonly identity: string
-  readonly places: number
+  readonly offer: NodeOffer
+  readonly wall: () => number
+  /** By which nodes know each other. */
+  readonly token: string
   readonly reads: Connection
   /** Appends travel on these: while one waits for the server's disk the other fills. */
   readonly lanes: readonly Connection[]
@@ -51,7 +58,7 @@ const LANES = 2
 const READERS = 2
 /** Hints wait so long for others to go with. */
 const HINT_MS = 2
-const DEFAULT_PLACES = 200
+const DEFAULT_OFFER: NodeOffer = { places: 200, workspaces: [SHARED], format: FORMAT }
 /** Without an answer for this part of a lease our drains end by themselves: nobody may take over before. */
 const SILENT_PART = 0.7
 /** And after this part our commands are ended from outside: we may be frozen. */
@@ -59,7 +66,8 @@ const LAST_PART = 0.8
 
 export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids | Scope.Scope> =>
   Effect.gen(function* () {
-    const { leaseMs, places = DEFAULT_PLACES, isGone = () => false } = options
+    const { leaseMs, isGone = () => false } = options
+    const offer: NodeOffer = { ...DEFAULT_OFFER, ...options.offer }
     const address = yield* ask(async () => readAddress(options.address))
     const clock = yield* Clock.Clock
     const me = (yield* Ids).next("own_")
@@ -91,6 +99,7 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
 
     const { schema } = address
     const identity = yield* ask(() => identityOf(reads, schema))
+    const token = yield* ask(() => agreeOnToken(reads, address, options.token))
     const hintsDue = Latch.makeUnsafe(false)
     const hints = openHints({ schema, me, connection: () => control, onDue: () => hintsDue.openUnsafe() })
     const workers = openWorkers({
@@ -99,7 +108,7 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
       me,
       presence: randomInt(2 ** 31 - 1),
       leaseMs,
-      places,
+      offer,
       monotonic,
     })
     /** Carries our lock and hears hints: past every pooler. */
@@ -130,7 +139,9 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
     return {
       address,
       identity,
-      places,
+      offer,
+      token,
+      wall: () => clock.currentTimeMillisUnsafe(),
       reads,
       lanes,
       workers,

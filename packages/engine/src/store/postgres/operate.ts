@@ -1,10 +1,12 @@
 /** For whoever runs a server: what is good about it and what is not, its schema, and the nodes that use it. */
 import { setTimeout as sleep } from "node:timers/promises"
 
+import { describeStranded, findStranded } from "../../domain/stranded.ts"
 import { readAddress, type Address } from "./address.ts"
 import { openConnection, type Connection, type Query, type Row } from "./connection.ts"
-import { unclaimed } from "./leases.ts"
-import { migrate } from "./migrate.ts"
+import { SERVER_TIME, unclaimed } from "./leases.ts"
+import { migrate, requireSchema } from "./migrate.ts"
+import { offerOf } from "./workers.ts"
 
 export interface Finding {
   readonly name: string
@@ -19,16 +21,32 @@ export interface ClusterNode {
   readonly host: string
   /** Its sign of life moved while we watched. */
   readonly alive: boolean
+  /** How often it gave one so far. */
+  readonly beat: number
+  /** It hands its sessions over. */
+  readonly leaves: boolean
   readonly places: number
   readonly working: number
+  readonly workspaces: readonly string[]
+  /** The newest format of sessions it knows. */
+  readonly format: number
+  /** Where the others reach it. */
+  readonly address: string | undefined
+}
+
+export interface WaitingSession {
+  readonly id: string
+  readonly workspace: string
+  /** Undefined: a node can take it, and has not yet. */
+  readonly reason: string | undefined
 }
 
 export interface Cluster {
   readonly nodes: readonly ClusterNode[]
   readonly sessions: number
   readonly working: number
-  /** Sessions whose inputs nobody has taken up. */
-  readonly waiting: readonly string[]
+  /** The first of the sessions whose work nobody has taken up. */
+  readonly waiting: readonly WaitingSession[]
 }
 
 const PATIENCE_MS = 5_000
@@ -43,31 +61,48 @@ export const migrateDatabase = (text: string): Promise<string> =>
   })
 
 export const readCluster = (text: string): Promise<Cluster> =>
-  withConnection(text, async (connection, { schema }) => {
+  withConnection(text, async (connection, address) => {
+    const { schema } = address
+    await requireSchema(connection, address)
     const before = await beats(connection, schema)
     await sleep(WATCH_MS)
     const rows = await connection.ask(
-      `select w.id, w.host, w.places, w.beat,
-         (select count(*) from ${schema}.session s where s.owner = w.id and s.published) as working
+      `select w.*, (select count(*) from ${schema}.session s where s.owner = w.id and s.published) as taken
        from ${schema}.worker w order by w.host, w.id`,
     )
     const [totals] = await connection.ask(
       `select count(*) as sessions, count(owner) as working from ${schema}.session where published`,
     )
     const waiting = await connection.ask(
-      `select s.id from ${schema}.session s where ${unclaimed(schema)} order by s.key limit ${SHOWN_WAITING}`,
+      `select s.id, s.workspace, s.format from ${schema}.session s where ${unclaimed(schema, SERVER_TIME)}
+       order by s.key limit ${SHOWN_WAITING}`,
     )
+    const isAlive = (row: Row): boolean => before.get(String(row["id"])) !== row["beat"]
+    const offers = rows.filter(isAlive).map(offerOf)
     return {
       nodes: rows.map((row) => ({
         id: String(row["id"]),
         host: String(row["host"]),
-        alive: before.get(String(row["id"])) !== row["beat"],
+        alive: isAlive(row),
+        beat: Number(row["beat"]),
+        leaves: row["draining"] === true,
         places: Number(row["places"]),
-        working: Number(row["working"]),
+        working: Number(row["taken"]),
+        workspaces: offerOf(row).workspaces,
+        format: Number(row["format"]),
+        address: typeof row["address"] === "string" ? row["address"] : undefined,
       })),
       sessions: Number(totals?.["sessions"]),
       working: Number(totals?.["working"]),
-      waiting: waiting.map((row) => String(row["id"])),
+      waiting: waiting.map((row) => {
+        const workspace = String(row["workspace"])
+        const found = findStranded({ workspace, format: Number(row["format"]) }, offers)
+        return {
+          id: String(row["id"]),
+          workspace,
+          reason: found === undefined ? undefined : describeStranded(found),
+        }
+      }),
     }
   })
 
@@ -269,14 +304,16 @@ const limitsOf = (settings: Settings, [row]: readonly Row[]): Finding => {
     : { name: "limits", verdict: "good", found }
 }
 
+const plain = (schema: string): string => schema.replaceAll('"', "")
+
 const schemaOf = async (connection: Connection, { schema }: Address): Promise<Finding> => {
   const [table] = await connection.ask("select to_regclass($1) is not null as there", [`${schema}.store`])
   if (table?.["there"] !== true)
     return {
       name: "schema",
       verdict: "good",
-      found: `${schema}: not there yet; it is made when a node opens it`,
+      found: `${plain(schema)}: not there yet; it is made when a node opens it`,
     }
   const [row] = await connection.ask(`select version from ${schema}.store`)
-  return { name: "schema", verdict: "good", found: `${schema}, version ${Number(row?.["version"])}` }
+  return { name: "schema", verdict: "good", found: `${plain(schema)}, version ${Number(row?.["version"])}` }
 }

@@ -2,8 +2,9 @@
 import type { StoredEvent } from "@meridian/protocol"
 
 import type { DatedEvent } from "../../domain/fork.ts"
+import { SHARED } from "../../domain/workspaces.ts"
 import type { Write } from "./append.ts"
-import { indexRowsOf } from "./index-rows.ts"
+import { indexed, indexRowsOf } from "./index-rows.ts"
 import { nextSummary, summaryText, type LogSummary } from "./summary.ts"
 
 export interface PreparedWrite {
@@ -34,6 +35,7 @@ export const prepareWrite = (options: {
       mark,
       summary: summaryText(summary),
       parkedUntil: summary.parkedUntil,
+      workspace: indexed(summary.location.workspaceID ?? SHARED),
       rows: indexRowsOf(numbered),
       events: numbered.map(({ seq, type, time, data }) => ({ seq, type, time, data: JSON.stringify(data) })),
     },

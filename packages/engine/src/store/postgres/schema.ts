@@ -10,7 +10,8 @@
  *   request   questions whose call has not settled, and where the answer is.
  *   approval  what people approved for good, by each session that did.
  *   output    full texts of long outputs, to be read from every node.
- *   worker    the nodes, and their sign of life.
+ *   worker    the nodes, what they offer, and their sign of life.
+ *   stay      on which node a session was, each time it came to another.
  *
  * Everything else that is read (messages, parts, pages, words) every node derives for itself (`mirror.ts`).
  */
@@ -103,7 +104,29 @@ export const migrations = (schema: string): readonly string[] => [
   alter table ${schema}.session add column parked_until bigint;
   create index session_parked on ${schema}.session (parked_until) where parked_until is not null;
   `,
+  `
+  alter table ${schema}.store add column token text not null default encode(sha256(gen_random_uuid()::text::bytea), 'hex');
+  alter table ${schema}.store add column token_given boolean not null default false;
+  alter table ${schema}.worker add column format int not null default 1;
+  alter table ${schema}.session add column format int not null default 1;
+  alter table ${schema}.session add column host text;
+  alter table ${schema}.input add column admitted bigint not null default 0;
+  alter table ${schema}.input add column trace text;
+  create index session_free on ${schema}.session (workspace, key) where owner is null and published;
+
+  create table ${schema}.stay (
+    session bigint not null,
+    fence bigint not null,
+    seq bigint not null,
+    host text not null,
+    time bigint not null,
+    primary key (session, fence)
+  );
+  `,
 ]
+
+/** Of what nodes write. One that knows only older ones leaves a session alone that was written to in a newer one. */
+export const FORMAT = 1
 
 /** It cannot be changed later without copying the log. */
 const PARTITIONS = 16

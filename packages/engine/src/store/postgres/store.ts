@@ -48,14 +48,14 @@ export const openPostgresStore = (
   Effect.gen(function* () {
     const { isGone = () => false } = options
     const node = yield* openNode(options)
-    const { reads, workers, hints, monotonic, places } = node
+    const { reads, workers, hints, monotonic, offer } = node
     const { schema, shown } = node.address
     const mirror = yield* Effect.acquireRelease(Effect.sync(openMirror), (opened) =>
       Effect.sync(opened.close),
     )
     const rows = createServerRows(reads, schema)
     const reader = createSessionReader({ rows, mirror, database: shown })
-    const book = openLeaseBook({ connection: reads, schema, workers, places })
+    const book = openLeaseBook({ connection: reads, schema, workers, offer, wall: node.wall })
     const queue = openAppendQueue<Write, Outcome>({
       lanes: node.lanes.map((lane) => (writes) => sendInAnyCase(lane.ask, schema, writes)),
       most: MOST_AT_ONCE,
@@ -77,7 +77,10 @@ export const openPostgresStore = (
     /** In their order. Who is alive is asked once for all of them. */
     const summariesOf = async (heads: readonly Head[]): Promise<readonly SessionSummary[]> => {
       const alive = await book.aliveElsewhere(heads.map(({ owner }) => owner))
-      return heads.map(({ id, seq, owner, isAsking, isQuestioning, isAnswered, summary }) => ({
+      const stranded = await book.stranded(
+        heads.filter(({ owner }) => owner !== workers.me && !alive.has(owner)).map(({ key }) => key),
+      )
+      return heads.map(({ id, key, seq, owner, isAsking, isQuestioning, isAnswered, summary }) => ({
         ...summary,
         id,
         seq,
@@ -85,6 +88,7 @@ export const openPostgresStore = (
         question: summary.question ?? (isQuestioning ? "tool" : undefined),
         isAnswered,
         isHeldElsewhere: alive.has(owner),
+        stranded: stranded.get(key),
       }))
     }
 
@@ -116,7 +120,7 @@ export const openPostgresStore = (
       if (heldAt !== undefined) return removeAt(head, heldAt)
       // Taking it moves the number: whoever still believes to work there cannot write.
       const acquired = await book.acquire(id)
-      if (acquired.kind === "held") return "held"
+      if (acquired.kind !== "acquired") return "held"
       const removed = await removeAt(head, acquired)
       await book.release(acquired.fence)
       return removed === "moved" ? remove(id) : removed
@@ -133,6 +137,7 @@ export const openPostgresStore = (
     return {
       name: shown,
       identity: node.identity,
+      isReachable: () => !node.isSilent(),
       append,
       session: (id) =>
         ask(async () => {

@@ -16,7 +16,7 @@ import {
 } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../../domain/logged-event.ts"
-import { NEVER } from "../../domain/transcript/parking.ts"
+import { AT_ONCE, NEVER } from "../../domain/transcript/parking.ts"
 import type { SessionSummary } from "../../port/store.ts"
 
 /** What the log alone says; who works on it and what its calls ask are rows of their own. */
@@ -59,14 +59,14 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
     case "session.next.parked.1":
       return { ...summary, parkedUntil: Math.round(event.data.until) }
     case "session.next.activity.resumed.1":
-      return { ...summary, parkedUntil: event.time }
+      return { ...summary, parkedUntil: AT_ONCE }
     case "session.next.question.asked.1":
       return event.data.callID === undefined
         ? { ...summary, parkedUntil: NEVER, question: event.data.kind }
         : summary
     case "session.next.question.replied.1":
       return event.data.callID === undefined && summary.question !== undefined
-        ? { ...summary, parkedUntil: event.time, question: undefined }
+        ? { ...summary, parkedUntil: AT_ONCE, question: undefined }
         : summary
     case "session.next.step.started.1":
     case "session.next.unparked.1":

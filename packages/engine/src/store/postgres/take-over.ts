@@ -14,6 +14,7 @@ import type { ServerRows } from "./rows.ts"
 const REST_MS = 50
 /** A node that admits an input takes it up at once; after so long it has, or will not. */
 const AFTER_HINT_MS = 30
+const ASKED_MS = 10
 
 export const openLeases = (options: {
   readonly node: Node
@@ -25,7 +26,8 @@ export const openLeases = (options: {
 }): Effect.Effect<Leases, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { node, book, rows, drafts, leaseMs, isGone } = options
-    const { workers, hints, places } = node
+    const { workers, hints, offer } = node
+    const works = offer.places > 0
     yield* Effect.addFinalizer(() =>
       Effect.ignore(
         ask(async () => {
@@ -59,7 +61,7 @@ export const openLeases = (options: {
       return [...owners].flatMap(([session, owner]) => (lost.has(owner) ? [session] : []))
     }
     const isWorkLeft = async (): Promise<boolean> =>
-      places > 0 && ((await book.canClaim()) || (await abandoned()).length > 0)
+      works && !workers.isRetired() && ((await book.canClaim()) || (await abandoned()).length > 0)
 
     const hinted = Latch.makeUnsafe(false)
     yield* Effect.acquireRelease(
@@ -78,10 +80,23 @@ export const openLeases = (options: {
     )
 
     return {
-      works: places > 0,
+      works,
+      retire: ask(workers.retire),
+      hasRoom: book.hasRoom,
       patienceMs: leaseMs * 2,
       ask: (demand) => ask(() => hints.ask(demand)),
-      asked: heard<Asked>(hints.onAsked),
+      asked: heard<Asked>(hints.onAsked).pipe(
+        Stream.filterEffect((demand) =>
+          // All hear it, and one of them takes it: not always the one that was nearest.
+          Effect.delay(
+            Effect.orElseSucceed(
+              ask(() => book.takeAsked(demand)),
+              () => false,
+            ),
+            randomInt(ASKED_MS),
+          ),
+        ),
+      ),
       acquire: (session) => ask(() => book.acquire(session)),
       renew: (fence) =>
         ask(async () => (!node.isSilent() && (await book.isCurrent(fence)) ? "kept" : "lost")),
@@ -90,7 +105,14 @@ export const openLeases = (options: {
           book.rest(fence)
           restDue.openUnsafe()
         }),
-      release: (fence) => Effect.ignore(ask(() => book.release(fence))),
+      release: (fence) =>
+        Effect.ignore(
+          ask(async () => {
+            await book.release(fence)
+            // Somebody may have waited for it.
+            hints.tell(fence.session)
+          }),
+        ),
       isHeldElsewhere: (session) =>
         ask(async () => {
           const owner = (await rows.head(session))?.owner

@@ -5,7 +5,8 @@
  */
 import { hostname } from "node:os"
 
-import type { Connection, Query } from "./connection.ts"
+import type { Offer } from "../../domain/stranded.ts"
+import type { Connection, Query, Row } from "./connection.ts"
 
 export interface Workers {
   readonly me: string
@@ -17,7 +18,22 @@ export interface Workers {
   readonly sweep: () => Promise<void>
   /** For the connection that carries our lock. */
   readonly takePlace: (query: Query) => Promise<void>
+  /** Takes up no session from now on, and says so. */
+  readonly retire: () => Promise<void>
+  readonly isRetired: () => boolean
+  /** What the nodes offer that are not lost. */
+  readonly offers: () => Promise<readonly Offer[]>
   readonly leave: () => Promise<void>
+}
+
+/** What a node offers to sessions, and who it is. */
+export interface NodeOffer {
+  /** How many sessions it works on at once. */
+  readonly places: number
+  readonly workspaces: readonly string[]
+  readonly format: number
+  /** Where its HTTP server is reached. */
+  readonly address?: string | undefined
 }
 
 /** The first half of every lock of ours, so that we meet nobody else's: "meri". */
@@ -32,11 +48,12 @@ export const openWorkers = (options: {
   /** A number that no other node has, as far as chance allows. */
   readonly presence: number
   readonly leaseMs: number
-  /** How many sessions it works on at once. */
-  readonly places: number
+  readonly offer: NodeOffer
   readonly monotonic: () => number
 }): Workers => {
-  const { connection, schema, me, presence, leaseMs, places, monotonic } = options
+  const { connection, schema, me, presence, leaseMs, monotonic } = options
+  const { places, workspaces, format, address } = options.offer
+  let retired = false
   const seen = new Map<string, { readonly beat: number; readonly since: number }>()
 
   /** How long its counter has not moved, as far as we have watched. */
@@ -83,17 +100,45 @@ export const openWorkers = (options: {
     // The row may be gone: somebody took us for lost. We are here again, and hold nothing.
     beat: async () => {
       await connection.ask(
-        `insert into ${schema}.worker (id, presence, host, places, beat) values ($1, $2, $3, $4, 1)
-         on conflict (id) do update set beat = ${schema}.worker.beat + 1`,
-        [me, presence, `${hostname()} ${process.pid}`, places],
+        `insert into ${schema}.worker (id, presence, host, places, workspaces, format, address, draining, beat)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, 1)
+         on conflict (id) do update set beat = ${schema}.worker.beat + 1, draining = $8`,
+        [me, presence, HOST, places, workspaces, format, address ?? null, retired],
       )
     },
     takePlace: async (query) => {
       // An old connection of ours may still have it: then it speaks for us until the server drops it.
       await query("select pg_try_advisory_lock($1, $2)", [LOCKS, presence])
     },
+    retire: async () => {
+      retired = true
+      await connection.ask(`update ${schema}.worker set draining = true where id = $1`, [me])
+    },
+    isRetired: () => retired,
+    offers: async () => {
+      const rows = await connection.ask(
+        `select w.id, w.workspaces, w.format, w.places, w.draining,
+           (select count(*) from ${schema}.session s where s.owner = w.id and s.published) as taken
+         from ${schema}.worker w`,
+      )
+      const gone = await lost(rows.flatMap((row) => (row["id"] === me ? [] : [String(row["id"])])))
+      return rows.flatMap((row) => (gone.has(String(row["id"])) ? [] : [offerOf(row)]))
+    },
     leave: async () => {
       await connection.ask(`delete from ${schema}.worker where id = $1`, [me])
     },
   }
 }
+
+/** As people know it. */
+export const HOST = `${hostname()} ${process.pid}`
+
+export const offerOf = (row: Row): Offer => ({
+  workspaces: namesOf(row["workspaces"]),
+  format: Number(row["format"]),
+  places: Number(row["places"]),
+  taken: Number(row["taken"]),
+  leaves: row["draining"] === true,
+})
+
+const namesOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : [])

@@ -6,7 +6,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 
 import type { RecordedUsage, StoredEvent } from "@meridian/protocol"
 
-import { NEVER } from "../../domain/transcript/parking.ts"
+import { AT_ONCE, NEVER } from "../../domain/transcript/parking.ts"
 import { positionOf, STRIDE } from "./schema.ts"
 
 export interface Projector {
@@ -189,13 +189,13 @@ export const createProjector = (database: DatabaseSync): Projector => {
         break
       }
       case "session.next.activity.resumed.1":
-        run("update session set parked_until = ? where key = ?", event.time, key)
+        run("update session set parked_until = ? where key = ?", AT_ONCE, key)
         break
       case "session.next.question.replied.1":
         if (event.data.callID === undefined)
           run(
             "update session set parked_until = ?, question_seq = null where key = ? and question_seq is not null",
-            event.time,
+            AT_ONCE,
             key,
           )
         else run("update request set replied = ? where id = ?", position, event.data.requestID)

@@ -71,6 +71,7 @@ export const openSqliteStore = (
     return {
       name: file,
       identity: database.identity,
+      isReachable: () => true,
       append: createAppend({ database, projector, keyOf: log.keyOf, atWork: table.atWork }),
       session: (id) => ask(() => lists.session(id)),
       remove: (id, heldAt) =>
@@ -170,6 +171,8 @@ const openLeases = (options: {
         return table.abandoned()
       }),
       works: true,
+      retire: Effect.void,
+      hasRoom: () => true,
       ask: () => Effect.void,
       asked: Stream.never,
       patienceMs: 0,

@@ -1,0 +1,28 @@
+/** What several machines on one database promise. */
+import type { Behaviour } from "../behaviours.ts"
+
+const promise = (says: string): Behaviour => ({ seed: "issue 13", says })
+
+export const CLUSTER_BEHAVIOURS = {
+  "cluster.drain": promise(
+    "a node that leaves ends its turns and hands its sessions over; another goes on with the same work, and nothing is interrupted",
+  ),
+  "cluster.drain-late": promise("what is not over when the time is, is interrupted as by a close without it"),
+  "cluster.drain-admits": promise("what a node admits while it leaves, another one runs"),
+  "cluster.drain-file": promise("on a file the work goes on with the next process that opens it"),
+  "cluster.health": promise(
+    "a server that leaves is alive and not ready, and its readers get the place at which to go on elsewhere",
+  ),
+  "cluster.sigterm": promise("SIGTERM drains a server, and a second one ends it now"),
+  "cluster.workspace": promise(
+    "a session waits, with the reason in words, until a node offers its workspace, and then runs there",
+  ),
+  "cluster.workspace-lies": promise(
+    "a workspace may lie elsewhere on every node; a session finds its place in it and cannot leave it",
+  ),
+  "cluster.places": promise(
+    "a node takes no more sessions than it has places for; the others wait and say so",
+  ),
+  "cluster.asked-once": promise("what a node that runs nothing asks for, exactly one of the others does"),
+  "cluster.format": promise("a node leaves sessions alone that a newer version has written to"),
+} as const satisfies Record<string, Behaviour>
