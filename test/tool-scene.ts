@@ -53,6 +53,7 @@ export const openScene = (
       await options.ask?.(question)
     },
     question: async () => [],
+    task: () => Promise.reject(new Error("no task")),
     todo: {
       read: async () => todo,
       replace: async (items) => {

@@ -29,4 +29,19 @@ export const CHILDREN_BEHAVIOURS = {
     "a prompt names a file of a reference; what is read there discovers that reference's instructions",
   ),
   "synthetic.retry": promise("a synthetic message with a used id is that message or refused"),
+  // Children
+  "children.task": promise(
+    "a call gives work to another agent in a session of its own, and gets what it said last",
+  ),
+  "children.rights": promise("a child may do what its agent and its parent may do, and nothing else"),
+  "children.refused": promise(
+    "an agent for people cannot be called, and work is given on at most three times",
+  ),
+  "children.interrupt": promise("who stops a session stops the children it waits for"),
+  "children.resume": promise(
+    "a child that was cut off is gone on with when its parent is, and never begun twice",
+  ),
+  "children.background": promise("what comes of work in the background is an input of the parent, once"),
+  "children.budget": promise("a session and its children have one budget"),
+  "children.delete": promise("a session is deleted with its children, and not while one of them is at work"),
 } as const satisfies Record<string, Behaviour>

@@ -258,7 +258,7 @@ export const ENGINE_BEHAVIOURS = {
     "files, directories and MCP resources that a prompt names become content",
     OPEN_DESIGN,
   ),
-  "parity.agent-references": owes("a prompt that names an agent becomes guidance for a task", OPEN_DESIGN),
+  "parity.agent-references": promise("a prompt that names an agent becomes guidance for a task"),
   "parity.configured-references": promise("configured references are told, and read by their name"),
   "parity.synthetic-replay": promise("a message that no person wrote is replayed as a message of its own"),
 

@@ -27,6 +27,14 @@ test("events of every version ever written can still be read", () => {
     ["session.next.prompt.cancelled.1", { messageID: "m" }],
     ["session.next.prompted.1", { messageID: "m", prompt: { text: "" } }],
     ["session.next.synthetic.1", { messageID: "m", text: "t" }],
+    [
+      "session.next.task.started.1",
+      { assistantMessageID: "m", callID: "c", sessionID: "s", agent: "a", title: "t" },
+    ],
+    [
+      "session.next.task.ended.1",
+      { assistantMessageID: "m", callID: "c", sessionID: "s", status: "done", usage, cost: 0, turns: 1 },
+    ],
     ["session.next.interrupt.requested.1", {}],
     ["session.next.step.started.1", { assistantMessageID: "m", agent: "a", model: "m" }],
     ["session.next.step.ended.2", { assistantMessageID: "m", finish: "stop", usage, cost: 0 }],

@@ -167,6 +167,13 @@ export interface SessionInfo {
   readonly agent: string
   readonly model?: string
   readonly title?: string
+  /** It works for another session: which call of it began this one, and how deep it lies. */
+  readonly parent?: {
+    readonly sessionID: string
+    readonly messageID: string
+    readonly callID: string
+    readonly depth: number
+  }
   /** Put away: lists for people leave it out. */
   readonly archived?: boolean
   /** Sequence of the last event. */
@@ -178,6 +185,7 @@ export interface SessionInfo {
   readonly reason?: string
   /** When it goes on by itself, in milliseconds since 1970. */
   readonly until?: number
+  /** With what its children used up, once they have settled. */
   readonly usage: {
     readonly input: number
     readonly output: number
@@ -320,6 +328,8 @@ export interface SessionsApi {
   readonly synthetic: (
     input: SyntheticInput,
   ) => Promise<Extract<SessionMessage, { readonly type: "synthetic" }>>
+  /** The sessions that its calls began, oldest first; each has children of its own. */
+  readonly children: (sessionID: string) => Promise<readonly SessionInfo[]>
   /** What may be typed behind a slash in a session. */
   readonly commands: (sessionID: string) => Promise<readonly CommandTemplate[]>
   /** Admits durably and, unless `resume` is false, schedules execution. An exact retry gets the first receipt. */

@@ -31,7 +31,7 @@ import type { SqliteOptions } from "./store/sqlite/store.ts"
 import { endLeftovers } from "./tool/end-leftovers.ts"
 import { openFileLocks } from "./tool/file-locks.ts"
 import { openProcessGuard } from "./tool/process-guard.ts"
-import { AskPermission, AskQuestion } from "./turn/index.ts"
+import { AskPermission, AskQuestion, Tasks } from "./turn/index.ts"
 import { offerOf } from "./worker-options.ts"
 
 /** What only tests replace. */
@@ -72,7 +72,12 @@ const compose = (options: EngineOptions, internals: EngineInternals): Layer.Laye
   Layer.mergeAll(SessionsTable.layer, PermissionsTable.layer, QuestionsTable.layer, Extensions.layer).pipe(
     Layer.provideMerge(schedulerLayer(options.recover ?? true)),
     Layer.provideMerge(
-      Layer.mergeAll(askPermission(options), AskQuestion.layer, Casting.layer, lostProcesses(internals)),
+      Layer.mergeAll(
+        Tasks.layer.pipe(Layer.provideMerge(askPermission(options))),
+        AskQuestion.layer,
+        Casting.layer,
+        lostProcesses(internals),
+      ),
     ),
     Layer.provideMerge(locations(options, internals)),
     Layer.provideMerge(ExtensionHost.layer),

@@ -2,7 +2,7 @@
  * What prompts name, found when they are admitted. A prompt that was admitted before is what it was: nothing is looked up
  * again, however the files stand by now.
  */
-import type { Failure, Prompt, RecordedPrompt } from "@meridian/protocol"
+import { nearest, type Failure, type Prompt, type RecordedPrompt } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { promptBytes, type PromptRequest } from "./check-input.ts"
@@ -36,7 +36,7 @@ export const openExpansion = Effect.gen(function* () {
       if (!settings.places.has(transcript.choices.location)) return request
       const directory = yield* fromThrowing(() => settings.places.directoryOf(transcript.choices.location))
       return yield* locations.within(directory, (location) =>
-        Effect.map(look(location, prompt, rulesOf(transcript, settings)), (expanded) =>
+        Effect.map(look(location, prompt, rulesOf(transcript, settings), settings), (expanded) =>
           expanded.parts.length === 0
             ? request
             : {
@@ -66,6 +66,7 @@ const look = (
   location: LocationServices,
   prompt: Prompt,
   rules: readonly PermissionRule[],
+  settings: SettingsValue,
 ): Effect.Effect<Expanded> =>
   Effect.promise((signal) =>
     location.expand({
@@ -73,9 +74,33 @@ const look = (
       spareBytes: LIMITS.promptBytes - promptBytes(prompt),
       signal,
       may: (action, resource) => decidePermission({ action, resources: [resource] }, rules, []).kind,
-      agent: (name) => ({ problem: `There is no agent ${name}.` }),
+      agent: (name) => guidanceFor(name, rules, settings),
     }),
   )
+
+/** What the model is to do with an agent that a person named; what it may not is said, too. */
+const guidanceFor = (
+  name: string,
+  rules: readonly PermissionRule[],
+  { agents }: SettingsValue,
+): { readonly text: string } | { readonly problem: string } => {
+  const agent = agents.get(name)
+  if (agent === undefined) {
+    const near = nearest(
+      name,
+      [...agents.values()].flatMap((one) => (one.hidden ? [] : [one.name])),
+    )
+    return { problem: `There is no agent ${name}.${near === undefined ? "" : ` Did you mean ${near}?`}` }
+  }
+  if (agent.mode === "primary")
+    return { problem: `The agent ${name} works for people only; it cannot be given a part of the work.` }
+  if (decidePermission({ action: "task", resources: [name] }, rules, []).kind === "deny")
+    return { problem: `A rule forbids to give work to the agent ${name}.` }
+  const says = agent.description === undefined ? "" : ` (${agent.description})`
+  return {
+    text: `The user refers to the agent ${name}${says}. Where the request asks for its work, call the tool task with agent "${name}" and a prompt that says everything it has to know.`,
+  }
+}
 
 const rulesOf = ({ choices }: Transcript, settings: SettingsValue): readonly PermissionRule[] => [
   ...settings.rules,

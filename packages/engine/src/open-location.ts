@@ -40,6 +40,7 @@ import { fromThrowing } from "./port/from-throwing.ts"
 import type { LocationServices } from "./port/location.ts"
 import type { Time } from "./port/time.ts"
 import { ToolError, type Tool } from "./port/tool.ts"
+import { callableAgents } from "./read-agents.ts"
 import { bashTool } from "./tool/bash.ts"
 import { boundOutput } from "./tool/bound-output.ts"
 import { builtinTools } from "./tool/builtins.ts"
@@ -91,6 +92,7 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       references: options.references ?? [],
       hidePieces: openHidePieces(secrets),
       wrapCommand: options.wrapCommand,
+      callable: callableAgents(options.agents),
     }
     registry.contribute([...builtinTools(forTools), ...place.ownTools, skillTool(skills)])
     yield* fromThrowing(() => contributeOwn(registry, options))
@@ -174,6 +176,7 @@ const runLineWith =
         ask: async ({ action, title }) => {
           if (action !== "bash") throw new ToolError("denied", `Nobody is there to allow it: ${title}.`)
         },
+        task: () => Promise.reject(new ToolError("denied", "A template gives no work to others.")),
         question: () => Promise.reject(new ToolError("denied", "Nobody is there to answer.")),
         todo: { read: async () => [], replace: async () => undefined },
       },

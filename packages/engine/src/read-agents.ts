@@ -64,6 +64,12 @@ export interface AgentSummary {
 export const agentsForPeople = (configured?: readonly AgentConfig[]): readonly AgentSummary[] =>
   [...readAgents(configured).values()].filter(isForPeople).map(summaryOf)
 
+/** Those that other agents call. */
+export const callableAgents = (configured?: readonly AgentConfig[]): readonly AgentSummary[] =>
+  [...readAgents(configured).values()]
+    .filter(({ mode, hidden }) => mode !== "primary" && !hidden)
+    .map(summaryOf)
+
 const summaryOf = ({ name, description, model }: Agent): AgentSummary => ({
   name,
   ...(description === undefined ? {} : { description }),

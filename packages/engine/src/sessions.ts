@@ -99,6 +99,7 @@ const makeSessions = Effect.gen(function* () {
     agent: summary.agent ?? DEFAULT_AGENT,
     ...(summary.model === undefined ? {} : { model: summary.model }),
     ...(summary.title === undefined ? {} : { title: summary.title }),
+    ...(summary.task === undefined ? {} : { parent: summary.task }),
     ...(summary.isArchived ? { archived: true } : {}),
     seq: summary.seq,
     ...standingOf(summary),
@@ -181,6 +182,22 @@ const makeSessions = Effect.gen(function* () {
       return receipt
     })
 
+  const children = (session: string): Effect.Effect<readonly SessionSummary[], Failure> =>
+    Effect.gen(function* () {
+      const { transcript } = yield* sessions.current(session)
+      const found = yield* Effect.forEach(transcript.tasks, ({ sessionID }) => store.session(sessionID))
+      return found.filter((summary) => summary !== undefined)
+    })
+
+  /** The deepest first. */
+  const descendants = (session: string): Effect.Effect<readonly string[], Failure> =>
+    Effect.flatMap(children(session), (found) =>
+      Effect.map(
+        Effect.forEach(found, ({ id }) => Effect.map(descendants(id), (below) => [...below, id])),
+        (families) => families.flat(),
+      ),
+    )
+
   /** What people ask for, from any process: one event, whatever the session does meanwhile. */
   const record = (session: string, event: DurableEvent): Effect.Effect<void, Failure> =>
     sessions.write({ session, durability: "acknowledged" }, () => ({
@@ -232,6 +249,7 @@ const makeSessions = Effect.gen(function* () {
         return { ...page, items: page.items.map(info) }
       }),
     prompt,
+    children: (id) => Effect.map(Effect.flatMap(requireSession(id), children), (found) => found.map(info)),
     synthetic: (input) =>
       Effect.flatMap(
         fromThrowing(() => readSynthetic(present(input))),
@@ -312,10 +330,15 @@ const makeSessions = Effect.gen(function* () {
     delete: (id) =>
       Effect.gen(function* () {
         const session = yield* requireSession(id)
-        if (scheduler.isActive(session)) return yield* Effect.fail(inUse(session))
-        const removed = yield* store.remove(session)
-        if (removed === "held") return yield* Effect.fail(inUse(session))
-        yield* sessions.forget(session)
+        const family = [...(yield* descendants(session)), session]
+        const busy = family.find(scheduler.isActive)
+        if (busy !== undefined) return yield* Effect.fail(inUse(busy))
+        // The deepest first: what is left after a crash is a family without its youngest.
+        for (const member of family) {
+          const removed = yield* store.remove(member)
+          if (removed === "held") return yield* Effect.fail(inUse(member))
+          yield* sessions.forget(member)
+        }
       }),
     compact: (id) => within(compact(id)),
     receipts: (id) => Effect.flatMap(requireSession(id), (session) => within(readReceipts(session))),

@@ -56,6 +56,24 @@ export const DURABLE_EVENTS = {
           at: STRING,
         },
       ),
+      /** A child: the call that began it, how deep it lies, and what caps its rights. */
+      task: objectOf(
+        {
+          sessionID: SESSION_ID,
+          messageID: MESSAGE_ID,
+          callID: STRING,
+          /** 1 for the child of a session of a person. */
+          depth: COUNT,
+          /** Of the parent and of all above it: their rules hold, too. */
+          agents: listOf(STRING),
+        },
+        {
+          /** Only these, where the parent may use no others. */
+          tools: listOf(STRING),
+          /** Its result comes as an input of the parent. */
+          background: BOOLEAN,
+        },
+      ),
       /** What becomes of its work when the process is lost; else the agent or the engine says. */
       recovery: RECOVERY,
       /** What it may use up before a person is asked; its agent and the engine may say less. */
@@ -144,6 +162,21 @@ export const DURABLE_EVENTS = {
       metadata: ANY_OBJECT,
     },
   ),
+  /** The call has a session of its own, and may be taken up again: it finds that session. */
+  "session.next.task.started.1": objectOf(
+    { assistantMessageID: MESSAGE_ID, callID: STRING, sessionID: SESSION_ID, agent: STRING, title: STRING },
+    { background: BOOLEAN },
+  ),
+  /** That session has settled: how, and what it used up. */
+  "session.next.task.ended.1": objectOf({
+    assistantMessageID: MESSAGE_ID,
+    callID: STRING,
+    sessionID: SESSION_ID,
+    status: oneOf("done", "failed", "interrupted"),
+    usage: RECORDED_USAGE,
+    cost: NUMBER,
+    turns: COUNT,
+  }),
   /** A call that waited for a permission when its process died is started after all. */
   "session.next.tool.resumed.1": objectOf({ assistantMessageID: MESSAGE_ID, callID: STRING }),
   "session.next.tool.success.1": objectOf(

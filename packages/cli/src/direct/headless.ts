@@ -8,6 +8,7 @@ import { Failure, harnessSessionId, type JsonObject } from "@meridian/protocol"
 import { followEvents, settled } from "@meridian/server"
 import { encodeDirectLine, type DirectEvent, type World } from "@meridian/spaces"
 
+import { followChildren, openBackground } from "./children.ts"
 import { classOfFailure } from "./failure-class.ts"
 import { failureLine, signalCode } from "./headless-ending.ts"
 import { unreadable } from "./named-things.ts"
@@ -80,8 +81,18 @@ const work = async (opened: OpenSession, asked: Asked, { world, tell }: Telling)
   const { engine, session } = opened
   const priced = new Set(opened.models.flatMap(({ id, price }) => (price === undefined ? [] : [id])))
   const translator = openTranslator({ isPriced: (model) => priced.has(model) })
+  const background = openBackground()
+  const over = new AbortController()
+  // A child asks like its parent: nobody is there to answer.
+  const children = followChildren(engine, session.id, {
+    signal: over.signal,
+    changed: async (child) => {
+      for (const { id } of await engine.permissions.list({ sessionID: child })) await refuse(engine, id)
+    },
+  })
   const follower = followEvents(engine, { sessionID: session.id, after: session.seq }, async (event) => {
     for (const told of translator.push(event)) tell(told)
+    background.push(event)
     if (event.type === "session.next.permission.asked.1") await refuse(engine, event.data.requestID)
   })
   const stop = (): void => {
@@ -95,17 +106,32 @@ const work = async (opened: OpenSession, asked: Asked, { world, tell }: Telling)
     await ask(engine, session.id, { ...asked, id: promptId(session.id, world) }, (message) =>
       tell({ type: "warning", message }),
     )
-    const failure = await settled(engine.sessions, session.id)
+    let failure = await settled(engine.sessions, session.id)
     await follower.upTo((await engine.sessions.get(session.id)).seq)
+    // What works in the background belongs to the run.
+    for (let more = background.next(); more !== undefined; more = background.next()) {
+      await Promise.race([more, aborted(world.signal)])
+      if (world.signal.aborted) break
+      failure = await settled(engine.sessions, session.id)
+      await follower.upTo((await engine.sessions.get(session.id)).seq)
+    }
     const ending = translator.ending()
     // Most failures are events, which say more; what could not even be recorded is told as it is.
     if (failure !== undefined && ending.tag !== "failed" && ending.tag !== "interrupted") throw failure
     return ending
   } finally {
     world.signal.removeEventListener("abort", stop)
+    over.abort()
+    await children.catch(() => undefined)
     await follower.close()
   }
 }
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((done) => {
+    if (signal.aborted) done()
+    else signal.addEventListener("abort", () => done(), { once: true })
+  })
 
 /** Another attempt of the same run sends the same prompt: the session has it already and is only run again. */
 const promptId = (sessionID: string, { env }: World): string | undefined => {

@@ -96,8 +96,8 @@ const deny = (action: string, resource = "*"): PermissionRule => ({ action, reso
 
 const ASK_ALL = ask("*")
 
-/** What touches nothing but the session itself. */
-const OWN = ["todo", "skill", "recall", "expand"].map((action) => allow(action))
+/** What touches nothing but the session itself; a child may do no more than its parent. */
+const OWN = ["todo", "skill", "recall", "expand", "task"].map((action) => allow(action))
 
 const LOOKING = [
   ...OWN,

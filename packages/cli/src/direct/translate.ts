@@ -158,6 +158,8 @@ export const openTranslator = (options: {
       case "session.next.prompt.cancelled.1":
       case "session.next.prompted.1":
       case "session.next.synthetic.1":
+      case "session.next.task.started.1":
+      case "session.next.task.ended.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":
       case "session.next.instruction.discovered.1":

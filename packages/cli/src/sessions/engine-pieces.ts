@@ -97,6 +97,8 @@ export const openEnginePieces = (): ((event: StoredEvent) => readonly SpokenPiec
       case "session.next.tooling.failed.1":
       case "session.next.budget.changed.1":
       case "session.next.unparked.1":
+      case "session.next.task.started.1":
+      case "session.next.task.ended.1":
       case "session.next.warned.1":
       case "session.next.tool.adjusted.1":
       case "session.next.permission.asked.1":

@@ -63,6 +63,9 @@ export const surveySource = (at?: string): Survey => {
       case "session.next.activity.resumed.1":
       case "session.next.unparked.1":
       case "session.next.budget.changed.1":
+      // Its children are its own: they report to it alone.
+      case "session.next.task.started.1":
+      case "session.next.task.ended.1":
         waits.push(event.seq)
         break
       case "session.next.question.asked.1":
@@ -257,6 +260,8 @@ export const rewriteEvent = (
     case "session.next.output.refused.1":
     case "session.next.repetition.noticed.1":
     case "session.next.tool.adjusted.1":
+    case "session.next.task.started.1":
+    case "session.next.task.ended.1":
       return ofAssistant(event, message)
   }
 }

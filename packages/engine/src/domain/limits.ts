@@ -25,6 +25,10 @@ export const DEFAULT_LIMITS: EngineLimits = {
 export const LIMITS = {
   promptBytes: 16 * 1024 * 1024,
   promptFiles: 32,
+  /** How often work is given on from agent to agent. */
+  taskDepth: 3,
+  /** Of what came of work in the background. */
+  taskReportCharacters: 30_000,
   titleCharacters: 300,
   syntheticCharacters: 200_000,
   messagesPerPage: 200,

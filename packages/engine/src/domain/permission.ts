@@ -66,6 +66,19 @@ export const decidePermission = (
   return asks ? { kind: "ask" } : { kind: "allow" }
 }
 
+/** Who works for others may do what all of them may: the strictest says. */
+export const decideUnder = (
+  question: Question,
+  sets: readonly (readonly PermissionRule[])[],
+  approvals: readonly SavedApproval[],
+): Verdict => {
+  const verdicts = sets.map((rules) => decidePermission(question, rules, approvals))
+  return (
+    verdicts.find(({ kind }) => kind === "deny") ??
+    verdicts.find(({ kind }) => kind === "ask") ?? { kind: "allow" }
+  )
+}
+
 const lastMatch = (
   rules: readonly PermissionRule[],
   action: string,

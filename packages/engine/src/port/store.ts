@@ -245,6 +245,13 @@ export interface Parked {
 }
 
 /** A session as lists show it. */
+export interface ParentCall {
+  readonly sessionID: string
+  readonly messageID: string
+  readonly callID: string
+  readonly depth: number
+}
+
 export interface SessionSummary {
   readonly id: string
   /** Sequence of its last event. */
@@ -268,6 +275,8 @@ export interface SessionSummary {
   readonly parkedUntil: number | undefined
   /** Another process is at work on it. */
   readonly isHeldElsewhere: boolean
+  /** It is a child: which call of which session began it, and how deep it lies. */
+  readonly task: ParentCall | undefined
   /** How its last work ended, unless it ended well. */
   readonly trouble: "failed" | "interrupted" | undefined
   /** There is work to do, and no process can take it up. */

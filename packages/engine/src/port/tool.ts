@@ -44,11 +44,30 @@ export interface ToolScene {
   readonly ask: (question: PermissionQuestion) => Promise<void>
   /** What a person answers, however long that takes. */
   readonly question: (question: Question) => Promise<readonly string[]>
+  /** Gives work to another agent, in a session of its own. */
+  readonly task: (task: TaskRequest) => Promise<TaskResult>
   /** The session's list of work. */
   readonly todo: {
     readonly read: () => Promise<readonly TodoItem[]>
     readonly replace: (items: readonly TodoItem[]) => Promise<void>
   }
+}
+
+export interface TaskRequest {
+  readonly title: string
+  readonly prompt: string
+  /** Without one, that of the session itself where it may be called. */
+  readonly agent: string | undefined
+  /** Does not wait: what comes of it is an input later. */
+  readonly background: boolean
+}
+
+export interface TaskResult {
+  readonly sessionID: string
+  readonly agent: string
+  /** What it said last; undefined while it works in the background. */
+  readonly text: string | undefined
+  readonly cost: number
 }
 
 export interface Tool {

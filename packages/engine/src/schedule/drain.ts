@@ -27,7 +27,7 @@ import {
   type SessionHandle,
   type SettingsValue,
 } from "../session/index.ts"
-import { readAnswer, resumeCalls, takeTurn, type Occasion } from "../turn/index.ts"
+import { readAnswer, resumeCalls, takeTurn, Tasks, type Occasion } from "../turn/index.ts"
 import type { Demand } from "./drains.ts"
 import type { Standing, Watch } from "./elsewhere.ts"
 import { leaveForOthers, markToGoOn, settle } from "./settle.ts"
@@ -152,6 +152,7 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
     standing.fence = lease.fence
     standing.interruptSeq = session.transcript().interruptSeq
     yield* settle(session, lease)
+    yield* adoptChildren(session.transcript(), session.id)
     const { demand, hurried, attempts } = facts
     // Another process may have gone on meanwhile, and parked it again.
     if (!demand.forced && mustWait(session.transcript(), hurried, yield* Clock.currentTimeMillis)) return
@@ -171,6 +172,16 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
       if (ending === "idle") return
     }
   })
+
+/** What works in the background for this session, or is this session, has somebody who waits for it. */
+const adoptChildren = ({ tasks, choices: { task } }: Transcript, session: string) =>
+  Tasks.use(({ adopt }) =>
+    Effect.gen(function* () {
+      if (tasks.some(({ background, ended }) => background && !ended)) yield* adopt(session)
+      // Its parent may be gone.
+      if (task?.background === true) yield* Effect.ignore(adopt(task.sessionID))
+    }),
+  )
 
 /** Work that was cut off or waited goes on before a queued input opens the next, with the turns it has made so far. */
 const beginProgress = ({ activity, parking }: Transcript, demand: Demand): Progress => {

@@ -16,7 +16,7 @@ import {
   type Casting,
   type Locations,
 } from "../session/index.ts"
-import { AskPermission, type AskQuestion } from "../turn/index.ts"
+import { AskPermission, Tasks, type AskQuestion } from "../turn/index.ts"
 import { askOthers } from "./ask-others.ts"
 import { openContextRetries } from "./context-retries.ts"
 import { openDrain } from "./drain.ts"
@@ -40,6 +40,7 @@ type Services =
   | FoldedSessions
   | AskPermission
   | AskQuestion
+  | Tasks
   | Locations
   | Casting
   | LostProcesses
@@ -59,6 +60,7 @@ const makeScheduler = (recovery: Recovery) =>
     const signals = yield* Signals
     const permissions = yield* AskPermission
     const settings = yield* Settings
+    const tasks = yield* Tasks
     /** Up to where inputs that wait for a demand have had one: the sequence at the last wake, run or prompt. */
     const releases = new Map<string, number>()
     const release = (session: string, through: number): void => {
@@ -159,7 +161,7 @@ const makeScheduler = (recovery: Recovery) =>
         }),
       )
 
-    return Scheduler.of({
+    const verbs = Scheduler.of({
       wake: (session, { through = 0, until, early = false } = {}) =>
         Effect.suspend(() => {
           left.delete(session)
@@ -210,6 +212,14 @@ const makeScheduler = (recovery: Recovery) =>
       isActive: drains.isActive,
       active: Effect.sync(drains.active),
     })
+    yield* tasks.introduce({
+      wake: (session, through) => verbs.wake(session, { through }),
+      run: verbs.run,
+      interrupt: verbs.interrupt,
+      wait: verbs.wait,
+      isActive: verbs.isActive,
+    })
+    return verbs
   })
 
 /**

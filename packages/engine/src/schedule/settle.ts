@@ -119,7 +119,7 @@ const reportUnfinished = (session: SessionHandle): Effect.Effect<void, Failure> 
   session.decide((transcript) => {
     const isLeft =
       hasUnfinishedWork(transcript) &&
-      parkedCalls(transcript.calls).length === 0 &&
+      parkedCalls(transcript.calls).every(({ delegated }) => delegated === true) &&
       !isWaiting(transcript.parking)
     const error = {
       code: "INTERRUPTED",

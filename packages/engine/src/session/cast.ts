@@ -37,6 +37,8 @@ export interface Cast {
   /** What the session had chosen when this was made; a switch since then makes it outdated. */
   readonly choice: Choice
   readonly rules: readonly PermissionRule[]
+  /** Of those it works for: what one of them may not, it may not. */
+  readonly ceilings: readonly (readonly PermissionRule[])[]
   /** What the agent may use at all, by name. */
   readonly toolNames: readonly string[]
   /** What the model is offered. */
@@ -110,7 +112,10 @@ const findAgent = (settings: SettingsValue, name: string = DEFAULT_AGENT): Effec
   return Effect.fail(new Failure("AGENT_NOT_FOUND", { agent: name, known }))
 }
 
-type Offer = Pick<Cast, "rules" | "toolNames" | "advertisements" | "call" | "traitsOf" | "answer">
+type Offer = Pick<
+  Cast,
+  "rules" | "ceilings" | "toolNames" | "advertisements" | "call" | "traitsOf" | "answer"
+>
 
 /** What may be offered, before it is known which model is asked and whether it is the last time. */
 interface Stock {
@@ -123,13 +128,26 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
   /** Neither the tools of a Location nor the agents nor what a prompt wants change from turn to turn. */
   const stocks = new WeakMap<ToolSet, Map<Agent, WeakMap<Overrides, Stock>>>()
 
-  const stockOf = (agent: Agent, tools: ToolSet, overrides: Overrides): Stock => {
+  const stockOf = (agent: Agent, tools: ToolSet, overrides: Overrides, task: Task | undefined): Stock => {
+    if (task !== undefined) return stockOfTask({ agent, tools, overrides, task })
     const ofTools = stocks.get(tools) ?? new Map<Agent, WeakMap<Overrides, Stock>>()
     stocks.set(tools, ofTools)
     const ofAgent = ofTools.get(agent) ?? new WeakMap<Overrides, Stock>()
     ofTools.set(agent, ofAgent)
     const stock = ofAgent.get(overrides) ?? makeStock(settings, { agent, tools, overrides })
     ofAgent.set(overrides, stock)
+    return stock
+  }
+
+  const ofTasks = new WeakMap<Task, { readonly wishes: Wishes; readonly stock: Stock }>()
+
+  const stockOfTask = (wishes: Wishes & { readonly task: Task }): Stock => {
+    const { agent, tools, overrides, task } = wishes
+    const known = ofTasks.get(task)
+    if (known?.wishes.agent === agent && known.wishes.tools === tools && known.wishes.overrides === overrides)
+      return known.stock
+    const stock = makeStock(settings, wishes)
+    ofTasks.set(task, { wishes, stock })
     return stock
   }
 
@@ -150,7 +168,10 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
         const bounds = boundsOf(agent)
         const { isLast, overrides } =
           moment === undefined ? withoutMoment(transcript) : outlookOf(transcript, moment, bounds)
-        const offer = offerFrom(stockOf(agent, tools, overrides), { isLast, bySchema: model.answersBySchema })
+        const offer = offerFrom(stockOf(agent, tools, overrides, transcript.choices.task), {
+          isLast,
+          bySchema: model.answersBySchema,
+        })
         const merged = mergeSettings([agent.settings, chosen, overrides.settings])
         return {
           agent,
@@ -170,7 +191,7 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
           hosted:
             model.hosted === undefined || isLast || offer.answer === "native"
               ? undefined
-              : hostedOf(model.hosted, { agent, overrides, rules: offer.rules, toolNames: offer.toolNames }),
+              : hostedOf(model.hosted, { agent, overrides, ...offer }),
         }
       }),
   }
@@ -188,10 +209,23 @@ interface Wishes {
   readonly agent: Agent
   readonly tools: ToolSet
   readonly overrides: Overrides
+  readonly task?: Task
 }
 
+type Task = NonNullable<Transcript["choices"]["task"]>
+
+/** What no configured agent is any more may do nothing. */
+const DENY_ALL: readonly PermissionRule[] = [{ action: "*", resource: "*", effect: "deny" }]
+
+const ceilingsOf = (settings: SettingsValue, task: Task | undefined): Cast["ceilings"] =>
+  (task?.agents ?? []).map((name) => {
+    const agent = settings.agents.get(name)
+    return agent === undefined ? DENY_ALL : settings.rules.concat(agent.rules)
+  })
+
 const makeStock = (settings: SettingsValue, wishes: Wishes): Stock => {
-  const offer = makeOffer([...settings.rules, ...wishes.agent.rules], wishes)
+  const ceilings = ceilingsOf(settings, wishes.task)
+  const offer = makeOffer([...settings.rules, ...wishes.agent.rules], ceilings, wishes)
   const { format } = wishes.overrides
   if (format === undefined) return { offer, wanted: undefined }
   const wanted = openWantedAnswer(format, settings.openValueCheck)
@@ -231,26 +265,34 @@ const isNamed = ({ agent, overrides }: Named, name: string): boolean =>
 /** Nobody can be asked about a call that the provider runs: what is wanted of the model is offered unless it is denied. */
 const hostedOf = (
   names: readonly string[],
-  wishes: Named & Pick<Offer, "rules" | "toolNames">,
+  wishes: Named & Pick<Offer, "rules" | "ceilings" | "toolNames">,
 ): readonly string[] | undefined => {
   const offered = names.filter(
     (name) =>
       isNamed(wishes, name) &&
-      !isDeniedEverywhere(wishes.rules, name) &&
+      ![wishes.rules, ...wishes.ceilings].some((rules) => isDeniedEverywhere(rules, name)) &&
       // A tool of ours that has the name is the one that was meant.
       !wishes.toolNames.includes(name),
   )
   return offered.length === 0 ? undefined : offered
 }
 
-const makeOffer = (rules: readonly PermissionRule[], { agent, tools, overrides }: Wishes): Offer => {
+const makeOffer = (
+  rules: readonly PermissionRule[],
+  ceilings: Cast["ceilings"],
+  { agent, tools, overrides, task }: Wishes,
+): Offer => {
+  const sets = [rules, ...ceilings]
   const advertisements = tools.advertisements.filter(
     ({ name }) =>
-      isNamed({ agent, overrides }, name) && !isDeniedEverywhere(rules, tools.traitsOf(name).action ?? name),
+      isNamed({ agent, overrides }, name) &&
+      task?.tools?.includes(name) !== false &&
+      !sets.some((set) => isDeniedEverywhere(set, tools.traitsOf(name).action ?? name)),
   )
   const offered = new Set(advertisements.map((tool) => tool.name))
   return {
     rules,
+    ceilings,
     answer: undefined,
     toolNames: [...offered],
     advertisements,

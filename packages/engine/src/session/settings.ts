@@ -73,7 +73,7 @@ export const isForPeople = ({ mode, hidden }: Agent): boolean => mode !== "sub" 
  */
 export const PLAN_RULES: readonly PermissionRule[] = [
   { action: "*", resource: "*", effect: "deny" },
-  ...["read", "glob", "grep", "todo", "skill", "recall", "expand"].map((action): PermissionRule => ({
+  ...["read", "glob", "grep", "todo", "skill", "recall", "expand", "task"].map((action): PermissionRule => ({
     action,
     resource: "*",
     effect: "allow",

@@ -13,10 +13,11 @@ import { READ } from "./read.ts"
 import type { Place } from "./resolve-path.ts"
 import { openSlots, type Slots } from "./slots.ts"
 import type { PieceFilter } from "./spool.ts"
+import { TASK, type TaskOptions } from "./task.ts"
 import { TODO } from "./todo.ts"
 import { WRITE } from "./write.ts"
 
-export interface BuiltinOptions extends Place {
+export interface BuiltinOptions extends Place, TaskOptions {
   /** One per engine: two Locations may overlap. */
   readonly locks: FileLocks
   /** One per engine; closing it ends what commands left in the background. */
@@ -49,6 +50,7 @@ export const BUILTINS: readonly BuiltinTool<Shared>[] = [
   APPLY_PATCH,
   BASH,
   TODO,
+  TASK,
 ]
 
 export const builtinTools = (options: BuiltinOptions): readonly Tool[] => {

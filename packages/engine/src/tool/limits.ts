@@ -73,6 +73,10 @@ export const TOOL_LIMITS = {
   outputKeptMs: 7 * 24 * 3600 * SECOND,
   outputSweepFiles: 1000,
 
+  taskTitleCharacters: 200,
+  taskPromptCharacters: 100_000,
+  taskResultCharacters: 30_000,
+
   todoItems: 100,
   todoCharacters: 1000,
 

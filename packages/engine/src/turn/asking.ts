@@ -1,5 +1,6 @@
 /** Whom a call may ask: for a permission, or for anything else. */
 import type { AskPermission } from "./permissions.ts"
 import type { AskQuestion } from "./questions.ts"
+import type { Tasks } from "./tasks.ts"
 
-export type Asking = AskPermission | AskQuestion
+export type Asking = AskPermission | AskQuestion | Tasks

@@ -10,6 +10,7 @@ import { createCalls } from "./calls.ts"
 import { AskPermission } from "./permissions.ts"
 import { AskQuestion } from "./questions.ts"
 import type { Noted, Significant } from "./recorder.ts"
+import { Tasks } from "./tasks.ts"
 
 const openCalls = () => {
   const stored: DurableEvent[] = []
@@ -26,7 +27,11 @@ const openCalls = () => {
 }
 
 /** Nothing is asked here. */
-const NOBODY = Layer.mergeAll(Layer.mock(AskPermission, {}), Layer.mock(AskQuestion, {}))
+const NOBODY = Layer.mergeAll(
+  Layer.mock(AskPermission, { isClosing: () => false }),
+  Layer.mock(AskQuestion, {}),
+  Layer.mock(Tasks, {}),
+)
 
 const significant = (...events: readonly Significant[]): readonly Noted[] =>
   events.map((event) => ({ kind: "significant", event }))

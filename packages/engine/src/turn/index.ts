@@ -8,5 +8,6 @@ export {
   type SavedPermission,
 } from "./permissions.ts"
 export { AskQuestion, type OpenQuestion, type QuestionAnswer } from "./questions.ts"
+export { Tasks } from "./tasks.ts"
 export { readAnswer } from "./read-answer.ts"
 export { resumeCalls } from "./resume-calls.ts"

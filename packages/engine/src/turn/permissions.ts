@@ -14,12 +14,7 @@ import {
 } from "@meridian/protocol"
 import { Context, Effect, Layer } from "effect"
 
-import {
-  decidePermission,
-  type PermissionRule,
-  type SavedApproval,
-  type Verdict,
-} from "../domain/permission.ts"
+import { decideUnder, type PermissionRule, type SavedApproval, type Verdict } from "../domain/permission.ts"
 import { findCall, requestsOf, type CallName, type Request } from "../domain/transcript/calls.ts"
 import { Ids } from "../port/ids.ts"
 import { Store } from "../port/store.ts"
@@ -31,6 +26,8 @@ import { proveOurs } from "./act-again.ts"
 export interface Asker extends CallName {
   readonly session: SessionHandle
   readonly rules: readonly PermissionRule[]
+  /** Of those it works for. */
+  readonly ceilings?: readonly (readonly PermissionRule[])[]
   /** Saved approvals belong to a project, here its directory. */
   readonly project: string
 }
@@ -77,6 +74,8 @@ export class AskPermission extends Context.Service<
     readonly staysOpen: (asker: Asker) => Effect.Effect<boolean>
     /** From now on interrupted questions stay open: the next engine shows them again. */
     readonly close: Effect.Effect<void>
+    /** What ends now was not asked to end. */
+    readonly isClosing: () => boolean
     readonly list: (sessionID?: string) => Effect.Effect<readonly OpenPermissionRequest[], Failure>
     readonly saved: Effect.Effect<readonly SavedPermission[], Failure>
     readonly revoke: (id: string) => Effect.Effect<void, Failure>
@@ -95,6 +94,11 @@ export class AskPermission extends Context.Service<
       Effect.suspend(() => makePermissions(options)),
     )
 }
+
+const setsOf = ({ rules, ceilings = [] }: Asker): readonly (readonly PermissionRule[])[] => [
+  rules,
+  ...ceilings,
+]
 
 interface Waiting {
   readonly asker: Asker
@@ -116,9 +120,9 @@ const makePermissions = Effect.fnUntraced(function* ({ asksAgain }: { readonly a
 
   const judge = ({ asker, question }: Waiting): Effect.Effect<Verdict, Failure> => {
     // Most questions are answered by the rules alone; an approval only answers what they leave open.
-    const byRules = decidePermission(question, asker.rules, [])
+    const byRules = decideUnder(question, setsOf(asker), [])
     if (byRules.kind !== "ask") return Effect.succeed(byRules)
-    return Effect.map(approvalsFor(asker), (approvals) => decidePermission(question, asker.rules, approvals))
+    return Effect.map(approvalsFor(asker), (approvals) => decideUnder(question, setsOf(asker), approvals))
   }
 
   const approvalsFor = (asker: Asker): Effect.Effect<readonly SavedApproval[], Failure> =>
@@ -290,6 +294,7 @@ const makePermissions = Effect.fnUntraced(function* ({ asksAgain }: { readonly a
     close: Effect.sync(() => {
       closing = true
     }),
+    isClosing: () => closing,
     list: (sessionID) =>
       Effect.map(store.requests(sessionID), (requests) =>
         requests.map(({ session, event: { data, time } }) => ({

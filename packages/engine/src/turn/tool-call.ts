@@ -18,6 +18,7 @@ import { callWithHooks } from "./hooks.ts"
 import { AskPermission } from "./permissions.ts"
 import { AskQuestion } from "./questions.ts"
 import { answered } from "./read-answer.ts"
+import { namesFor, Tasks } from "./tasks.ts"
 
 export interface Call {
   readonly messageID: string
@@ -95,6 +96,7 @@ const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void
       const asker = {
         session,
         rules: cast.rules,
+        ceilings: cast.ceilings,
         project: projectOf(session.transcript().choices.location, location.directory),
         messageID,
         callID,
@@ -107,6 +109,10 @@ const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void
           signal,
           ask: (question) => promise(AskPermission.use(({ ask }) => ask(asker, question))),
           question: (question) => promise(AskQuestion.use(({ ask }) => ask(asker, question))),
+          task: (task) =>
+            promise(
+              Tasks.use(({ run }) => run({ ...asker, agent: cast.agent, toolNames: namesFor(cast) }, task)),
+            ),
           todo: {
             read: async () => session.transcript().choices.todo,
             replace: (items) =>

@@ -18,7 +18,8 @@ export const listSessions = async (
     })
     cursor = page.next
     const found = page.items.filter(
-      ({ location }) => asked.directory === undefined || location.directory === asked.directory,
+      ({ location, parent }) =>
+        parent === undefined && (asked.directory === undefined || location.directory === asked.directory),
     )
     if (found.length === 0 && cursor !== undefined && looked < ACP_LIMITS.listedPages) continue
     return {

@@ -266,6 +266,8 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
         return notice("warning", "A warning", read.data.text)
       case "session.next.budget.changed.1":
       case "session.next.unparked.1":
+      case "session.next.task.started.1":
+      case "session.next.task.ended.1":
         return []
       case "session.next.agent.switched.1":
         return [

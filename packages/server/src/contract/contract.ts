@@ -211,6 +211,13 @@ export const CONTRACT = {
       failures: ["SESSION_NOT_FOUND", "LOCATION_NOT_FOUND", "PROMPT_CONFLICT", "INBOX_FULL"],
       large: true,
     },
+    children: {
+      ...ADDRESSES.sessions.children,
+      summary: "The sessions that calls of this one began, oldest first.",
+      input: objectOf(SESSION_ID),
+      answer: itemsOf(SESSION),
+      failures: NOT_FOUND,
+    },
     synthetic: {
       ...ADDRESSES.sessions.synthetic,
       summary: "Adds a message that no person wrote, and that says so. It asks for no work.",

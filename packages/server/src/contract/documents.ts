@@ -55,6 +55,10 @@ export const SESSION = named(
     {
       model: STRING,
       title: STRING,
+      parent: described(
+        objectOf({ sessionID: STRING, messageID: STRING, callID: STRING, depth: COUNT }),
+        "It works for another session: which call of it began this one.",
+      ),
       archived: described(BOOLEAN, "Put away: lists for people leave it out."),
       waitingFor: described(
         oneOf("permission", "question", "limit", "budget", "worker"),

@@ -515,6 +515,7 @@ test("every answer of the contract fits the shape it is described with", async (
     sessions.receipts({ sessionID }),
     sessions.permissions({ sessionID }),
     sessions.questions({ sessionID }),
+    sessions.children({ sessionID }),
     sessions.commands({ sessionID }),
     sessions.synthetic({ sessionID, text: "a note" }),
     permissions.list(),

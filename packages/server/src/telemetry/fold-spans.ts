@@ -244,6 +244,8 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
       case "session.next.archived.1":
       case "session.next.prompted.1":
       case "session.next.synthetic.1":
+      case "session.next.task.started.1":
+      case "session.next.task.ended.1":
       case "session.next.reasoning.ended.1":
       case "session.next.tool.resumed.1":
       case "session.next.repetition.noticed.1":

@@ -24,7 +24,9 @@ export const summaryOf = (
   events: readonly StoredEvent[],
 ): Omit<SessionSummary, "isHeldElsewhere"> => {
   const created = events.find(is("session.next.created.1"))
-  const spent = events.filter(is("session.next.step.ended.2", "session.next.compaction.ended.2"))
+  const spent = events.filter(
+    is("session.next.step.ended.2", "session.next.compaction.ended.2", "session.next.task.ended.1"),
+  )
   const total = (field: keyof SessionSummary["usage"]): number =>
     spent.reduce((sum, { data }) => sum + data.usage[field], 0)
   return {
@@ -51,8 +53,16 @@ export const summaryOf = (
     question: questionsOf(id, events)[0]?.event.data.kind,
     isAnswered: answersOf(events).length > 0,
     parkedUntil: parkedUntil(events),
+    task: taskOf(created),
     trouble: troubleOf(events),
   }
+}
+
+const taskOf = (created: Stored<"session.next.created.1"> | undefined): SessionSummary["task"] => {
+  const task = created?.data.task
+  if (task === undefined) return undefined
+  const { sessionID, messageID, callID, depth } = task
+  return { sessionID, messageID, callID, depth }
 }
 
 /** Until when it waits for its provider, or for an answer. */

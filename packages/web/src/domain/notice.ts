@@ -73,6 +73,10 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
       return info(`Budget set: ${capsInWords(event.data.caps)}`)
     case "session.next.warned.1":
       return { what: "failure", text: event.data.text }
+    case "session.next.task.started.1":
+      return info(`Session ${event.data.sessionID} began: ${event.data.title} (agent ${event.data.agent})`)
+    case "session.next.task.ended.1":
+      return info(`Session ${event.data.sessionID} ended: ${event.data.status}`)
     case "session.next.todo.updated.1": {
       const { items } = event.data
       const done = items.filter((item) => item.status === "completed").length

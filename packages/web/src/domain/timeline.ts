@@ -338,6 +338,8 @@ export const createTimeline = (): Timeline => {
       case "session.next.renamed.1":
       case "session.next.archived.1":
       case "session.next.synthetic.1":
+      case "session.next.task.started.1":
+      case "session.next.task.ended.1":
       case "session.next.parked.1":
       case "session.next.tool.resumed.1":
       case "session.next.output.given.1":

@@ -7,6 +7,7 @@ import { Failure, oneLine, renderFailure, type PermissionReply } from "@meridian
 import { followEvents } from "@meridian/server"
 import type { World } from "@meridian/spaces"
 
+import { followChildren } from "../children.ts"
 import { broughtAlong, unreadable } from "../named-things.ts"
 import { idsOf } from "../open-engine-here.ts"
 import type { OpenSession } from "../open-session.ts"
@@ -381,6 +382,21 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
   start(async () => {
     for await (const item of sessions.live(sessionID, { signal: gone.signal })) tellLive(item)
   })
+
+  // A child asks the same person.
+  start(() =>
+    followChildren(engine, sessionID, {
+      signal: gone.signal,
+      changed: async (child) => {
+        const open = await permissions.list({ sessionID: child })
+        view.askFor(
+          child,
+          open.map((request) => Object.assign({ always: request.resources, input: undefined }, request)),
+        )
+        redraw()
+      },
+    }),
+  )
 
   const ticking = setInterval(() => {
     if (work.isWorking() && !terminal.isDumb) redraw()

@@ -88,8 +88,10 @@ export const sessionCommands = ({
     sessions: async (choice) => {
       const { items } = await sessions.list({ limit: 200, order: "desc" })
       const here = items.filter(
-        ({ archived, location }) =>
-          archived !== true && location.directory === opened.session.location.directory,
+        ({ archived, parent, location }) =>
+          archived !== true &&
+          parent === undefined &&
+          location.directory === opened.session.location.directory,
       )
       const listed = here.slice(0, MOST_CHOICES)
       if (choice === undefined) {

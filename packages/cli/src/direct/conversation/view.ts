@@ -37,6 +37,8 @@ export interface View {
   readonly going: (width: number) => readonly string[]
   /** A question from before we were here. */
   readonly ask: (question: Question & { readonly callID: string }) => void
+  /** Questions of a child that are open now; those it asked before have their answer. */
+  readonly askFor: (child: string, open: readonly (Question & { readonly callID: string })[]) => void
   /** An input from before we were here that waits: it is told when it is taken up. */
   readonly awaitInput: (input: { readonly id: string; readonly text: string }) => void
   /** The oldest question nobody has answered. */
@@ -111,6 +113,16 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
         return userRows(event.data.prompt.text, width, style)
       case "session.next.synthetic.1":
         return [style.dim(cutTo(`(added by a program) ${oneLine(event.data.text)}`, width))]
+      case "session.next.task.started.1":
+        return event.data.background === true
+          ? [
+              style.dim(
+                cutTo(`In the background: ${oneLine(event.data.title)} (${event.data.sessionID})`, width),
+              ),
+            ]
+          : []
+      case "session.next.task.ended.1":
+        return []
       case "session.next.prompt.cancelled.1":
         waiting.delete(event.data.messageID)
         return [style.dim("An input that waited was taken back.")]
@@ -312,6 +324,19 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
           title: describeCall(question.action, question.resources[0]),
           state: "waits",
         })
+    },
+    askFor: (child, open) => {
+      const isOfChild = (callID: string): boolean => callID.startsWith(`${child}/`)
+      for (const { id, callID } of questions.values())
+        if (isOfChild(callID) && !open.some((other) => other.id === id)) {
+          questions.delete(id)
+          running.delete(callID)
+        }
+      for (const question of open) {
+        const callID = `${child}/${question.callID}`
+        questions.set(question.id, { ...question, callID })
+        running.set(callID, { title: describeCall(question.action, question.resources[0]), state: "waits" })
+      }
     },
     awaitInput: ({ id, text }) => {
       waiting.set(id, text)

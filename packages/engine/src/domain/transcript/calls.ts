@@ -13,8 +13,10 @@ export interface OpenCall {
   readonly input: Json | undefined
   /** The provider runs it. */
   readonly hosted: boolean
-  /** So far it has only asked. */
+  /** So far it has only asked, or what it does is done by a session of its own, which it finds again. */
   readonly restartable: boolean
+  /** It has that session. */
+  readonly delegated?: true
 }
 
 export interface Request {
@@ -73,7 +75,16 @@ const foldOne = (calls: Calls, event: LoggedEvent): Calls => {
       const asking =
         requestsOf(calls, call).some(({ reply }) => reply === undefined) ||
         questionsOf(calls, call).some(({ answer }) => answer === undefined)
-      return setRestartable(calls, call, asking)
+      return setRestartable(calls, call, asking || isDelegated(calls, call))
+    }
+    case "session.next.task.started.1": {
+      const call = { messageID: event.data.assistantMessageID, callID: event.data.callID }
+      return {
+        ...calls,
+        open: calls.open.map((other) =>
+          isSame(other, call) ? { ...other, restartable: true, delegated: true as const } : other,
+        ),
+      }
     }
     case "session.next.permission.asked.1": {
       const {
@@ -96,7 +107,7 @@ const foldOne = (calls: Calls, event: LoggedEvent): Calls => {
       const answered = { reply, parked, ...(message === undefined ? {} : { message }) }
       const requests = new Map(calls.requests).set(requestID, { ...request, reply: answered })
       const allowed = reply === "session" ? [...new Set([...calls.allowed, request.action])] : calls.allowed
-      return setRestartable({ ...calls, requests, allowed }, request, parked)
+      return setRestartable({ ...calls, requests, allowed }, request, parked || isDelegated(calls, request))
     }
     case "session.next.question.asked.1": {
       const { requestID, assistantMessageID: messageID, callID, text, choices } = event.data
@@ -110,7 +121,7 @@ const foldOne = (calls: Calls, event: LoggedEvent): Calls => {
       const question = calls.questions.get(requestID)
       if (question === undefined) return calls
       const questions = new Map(calls.questions).set(requestID, { ...question, answer })
-      return setRestartable({ ...calls, questions }, question, parked)
+      return setRestartable({ ...calls, questions }, question, parked || isDelegated(calls, question))
     }
     default:
       return calls
@@ -143,6 +154,8 @@ const without = <Asked extends CallName>(
   const others = [...asked].filter(([, one]) => !isSame(one, call))
   return others.length === asked.size ? asked : new Map(others)
 }
+
+const isDelegated = (calls: Calls, call: CallName): boolean => findCall(calls, call)?.delegated === true
 
 const setRestartable = (calls: Calls, call: CallName, restartable: boolean): Calls => ({
   ...calls,

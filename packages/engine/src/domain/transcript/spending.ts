@@ -72,6 +72,10 @@ const foldOne = (before: Spending, event: LoggedEvent): Spending => {
       const { usage, cost } = event.data
       return counts(spending, event) ? spend(spending, { cost, tokens: tokensOf(usage), turns: 1 }) : spending
     }
+    case "session.next.task.ended.1": {
+      const { usage, cost, turns } = event.data
+      return counts(spending, event) ? spend(spending, { cost, tokens: tokensOf(usage), turns }) : spending
+    }
     case "session.next.budget.changed.1":
       return { ...spending, set: { ...spending.set, ...event.data.caps } }
     case "session.next.warned.1": {

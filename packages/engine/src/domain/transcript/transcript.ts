@@ -2,7 +2,7 @@
  * One session, folded from its events: what a drain must know without reading the log again. The log is the truth. A
  * transcript is a value made of slices, one idea each; folding makes the next value, so whoever holds one can decide on it.
  */
-import type { Location, RecoveryPolicy, TodoItem } from "@meridian/protocol"
+import type { DurableEventData, Location, RecoveryPolicy, TodoItem } from "@meridian/protocol"
 
 import { assert } from "../assert.ts"
 import type { LoggedEvent } from "../logged-event.ts"
@@ -23,6 +23,7 @@ import { foldLedger, NO_LEDGER, type Ledger } from "./ledger.ts"
 import { foldParking, type Parking } from "./parking.ts"
 import { foldRow, NO_ROW, type Row } from "./repetition.ts"
 import { foldSpending, NO_SPENDING, type Spending } from "./spending.ts"
+import { foldTasks, NO_TASKS, type Tasks } from "./tasks.ts"
 
 export interface Transcript {
   /** Sequence of the last event folded in; 0 when there is none. */
@@ -41,6 +42,8 @@ export interface Transcript {
   /** What must survive a compaction. */
   readonly ledger: Ledger
   readonly spending: Spending
+  /** Its children. */
+  readonly tasks: Tasks
   /** Identical calls, one after the other. */
   readonly row: Row
 }
@@ -51,12 +54,21 @@ export interface Choices {
   readonly agent: string | undefined
   readonly model: string | undefined
   readonly recovery: RecoveryPolicy | undefined
+  /** It is a child. */
+  readonly task: DurableEventData["session.next.created.1"]["task"]
   readonly todo: readonly TodoItem[]
 }
 
 export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Transcript => ({
   seq: 0,
-  choices: { location: undefined, agent: undefined, model: undefined, recovery: undefined, todo: [] },
+  choices: {
+    location: undefined,
+    agent: undefined,
+    model: undefined,
+    recovery: undefined,
+    task: undefined,
+    todo: [],
+  },
   activity: NO_ACTIVITY,
   interruptSeq: 0,
   inbox: EMPTY_INBOX,
@@ -66,6 +78,7 @@ export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Tr
   compactions: noCompactions(restoration),
   parking: undefined,
   ledger: NO_LEDGER,
+  tasks: NO_TASKS,
   spending: NO_SPENDING,
   row: NO_ROW,
 })
@@ -93,6 +106,7 @@ export const foldTranscript = (transcript: Transcript, events: readonly LoggedEv
     compactions: foldCompactions(transcript.compactions, events),
     parking: foldParking(transcript.parking, events),
     ledger: foldLedger(transcript.ledger, events, promptOf),
+    tasks: foldTasks(transcript.tasks, events),
     spending: foldSpending(transcript.spending, events),
     row: foldRow(transcript.row, events),
   }
@@ -102,8 +116,8 @@ const foldChoices = (choices: Choices, event: LoggedEvent): Choices => {
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest is no choice
   switch (event.type) {
     case "session.next.created.1": {
-      const { location, agent, model, recovery } = event.data
-      return { ...choices, location, agent, model, recovery }
+      const { location, agent, model, recovery, task } = event.data
+      return { ...choices, location, agent, model, recovery, task }
     }
     case "session.next.agent.switched.1":
       return { ...choices, agent: event.data.agent }

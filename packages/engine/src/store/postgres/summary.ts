@@ -16,6 +16,7 @@ import {
 } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../../domain/logged-event.ts"
+import { parentCall } from "../../domain/parent-call.ts"
 import { AT_ONCE, NEVER } from "../../domain/transcript/parking.ts"
 import type { SessionSummary } from "../../port/store.ts"
 
@@ -35,6 +36,7 @@ export const NO_SUMMARY: LogSummary = {
   cost: 0,
   parkedUntil: undefined,
   question: undefined,
+  task: undefined,
   trouble: undefined,
 }
 
@@ -43,8 +45,8 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others change nothing that a list shows
   switch (event.type) {
     case "session.next.created.1": {
-      const { location, agent, model, title } = event.data
-      return { ...summary, location, agent, model, title, created: event.time }
+      const { location, agent, model, title, task } = event.data
+      return { ...summary, location, agent, model, title, task: parentCall(task), created: event.time }
     }
     case "session.next.agent.switched.1":
       return { ...summary, agent: event.data.agent }
@@ -76,6 +78,7 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
       return { ...spent(summary, event.data), trouble: undefined }
     case "session.next.output.given.1":
       return { ...summary, trouble: undefined, ...NOT_PARKED }
+    case "session.next.task.ended.1":
     case "session.next.compaction.ended.2":
       return spent(summary, event.data)
     case "session.next.step.failed.2":
@@ -129,6 +132,7 @@ const SUMMARY = objectOf(
     title: STRING,
     parkedUntil: NUMBER,
     question: QUESTION_KIND,
+    task: objectOf({ sessionID: STRING, messageID: STRING, callID: STRING, depth: COUNT }),
     trouble: oneOf("failed", "interrupted"),
   },
 )

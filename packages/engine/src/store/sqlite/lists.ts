@@ -1,6 +1,7 @@
 /** The lists over all sessions: sessions, inputs, open requests, approvals. */
 import type { Receipt } from "@meridian/protocol"
 
+import { parentCall } from "../../domain/parent-call.ts"
 import type { GivenApproval, SavedApproval } from "../../domain/permission.ts"
 import type {
   InputRange,
@@ -105,6 +106,11 @@ export const createLists = (options: {
     return wasInterrupted ? "interrupted" : "failed"
   }
 
+  const taskOf = (key: number): SessionSummary["task"] => {
+    const created = log.at(positionOf(key, 1))
+    return created?.type === "session.next.created.1" ? parentCall(created.data.task) : undefined
+  }
+
   const questionsIn = (key: number): readonly OpenQuestion[] =>
     [...sessionPauses.all(key), ...sessionRequests.all(...range(key))].flatMap(questionOf)
 
@@ -138,6 +144,7 @@ export const createLists = (options: {
       isAnswered: answeredRequest.get(...range(key)) !== undefined,
       parkedUntil: typeof row["parked_until"] === "number" ? row["parked_until"] : undefined,
       isHeldElsewhere: isHeldElsewhere(key),
+      task: taskOf(key),
       trouble: troubleOf(key, row["failed_seq"]),
     }
   }

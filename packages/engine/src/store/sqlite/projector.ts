@@ -236,6 +236,10 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.execution.failed.1":
         run(`update session set failed_seq = ?, ${NOT_PARKED} where key = ?`, event.seq, key)
         break
+      case "session.next.task.ended.1":
+        run(ADD_USAGE, ...usageValues(event.data.usage, event.data.cost), key)
+        break
+      case "session.next.task.started.1":
       case "session.next.output.refused.1":
       case "session.next.epoch.started.1":
       case "session.next.instruction.discovered.1":

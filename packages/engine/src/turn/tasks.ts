@@ -1,0 +1,421 @@
+/**
+ * Work that a call gives to another agent. It is done by a session of its own in the same log, the child: named after the call,
+ * so that a call which is started again after a crash finds it, and nothing is begun twice. The parent's log says that the child
+ * was begun before it is, and what it used up when it has settled.
+ *
+ * A child that works in the background is watched by this process; what comes of it is an input of the parent, under an id
+ * of its own. Whoever takes up the parent after a crash watches the children that have not reported.
+ */
+import { createHash } from "node:crypto"
+
+import {
+  Failure,
+  messageId,
+  sessionId,
+  type DurableEvent,
+  type RecordedPrompt,
+  type RecordedUsage,
+} from "@meridian/protocol"
+import { Context, Effect, FiberMap, Layer, Option } from "effect"
+
+import { breachOf, type Spent } from "../domain/caps.ts"
+import { LIMITS } from "../domain/limits.ts"
+import { NO_OVERRIDES } from "../domain/overrides.ts"
+import { findTask, type Task } from "../domain/transcript/tasks.ts"
+import type { Transcript } from "../domain/transcript/transcript.ts"
+import { Store, type SessionSummary } from "../port/store.ts"
+import { ToolError, type TaskRequest, type TaskResult } from "../port/tool.ts"
+import {
+  capsOf,
+  DEFAULT_AGENT,
+  FoldedSessions,
+  openInbox,
+  Settings,
+  Signals,
+  type Agent,
+  type Cast,
+  type SettingsValue,
+} from "../session/index.ts"
+import { AskPermission, type Asker } from "./permissions.ts"
+
+/** What may be asked of whoever runs sessions; it stands above us and introduces itself. */
+export interface Executor {
+  readonly wake: (session: string, through: number) => Effect.Effect<void, Failure>
+  readonly run: (session: string) => Effect.Effect<void, Failure>
+  readonly interrupt: (session: string) => Effect.Effect<void, Failure>
+  readonly wait: (session: string) => Effect.Effect<void, Failure>
+  readonly isActive: (session: string) => boolean
+}
+
+/** A call that gives work away. */
+export interface Delegator extends Asker {
+  readonly agent: Agent
+  /** Only these tools, where it may use no others. */
+  readonly toolNames: readonly string[] | undefined
+}
+
+/** What a call may give on: all that is offered, where something is left out of it. */
+export const namesFor = ({ agent, overrides, toolNames }: Cast): readonly string[] | undefined =>
+  agent.tools === undefined && overrides.tools === undefined ? undefined : toolNames
+
+export class Tasks extends Context.Service<
+  Tasks,
+  {
+    readonly run: (asker: Delegator, task: TaskRequest) => Effect.Effect<TaskResult, ToolError | Failure>
+    /** Watches the children in the background that have not reported. */
+    readonly adopt: (parent: string) => Effect.Effect<void, Failure>
+    readonly introduce: (executor: Executor) => Effect.Effect<void>
+  }
+>()("meridian/Tasks") {
+  static readonly layer: Layer.Layer<
+    Tasks,
+    never,
+    Store | FoldedSessions | Signals | Settings | AskPermission
+  > = Layer.effect(
+    Tasks,
+    Effect.suspend(() => makeTasks),
+  )
+}
+
+type Status = "done" | "failed" | "interrupted"
+
+interface Outcome {
+  readonly status: Status
+  readonly text: string
+}
+
+const makeTasks = Effect.gen(function* () {
+  const store = yield* Store
+  const sessions = yield* FoldedSessions
+  const signals = yield* Signals
+  const settings = yield* Settings
+  const permissions = yield* AskPermission
+  const inbox = yield* openInbox
+  /** Children in the background, by their id. */
+  const watched = yield* FiberMap.make<string, void, Failure>()
+  let executor: Executor | undefined
+
+  const working = Effect.suspend(() =>
+    executor === undefined ? Effect.fail(new Failure("ENGINE_CLOSED")) : Effect.succeed(executor),
+  )
+
+  const run = (asker: Delegator, task: TaskRequest): Effect.Effect<TaskResult, ToolError | Failure> =>
+    Effect.gen(function* () {
+      const { session } = asker
+      const earlier = findTask(session.transcript().tasks, asker)
+      const agent = yield* chooseAgent(settings, asker, task.agent)
+      yield* checkDepth(session.transcript())
+      yield* permissions.ask(asker, {
+        action: "task",
+        resources: [agent.name],
+        title: `${agent.name}: ${task.title}`,
+        detail: { prompt: task.prompt.slice(0, DETAIL_CHARACTERS) },
+      })
+      const child = childId(session.id, asker)
+      if (earlier === undefined)
+        yield* session.decideToAct(() => append([begun(asker, task, { child, agent })]))
+      yield* begin(asker, task, { child, agent })
+      const result = { sessionID: child, agent: agent.name }
+      if (task.background) {
+        yield* watch(session.id, child, false)
+        return { ...result, text: undefined, cost: 0 }
+      }
+      const outcome = yield* follow(session.id, child).pipe(
+        Effect.onInterrupt(() =>
+          // An engine that closes interrupts the child itself: nobody has asked for its end.
+          permissions.isClosing()
+            ? Effect.void
+            : Effect.ignore(Effect.flatMap(working, ({ interrupt }) => interrupt(child))),
+        ),
+      )
+      const { cost } = yield* settle(session.id, { ...asker, sessionID: child }, outcome.status)
+      if (outcome.status !== "done")
+        return yield* Effect.fail(
+          new ToolError(
+            outcome.status === "interrupted" ? "interrupted" : "failed",
+            `The agent ${agent.name} did not finish (session ${child}): ${outcome.text}`,
+          ),
+        )
+      return { ...result, text: outcome.text, cost }
+    })
+
+  /** Made, told and at work; all of it again changes nothing. */
+  const begin = (
+    asker: Delegator,
+    { title, prompt, background }: TaskRequest,
+    { child, agent }: { readonly child: string; readonly agent: Agent },
+  ): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      const { choices } = asker.session.transcript()
+      const model = agent.model === undefined ? choices.model : undefined
+      const created: DurableEvent = {
+        type: "session.next.created.1",
+        data: {
+          sessionID: sessionId(child),
+          location: choices.location ?? { directory: asker.project },
+          agent: agent.name,
+          title,
+          ...(model === undefined ? {} : { model }),
+          ...(choices.recovery === undefined ? {} : { recovery: choices.recovery }),
+          task: {
+            sessionID: sessionId(asker.session.id),
+            messageID: messageId(asker.messageID),
+            callID: asker.callID,
+            depth: depthOf(asker.session.transcript()) + 1,
+            agents: [asker.agent.name, ...(choices.task?.agents ?? [])],
+            ...(asker.toolNames === undefined ? {} : { tools: asker.toolNames }),
+            ...(background ? { background } : {}),
+          },
+        },
+      }
+      yield* sessions.create({ session: child, durability: "acknowledged" }, ({ seq }) =>
+        append(seq === 0 ? [created] : []),
+      )
+      const { safe } = yield* admit(child, `${child}_task`, { text: prompt })
+      yield* safe
+      yield* goOn(child)
+    })
+
+  const admit = (session: string, id: string, prompt: RecordedPrompt) =>
+    inbox.admit({
+      id,
+      isFresh: false,
+      sessionID: session,
+      prompt,
+      delivery: "steer",
+      resume: false,
+      overrides: NO_OVERRIDES,
+    })
+
+  /** What waits is begun; what a lost process left is gone on with. */
+  const goOn = (child: string): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      const { wake, run: runAgain, isActive } = yield* working
+      if (isActive(child)) return
+      const { transcript } = yield* sessions.current(child)
+      if (transcript.inbox.length > 0) return yield* wake(child, transcript.seq)
+      if (!isCutOff(transcript)) return
+      // Its failure is read from its log.
+      yield* Effect.forkDetach(Effect.ignore(runAgain(child)), { startImmediately: true })
+    })
+
+  const follow = (parent: string, child: string): Effect.Effect<Outcome, Failure> =>
+    Effect.gen(function* () {
+      const { wait } = yield* working
+      const ended = Effect.matchEffect(wait(child), {
+        onSuccess: () => outcomeOf(child),
+        onFailure: (failure) =>
+          failure.code === "ENGINE_CLOSED" ? Effect.fail(failure) : outcomeOf(child, failure),
+      })
+      return yield* Effect.raceFirst(ended, whenSpent(parent, child))
+    })
+
+  const outcomeOf = (child: string, failure?: Failure): Effect.Effect<Outcome, Failure> =>
+    Effect.gen(function* () {
+      const { transcript } = yield* sessions.current(child)
+      const summary = yield* store.session(child)
+      const unfinished = transcript.activity.state === "done" ? undefined : "interrupted"
+      const trouble =
+        failure?.code === "INTERRUPTED"
+          ? "interrupted"
+          : (summary?.trouble ?? (failure && "failed") ?? unfinished)
+      if (trouble === undefined) return { status: "done", text: lastWords(transcript) }
+      return { status: trouble, text: failure?.message ?? `it was ${trouble}.` }
+    })
+
+  /** The budget of the parent is that of its children, too: one that uses up the rest of it is stopped. */
+  const whenSpent = (parent: string, child: string): Effect.Effect<Outcome, Failure> =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { changed } = yield* signals.watch(child)
+        for (;;) {
+          const { transcript } = yield* sessions.current(parent)
+          const caps = capsOf(transcript, settings)
+          if (Object.keys(caps).length === 0) return yield* Effect.never
+          if (breachOf(yield* spentBy(transcript), caps) !== undefined) {
+            yield* Effect.flatMap(working, ({ interrupt }) => interrupt(child))
+            return { status: "failed", text: "the budget of this work is used up." } as const
+          }
+          yield* changed
+        }
+      }),
+    )
+
+  /** With what its children at work have used up so far. */
+  const spentBy = ({ spending, tasks }: Transcript): Effect.Effect<Spent, Failure> =>
+    Effect.gen(function* () {
+      let { cost, tokens, turns } = spending.spent
+      for (const { sessionID } of tasks.filter(({ ended }) => !ended)) {
+        // One that was not made yet has used up nothing.
+        const found = yield* Effect.option(sessions.known(sessionID))
+        if (Option.isNone(found)) continue
+        const { spent } = found.value.transcript.spending
+        cost += spent.cost
+        tokens += spent.tokens
+        turns += spent.turns
+      }
+      return { ...spending.spent, cost, tokens, turns }
+    })
+
+  /** Once for each child: what it used up counts for its parent from here on. */
+  const settle = (
+    parent: string,
+    task: Pick<Task, "messageID" | "callID" | "sessionID">,
+    status: Status,
+  ): Effect.Effect<SessionSummary["usage"] & { readonly cost: number }, Failure> =>
+    Effect.gen(function* () {
+      const summary = yield* store.session(task.sessionID)
+      const { transcript } = yield* sessions.current(task.sessionID)
+      const usage = summary?.usage ?? NO_USAGE
+      const cost = transcript.spending.spent.cost
+      yield* sessions.write({ session: parent, durability: "progress" }, ({ tasks }) =>
+        append(
+          tasks.some(({ sessionID, ended }) => ended && sessionID === task.sessionID)
+            ? []
+            : [
+                {
+                  type: "session.next.task.ended.1",
+                  data: {
+                    assistantMessageID: messageId(task.messageID),
+                    callID: task.callID,
+                    sessionID: sessionId(task.sessionID),
+                    status,
+                    usage,
+                    cost,
+                    turns: transcript.spending.spent.turns,
+                  },
+                },
+              ],
+        ),
+      )
+      return { ...usage, cost }
+    })
+
+  const watch = (parent: string, child: string, resumes: boolean): Effect.Effect<void> =>
+    Effect.asVoid(
+      FiberMap.run(
+        watched,
+        child,
+        Effect.ignore(Effect.andThen(resumes ? goOn(child) : Effect.void, report(parent, child))),
+        { onlyIfMissing: true },
+      ),
+    )
+
+  /** To its end, and then as an input of the parent. */
+  const report = (parent: string, child: string): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      const outcome = yield* follow(parent, child)
+      // Whoever takes up the parent next watches it again.
+      if (outcome.status === "interrupted" && permissions.isClosing()) return
+      const task = (yield* sessions.current(parent)).transcript.tasks.find(
+        ({ sessionID }) => sessionID === child,
+      )
+      if (task === undefined || task.ended) return
+      const words = outcome.text.slice(-LIMITS.taskReportCharacters)
+      const { safe } = yield* admit(parent, `${child}_result`, {
+        text: `The work in the background "${task.title}" (agent ${task.agent}, session ${child}) ${ENDED[outcome.status]}:\n\n${words}`,
+        from: "task",
+      })
+      yield* safe
+      const { seq } = (yield* sessions.current(parent)).transcript
+      yield* Effect.flatMap(working, ({ wake }) => wake(parent, seq))
+      // Last: whoever waits for it finds the parent at work.
+      yield* settle(parent, task, outcome.status)
+    })
+
+  const adopt = (parent: string): Effect.Effect<void, Failure> =>
+    Effect.flatMap(sessions.known(parent), ({ transcript }) =>
+      Effect.forEach(
+        transcript.tasks.filter(({ background, ended }) => background && !ended),
+        ({ sessionID }) => watch(parent, sessionID, true),
+        { discard: true },
+      ),
+    )
+
+  return Tasks.of({
+    run,
+    adopt,
+    introduce: (introduced) =>
+      Effect.sync(() => {
+        executor = introduced
+      }),
+  })
+})
+
+const ENDED: Readonly<Record<Status, string>> = {
+  done: "is done",
+  failed: "has failed",
+  interrupted: "was interrupted",
+}
+
+const NO_USAGE: RecordedUsage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
+const DETAIL_CHARACTERS = 2_000
+
+const append = (events: readonly DurableEvent[]) =>
+  ({ kind: "append", events, answer: () => undefined }) as const
+
+const begun = (
+  { messageID, callID }: Delegator,
+  { title, background }: TaskRequest,
+  { child, agent }: { readonly child: string; readonly agent: Agent },
+): DurableEvent => ({
+  type: "session.next.task.started.1",
+  data: {
+    assistantMessageID: messageId(messageID),
+    callID,
+    sessionID: sessionId(child),
+    agent: agent.name,
+    title,
+    ...(background ? { background } : {}),
+  },
+})
+
+/** The same call gives the same child. */
+const childId = (parent: string, { messageID, callID }: Pick<Delegator, "messageID" | "callID">): string =>
+  `ses_${createHash("sha256")
+    .update(JSON.stringify([parent, messageID, callID]))
+    .digest("hex")
+    .slice(0, 32)}`
+
+/** Not done, and no person has stopped it since its last turn began. */
+const isCutOff = ({ activity, calls, interruptSeq, conversation: { items } }: Transcript): boolean =>
+  (activity.state !== "done" || calls.open.length > 0) &&
+  interruptSeq <= (items.findLast(({ kind }) => kind === "assistant")?.seq ?? 0)
+
+const depthOf = ({ choices: { task } }: Transcript): number => task?.depth ?? 0
+
+const checkDepth = (transcript: Transcript): Effect.Effect<void, ToolError> =>
+  depthOf(transcript) < LIMITS.taskDepth
+    ? Effect.void
+    : Effect.fail(
+        new ToolError(
+          "denied",
+          `Work is given on at most ${LIMITS.taskDepth} times, and this session is at that depth. Do it yourself.`,
+        ),
+      )
+
+const chooseAgent = (
+  settings: SettingsValue,
+  { agent: own }: Delegator,
+  wanted: string | undefined,
+): Effect.Effect<Agent, ToolError> => {
+  const callable = [...settings.agents.values()].filter(({ mode }) => mode !== "primary")
+  const known = callable.filter(({ hidden }) => !hidden).map(({ name }) => name)
+  const name = wanted ?? (own.mode === "primary" ? DEFAULT_AGENT : own.name)
+  const agent = callable.find((one) => one.name === name)
+  if (agent !== undefined) return Effect.succeed(agent)
+  const why = settings.agents.has(name)
+    ? `The agent ${name} works for people only.`
+    : `There is no agent ${JSON.stringify(name.slice(0, 100))}.`
+  return Effect.fail(
+    new ToolError("invalid-input", `${why} Agents that can be called: ${known.join(", ") || "none"}.`),
+  )
+}
+
+/** What it said last: that is its report. */
+const lastWords = ({ conversation: { items } }: Transcript): string => {
+  const last = items.findLast((item) => item.kind === "assistant")
+  return last?.kind === "assistant"
+    ? last.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
+    : ""
+}
