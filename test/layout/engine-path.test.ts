@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 
 const root = join(import.meta.dirname, "../..")
-const NO_STEPS = /^(?:domain|port|store|model|context|tool)\//
+const NO_STEPS = /^(?:domain|port|store|model|context|tool|extension)\//
 
 interface Path {
   readonly files: readonly string[]

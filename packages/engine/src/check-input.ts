@@ -172,7 +172,7 @@ export interface PromptRequest {
 
 export const readPrompt = (input: unknown): PromptRequest => {
   const request = readPromptForm(input)
-  const bytes = promptBytes(request.prompt)
+  const bytes = bytesOf(request.prompt)
   if (bytes === 0) throw invalid("A prompt is not empty")
   if (bytes > LIMITS.promptBytes)
     throw invalid(`A prompt is at most ${LIMITS.promptBytes} bytes, this one is ${bytes}`)
@@ -180,8 +180,10 @@ export const readPrompt = (input: unknown): PromptRequest => {
   return { sessionID, prompt, id, delivery, resume, expand, overrides: checkOverrides(overridesOf(request)) }
 }
 
-export const promptBytes = ({ text: words, files = [] }: Prompt): number =>
+const bytesOf = ({ text: words, files = [] }: Prompt): number =>
   Buffer.byteLength(words) + files.reduce((sum, file) => sum + Math.max(1, file.base64.length), 0)
+
+export { bytesOf as promptBytes }
 
 const readImportForm = reader(
   objectOf(

@@ -18,6 +18,6 @@ export {
   type SettingsValue,
 } from "./settings.ts"
 export { Signals } from "./signals.ts"
-export { capsOf, pausesWhenSpent, pauseWhenSpent, warningsFor } from "./spending.ts"
+export { capsOf, pauseWhenSpent, spendingBefore, warningsFor } from "./spending.ts"
 export { isAt, type TurnScene } from "./turn-scene.ts"
 export { openWantedAnswer, type AnswerReading } from "./wanted-answer.ts"

@@ -17,12 +17,12 @@ export const capsOf = (
 ): Caps => capsInForce([caps, agents.get(agent)?.caps, spending.given], spending.set)
 
 /** What pauses the session, when it has used up what it may; undefined while it has not. */
-export const pausesWhenSpent = (
+const pausesWhenSpent = (
   transcript: Transcript,
-  settings: SettingsValue,
+  caps: Caps,
   requestID: string,
 ): readonly DurableEvent[] | undefined => {
-  const breach = breachOf(transcript.spending.spent, capsOf(transcript, settings))
+  const breach = breachOf(transcript.spending.spent, caps)
   if (breach === undefined) return undefined
   // Asked already, and nobody has said anything yet.
   return transcript.parking?.question?.kind === "budget" ? [] : [pauseAsked(requestID, budgetPause(breach))]
@@ -34,7 +34,7 @@ export const pauseWhenSpent = ({ session, settings }: TurnScene): Effect.Effect<
     if (capsOf(session.transcript(), settings) === NO_CAPS) return Effect.succeed(false)
     const requestID = session.newQuestion()
     return session.decide((transcript) => {
-      const pauses = pausesWhenSpent(transcript, settings, requestID)
+      const pauses = pausesWhenSpent(transcript, capsOf(transcript, settings), requestID)
       return { kind: "append", events: pauses ?? [], answer: () => pauses !== undefined }
     })
   })
@@ -45,11 +45,29 @@ export interface Warnings {
   readonly texts: readonly string[]
 }
 
+export type SpendingBefore =
+  | { readonly kind: "paused"; readonly events: readonly DurableEvent[] }
+  | { readonly kind: "goes"; readonly warnings: Warnings }
+
+/** Whether there may be a turn, and what is said before it. `question`: the id of the one that would be asked. */
+export const spendingBefore = (
+  { cast, settings, question }: Pick<TurnScene, "cast" | "settings"> & { readonly question: string },
+  transcript: Transcript,
+): SpendingBefore => {
+  const caps = capsOf(transcript, settings)
+  const events = pausesWhenSpent(transcript, caps, question)
+  return events === undefined
+    ? { kind: "goes", warnings: warningsUnder(caps, transcript, cast) }
+    : { kind: "paused", events }
+}
+
 const NO_WARNINGS: Warnings = { events: [], texts: [] }
 
-export const warningsFor = (transcript: Transcript, cast: Cast, settings: SettingsValue): Warnings => {
+export const warningsFor = (transcript: Transcript, cast: Cast, settings: SettingsValue): Warnings =>
+  warningsUnder(capsOf(transcript, settings), transcript, cast)
+
+const warningsUnder = (caps: Caps, transcript: Transcript, cast: Cast): Warnings => {
   const crowded = isCrowded(transcript.compactions.pace)
-  const caps = capsOf(transcript, settings)
   if (!crowded && caps === NO_CAPS) return NO_WARNINGS
   const { spent, told, unpriced } = transcript.spending
   const notices = capNotices(spent, caps, told)

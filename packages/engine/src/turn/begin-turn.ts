@@ -15,7 +15,7 @@ import type { Transcript } from "../domain/transcript/transcript.ts"
 import {
   isAt,
   isOutdated,
-  pausesWhenSpent,
+  spendingBefore,
   warningsFor,
   weighRequest,
   type Cast,
@@ -75,9 +75,9 @@ const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decisio
   if (isOutdated(cast, transcript, outlook)) return write([], { kind: "recast" })
   const { chosen } = outlook
   if (chosen.length === 0 && !due) return write([], { kind: "nothing" })
-  const pauses = pausesWhenSpent(transcript, settings, facts.question)
-  if (pauses !== undefined) return write(pauses, { kind: "parked" })
-  const warnings = warningsFor(transcript, cast, settings)
+  const spending = spendingBefore(facts, transcript)
+  if (spending.kind === "paused") return write(spending.events, { kind: "parked" })
+  const { warnings } = spending
   const steered = isSteered(facts, chosen.length > 0) ? [STEERED] : []
   const whole = withTexts(facts, update, [...steered, ...warnings.texts])
   const starts = hasRoom({ ...facts, update: whole }, transcript, chosen)

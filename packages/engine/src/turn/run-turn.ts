@@ -29,13 +29,15 @@ export const runTurn = (
   step: MessageId,
   number = 1,
 ): Effect.Effect<TurnOutcome, Failure, Asking> =>
-  Effect.flatMap(runAttempt(scene, step), (attempt) =>
-    attempt.kind === "ended"
-      ? Effect.as(watchTurn(scene, step), { kind: "ended", resultsToShow: attempt.calls > 0 } as const)
-      : Effect.flatMap(retryParkOrGiveUp(scene, step, { ...attempt, number }), (given) =>
-          given === undefined ? runTurn(scene, step, number + 1) : Effect.succeed(given),
-        ),
-  )
+  Effect.flatMap(runAttempt(scene, step), (attempt) => {
+    if (attempt.kind === "ended") {
+      const ended = { kind: "ended", resultsToShow: attempt.calls > 0 } as const
+      return scene.cast.hooks === undefined ? Effect.succeed(ended) : Effect.as(watchTurn(scene, step), ended)
+    }
+    return Effect.flatMap(retryParkOrGiveUp(scene, step, { ...attempt, number }), (given) =>
+      given === undefined ? runTurn(scene, step, number + 1) : Effect.succeed(given),
+    )
+  })
 
 /** Undefined when it is to be tried again now. */
 const retryParkOrGiveUp = (
