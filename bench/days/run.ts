@@ -14,7 +14,6 @@ const plan = isQuick ? SHORT : HUNDRED_HOURS
 
 const calm = await takeWalk({ ...plan, kills: [], limits: [] })
 const walked = await takeWalk(plan)
-const idle = await measureSupervisor(isQuick ? 10_000 : 60_000)
 
 let isMissed = false
 const say = (
@@ -50,6 +49,7 @@ say("task whole in first requests after a compaction", `${walked.withTask} of ${
   text: "all",
   isKept: walked.withTask === walked.afterCompaction && walked.afterCompaction > 0,
 })
+const idle = await measureSupervisor(isQuick ? 10_000 : 60_000)
 if (idle !== undefined) {
   say("idle supervisor, memory", `${idle.megabytes.toFixed(0)} MB`, {
     text: "under 60",

@@ -33,4 +33,18 @@ export const DAYS_RUNS_BEHAVIOURS = {
   "walk.hundred-hours": promise(
     "through hostile compactions, limits, kills and reboots no tool runs twice, no request is made before a reset, and the whole task is in every first request after a compaction",
   ),
+  "supervisor.one": promise("of two supervisors of one state root, one works and the other leaves"),
+  "supervisor.version": promise(
+    "the newest Meridian that worked here supervises: an older supervisor makes room, and begins nothing",
+  ),
+  "run.stalls": promise(
+    "a run that says nothing, and of which no process computes, is stopped and asked to go on once, then it has failed",
+  ),
+  "run.no-progress": promise("five attempts in a row that said and did nothing end a run, and it says why"),
+  "run.far-limit": promise(
+    "a limit that ends more than seven days from now pauses the run with a question, and a person goes on",
+  ),
+  "run.full-disk": promise(
+    "a disk that is full when a run is to be put aside costs no run: it goes on when there is room again",
+  ),
 } satisfies Record<string, Behaviour>

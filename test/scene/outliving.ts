@@ -24,6 +24,8 @@ export interface OutlivingScene {
   readonly status: () => string
   /** Everything that this scene has started, by the words it was started with. */
   readonly kill: (part: string, signal?: NodeJS.Signals) => number
+  /** How many of them are there. */
+  readonly count: (part: string) => number
 }
 
 export const openOutliving = ({ hold = false, env: more = {}, ...behaviour }: Wish = {}): OutlivingScene => {
@@ -43,8 +45,10 @@ export const openOutliving = ({ hold = false, env: more = {}, ...behaviour }: Wi
     ...more,
   }
   const run = (...words: readonly string[]): Promise<Ran> => meridian(words, { cwd: project, env })
+  const find = (part: string): readonly number[] =>
+    processesOf(home).filter((pid) => commandOf(pid).includes(part))
   const kill = (part: string, by: NodeJS.Signals = "SIGKILL"): number => {
-    const found = processesOf(home).filter((pid) => commandOf(pid).includes(part))
+    const found = find(part)
     for (const pid of found) signal(pid, by)
     return found.length
   }
@@ -59,6 +63,7 @@ export const openOutliving = ({ hold = false, env: more = {}, ...behaviour }: Wi
     claude,
     run,
     kill,
+    count: (part) => find(part).length,
     status: () => {
       const log = join(project, ".meridian/.spaces/s1/runs.jsonl")
       const told = existsSync(log) ? [...readFileSync(log, "utf8").matchAll(/"status":"(\w+)"/g)] : []

@@ -10,6 +10,7 @@ import {
   encodeRunUpdate,
   fruitlessAttempts,
   replayRuns,
+  stallsInRow,
   type RunEnd,
   type RunEvent,
   type RunStart,
@@ -185,4 +186,21 @@ test("attempts that neither said nor did anything are counted from the last that
   expect(fruitless([attempt(1, false), attempt(2, true), attempt(3, false)])).toBe(1)
   // Another harness has taken over: what the first one did is not its.
   expect(fruitless([attempt(1, false), attempt(2, false)], "codex")).toBe(0)
+})
+
+test("a row of stalls begins anew with one that had worked for a while", () => {
+  const minute = (count: number): string => new Date(count * 60_000).toISOString()
+  const attempt = (number: number, from: number, to: number, why = "stalled") => ({
+    number,
+    harness: "claude",
+    began: minute(from),
+    ended: minute(to),
+    why,
+  })
+  const count = (...attempts: readonly ReturnType<typeof attempt>[]): number =>
+    stallsInRow({ attempts, harness: "claude" }, 30 * 60_000)
+  const [first, second] = [attempt(1, 0, 40), attempt(2, 40, 71)]
+  expect([count(first), count(first, second)]).toEqual([1, 2])
+  expect(count(first, second, attempt(3, 71, 200))).toBe(0)
+  expect(count(first, attempt(2, 40, 50, "rate_limit"), attempt(3, 60, 91))).toBe(1)
 })

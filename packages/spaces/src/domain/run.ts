@@ -324,3 +324,16 @@ export const fruitlessAttempts = (run: Pick<Run, "attempts" | "harness">): numbe
   const last = attempts.findLastIndex((attempt) => attempt.madeProgress === true)
   return attempts.length - 1 - last
 }
+
+/** Attempts at the end of the row that stalled soon: one that had worked for longer than it was then silent begins a new row. */
+export const stallsInRow = (run: Pick<Run, "attempts" | "harness">, stallMs: number): number => {
+  const attempts = ownAttempts(run)
+  const last = attempts.findLastIndex(
+    ({ why, began, ended }) =>
+      why !== "stalled" || Date.parse(ended ?? "") - Date.parse(began) >= 2 * stallMs + LOOKED_LATE_MS,
+  )
+  return attempts.length - 1 - last
+}
+
+/** Silence is looked for once a second or so, not at once. */
+const LOOKED_LATE_MS = 5_000

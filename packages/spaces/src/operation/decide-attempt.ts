@@ -3,7 +3,7 @@ import { readResetTime } from "@meridian/protocol"
 
 import { decideNext, type Next } from "../domain/after-attempt.ts"
 import { decideWhere } from "../domain/failover.ts"
-import { fruitlessAttempts, type Run } from "../domain/run.ts"
+import { fruitlessAttempts, stallsInRow, type Run } from "../domain/run.ts"
 import type { HarnessFailure, Verdict } from "../port/harness.ts"
 import { waitingWords } from "../store/run-inbox.ts"
 import type { Leg } from "./run-context.ts"
@@ -33,7 +33,7 @@ export const decideAttempt = (
       isStopped: stopper.signal.aborted || verdict.status === "cancelled",
       hasWords: waitingWords(files).length > 0,
       mayBeginAnew: wasContinued,
-      tries,
+      tries: failure === "stalled" ? Math.max(1, stallsInRow(run, plan.policy.stallMs)) : tries,
       failingSinceMs,
       nowMs,
     },

@@ -154,7 +154,9 @@ const carryThrough = async (opened: Opened, { owner, onBegun }: Executor): Promi
       end = finish({ status: "cancelled", exitCode: 143, error: "cancelled", message: error.message })
       return { id: run.id, end }
     }
-    end = finish({ status: "failed", exitCode: 2, error: "infrastructure", message: sentence(error) })
+    // Room may come back: whoever finds the run then carries it on.
+    if (isFull(error)) isOpen = true
+    else end = finish({ status: "failed", exitCode: 2, error: "infrastructure", message: sentence(error) })
     throw error
   } finally {
     await asking
@@ -165,6 +167,9 @@ const carryThrough = async (opened: Opened, { owner, onBegun }: Executor): Promi
     if (end !== undefined) await tellEnd(context, end)
   }
 }
+
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")
 
 const work = async (context: RunContext): Promise<Settled> => {
   const { stopper } = context

@@ -11,7 +11,7 @@ import { probeLocks } from "../store/lock-probe.ts"
 import { runPlace, spacePlace, type SpacePlace } from "../store/place.ts"
 import { isAlive } from "../store/process-table.ts"
 import { settleRuns } from "../store/run-liveness.ts"
-import { logWatch, readRuns } from "../store/run-store.ts"
+import { logWatch, readOpenRuns } from "../store/run-store.ts"
 import { directoryNames } from "../store/space-store.ts"
 import { supervisorEnvironment } from "./child-environment.ts"
 import { launchWorker } from "./launch-worker.ts"
@@ -63,9 +63,12 @@ interface Tries {
   readonly againMs: number
 }
 
+/** Who lives is looked at each time; the log only says what was written, and one of many runs takes a while to read. */
+const LOOKS_WITHOUT_NEWS = 60
+
 const openWatch = (space: SpacePlace): SpaceWatch => ({
   space,
-  isNews: logWatch(space),
+  isNews: logWatch(space, LOOKS_WITHOUT_NEWS),
   runs: [],
   timers: new Map(),
   tries: new Map(),
@@ -80,7 +83,7 @@ interface Look {
 /** Logs that have not grown are not read again. */
 const lookAt = async (watch: SpaceWatch, look: Look): Promise<number> => {
   const { space } = watch
-  if (watch.isNews()) watch.runs = readRuns(space, look.state.onDamage).filter((run) => !isEnded(run))
+  if (watch.isNews()) watch.runs = readOpenRuns(space, look.state.onDamage)
   if (watch.runs.length === 0) return 0
   const due = watch.runs.filter((run) => isDue(run, watch, look))
   if (due.length > 0) await carryOn(due, watch, look)

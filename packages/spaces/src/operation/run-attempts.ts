@@ -6,6 +6,7 @@
 import { Failure } from "@meridian/protocol"
 
 import type { Next } from "../domain/after-attempt.ts"
+import type { Resumption } from "../domain/resume-note.ts"
 import type { Run } from "../domain/run.ts"
 import { pinnedTask } from "../domain/task.ts"
 import { failureOf } from "../harness/classify.ts"
@@ -152,7 +153,7 @@ const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
         )
         putReportAside(files, after.attempts.length)
         await world.clock.sleep(next.delayMs, stopper.signal)
-        before = { resumption: verdict.failure?.class === "crashed" ? "crashed" : "failed", begin: "go-on" }
+        before = { resumption: resumptionAfter(verdict), begin: "go-on" }
         break
       case "anew":
         world.warn("SESSION_BEGUN_ANEW", { run: run.id, harness: leg.harness.name })
@@ -165,6 +166,9 @@ const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
     }
   }
 }
+
+const resumptionAfter = ({ failure }: Verdict): Resumption =>
+  failure?.class === "crashed" || failure?.class === "stalled" ? failure.class : "failed"
 
 const wasDone = ({ attempts }: Run): boolean => attempts.at(-1)?.why === "succeeded"
 

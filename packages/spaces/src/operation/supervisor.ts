@@ -10,6 +10,7 @@ import { existsSync } from "node:fs"
 import { probeLocks } from "../store/lock-probe.ts"
 import { acquireLock } from "../store/lock.ts"
 import { supervisorLock } from "../store/place.ts"
+import { isOutdated, wantThisVersion } from "../store/supervisor-version.ts"
 import { supervisorEnvironment } from "./child-environment.ts"
 import { openScheduleKeeper, type ScheduleKeeper } from "./fire-schedules.ts"
 import { openRunKeeper } from "./look-after-runs.ts"
@@ -20,6 +21,7 @@ import type { World } from "./world.ts"
 
 const LOOK_MS = 1_000
 const IDLE_MS = 60_000
+const MAKE_ROOM_MS = 5_000
 
 type SupervisedWorld = Pick<World, "env" | "cwd" | "clock" | "warn" | "program" | "uuid" | "signal">
 
@@ -32,7 +34,9 @@ export const supervise = async (
   { stays }: { readonly stays: boolean },
 ): Promise<boolean> => {
   const state = openState({ ...world, warn: () => undefined })
-  const lock = await acquireLock(supervisorLock(state.place), { waitMs: 0 })
+  if (isOutdated(state.place)) return false
+  // An older one needs a moment to make room.
+  const lock = await acquireLock(supervisorLock(state.place), { waitMs: stays ? 0 : MAKE_ROOM_MS })
   if (lock === undefined) return false
   let schedules: ScheduleKeeper | undefined
   try {
@@ -43,6 +47,7 @@ export const supervise = async (
       const open = (await runs.look(elapsedMs)) + (await schedules.look())
       if (open > 0) idleMs = 0
       else if (idleMs >= IDLE_MS && !stays) break
+      if (isOutdated(state.place)) break
       await world.clock.sleep(LOOK_MS, world.signal)
       idleMs += LOOK_MS
     }
@@ -84,7 +89,8 @@ export const ensureSupervisor = async (
   if (world.env[SUPERVISOR_VARIABLE] === "off") return
   try {
     const lock = supervisorLock(state.place)
-    if ((await probeLocks([lock])).has(lock)) return
+    const mayBeOlder = wantThisVersion(state.place)
+    if (!mayBeOlder && (await probeLocks([lock])).has(lock)) return
     const [command, ...args] = world.program
     const child = spawn(command, [...args, "run", "supervise"], {
       cwd: state.place.project,

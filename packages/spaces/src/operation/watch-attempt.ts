@@ -1,11 +1,12 @@
 /**
  * Looks after an attempt while it runs. Asked to pause, it is stopped when no tool is at work. Silent for longer than a run may
- * be, and without a process that computes, it is stopped too.
+ * be, and without a process of a tool that computes, it is stopped too.
  */
 import type { ProcessMark } from "../domain/process-mark.ts"
 import { isProgress } from "../domain/run-activity.ts"
 import type { HarnessEvent } from "../port/harness.ts"
-import { groupTicks } from "../store/process-table.ts"
+import { processesWith, processorTimes } from "../store/process-table.ts"
+import { RUN_MARK } from "../store/run-liveness.ts"
 import { logWatch } from "../store/run-store.ts"
 import type { StopSource } from "./harness-process.ts"
 import type { RunContext } from "./run-context.ts"
@@ -19,18 +20,30 @@ export interface AttemptWatch extends Disposable {
 }
 
 const LOOK_MS = 1_000
+const LOOKS_WITHOUT_NEWS = 60
+/** Of one processor, over the second half of the silence. Less is what programs take that only wait. */
+const BUSY = 0.02
 
-export const watchAttempt = ({ world, stopper, space, plan, read }: RunContext): AttemptWatch => {
+interface Sample {
+  readonly at: number
+  /** Process -> milliseconds. */
+  readonly times: ReadonlyMap<number, number>
+}
+
+const computed = (before: Sample["times"], after: Sample["times"]): number =>
+  [...after].reduce((sum, [pid, time]) => sum + Math.max(0, time - (before.get(pid) ?? 0)), 0)
+
+export const watchAttempt = ({ world, stopper, space, plan, read, files }: RunContext): AttemptWatch => {
   const own = new AbortController()
   const over = new AbortController()
   const open = new Set<string>()
-  const isNews = logWatch(space)
+  const isNews = logWatch(space, LOOKS_WITHOUT_NEWS)
   let stoppedBy: "paused" | "stalled" | undefined
   let isPauseAsked = false
   let madeProgress = false
   let lastSignMs = world.clock.now()
   let leader: ProcessMark | undefined
-  let ticks: number | undefined
+  let sample: Sample | undefined
 
   const stop = (why: "paused" | "stalled"): void => {
     stoppedBy ??= why
@@ -40,18 +53,22 @@ export const watchAttempt = ({ world, stopper, space, plan, read }: RunContext):
   const look = (): void => {
     if (!isPauseAsked && isNews()) isPauseAsked = read().asked === "pause"
     if (isPauseAsked && open.size === 0) stop("paused")
-    if (plan.policy.stallMs > 0 && world.clock.now() - lastSignMs >= plan.policy.stallMs && !computes())
-      stop("stalled")
+    if (plan.policy.stallMs > 0) lookForSigns(world.clock.now())
   }
 
-  /** A process that was given time since the last look is at work, whatever it says. */
-  const computes = (): boolean => {
-    const now = leader === undefined ? undefined : groupTicks(leader)
-    const isBusy = now !== undefined && now !== ticks
-    ticks = now
-    if (isBusy) lastSignMs = world.clock.now()
-    return isBusy
+  const lookForSigns = (now: number): void => {
+    const { stallMs } = plan.policy
+    if (now - lastSignMs < stallMs / 2) sample = undefined
+    else if (now - lastSignMs < stallMs) sample ??= { at: now, times: toolTimes() }
+    else if (sample !== undefined && computed(sample.times, toolTimes()) >= (now - sample.at) * BUSY) {
+      // A process that computes is at work, whatever it says.
+      lastSignMs = now
+    } else stop("stalled")
   }
+
+  /** Of what the harness has started. The harness itself always does a little, and one that spins is at no work. */
+  const toolTimes = (): ReadonlyMap<number, number> =>
+    processorTimes(processesWith(RUN_MARK, files.report).filter((pid) => pid !== leader?.pid))
 
   void (async () => {
     while (!over.signal.aborted && !own.signal.aborted) {

@@ -4,6 +4,7 @@
  *   .meridian/.gitignore
  *   .meridian/.spaces/.lock                    held while a space is made
  *   .meridian/.spaces/supervisor.lock          held by the supervisor of runs
+ *   .meridian/.spaces/supervisor.version       what the newest Meridian here writes; an older one does not supervise
  *   .meridian/.spaces/schedules.json           schedules.lock guards it
  *   .meridian/.spaces/<sN>/space.json          space.lock guards it
  *                          runs.jsonl          runs.lock guards it; made by the first spawn
@@ -90,6 +91,9 @@ export const spacePlaceIn = (directory: string, id: SpaceId): SpacePlace => ({
 /** Held by the supervisor while it works. */
 export const supervisorLock = (place: Pick<StatePlace, "spaces">): string =>
   join(place.spaces, "supervisor.lock")
+
+export const supervisorVersion = (place: Pick<StatePlace, "spaces">): string =>
+  join(place.spaces, "supervisor.version")
 
 export const scheduleFile = (place: Pick<StatePlace, "spaces">): string =>
   join(place.spaces, "schedules.json")

@@ -42,17 +42,17 @@ export const processesWith = (name: string, value: string): readonly number[] =>
   return pids().filter((pid) => pid !== process.pid && environmentOf(pid).includes(entry))
 }
 
-/**
- * Processor time that the processes of a group have had, in ticks of the clock. Undefined where that cannot be known, or when
- * nobody is there.
- */
-export const groupTicks = (leader: ProcessMark): number | undefined => {
-  const ticks = pids().flatMap((pid) => {
-    const fields = statOf(pid)
-    return Number(fields?.[2]) === leader.pid ? [Number(fields?.[11]) + Number(fields?.[12])] : []
-  })
-  return ticks.length === 0 ? undefined : ticks.reduce((sum, next) => sum + next, 0)
-}
+/** Processor time that each of these processes has had, in milliseconds. Linux only. */
+export const processorTimes = (of: readonly number[]): ReadonlyMap<number, number> =>
+  new Map(
+    of.flatMap((pid) => {
+      const fields = statOf(pid)
+      return fields === undefined ? [] : [[pid, (Number(fields[11]) + Number(fields[12])) * TICK_MS] as const]
+    }),
+  )
+
+/** USER_HZ is 100 wherever Linux tells it to programs. */
+const TICK_MS = 10
 
 const pids = (): readonly number[] => {
   try {

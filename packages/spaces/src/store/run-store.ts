@@ -4,7 +4,7 @@ import { mkdirSync, statSync } from "node:fs"
 import { Failure, textAt, type RunId } from "@meridian/protocol"
 
 import type { CheckEventRecord } from "../domain/check-record.ts"
-import { nextRunId } from "../domain/identifier.ts"
+import { asRunId, nextRunId } from "../domain/identifier.ts"
 import type { Fields } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { encodeRunRecord } from "../domain/run-record.ts"
@@ -25,6 +25,7 @@ import type { WorktreeEventRecord } from "../domain/worktree-record.ts"
 import { replaceFile } from "./document.ts"
 import { appendEvents, readEvents, scanNewestEvents, type OnDamage } from "./journal.ts"
 import { acquireLock, withLock, type HeldLock } from "./lock.ts"
+import { scanLines } from "./log-lines.ts"
 import { keepPrivate } from "./open-file.ts"
 import { runPlace, type StatePlace, type SpacePlace } from "./place.ts"
 import { directoryNames, findSpace } from "./space-store.ts"
@@ -38,6 +39,26 @@ export interface OpenRun {
 /** Every run, in the order they started. */
 export const readRuns = (space: SpacePlace, onDamage: OnDamage): readonly Run[] =>
   replay(space, readEvents(space.runsLog, onDamage))
+
+/**
+ * Runs that have not ended, in the order they started. Of the others no more is read than that they have: a log may hold
+ * thousands, and whoever supervises reads it again and again.
+ */
+export const readOpenRuns = (space: SpacePlace, onDamage: OnDamage): readonly Run[] => {
+  const open = new Set<RunId>()
+  scanLines(space.runsLog, (line) => {
+    // A quote inside of a value stands behind a backslash, so these are the keys of the line.
+    const event = /"event": ?"(start|finalize)"/.exec(line ?? "")?.[1]
+    const id = asRunId(/"id": ?"(r\d{1,15})"/.exec(event === undefined ? "" : (line ?? ""))?.[1])
+    if (id === undefined) return
+    if (event === "finalize") open.delete(id)
+    else open.add(id)
+  })
+  return [...open].flatMap((id) => {
+    const run = readRun(space, id, onDamage)
+    return run === undefined || isEnded(run) ? [] : [run]
+  })
+}
 
 /**
  * The newest runs in the order they started, reading the log only as far back as they reach. Of the runs that have ended
@@ -180,14 +201,15 @@ export const lastRunStart = (space: SpacePlace, onDamage: OnDamage): string | un
  * For whoever looks again and again: true when the log has grown since the last call, and once in a while anyway, since the
  * death of a worker writes nothing.
  */
-export const logWatch = (space: SpacePlace): (() => boolean) => {
-  let seen = -1
+export const logWatch = (space: SpacePlace, looksWithoutNews = LOOKS_WITHOUT_NEWS): (() => boolean) => {
+  let seen = ""
   let looks = 0
   return () => {
-    const size = statSync(space.runsLog, { throwIfNoEntry: false })?.size ?? 0
+    const stats = statSync(space.runsLog, { throwIfNoEntry: false })
+    const now = stats === undefined ? "none" : `${stats.ino} ${stats.size} ${stats.mtimeMs}`
     looks += 1
-    if (size === seen && looks % LOOKS_WITHOUT_NEWS !== 0) return false
-    seen = size
+    if (now === seen && looks % looksWithoutNews !== 0) return false
+    seen = now
     return true
   }
 }
