@@ -53,7 +53,8 @@ export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly st
     contract: [],
     client: ["contract"],
     mcp: [],
-    http: ["contract", "mcp", "telemetry"],
+    // A node asks the other nodes as a client does.
+    http: ["contract", "client", "mcp", "telemetry"],
   },
   web: {
     domain: [],

@@ -24,5 +24,15 @@ export const CLUSTER_BEHAVIOURS = {
     "a node takes no more sessions than it has places for; the others wait and say so",
   ),
   "cluster.asked-once": promise("what a node that runs nothing asks for, exactly one of the others does"),
+  "cluster.live": promise(
+    "fragments of a session that another node works on reach the readers here, through one stream to its owner",
+  ),
+  "cluster.token": promise("a node with another cluster token than the others is refused, with what to do"),
+  "cluster.deploy": promise(
+    "the compose file, the systemd unit and the Kubernetes manifest are well formed, give a node longer than it drains, and say only what the command knows",
+  ),
+  "cluster.archive": promise(
+    "a session moves into a SQLite file and back, whole; the flag that only puts it away stays",
+  ),
   "cluster.format": promise("a node leaves sessions alone that a newer version has written to"),
 } as const satisfies Record<string, Behaviour>

@@ -6,6 +6,7 @@ import { sharedPostgres } from "@meridian/testkit/shared-postgres"
 import { beforeAll, expect, test } from "vitest"
 
 import { directScene } from "../direct-scene.ts"
+import { verifies } from "../verifies.ts"
 
 let server = ""
 beforeAll(async () => {
@@ -111,6 +112,35 @@ test("sessions move between a file and a server, whole and once", async () => {
   expect(itself).toMatchObject({ code: 2, stdout: "" })
   expect(itself.stderr).toMatch(/^ERROR \[SAME_DATABASE\]/)
   expect(await listIds("--database", away)).toEqual([id])
+})
+
+verifies("cluster.archive", async () => {
+  const database = `${server}?schema=archives`
+  const scene = await directScene({
+    script: [{ text: "kept for later" }],
+    env: { MERIDIAN_DATABASE: database },
+  })
+  await scene.run("run", "spawn", "--harness", "direct", "-p", "hello", "--json")
+  const listed = async (...flags: readonly string[]) =>
+    listAt(parseObject((await scene.run("session", "list", "--json", ...flags)).stdout), "sessions").map(
+      (row) => wordAt(asObject(row), "session_id"),
+    )
+  const [id = ""] = await listed()
+  expect(await scene.run("session", "archive", id, "--to", "old.sqlite")).toMatchObject({
+    code: 0,
+    stdout: `Session ${id} is in the archive: old.sqlite.\n`,
+  })
+  expect([await listed(), await listed("--database", "old.sqlite")]).toEqual([[], [id]])
+  expect((await scene.run("session", "archive", id, "--from", "old.sqlite")).stderr).toMatch(
+    /^ERROR \[USAGE\]/,
+  )
+  expect(await scene.run("session", "archive", id, "--undo", "--from", "old.sqlite")).toMatchObject({
+    code: 0,
+  })
+  expect([await listed(), await listed("--database", "old.sqlite")]).toEqual([[id], []])
+  expect(await scene.run("session", "archive", id)).toMatchObject({ code: 0 })
+  expect(await listed()).toEqual([])
+  expect(await scene.run("session", "archive", id, "--undo")).toMatchObject({ code: 0 })
 })
 
 test("what cannot be used as a database is told, and no file is made of it", async () => {

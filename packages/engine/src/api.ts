@@ -26,7 +26,7 @@ import type { RetryPolicy } from "./domain/retry.ts"
 import type { Extension } from "./extension/index.ts"
 import type { ModelConfig } from "./model/config.ts"
 import type { CommandTemplate } from "./port/location.ts"
-import type { EventText } from "./port/store.ts"
+import type { EventText, FollowPeer } from "./port/store.ts"
 import type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
 import type { AgentMode } from "./session/index.ts"
 import type { WrapCommand } from "./tool/bash.ts"
@@ -77,6 +77,8 @@ export interface EngineOptions {
   readonly migrate?: boolean
   /** On a server: what this node offers to sessions. False: it admits, reads and streams, and runs nothing. */
   readonly worker?: WorkerOptions | false
+  /** How fragments of a session that another node works on come here: `followPeer` of the HTTP client. */
+  readonly followPeer?: FollowPeer
   readonly models: readonly ModelConfig[]
   /** The default; without it the first of `models`. */
   readonly model?: string
@@ -307,7 +309,7 @@ export type SessionEvent = StoredEvent | UnknownEvent | SyncedMarker
 
 /** Live fragments carry no sequence; a slow reader is told how many it missed. */
 export type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
-export type { EventText } from "./port/store.ts"
+export type { EventText, FollowPeer } from "./port/store.ts"
 
 export interface SessionsApi {
   /** Makes the session, or returns the one that has this id already. */
@@ -349,6 +351,8 @@ export interface SessionsApi {
   /** Which sessions have new events, also those of other processes. */
   readonly changes: (options?: WaitOptions) => AsyncIterable<SessionChanges>
   readonly live: (sessionID: string, options?: WaitOptions) => AsyncIterable<LiveItem>
+  /** Only of work in this process: what other nodes ask for. */
+  readonly ownLive: (sessionID: string, options?: WaitOptions) => AsyncIterable<LiveItem>
   readonly messages: (input: PageInput & { readonly sessionID: string }) => Promise<Page<SessionMessage>>
   readonly message: (input: {
     readonly sessionID: string
@@ -409,6 +413,8 @@ export interface Engine {
   readonly permissions: PermissionsApi
   readonly questions: QuestionsApi
   readonly extensions: ExtensionsApi
+  /** By which the nodes of its cluster know each other; undefined: it has none. */
+  readonly clusterToken: string | undefined
   /** Whether it takes up work now, and if not, why. */
   readonly readiness: () => Readiness
   /**

@@ -92,6 +92,7 @@ const OPTIONS = objectOf(
         },
       ),
     ),
+    followPeer: FUNCTION,
     permissions: listOf(PERMISSION_RULE),
     tools: listOf(objectOf(TOOL)),
     agents: listOf(something("an agent with a name", (value) => hasText(value, "name"))),

@@ -9,6 +9,7 @@ export type {
   ForkInput,
   ImportInput,
   ImportResult,
+  FollowPeer,
   LiveItem,
   Page,
   InputsRange,

@@ -62,6 +62,7 @@ export const openEngineWith = async (
     permissions: promiseFace(Context.get(opened.value, PermissionsTable), PERMISSION_CALLS, host),
     questions: promiseFace(Context.get(opened.value, QuestionsTable), QUESTION_CALLS, host),
     extensions: whileOpen(Context.get(opened.value, Extensions).face, host),
+    clusterToken: store.peers?.token,
     readiness,
     drain: async ({ ms, signal }) => {
       await drain(ms, AbortSignal.any([hurried.signal, ...(signal === undefined ? [] : [signal])]))

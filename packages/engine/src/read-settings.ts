@@ -45,6 +45,7 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
     agents,
     models,
     defaultModel: options.model,
+    followPeer: options.followPeer,
     places: openPlaces(workspacesOf(options)),
     openValueCheck,
   }

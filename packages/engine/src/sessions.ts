@@ -34,6 +34,7 @@ import { Store, type SessionSummary } from "./port/store.ts"
 import {
   changedSessions,
   liveItems,
+  openPeerLive,
   readPage,
   readReceipts,
   requestCompaction,
@@ -84,6 +85,7 @@ const makeSessions = Effect.gen(function* () {
   const settings = yield* Settings
   const ids = yield* Ids
   const inbox = yield* openInbox
+  const peerLive = yield* openPeerLive(settings.followPeer)
   const setBudget = yield* openBudgets
   const expansion = yield* openExpansion
   const synthetic = yield* openSynthetic
@@ -280,7 +282,11 @@ const makeSessions = Effect.gen(function* () {
       Effect.map(tailRequest(input), (request) => Stream.provideContext(tailTexts(request), parts)),
     changes: () => Effect.succeed(Stream.provideContext(changedSessions, parts)),
     live: (id) =>
-      Effect.map(requireSession(id), (session) => Stream.provideContext(liveItems(session), parts)),
+      Effect.map(requireSession(id), (session) =>
+        peerLive.beside(session, Stream.provideContext(liveItems(session), parts)),
+      ),
+    ownLive: (id) =>
+      Effect.map(requireSession(id), (session) => Stream.provideContext(liveItems(session, true), parts)),
     messages: (input) =>
       Effect.gen(function* () {
         const request = yield* fromThrowing(() => readMessagesPage(present(input)))

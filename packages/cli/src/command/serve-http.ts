@@ -31,6 +31,7 @@ export const serveUntilStopped = async (
     readonly workspace: readonly string[]
     readonly advertise: string | undefined
     readonly drain: number | undefined
+    readonly allowHost: readonly string[]
   },
   world: World,
 ): Promise<void> => {
@@ -46,6 +47,7 @@ export const serveUntilStopped = async (
   const configured = await loadConfiguredEngine(world)
   const wrapCommand = await wrapperFor(undefined, config, world)
   removeOldToken(root)
+  const token = world.env["MERIDIAN_HTTP_TOKEN"]
   const leaving = leavingOf(input.drain, isServerAddress(database.file), world)
   const server = await serveHttp({
     engine: {
@@ -70,6 +72,8 @@ export const serveUntilStopped = async (
     },
     stateRoot: root,
     tokenFile: tokenFile(root, world.env),
+    ...(token === undefined || token === "" ? {} : { token }),
+    names: input.allowHost,
     world,
     hostCompactions: (harness, session) => pageCompactions(world, harness, session),
     version: VERSION,

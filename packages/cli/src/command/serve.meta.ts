@@ -6,7 +6,7 @@ export const SERVE = defineMeta({
   audience: "human",
   summary: "Offer the agent commands as MCP tools over stdio, or the engine and its page over HTTP.",
   details:
-    "Without --http it reads requests on stdin until it ends and writes nothing but the protocol to stdout. Every command that agents are shown is a tool: `run spawn` is run_spawn. With --http it listens on 127.0.0.1 until it is stopped and prints the address of the page, which holds the token. The token lies in a file of $XDG_STATE_HOME/meridian/http-token (~/.local/state without it), which only its owner can read.",
+    "Without --http it reads requests on stdin until it ends and writes nothing but the protocol to stdout. Every command that agents are shown is a tool: `run spawn` is run_spawn. With --http it listens on 127.0.0.1 until it is stopped and prints the address of the page, which holds the token. The token lies in a file of $XDG_STATE_HOME/meridian/http-token (~/.local/state without it), which only its owner can read; MERIDIAN_HTTP_TOKEN is one that several nodes share.",
   fields: {
     http: { type: "boolean", description: "Serve HTTP and the page instead of MCP." },
     port: {
@@ -64,6 +64,12 @@ export const SERVE = defineMeta({
       description:
         "With --http on a server: where the other nodes reach this one, as http://10.0.0.5:4747. They show what its sessions write.",
       value: "URL",
+    },
+    allowHost: {
+      type: "strings",
+      description:
+        "With --http: another name by which clients call this server, as a balancer or a service has; again for more.",
+      value: "NAME",
     },
     drain: {
       type: "integer",

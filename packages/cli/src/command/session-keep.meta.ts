@@ -27,13 +27,22 @@ export const SESSION_ARCHIVE = defineMeta({
   name: "session.archive",
   audience: "human",
   summary: "Put a session of the engine away: lists leave it out, search still finds it.",
+  details:
+    "With --to it is moved, whole, into a SQLite file that is made when it is missing: it takes no room in the database any more. --undo --from takes it out of such a file again.",
   fields: {
     session: SESSION_FIELD,
     undo: { type: "boolean", description: "Take it out of the archive again." },
+    to: { type: "string", description: "File to move it into.", value: "FILE" },
+    from: { type: "string", description: "With --undo: the file it was moved into.", value: "FILE" },
     database: DATABASE_FIELD,
   },
-  output: objectOf({ session_id: STRING, archived: BOOLEAN }),
-  examples: ["session archive ses_1a2b", "session archive ses_1a2b --undo"],
+  output: objectOf({ session_id: STRING, archived: BOOLEAN }, { file: STRING }),
+  examples: [
+    "session archive ses_1a2b",
+    "session archive ses_1a2b --undo",
+    "session archive ses_1a2b --to 2026-11.sqlite",
+    "session archive ses_1a2b --undo --from 2026-11.sqlite",
+  ],
 })
 
 export const SESSION_DELETE = defineMeta({

@@ -1,7 +1,8 @@
-import type { Engine } from "@meridian/engine"
+import { copySessions, type Engine } from "@meridian/engine"
 import { Failure, oneLine } from "@meridian/protocol"
 import { implement, type World } from "@meridian/spaces"
 
+import { findDatabase, openDatabase } from "../engine-database.ts"
 import { readSessionName } from "../sessions/session-name.ts"
 import { lookWithEngine } from "./look-with-engine.ts"
 import { SESSION_ARCHIVE, SESSION_DELETE, SESSION_RENAME } from "./session-keep.meta.ts"
@@ -16,14 +17,52 @@ export const sessionRename = implement(SESSION_RENAME, {
 })
 
 export const sessionArchive = implement(SESSION_ARCHIVE, {
-  run: ({ session, undo, database }, world) =>
-    ofEngine(session, database, world, async ({ sessions }) => {
-      await sessions.archive({ sessionID: session, archived: !undo })
-      return { session_id: session, archived: !undo }
-    }),
-  text: ({ session_id: id, archived }) =>
-    `Session ${id} is ${archived ? "in the archive" : "out of the archive"}.`,
+  run: async ({ session, undo, to, from, database }, world) => {
+    const file = undo ? from : to
+    if ((undo ? to : from) !== undefined)
+      throw new Failure("USAGE", {
+        problem: undo ? "--undo takes a session out of --from, not --to." : "--from goes with --undo.",
+        next: "run 'meridian session archive --help'.",
+      })
+    return file === undefined
+      ? putAway({ session, undo, database }, world)
+      : moveAway({ session, undo, database, file }, world)
+  },
+  text: ({ session_id: id, archived, file }) =>
+    `Session ${id} is ${archived ? "in the archive" : "out of the archive"}${file === undefined ? "" : `: ${oneLine(file)}`}.`,
 })
+
+const putAway = (
+  { session, undo, database }: { session: string; undo: boolean; database: string | undefined },
+  world: World,
+) =>
+  ofEngine(session, database, world, async ({ sessions }) => {
+    await sessions.archive({ sessionID: session, archived: !undo })
+    return { session_id: session, archived: !undo }
+  })
+
+/** As a whole, or not at all: it is deleted where it was once it is there. */
+const moveAway = async (
+  {
+    session,
+    undo,
+    database,
+    file,
+  }: { session: string; undo: boolean; database: string | undefined; file: string },
+  world: World,
+) => {
+  refuseOthers(session)
+  const here = undo ? (await openDatabase(database, world)).file : findDatabase(database, world)
+  const there = undo ? findDatabase(file, world) : (await openDatabase(file, world)).file
+  const [moved] = await copySessions({
+    from: undo ? there : here,
+    to: undo ? here : there,
+    sessions: [session],
+    move: true,
+  })
+  if (moved?.outcome instanceof Failure) throw moved.outcome
+  return { session_id: session, archived: !undo, file }
+}
 
 export const sessionDelete = implement(SESSION_DELETE, {
   run: ({ session, database }, world) =>
@@ -48,11 +87,15 @@ const ofEngine = <Result>(
   world: World,
   act: (engine: Engine) => Promise<Result>,
 ): Promise<Result> => {
+  refuseOthers(session)
+  return lookWithEngine(database, world, act)
+}
+
+const refuseOthers = (session: string): void => {
   const { keeper } = readSessionName(session)
   if (keeper !== "engine")
     throw new Failure("USAGE", {
       problem: `${oneLine(session, 200)} belongs to ${keeper}, and Meridian changes only sessions of its own engine.`,
       next: `use ${keeper} itself, or 'meridian session import' to have a copy here.`,
     })
-  return lookWithEngine(database, world, act)
 }

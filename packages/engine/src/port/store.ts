@@ -9,6 +9,7 @@ import type {
   DurableEvent,
   DurableEventData,
   Failure,
+  LiveEvent,
   Location,
   QuestionKind,
   Receipt,
@@ -94,6 +95,23 @@ export interface StoreVerbs {
    */
   readonly changes: Stream.Stream<Change>
   readonly outputs: KeptOutputs
+  /** Where machines share this store. */
+  readonly peers?: Peers
+}
+
+/** The processes that share a store, over machines. */
+export interface Peers {
+  /** By which they know each other. */
+  readonly token: string
+  /** Who has the session, when it is another process. */
+  readonly ownerOf: (session: string) => Effect.Effect<Peer | undefined, Failure>
+}
+
+export interface Peer {
+  readonly id: string
+  readonly host: string
+  /** Where its HTTP server is reached, if it has one. */
+  readonly address: string | undefined
 }
 
 export type Removed = "removed" | "missing" | "held" | "moved"
@@ -327,3 +345,11 @@ export interface KeptOutputs {
   /** Sees to it that there is a working copy, if there is such an output. */
   readonly fetch: (name: string) => Effect.Effect<void, Failure>
 }
+
+/** Asks the owner of a session for what it says. */
+export type FollowPeer = (request: {
+  readonly address: string
+  readonly token: string
+  readonly sessionID: string
+  readonly signal: AbortSignal
+}) => AsyncIterable<LiveEvent>

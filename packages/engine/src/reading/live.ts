@@ -7,21 +7,25 @@ import { Signals } from "../session/index.ts"
 
 export type LiveItem = LiveEvent | { readonly type: "dropped"; readonly data: { readonly count: number } }
 
-export const liveItems = (session: string): Stream.Stream<LiveItem, never, Signals> =>
+export const liveItems = (session: string, own = false): Stream.Stream<LiveItem, never, Signals> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const signals = yield* Signals
       const arrived = Latch.makeUnsafe(false)
       let waiting: LiveEvent[] = []
       let dropped = 0
-      yield* signals.onLive(session, (event) => {
-        if (waiting.length >= LIMITS.liveBacklog) {
-          waiting.shift()
-          dropped += 1
-        }
-        waiting.push(event)
-        arrived.openUnsafe()
-      })
+      yield* signals.onLive(
+        session,
+        (event) => {
+          if (waiting.length >= LIMITS.liveBacklog) {
+            waiting.shift()
+            dropped += 1
+          }
+          waiting.push(event)
+          arrived.openUnsafe()
+        },
+        own,
+      )
       const take = Effect.sync((): readonly LiveItem[] => {
         const taken: readonly LiveItem[] =
           dropped === 0 ? waiting : [{ type: "dropped", data: { count: dropped } }, ...waiting]

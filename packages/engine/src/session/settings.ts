@@ -9,6 +9,7 @@ import { NO_SETTINGS } from "../domain/request-settings.ts"
 import type { RetrySettings } from "../domain/retry.ts"
 import type { Places } from "../domain/workspaces.ts"
 import type { Model } from "../port/model.ts"
+import type { FollowPeer } from "../port/store.ts"
 import type { OpenValueCheck } from "../port/value-check.ts"
 
 export class Settings extends Context.Service<Settings, SettingsValue>()("meridian/Settings") {}
@@ -33,6 +34,8 @@ export interface SettingsValue {
   readonly models: ReadonlyMap<string, Model>
   readonly defaultModel: string | undefined
   readonly places: Places
+  /** How fragments of other nodes come here. */
+  readonly followPeer: FollowPeer | undefined
   /** For values that a prompt asks for. */
   readonly openValueCheck: OpenValueCheck
 }

@@ -32,9 +32,13 @@ export class Signals extends Context.Service<
     /** Another process has: it was seen in the log, whether or not there was a hint. */
     readonly tellForeign: (session: string) => void
     readonly publishLive: (session: string, event: LiveEvent) => void
+    /** What another process has said: for readers here, never passed on. */
+    readonly relayLive: (session: string, event: LiveEvent) => void
+    /** `own`: only what is said in this process. */
     readonly onLive: (
       session: string,
       receive: (event: LiveEvent) => void,
+      own?: boolean,
     ) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("meridian/Signals") {
@@ -53,6 +57,7 @@ const makeSignals = (): Effect.Effect<Signals["Service"], never, Store | Scope.S
     const scope = yield* Effect.scope
     const watchers = openListeners<() => void>()
     const live = openListeners<(event: LiveEvent) => void>()
+    const relayed = openListeners<(event: LiveEvent) => void>()
     const foreign = new Set<() => void>()
     const everyone = new Set<(session: string | undefined) => void>()
     let following = false
@@ -126,10 +131,14 @@ const makeSignals = (): Effect.Effect<Signals["Service"], never, Store | Scope.S
       tell,
       tellForeign,
       publishLive: (session, event) => live.each(session, (receive) => receive(event)),
-      onLive: (session, receive) =>
+      relayLive: (session, event) => relayed.each(session, (receive) => receive(event)),
+      onLive: (session, receive, own = false) =>
         Effect.acquireRelease(
-          Effect.sync(() => live.add(session, receive)),
-          (leave) => Effect.sync(leave),
+          Effect.sync(() => [live, ...(own ? [] : [relayed])].map((to) => to.add(session, receive))),
+          (leave) =>
+            Effect.sync(() => {
+              for (const each of leave) each()
+            }),
         ).pipe(Effect.asVoid),
     }
   })

@@ -69,7 +69,7 @@ interface BeginningFacts extends TurnScene, Occasion {
 }
 
 const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decision<Beginning> => {
-  const { session, cast, settings, due, update, step } = facts
+  const { session, cast, due, update, step } = facts
   if (!isAt(transcript, facts)) return write([], { kind: "moved" })
   const outlook = outlookOf(transcript, { ...facts, released: session.released() }, cast.bounds)
   if (isOutdated(cast, transcript, outlook)) return write([], { kind: "recast" })

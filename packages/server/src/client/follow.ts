@@ -49,7 +49,11 @@ export async function* followEvents(
   let isComplete = false
   const connect = async function* (): AsyncGenerator<readonly EventFrame[], void, void> {
     const { path } = fillPath(EVENTS_ADDRESS.path, { sessionID })
-    for await (const frames of open(connection, `${path}${queryOf({ after, live, follow })}`, options)) {
+    for await (const frames of openFrames(
+      connection,
+      `${path}${queryOf({ after, live, follow })}`,
+      options,
+    )) {
       const told = frames.filter(({ name }) => name !== "closed")
       after = Number(told.findLast(({ id }) => id !== undefined)?.id ?? after)
       isComplete = !follow && told.some(({ name }) => name === "synced")
@@ -70,7 +74,7 @@ export async function* followChanges(
   options: StreamOptions,
 ): AsyncGenerator<SessionChanges, void, void> {
   const connect = async function* (): AsyncGenerator<SessionChanges, void, void> {
-    for await (const frames of open(connection, CHANGES_ADDRESS.path, options))
+    for await (const frames of openFrames(connection, CHANGES_ADDRESS.path, options))
       for (const { name, data } of frames) if (name === "changed") yield asChanges(data)
   }
   yield* again(connect, { ...options, isComplete: () => false, between: () => [] })
@@ -112,7 +116,7 @@ async function* again<Item>(
 }
 
 /** One connection, given up when it goes silent. */
-async function* open(
+export async function* openFrames(
   connection: Connection,
   path: string,
   { signal, silenceMs = SILENCE_MS }: StreamOptions,

@@ -72,9 +72,13 @@ export const ADDRESSES = {
   },
 } as const satisfies Record<string, Record<string, Address>>
 
-/** The two streams of server-sent events; they have no answer in JSON. */
+/** The streams of server-sent events; they have no answer in JSON. */
 export const EVENTS_ADDRESS = {
   method: "GET",
   path: "/api/session/:sessionID/event",
+} as const satisfies Address
+export const LIVE_ADDRESS = {
+  method: "GET",
+  path: "/api/session/:sessionID/live",
 } as const satisfies Address
 export const CHANGES_ADDRESS = { method: "GET", path: "/api/event" } as const satisfies Address

@@ -30,7 +30,7 @@ import {
   type TypeOf,
 } from "@meridian/protocol"
 
-import { ADDRESSES, CHANGES_ADDRESS, EVENTS_ADDRESS, type Address } from "./addresses.ts"
+import { ADDRESSES, CHANGES_ADDRESS, EVENTS_ADDRESS, LIVE_ADDRESS, type Address } from "./addresses.ts"
 import {
   AGENT,
   COMMAND,
@@ -59,6 +59,8 @@ export interface Route<Input = unknown, Answer = unknown> extends Address {
   readonly bulky?: true
   /** Needs no token. */
   readonly open?: true
+  /** The token of the cluster will do. */
+  readonly peer?: true
 }
 
 export type InputOf<R> = R extends { readonly input: Shape<infer Input> } ? Input : never
@@ -567,6 +569,18 @@ export const CHANGES = {
   summary: "Says which sessions changed, as server-sent events; for lists that are kept current.",
   input: objectOf({}),
   failures: ["STREAMS_FULL"],
+} as const satisfies Route
+
+/**
+ * Fragments of what the model writes in this process, as server-sent events: what the other nodes of a cluster ask for, with its
+ * token.
+ */
+export const LIVE = {
+  ...LIVE_ADDRESS,
+  summary: "Fragments of the model's output from this process alone, as server-sent events; for other nodes.",
+  input: objectOf(SESSION_ID),
+  failures: ["SESSION_NOT_FOUND", "STREAMS_FULL"],
+  peer: true,
 } as const satisfies Route
 
 export type EventsInput = TypeOf<typeof EVENTS.input>

@@ -13,11 +13,13 @@ export interface Gate {
   /** `host:port`, in lower case, that this server answers to. */
   readonly hosts: ReadonlySet<string>
   readonly token: string
+  /** Of the cluster, for what its nodes ask of each other. */
+  readonly clusterToken?: string | undefined
 }
 
 export type Admission = { readonly tag: "admitted" } | { readonly tag: "refused"; readonly code: FailureCode }
 
-const ADMITTED: Admission = { tag: "admitted" }
+export const ADMITTED: Admission = { tag: "admitted" }
 const refused = (code: FailureCode): Admission => ({ tag: "refused", code })
 
 type Head = Pick<IncomingMessage, "headers" | "rawHeaders">
@@ -37,9 +39,16 @@ export const checkSource = ({ headers, rawHeaders }: Head, gate: Gate): Admissio
     : refused("ORIGIN_REFUSED")
 }
 
-export const checkToken = ({ headers }: Pick<Head, "headers">, gate: Gate): Admission => {
+export const checkToken = (head: Pick<Head, "headers">, gate: Gate): Admission =>
+  brings(head, gate.token) ? ADMITTED : refused("UNAUTHORIZED")
+
+/** Another node of the cluster asks. */
+export const isFromPeer = (head: Pick<Head, "headers">, { clusterToken }: Gate): boolean =>
+  clusterToken !== undefined && brings(head, clusterToken)
+
+const brings = ({ headers }: Pick<Head, "headers">, token: string): boolean => {
   const given = /^bearer +([^\s]+) *$/i.exec(headers.authorization ?? "")?.[1] ?? ""
-  return isSame(Buffer.from(given), Buffer.from(gate.token)) ? ADMITTED : refused("UNAUTHORIZED")
+  return isSame(Buffer.from(given), Buffer.from(token))
 }
 
 /** The names by which clients may call a server on this address. A server that listens everywhere also answers to `own`. */

@@ -67,6 +67,19 @@ export const eventSource = (options: {
   }
 }
 
+/** What this process alone says of a session. */
+export const liveSource = (engine: Engine, sessionID: string): StreamSource => ({
+  place: () => ({}),
+  begin: async () => void (await engine.sessions.get(sessionID)),
+  send: async (writer) => {
+    for await (const item of engine.sessions.ownLive(sessionID, { signal: writer.ended })) {
+      writer.gather(liveFrame(item))
+      await writer.room()
+    }
+    return "server-stopping"
+  },
+})
+
 const sendLive = async (engine: Engine, sessionID: string, writer: FrameWriter): Promise<void> => {
   try {
     for await (const item of engine.sessions.live(sessionID, { signal: writer.ended })) {

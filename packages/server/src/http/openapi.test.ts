@@ -19,7 +19,7 @@ test("every route of the contract is in the document, and nothing else", () => {
     Object.keys(each).map((name) => `${group}.${name}`),
   )
   expect(described.toSorted(byText)).toEqual(
-    [...named, "sessions.changes", "sessions.events"].toSorted(byText),
+    [...named, "sessions.changes", "sessions.ownLive", "sessions.events"].toSorted(byText),
   )
 })
 

@@ -8,7 +8,7 @@ import {
   type JsonObject,
 } from "@meridian/protocol"
 
-import { CHANGES, CONTRACT, EVENTS, type Route } from "../contract/contract.ts"
+import { CHANGES, CONTRACT, EVENTS, LIVE, type Route } from "../contract/contract.ts"
 
 /** What any route can answer before it does anything. */
 const EVERYWHERE: readonly FailureCode[] = [
@@ -42,6 +42,7 @@ export const openApiDocument = (version: string): JsonObject => {
     for (const [name, route] of Object.entries<Route>(routes))
       add(`${group}.${name}`, route, jsonAnswer(route))
   add("sessions.events", EVENTS, streamAnswer(EVENT_FRAMES))
+  add("sessions.ownLive", LIVE, streamAnswer(LIVE_FRAMES))
   add("sessions.changes", CHANGES, streamAnswer(CHANGE_FRAMES))
   return {
     openapi: "3.1.0",
@@ -86,6 +87,8 @@ const jsonAnswer = (route: Route): JsonObject =>
 
 const EVENT_FRAMES =
   "Frames with an id are durable events. Named frames have none: synced (the replay ended), live (a fragment), dropped (fragments missed), closed (why the stream ends, and the cursor to go on from). Comments are heartbeats."
+const LIVE_FRAMES =
+  "A frame `live` for each fragment, `dropped` for fragments missed. `closed` says why the stream ends. Comments are heartbeats."
 const CHANGE_FRAMES =
   "A frame `changed` at once and whenever sessions have new events: { sessions, elsewhere }. `closed` says why the stream ends. Comments are heartbeats."
 

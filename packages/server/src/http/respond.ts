@@ -4,13 +4,13 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Engine } from "@meridian/engine"
 import { Failure, type FailureCode, type JsonObject } from "@meridian/protocol"
 
-import { CHANGES, CONTRACT, EVENTS, type Route } from "../contract/contract.ts"
+import { CHANGES, CONTRACT, EVENTS, LIVE, type Route } from "../contract/contract.ts"
 import { PROMETHEUS_TYPE } from "../telemetry/prometheus.ts"
-import { checkSource, checkToken, type Admission, type Gate } from "./admit-request.ts"
+import { ADMITTED, checkSource, checkToken, isFromPeer, type Admission, type Gate } from "./admit-request.ts"
 import { answerFailure, answerJson, answerText, publicFailure } from "./answer.ts"
 import { changeSource } from "./change-stream.ts"
 import type { EventFeeds } from "./event-feeds.ts"
-import { eventSource } from "./event-stream.ts"
+import { eventSource, liveSource } from "./event-stream.ts"
 import { makeRouteTable, type Entry } from "./find-route.ts"
 import type { Handlers } from "./handlers.ts"
 import { answerHealth, isHealth } from "./health.ts"
@@ -96,7 +96,10 @@ export const makeResponder = (options: {
     // HEAD is answered like GET; Node leaves out the body.
     const found = table.find(method === "HEAD" ? "GET" : method, path)
     // Without a token, nobody learns which addresses exist.
-    if (found.tag !== "found" || found.entry.route.open !== true) admit(checkToken(request, gate))
+    if (found.tag !== "found" || found.entry.route.open !== true) {
+      const isPeer = found.tag === "found" && found.entry.route.peer === true
+      admit(isPeer && isFromPeer(request, gate) ? ADMITTED : checkToken(request, gate))
+    }
     switch (found.tag) {
       case "none":
         throw new Failure("ROUTE_NOT_FOUND", { method })
@@ -181,7 +184,15 @@ const makeEntries = (
       await streams.open(response, changeSource(engine))
     },
   }
-  return [...entries, events, changes]
+  const readLive = makeInputReader(LIVE, limits, incoming)
+  const live: Entry<Act> = {
+    route: LIVE,
+    handle: async ({ response, parameters, query }) => {
+      const { sessionID } = await readLive(response, { parameters, query })
+      await streams.open(response, liveSource(engine, sessionID))
+    },
+  }
+  return [...entries, events, changes, live]
 }
 
 type ErasedHandler = (input: unknown, signal: AbortSignal) => Promise<unknown>

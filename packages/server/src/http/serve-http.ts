@@ -5,9 +5,16 @@ import { hostname, networkInterfaces } from "node:os"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 
-import { agentsForPeople, openEngine, type Engine, type EngineOptions } from "@meridian/engine"
+import {
+  agentsForPeople,
+  isServerAddress,
+  openEngine,
+  type Engine,
+  type EngineOptions,
+} from "@meridian/engine"
 import { Failure, type FailureCode } from "@meridian/protocol"
 
+import { followPeer } from "../client/follow-peer.ts"
 import type { ServeWorld } from "../mcp/tool-call.ts"
 import { prometheusText } from "../telemetry/prometheus.ts"
 import type { Telemetry } from "../telemetry/start-telemetry.ts"
@@ -40,6 +47,10 @@ export interface ServeHttpOptions {
   /** A loopback address by default. */
   readonly host?: string
   readonly tokenFile?: string
+  /** Instead of one in a file: nodes behind a balancer have the same. */
+  readonly token?: string
+  /** More names by which clients call it, with a port or without: of a balancer, of a service. */
+  readonly names?: readonly string[]
   /** The built page. */
   readonly pageDirectory?: string
   /** Stops the server. */
@@ -62,6 +73,8 @@ export interface HttpServer {
   readonly pageUrl: string
   readonly port: number
   readonly token: string
+  /** How many streams it sends now. */
+  readonly streams: () => number
   readonly stop: () => Promise<void>
   /** Resolves when the server has stopped, for whatever reason. */
   readonly stopped: Promise<void>
@@ -78,7 +91,7 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   // Node would listen on every address.
   if (host === "") throw new Failure("INVALID_INPUT", { what: "A host is not empty" })
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits }
-  const token = readOrMakeToken(options.tokenFile ?? join(stateRoot, "http-token"))
+  const token = givenToken(options) ?? readOrMakeToken(options.tokenFile ?? join(stateRoot, "http-token"))
   keepOutOfGit(stateRoot)
   const database = options.engine.database ?? join(stateRoot, "engine.sqlite")
   if (options.engine.database === undefined) makePrivate(database)
@@ -86,7 +99,9 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   const port = await listen(server, host, wanted)
   const engine = await openEngine({
     stateRoot,
+    followPeer,
     ...options.engine,
+    ...reachable(options.engine, database, `http://${nameOf(host)}:${port}`, host),
     database,
   }).catch(async (cause: unknown) => {
     await closeServer(server, 0)
@@ -97,7 +112,15 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   const streams = makeStreams({ limits, outgoing, log })
   const stopping = new AbortController()
   const { respond } = makeResponder({
-    gate: { hosts: hostsOf(host, port, ownNames()), token },
+    gate: {
+      hosts: new Set([
+        ...hostsOf(host, port, ownNames()),
+        ...advertisedHosts(options.engine.worker),
+        ...(options.names ?? []).flatMap((name) => [name.toLowerCase(), `${name.toLowerCase()}:${port}`]),
+      ]),
+      token,
+      clusterToken: engine.clusterToken,
+    },
     handlers: makeHandlers({
       engine,
       spaces: makeSpacesReader(options.world),
@@ -152,13 +175,48 @@ export const serveHttp = async (options: ServeHttpOptions): Promise<HttpServer> 
   if (options.signal?.aborted === true) void leave()
   options.signal?.addEventListener("abort", () => void leave(), { once: true })
   const url = `http://${nameOf(host)}:${port}`
-  return { url, pageUrl: `${url}/#token=${token}`, port, token, stop, stopped: stopped.promise }
+  return {
+    url,
+    pageUrl: `${url}/#token=${token}`,
+    port,
+    token,
+    streams: streams.count,
+    stop,
+    stopped: stopped.promise,
+  }
 }
 
 /** The host as part of an address. A server that listens everywhere is reached by loopback. */
 const nameOf = (host: string): string => {
   if (isEverywhere(host)) return host === "::" ? "[::1]" : "127.0.0.1"
   return host.includes(":") ? `[${host}]` : host
+}
+
+/** A short one is guessed. */
+const LEAST_TOKEN = 24
+
+const givenToken = ({ token }: Pick<ServeHttpOptions, "token">): string | undefined => {
+  if (token === undefined || (token.length >= LEAST_TOKEN && /^[\x21-\x7e]+$/.test(token))) return token
+  throw new Failure("INVALID_INPUT", {
+    what: `MERIDIAN_HTTP_TOKEN has at least ${LEAST_TOKEN} visible characters and no space`,
+  })
+}
+
+/** A node of a cluster is reached where it listens, unless somebody knows better. */
+const reachable = (
+  { worker }: Pick<EngineOptions, "worker">,
+  database: string,
+  url: string,
+  host: string,
+): Pick<EngineOptions, "worker"> =>
+  !isServerAddress(database) || worker === false || worker?.address !== undefined || isEverywhere(host)
+    ? {}
+    : { worker: { ...worker, address: url } }
+
+/** Under the name that it told the other nodes. */
+const advertisedHosts = (worker: EngineOptions["worker"]): readonly string[] => {
+  const address = worker === undefined || worker === false ? undefined : worker.address
+  return address === undefined ? [] : [new URL(address).host.toLowerCase()]
 }
 
 const ownNames = (): readonly string[] => [

@@ -21,6 +21,7 @@ export interface StreamSource {
 export interface Streams {
   /** Resolves when the stream is over; never rejects. */
   readonly open: (response: ServerResponse, source: StreamSource) => Promise<void>
+  readonly count: () => number
   /** Tells every reader that the server stops. */
   readonly close: () => void
 }
@@ -77,6 +78,7 @@ export const makeStreams = (options: {
         count -= 1
       }
     },
+    count: () => count,
     close: () => {
       for (const stop of writers) stop()
     },

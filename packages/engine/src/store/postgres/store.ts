@@ -209,6 +209,24 @@ export const openPostgresStore = (
         ),
       leases: yield* openLeases({ node, book, rows, drafts, leaseMs: options.leaseMs, isGone }),
       changes: heard<Change>((hear) => hints.onHint((session) => hear({ session }))),
+      peers: {
+        token: node.token,
+        ownerOf: (session) =>
+          ask(async () => {
+            const [row] = await reads.ask(
+              `select w.id, w.host, w.address from ${schema}.session s join ${schema}.worker w on w.id = s.owner
+               where s.id = $1 and s.owner <> $2`,
+              [session, workers.me],
+            )
+            if (row === undefined) return undefined
+            const { id, host, address } = row
+            return {
+              id: String(id),
+              host: String(host),
+              address: typeof address === "string" ? address : undefined,
+            }
+          }),
+      },
       outputs: {
         folder,
         keep: (name) => ask(() => outputs.keep(name)),
