@@ -14,8 +14,11 @@ const DEPENDENCIES = {
   zod: "4.6.7",
 } as const
 
-/** Older versions compile themselves when they are installed; this one ships its binaries. */
-const OVERRIDES = { "better-sqlite3": "13.0.3" }
+/**
+ * Older versions of the first compile themselves when they are installed; this one ships its binaries. Newer ones of the second
+ * want a package of their own that this LangGraph does not know.
+ */
+const OVERRIDES = { "better-sqlite3": "13.0.3", "@langchain/langgraph-sdk": "1.12.0" }
 
 const ROOT = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "meridian-bench-peers")
 

@@ -1,10 +1,11 @@
 /** One session of the engine on the state of this project, in hand. */
 import type { Effort, Engine, ModelConfig, SessionInfo } from "@meridian/engine"
 import { Failure, type RecoveryPolicy } from "@meridian/protocol"
-import type { PermissionTier, World } from "@meridian/spaces"
+import { ownTask, type PermissionTier, type World } from "@meridian/spaces"
 
 import type { LaunchFile } from "./launch-file.ts"
 import { openEngineHere, type EngineWish } from "./open-engine-here.ts"
+import { aboutTitle, chatTitle } from "./session-title.ts"
 
 export interface DirectLaunch {
   readonly session:
@@ -140,13 +141,16 @@ const obtain = (
   }
 }
 
-/** Lists of sessions say which run or chat each belongs to. */
-const titleOf = ({ env }: World): { readonly title?: string } => {
+/** Lists of sessions say which run or chat each belongs to, and what it is about. */
+const titleOf = (world: World): { readonly title?: string } => {
+  const { env } = world
   const [space = "", run = "", chat = ""] = ["SPACE_ID", "PARENT_RUN_ID", "CHAT_ID"].map(
     (name) => env[`MERIDIAN_${name}`] ?? "",
   )
   if (space === "" || (run === "" && chat === "")) return {}
-  return { title: `${space}: ${run === "" ? `chat ${chat}` : `run ${run}`}` }
+  if (run === "") return { title: chatTitle(space, chat) }
+  const title = `${space}: run ${run}`
+  return { title: aboutTitle(title, ownTask(world)) }
 }
 
 /** A process that is just ending gives its session back within this time. */

@@ -130,6 +130,14 @@ const SECRETS: readonly Case[] = [
   ["JSON in JSON", `${of(WORD, 20)}9`, (secret) => String.raw`{\"client_secret\": \"${secret}\"}`],
   ["camel case", `${of(WORD, 20)}9`, (secret) => `const config = { apiKey: "${secret}" }`],
   ["flag", `${of(WORD, 12)}9`, (secret) => `mysql --user me --password ${secret}`],
+  ["a token that counts", "ghp_0123456789abcdefghijABCDEFGHIJ012345"],
+  ["a key that counts", "sk-proj-abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGH"],
+  ["a password that counts", "Abcdefghij1234567890", (secret) => `DB_PASSWORD=${secret}`],
+  [
+    "cookie of an example's domain",
+    `sid=${of(WORD, 30)}; Domain=example.com`,
+    (secret) => `Set-Cookie: ${secret}\n`,
+  ],
   ["environment file", `${of(WORD, 20)}9`, (secret) => `SMTP_PASSWORD=${secret}\nNEXT=1`],
 ]
 

@@ -98,13 +98,13 @@ const cutOut = (whole: string, secret: string, hide: () => string): string => {
 
 /** Examples of documentation, and what is filled in later. */
 const isKept = (secret: string): boolean =>
-  EXAMPLES.has(secret) || /EXAMPLE|example/.test(secret) || isFilling(secret)
+  EXAMPLES.has(secret) || /^[^\s;]*(?:EXAMPLE|example)[^\s;]*$/.test(secret) || isFilling(secret)
 
-/** The same few characters over and over, or counting up. */
+/** The same few characters over and over. What counts up is hidden: people make test keys that way, and some of them open doors. */
 const isFilling = (secret: string): boolean => {
   const body = secret.replace(/^[A-Za-z]{1,10}[_-](?:[a-z]{2,8}[_-])?/, "")
   if (/^[xX*.•_-]+$/.test(body) || /(?:[xX]{6,}|\.{3,}|\*{4,}|…)/.test(secret)) return true
-  return new Set(body.toLowerCase()).size <= 2 || /(?:0123456789|1234567890|abcdefghij)/i.test(body)
+  return new Set(body.toLowerCase()).size <= 2
 }
 
 const EXAMPLES: ReadonlySet<string> = new Set([

@@ -48,3 +48,26 @@ test("a call that failed says why, however long the call is", () => {
   expect(shown("ls")).toEqual(["✗ bash ls: Permission was refused."])
   expect(shown("x".repeat(200))[0]).toMatch(/^✗ bash x+…: Permission was refused\.$/)
 })
+
+test("an answer is set again as it was set when it was written", () => {
+  const message = {
+    id: "msg_1",
+    type: "assistant",
+    seq: 1,
+    time: 0,
+    agent: "build",
+    model: "a/b",
+    content: [{ type: "text", text: "# Found\n\nIt is **here**: `x`\n\n| a | b |\n| - | - |\n| 1 | 2 |" }],
+  } as const
+  const rows = historyRows(
+    { leftOut: 0, messages: [message] },
+    { width: 60, style: styleFor({ TERM: "xterm-256color" }) },
+  )
+  const text = rows.join("\n")
+  expect(text).not.toMatch(/\*\*|`|^# |\| - \|/m)
+  // oxlint-disable-next-line eslint/no-control-regex -- colours are what this is about
+  expect(text.replaceAll(/\u001B\[[\d;]*m/g, "")).toContain("It is here: x")
+  // Without styles it stays what it was.
+  const plain = historyRows({ leftOut: 0, messages: [message] }, { width: 60, style })
+  expect(plain).toContain("It is **here**: `x`")
+})

@@ -4,6 +4,7 @@ import { oneLine, type AssistantPart, type Json, type Receipt, type SessionMessa
 
 import { cutTo, widthOf, wrapText } from "./columns.ts"
 import { count, describeCall, several } from "./describe.ts"
+import { openMarkdownRows } from "./markdown-rows.ts"
 import { plainText } from "./plain-text.ts"
 import type { Style } from "./style.ts"
 import { userRows } from "./view.ts"
@@ -103,7 +104,7 @@ const messageRows = (message: SessionMessage, width: number, style: Style): read
 const partRows = (part: AssistantPart, width: number, style: Style): readonly string[] => {
   switch (part.type) {
     case "text":
-      return bounded(wrapText(plainText(part.text).trimEnd(), width), style)
+      return bounded(spokenRows(plainText(part.text).trimEnd(), width, style), style)
     case "reasoning":
       return []
     case "tool": {
@@ -113,6 +114,12 @@ const partRows = (part: AssistantPart, width: number, style: Style): readonly st
       return [`${MARK[state.status](style)} ${cutTo(said, width - 2)}`]
     }
   }
+}
+
+/** As it was set when it was written. */
+const spokenRows = (text: string, width: number, style: Style): readonly string[] => {
+  const markdown = openMarkdownRows(style)
+  return [...text.split("\n").flatMap((line) => markdown.line(line, width)), ...markdown.end(width)]
 }
 
 /** A long call leaves half the row to the reason. */

@@ -13,6 +13,7 @@ import {
   type RecordedError,
 } from "@meridian/protocol"
 
+import { isOwnTitle } from "../session-title.ts"
 import { cutTo, wrapText } from "./columns.ts"
 import { count, describeCall, NOTHING_SPENT, sentence, several, spend, type Spent } from "./describe.ts"
 import { plainText } from "./plain-text.ts"
@@ -271,6 +272,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       case "session.next.moved.1":
         return [style.dim(cutTo(`Moved to ${oneLine(event.data.location.directory)}`, width))]
       case "session.next.renamed.1":
+        if (isOwnTitle(event.data.title)) return []
         return [style.dim(cutTo(`Renamed to ${oneLine(event.data.title)}`, width))]
       // Bookkeeping, and what the model is told beside the conversation.
       case "session.next.archived.1":

@@ -1,0 +1,17 @@
+import { runId, spaceId } from "@meridian/protocol"
+
+import { openPlace, spacePlace } from "../store/place.ts"
+import { readRun } from "../store/run-store.ts"
+import { taskOf } from "./run-look.ts"
+import type { World } from "./world.ts"
+
+/** What the run is about that this process works for, as its variables say; empty when nobody knows. */
+export const ownTask = ({ env, cwd }: Pick<World, "env" | "cwd">): string => {
+  try {
+    const space = spacePlace(openPlace(env, cwd), spaceId(env["MERIDIAN_SPACE_ID"] ?? ""))
+    const run = runId(env["MERIDIAN_PARENT_RUN_ID"] ?? "")
+    return taskOf(space, { id: run, task: readRun(space, run, () => undefined)?.task })
+  } catch {
+    return ""
+  }
+}
