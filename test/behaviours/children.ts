@@ -44,4 +44,13 @@ export const CHILDREN_BEHAVIOURS = {
   "children.background": promise("what comes of work in the background is an input of the parent, once"),
   "children.budget": promise("a session and its children have one budget"),
   "children.delete": promise("a session is deleted with its children, and not while one of them is at work"),
+  "question.tool": promise(
+    "a question of the model waits for whoever is there, over a restart of the engine",
+  ),
+  "webfetch.bounded": promise(
+    "a page of the web is read within bounds, and no other host than the one that was named",
+  ),
+  "webfetch.private": promise(
+    "no page is read from inside somebody's network, by no spelling of its address",
+  ),
 } as const satisfies Record<string, Behaviour>

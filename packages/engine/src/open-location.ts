@@ -30,7 +30,7 @@ import {
   skillTool,
   type SkillShelf,
 } from "./context/skills.ts"
-import { createUrlReader } from "./context/url-reader.ts"
+import { createUrlReader, fetchPage } from "./context/url-reader.ts"
 import { expandPrompt } from "./expand/expand-prompt.ts"
 import { EXPAND_LIMITS } from "./expand/limits.ts"
 import { listTemplates } from "./expand/templates.ts"
@@ -52,6 +52,7 @@ import { openMcp, type McpSource } from "./tool/mcp.ts"
 import type { ProcessGuard } from "./tool/process-guard.ts"
 import { openToolRegistry, type ToolRegistry } from "./tool/registry.ts"
 import { isToolOutput } from "./tool/tool-output.ts"
+import type { WebfetchOptions } from "./tool/webfetch.ts"
 
 export interface LocationOptions {
   readonly directory: string
@@ -93,6 +94,8 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       hidePieces: openHidePieces(secrets),
       wrapCommand: options.wrapCommand,
       callable: callableAgents(options.agents),
+      fetchPage: (url: URL, bounds: Parameters<WebfetchOptions["fetchPage"]>[1]) =>
+        fetchPage(url, { ...bounds, allowPrivate: options.allowPrivateAddresses === true }),
     }
     registry.contribute([...builtinTools(forTools), ...place.ownTools, skillTool(skills)])
     yield* fromThrowing(() => contributeOwn(registry, options))

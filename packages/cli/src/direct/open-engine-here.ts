@@ -89,14 +89,18 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     database: database.file,
     models: withEffort(models, wish.effort),
     ...(defaultModel === "" ? {} : { model: defaultModel }),
-    permissions: permissionRules({
-      guardInstructions: configured.guardInstructions,
-      rules: configured.rules,
-      servers: wish.trustedServers ?? [],
-      isSandboxed: wrapCommand !== undefined,
-      ...(wish.permission === undefined ? {} : { permission: wish.permission }),
-      ...(wish.allowedTools === undefined ? {} : { allowedTools: wish.allowedTools }),
-    }),
+    permissions: [
+      ...permissionRules({
+        guardInstructions: configured.guardInstructions,
+        rules: configured.rules,
+        servers: wish.trustedServers ?? [],
+        isSandboxed: wrapCommand !== undefined,
+        ...(wish.permission === undefined ? {} : { permission: wish.permission }),
+        ...(wish.allowedTools === undefined ? {} : { allowedTools: wish.allowedTools }),
+      }),
+      // Neither a run nor the conversation on a terminal shows questions of tools.
+      { action: "question", resource: "*", effect: "deny" },
+    ],
     agents,
     mcp: withServers(configured.mcp, wish.mcp),
     // Always there, so that a continued session is told when its standing text changed or went away.

@@ -98,6 +98,86 @@ const get = (
     request.end()
   })
 
+/** What one request brought: nothing is followed. */
+export type FetchedPage =
+  | {
+      readonly kind: "page"
+      readonly status: number
+      readonly type: string
+      readonly body: string
+      readonly cut: boolean
+    }
+  | { readonly kind: "redirect"; readonly to: string }
+  | { readonly kind: "failed"; readonly why: string }
+
+/** One request for a page that somebody asked for, under the same guard. Never rejects. */
+export const fetchPage = (
+  url: URL,
+  {
+    allowPrivate,
+    bytes: most,
+    timeoutMs,
+    signal,
+  }: {
+    readonly allowPrivate: boolean
+    readonly bytes: number
+    readonly timeoutMs: number
+    readonly signal: AbortSignal
+  },
+): Promise<FetchedPage> =>
+  new Promise((resolve) => {
+    const failed = (error: Error): void => resolve({ kind: "failed", why: error.message.slice(0, 200) })
+    const host = url.hostname.replace(/^\[|\]$/g, "")
+    if (!allowPrivate && isIP(host) !== 0 && isPrivate(host))
+      return failed(new Error("the address is private"))
+    const request = (url.protocol === "https:" ? requestHttps : requestHttp)(
+      url,
+      {
+        lookup: guardedLookup(allowPrivate),
+        timeout: timeoutMs,
+        signal,
+        headers: {
+          accept: "text/html, text/plain, application/json;q=0.9, */*;q=0.1",
+          "user-agent": "meridian",
+        },
+      },
+      (response) => {
+        const { statusCode: status = 0, headers } = response
+        if (status >= 300 && status < 400 && headers.location !== undefined) {
+          response.destroy()
+          return resolve({ kind: "redirect", to: headers.location })
+        }
+        const type = (headers["content-type"] ?? "text/plain").split(";", 1)[0]?.trim().toLowerCase() ?? ""
+        if (!/^(?:text\/|application\/(?:.*\+)?(?:json|xml|javascript))/u.test(type)) {
+          response.destroy()
+          return failed(new Error(`it is ${type.slice(0, 100)}, which is no text`))
+        }
+        const chunks: Buffer[] = []
+        let bytes = 0
+        const done = (cut: boolean): void =>
+          resolve({
+            kind: "page",
+            status,
+            type,
+            body: new TextDecoder().decode(Buffer.concat(chunks).subarray(0, most), { stream: cut }),
+            cut,
+          })
+        response.on("data", (chunk: Buffer) => {
+          chunks.push(chunk)
+          bytes += chunk.length
+          if (bytes <= most) return
+          done(true)
+          response.destroy()
+        })
+        response.on("error", failed)
+        response.on("end", () => done(false))
+      },
+    )
+    request.on("error", failed)
+    request.on("timeout", () => request.destroy(new Error("it did not answer in time")))
+    request.end()
+  })
+
 const guardedLookup =
   (allowPrivate: boolean): LookupFunction =>
   (hostname, options, callback) => {
@@ -117,10 +197,9 @@ const guardedLookup =
     })
   }
 
-const isPrivate = (address: string): boolean => {
-  const plain = address.replace(/^::ffff:/i, "")
-  return isIP(plain) === 4 ? privateNetworks().check(plain, "ipv4") : privateNetworks().check(plain, "ipv6")
-}
+/** An IPv4 address inside an IPv6 one is found too, however it is written. */
+const isPrivate = (address: string): boolean =>
+  privateNetworks().check(address, isIP(address) === 4 ? "ipv4" : "ipv6")
 
 const privateNetworks = (): BlockList => {
   const list = new BlockList()

@@ -76,11 +76,13 @@ export const isForPeople = ({ mode, hidden }: Agent): boolean => mode !== "sub" 
  */
 export const PLAN_RULES: readonly PermissionRule[] = [
   { action: "*", resource: "*", effect: "deny" },
-  ...["read", "glob", "grep", "todo", "skill", "recall", "expand", "task"].map((action): PermissionRule => ({
-    action,
-    resource: "*",
-    effect: "allow",
-  })),
+  ...["read", "glob", "grep", "todo", "skill", "recall", "expand", "task", "question"].map(
+    (action): PermissionRule => ({
+      action,
+      resource: "*",
+      effect: "allow",
+    }),
+  ),
   ...["git status", "git log", "git diff"].map((resource): PermissionRule => ({
     action: "bash",
     resource,

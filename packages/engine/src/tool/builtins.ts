@@ -8,6 +8,7 @@ import { GLOB } from "./glob.ts"
 import { GREP } from "./grep.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import type { ProcessGuard } from "./process-guard.ts"
+import { QUESTION } from "./question.ts"
 import type { NamedPlace } from "./read-places.ts"
 import { READ } from "./read.ts"
 import type { Place } from "./resolve-path.ts"
@@ -15,9 +16,10 @@ import { openSlots, type Slots } from "./slots.ts"
 import type { PieceFilter } from "./spool.ts"
 import { TASK, type TaskOptions } from "./task.ts"
 import { TODO } from "./todo.ts"
+import { WEBFETCH, type WebfetchOptions } from "./webfetch.ts"
 import { WRITE } from "./write.ts"
 
-export interface BuiltinOptions extends Place, TaskOptions {
+export interface BuiltinOptions extends Place, TaskOptions, WebfetchOptions {
   /** One per engine: two Locations may overlap. */
   readonly locks: FileLocks
   /** One per engine; closing it ends what commands left in the background. */
@@ -51,6 +53,8 @@ export const BUILTINS: readonly BuiltinTool<Shared>[] = [
   BASH,
   TODO,
   TASK,
+  QUESTION,
+  WEBFETCH,
 ]
 
 export const builtinTools = (options: BuiltinOptions): readonly Tool[] => {

@@ -77,6 +77,11 @@ export const TOOL_LIMITS = {
   taskPromptCharacters: 100_000,
   taskResultCharacters: 30_000,
 
+  webUrlCharacters: 2_000,
+  webBytes: 512 * KIB,
+  webMs: 20 * SECOND,
+  webRedirects: 5,
+
   todoItems: 100,
   todoCharacters: 1000,
 
