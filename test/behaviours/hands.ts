@@ -115,4 +115,16 @@ export const HANDS_BEHAVIOURS = {
     seed: "issue 14",
     says: "run spawn --models gives the runs of a contest these models in turn, in whatever harness each has",
   },
+  "doctor.worktrees": {
+    seed: "issue 14",
+    says: "doctor finds and removes what killed runs left of worktrees; what holds work that is nowhere else only with --yes, and a ref keeps it",
+  },
+  "hands.parallel": {
+    seed: "issue 14",
+    says: "eight parallel runs with overlapping edits leave the checkout identical until apply; applying all leaves green checks or a named conflict",
+  },
+  "hands.claims": {
+    seed: "issue 14",
+    says: "of 40 claims to be done, half of them false, none that is false is verified",
+  },
 } as const satisfies Record<string, Behaviour>

@@ -119,4 +119,6 @@ const digestOf = (project: string): string => {
 
 const isOurs = (path: string): boolean =>
   path === ".meridian" ||
-  /^\.git\/(?:objects|worktrees|logs|refs\/heads\/meridian|refs\/meridian|packed-refs)(?:\/|$)/.test(path)
+  /^\.git\/(?:meridian-|(?:objects|worktrees|logs|refs\/heads\/meridian|refs\/meridian|packed-refs)(?:\/|$))/.test(
+    path,
+  )

@@ -14,6 +14,7 @@ import { findRepository } from "../repository/find-repository.ts"
 import { git } from "../repository/git.ts"
 import { holdTree } from "../repository/hold-tree.ts"
 import { requireCheckout } from "../repository/make-worktree.ts"
+import { commitTree, mergeCommits } from "../repository/merge.ts"
 import { moveCheckout, requireClean } from "../repository/move-checkout.ts"
 import { forgetMove, writeMove } from "../repository/move-journal.ts"
 import { withRepositoryLock } from "../repository/repository-lock.ts"
@@ -264,18 +265,29 @@ const settle = async (
   if (!isStaged) await removeWork(work, target.repository, world)
 }
 
-/** Runs that were applied since this one began and touched the same files; else whoever committed. */
-const whoChanged = async (paths: readonly string[], { work, scene, target }: Landing): Promise<string> => {
+/** Runs that were applied since this one began and with whose change it does not go; else whoever committed. */
+const whoChanged = async (paths: readonly string[], landing: Landing): Promise<string> => {
+  const { work, scene, target, snapshot } = landing
   const place = target.checkout.git
   const newer = new Set(
     (await git(place, ["rev-list", `${work.worktree.base}..${target.head.commit}`])).split("\n"),
   )
-  const names: string[] = []
+  const theirs = await commitTree(place, { tree: snapshot.tree, parent: snapshot.head, message: "meridian" })
+  const conflictsAt = async (commit: string): Promise<readonly string[]> => {
+    const merged = await mergeCommits(place, commit, theirs)
+    return merged.tag === "conflict" ? merged.paths : []
+  }
+  const near: string[] = []
+  const guilty: string[] = []
   for (const { id, worktree } of scene.others()) {
     if (worktree?.commit === undefined || worktree.from === undefined || !newer.has(worktree.commit)) continue
     const touched = await changesBetween(place, worktree.from, worktree.commit)
-    if (touched.some(({ path }) => paths.includes(path))) names.push(id)
+    if (!touched.some(({ path }) => paths.includes(path))) continue
+    near.push(id)
+    const before = new Set(await conflictsAt(worktree.from))
+    if ((await conflictsAt(worktree.commit)).some((path) => !before.has(path))) guilty.push(id)
   }
+  const names = guilty.length > 0 ? guilty : near
   return names.length === 0
     ? `what was committed to ${target.head.ref?.replace("refs/heads/", "") ?? "HEAD"} since it began`
     : names.map((id) => `run ${id}`).join(" and ")

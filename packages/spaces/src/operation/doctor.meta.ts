@@ -3,9 +3,16 @@ import { BOOLEAN, INTEGER, STRING, described, listOf, objectOf, oneOf } from "@m
 import { HOST_CHECK } from "./host-check.ts"
 import { defineMeta } from "./operation.ts"
 
-export const REPAIRS = ["stale_session_locks", "orphan_runs", "stale_space_status"] as const
+export const REPAIRS = [
+  "stale_session_locks",
+  "orphan_runs",
+  "stale_space_status",
+  "interrupted_apply",
+  "worktree_leftovers",
+] as const
 export const FINDINGS = [
   ...REPAIRS,
+  "unclaimed_worktrees",
   "missing_or_corrupt_space_json",
   "damaged_log",
   "abandoned_chats",
@@ -70,5 +77,5 @@ export const DOCTOR = defineMeta({
     },
   ),
   details:
-    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; names harnesses that work on although the command that started them was killed; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. It looks into the engine's database: a page that SQLite cannot read, a log with a hole; --salvage writes what can be read to a new file and never changes the damaged one. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error. Says whether this machine can make sandboxes, by making one; that it cannot is no error. Under continuity: whether our hook or plugin is in Claude Code, Codex and OpenCode, whether it is current, what it injected last, and what else works on compactions there.",
+    "Stops chats whose lock is free and removes their lock files, ends runs whose worker is gone, corrects a space whose status contradicts its locks; finishes or takes back an apply that was cut off, removes worktrees, locks and branches that killed runs left (one that holds work nothing else has only when you say so, or with --yes, and a ref keeps it); names harnesses that work on although the command that started them was killed; reports a space.json that is missing or corrupt, damaged lines of a log, and a config.toml or models.toml that cannot be read (space_id '-'), and leaves them. It looks into the engine's database: a page that SQLite cannot read, a log with a hole; --salvage writes what can be read to a new file and never changes the damaged one. Exit code 1 when something is left. Says of every harness whether it is there, and of direct whether it has a model; a harness that is missing is no error. Says whether this machine can make sandboxes, by making one; that it cannot is no error. Under continuity: whether our hook or plugin is in Claude Code, Codex and OpenCode, whether it is current, what it injected last, and what else works on compactions there.",
 })

@@ -12,6 +12,7 @@ import { changeSpace, listSpaces } from "../store/space-store.ts"
 import { checkConfiguration } from "./doctor-configuration.ts"
 import { checkHarnesses, harnessLine } from "./doctor-harnesses.ts"
 import { checkSandbox, sandboxLine } from "./doctor-sandbox.ts"
+import { checkWorktrees } from "./doctor-worktrees.ts"
 import { DOCTOR, REPAIRS, type FINDINGS } from "./doctor.meta.ts"
 import { hostLines } from "./host-check.ts"
 import { openState } from "./open-state.ts"
@@ -42,11 +43,13 @@ export const doctor = implement(DOCTOR, {
       checkups.push(
         one.tag === "damaged" ? unreadable(one.id, one.reason) : await tryToCheck(one.space, state),
       )
+    const worktrees = await checkWorktrees(state, world)
     const { config, acpAgents, problems } = await checkConfiguration(world)
     const findings = [
       ...problems.map(unreadableConfiguration),
       ...((await world.checkEngine?.()) ?? []).map(damagedDatabase),
       ...checkups.flatMap((checkup) => checkup.findings),
+      ...worktrees,
     ]
     const left = findings.filter((finding) => !finding.repaired)
     const harnesses = await checkHarnesses(world, config, acpAgents)

@@ -45,6 +45,7 @@ export const fillWorktree = async (context: RunContext): Promise<void> => {
     place: worktreesPlace(world.env, worktree.repository),
     repository,
     isAgain: context.resumption !== undefined,
+    owner: state.place.spaces,
     uuid: world.uuid,
     cores: availableParallelism(),
     signal: stopper.signal,

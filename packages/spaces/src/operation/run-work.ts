@@ -79,7 +79,7 @@ export const removeWork = async (
   emptyTrash(trashOf(place))
 }
 
-const emptyTrash = (paths: readonly string[]): void => {
+export const emptyTrash = (paths: readonly string[]): void => {
   if (paths.length === 0) return
   const child = spawn("rm", ["-rf", "--", ...paths], { detached: true, stdio: "ignore" })
   child.once("error", () => undefined)

@@ -11,6 +11,7 @@ import type { RunWorktree } from "../domain/worktree.ts"
 import type { HeldLock } from "../store/lock.ts"
 import { readSmall } from "./find-repository.ts"
 import { callGit, git, gitFailed, type GitAnswer, type GitPlace } from "./git.ts"
+import { writeOwner } from "./leftovers.ts"
 import { withRepositoryLock } from "./repository-lock.ts"
 import { bind, type Repository } from "./repository.ts"
 import { takeSnapshot, type Checkout } from "./snapshot.ts"
@@ -24,6 +25,8 @@ export interface MakeWorktree {
   readonly repository: Repository
   /** Another worker may have begun it. */
   readonly isAgain: boolean
+  /** The folder of the spaces whose run it is. */
+  readonly owner: string
   readonly uuid: () => string
   readonly cores: number
   readonly signal: AbortSignal
@@ -48,6 +51,8 @@ export const makeWorktree = async (wish: MakeWorktree): Promise<string | undefin
       throw why
     }
     try {
+      const gitDir = gitDirOfWorktree(repository.commonDir, worktree.path)
+      if (gitDir !== undefined) writeOwner(gitDir, wish.owner)
       return worktree.withChanges === true ? await bringChanges(wish, lock) : undefined
     } catch (error) {
       await clearHalf(wish, lock)
