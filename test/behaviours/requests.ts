@@ -22,6 +22,10 @@ export const REQUEST_BEHAVIOURS = {
   "parity.reminders": row("steering, a switch of plan and the final step are reminded of"),
   // Row 12
   "parity.plugin-transforms": row("plugins change messages, system text, parameters and headers"),
+  "extensions.files": promise(
+    "extensions come from files of the user's configuration folder and of a trusted project, without a build",
+  ),
+  "extensions.opencode": promise("a plugin for OpenCode is loaded as far as its hooks have a counterpart"),
   "extensions.scoped": promise(
     "an extension brings tools, context and hooks to an engine that runs, and takes them along when it goes",
   ),

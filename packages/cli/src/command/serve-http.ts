@@ -13,6 +13,7 @@ import { loadEngineAgents } from "../direct/engine-agents.ts"
 import { permissionRules, SANDBOXED } from "../direct/permission-rules.ts"
 import { wrapperFor } from "../direct/wrapper-for.ts"
 import { openDatabase } from "../engine-database.ts"
+import { addExtensions } from "../extension/load-extensions.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { notifySessions } from "../notify-sessions.ts"
 import { openTelemetry } from "../telemetry.ts"
@@ -83,8 +84,9 @@ export const serveUntilStopped = async (
     drainMs: leaving.drainMs,
     hurry: leaving.hurry,
     log: (line) => world.stderr.write(`${line}\n`),
-    observe: (engine) => {
+    observe: async (engine) => {
       // Ends with the engine; what goes wrong is told by a warning.
+      await addExtensions(engine, world)
       void notifySessions(engine, config["notify.command"], world).catch(() => undefined)
       return openTelemetry({ engine, database: database.name, everySession: true }, world, true)
     },

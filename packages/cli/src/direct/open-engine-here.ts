@@ -23,6 +23,7 @@ import {
 } from "@meridian/spaces"
 
 import { openDatabase } from "../engine-database.ts"
+import { addExtensions } from "../extension/load-extensions.ts"
 import { loadEngineModels } from "../models/load-engine-models.ts"
 import { openTelemetry, withTelemetry } from "../telemetry.ts"
 import { loadConfiguredEngine, withServers } from "./configured-engine.ts"
@@ -128,6 +129,7 @@ export const openEngineHere = async (wish: EngineWish, world: World): Promise<En
     recovery: wish.recovery ?? "settle",
     asksAgain: database.isForeign,
   })
+  await addExtensions(engine, world)
   const telemetry = await openTelemetry(
     { engine, database: database.name, everySession: false },
     world,

@@ -17,6 +17,19 @@ export interface Warning {
 }
 
 export const WARNINGS = {
+  EXTENSIONS_UNTRUSTED: {
+    cause: (f) =>
+      `${f["folder"]} is not trusted with its extensions as they are, so they are not loaded: ${f["files"]}.`,
+    next: () => "read them, and run 'meridian trust' to let them.",
+  },
+  EXTENSION_UNUSABLE: {
+    cause: (f) => `The extension ${f["file"]} was left out: ${f["problem"]}.`,
+    next: () => "correct the file, or take it away.",
+  },
+  PLUGIN_HOOKS_UNUSED: {
+    cause: (f) => `Hooks of ${f["file"]} have no counterpart here and are not called: ${f["hooks"]}.`,
+    next: () => "see docs/guide/extensions.md for those that have one.",
+  },
   MCP_VARIABLE_UNSET: {
     cause: (f) => `The MCP server ${f["server"]} wants the variable ${f["variable"]}, which is not set.`,
     next: () => "set it, or set enabled = false for the server.",

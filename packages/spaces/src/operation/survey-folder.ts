@@ -2,10 +2,11 @@
  * Everything the files of a folder would decide for the person who works in it: what the trust question shows. Reads only.
  */
 import type { Claim } from "../domain/claim.ts"
-import type { TrustEntry } from "../domain/trust.ts"
+import { isCovered, type TrustEntry } from "../domain/trust.ts"
 import { loadConfig, type LoadedConfig } from "../store/config-file.ts"
 import { openPlace, type StatePlace } from "../store/place.ts"
 import { databaseIn, judgeDatabase, markOfFile } from "./database-trust.ts"
+import { extensionClaims, EXTENSIONS } from "./extension-files.ts"
 import { agentClaims, hookClaims } from "./folder-claims.ts"
 import { folderOf, trustOf } from "./folder-trust.ts"
 import { gitClaims } from "./repository-here.ts"
@@ -37,6 +38,7 @@ export const surveyFolder = async (world: SurveyWorld): Promise<Survey> => {
           ...hookClaims(place),
           ...(await gitClaims(place, world)),
         ]),
+    ...extensionClaims(place),
     ...(await databaseClaim(place, world)),
   ]
   const ignored = loaded.ignored
@@ -51,7 +53,16 @@ export const surveyFolder = async (world: SurveyWorld): Promise<Survey> => {
     claims: [...loaded.claims.filter(({ key }) => !own.has(key)), ...shown],
     // A folder that is trusted may change its agents and hooks: no right and no program of ours depends on them. The programs
     // of its git are asked about by whoever needs them.
-    open: [...ignored, ...shown.filter(({ kind }) => kind === "database" || entry?.tier === undefined)],
+    open: [
+      ...ignored,
+      ...shown.filter(
+        (claim) =>
+          claim.kind === "database" ||
+          entry?.tier === undefined ||
+          // Its code runs in this very program.
+          (claim.key === EXTENSIONS && !isCovered(claim, entry)),
+      ),
+    ],
   }
 }
 
