@@ -47,4 +47,13 @@ export const DAYS_RUNS_BEHAVIOURS = {
   "run.full-disk": promise(
     "a disk that is full when a run is to be put aside costs no run: it goes on when there is room again",
   ),
+  "task.pinned": promise(
+    "a task is pinned whole up to 2,000 characters, then cut with a pointer to its file; after a continuation the first task and the newest words",
+  ),
+  "limit.unknown": promise(
+    "a run whose limit tells no end tries a few times, then waits a minute, twice as long each time, at most half an hour",
+  ),
+  "limit.patience": promise(
+    "what passes by itself is tried again with pauses of up to a minute, for as long as the patience of runs lasts",
+  ),
 } satisfies Record<string, Behaviour>

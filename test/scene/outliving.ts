@@ -125,8 +125,8 @@ export const beginnings = (shown: Readonly<Record<string, unknown>>): readonly s
 export const attempts = (shown: Readonly<Record<string, unknown>>): unknown => shown["attempts"]
 
 /** A background run that has said something and is now at work. */
-export const begun = async (scene: OutlivingScene): Promise<void> => {
-  await scene.run("run", "spawn", "--background", "-p", "build the parser")
+export const begun = async (scene: OutlivingScene, { isSpawned = false } = {}): Promise<void> => {
+  if (!isSpawned) await scene.run("run", "spawn", "--background", "-p", "build the parser")
   await spoken(scene)
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 
+import { verifies } from "../../../../test/verifies.ts"
 import { decideNext, type AttemptFacts, type Next } from "./after-attempt.ts"
 
 const MINUTE = 60_000
@@ -33,14 +34,6 @@ test.each<[string, Partial<AttemptFacts>, Next]>([
     { failure: "rate_limit", resetMs: NOW + 169 * HOUR },
     { tag: "ask", untilMs: NOW + 169 * HOUR },
   ],
-  ["a limit without a time is tried again", { failure: "rate_limit" }, again(250)],
-  ["each time after twice as long", { failure: "rate_limit", tries: 3 }, again(1_000)],
-  ["then waited for a minute", { failure: "rate_limit", tries: 4 }, wait(MINUTE)],
-  ["then two", { failure: "overload", tries: 5 }, wait(2 * MINUTE)],
-  ["at most half an hour", { failure: "rate_limit", tries: 40 }, wait(30 * MINUTE)],
-  ["and not beyond the patience", { failure: "rate_limit", tries: 40, failingSinceMs: NOW - 24 * HOUR }, END],
-  ["a broken connection is tried again for hours", { failure: "connection", tries: 200 }, again(MINUTE)],
-  ["within the patience", { failure: "server_error", tries: 200, failingSinceMs: NOW - 24 * HOUR }, END],
   ["a crash is tried again", { failure: "crashed" }, again(250)],
   ["three times", { failure: "crashed", tries: 4 }, END],
   ["a run that stalls is asked once", { failure: "stalled" }, again(0)],
@@ -57,5 +50,28 @@ test("without patience a run tries as often as it is told, and ends", () => {
   for (const failure of ["rate_limit", "connection"] as const) {
     expect(decideNext({ ...FACTS, failure, tries: 3 }, policy)).toEqual(again(1_000))
     expect(decideNext({ ...FACTS, failure, tries: 4 }, policy)).toEqual(END)
+  }
+})
+
+verifies("limit.unknown", () => {
+  const next = (facts: Partial<AttemptFacts>): Next =>
+    decideNext({ ...FACTS, failure: "rate_limit", ...facts }, POLICY)
+  expect([1, 2, 3, 4, 5, 40].map((tries) => next({ tries }))).toEqual([
+    again(250),
+    again(500),
+    again(1_000),
+    wait(MINUTE),
+    wait(2 * MINUTE),
+    wait(30 * MINUTE),
+  ])
+  expect(next({ failure: "overload", tries: 5 })).toEqual(wait(2 * MINUTE))
+  expect(next({ tries: 40, failingSinceMs: NOW - 24 * HOUR })).toEqual(END)
+})
+
+verifies("limit.patience", () => {
+  for (const failure of ["connection", "server_error"] as const) {
+    expect(decideNext({ ...FACTS, failure, tries: 200 }, POLICY)).toEqual(again(MINUTE))
+    const long = { failure, tries: 200, failingSinceMs: NOW - 24 * HOUR } as const
+    expect(decideNext({ ...FACTS, ...long }, POLICY)).toEqual(END)
   }
 })

@@ -1,13 +1,18 @@
 import { expect, test } from "vitest"
 
+import { verifies } from "../../../../test/verifies.ts"
 import { pinnedTask, taskLine } from "./task.ts"
 
 const FILE = "/p/.meridian/.spaces/s1/runs/r1/task.md"
 
-test("a task of 2,000 characters is pinned whole", () => {
-  const task = "x".repeat(2_000)
-  expect(pinnedTask({ task, file: FILE })).toBe(task)
-})
+verifies(
+  "task.pinned",
+  () => {
+    const task = "x".repeat(2_000)
+    expect(pinnedTask({ task, file: FILE })).toBe(task)
+  },
+  "whole",
+)
 
 test("a longer task is cut to 2,000 characters and points to its file", () => {
   const pinned = pinnedTask({ task: `begin ${"x".repeat(2_000)} end`, file: FILE })
@@ -18,11 +23,15 @@ test("a longer task is cut to 2,000 characters and points to its file", () => {
   ]).toEqual([2_000, true, true])
 })
 
-test("after a continuation the first task and the newest words are pinned", () => {
-  expect(pinnedTask({ task: "now the tests", first: "build the parser", file: FILE })).toBe(
-    "build the parser\n\nnow the tests",
-  )
-})
+verifies(
+  "task.pinned",
+  () => {
+    expect(pinnedTask({ task: "now the tests", first: "build the parser", file: FILE })).toBe(
+      "build the parser\n\nnow the tests",
+    )
+  },
+  "after a continuation",
+)
 
 test("a first task and newest words that are both long share the bound", () => {
   const pinned = pinnedTask({
