@@ -56,4 +56,7 @@ export const DAYS_RUNS_BEHAVIOURS = {
   "limit.patience": promise(
     "what passes by itself is tried again with pauses of up to a minute, for as long as the patience of runs lasts",
   ),
+  "space.rebind": promise(
+    "after a project was moved its open runs wait, and space rebind makes chats, runs and sessions those of the new place; a copy and what others wrote stay as they are",
+  ),
 } satisfies Record<string, Behaviour>

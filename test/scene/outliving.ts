@@ -17,6 +17,7 @@ export interface Wish extends PretendBehaviour {
 export interface OutlivingScene {
   readonly home: string
   readonly project: string
+  readonly env: Readonly<Record<string, string>>
   readonly claude: PretendHarness
   readonly run: (...words: readonly string[]) => Promise<Ran>
   readonly show: () => Promise<Readonly<Record<string, unknown>>>
@@ -60,6 +61,7 @@ export const openOutliving = ({ hold = false, env: more = {}, ...behaviour }: Wi
   return {
     home,
     project,
+    env,
     claude,
     run,
     kill,

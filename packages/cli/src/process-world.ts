@@ -115,6 +115,8 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
     continuity: async (launch) =>
       (await import("./continuity/index.ts")).carriedContinuity({ ...launch, program }),
     handover: async (query) => (await import("./handover/make-handover.ts")).makeHandover(query),
+    moveSessions: async (from, to) =>
+      (await import("./move-sessions.ts")).moveSessions({ from, to }, { env, cwd }),
     checkEngine: async () => {
       const { checkEngine, engineFile } = await import("./engine-check.ts")
       return checkEngine(engineFile({ env, cwd }))

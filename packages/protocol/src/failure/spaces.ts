@@ -301,6 +301,12 @@ export const SPACES_FAILURES = {
     cause: (f) => `Space ${f["space"]} cannot be read: ${f["reason"]}.`,
     next: (f) => `repair or remove ${f["file"]}; nothing else of the space was touched.`,
   },
+  SPACE_NOT_MOVED: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Space ${f["space"]} is still at ${f["from"]}; this is a copy of it.`,
+    next: () => "work in one of the two; make a new space here with 'meridian start --new'.",
+  },
   SPACE_CLOSED: {
     exit: 1,
     http: 409,

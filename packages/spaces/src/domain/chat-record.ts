@@ -5,6 +5,7 @@
  *           paths, parameters passed on, working directory). A chat that is continued starts again under the same id.
  *   update  the harness's own session id became known
  *   stop    the harness ended
+ *   moved   the project was moved; where the chat works now, sealed for the new place
  */
 import {
   CHAT_ID,
@@ -62,8 +63,20 @@ const UPDATE = objectOf({ event: oneOf("update"), chatId: CHAT_ID, harnessSessio
 
 const STOP = objectOf({ event: oneOf("stop"), chatId: CHAT_ID, stoppedAt: STRING })
 
+const MOVED = objectOf({
+  event: oneOf("moved"),
+  chatId: CHAT_ID,
+  cwd: STRING,
+  params: listOf(STRING),
+  seal: STRING,
+})
+
 export type ChatStartRecord = RecordOf<typeof START>
-export type ChatEventRecord = ChatStartRecord | TypeOf<typeof UPDATE> | TypeOf<typeof STOP>
+export type ChatEventRecord =
+  | ChatStartRecord
+  | TypeOf<typeof UPDATE>
+  | TypeOf<typeof STOP>
+  | TypeOf<typeof MOVED>
 
 const encodeStart = recordEncoder(VERSION, START)
 
@@ -76,6 +89,8 @@ export const encodeChatStart = (record: ChatStartRecord): WrittenRecord => ({
 export const encodeChatUpdate = recordEncoder(VERSION, UPDATE)
 
 export const encodeChatStop = recordEncoder(VERSION, STOP)
+
+export const encodeChatMoved = recordEncoder(VERSION, MOVED)
 
 export const decodeChatRecord: (line: Fields, file: string) => ChatEventRecord | undefined =
   recordDecoder<ChatEventRecord>({ first: (line) => readFirst(line) })
@@ -110,6 +125,14 @@ const readFirst = (fields: Fields): ChatEventRecord | undefined => {
       return { event: "update", chatId, harnessSessionId: text(fields, "harness_session_id") ?? "" }
     case "stop":
       return { event: "stop", chatId, stoppedAt: text(fields, "stopped_at") ?? "" }
+    case "moved":
+      return {
+        event: "moved",
+        chatId,
+        cwd: text(fields, "cwd") ?? "",
+        params: texts(fields, "params"),
+        seal: text(fields, "seal") ?? "",
+      }
     default:
       return undefined
   }

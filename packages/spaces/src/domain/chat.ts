@@ -35,7 +35,7 @@ export const decodeChatEvent = (fields: Fields, file: string): ChatEvent | undef
 export const encodeChatStart = ({ holder, ...start }: ChatStart): WrittenRecord =>
   encodeStart({ event: "start", ...start, holderPid: holder?.pid, holderStarted: holder?.started })
 
-/** One record per start, oldest first; update and stop speak of the newest record of their chat. */
+/** One record per start, oldest first; all others speak of the newest record of their chat. */
 export const replayChats = (events: Iterable<ChatEvent>): readonly ChatRecord[] => {
   const records: ChatRecord[] = []
   const newest = new Map<ChatId, number>()
@@ -48,8 +48,17 @@ export const replayChats = (events: Iterable<ChatEvent>): readonly ChatRecord[] 
     const at = newest.get(event.chatId)
     const record = at === undefined ? undefined : records[at]
     if (at === undefined || record === undefined) continue
-    if (event.event === "update") records[at] = { ...record, harnessSessionId: event.harnessSessionId }
-    else records[at] = { ...record, stoppedAt: event.stoppedAt }
+    switch (event.event) {
+      case "update":
+        records[at] = { ...record, harnessSessionId: event.harnessSessionId }
+        break
+      case "stop":
+        records[at] = { ...record, stoppedAt: event.stoppedAt }
+        break
+      case "moved":
+        records[at] = { ...record, cwd: event.cwd, params: event.params, seal: event.seal }
+        break
+    }
   }
   return records
 }

@@ -85,7 +85,7 @@ export const resumeRun = async (
   const state = openState(world)
   const space = spacePlace(state.place, id)
   const kept = readStoredPlan(space, runId, state, world)
-  if (kept.tag === "none") throw new Failure("RUN_NOT_RESUMABLE", { run: runId, why: kept.why })
+  if (kept.tag !== "plan") throw new Failure("RUN_NOT_RESUMABLE", { run: runId, why: kept.why })
   const { plan } = kept
   const lock = await acquireLock(runPlace(space, runId).lock, { waitMs: LIMIT.livenessWaitMs })
   if (lock === undefined) return undefined

@@ -16,6 +16,7 @@ import { directoryNames } from "../store/space-store.ts"
 import { supervisorEnvironment } from "./child-environment.ts"
 import { launchWorker } from "./launch-worker.ts"
 import type { State } from "./state.ts"
+import { readStoredPlan } from "./stored-plan.ts"
 import type { World } from "./world.ts"
 
 type LookingWorld = Pick<World, "env" | "cwd" | "clock" | "program" | "uuid" | "signal">
@@ -122,6 +123,8 @@ const carryOn = async (
   const free = due.filter((run) => !held.has(runPlace(space, run.id).lock))
   for (const run of await settleRuns(space, free, state)) {
     if (isEnded(run) || world.signal.aborted) continue
+    // Nobody carries it on before a person has said that it was moved.
+    if (readStoredPlan(space, run.id, state, world).tag === "moved") continue
     const known = tries.get(run.id)
     const count = known?.state === stateOf(run) ? known.count + 1 : 1
     const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(count, 10), LONGEST_DELAY_MS)

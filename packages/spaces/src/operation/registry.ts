@@ -25,7 +25,7 @@ import {
 import { SCHEDULE, SCHEDULE_LIST, SCHEDULE_PAUSE, SCHEDULE_REMOVE, SCHEDULE_RESUME } from "./schedule.meta.ts"
 import { SKILLS_LIST, SKILLS_SHOW } from "./skills.meta.ts"
 import { givenSpace } from "./space-context.ts"
-import { SPACE_CLOSE, SPACE_LIST, SPACE_SHOW } from "./space.meta.ts"
+import { SPACE_CLOSE, SPACE_LIST, SPACE_REBIND, SPACE_SHOW } from "./space.meta.ts"
 import { START } from "./start.meta.ts"
 import { TRUST, TRUST_LIST, UNTRUST } from "./trust.meta.ts"
 import type { World } from "./world.ts"
@@ -35,6 +35,7 @@ export const OPERATIONS: readonly Registration[] = [
   register(SPACE_LIST, async () => (await import("./space-list.ts")).spaceList),
   register(SPACE_SHOW, async () => (await import("./space-show.ts")).spaceShow),
   register(SPACE_CLOSE, async () => (await import("./space-close.ts")).spaceClose),
+  register(SPACE_REBIND, async () => (await import("./space-rebind.ts")).spaceRebind),
   register(RUN_SPAWN, async () => (await import("./run-spawn.ts")).runSpawn),
   register(RUN_CONTINUE, async () => (await import("./run-continue.ts")).runContinue),
   register(RUN_LIST, async () => (await import("./run-list.ts")).runList),

@@ -22,5 +22,6 @@ export const isResumable = (
   if (fruitlessAttempts(run) >= MOST_FRUITLESS)
     return `${MOST_FRUITLESS} attempts in a row said and did nothing`
   const kept = readStoredPlan(space, run.id, state, world)
-  return kept.tag === "plan" ? true : kept.why
+  // One whose project was moved waits for 'space rebind'.
+  return kept.tag === "none" ? kept.why : true
 }

@@ -13,6 +13,7 @@ import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { RUN_PAUSE, RUN_RESUME, RUN_SEND, RUN_SUPERVISE, UP } from "./run.meta.ts"
 import type { State } from "./state.ts"
+import { readStoredPlan } from "./stored-plan.ts"
 import { ensureSupervisor, standBy, supervise } from "./supervisor.ts"
 import { sweepAll, openRuns } from "./sweep.ts"
 
@@ -76,6 +77,8 @@ export const runResume = implement(RUN_RESUME, {
     const { id } = await findRun(space, input.runId, state)
     const run = requireOpen(space, id, state)
     if (run.status === "running" || run.status === "queued") return { run_id: id, status: run.status }
+    const kept = readStoredPlan(space, id, state, world)
+    if (kept.tag === "moved") throw new Failure("RUN_NOT_RESUMABLE", { run: id, why: kept.why })
     await updateRun(space, id, { asked: "resume" })
     if (run.worker === undefined || !isAlive(run.worker)) await resumeInWorker(space, id, state, world)
     await ensureSupervisor(state, world)

@@ -64,6 +64,12 @@ export const isSealed = (
   )
 }
 
+/** As it would be in a project at another path: what was sealed before the project was moved. */
+export const placedAt = (project: string, state: State): State => ({
+  ...state,
+  place: { ...state.place, project },
+})
+
 /** The same for what is carried out by the clock. Undefined where there is no key. */
 export const sealSchedule = (
   work: ScheduledWork,

@@ -11,6 +11,13 @@ const SPACE_ARGUMENT = {
   value: "SPACE",
 } as const
 
+const SPACE_OPTIONAL = {
+  type: "string",
+  description: "Space id; without one, all of them.",
+  positional: true,
+  value: "SPACE",
+} as const
+
 const STATUS = oneOf("active", "closed", "damaged")
 
 export const SPACE_LIST = defineMeta({
@@ -78,4 +85,21 @@ export const SPACE_CLOSE = defineMeta({
   ),
   details:
     "Asks on a terminal when chats or runs still live, unless --yes is given. Nothing is committed to git. Exit code 1 when a chat could not be ended.",
+})
+
+export const SPACE_REBIND = defineMeta({
+  name: "space.rebind",
+  audience: "human",
+  summary: "Make spaces those of this place, after their project was moved.",
+  fields: {
+    spaceId: SPACE_OPTIONAL,
+  },
+  output: objectOf({
+    spaces: listOf(objectOf({ space_id: STRING, chats: INTEGER, runs: INTEGER }, { from: STRING })),
+    sessions: INTEGER,
+    database: BOOLEAN,
+  }),
+  details:
+    "Directories and flags of chats, and plans of runs, count only in the project they were made for. This looks for the place where that was, makes them those of this place, and moves sessions of the engine along; runs that waited go on. What your Meridian did not write stays as it is. Without SPACE it does so for all of them. Worktrees of runs and schedules are not moved.",
+  examples: ["space rebind", "space rebind s1"],
 })

@@ -2,6 +2,8 @@
  * The plan of a run, kept in its `params.json` for whoever carries the run on when its worker is gone. It names a program and
  * rights, so it carries a seal: one that this user's Meridian did not write, or that was changed, is not carried out.
  */
+import { dirname, isAbsolute } from "node:path"
+
 import { asObject, isJsonObject, textAt, type RunId } from "@meridian/protocol"
 
 import { decodeJson } from "../domain/json-line.ts"
@@ -9,7 +11,7 @@ import { LIMIT } from "../domain/limit.ts"
 import { readDocument } from "../store/document.ts"
 import { runPlace, type SpacePlace } from "../store/place.ts"
 import { asRunPlan, type RunPlan } from "./run-plan.ts"
-import { sealPlan } from "./seal.ts"
+import { placedAt, sealPlan } from "./seal.ts"
 import type { State } from "./state.ts"
 import type { World } from "./world.ts"
 
@@ -32,6 +34,8 @@ export type KeptPlan =
   | { readonly tag: "plan"; readonly plan: RunPlan }
   /** Why it cannot be carried on, as the end of a sentence. */
   | { readonly tag: "none"; readonly why: string }
+  /** This user's, of a project that stood there and was moved here. */
+  | { readonly tag: "moved"; readonly from: string; readonly why: string }
 
 export const readStoredPlan = (
   space: SpacePlace,
@@ -44,11 +48,35 @@ export const readStoredPlan = (
   const kept = fields?.["plan"]
   const plan = isJsonObject(kept) ? asRunPlan(kept) : undefined
   if (plan === undefined) return { tag: "none", why: "its plan was not kept" }
-  const seal = sealPlan(JSON.stringify(kept), { run, space: space.id, state, world })
-  if (seal === undefined || seal !== textAt(fields, "seal") || plan.space !== space.id)
-    return { tag: "none", why: "its plan was not written by your Meridian" }
-  return { tag: "plan", plan }
+  const content = JSON.stringify(kept)
+  const found = textAt(fields, "seal")
+  const isOf = (project: string | undefined): boolean => {
+    const at = project === undefined ? state : placedAt(project, state)
+    const seal = sealPlan(content, { run, space: space.id, state: at, world })
+    return seal !== undefined && seal === found && plan.space === space.id
+  }
+  if (isOf(undefined)) return { tag: "plan", plan }
+  const from = foldersAbove(plan.cwd).find(isOf)
+  return from === undefined
+    ? { tag: "none", why: "its plan was not written by your Meridian" }
+    : {
+        tag: "moved",
+        from,
+        why: `its project was moved from ${from}, and 'meridian space rebind' makes it one of this place`,
+      }
 }
+
+/** The folder itself first; a project is one of them. */
+export const foldersAbove = (folder: string): readonly string[] => {
+  const folders: string[] = []
+  for (let next = folder; isAbsolute(next) && folders.length < MOST_FOLDERS; next = dirname(next)) {
+    folders.push(next)
+    if (dirname(next) === next) break
+  }
+  return folders
+}
+
+const MOST_FOLDERS = 64
 
 /** A prompt, its standing text and what is around them. */
 const LARGEST_BYTES = LIMIT.promptBytes * 4

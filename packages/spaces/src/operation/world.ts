@@ -60,6 +60,8 @@ export interface World {
   readonly checkEngine?: () => Promise<readonly string[]>
   /** What can be read of it, in a new file. Throws EXPORT_FILE_EXISTS, DATABASE_DAMAGED when there is nothing. */
   readonly salvageEngine?: (file: string) => Promise<SalvagedEngine>
+  /** Sessions of this project's engine that worked below one folder work below another now. Tells how many. */
+  readonly moveSessions?: (from: string, to: string) => Promise<number>
   /** What a launch brings along so that facts survive a compaction; undefined where that is set up already. Never rejects. */
   readonly continuity?: (launch: {
     readonly harness: string

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs"
 
 import { Failure, type ChatId, type RunId } from "@meridian/protocol"
 
-import { encodeChatStop, encodeChatUpdate } from "../domain/chat-record.ts"
+import { encodeChatMoved, encodeChatStop, encodeChatUpdate } from "../domain/chat-record.ts"
 import {
   decodeChatEvent,
   encodeChatStart,
@@ -64,6 +64,24 @@ export const startChat = (
       lock.release({ remove: true })
       throw error
     }
+  })
+
+/** Where these chats work since their project was moved, each sealed for the new place. */
+export const moveChats = (
+  space: SpacePlace,
+  moved: readonly {
+    readonly chatId: ChatId
+    readonly cwd: string
+    readonly params: readonly string[]
+    readonly seal: string
+  }[],
+): Promise<void> =>
+  withLock(space.chatsLock, () => {
+    if (moved.length === 0) return
+    appendEvents(
+      space.chatsLog,
+      moved.map((chat) => encodeChatMoved({ event: "moved", ...chat })),
+    )
   })
 
 /** The harness that lives on after its `meridian start` was killed, for a chat whose lock is held. */

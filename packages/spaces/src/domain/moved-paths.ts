@@ -1,0 +1,17 @@
+/** Paths of a project that was moved. Only values that are a path as a whole: what people wrote stays as they wrote it. */
+import { isJsonObject, type Json } from "@meridian/protocol"
+
+export interface Move {
+  readonly from: string
+  readonly to: string
+}
+
+export const pathMoved = (path: string, { from, to }: Move): string =>
+  path === from || path.startsWith(`${from}/`) ? `${to}${path.slice(from.length)}` : path
+
+export const movedIn = (value: Json, move: Move): Json => {
+  if (typeof value === "string") return pathMoved(value, move)
+  if (Array.isArray(value)) return value.map((item) => movedIn(item, move))
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, movedIn(item ?? null, move)]))
+}
