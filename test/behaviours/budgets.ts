@@ -47,4 +47,27 @@ export const BUDGET_BEHAVIOURS = {
   "breaker.fill": promise(
     "a provider that reports far more than we weigh is believed once, and not twice in a row",
   ),
+  "run-cap.host-flag": promise(
+    "a host that keeps to a budget by itself is given what is left as its own flag",
+  ),
+  "run-cap.pauses": promise(
+    "a run whose cap is reached is stopped at the next usage line, with its whole tool, and waits as paused with the question",
+  ),
+  "run-cap.resume": promise(
+    "run resume with a higher cap goes on in the same conversation; without one it says which cap holds the run",
+  ),
+  "run-cap.below-spent": promise("run resume refuses a cap that is used up already, and nothing is written"),
+  "run-cap.config": promise(
+    "[budget] gives runs their caps; a flag of a person goes before it, an agent may only lower it",
+  ),
+  "run-cap.folder": promise("the configuration of a folder lowers the user's budget and never raises it"),
+  "run-cap.sums": promise("a tree, a space and a day have budgets over all their runs and harnesses"),
+  "run-cap.crash": promise("what a run had spent when its worker was killed counts when it is carried on"),
+  "run-cap.price": promise(
+    "a harness that tells no cost is priced by the catalogue; without a price tokens, turns and time hold, and a warning says so",
+  ),
+  "run-cap.engine": promise(
+    "a run of the engine has its budget inside the engine: the breach is a question there, and a higher cap goes on in the same session",
+  ),
+  "run-cap.own": promise("a run raises neither its own cap nor one above it"),
 } as const satisfies Record<string, Behaviour>

@@ -94,6 +94,8 @@ const lineOf = (event: DirectEvent): string => {
     case "compaction":
     case "retry":
     case "usage":
+    case "spending":
+    case "waiting":
     case "turn.ended":
     case "error":
     case "ended":

@@ -1,7 +1,8 @@
 /**
  * One prompt without a terminal: the session works until it has settled, everything durable becomes a line on stdout. Whoever
- * started us judges the run by these lines. Nobody can answer a question here, so every question is refused, with words the
- * model reads.
+ * started us judges the run by these lines. Nobody can answer here: a permission is refused, with words the model reads, and any
+ * other question ends this process, so that the run is paused until somebody answers it. Where questions are to wait (`--ask`),
+ * both wait for an answer from elsewhere, and a line says so.
  */
 import type { Engine } from "@meridian/engine"
 import { Failure, harnessSessionId, type JsonObject } from "@meridian/protocol"
@@ -30,7 +31,7 @@ export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun)
     const opened = await openSession(launch, world, "continue")
     try {
       for (const message of opened.notices) tell({ type: "warning", message })
-      const ending = await work(opened, { prompt, schema: launch.file.schema }, { world, tell })
+      const ending = await work(opened, { prompt, schema: launch.file.schema }, { world, tell, asks: launch.file.asks === true })
       return conclude(ending, { world, tell })
     } finally {
       await opened.engine.close()
@@ -48,8 +49,11 @@ interface Telling {
   readonly tell: (event: DirectEvent) => void
 }
 
-const conclude = (ending: Ending, { world, tell }: Telling): number => {
+const conclude = (ending: Ending | Asking, { world, tell }: Telling): number => {
   switch (ending.tag) {
+    case "asking":
+      tell({ type: "error", failure: ending.for, message: ending.text })
+      return 1
     case "settled":
       tell({ type: "ended" })
       return 0
@@ -77,8 +81,26 @@ interface Asked {
   readonly schema: JsonObject | undefined
 }
 
-const work = async (opened: OpenSession, asked: Asked, { world, tell }: Telling): Promise<Ending> => {
+/** Only a person can say whether it goes on. */
+interface Asking {
+  readonly tag: "asking"
+  readonly for: "budget" | "question"
+  readonly text: string
+}
+
+const asking = ({ kind, text }: { readonly kind: string; readonly text: string }): Asking => ({
+  tag: "asking",
+  for: kind === "budget" ? "budget" : "question",
+  text,
+})
+
+const work = async (
+  opened: OpenSession,
+  wanted: Asked,
+  { world, tell, asks }: Telling & { readonly asks: boolean },
+): Promise<Ending | Asking> => {
   const { engine, session } = opened
+  const asked = Promise.withResolvers<Asking>()
   const priced = new Set(opened.models.flatMap(({ id, price }) => (price === undefined ? [] : [id])))
   const translator = openTranslator({ isPriced: (model) => priced.has(model) })
   const background = openBackground()
@@ -87,13 +109,35 @@ const work = async (opened: OpenSession, asked: Asked, { world, tell }: Telling)
   const children = followChildren(engine, session.id, {
     signal: over.signal,
     changed: async (child) => {
-      for (const { id } of await engine.permissions.list({ sessionID: child })) await refuse(engine, id)
+      if (!asks)
+        for (const { id } of await engine.permissions.list({ sessionID: child })) await refuse(engine, id)
+      for (const question of await engine.questions.list({ sessionID: child }))
+        if (!asks || question.kind === "budget") asked.resolve(asking(question))
     },
   })
   const follower = followEvents(engine, { sessionID: session.id, after: session.seq }, async (event) => {
     for (const told of translator.push(event)) tell(told)
     background.push(event)
-    if (event.type === "session.next.permission.asked.1") await refuse(engine, event.data.requestID)
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest asks nothing and answers nothing
+    switch (event.type) {
+      case "session.next.permission.asked.1": {
+        const { requestID, action, resources } = event.data
+        if (!asks) await refuse(engine, requestID)
+        else tell({ type: "waiting", for: "permission", message: `${action}: ${resources.join(", ")}` })
+        break
+      }
+      case "session.next.question.asked.1":
+        if (asks && event.data.kind !== "budget")
+          tell({ type: "waiting", for: "question", message: event.data.text })
+        else asked.resolve(asking(event.data))
+        break
+      case "session.next.permission.replied.1":
+      case "session.next.question.replied.1":
+        if (asks) tell({ type: "waiting", for: "nothing", message: "" })
+        break
+      default:
+        break
+    }
   })
   const stop = (): void => {
     // Its own settling is what we wait for below; a failure to interrupt shows there.
@@ -102,22 +146,37 @@ const work = async (opened: OpenSession, asked: Asked, { world, tell }: Telling)
   world.signal.throwIfAborted()
   world.signal.addEventListener("abort", stop, { once: true })
   try {
-    for (const { id } of await engine.permissions.list({ sessionID: session.id })) await refuse(engine, id)
-    await ask(engine, session.id, { ...asked, id: promptId(session.id, world) }, (message) =>
+    for (const { id, action, resources } of await engine.permissions.list({ sessionID: session.id }))
+      if (asks) tell({ type: "waiting", for: "permission", message: `${action}: ${resources.join(", ")}` })
+      else await refuse(engine, id)
+    await ask(engine, session.id, { ...wanted, id: promptId(session.id, world) }, (message) =>
       tell({ type: "warning", message }),
     )
-    let failure = await settled(engine.sessions, session.id)
-    await follower.upTo((await engine.sessions.get(session.id)).seq)
+    // Asked before, and nobody has answered: nothing would happen.
+    for (const question of await engine.questions.list({ sessionID: session.id }))
+      if (!asks || question.kind === "budget") asked.resolve(asking(question))
+      else tell({ type: "waiting", for: "question", message: question.text })
+    const settles = async (): Promise<Failure | Asking | undefined> => {
+      const settling = settled(engine.sessions, session.id)
+      // Where a question ends this, the engine closes under it.
+      settling.catch(() => undefined)
+      const end = await Promise.race([settling, asked.promise])
+      await follower.upTo((await engine.sessions.get(session.id)).seq)
+      return end
+    }
+    let end = await settles()
     // What works in the background belongs to the run.
     for (let more = background.next(); more !== undefined; more = background.next()) {
+      if (end !== undefined && "tag" in end) return end
       await Promise.race([more, aborted(world.signal)])
       if (world.signal.aborted) break
-      failure = await settled(engine.sessions, session.id)
-      await follower.upTo((await engine.sessions.get(session.id)).seq)
+      end = await settles()
+      if (end !== undefined && "tag" in end) break
     }
+    if (end !== undefined && "tag" in end) return end
     const ending = translator.ending()
     // Most failures are events, which say more; what could not even be recorded is told as it is.
-    if (failure !== undefined && ending.tag !== "failed" && ending.tag !== "interrupted") throw failure
+    if (end !== undefined && ending.tag !== "failed" && ending.tag !== "interrupted") throw end
     return ending
   } finally {
     world.signal.removeEventListener("abort", stop)

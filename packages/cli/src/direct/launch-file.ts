@@ -2,7 +2,7 @@
 import { resolve } from "node:path"
 
 import { readWhole } from "@meridian/continuity/files"
-import { Failure, isJsonObject, type JsonObject } from "@meridian/protocol"
+import { Failure, isJsonObject, type Caps, type JsonObject } from "@meridian/protocol"
 import type { McpServer } from "@meridian/spaces"
 
 export interface LaunchFile {
@@ -16,6 +16,10 @@ export interface LaunchFile {
   /** JSON Schema of the answer. */
   readonly schema?: JsonObject
   readonly mcpServers: readonly McpServer[]
+  /** What it may use up from now on. */
+  readonly budget?: Caps
+  /** Questions wait for a person. */
+  readonly asks?: boolean
 }
 
 export const readLaunchFile = (path: string | undefined): LaunchFile => {
@@ -26,6 +30,7 @@ export const readLaunchFile = (path: string | undefined): LaunchFile => {
   const agent = agentOf(content["agent"])
   const tools = content["allowed_tools"]
   const schema = content["schema"]
+  const budget = capsOf(content["budget"])
   return {
     mcpServers: listOf(content["mcp_servers"]).flatMap(serverOf),
     ...(prompt === undefined ? {} : { prompt }),
@@ -33,6 +38,8 @@ export const readLaunchFile = (path: string | undefined): LaunchFile => {
     ...(agent === undefined ? {} : { agent }),
     ...(isJsonObject(schema) ? { schema } : {}),
     ...(tools === undefined ? {} : { allowedTools: textsOf(tools) }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(content["asks"] === true ? { asks: true } : {}),
   }
 }
 
@@ -60,6 +67,18 @@ const agentOf = (value: unknown): LaunchFile["agent"] => {
   if (!isFields(value)) return undefined
   const name = textOf(value["name"])
   return name === undefined || name === "" ? undefined : { name, body: textOf(value["body"]) ?? "" }
+}
+
+const capsOf = (value: unknown): Caps | undefined => {
+  if (!isFields(value)) return undefined
+  const named: Readonly<Record<keyof Caps, unknown>> = {
+    maxCost: value["cost"],
+    maxTokens: value["tokens"],
+    maxTurns: value["turns"],
+    maxTimeMs: value["time_ms"],
+  }
+  const given = Object.entries(named).filter(([, amount]) => typeof amount === "number" && amount > 0)
+  return given.length === 0 ? undefined : Object.fromEntries(given)
 }
 
 const serverOf = (value: unknown): readonly McpServer[] => {

@@ -1,6 +1,6 @@
 /** One session of the engine on the state of this project, in hand. */
 import type { Effort, Engine, ModelConfig, SessionInfo } from "@meridian/engine"
-import { Failure, type RecoveryPolicy } from "@meridian/protocol"
+import { Failure, type Caps, type RecoveryPolicy } from "@meridian/protocol"
 import { ownTask, type PermissionTier, type World } from "@meridian/spaces"
 
 import type { LaunchFile } from "./launch-file.ts"
@@ -107,7 +107,7 @@ const enter = async (
   const { sessions } = engine
   const session = await obtain(engine, launch.session, { model, world })
   const { id } = session
-  await requireIdle(engine, id)
+  if (!(await isPaused(engine, session))) await requireIdle(engine, id)
   const notices: string[] = []
   const agent = launch.file.agent?.name ?? (isAgent(session.agent) ? session.agent : "build")
   if (agent !== session.agent) {
@@ -116,7 +116,22 @@ const enter = async (
       notices.push(`The agent ${session.agent} is not here any more; ${agent} goes on.`)
   }
   if (model !== undefined && model !== session.model) await sessions.switchModel({ sessionID: id, model })
-  return { session: await sessions.get(id), notices }
+  const entered = await sessions.get(id)
+  if (launch.file.budget !== undefined) await allow(engine, id, launch.file.budget)
+  return { session: entered, notices }
+}
+
+/** So much more than it has used up by now. */
+const allow = async ({ sessions }: Engine, sessionID: string, more: Caps): Promise<void> => {
+  const { spent } = await sessions.budget(sessionID)
+  const { maxCost, maxTokens, maxTurns, maxTimeMs } = more
+  await sessions.setBudget({
+    sessionID,
+    ...(maxCost === undefined ? {} : { maxCost: spent.cost + maxCost }),
+    ...(maxTokens === undefined ? {} : { maxTokens: spent.tokens + Math.ceil(maxTokens) }),
+    ...(maxTurns === undefined ? {} : { maxTurns: spent.turns + Math.ceil(maxTurns) }),
+    ...(maxTimeMs === undefined ? {} : { maxTimeMs: spent.timeMs + maxTimeMs }),
+  })
 }
 
 const obtain = (
@@ -152,6 +167,10 @@ const titleOf = (world: World): { readonly title?: string } => {
   const title = `${space}: run ${run}`
   return { title: aboutTitle(title, ownTask(world)) }
 }
+
+/** It waits for the answer to a question of its own: nobody is at work, and nobody will be before that. */
+const isPaused = async ({ questions }: Engine, { id, status }: SessionInfo): Promise<boolean> =>
+  status === "waiting" && (await questions.list({ sessionID: id })).some(({ callID }) => callID === undefined)
 
 /** A process that is just ending gives its session back within this time. */
 const IDLE_WITHIN_MS = 3_000

@@ -23,6 +23,19 @@ export const RUN_FAILURES = {
     cause: (f) => `${f["harness"]} cannot be held to a schema of its answer.`,
     next: () => "use claude, codex or direct, or leave --schema out.",
   },
+  BUDGET_SPENT: {
+    exit: 1,
+    http: 409,
+    cause: (f) => `Run ${f["run"]} cannot go on. ${f["what"]}`,
+    next: (f) =>
+      `raise ${f["flag"]}${String(f["flag"]).startsWith("--") ? " ('meridian run resume " + String(f["run"]) + " " + String(f["flag"]) + " N')" : " ('meridian config set')"}, or end it with 'meridian run cancel ${f["run"]}'.`,
+  },
+  CAP_NOT_YOURS: {
+    exit: 2,
+    http: 403,
+    cause: (f) => `Run ${f["asker"]} does not raise the budget of run ${f["run"]}: it did not start it.`,
+    next: () => "leave that to the person, or to the run that started it.",
+  },
   SERVICE_UNUSABLE: {
     exit: 1,
     http: 400,

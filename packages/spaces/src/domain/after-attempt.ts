@@ -15,6 +15,8 @@ export type Next =
   | { readonly tag: "anew" }
   /** Words that were sent meanwhile are its next message. */
   | { readonly tag: "deliver" }
+  /** Only a person can say whether it goes on. */
+  | { readonly tag: "paused"; readonly for: "budget" | "question" }
   /** Too far away to wait for unasked. */
   | { readonly tag: "ask"; readonly untilMs: number }
   /** Another harness goes on; not before this time, when there is one (`failover.ts`). */
@@ -73,6 +75,9 @@ export const decideNext = (facts: AttemptFacts, policy: AttemptPolicy): Next => 
     case "server_error":
     case "connection":
       return broken(facts, policy)
+    case "budget":
+    case "question":
+      return { tag: "paused", for: facts.failure }
     // Nothing that time would mend; the class is on record.
     case "authentication":
     case "context_overflow":

@@ -6,8 +6,10 @@ import type { ClaimKind, ConfigClaim } from "./claim.ts"
 import { makeClaim, staysInside, valueAt, withoutPart } from "./config-claim.ts"
 import type { ConfigFile, Settings } from "./config-layer.ts"
 import { isOptionKey, OPTION_KEYS, optionOf, type OptionKey } from "./config-option.ts"
+import { parseSeconds } from "./duration.ts"
 import { engineClaims } from "./engine-claims.ts"
 import { isPermissionRules, ruleWords } from "./engine-table-rules.ts"
+import { decodeJson } from "./json-line.ts"
 import { publicAddress } from "./provider-address.ts"
 import { PROVIDER_PRESETS } from "./provider-preset.ts"
 import { isLooser, SANDBOX_MODES, type SandboxWish } from "./sandbox.ts"
@@ -17,7 +19,7 @@ import { isCovered, type TrustEntry } from "./trust.ts"
 
 export interface IgnoredClaim {
   readonly claim: ConfigClaim
-  readonly why: "untrusted" | "changed" | "tier" | "guard" | "own" | "sandbox"
+  readonly why: "untrusted" | "changed" | "tier" | "guard" | "own" | "sandbox" | "cap"
 }
 
 /** The tiers the user gave: what a folder's files may wish for at most. */
@@ -28,6 +30,8 @@ export interface Ceilings {
   /** The user wants instruction files guarded: no file of a folder takes that down. */
   readonly guardsInstructions: boolean
   readonly sandbox: SandboxWish
+  /** The budgets the user set, by key: what a folder's files may lower. */
+  readonly budget: Readonly<Record<string, number>>
 }
 
 export const claimsOf = (file: ConfigFile): readonly ConfigClaim[] => [
@@ -45,6 +49,12 @@ export const ceilingsOf = (own: Settings, entry: TrustEntry | undefined): Ceilin
     mode: SANDBOX_MODES.find((mode) => mode === own.get("sandbox.mode")?.value) ?? "off",
     network: own.get("sandbox.network")?.value === "off" ? "off" : "on",
   },
+  budget: Object.fromEntries(
+    OPTION_KEYS.filter(isBudget).flatMap((key) => {
+      const amount = amountOf(own.get(key)?.value)
+      return amount === undefined ? [] : [[key, amount] as const]
+    }),
+  ),
 })
 
 export const judgeClaims = (
@@ -59,6 +69,7 @@ export const judgeClaims = (
       return isLooser(ceilings.sandbox, { key: claim.key, value: claim.value.slice(1, -1) })
         ? [{ claim, why: "sandbox" }]
         : []
+    if (isBudget(claim.key)) return lowers(claim, ceilings) ? [] : [{ claim, why: "cap" }]
     if (isOptionKey(claim.key) && optionOf(claim.key).isOwn === true) return [{ claim, why: "own" }]
     if (TIERS.has(claim.key))
       return staysBelow(claim, ceilings) ? [] : [{ claim, why: trusted ? "tier" : "untrusted" }]
@@ -70,6 +81,18 @@ export const withoutClaims = (file: ConfigFile, claims: readonly ConfigClaim[]):
   ...file,
   tree: claims.reduce<unknown>((tree, { parts }) => withoutPart(tree, parts), file.tree),
 })
+
+const isBudget = (key: string): boolean => key.startsWith("budget.")
+
+/** What only takes away needs nobody's trust; what is no amount the layer refuses with its place. */
+const lowers = ({ key, value }: ConfigClaim, { budget }: Ceilings): boolean => {
+  const amount = amountOf(decodeJson(value))
+  const own = budget[key]
+  return amount === undefined || own === undefined || amount <= own
+}
+
+const amountOf = (value: unknown): number | undefined =>
+  typeof value === "string" ? parseSeconds(value) : typeof value === "number" ? value : undefined
 
 const GUARD = "permissions.guard_instructions"
 const RULES = "permissions.rules"

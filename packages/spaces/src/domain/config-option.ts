@@ -27,6 +27,71 @@ export interface Option {
   readonly claims?: Extract<ClaimKind, "program" | "folder" | "variable" | "rights" | "address">
 }
 
+/** Caps; a folder's file may lower what the user has set, and never raise it. */
+const BUDGET_OPTIONS = {
+  "budget.run_cost": {
+    type: "number",
+    default: undefined,
+    description: "Dollars that one run may cost; then it pauses and asks. Unset: no cap.",
+    variable: "MERIDIAN_BUDGET_RUN_COST",
+    minimum: 0.000_001,
+    maximum: 1_000_000,
+    claims: "rights",
+  },
+  "budget.run_tokens": {
+    type: "integer",
+    default: undefined,
+    description: "Tokens, cached ones too, that one run may use. Unset: no cap.",
+    variable: "MERIDIAN_BUDGET_RUN_TOKENS",
+    minimum: 1,
+    maximum: 1_000_000_000_000,
+    claims: "rights",
+  },
+  "budget.run_turns": {
+    type: "integer",
+    default: undefined,
+    description: "Turns of the model that one run may take. Unset: no cap.",
+    variable: "MERIDIAN_BUDGET_RUN_TURNS",
+    minimum: 1,
+    maximum: 1_000_000_000,
+    claims: "rights",
+  },
+  "budget.run_time": {
+    type: "time",
+    default: undefined,
+    description: "Time that one run may be at work. Unset: no cap.",
+    variable: "MERIDIAN_BUDGET_RUN_TIME",
+    claims: "rights",
+  },
+  "budget.tree_cost": {
+    type: "number",
+    default: undefined,
+    description: "Dollars that a run and all runs below it may cost together. Unset: no cap.",
+    variable: "MERIDIAN_BUDGET_TREE_COST",
+    minimum: 0.000_001,
+    maximum: 1_000_000,
+    claims: "rights",
+  },
+  "budget.space_cost": {
+    type: "number",
+    default: undefined,
+    description: "Dollars that all runs of one space may cost together. Unset: no cap.",
+    variable: "MERIDIAN_BUDGET_SPACE_COST",
+    minimum: 0.000_001,
+    maximum: 1_000_000,
+    claims: "rights",
+  },
+  "budget.day_cost": {
+    type: "number",
+    default: undefined,
+    description: "Dollars that all runs of the project may cost in one day, from midnight on. Unset: no cap.",
+    variable: "MERIDIAN_BUDGET_DAY_COST",
+    minimum: 0.000_001,
+    maximum: 1_000_000,
+    claims: "rights",
+  },
+} as const satisfies Record<string, Option>
+
 export const OPTIONS = {
   "start.auto_resume": {
     type: "boolean",
@@ -179,6 +244,7 @@ export const OPTIONS = {
     minimum: 0,
     maximum: 20,
   },
+  ...BUDGET_OPTIONS,
   "worktree.setup": {
     type: "string",
     default: undefined,

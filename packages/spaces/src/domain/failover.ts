@@ -59,6 +59,7 @@ const cannotGoOn = (next: Next, facts: FailoverFacts): boolean => {
       return STANDING[failure] !== "task"
     case "anew":
     case "deliver":
+    case "paused":
     case "hand-over":
       return false
   }
@@ -113,4 +114,6 @@ const STANDING = {
   permission_rejected: "task",
   incomplete: "task",
   timeout: "task",
+  budget: "task",
+  question: "task",
 } as const satisfies Record<FailureClass, "limit" | "out" | "task">

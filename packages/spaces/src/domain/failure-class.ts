@@ -21,6 +21,8 @@ export const TRANSIENT = {
   crashed: false,
   timeout: false,
   stalled: false,
+  budget: false,
+  question: false,
   unclassified: false,
 } as const satisfies Record<string, boolean>
 

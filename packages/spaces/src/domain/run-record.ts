@@ -101,6 +101,8 @@ const ATTEMPT_ENDED = objectOf(
   {
     ...USAGE,
     message: STRING,
+    /** Of the model, with what the harness tried again and what it compacted. */
+    turns: COUNT,
     madeProgress: BOOLEAN,
     /** When the limit that ended it is over, as far as that was said. */
     resetAt: STRING,

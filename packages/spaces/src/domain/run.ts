@@ -62,6 +62,7 @@ export interface AttemptEnded extends RunUsage {
   /** A word: `succeeded`, the class of the failure, `worker_died`, `stalled`, `paused`. */
   readonly why: string
   readonly message?: string | undefined
+  readonly turns?: number | undefined
   /** It said or did something: the next attempt is not one of a row of fruitless ones. */
   readonly madeProgress?: boolean | undefined
   /** ISO time: when the limit that ended it is over. */

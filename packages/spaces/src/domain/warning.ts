@@ -105,6 +105,28 @@ export const WARNINGS = {
     cause: (f) => `${f["where"]}: '${f["key"]}' is ignored: only your own configuration sets it.`,
     next: (f) => `set it in ${f["file"]} if you want it ('meridian config set --user ${f["key"]}').`,
   },
+  BUDGET_CAPPED: {
+    cause: (f) => `${f["where"]}: '${f["key"]}' is ignored: ${f["wished"]} is above the budget you set.`,
+    next: (f) => `raise it in ${f["file"]} if you want it ('meridian config set --user ${f["key"]}').`,
+  },
+  RUN_ASKS: {
+    cause: (f) => `Run ${f["run"]} is paused: ${f["question"]}`,
+    next: (f) =>
+      `let it go on with 'meridian run resume ${f["run"]} --max-cost N' (or --max-tokens, --max-turns, --max-time), or end it with 'meridian run cancel ${f["run"]}'.`,
+  },
+  ASK_UNSUPPORTED: {
+    cause: (f) =>
+      `${f["harness"]} cannot wait for answers without a terminal; what it may not do is refused.`,
+    next: () => "use --harness direct, or give it the rights it needs with --permission.",
+  },
+  PRICE_UNKNOWN: {
+    cause: (f) => `What run ${f["run"]} costs is not known, so its caps on cost do not hold.`,
+    next: () => "give --max-tokens, --max-turns or --max-time as well.",
+  },
+  CAP_NOT_HELD: {
+    cause: (f) => `${f["harness"]} on a terminal tells us nothing, so ${f["caps"]} do not hold there.`,
+    next: () => "use them with 'meridian run spawn', or with --harness direct.",
+  },
   FOLDER_UNTRUSTED: {
     cause: (f) => `${f["folder"]} is not trusted, so its files do not decide ${f["values"]}.`,
     next: (f) =>

@@ -82,6 +82,7 @@ const launch = (request: LaunchRequest): LaunchPlan => {
     ...mcpArgs(request),
     ...(headless && request.schema !== undefined ? ["--json-schema", JSON.stringify(request.schema)] : []),
     ...continuityArgs(request),
+    ...(headless ? restArgs(request) : []),
     ...rest.flatMap((group) => group.words),
     ...session.args,
     // A prompt may begin with a dash; and a single word may be a command (`mcp`), which a blank behind it is not.
@@ -200,8 +201,25 @@ const continuityArgs = ({ continuity, params = [] }: LaunchRequest): readonly st
     ? []
     : ["--settings", continuity.settings]
 
+/** What a person says about it goes before what we know. */
+const restArgs = ({ rest, params = [] }: LaunchRequest): readonly string[] => {
+  const isSaid = (flag: string): boolean =>
+    params.some((word) => word === flag || word.startsWith(`${flag}=`))
+  return [
+    ...(rest?.cost === undefined || isSaid("--max-budget-usd")
+      ? []
+      : ["--max-budget-usd", String(Math.max(LEAST_BUDGET, Math.ceil(rest.cost * 10_000) / 10_000))]),
+    ...(rest?.turns === undefined || isSaid("--max-turns") ? [] : ["--max-turns", String(rest.turns)]),
+  ]
+}
+
+/** Nothing left is never launched; this only keeps the flag valid. */
+const LEAST_BUDGET = 0.0001
+
 const parser = (options: ParserOptions): StreamParser => {
   const calls = openCalls()
+  /** Each message is told by a line for each of its parts; those of sub-agents come between. */
+  const messages = new Set<string>()
   let lastText: string | undefined
   let result: JsonObject | undefined
   let usage: Usage | undefined
@@ -214,7 +232,16 @@ const parser = (options: ParserOptions): StreamParser => {
     }
     // What a sub-agent says is for its parent, not the answer of the run.
     const own = textAt(line, "parent_tool_use_id") === undefined
-    return listAt(message, "content").flatMap((value): readonly HarnessEvent[] => {
+    const id = wordAt(message, "id")
+    const used = objectAt(message, "usage")
+    const spending: readonly HarnessEvent[] =
+      used === undefined || messages.has(id) ? [] : [{ type: "spending", usage: usageOfMessage(used) }]
+    if (id !== "") messages.add(id)
+    return [...partsOf(message, own), ...spending]
+  }
+
+  const partsOf = (message: JsonObject | undefined, own: boolean): readonly HarnessEvent[] =>
+    listAt(message, "content").flatMap((value): readonly HarnessEvent[] => {
       const block = asObject(value)
       const kind = textAt(block, "type")
       if (kind === "text") {
@@ -229,7 +256,6 @@ const parser = (options: ParserOptions): StreamParser => {
       calls.open(call, { tool, files: filesOf(tool, objectAt(block, "input")) })
       return [{ type: "tool.started", call, tool, input: block["input"] ?? {} }]
     })
-  }
 
   const readToolResult = (block: JsonObject | undefined): readonly HarnessEvent[] => {
     if (wordAt(block, "type") !== "tool_result") return []
@@ -342,9 +368,16 @@ const failureIn = (result: JsonObject): HarnessFailure | undefined => {
   const errors = listAt(result, "errors").filter((value) => typeof value === "string")
   const message = textAt(result, "result") ?? errors.join(" ")
   const said = message === "" ? (textAt(result, "subtype") ?? "error") : message
+  if (/^error_max_(?:budget|turns)/.test(wordAt(result, "subtype")))
+    return failureOf("budget", sayLimit(result))
   if (textAt(result, "terminal_reason") === "prompt_too_long") return failureOf("context_overflow", said)
   return failureOf(classify(said, numberAt(result, "api_error_status")), said)
 }
+
+const sayLimit = (result: JsonObject): string =>
+  wordAt(result, "subtype").startsWith("error_max_turns")
+    ? "It took as many turns as it may."
+    : "It cost as much as it may."
 
 /** `total_cost_usd` and `modelUsage` add up over a resumed session; what happened since the last result does not. */
 const usageOf = (result: JsonObject, options: ParserOptions): Usage | undefined => {
@@ -370,6 +403,13 @@ const usageOf = (result: JsonObject, options: ParserOptions): Usage | undefined 
     ...(total === undefined || options.continued === true ? {} : { costUsd: total }),
   }
 }
+
+/** Of one request, as it was when its answer began. */
+const usageOfMessage = (usage: JsonObject): Usage => ({
+  inputTokens: countAt(usage, "input_tokens") + countAt(usage, "cache_creation_input_tokens"),
+  cachedInputTokens: countAt(usage, "cache_read_input_tokens"),
+  outputTokens: countAt(usage, "output_tokens"),
+})
 
 const FREE: Usage = { ...NO_USAGE, costUsd: 0 }
 

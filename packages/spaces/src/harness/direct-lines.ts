@@ -10,6 +10,7 @@
  *   {"type":"retry","attempt":1,"failure":"rate_limit","message":"…"}
  *   {"type":"warning","message":"…"}
  *   {"type":"usage","input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"cost_usd":0}
+ *   {"type":"waiting","for":"permission"|"question"|"nothing","message":"…"}   for a person, or no longer
  *   {"type":"turn_ended","reason":"stop"}
  *   {"type":"error","failure":"authentication","message":"…","retry_after_ms":0}   why it ended, when it failed
  *   {"type":"ended"}                                    last, and only when the work is done
@@ -52,10 +53,13 @@ const fieldsOf = (event: DirectEvent): JsonObject => {
       return { type: "usage", ...encodeUsage(event.usage) }
     case "turn.ended":
       return { type: "turn_ended", reason: event.reason }
+    case "spending":
+      return { type: "spending", ...encodeUsage(event.usage) }
     case "text":
     case "reasoning":
     case "file":
     case "retry":
+    case "waiting":
     case "warning":
     case "ended":
       return { ...event }
@@ -121,6 +125,12 @@ export const readDirectLine = (line: JsonObject): HarnessEvent | { readonly type
         },
       }
     }
+    case "waiting":
+      return {
+        type,
+        for: WAITS.find((word) => word === textAt(line, "for")) ?? "nothing",
+        message: wordAt(line, "message"),
+      }
     case "turn_ended":
       return { type: "turn.ended", reason: wordAt(line, "reason") }
     case "ended":
@@ -130,6 +140,7 @@ export const readDirectLine = (line: JsonObject): HarnessEvent | { readonly type
   }
 }
 
+const WAITS = ["permission", "question", "nothing"] as const
 const PHASES = ["started", "ended", "failed"] as const
 
 const readCompaction = (line: JsonObject): HarnessEvent => {

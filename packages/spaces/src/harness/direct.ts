@@ -6,6 +6,7 @@ import { join } from "node:path"
 
 import { type JsonObject, textAt } from "@meridian/protocol"
 
+import type { Rest } from "../domain/run-caps.ts"
 import type {
   Harness,
   HarnessEvent,
@@ -94,7 +95,7 @@ const sessionArgs = ({
 
 /** What `--launch FILE` holds; `packages/cli/src/direct/launch-file.ts` reads it. */
 const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
-  const { agent, instructions, allowedTools, schema, mcpServers = [] } = request
+  const { agent, instructions, allowedTools, schema, mcpServers = [], rest, asks } = request
   const prompt = request.mode === "headless" ? undefined : request.prompt
   const content: JsonObject = {
     ...(prompt === undefined || prompt === "" ? {} : { prompt }),
@@ -104,6 +105,8 @@ const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
       : { agent: { name: agent.name, description: agent.description, body: agent.body } }),
     ...(allowedTools === undefined ? {} : { allowed_tools: allowedTools }),
     ...(schema === undefined || request.mode !== "headless" ? {} : { schema }),
+    ...(rest === undefined ? {} : { budget: budgetField(rest) }),
+    ...(asks === true ? { asks } : {}),
     ...(mcpServers.length === 0
       ? {}
       : {
@@ -119,6 +122,13 @@ const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
     ? []
     : [{ path: join(request.scratch, "direct-launch.json"), content: JSON.stringify(content) }]
 }
+
+const budgetField = ({ cost, tokens, turns, timeMs }: Rest): JsonObject => ({
+  ...(cost === undefined ? {} : { cost }),
+  ...(tokens === undefined ? {} : { tokens }),
+  ...(turns === undefined ? {} : { turns }),
+  ...(timeMs === undefined ? {} : { time_ms: timeMs }),
+})
 
 const failureIn = ({
   failure,

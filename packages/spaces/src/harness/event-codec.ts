@@ -51,7 +51,10 @@ const fieldsOf = (event: HarnessEvent): JsonObject => {
     case "warning":
       return { type: event.type, message: cut(event.message, LIMITS.rawText) }
     case "usage":
+    case "spending":
       return { type: event.type, ...encodeUsage(event.usage) }
+    case "waiting":
+      return { type: event.type, for: event.for, message: cut(event.message, LIMITS.rawText) }
     case "turn.ended":
       return { type: event.type, reason: event.reason }
     case "other":

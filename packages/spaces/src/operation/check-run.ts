@@ -16,6 +16,7 @@ import { parseSeconds } from "../domain/duration.ts"
 import { asChatId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
 import { wholePrompt } from "../domain/prompt-text.ts"
+import type { RunCaps } from "../domain/run-caps.ts"
 import { readFiringName } from "../domain/schedule.ts"
 import { declaredTask } from "../domain/task.ts"
 import type { RunWorktree } from "../domain/worktree.ts"
@@ -51,6 +52,9 @@ export interface SpawnRequest {
   readonly earlier?: readonly HeldSession[] | undefined
   readonly failover?: Failover | undefined
   readonly timeoutSecs?: number | undefined
+  readonly caps?: RunCaps | undefined
+  /** `--ask`. */
+  readonly asks?: boolean
   readonly isolation?: Isolation | undefined
   readonly worktree?: RunWorktree | undefined
   readonly checks?: ChecksPlan | undefined
@@ -75,7 +79,10 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
   const { harness } = prepared
   harness.checkParams?.(request.params)
   const depth = depthHere(request.space, state, world)
-  const { launch } = withSchema({ launch: launchParts(prepared, config, request.params) }, request.schema)
+  const asks = request.asks === true
+  if (asks && harness.id !== "direct") world.warn("ASK_UNSUPPORTED", { harness: harness.name })
+  const parts = { ...launchParts(prepared, config, request.params), ...(asks ? { asks } : {}) }
+  const { launch } = withSchema({ launch: parts }, request.schema)
   const preview = harness.launch({
     ...launch,
     mode: "headless",
@@ -110,6 +117,7 @@ export const checkRun = async (request: SpawnRequest, state: State, world: World
       failover: request.failover,
       depth,
       timeoutSecs: request.timeoutSecs,
+      caps: request.caps,
       background: request.background,
       firing: requireFiring(request.firing),
       isolation: request.isolation,

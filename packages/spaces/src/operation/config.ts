@@ -203,6 +203,7 @@ const REASONS: Readonly<Record<IgnoredClaim["why"], string>> = {
   guard: "a folder does not take down a guard you put up",
   own: "only your own configuration sets it",
   sandbox: "a folder only makes your sandbox stricter",
+  cap: "it is above the budget you set",
 }
 
 /** A hostile file may name hundreds; one line is enough to know that there are some. */
@@ -223,6 +224,8 @@ const tellIgnored = (
   tell("FOLDER_UNTRUSTED", keysOf("untrusted"))
   tell("FOLDER_CHANGED", keysOf("changed"))
   for (const { claim, why } of ignored) {
+    if (why === "cap")
+      world.warn("BUDGET_CAPPED", { key: claim.key, where: claim.where, wished: claim.shown, file: userFile })
     if (why === "own") world.warn("CONFIG_OWN_ONLY", { key: claim.key, where: claim.where, file: userFile })
     if (why === "sandbox") world.warn("SANDBOX_LOOSER", { key: claim.key, where: claim.where })
     if (why === "tier")

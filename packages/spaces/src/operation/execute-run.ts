@@ -194,13 +194,21 @@ const lostAttempt = (space: SpacePlace, { id, attempts }: Run, now: string): Att
   if (last === undefined || last.ended !== undefined) return undefined
   let madeProgress = false
   let usage: Usage | undefined
+  let soFar: Usage | undefined
+  let turns = 0
   scanLines(runPlace(space, id).events, (line) => {
     const event = line === undefined ? undefined : decodeLine(line)
     if (event === undefined || (text(event, "at") ?? "") < last.began) return
     madeProgress ||= isProgress(text(event, "type") ?? "")
-    if (event["type"] === "usage") usage = addUsage(usage, decodeUsage(event))
+    if (event["type"] === "usage") {
+      usage = addUsage(usage, decodeUsage(event))
+      soFar = undefined
+    }
+    if (event["type"] === "spending") soFar = addUsage(soFar, decodeUsage(event))
+    if (event["type"] === (last.harness === "claude" ? "spending" : "turn.ended")) turns += 1
   })
-  return { number: last.number, ended: now, why: "worker_died", madeProgress, ...usage }
+  const used = addUsage(usage, soFar)
+  return { number: last.number, ended: now, why: "worker_died", turns, madeProgress, ...used }
 }
 
 /** A run that another run started is that one's business. */

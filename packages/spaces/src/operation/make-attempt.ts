@@ -1,22 +1,25 @@
 /** One attempt of a run: planned, started, watched, and written down as it becomes known. */
 import type { RunId } from "@meridian/protocol"
 
+import { NOTHING_SPENT, restOf, sayBreach, type RunSpent } from "../domain/run-caps.ts"
 import { sessionUsageIn, type RunUpdate } from "../domain/run.ts"
 import { failureOf } from "../harness/classify.ts"
 import type { HarnessFailure, SessionChoice, Usage, Verdict } from "../port/harness.ts"
 import { updateChat, type OpenChat } from "../store/chat-store.ts"
 import { attemptLogs, type SpacePlace } from "../store/place.ts"
 import { readRuns, updateRun } from "../store/run-store.ts"
+import { openAttemptSpending } from "./attempt-spending.ts"
 import { runEnvironment } from "./child-environment.ts"
 import { resetOf } from "./decide-attempt.ts"
 import { runHarness } from "./harness-process.ts"
 import { launchEnvironment } from "./launcher.ts"
 import { lookingGit } from "./looking-git.ts"
+import { spentBy } from "./run-budget.ts"
 import type { Leg } from "./run-context.ts"
 import type { RunPlan } from "./run-plan.ts"
 import { ownSandbox, sandboxed } from "./sandboxed-launch.ts"
 import { isoTime, LATEST_MS } from "./state.ts"
-import { watchAttempt } from "./watch-attempt.ts"
+import { watchAttempt, type AttemptWatch } from "./watch-attempt.ts"
 
 export interface AttemptLaunch {
   readonly session: SessionChoice
@@ -27,6 +30,7 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
   const { plan, world, state, space, harness, run, files, chat, stopper } = leg
   const env = launchEnvironment(world)
   const continuity = await world.continuity?.({ harness: harness.id, cwd: plan.cwd, env })
+  const rest = restOf(plan.caps, spentNow(leg))
   const launch = harness.launch({
     ...plan.launch,
     ...(continuity === undefined ? {} : { continuity }),
@@ -37,11 +41,13 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
     prompt,
     scratch: files.scratch,
     ...ownSandbox(plan, harness.id),
+    ...(rest === undefined ? {} : { rest }),
   })
   const number = nextNumber(leg)
+  const spending = await openAttemptSpending(leg, number)
   const log = openAttemptLog({ space, run: run.id, chat, known: leg.read().harnessSessionId })
   const before = await usageBefore(leg, session)
-  using watch = watchAttempt(leg)
+  using watch = watchAttempt(leg, spending)
   const started = await sandboxed(launch, { plan, harness: harness.id, place: state.place, env })
   const verdict = await runHarness({
     plan: started,
@@ -83,12 +89,20 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
     },
     onEvent: (event) => {
       watch.saw(event)
+      if (event.type === "waiting")
+        log.record(
+          event.for === "nothing"
+            ? { status: "running" }
+            : { status: "waiting", waitingFor: event.for, message: event.message },
+        )
       if (event.type === "session") log.record({ harnessSessionId: event.harnessSessionId })
       if (event.type === "text" || event.type === "tool.started")
         world.progress(`Run ${run.id}: ${event.type}`)
     },
   }).finally(() => log.written())
-  const judged = judge(verdict, watch.stoppedBy(), plan)
+  const judged = judge(verdict, watch, plan)
+  const usage = spending.priced(judged.usage) ?? spending.usage()
+  warnUnpriced(leg, usage)
   log.record({
     harnessSessionId: judged.harnessSessionId,
     attemptEnded: {
@@ -96,9 +110,10 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
       ended: state.now(),
       why: whyEnded(judged, { isPaused: watch.stoppedBy() === "paused", isLeft: stopper.isLeft() }),
       message: judged.failure?.message,
+      turns: spending.turns(),
       madeProgress: watch.madeProgress(),
       resetAt: toldReset(judged.failure, world.clock.now()),
-      ...judged.usage,
+      ...usage,
     },
   })
   await log.written()
@@ -133,14 +148,38 @@ const toldReset = (failure: HarnessFailure | undefined, nowMs: number): string |
 }
 
 /** What we stopped ourselves did not fail, unless it had stopped by itself. */
-const judge = (verdict: Verdict, stoppedBy: "paused" | "stalled" | undefined, plan: RunPlan): Verdict =>
-  stoppedBy !== "stalled" || verdict.status === "succeeded"
-    ? verdict
-    : {
+const judge = (verdict: Verdict, watch: AttemptWatch, plan: RunPlan): Verdict => {
+  if (verdict.status === "succeeded") return verdict
+  const breach = watch.breach()
+  switch (watch.stoppedBy()) {
+    case "stalled":
+      return {
         ...verdict,
         status: "failed",
         failure: failureOf("stalled", `No sign of life for ${plan.policy.stallMs / 60_000} minutes.`),
       }
+    case "budget":
+      return {
+        ...verdict,
+        status: "failed",
+        failure: failureOf("budget", breach === undefined ? "" : sayBreach(breach)),
+      }
+    case "paused":
+    case undefined:
+      return verdict
+  }
+}
+
+/** By the run so far, its tree, its space and the day. */
+const spentNow = ({ plan, space, state, world, read }: Leg): RunSpent =>
+  spentBy(read(), plan.caps, { space, state, nowMs: world.clock.now() })
+
+/** Tokens were used, and nobody can say what they cost. */
+const warnUnpriced = ({ plan: { caps }, run, world }: Leg, usage: Usage | undefined): void => {
+  if (usage === undefined || usage.costUsd !== undefined || restOf(caps, NOTHING_SPENT)?.cost === undefined)
+    return
+  world.warn("PRICE_UNKNOWN", { run: run.id })
+}
 
 /** In the order things became known, one after the other, while the harness works on. */
 const openAttemptLog = ({
@@ -159,7 +198,8 @@ const openAttemptLog = ({
   return {
     record: (update) => {
       const id = update.harnessSessionId === known ? undefined : update.harnessSessionId
-      if (id === undefined && update.attemptBegan === undefined && update.attemptEnded === undefined) return
+      const { attemptBegan, attemptEnded, status } = update
+      if ([id, attemptBegan, attemptEnded, status].every((part) => part === undefined)) return
       known = id ?? known
       const write = async (): Promise<void> => {
         await updateRun(space, run, { ...update, harnessSessionId: id })

@@ -7,6 +7,7 @@ import { Failure } from "@meridian/protocol"
 
 import type { Next } from "../domain/after-attempt.ts"
 import type { Resumption } from "../domain/resume-note.ts"
+import { breachOf, sayBreach, type RunBreach, type RunCaps } from "../domain/run-caps.ts"
 import type { Run } from "../domain/run.ts"
 import { pinnedTask } from "../domain/task.ts"
 import { failureOf } from "../harness/classify.ts"
@@ -20,11 +21,13 @@ import { decideAttempt } from "./decide-attempt.ts"
 import { loadHarness } from "./load-harness.ts"
 import { makeAttempt, noteUnstarted } from "./make-attempt.ts"
 import { proveRun, type Proven } from "./prove-run.ts"
+import { spentBy } from "./run-budget.ts"
 import type { Leg, RunContext } from "./run-context.ts"
 import { outcomeOf, stopped, usageOf, type Outcome } from "./run-outcome.ts"
 import { planFor } from "./run-plan.ts"
 import { openSeal } from "./seal.ts"
 import { isoTime, LATEST_MS, ownMark } from "./state.ts"
+import { readStoredPlan } from "./stored-plan.ts"
 import { untilAsked } from "./until-asked.ts"
 
 export type Settled =
@@ -89,10 +92,11 @@ const goLeg = async (context: RunContext, before: Before): Promise<LegEnd> => {
   }
 }
 
-const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
-  const { world, stopper, space, run, files } = leg
+const goOn = async (opened: Leg, first: Before): Promise<LegEnd> => {
+  const { world, stopper, space, run, files } = opened
   let before = first
   for (;;) {
+    const leg = withKeptCaps(opened)
     const now = leg.read()
     if (stopper.isLeft()) return { tag: "left" }
     if (stopper.signal.aborted)
@@ -100,6 +104,8 @@ const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
     const words = waitingWords(files)
     // One that was done when its worker was killed is not asked again.
     const isDone = words.length === 0 && before.resumption === "worker_died" && wasDone(now)
+    const breach = isDone ? undefined : breachNow(leg, now)
+    if (breach !== undefined) return await pauseFor(leg, "budget", sayBreach(breach))
     const launch = isDone ? undefined : await launchOf(leg, before, words)
     const verdict = launch === undefined ? DONE : await attempt(leg, launch)
     if (verdict.status === "cancelled") await world.clock.sleep(GOING_DOWN_MS, stopper.signal)
@@ -131,6 +137,14 @@ const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
       case "pause":
         await updateRun(space, run.id, { status: "paused", at: isoTime(world.clock.now()) })
         return { tag: "paused" }
+      case "paused":
+        if (next.for === "budget" && areRaised(leg)) {
+          before = { resumption: "paused", begin: "go-on" }
+          break
+        }
+        // What was sent meanwhile is told when it goes on.
+        putReportAside(files, after.attempts.length)
+        return await pauseFor(leg, next.for, verdict.failure?.message ?? "")
       case "ask":
         await updateRun(space, run.id, {
           status: "paused",
@@ -169,6 +183,37 @@ const goOn = async (leg: Leg, first: Before): Promise<LegEnd> => {
 
 const resumptionAfter = ({ failure }: Verdict): Resumption =>
   failure?.class === "crashed" || failure?.class === "stalled" ? failure.class : "failed"
+
+/** What was spent until now, by others too, leaves nothing for another attempt. */
+const breachNow = ({ plan, space, state, world }: Leg, run: Run): RunBreach | undefined =>
+  breachOf(plan.caps, spentBy(run, plan.caps, { space, state, nowMs: world.clock.now() }))
+
+/** A person may have set others while it worked, or waited. */
+const withKeptCaps = (leg: Leg): Leg => {
+  const kept = readStoredPlan(leg.space, leg.run.id, leg.state, leg.world)
+  return kept.tag === "plan" && !areSame(kept.plan.caps, leg.plan.caps)
+    ? { ...leg, plan: { ...leg.plan, caps: kept.plan.caps } }
+    : leg
+}
+
+const areRaised = (leg: Leg): boolean => {
+  const now = withKeptCaps(leg)
+  return now !== leg && breachNow(now, leg.read()) === undefined
+}
+
+const areSame = (left: RunCaps | undefined, right: RunCaps | undefined): boolean =>
+  JSON.stringify(left ?? {}) === JSON.stringify(right ?? {})
+
+/** A durable question: the run keeps its place until a person answers it. */
+const pauseFor = async (
+  { space, run, world }: Leg,
+  waitingFor: "budget" | "question",
+  message: string,
+): Promise<LegEnd> => {
+  await updateRun(space, run.id, { status: "paused", at: isoTime(world.clock.now()), waitingFor, message })
+  world.warn("RUN_ASKS", { run: run.id, question: message })
+  return { tag: "paused" }
+}
 
 const wasDone = ({ attempts }: Run): boolean => attempts.at(-1)?.why === "succeeded"
 

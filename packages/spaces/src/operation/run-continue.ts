@@ -11,6 +11,7 @@ import type { SpacePlace } from "../store/place.ts"
 import { leftWorking, settleRuns } from "../store/run-liveness.ts"
 import { readRun, readRuns } from "../store/run-store.ts"
 import { believeRecord } from "./believe-record.ts"
+import { capsFor } from "./budget-fields.ts"
 import { carryOut } from "./carry-out.ts"
 import { chatHere, checkRun, dryRun, requireDepth } from "./check-run.ts"
 import { chooseChecks } from "./choose-checks.ts"
@@ -134,6 +135,8 @@ export const runContinue = implement(RUN_CONTINUE, {
         earlier: heldIn(line, session),
         failover,
         timeoutSecs: input.timeoutSecs,
+        asks: input.ask,
+        caps: capsFor(input, { config, isAgents: request.parentTier !== undefined }),
         background: input.background,
         firing: input.firing,
         params: isMoved ? [] : mergeParams(harness.id, believed?.params ?? [], []),

@@ -18,6 +18,7 @@ import type { ChecksPlan } from "../domain/check.ts"
 import { asRunId, asSpaceId } from "../domain/identifier.ts"
 import { decodeJson } from "../domain/json-line.ts"
 import type { SandboxRecord, SandboxUse } from "../domain/sandbox.ts"
+import type { RunCaps } from "../domain/run-caps.ts"
 import type { RunWorktree } from "../domain/worktree.ts"
 import type { HarnessId, LaunchRequest } from "../port/harness.ts"
 
@@ -40,7 +41,7 @@ export interface RunPlan {
   /** The parts of the launch that do not change from attempt to attempt. */
   readonly launch: Omit<
     LaunchRequest,
-    "mode" | "cwd" | "environment" | "session" | "prompt" | "scratch" | "continuity"
+    "mode" | "cwd" | "environment" | "session" | "prompt" | "scratch" | "continuity" | "rest"
   >
   /** The chat it is spawned from. */
   readonly chat?: ChatId | undefined
@@ -67,6 +68,8 @@ export interface RunPlan {
   readonly sandbox?: SandboxUse | undefined
   /** What is said of that. */
   readonly sandboxRecord?: SandboxRecord | undefined
+  /** What it may use up. Absent: as much as it takes. */
+  readonly caps?: RunCaps | undefined
   /** The firing of a schedule that asked for it (`firingName`): at most one run has it. */
   readonly firing?: string | undefined
   readonly policy: RunPolicy

@@ -8,6 +8,7 @@ import type { LoadedConfig } from "../store/config-file.ts"
 import { spacePlace } from "../store/place.ts"
 import { createSpace, findSpace } from "../store/space-store.ts"
 import { runBestOf } from "./best-of.ts"
+import { capsFor } from "./budget-fields.ts"
 import { carryOut } from "./carry-out.ts"
 import { checkRun, dryRun, requireDepth, type CheckedRun } from "./check-run.ts"
 import { chooseChecks } from "./choose-checks.ts"
@@ -134,6 +135,8 @@ const checkSpawn = async (
       task: input.task,
       failover,
       timeoutSecs: input.timeoutSecs,
+      asks: input.ask,
+      caps: capsFor(input, { config, isAgents: request.parentTier !== undefined }),
       background: input.background,
       firing: input.firing,
       params: input.args,

@@ -11,6 +11,7 @@ import { findRun, spaceHere } from "./find-run.ts"
 import { resumeInWorker } from "./look-after-runs.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
+import { raiseCaps } from "./raise-caps.ts"
 import { RUN_PAUSE, RUN_RESUME, RUN_SEND, RUN_SUPERVISE, UP } from "./run.meta.ts"
 import type { State } from "./state.ts"
 import { readStoredPlan } from "./stored-plan.ts"
@@ -76,6 +77,7 @@ export const runResume = implement(RUN_RESUME, {
     const space = spaceHere(input.space, state, world)
     const { id } = await findRun(space, input.runId, state)
     const run = requireOpen(space, id, state)
+    await raiseCaps(run, input, { space, state, world })
     if (run.status === "running" || run.status === "queued") return { run_id: id, status: run.status }
     const kept = readStoredPlan(space, id, state, world)
     if (kept.tag === "moved") throw new Failure("RUN_NOT_RESUMABLE", { run: id, why: kept.why })

@@ -2,6 +2,7 @@ import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, mapOf, objectOf, oneOf } from
 
 import { VERDICTS } from "../domain/check.ts"
 import { RUN_STATUSES, WAITING_FOR } from "../domain/run-status.ts"
+import { CAP_FIELDS, RAISED_FIELDS } from "./budget-fields.ts"
 import {
   CHECK_FIELDS,
   CONTEST_FIELDS,
@@ -37,6 +38,13 @@ const MODEL_FIELD = { type: "string", description: "Model id or alias.", short: 
 const BACKGROUND_FIELD = {
   type: "boolean",
   description: "Print the run id and return at once; a worker of its own carries the run out.",
+} as const
+
+const ASK_FIELD = {
+  type: "boolean",
+  description:
+    "Questions of the engine wait for an answer ('meridian answer', the page) instead of being refused.",
+  only: "command",
 } as const
 
 const QUIET_FIELD = {
@@ -93,7 +101,9 @@ export const RUN_SPAWN = defineMeta({
     quiet: QUIET_FIELD,
     dryRun: { type: "boolean", description: "Show what would be launched; nothing is written." },
     timeoutSecs: TIMEOUT_FIELD,
+    ...CAP_FIELDS,
     permission: PERMISSION_FIELD,
+    ask: ASK_FIELD,
     firing: FIRING_FIELD,
     worktree: WORKTREE_FIELD,
     withChanges: WITH_CHANGES_FIELD,
@@ -171,7 +181,9 @@ export const RUN_CONTINUE = defineMeta({
     quiet: QUIET_FIELD,
     dryRun: { type: "boolean", description: "Show what would be launched; nothing is written." },
     timeoutSecs: TIMEOUT_FIELD,
+    ...CAP_FIELDS,
     permission: PERMISSION_FIELD,
+    ask: ASK_FIELD,
     firing: FIRING_FIELD,
     ...SANDBOX_FIELDS,
     ...CHECK_FIELDS,
@@ -236,11 +248,16 @@ export const RUN_PAUSE = defineMeta({
 
 export const RUN_RESUME = defineMeta({
   name: "run.resume",
-  audience: "human",
+  audience: "agent",
   summary: "Go on with a run that is paused or waits.",
-  fields: { runId: { ...RUN_FIELD, required: true }, space: SPACE_FIELD },
+  tool: "run_resume",
+  toolDetails:
+    "One whose budget is used up needs a higher cap. A run raises neither its own nor that of another that it did not start.",
+  fields: { runId: { ...RUN_FIELD, required: true }, ...RAISED_FIELDS, space: SPACE_FIELD },
   output: objectOf({ run_id: STRING, status: oneOf(...RUN_STATUSES) }),
-  details: "A run that waits for a limit tries again at once.",
+  details:
+    "A run that waits for a limit tries again at once. One whose budget is used up goes on with a higher cap; caps of a tree, a space or a day are raised in the configuration first.",
+  examples: ["run resume r3", "run resume r3 --max-cost 5"],
 })
 
 /** After a reboot, for people and service units. */

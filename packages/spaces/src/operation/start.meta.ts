@@ -2,6 +2,7 @@ import { BOOLEAN, INTEGER, STRING, listOf, objectOf } from "@meridian/protocol"
 
 import { knownFlags } from "../harness/flags.ts"
 import { SANDBOX_FIELDS } from "./hands-fields.ts"
+import { CAP_FIELDS } from "./budget-fields.ts"
 import { defineMeta } from "./operation.ts"
 import { HARNESS_FIELD, PERMISSION_FIELD, TASK_FIELD } from "./run-schema.ts"
 
@@ -40,6 +41,7 @@ const FIELDS = {
   task: TASK_FIELD,
   permission: PERMISSION_FIELD,
   ...SANDBOX_FIELDS,
+  ...CAP_FIELDS,
   cwd: {
     type: "string",
     description: "Where the harness starts; default is the project root.",

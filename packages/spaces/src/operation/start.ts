@@ -7,6 +7,7 @@ import { Failure, harnessSessionId } from "@meridian/protocol"
 import type { Config } from "../domain/config-option.ts"
 import { LIMIT } from "../domain/limit.ts"
 import type { SandboxUse } from "../domain/sandbox.ts"
+import { mergeCaps, NOTHING_SPENT, restOf, type Rest } from "../domain/run-caps.ts"
 import type { Space } from "../domain/space.ts"
 import { declaredTask } from "../domain/task.ts"
 import { asTier, type PermissionTier } from "../domain/tier.ts"
@@ -18,6 +19,7 @@ import { spacePlace } from "../store/place.ts"
 import { changeSpace, createSpace, findSpace, keepGitignore } from "../store/space-store.ts"
 import { lastActiveSpace } from "./active-space.ts"
 import { believeRecord } from "./believe-record.ts"
+import { capsAsked } from "./budget-fields.ts"
 import { readConfig } from "./config.ts"
 import { isRecorded, resolveContinuation, type Continuation } from "./continuation.ts"
 import { requireEngineModel } from "./engine-models.ts"
@@ -324,7 +326,8 @@ const planLaunch = async (
         : await world.continuity?.({ harness: harness.id, cwd, env: environment }),
     }),
   }
-  const plan = harness.launch(request)
+  const rest = chatBudget(input, { harness, world })
+  const plan = harness.launch({ ...request, ...(rest === undefined ? {} : { rest }) })
   requireLaunchable({
     harness: harness.name,
     command: plan.command,
@@ -334,6 +337,21 @@ const planLaunch = async (
   for (const { code, facts } of plan.warnings) world.warn(code, facts)
   // What was left out was said; a continuation need not say it again.
   return { harness, plan, params: fitParams(harness, params).args }
+}
+
+/** Only our own conversation tells what it uses up; what the others may is theirs to say. */
+const chatBudget = (
+  input: Input,
+  { harness, world }: { readonly harness: Harness; readonly world: World },
+): Rest | undefined => {
+  const asked = mergeCaps(undefined, capsAsked(input))
+  if (harness.id === "direct") return restOf(asked, NOTHING_SPENT)
+  if (asked !== undefined)
+    world.warn("CAP_NOT_HELD", {
+      harness: harness.name,
+      caps: "--max-cost, --max-tokens, --max-turns and --max-time",
+    })
+  return undefined
 }
 
 /** What was left before its first message is begun again under its id: there is nothing to continue yet. */

@@ -8,7 +8,7 @@ import { asObject, isJsonObject, textAt, type RunId } from "@meridian/protocol"
 
 import { decodeJson } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
-import { readDocument } from "../store/document.ts"
+import { readDocument, replaceFile } from "../store/document.ts"
 import { runPlace, type SpacePlace } from "../store/place.ts"
 import { asRunPlan, type RunPlan } from "./run-plan.ts"
 import { placedAt, sealPlan } from "./seal.ts"
@@ -77,6 +77,19 @@ export const foldersAbove = (folder: string): readonly string[] => {
 }
 
 const MOST_FOLDERS = 64
+
+/** The same run with other caps, whoever carries it on. */
+export const rewritePlan = (
+  space: SpacePlace,
+  run: RunId,
+  plan: RunPlan,
+  about: { readonly state: State; readonly world: Pick<World, "env"> },
+): void => {
+  const file = runPlace(space, run).params
+  const fields = asObject(decodeJson(readDocument(file, LARGEST_BYTES) ?? "")) ?? {}
+  const kept = { ...fields, ...storePlan(plan, run, about.state, about.world) }
+  replaceFile(file, `${JSON.stringify(kept, undefined, 2)}\n`)
+}
 
 /** A prompt, its standing text and what is around them. */
 const LARGEST_BYTES = LIMIT.promptBytes * 4

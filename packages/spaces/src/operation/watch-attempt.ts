@@ -4,10 +4,12 @@
  */
 import type { ProcessMark } from "../domain/process-mark.ts"
 import { isProgress } from "../domain/run-activity.ts"
+import type { RunBreach } from "../domain/run-caps.ts"
 import type { HarnessEvent } from "../port/harness.ts"
 import { processesWith, processorTimes } from "../store/process-table.ts"
 import { RUN_MARK } from "../store/run-liveness.ts"
 import { logWatch } from "../store/run-store.ts"
+import type { AttemptSpending } from "./attempt-spending.ts"
 import type { StopSource } from "./harness-process.ts"
 import type { RunContext } from "./run-context.ts"
 
@@ -16,8 +18,12 @@ export interface AttemptWatch extends Disposable {
   readonly started: (process: ProcessMark | undefined) => void
   readonly saw: (event: HarnessEvent) => void
   readonly madeProgress: () => boolean
-  readonly stoppedBy: () => "paused" | "stalled" | undefined
+  readonly stoppedBy: () => StoppedBy | undefined
+  /** With "budget": which cap was reached. */
+  readonly breach: () => RunBreach | undefined
 }
+
+export type StoppedBy = "paused" | "stalled" | "budget"
 
 const LOOK_MS = 1_000
 const LOOKS_WITHOUT_NEWS = 60
@@ -33,19 +39,28 @@ interface Sample {
 const computed = (before: Sample["times"], after: Sample["times"]): number =>
   [...after].reduce((sum, [pid, time]) => sum + Math.max(0, time - (before.get(pid) ?? 0)), 0)
 
-export const watchAttempt = ({ world, stopper, space, plan, read, files }: RunContext): AttemptWatch => {
+/** After these something more is spent, or a tool has just ended. */
+const LOOKED_AT: ReadonlySet<string> = new Set(["usage", "spending", "tool.ended", "turn.ended"])
+
+export const watchAttempt = (
+  { world, stopper, space, plan, read, files }: RunContext,
+  spending: AttemptSpending,
+): AttemptWatch => {
   const own = new AbortController()
   const over = new AbortController()
   const open = new Set<string>()
   const isNews = logWatch(space, LOOKS_WITHOUT_NEWS)
-  let stoppedBy: "paused" | "stalled" | undefined
+  let stoppedBy: StoppedBy | undefined
+  let breach: RunBreach | undefined
   let isPauseAsked = false
+  /** For a person: nothing is expected of it meanwhile. */
+  let isWaiting = false
   let madeProgress = false
   let lastSignMs = world.clock.now()
   let leader: ProcessMark | undefined
   let sample: Sample | undefined
 
-  const stop = (why: "paused" | "stalled"): void => {
+  const stop = (why: StoppedBy): void => {
     stoppedBy ??= why
     own.abort()
   }
@@ -53,7 +68,16 @@ export const watchAttempt = ({ world, stopper, space, plan, read, files }: RunCo
   const look = (): void => {
     if (!isPauseAsked && isNews()) isPauseAsked = read().asked === "pause"
     if (isPauseAsked && open.size === 0) stop("paused")
+    if (plan.caps?.timeSecs !== undefined) stopWhenSpent()
+    if (isWaiting) lastSignMs = world.clock.now()
     if (plan.policy.stallMs > 0) lookForSigns(world.clock.now())
+  }
+
+  /** Never in the middle of a tool: looked at again when it has ended. */
+  const stopWhenSpent = (): void => {
+    if (plan.caps === undefined) return
+    breach ??= spending.breach()
+    if (breach !== undefined && open.size === 0) stop("budget")
   }
 
   const lookForSigns = (now: number): void => {
@@ -89,11 +113,15 @@ export const watchAttempt = ({ world, stopper, space, plan, read, files }: RunCo
     saw: (event) => {
       lastSignMs = world.clock.now()
       madeProgress ||= isProgress(event.type)
+      if (event.type === "waiting") isWaiting = event.for !== "nothing"
       if (event.type === "tool.started") open.add(event.call)
       if (event.type === "tool.ended") open.delete(event.call)
+      spending.saw(event)
+      if (LOOKED_AT.has(event.type)) stopWhenSpent()
     },
     madeProgress: () => madeProgress,
     stoppedBy: () => stoppedBy,
+    breach: () => breach,
     [Symbol.dispose]: () => over.abort(),
   }
 }

@@ -13,6 +13,7 @@
 import type { Facts, HarnessSessionId, JsonObject, Json } from "@meridian/protocol"
 
 import type { FailureClass } from "../domain/failure-class.ts"
+import type { Rest } from "../domain/run-caps.ts"
 import type { PermissionTier } from "../domain/tier.ts"
 import type { WarningCode } from "../domain/warning.ts"
 
@@ -121,6 +122,10 @@ export interface LaunchRequest {
   readonly mcpServers?: readonly McpServer[]
   /** Keeps facts over a compaction in this launch, where neither the project nor the user has set that up. */
   readonly continuity?: LaunchContinuity
+  /** What it may still use up, for harnesses that keep to it by themselves; the launcher stops the others. */
+  readonly rest?: Rest
+  /** Questions wait for a person instead of being refused, for harnesses that can wait. */
+  readonly asks?: boolean
   /** An absolute directory the plan may put files into (the run's or the chat's own). */
   readonly scratch: string
 }
@@ -248,6 +253,14 @@ export type HarnessEvent =
       readonly retryAfterMs?: number
     }
   | { readonly type: "usage"; readonly usage: Usage }
+  /** One request of a turn that a later `usage` sums up: what is used up so far, for who has to know before its end. */
+  | { readonly type: "spending"; readonly usage: Usage }
+  /** It waits for a person's answer, or no longer does. */
+  | {
+      readonly type: "waiting"
+      readonly for: "permission" | "question" | "nothing"
+      readonly message: string
+    }
   /** A model turn ended; `reason` in the harness's own words. */
   | { readonly type: "turn.ended"; readonly reason: string }
   /** Nothing good can follow: the launcher ends the process group now. The verdict will say why. */

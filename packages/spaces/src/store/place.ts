@@ -53,6 +53,7 @@ export interface RunPlace {
   readonly scratch: string
   readonly inbox: string
   readonly inboxTold: string
+  readonly spent: string
   readonly workerLog: string
   readonly setupLog: string
 }
@@ -116,6 +117,7 @@ export const runPlace = (space: SpacePlace, run: RunId): RunPlace => {
     scratch: join(directory, "scratch"),
     inbox: join(directory, "inbox.jsonl"),
     inboxTold: join(directory, "inbox.told"),
+    spent: join(directory, "spent.json"),
     workerLog: join(directory, "worker.log"),
     setupLog: join(directory, "setup.log"),
   }

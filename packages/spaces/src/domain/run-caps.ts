@@ -1,0 +1,144 @@
+/**
+ * What a run may use up, alone and together with others, and when that is reached. Pure: the amounts come from the records of
+ * runs (`operation/run-budget.ts`). A cap is looked at before an attempt and, while one works, with every line of usage.
+ */
+
+/** Dollars, tokens, turns, seconds at work. */
+export interface RunCaps {
+  readonly cost?: number | undefined
+  readonly tokens?: number | undefined
+  readonly turns?: number | undefined
+  readonly timeSecs?: number | undefined
+  /** Of the run that began it all and every run below that. */
+  readonly treeCost?: number | undefined
+  /** Of all runs of the space. */
+  readonly spaceCost?: number | undefined
+  /** Of all runs of the project since midnight. */
+  readonly dayCost?: number | undefined
+}
+
+export interface RunSpent {
+  readonly cost: number
+  readonly tokens: number
+  readonly turns: number
+  readonly timeSecs: number
+  readonly treeCost: number
+  readonly spaceCost: number
+  readonly dayCost: number
+}
+
+export const NOTHING_SPENT: RunSpent = {
+  cost: 0,
+  tokens: 0,
+  turns: 0,
+  timeSecs: 0,
+  treeCost: 0,
+  spaceCost: 0,
+  dayCost: 0,
+}
+
+type Measure = keyof RunSpent
+
+const MEASURES = [
+  "cost",
+  "tokens",
+  "turns",
+  "timeSecs",
+  "treeCost",
+  "spaceCost",
+  "dayCost",
+] as const satisfies readonly Measure[]
+
+export interface RunBreach {
+  readonly measure: Measure
+  readonly cap: number
+  readonly spent: number
+}
+
+/** The first cap that is reached. */
+export const breachOf = (caps: RunCaps | undefined, spent: RunSpent): RunBreach | undefined => {
+  if (caps === undefined) return undefined
+  for (const measure of MEASURES) {
+    const cap = caps[measure]
+    if (cap !== undefined && spent[measure] >= cap) return { measure, cap, spent: spent[measure] }
+  }
+  return undefined
+}
+
+/** Others spend of it, too: it is not enough to know what this run has spent. */
+export const countsOthers = ({ treeCost, spaceCost, dayCost }: RunCaps): boolean =>
+  treeCost !== undefined || spaceCost !== undefined || dayCost !== undefined
+
+/** What a harness may be told to keep to by itself. */
+export interface Rest {
+  readonly cost?: number
+  readonly tokens?: number
+  readonly turns?: number
+  readonly timeMs?: number
+}
+
+/** The least that is left of any cap on the same thing; undefined where nothing bounds it. */
+export const restOf = (caps: RunCaps | undefined, spent: RunSpent): Rest | undefined => {
+  if (caps === undefined) return undefined
+  const left = (measure: Measure): number | undefined =>
+    caps[measure] === undefined ? undefined : Math.max(0, caps[measure] - spent[measure])
+  const costs = (["cost", "treeCost", "spaceCost", "dayCost"] as const).flatMap((one) => left(one) ?? [])
+  const [tokens, turns, secs] = [left("tokens"), left("turns"), left("timeSecs")]
+  return {
+    ...(costs.length === 0 ? {} : { cost: Math.min(...costs) }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(turns === undefined ? {} : { turns }),
+    ...(secs === undefined ? {} : { timeMs: secs * 1000 }),
+  }
+}
+
+/** What was read from a cache counts, too: it was read. */
+export const tokensOf = ({
+  inputTokens,
+  cachedInputTokens,
+  outputTokens,
+}: {
+  readonly inputTokens: number
+  readonly cachedInputTokens: number
+  readonly outputTokens: number
+}): number => inputTokens + cachedInputTokens + outputTokens
+
+export const mergeCaps = (before: RunCaps | undefined, after: RunCaps): RunCaps | undefined => {
+  const merged = { ...before, ...defined(after) }
+  return Object.keys(defined(merged)).length === 0 ? undefined : merged
+}
+
+const defined = (caps: RunCaps): RunCaps =>
+  Object.fromEntries(Object.entries(caps).filter(([, value]) => value !== undefined))
+
+/** For people, as a sentence with what to do about it. */
+export const sayBreach = ({ measure, cap, spent }: RunBreach): string =>
+  `${OF[measure]} is used up: ${sayAmount(measure, spent)} of ${sayAmount(measure, cap)}.`
+
+const OF = {
+  cost: "The budget of this run",
+  tokens: "The budget of this run",
+  turns: "The budget of this run",
+  timeSecs: "The budget of this run",
+  treeCost: "The budget of this run and those it belongs to (budget.tree_cost)",
+  spaceCost: "The budget of this space (budget.space_cost)",
+  dayCost: "The budget of this day (budget.day_cost)",
+} as const satisfies Record<Measure, string>
+
+export const sayAmount = (measure: Measure, amount: number): string => {
+  switch (measure) {
+    case "tokens":
+      return `${Math.round(amount)} tokens`
+    case "turns":
+      return `${amount} turns`
+    case "timeSecs":
+      return amount < 60
+        ? `${Number(amount.toFixed(1))} seconds`
+        : `${Number((amount / 60).toFixed(1))} minutes`
+    case "cost":
+    case "treeCost":
+    case "spaceCost":
+    case "dayCost":
+      return `${amount < 1 ? Number(amount.toPrecision(2)) : amount.toFixed(2)} dollars`
+  }
+}

@@ -1,0 +1,98 @@
+/** Caps as commands and tools take them, and as they stand in the configuration. */
+import { Failure } from "@meridian/protocol"
+
+import type { Config } from "../domain/config-option.ts"
+import { parseSeconds } from "../domain/duration.ts"
+import { mergeCaps, sayAmount, type RunCaps, type RunSpent } from "../domain/run-caps.ts"
+import type { Field, InputOf } from "./field.ts"
+
+export const CAP_FIELDS = {
+  maxCost: {
+    type: "number",
+    description: "Pause and ask when it has cost so many dollars (default: budget.run_cost).",
+    minimum: 0,
+    value: "DOLLARS",
+  },
+  maxTokens: {
+    type: "integer",
+    description: "Pause and ask after so many tokens, cached ones too (default: budget.run_tokens).",
+    minimum: 1,
+    value: "N",
+  },
+  maxTurns: {
+    type: "integer",
+    description: "Pause and ask after so many turns of the model (default: budget.run_turns).",
+    minimum: 1,
+    value: "N",
+  },
+  maxTime: {
+    type: "seconds",
+    description: "Pause and ask after so much time at work (default: budget.run_time).",
+    minimum: 0.001,
+    value: "TIME",
+  },
+} as const satisfies Record<string, Field>
+
+/** In place of what it was begun with. */
+export const RAISED_FIELDS = {
+  maxCost: { ...CAP_FIELDS.maxCost, description: "What it may cost in all, in dollars." },
+  maxTokens: { ...CAP_FIELDS.maxTokens, description: "Tokens it may use in all." },
+  maxTurns: { ...CAP_FIELDS.maxTurns, description: "Turns it may take in all." },
+  maxTime: { ...CAP_FIELDS.maxTime, description: "Time it may be at work in all." },
+} as const satisfies Record<string, Field>
+
+export type CapInput = InputOf<typeof CAP_FIELDS>
+
+export const capsAsked = ({ maxCost: cost, maxTokens, maxTurns, maxTime }: CapInput): RunCaps => {
+  if (cost !== undefined && !(cost > 0))
+    throw new Failure("USAGE", { problem: "--max-cost is above 0.", next: "give an amount in dollars." })
+  return { cost, tokens: maxTokens, turns: maxTurns, timeSecs: maxTime }
+}
+
+export const configuredCaps = (config: Config): RunCaps => ({
+  cost: config["budget.run_cost"],
+  tokens: config["budget.run_tokens"],
+  turns: config["budget.run_turns"],
+  timeSecs: seconds(config["budget.run_time"]),
+  treeCost: config["budget.tree_cost"],
+  spaceCost: config["budget.space_cost"],
+  dayCost: config["budget.day_cost"],
+})
+
+/** No time at all is no cap. */
+const seconds = (text: string | undefined): number | undefined => {
+  const secs = text === undefined ? undefined : parseSeconds(text)
+  return secs === 0 ? undefined : secs
+}
+
+/** What a person says goes before the configuration; an agent may only lower it. */
+export const capsFor = (
+  input: CapInput,
+  { config, isAgents }: { readonly config: Config; readonly isAgents: boolean },
+): RunCaps | undefined => {
+  const configured = configuredCaps(config)
+  const asked = capsAsked(input)
+  const lower = (one: "cost" | "tokens" | "turns" | "timeSecs"): number | undefined =>
+    isAgents ? least(asked[one], configured[one]) : asked[one]
+  return mergeCaps(configured, {
+    cost: lower("cost"),
+    tokens: lower("tokens"),
+    turns: lower("turns"),
+    timeSecs: lower("timeSecs"),
+  })
+}
+
+const least = (left: number | undefined, right: number | undefined): number | undefined =>
+  left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
+
+/** Throws CAP_BELOW_SPENT. */
+export const requireAboveSpent = (asked: RunCaps, spent: RunSpent): void => {
+  for (const measure of ["cost", "tokens", "turns", "timeSecs"] as const) {
+    const cap = asked[measure]
+    if (cap !== undefined && cap <= spent[measure])
+      throw new Failure("CAP_BELOW_SPENT", {
+        cap: sayAmount(measure, cap),
+        spent: sayAmount(measure, spent[measure]),
+      })
+  }
+}
