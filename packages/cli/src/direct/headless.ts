@@ -31,7 +31,11 @@ export const runHeadless = async ({ launch, prompt, world, write }: HeadlessRun)
     const opened = await openSession(launch, world, "continue")
     try {
       for (const message of opened.notices) tell({ type: "warning", message })
-      const ending = await work(opened, { prompt, schema: launch.file.schema }, { world, tell, asks: launch.file.asks === true })
+      const ending = await work(
+        opened,
+        { prompt, schema: launch.file.schema },
+        { world, tell, asks: launch.file.asks === true },
+      )
       return conclude(ending, { world, tell })
     } finally {
       await opened.engine.close()

@@ -17,8 +17,8 @@ import {
 import type { ChecksPlan } from "../domain/check.ts"
 import { asRunId, asSpaceId } from "../domain/identifier.ts"
 import { decodeJson } from "../domain/json-line.ts"
-import type { SandboxRecord, SandboxUse } from "../domain/sandbox.ts"
 import type { RunCaps } from "../domain/run-caps.ts"
+import type { SandboxRecord, SandboxUse } from "../domain/sandbox.ts"
 import type { RunWorktree } from "../domain/worktree.ts"
 import type { HarnessId, LaunchRequest } from "../port/harness.ts"
 

@@ -1,8 +1,8 @@
 import { BOOLEAN, INTEGER, STRING, listOf, objectOf } from "@meridian/protocol"
 
 import { knownFlags } from "../harness/flags.ts"
-import { SANDBOX_FIELDS } from "./hands-fields.ts"
 import { CAP_FIELDS } from "./budget-fields.ts"
+import { SANDBOX_FIELDS } from "./hands-fields.ts"
 import { defineMeta } from "./operation.ts"
 import { HARNESS_FIELD, PERMISSION_FIELD, TASK_FIELD } from "./run-schema.ts"
 
