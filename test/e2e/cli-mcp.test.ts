@@ -128,6 +128,7 @@ test("every answer fits the output schema its tool announced", async () => {
     ["run_stats", { space: "s1" }],
     ["run_files", { run_id: "r1", space: "s1" }],
     ["run_cancel", { run_id: "r1", space: "s1" }],
+    ["run_compare", { run_ids: ["r1", "r2"], space: "s1" }],
     ["skills_list", { space: "s1" }],
     ["skills_show", { name: "plan", space: "s1" }],
     ["models_list", {}],
@@ -147,8 +148,8 @@ test("every answer fits the output schema its tool announced", async () => {
     ["run_discard", { run_ids: ["r4"], space: "s1" }],
   ] as const)
     await ask(name, args)
-  // What expand reads must have been found first; cli-recall.test.ts does both.
-  expect([...answered, "expand"].toSorted()).toEqual(tools.map(({ name }) => name).toSorted())
+  // What expand reads must have been found first; cli-recall.test.ts does both. None of these runs is paused.
+  expect([...answered, "expand", "run_resume"].toSorted()).toEqual(tools.map(({ name }) => name).toSorted())
   await client.close()
 })
 

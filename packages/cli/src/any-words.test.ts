@@ -72,7 +72,7 @@ test("any words are understood or refused with a code; nothing else is ever thro
 
 test("any JSON given to a tool is understood or refused with a code", () => {
   const tools = COMMANDS.filter(({ meta }) => meta.tool !== undefined)
-  expect(tools).toHaveLength(19)
+  expect(tools).toHaveLength(21)
   fc.assert(
     fc.property(fc.constantFrom(...tools), fc.dictionary(word, fc.jsonValue()), ({ meta }, values) => {
       const answer = codedOrValue(() => decodeInput(meta, { values, face: "tool" }))

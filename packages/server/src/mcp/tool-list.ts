@@ -21,7 +21,13 @@ export const describeTool = (name: string, { meta }: Registration): Tool => ({
 })
 
 /** Start or end an agent, or repair state. Everything else only looks. */
-const CHANGING: ReadonlySet<string> = new Set(["run_spawn", "run_continue", "run_cancel", "doctor"])
+const CHANGING: ReadonlySet<string> = new Set([
+  "run_spawn",
+  "run_continue",
+  "run_resume",
+  "run_cancel",
+  "doctor",
+])
 
 const withWarning = (schema: JsonObject): JsonObject => ({
   ...schema,
