@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { loadavg } from "node:os"
 
+import { benchChildren, benchMentions } from "./family.ts"
 import { benchAppend, benchIdle, benchOpen, benchReplay, benchTail } from "./log.ts"
 import { startProvider, type Line } from "./scene.ts"
 import { benchGrowth, benchManySessions, benchTurn } from "./turns.ts"
@@ -24,6 +25,8 @@ try {
   if (wanted("turn")) show(await benchTurn(provider, "tool", quick ? 40 : 200))
   if (wanted("growth")) for (const line of await benchGrowth(provider, quick ? 200 : 2_000)) show(line)
   if (wanted("many")) show(await benchManySessions(provider, quick ? 4 : 10))
+  if (wanted("children")) show(await benchChildren(quick ? 2 : 5))
+  if (wanted("mentions")) show(await benchMentions(quick ? 20 : 60))
   if (wanted("idle")) show(await benchIdle(quick ? 40 : 200))
   if (wanted("append")) show(await benchAppend(quick ? 200 : 1_000))
   if (wanted("replay")) show(await benchReplay(quick ? 20_000 : 100_000))

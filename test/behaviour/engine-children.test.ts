@@ -351,3 +351,15 @@ verifies("parity.agent-references", async () => {
     { type: "unreadable", problem: expect.stringContaining("Did you mean helper") },
   ])
 })
+
+verifies("session.search", async () => {
+  await using scene = await openFamily({ go: [{ text: "The walrus is in the kitchen." }] })
+  await go(scene)
+  const { sessions } = scene.engine
+  const hits = await sessions.search({ sessionID: "ses_test", words: "walrus kitchen" })
+  expect(hits).toMatchObject([{ text: expect.stringContaining("walrus") }])
+  expect(await sessions.search({ sessionID: "ses_test", words: "giraffe" })).toEqual([])
+  await expect(sessions.search({ sessionID: "ses_none", words: "x" })).rejects.toMatchObject({
+    code: "SESSION_NOT_FOUND",
+  })
+})

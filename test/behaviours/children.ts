@@ -53,4 +53,8 @@ export const CHILDREN_BEHAVIOURS = {
   "webfetch.private": promise(
     "no page is read from inside somebody's network, by no spelling of its address",
   ),
+  "session.search": promise("one session is searched for words"),
+  "children.crash": promise(
+    "a process that dies at any commit of a family leaves one that goes on and does nothing twice",
+  ),
 } as const satisfies Record<string, Behaviour>

@@ -330,6 +330,11 @@ export interface SessionsApi {
   readonly synthetic: (
     input: SyntheticInput,
   ) => Promise<Extract<SessionMessage, { readonly type: "synthetic" }>>
+  /** The best places of one session for some words, also of what was compacted away. */
+  readonly search: (input: {
+    readonly sessionID: string
+    readonly words: string
+  }) => Promise<readonly { readonly seq: number; readonly text: string }[]>
   /** The sessions that its calls began, oldest first; each has children of its own. */
   readonly children: (sessionID: string) => Promise<readonly SessionInfo[]>
   /** What may be typed behind a slash in a session. */

@@ -139,6 +139,10 @@ export const readSynthetic = reader(
   ),
   { what },
 )
+export const readSearch = reader(
+  objectOf({ ...SESSION, words: text({ least: 1, most: 1_000, pattern: /\S/u, like: "some words" }) }),
+  { what },
+)
 export const readArchive = reader(objectOf({ ...SESSION, archived: BOOLEAN }), { what })
 export const readBudget = reader(objectOf(SESSION, CAP_FIELDS), { what })
 export const readRevoke = reader(objectOf({ id: STRING }), { what })

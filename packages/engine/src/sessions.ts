@@ -19,6 +19,7 @@ import {
   readRename,
   readRestore,
   readSessionId,
+  readSearch,
   readSessionsPage,
   readSynthetic,
   present,
@@ -251,6 +252,11 @@ const makeSessions = Effect.gen(function* () {
         return { ...page, items: page.items.map(info) }
       }),
     prompt,
+    search: (input) =>
+      Effect.gen(function* () {
+        const { sessionID, words } = yield* fromThrowing(() => readSearch(present(input)))
+        return yield* store.search(yield* requireSession(sessionID), words)
+      }),
     children: (id) => Effect.map(Effect.flatMap(requireSession(id), children), (found) => found.map(info)),
     synthetic: (input) =>
       Effect.flatMap(

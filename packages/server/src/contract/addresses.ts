@@ -22,6 +22,7 @@ export const ADDRESSES = {
     get: { method: "GET", path: "/api/session/:sessionID" },
     fork: { method: "POST", path: "/api/session/:sessionID/fork" },
     prompt: { method: "POST", path: "/api/session/:sessionID/prompt" },
+    search: { method: "GET", path: "/api/session/:sessionID/search" },
     children: { method: "GET", path: "/api/session/:sessionID/children" },
     synthetic: { method: "POST", path: "/api/session/:sessionID/synthetic" },
     commands: { method: "GET", path: "/api/session/:sessionID/commands" },

@@ -213,6 +213,13 @@ export const CONTRACT = {
       failures: ["SESSION_NOT_FOUND", "LOCATION_NOT_FOUND", "PROMPT_CONFLICT", "INBOX_FULL"],
       large: true,
     },
+    search: {
+      ...ADDRESSES.sessions.search,
+      summary: "The best places of the session for some words, also of what was compacted away.",
+      input: objectOf({ ...SESSION_ID, words: text({ least: 1, most: 1_000 }) }),
+      answer: itemsOf(objectOf({ seq: COUNT, text: STRING })),
+      failures: NOT_FOUND,
+    },
     children: {
       ...ADDRESSES.sessions.children,
       summary: "The sessions that calls of this one began, oldest first.",

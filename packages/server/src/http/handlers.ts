@@ -63,6 +63,7 @@ export const makeHandlers = (desk: Desk): Handlers => {
       get: ({ sessionID }) => sessions.get(sessionID),
       fork: (input) => sessions.fork(input),
       prompt: (input) => sessions.prompt({ expand: true, ...input }),
+      search: async (input) => ({ items: await sessions.search(input) }),
       children: async ({ sessionID }) => ({ items: await sessions.children(sessionID) }),
       synthetic: (input) => sessions.synthetic(input),
       commands: async ({ sessionID }) => ({ items: await sessions.commands(sessionID) }),

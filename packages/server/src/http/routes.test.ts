@@ -516,6 +516,7 @@ test("every answer of the contract fits the shape it is described with", async (
     sessions.permissions({ sessionID }),
     sessions.questions({ sessionID }),
     sessions.children({ sessionID }),
+    sessions.search({ sessionID, words: "look" }),
     sessions.commands({ sessionID }),
     sessions.synthetic({ sessionID, text: "a note" }),
     permissions.list(),

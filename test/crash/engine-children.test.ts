@@ -1,0 +1,100 @@
+/** A process that dies anywhere while a session and its child work leaves a family that goes on, and does nothing twice. */
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+
+import type { EngineOptions, Reply } from "@meridian/engine"
+import { afterAll, beforeAll, expect } from "vitest"
+
+import type { ModelRequest } from "../../packages/engine/src/port/model.ts"
+import { brokenLaws } from "../engine-laws.ts"
+import { createMachine } from "../engine-life.ts"
+import { allEvents, allMessages, makeDirectory, scriptedModel, shown, tool } from "../engine-scene.ts"
+import { damageOf } from "../engine-stored.ts"
+import { verifies } from "../verifies.ts"
+
+const sessionID = "ses_test"
+let base = ""
+beforeAll(() => {
+  base = makeDirectory()
+})
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+/** Answers by what was said so far, so that whoever takes it up gets the same. */
+const answer = (request: ModelRequest): Reply => {
+  const lines = shown(request)
+  const isChild = lines[0] === "user: count"
+  const results = lines.filter((line) => line.startsWith("result")).length
+  if (results > 0) return { text: isChild ? "7 files" : "all done" }
+  return isChild
+    ? { tools: [{ name: "act" }] }
+    : { tools: [{ name: "task", input: { description: "count", prompt: "count" } }] }
+}
+
+/** Nothing that a dead process was at ever comes to an end. */
+const settle = async (work: Promise<unknown>, died?: Promise<void>): Promise<void> => {
+  await Promise.race([work.catch(() => undefined), ...(died === undefined ? [] : [died])])
+}
+
+verifies("children.crash", async () => {
+  let finished = false
+  let deaths = 0
+  for (let dieAt = 1; !finished; dieAt += 1) {
+    using machine = createMachine({ store: "sqlite" })
+    const directory = join(base, `at-${dieAt}`)
+    mkdirSync(directory)
+    let acted = 0
+    const options: EngineOptions = {
+      database: join(directory, "engine.sqlite"),
+      models: [
+        scriptedModel([], [], {
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the scripted model hands its request over as it is
+          script: async ({ body }) => answer(body as ModelRequest),
+        }),
+      ],
+      permissions: [{ action: "*", resource: "*", effect: "allow" }],
+      tools: [tool("act", () => void (acted += 1))],
+    }
+    const first = await machine.start().open(options)
+    await first.sessions.create({ id: sessionID, location: { directory } })
+    await first.close()
+    const opening = machine.start()
+    await (await opening.open(options)).close()
+    const dying = machine.start(opening.points() - 2 + dieAt)
+    const victim = await dying.open(options)
+    await settle(victim.sessions.prompt({ id: "msg_go", sessionID, prompt: { text: "go" } }), dying.died)
+    if (!dying.isDead()) await settle(victim.sessions.wait(sessionID), dying.died)
+    await settle(victim.close(), dying.died)
+    if (dying.isDead()) deaths += 1
+    else finished = true
+
+    const next = await machine.start().open(options)
+    await next.sessions.prompt({ id: "msg_go", sessionID, prompt: { text: "go" } })
+    await settle(next.sessions.wait(sessionID))
+    // What was cut off goes on when somebody asks for it.
+    if (
+      (await allMessages(next)).at(-1)?.type !== "assistant" ||
+      (await next.sessions.get(sessionID)).status !== "idle"
+    )
+      await settle(next.sessions.run(sessionID))
+    await settle(next.sessions.wait(sessionID))
+    const family = await next.sessions.children(sessionID)
+    expect(family.length).toBeLessThanOrEqual(1)
+    const sessions = (await next.sessions.list()).items.map(({ id }) => id)
+    expect(sessions.length).toBe(1 + family.length)
+    expect(acted).toBeLessThanOrEqual(1)
+    for (const id of sessions) {
+      const events = await allEvents(next, id)
+      expect([id, dieAt, brokenLaws(events)]).toEqual([id, dieAt, []])
+      for (const type of [
+        "session.next.prompt.admitted.1",
+        "session.next.task.started.1",
+        "session.next.task.ended.1",
+      ])
+        expect(events.filter((event) => event.type === type).length).toBeLessThanOrEqual(1)
+    }
+    await next.close()
+    expect(damageOf(machine, options.database)).toEqual([])
+    rmSync(directory, { recursive: true, force: true })
+  }
+  expect(deaths).toBeGreaterThan(10)
+})
