@@ -155,4 +155,8 @@ export const DOORS_BEHAVIOURS = {
     seed: "issue 12",
     says: "run watch shows every open run of a space; run show and run list say what a run is about",
   },
+  "questions.command": {
+    seed: "issue 12",
+    says: "questions list shows what agents ask and nobody has answered, and questions answer answers it, whichever process has the session",
+  },
 } as const satisfies Record<string, Behaviour>

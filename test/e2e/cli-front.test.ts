@@ -55,6 +55,8 @@ const FOR_PEOPLE = [
   "database migrate",
   "init",
   "models update",
+  "questions answer",
+  "questions list",
   "run pause",
   "run resume",
   "run send",

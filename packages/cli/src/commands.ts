@@ -10,6 +10,7 @@ import { CLUSTER, DATABASE_CHECK, DATABASE_MIGRATE } from "./command/database.me
 import { DIRECT } from "./command/direct.meta.ts"
 import { INIT } from "./command/init.meta.ts"
 import { PERMISSIONS_LIST, PERMISSIONS_REVOKE } from "./command/permissions.meta.ts"
+import { QUESTIONS_ANSWER, QUESTIONS_LIST } from "./command/questions.meta.ts"
 import { EXPAND, RECALL } from "./command/recall.meta.ts"
 import { SEARCH } from "./command/search.meta.ts"
 import { SERVE } from "./command/serve.meta.ts"
@@ -27,6 +28,8 @@ export const COMMANDS: readonly Registration[] = [
   register(SEARCH, async () => (await import("./command/search.ts")).search),
   register(PERMISSIONS_LIST, async () => (await import("./command/permissions.ts")).permissionsList),
   register(PERMISSIONS_REVOKE, async () => (await import("./command/permissions.ts")).permissionsRevoke),
+  register(QUESTIONS_LIST, async () => (await import("./command/questions.ts")).questionsList),
+  register(QUESTIONS_ANSWER, async () => (await import("./command/questions.ts")).questionsAnswer),
   register(SESSION_LIST, async () => (await import("./command/session.ts")).sessionList),
   register(SESSION_COMPACTIONS, async () => (await import("./command/session.ts")).sessionCompactions),
   register(SESSION_RESTORE, async () => (await import("./command/session.ts")).sessionRestore),

@@ -112,7 +112,7 @@ type Row = readonly [label: string, text: string]
 const SECTIONS: readonly { readonly title: string; readonly heads: readonly string[] }[] = [
   { title: "Conversations", heads: ["start", "space"] },
   { title: "Runs", heads: ["run", "schedule", "up"] },
-  { title: "Sessions", heads: ["session", "search", "recall", "expand"] },
+  { title: "Sessions", heads: ["session", "search", "recall", "expand", "questions"] },
   { title: "Agents, skills and models", heads: ["skills", "models"] },
   {
     title: "Set up and look after",
