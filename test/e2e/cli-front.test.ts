@@ -28,6 +28,7 @@ const FOR_AGENTS = [
   "recall",
   "run apply",
   "run cancel",
+  "run compare",
   "run continue",
   "run diff",
   "run discard",
@@ -233,7 +234,7 @@ test("bash completes commands, flags and values from the same table as help", as
   const complete = await bashCompletion({})
   expect(complete("meridian ru")).toBe("run")
   expect(complete("meridian run s")).toBe("spawn show stats send")
-  expect(complete("meridian --json run spawn --b")).toBe("--background")
+  expect(complete("meridian --json run spawn --ba")).toBe("--background")
   expect(complete("meridian run list --status f")).toBe("failed")
   expect(complete("meridian --format text run li")).toBe("list")
   expect(complete("meridian completion z")).toBe("zsh")

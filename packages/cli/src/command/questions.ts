@@ -64,7 +64,14 @@ export const questionsAnswer = implement(QUESTIONS_ANSWER, {
   text: ({ question_id: id, answer }) => `${id}: ${answer.map((words) => oneLine(words)).join(", ")}`,
 })
 
-const permissionDocument = ({ id, sessionID, action, title, resources, time }: OpenPermissionRequest) => ({
+const permissionDocument = ({
+  id,
+  sessionID,
+  action,
+  title,
+  resources,
+  time,
+}: OpenPermissionRequest): Asked => ({
   question_id: id,
   kind: "permission",
   session_id: sessionID,
@@ -74,7 +81,7 @@ const permissionDocument = ({ id, sessionID, action, title, resources, time }: O
   at: new Date(time).toISOString(),
 })
 
-const questionDocument = ({ id, kind, sessionID, text, choices, other, time }: OpenQuestion) => ({
+const questionDocument = ({ id, kind, sessionID, text, choices, other, time }: OpenQuestion): Asked => ({
   question_id: id,
   kind,
   session_id: sessionID,
@@ -84,8 +91,19 @@ const questionDocument = ({ id, kind, sessionID, text, choices, other, time }: O
   at: new Date(time).toISOString(),
 })
 
-const named = (document: ReturnType<typeof questionDocument>, session: string | undefined) =>
-  session === undefined ? document : { ...document, session }
+/** As the command tells it. */
+interface Asked {
+  readonly question_id: string
+  readonly kind: string
+  readonly session_id: string
+  readonly text: string
+  readonly answers: readonly string[]
+  readonly words: boolean
+  readonly at: string
+}
+
+const named = (asked: Asked, session: string | undefined): Asked & { readonly session?: string } =>
+  session === undefined ? asked : { ...asked, session }
 
 const titlesOf = async (
   { sessions }: Engine,
