@@ -321,3 +321,15 @@ verifies("references.mention", async () => {
   await ask(scene, "and now?")
   expect(JSON.stringify(scene.requests.at(-1)?.prompt)).toContain("no longer")
 })
+
+test("a resource of an MCP server goes along, by its address or its name", async () => {
+  const mcp = [
+    { name: "lab", command: process.execPath, args: [join(process.cwd(), "test/fixture/mcp-echo.mjs")] },
+  ]
+  await using scene = await openEngineScene([], { mcp })
+  expect(await ask(scene, "see @mcp:lab/lab://note and @mcp:lab/note, not @mcp:lab/nota")).toMatchObject([
+    { type: "text", kind: "resource", name: "mcp:lab/lab://note", text: "a lab note" },
+    { type: "text", kind: "resource", name: "mcp:lab/note", text: "a lab note" },
+    { type: "unreadable", problem: expect.stringContaining("Did you mean note") },
+  ])
+})

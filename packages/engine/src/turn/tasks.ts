@@ -16,7 +16,7 @@ import {
   type RecordedPrompt,
   type RecordedUsage,
 } from "@meridian/protocol"
-import { Context, Effect, FiberMap, Layer, Option } from "effect"
+import { Context, Effect, Fiber, FiberMap, Layer, Option } from "effect"
 
 import { breachOf, type Spent } from "../domain/caps.ts"
 import { LIMITS } from "../domain/limits.ts"
@@ -93,6 +93,8 @@ const makeTasks = Effect.gen(function* () {
   const inbox = yield* openInbox
   /** Children in the background, by their id. */
   const watched = yield* FiberMap.make<string, void, Failure>()
+  /** Children that are gone on with, until that has settled. */
+  const attempts = new Map<string, Fiber.Fiber<void>>()
   let executor: Executor | undefined
 
   const working = Effect.suspend(() =>
@@ -196,13 +198,20 @@ const makeTasks = Effect.gen(function* () {
       if (transcript.inbox.length > 0) return yield* wake(child, transcript.seq)
       if (!isCutOff(transcript)) return
       // Its failure is read from its log.
-      yield* Effect.forkDetach(Effect.ignore(runAgain(child)), { startImmediately: true })
+      const attempt = Effect.ensuring(
+        Effect.ignore(runAgain(child)),
+        Effect.sync(() => attempts.delete(child)),
+      )
+      attempts.set(child, yield* Effect.forkDetach(attempt))
     })
 
   const follow = (parent: string, child: string): Effect.Effect<Outcome, Failure> =>
     Effect.gen(function* () {
       const { wait } = yield* working
-      const ended = Effect.matchEffect(wait(child), {
+      // Until an attempt has begun, nobody is at work there.
+      const attempt = attempts.get(child)
+      const settled = Effect.andThen(attempt === undefined ? Effect.void : Fiber.await(attempt), wait(child))
+      const ended = Effect.matchEffect(settled, {
         onSuccess: () => outcomeOf(child),
         onFailure: (failure) =>
           failure.code === "ENGINE_CLOSED" ? Effect.fail(failure) : outcomeOf(child, failure),
