@@ -73,6 +73,8 @@ export interface ToolRow extends RowBase {
   readonly input: Clip
   /** What it changes in files. */
   readonly change?: FileChange
+  /** The session that does its work. */
+  readonly child?: { readonly sessionID: string; readonly agent: string; readonly status?: string }
   readonly outcome: ToolOutcome
   readonly hosted: boolean
   readonly ended?: number

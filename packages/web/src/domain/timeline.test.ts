@@ -234,3 +234,14 @@ test("a call is told by what says most about it", () => {
   expect(summary(undefined, '{"broken')).toBe('{"broken')
   expect(summary("x".repeat(300))).toHaveLength(200)
 })
+
+test("a call that gives work away has the session that does it, and how that ended", () => {
+  const task = { assistantMessageID: MESSAGE, callID: "c1", sessionID: "ses_child" }
+  const began = ["task.started.1", { ...task, agent: "helper", title: "look" }] as const
+  expect(fold(STARTED, CALLED, began).rows.at(-1)).toMatchObject({
+    kind: "tool",
+    child: { sessionID: "ses_child", agent: "helper" },
+  })
+  const ended = ["task.ended.1", { ...task, status: "done", usage: USAGE, cost: 1, turns: 2 }] as const
+  expect(fold(STARTED, CALLED, began, ended).rows.at(-1)).toMatchObject({ child: { status: "done" } })
+})

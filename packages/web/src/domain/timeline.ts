@@ -333,13 +333,23 @@ export const createTimeline = (): Timeline => {
         settleCompaction(row, { status: "failed", error: event.data.error }, time)
         return
       }
+      case "session.next.task.started.1": {
+        const { assistantMessageID, callID, sessionID, agent } = event.data
+        const row = find(keyOfCall(assistantMessageID, callID), "tool")
+        if (row !== undefined) replace({ ...row, child: { sessionID, agent } })
+        return
+      }
+      case "session.next.task.ended.1": {
+        const { assistantMessageID, callID, status } = event.data
+        const row = find(keyOfCall(assistantMessageID, callID), "tool")
+        if (row?.child !== undefined) replace({ ...row, child: { ...row.child, status } })
+        return
+      }
       case "session.next.agent.switched.1":
       case "session.next.moved.1":
       case "session.next.renamed.1":
       case "session.next.archived.1":
       case "session.next.synthetic.1":
-      case "session.next.task.started.1":
-      case "session.next.task.ended.1":
       case "session.next.parked.1":
       case "session.next.tool.resumed.1":
       case "session.next.output.given.1":

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks"
 import { OUTCOME } from "../domain/row-label.ts"
 import type { CompactionRow, NoticeRow, ProseRow, Row, ToolRow, TurnRow, UserRow } from "../domain/row.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
+import { ChildSession } from "./child-session.tsx"
 import { FileDiff } from "./file-diff.tsx"
 import { LongText } from "./long-text.tsx"
 
@@ -112,6 +113,7 @@ const Tool = ({ row, sessionID }: { readonly row: ToolRow; readonly sessionID: s
           </span>
         )}
         {row.pruned ? <span class="tag">let go</span> : null}
+        {row.child === undefined ? null : <span class="tag">{row.child.status ?? "at work"}</span>}
         <span class={`outcome is-${row.outcome}`}>{OUTCOME[row.outcome]}</span>
         {row.ended === undefined ? null : <span class="number">{durationText(row.ended - row.time)}</span>}
       </button>
@@ -131,6 +133,7 @@ const Tool = ({ row, sessionID }: { readonly row: ToolRow; readonly sessionID: s
             </>
           )}
           {row.media > 0 ? <p>{row.media} media, not shown here</p> : null}
+          {row.child === undefined ? null : <ChildSession child={row.child} />}
         </div>
       ) : null}
       {row.error === undefined ? null : (
