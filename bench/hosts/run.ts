@@ -1,6 +1,6 @@
 /**
  * Facts through compactions of the real hosts. Short: one summariser, two rounds. `--full`: all of them. `--host NAME` for
- * one host; `--record` writes result.json and the table of the README. Everything that is missing or stale is printed
+ * one host; `--record` writes result.json and the table of docs/measured.md. Everything that is missing or stale is printed
  * by name, and makes the exit code 1 when it is more than the project allows itself.
  */
 import { readFileSync, writeFileSync } from "node:fs"
@@ -12,7 +12,7 @@ import { engine } from "./engine.ts"
 import { measureHost, shortfallsOf, type Figures } from "./measure.ts"
 import { opencode } from "./opencode.ts"
 import { FULL, SHORT } from "./scenario.ts"
-import { HOSTS_END, HOSTS_START, renderReadmeBlock, renderTable, type Recorded } from "./table.ts"
+import { HOSTS_END, HOSTS_START, renderBlock, renderTable, type Recorded } from "./table.ts"
 
 const HOSTS = { engine, opencode, claude, codex }
 const words = process.argv.slice(2)
@@ -46,9 +46,9 @@ function publish(): void {
   )
   const recorded = { date, hosts }
   writeFileSync(file, `${JSON.stringify(recorded, undefined, 2)}\n`)
-  const readme = join(import.meta.dirname, "../../README.md")
-  const [head, rest] = readFileSync(readme, "utf8").split(HOSTS_START)
+  const page = join(import.meta.dirname, "../../docs/measured.md")
+  const [head, rest] = readFileSync(page, "utf8").split(HOSTS_START)
   const tail = rest?.split(HOSTS_END)[1]
-  if (head === undefined || tail === undefined) throw new Error("README.md has no place for the table")
-  writeFileSync(readme, `${head}${renderReadmeBlock(recorded)}${tail}`)
+  if (head === undefined || tail === undefined) throw new Error("docs/measured.md has no place for the table")
+  writeFileSync(page, `${head}${renderBlock(recorded)}${tail}`)
 }

@@ -1,4 +1,4 @@
-/** The figures as the table of the README. */
+/** The figures as the table of docs/measured.md. */
 import type { Figures } from "./measure.ts"
 
 export interface Recorded {
@@ -10,8 +10,8 @@ export interface Recorded {
 export const HOSTS_START = "<!-- hosts:start -->"
 export const HOSTS_END = "<!-- hosts:end -->"
 
-/** What stands in the README between its marks; every number comes from the recorded run. */
-export const renderReadmeBlock = (recorded: Recorded): string =>
+/** What stands there between its marks; every number comes from the recorded run. */
+export const renderBlock = (recorded: Recorded): string =>
   [HOSTS_START, "", renderTable(recorded), "", HOSTS_END].join("\n")
 
 export const renderTable = ({ date, hosts }: Recorded): string => {

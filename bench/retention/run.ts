@@ -1,6 +1,6 @@
 /**
  * Measures retention and prints the table. `--json` prints the result instead; `--write` also puts it into result.json
- * and into the block of the README, which a test holds against each other and against a new measurement.
+ * and into the block of docs/measured.md, which a test holds against each other and against a new measurement.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,15 +8,15 @@ import { join } from "node:path"
 
 import { measure, type Result } from "./measure.ts"
 import { SPACE_ID, STATE_ROOT } from "./scenario.ts"
-import { renderReadmeBlock, renderTable, RETENTION_END, RETENTION_START } from "./table.ts"
+import { renderBlock, renderTable, RETENTION_END, RETENTION_START } from "./table.ts"
 
 const publish = (result: Result, json: string): void => {
   writeFileSync(join(import.meta.dirname, "result.json"), json)
-  const file = join(import.meta.dirname, "../../README.md")
-  const readme = readFileSync(file, "utf8")
-  const [before, rest = ""] = readme.split(RETENTION_START, 2)
+  const file = join(import.meta.dirname, "../../docs/measured.md")
+  const page = readFileSync(file, "utf8")
+  const [before, rest = ""] = page.split(RETENTION_START, 2)
   const after = rest.split(RETENTION_END, 2)[1]
-  if (after !== undefined) writeFileSync(file, `${before}${renderReadmeBlock(result)}${after}`)
+  if (after !== undefined) writeFileSync(file, `${before}${renderBlock(result)}${after}`)
 }
 
 const base = mkdtempSync(join(tmpdir(), "retention-"))

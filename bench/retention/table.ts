@@ -1,4 +1,4 @@
-/** The result as text: for the terminal, and as the block of the README between its marks. */
+/** The result as text: for the terminal, and as the block of docs/measured.md between its marks. */
 import { type ArmName, type Cell, type Count, type Result, SEEDS } from "./measure.ts"
 import { ROUNDS } from "./scenario.ts"
 import { SUMMARISER_NAMES } from "./summarisers.ts"
@@ -24,8 +24,8 @@ const rowOf = (arm: ArmName, result: Result): readonly string[] => {
   ]
 }
 
-/** What stands in the README; every number comes from the result. */
-export const renderReadmeBlock = (result: Result): string => {
+/** What stands there; every number comes from the result. */
+export const renderBlock = (result: Result): string => {
   const ours = SUMMARISER_NAMES.map((name) => result["ours (pinned)"][name])
   const declared = total(ours.map((cell) => cell.declared))
   const saidOf = (arm: ArmName): string =>

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 
 import { shortfallsOf } from "../../bench/hosts/measure.ts"
-import { HOSTS_END, HOSTS_START, renderReadmeBlock, type Recorded } from "../../bench/hosts/table.ts"
+import { HOSTS_END, HOSTS_START, renderBlock, type Recorded } from "../../bench/hosts/table.ts"
 import { KINDS, ROUNDS } from "../../bench/hosts/tale.ts"
 
 const readRecorded = (text: string): Recorded => JSON.parse(text)
@@ -18,10 +18,10 @@ const cellsOf = (text: string): readonly (readonly string[])[] =>
       .filter((cell) => !/^-*$/.test(cell)),
   )
 
-test("the table of the README is the last recorded run", () => {
-  const readme = readFileSync("README.md", "utf8")
-  const published = readme.slice(readme.indexOf(HOSTS_START), readme.indexOf(HOSTS_END) + HOSTS_END.length)
-  expect(cellsOf(published)).toEqual(cellsOf(renderReadmeBlock(recorded)))
+test("the published table is the last recorded run", () => {
+  const page = readFileSync("docs/measured.md", "utf8")
+  const published = page.slice(page.indexOf(HOSTS_START), page.indexOf(HOSTS_END) + HOSTS_END.length)
+  expect(cellsOf(published)).toEqual(cellsOf(renderBlock(recorded)))
 })
 
 test("the recorded run was a whole one, of four hosts, and reaches what the project promises", () => {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 
 import type { Result } from "../../bench/retention/measure.ts"
 import { SUMMARISER_NAMES } from "../../bench/retention/summarisers.ts"
-import { renderReadmeBlock, RETENTION_END, RETENTION_START } from "../../bench/retention/table.ts"
+import { renderBlock, RETENTION_END, RETENTION_START } from "../../bench/retention/table.ts"
 
 const readResult = (text: string): Result => JSON.parse(text)
 
@@ -30,12 +30,12 @@ test("every declared fact is in every first request after a compaction, none is 
   }
 })
 
-test("the numbers of the README are those of the result", () => {
-  const readme = existsSync("README.md") ? readFileSync("README.md", "utf8") : ""
-  const expected = renderReadmeBlock(pinned)
-  const start = readme.indexOf(RETENTION_START)
+test("the published numbers are those of the result", () => {
+  const page = existsSync("docs/measured.md") ? readFileSync("docs/measured.md", "utf8") : ""
+  const expected = renderBlock(pinned)
+  const start = page.indexOf(RETENTION_START)
   const shown =
-    start === -1 ? expected : readme.slice(start, readme.indexOf(RETENTION_END) + RETENTION_END.length)
+    start === -1 ? expected : page.slice(start, page.indexOf(RETENTION_END) + RETENTION_END.length)
   expect(withoutPadding(shown)).toBe(withoutPadding(expected))
 })
 
