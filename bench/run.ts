@@ -11,6 +11,7 @@ const BENCHES = [
   "acp",
   "telemetry",
   "days",
+  "hands",
 ] as const
 
 for (const bench of BENCHES) {

@@ -119,6 +119,10 @@ export const HANDS_BEHAVIOURS = {
     seed: "issue 14",
     says: "doctor finds and removes what killed runs left of worktrees; what holds work that is nowhere else only with --yes, and a ref keeps it",
   },
+  "hands.killed": {
+    seed: "issue 14",
+    says: "SIGKILL at any call of git, before or behind it, blocks no later run and loses no commit, and the checkout is as before or as after",
+  },
   "hands.parallel": {
     seed: "issue 14",
     says: "eight parallel runs with overlapping edits leave the checkout identical until apply; applying all leaves green checks or a named conflict",
@@ -126,5 +130,9 @@ export const HANDS_BEHAVIOURS = {
   "hands.claims": {
     seed: "issue 14",
     says: "of 40 claims to be done, half of them false, none that is false is verified",
+  },
+  "hands.bad-input": {
+    seed: "issue 14",
+    says: "checks that hang or delete, strange paths, huge files, sparse checkouts, LFS pointers, failing hooks, merges under way and full disks: coded errors, and the checkout is byte-identical",
   },
 } as const satisfies Record<string, Behaviour>

@@ -1,12 +1,12 @@
 /**
- * Takes back what a move of a checkout has written. Only files that hold exactly what the move would have put there are touched:
- * whatever else they hold was written by somebody else.
+ * Takes back what a move of a checkout has written. Only files that hold exactly what the move would have put there, or the beginning
+ * of it, are touched: whatever else they hold was written by somebody else.
  */
-import { lstatSync, rmdirSync, rmSync } from "node:fs"
+import { closeSync, lstatSync, openSync, readSync, rmdirSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 import { changesBetween, type FileChange, type FileEntry } from "./changes.ts"
-import { git, type GitPlace } from "./git.ts"
+import { callGit, git, type GitPlace } from "./git.ts"
 import type { CheckoutMove } from "./move-journal.ts"
 import type { Checkout } from "./snapshot.ts"
 
@@ -19,14 +19,51 @@ export const restoreFiles = async (
   const withIndex: GitPlace = { ...place, env: { ...place.env, GIT_INDEX_FILE: index } }
   try {
     const other = await differing(withIndex, changes)
-    const written = changes.filter((change) =>
-      change.after === undefined ? isAbsent(join(top, change.path)) : !other.has(change.path),
-    )
+    const written: FileChange[] = []
+    for (const change of changes)
+      if (
+        change.after === undefined
+          ? isAbsent(join(top, change.path))
+          : !other.has(change.path) || (await isCutOff(place, { top, change, blob: change.after.blob }))
+      )
+        written.push(change)
     for (const { path, before } of written) if (before === undefined) removeFile(top, path)
     rmSync(index, { force: true })
     await checkOut(withIndex, written)
   } finally {
     for (const file of [index, `${index}.lock`]) rmSync(file, { force: true })
+  }
+}
+
+/**
+ * The disk was full, or git was killed, while this very file was written: it is gone, or has only the beginning of what was meant.
+ * It was clean before, so nobody else's words are lost.
+ */
+const isCutOff = async (
+  place: GitPlace,
+  { top, change, blob }: { readonly top: string; readonly change: FileChange; readonly blob: string },
+): Promise<boolean> => {
+  const path = join(top, change.path)
+  if (isAbsent(path)) return change.before !== undefined
+  const stats = lstatSync(path)
+  if (!stats.isFile()) return false
+  const { code, stdout } = await callGit(place, ["cat-file", "blob", blob], { maxBytes: MOST_COMPARED })
+  if (code !== 0) return false
+  const beginning = readBeginning(path, Math.min(stats.size, stdout.length))
+  return stats.size <= MOST_COMPARED
+    ? stats.size < stdout.length && stdout.subarray(0, stats.size).equals(beginning)
+    : stdout.equals(beginning)
+}
+
+const MOST_COMPARED = 16_777_216
+
+const readBeginning = (path: string, bytes: number): Buffer => {
+  const file = openSync(path, "r")
+  try {
+    const read = Buffer.alloc(bytes)
+    return read.subarray(0, readSync(file, read, 0, bytes, 0))
+  } finally {
+    closeSync(file)
   }
 }
 
