@@ -57,4 +57,6 @@ export const CHILDREN_BEHAVIOURS = {
   "children.crash": promise(
     "a process that dies at any commit of a family leaves one that goes on and does nothing twice",
   ),
+  "mentions.run": promise("a run expands its prompt, and its record says what could not be read"),
+  "children.run": promise("the children of a run ask nobody, and the run ends"),
 } as const satisfies Record<string, Behaviour>
