@@ -13,6 +13,7 @@ import { REQUEST_BEHAVIOURS } from "./behaviours/requests.ts"
 import { SCHEDULES_BEHAVIOURS } from "./behaviours/schedules.ts"
 import { SPACES_BEHAVIOURS } from "./behaviours/spaces.ts"
 import { TRUST_BEHAVIOURS } from "./behaviours/trust.ts"
+import { UNDO_BEHAVIOURS } from "./behaviours/undo.ts"
 
 export interface Behaviour {
   /** Where it was promised: a seed, or the issue that asked for it. */
@@ -50,6 +51,7 @@ export const BEHAVIOURS = {
   ...HANDS_BEHAVIOURS,
   ...SPACES_BEHAVIOURS,
   ...TRUST_BEHAVIOURS,
+  ...UNDO_BEHAVIOURS,
 } satisfies Record<string, Behaviour>
 
 export type BehaviourId = keyof typeof BEHAVIOURS

@@ -184,7 +184,7 @@ export const createMachine = (how: MachineOptions = {}): Machine => {
     return {
       internals,
       references,
-      open: (options) => openEngineWith(options, internals(options), references),
+      open: (options) => openEngineWith({ undo: false, ...options }, internals(options), references),
       isDead: () => dead,
       died: died.promise,
       points: () => points,

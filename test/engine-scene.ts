@@ -91,6 +91,8 @@ export const openEngineScene = async (
     models: [scriptedModel(answers, requests)],
     permissions: ALLOW_ALL,
     retry: { attempts: 3, baseMs: 1 },
+    // Tools of most tests change nothing; those about files say so.
+    undo: false,
     ...changes,
   }
   let engine = await openEngine(options)

@@ -34,12 +34,14 @@ export const LAYERS: Readonly<Record<string, Readonly<Record<string, readonly st
     tool: ["domain", "port"],
     expand: ["domain", "port", "tool"],
     extension: ["domain", "port", "context", "tool"],
+    files: ["domain", "port"],
     session: ["domain", "port"],
     reading: ["domain", "port", "session"],
     copy: ["domain", "port", "session"],
     compaction: ["domain", "port", "session"],
     turn: ["domain", "port", "session", "compaction"],
     schedule: ["domain", "port", "session", "compaction", "turn"],
+    undo: ["domain", "port", "session", "schedule"],
   },
   spaces: {
     domain: [],
@@ -76,7 +78,7 @@ export const PURE: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders with an `index.ts` that says what others may use: everything else in there is their own business. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  engine: ["extension", "session", "reading", "copy", "compaction", "turn", "schedule"],
+  engine: ["extension", "session", "reading", "copy", "compaction", "turn", "schedule", "undo"],
 }
 
 export interface Source {

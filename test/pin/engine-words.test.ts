@@ -112,6 +112,16 @@ test("events of every version ever written can still be read", () => {
     ["session.next.compaction.failed.1", { compactionID: "c", error }],
     ["session.next.compaction.restored.1", {}],
     ["session.next.execution.failed.1", { error }],
+    ["session.next.files.kept.1", { assistantMessageID: "m", moment: "before", scope: "all", tree: "t" }],
+    ["session.next.files.missed.1", { assistantMessageID: "m", moment: "after", reason: "r" }],
+    [
+      "session.next.undo.started.1",
+      { undoID: "u", action: "undo", from: 1, conversation: true, files: false },
+    ],
+    [
+      "session.next.undo.ended.1",
+      { undoID: "u", action: "redo", from: 1, conversation: true, files: true, changed: 0, left: [] },
+    ],
   ]
   expect(written.map(([type]) => type).toSorted()).toEqual(Object.keys(DURABLE_EVENTS).toSorted())
   for (const [type, data] of written) {

@@ -17,6 +17,7 @@ import { SERVE } from "./command/serve.meta.ts"
 import { SESSION_COPY } from "./command/session-copy.meta.ts"
 import { SESSION_EXPORT } from "./command/session-export.meta.ts"
 import { SESSION_ARCHIVE, SESSION_DELETE, SESSION_RENAME } from "./command/session-keep.meta.ts"
+import { SESSION_FILES, SESSION_FORK, SESSION_REDO, SESSION_UNDO } from "./command/session-undo.meta.ts"
 import { SESSION_COMPACTIONS, SESSION_IMPORT, SESSION_LIST, SESSION_RESTORE } from "./command/session.meta.ts"
 
 export const COMMANDS: readonly Registration[] = [
@@ -39,6 +40,10 @@ export const COMMANDS: readonly Registration[] = [
   register(SESSION_RENAME, async () => (await import("./command/session-keep.ts")).sessionRename),
   register(SESSION_ARCHIVE, async () => (await import("./command/session-keep.ts")).sessionArchive),
   register(SESSION_DELETE, async () => (await import("./command/session-keep.ts")).sessionDelete),
+  register(SESSION_UNDO, async () => (await import("./command/session-undo.ts")).sessionUndo),
+  register(SESSION_REDO, async () => (await import("./command/session-undo.ts")).sessionRedo),
+  register(SESSION_FILES, async () => (await import("./command/session-undo.ts")).sessionFiles),
+  register(SESSION_FORK, async () => (await import("./command/session-undo.ts")).sessionFork),
   register(DATABASE_CHECK, async () => (await import("./command/database.ts")).databaseCheck),
   register(DATABASE_MIGRATE, async () => (await import("./command/database.ts")).databaseMigrate),
   register(CLUSTER, async () => (await import("./command/database.ts")).cluster),

@@ -25,6 +25,7 @@ import type { PermissionRule } from "./domain/permission.ts"
 import type { RetryPolicy } from "./domain/retry.ts"
 import type { Extension } from "./extension/index.ts"
 import type { ModelConfig } from "./model/config.ts"
+import type { DiffForm } from "./port/file-trees.ts"
 import type { CommandTemplate } from "./port/location.ts"
 import type { EventText, FollowPeer } from "./port/store.ts"
 import type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
@@ -39,6 +40,7 @@ import type {
   QuestionAnswer,
   SavedPermission,
 } from "./turn/index.ts"
+import type { RestoredFile } from "./undo/index.ts"
 
 /** One of the built-in names changes that agent; what is not said stays as it is there. */
 export interface AgentConfig extends RequestSettings {
@@ -141,6 +143,11 @@ export interface EngineOptions {
    * database that came from somewhere else, together with `recover: false`.
    */
   readonly asksAgain?: boolean
+  /**
+   * False: no files are kept before tools change them, so that only conversations can be taken back. Keeping them costs one look
+   * at the files of the place for a turn that may change any of them, and none for one that only reads.
+   */
+  readonly undo?: boolean
 }
 
 export interface WorkerOptions {
@@ -230,8 +237,63 @@ export interface ForkInput {
   readonly sessionID: string
   /** Of the new session; asking again with the same one returns the first fork. */
   readonly id?: string
-  /** A message: the fork has the history up to it and with it. */
-  readonly at?: string
+  /** A message, and the fork has the history up to it and with it; or the number of a prompt, with everything it led to. */
+  readonly at?: string | number
+  /** The files of the place go back to how they stood there. They are the source's, too: an undo of its files alone. */
+  readonly files?: boolean
+  /** Also files that others have changed since. */
+  readonly overwrite?: boolean
+}
+
+export interface UndoInput {
+  readonly sessionID: string
+  /** How many prompts, with everything they led to; 1 by default. */
+  readonly count?: number
+  /** Both are taken back unless one of them says false. */
+  readonly conversation?: boolean
+  readonly files?: boolean
+  /** Also files that others have changed since: without it they are refused. */
+  readonly overwrite?: boolean
+}
+
+export interface RedoInput {
+  readonly sessionID: string
+  readonly overwrite?: boolean
+}
+
+export interface UndoResult {
+  readonly undoID: string
+  /** Those taken back, or brought back, oldest first. */
+  readonly prompts: readonly UndonePrompt[]
+  readonly conversation: boolean
+  /** What happened to files, relative to the top of their checkout, or of their place where there is none. */
+  readonly files: readonly RestoredFile[]
+  /** Files that somebody changed in the same moment: they stay as they are. */
+  readonly left: readonly string[]
+  /** Why files of some turn stay as they are: they could not be kept. */
+  readonly missed: readonly string[]
+}
+
+export interface UndonePrompt {
+  readonly id: string
+  readonly text: string
+}
+
+export interface FilesInput {
+  readonly sessionID: string
+  /** The number of a prompt, from 1, or the id of its message; without it the last one. */
+  readonly at?: string | number
+  /** Adds the difference, as `git diff` prints it. */
+  readonly diff?: DiffForm
+}
+
+export interface FilesResult {
+  readonly prompt: UndonePrompt & { readonly number: number }
+  readonly files: readonly RestoredFile[]
+  readonly missed: readonly string[]
+  /** Files that were too large to keep, or not to be read. */
+  readonly skipped: readonly string[]
+  readonly diff?: string
 }
 
 export interface ImportInput {
@@ -319,6 +381,15 @@ export interface SessionsApi {
    * has open (a turn, a call, a question) and what waits in its inbox is not copied.
    */
   readonly fork: (input: ForkInput) => Promise<SessionInfo>
+  /**
+   * Takes back what the last prompts led to: their part of the conversation, and what their work did to files. Nothing leaves the
+   * log. Refused while somebody is at work on the session, and when others have changed the files since.
+   */
+  readonly undo: (input: UndoInput) => Promise<UndoResult>
+  /** Takes the last undo back, until something else is said. */
+  readonly redo: (input: RedoInput) => Promise<UndoResult>
+  /** What one prompt led to in files. */
+  readonly files: (input: FilesInput) => Promise<FilesResult>
   /** A conversation held elsewhere, as ordinary events. It is there whole or not at all. */
   readonly import: (input: ImportInput, options?: WaitOptions) => Promise<ImportResult>
   readonly get: (sessionID: string) => Promise<SessionInfo>

@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path"
 
 import { Failure, integer, listOf, objectOf, reader, something, text } from "@meridian/protocol"
 
-import { FUNCTION, SOURCE, SOURCE_WORDS, TOOL, written } from "./check-options.ts"
+import { FUNCTION, SOURCE, SOURCE_WORDS, TOOL, TOOL_WORDS, written } from "./check-options.ts"
 import { HOOK_NAMES, type Extension } from "./extension/index.ts"
 import { embedderTool } from "./tool/embedder-tool.ts"
 import { openToolRegistry } from "./tool/registry.ts"
@@ -15,7 +15,7 @@ const EXTENSION = objectOf(
       "an absolute path",
       (value) => typeof value === "string" && isAbsolute(value) && !value.includes("\0"),
     ),
-    tools: listOf(objectOf(TOOL)),
+    tools: listOf(objectOf(TOOL, TOOL_WORDS)),
     context: listOf(objectOf(SOURCE, SOURCE_WORDS)),
     hooks: objectOf({}, Object.fromEntries(HOOK_NAMES.map((name) => [name, FUNCTION]))),
     hookTimeoutMs: integer(1, 60_000),

@@ -100,7 +100,23 @@ export const readCreate = reader(
   ),
   { what },
 )
-export const readFork = reader(objectOf(SESSION, { id: ID, at: NAME }), { what })
+const AT = anyOf(NAME, integer(1, 1_000_000_000))
+export const readFork = reader(objectOf(SESSION, { id: ID, at: AT, files: BOOLEAN, overwrite: BOOLEAN }), {
+  what,
+})
+export const readUndo = reader(
+  objectOf(SESSION, {
+    count: integer(1, 1_000_000_000),
+    conversation: BOOLEAN,
+    files: BOOLEAN,
+    overwrite: BOOLEAN,
+  }),
+  { what },
+)
+export const readRedo = reader(objectOf(SESSION, { overwrite: BOOLEAN }), { what })
+export const readFiles = reader(objectOf(SESSION, { at: AT, diff: oneOf("patch", "stat", "names") }), {
+  what,
+})
 export const readMove = reader(objectOf({ ...SESSION, location: PLACE }), { what })
 export const readNamed = reader(objectOf({ ...SESSION, id: NAME }), { what })
 export const readModelSwitch = reader(objectOf({ ...SESSION, model: NAME }), { what })

@@ -49,10 +49,11 @@ const LIMIT_SHAPES = {
 export const TOOL = { name: NAME, description: NAME, input: ANY_OBJECT, execute: FUNCTION } as const
 export const SOURCE = { key: NAME, observe: FUNCTION, baseline: WORDS } as const
 export const SOURCE_WORDS = { update: WORDS, removed: WORDS } as const
+export const TOOL_WORDS = { readOnly: BOOLEAN } as const
 
 /** Lists of things with functions in them, by the fields that an entry may have. */
 const HAND_WRITTEN = {
-  tools: Object.keys(TOOL),
+  tools: [...Object.keys(TOOL), ...Object.keys(TOOL_WORDS)],
   context: [...Object.keys(SOURCE), ...Object.keys(SOURCE_WORDS)],
 } as const
 
@@ -94,7 +95,7 @@ const OPTIONS = objectOf(
     ),
     followPeer: FUNCTION,
     permissions: listOf(PERMISSION_RULE),
-    tools: listOf(objectOf(TOOL)),
+    tools: listOf(objectOf(TOOL, TOOL_WORDS)),
     agents: listOf(something("an agent with a name", (value) => hasText(value, "name"))),
     mcp: ANYTHING,
     context: listOf(objectOf(SOURCE, SOURCE_WORDS)),
@@ -106,6 +107,7 @@ const OPTIONS = objectOf(
     keepVariables: listOf(NAME),
     wrapCommand: FUNCTION,
     asksAgain: BOOLEAN,
+    undo: BOOLEAN,
     compaction: objectOf(
       {},
       {

@@ -7,9 +7,11 @@ import { checkOptions } from "./check-options.ts"
 import { chooseStore } from "./choose-store.ts"
 import { ExtensionHost } from "./extension/index.ts"
 import { Extensions } from "./extensions.ts"
+import { filePlacesLayer, noFilePlaces } from "./files/file-places.ts"
 import { openIds } from "./ids.ts"
 import { openLocation } from "./open-location.ts"
 import { Permissions, PermissionsTable } from "./permissions.ts"
+import type { FilePlaces } from "./port/file-trees.ts"
 import { fromThrowing } from "./port/from-throwing.ts"
 import { Ids } from "./port/ids.ts"
 import { Store } from "./port/store.ts"
@@ -42,6 +44,8 @@ export interface EngineInternals {
   readonly store?: Layer.Layer<Store, Failure, Ids>
   /** Instead of looking through the processes of this machine. */
   readonly lostProcesses?: LostProcesses["Service"]
+  /** Instead of trees of git. */
+  readonly files?: Layer.Layer<FilePlaces>
   /** Told about every instruction file that is really read. */
   readonly onRead?: (path: string) => void
 }
@@ -77,6 +81,7 @@ const compose = (options: EngineOptions, internals: EngineInternals): Layer.Laye
         AskQuestion.layer,
         Casting.layer,
         lostProcesses(internals),
+        filePlaces(options, internals),
       ),
     ),
     Layer.provideMerge(locations(options, internals)),
@@ -125,6 +130,22 @@ const lostProcesses = (internals: EngineInternals): Layer.Layer<LostProcesses, n
         internals.lostProcesses ?? {
           end: (calls) => Effect.asVoid(Effect.promise(() => endLeftovers({ calls, scope: identity }))),
         },
+    ),
+  )
+
+const filePlaces = (
+  { undo = true }: EngineOptions,
+  internals: EngineInternals,
+): Layer.Layer<FilePlaces, never, Store> =>
+  internals.files ??
+  Layer.unwrap(
+    Effect.map(Store, ({ outputs }) =>
+      undo
+        ? filePlacesLayer({
+            root: `${outputs.folder}.trees`,
+            environment: process.env, // oxlint-disable-line node/no-process-env -- git sees a person's environment
+          })
+        : noFilePlaces,
     ),
   )
 

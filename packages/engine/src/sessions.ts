@@ -24,11 +24,16 @@ import {
   readSynthetic,
   present,
   readTail,
+  readUndo,
+  readRedo,
+  readFiles,
 } from "./check-input.ts"
 import { forkSession, importSession } from "./copy/index.ts"
+import { LIMITS } from "./domain/limits.ts"
 import { describeStranded } from "./domain/stranded.ts"
 import { openExpansion, type Expansion } from "./expansion.ts"
 import { effectFace, SESSION_CALLS, type EffectFace, type VerbsOf } from "./faces.ts"
+import { FilePlaces } from "./port/file-trees.ts"
 import { fromThrowing } from "./port/from-throwing.ts"
 import { Ids } from "./port/ids.ts"
 import { Store, type SessionSummary } from "./port/store.ts"
@@ -44,7 +49,7 @@ import {
   tailTexts,
   untilCompacted,
 } from "./reading/index.ts"
-import { Scheduler } from "./schedule/index.ts"
+import { Scheduler, type LostProcesses } from "./schedule/index.ts"
 import {
   DEFAULT_AGENT,
   FoldedSessions,
@@ -58,12 +63,13 @@ import {
 } from "./session/index.ts"
 import { budgetOf, openBudgets } from "./set-budget.ts"
 import { openSynthetic } from "./synthetic.ts"
+import { changedFiles, findForkPlace, redoSession, undoSession, type Undone } from "./undo/index.ts"
 
 export type SessionVerbs = VerbsOf<SessionsApi>
 
 /** The verbs as both faces are made from them. */
 export class SessionsTable extends Context.Service<SessionsTable, SessionVerbs>()("meridian/SessionsTable") {
-  static readonly layer: Layer.Layer<SessionsTable, never, Parts | Scheduler | Ids> = Layer.effect(
+  static readonly layer: Layer.Layer<SessionsTable, never, Parts | Scheduler> = Layer.effect(
     SessionsTable,
     Effect.suspend(() => makeSessions),
   )
@@ -77,7 +83,7 @@ export class Sessions extends Context.Service<Sessions, EffectFace<SessionsApi>>
   )
 }
 
-type Parts = Store | FoldedSessions | Signals | Settings | Locations
+type Parts = Store | FoldedSessions | Signals | Settings | Locations | Ids | FilePlaces | LostProcesses
 
 const makeSessions = Effect.gen(function* () {
   const store = yield* Store
@@ -90,6 +96,7 @@ const makeSessions = Effect.gen(function* () {
   const setBudget = yield* openBudgets
   const expansion = yield* openExpansion
   const synthetic = yield* openSynthetic
+  const places = yield* FilePlaces
   const parts = yield* Effect.context<Parts>()
 
   /** Verbs of the parts need what this engine is made of. */
@@ -215,6 +222,29 @@ const makeSessions = Effect.gen(function* () {
       return { session: yield* requireSession(sessionID), after, follow }
     })
 
+  /** A prompt as people know it: by its words. */
+  const textOf = (session: string, { id }: { readonly id: string }) =>
+    Effect.map(store.message(session, id), (message) => ({
+      id,
+      text: message?.type === "user" ? message.text : "",
+    }))
+
+  const withTexts = (session: string, undone: Undone) =>
+    Effect.map(
+      Effect.forEach(undone.prompts.slice(-LIMITS.namedFiles), (mark) => textOf(session, mark)),
+      (prompts) => ({ ...undone, prompts }),
+    )
+
+  /** What was kept for the session may be cleaned up. A place that is gone keeps nothing. */
+  const dropTrees = (session: string, location: Location | undefined): Effect.Effect<void> =>
+    places.keeps
+      ? Effect.ignore(
+          Effect.tryPromise(async () =>
+            (await places.at(settings.places.directoryOf(location))).drop(session),
+          ),
+        )
+      : Effect.void
+
   const compact = (sessionID: string) =>
     Effect.gen(function* () {
       const session = yield* requireSession(sessionID)
@@ -229,10 +259,49 @@ const makeSessions = Effect.gen(function* () {
     create,
     fork: (input) =>
       Effect.gen(function* () {
-        const { sessionID, id: given, at } = yield* fromThrowing(() => readFork(present(input)))
-        const id = sessionId(given ?? ids.next("ses_"))
-        yield* within(forkSession({ sessionID, id, at }))
+        const request = yield* fromThrowing(() => readFork(present(input)))
+        const { sessionID, at, overwrite = false } = request
+        const id = sessionId(request.id ?? ids.next("ses_"))
+        const { message, next } = yield* within(findForkPlace(yield* requireSession(sessionID), at))
+        const isNew = (yield* store.session(id)) === undefined
+        if (request.files === true && next !== undefined && isNew)
+          yield* within(
+            undoSession({ sessionID, conversation: false, files: true, overwrite, last: { from: next } }),
+          ).pipe(
+            Effect.catchIf(
+              ({ code }) => code === "NOTHING_TO_UNDO",
+              () => Effect.void,
+            ),
+          )
+        yield* within(forkSession({ sessionID, id, at: message }))
         return yield* get(id)
+      }),
+    undo: (input) =>
+      Effect.gen(function* () {
+        const request = yield* fromThrowing(() => readUndo(present(input)))
+        const { sessionID, count = 1, overwrite = false } = request
+        const { conversation = true, files = true } = request
+        if (!conversation && !files)
+          return yield* Effect.fail(
+            new Failure("INVALID_INPUT", { what: "Either the conversation or files are taken back" }),
+          )
+        const session = yield* requireSession(sessionID)
+        const wish = { sessionID: session, conversation, files, overwrite, last: { count } }
+        return yield* withTexts(session, yield* within(undoSession(wish)))
+      }),
+    redo: (input) =>
+      Effect.gen(function* () {
+        const { sessionID, overwrite = false } = yield* fromThrowing(() => readRedo(present(input)))
+        const session = yield* requireSession(sessionID)
+        return yield* withTexts(session, yield* within(redoSession({ sessionID: session, overwrite })))
+      }),
+    files: (input) =>
+      Effect.gen(function* () {
+        const { sessionID, at, diff } = yield* fromThrowing(() => readFiles(present(input)))
+        const session = yield* requireSession(sessionID)
+        const changed = yield* within(changedFiles({ sessionID: session, at, diff }))
+        const { number, ...mark } = changed.prompt
+        return { ...changed, prompt: { ...(yield* textOf(session, mark)), number } }
       }),
     import: (input) =>
       Effect.gen(function* () {
@@ -347,9 +416,11 @@ const makeSessions = Effect.gen(function* () {
         if (busy !== undefined) return yield* Effect.fail(inUse(busy))
         // The deepest first: what is left after a crash is a family without its youngest.
         for (const member of family) {
+          const { location } = (yield* sessions.current(member)).transcript.undoing
           const removed = yield* store.remove(member)
           if (removed === "held") return yield* Effect.fail(inUse(member))
           yield* sessions.forget(member)
+          yield* dropTrees(member, location)
         }
       }),
     compact: (id) => within(compact(id)),

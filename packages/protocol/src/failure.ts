@@ -12,6 +12,7 @@ import { HANDS_FAILURES } from "./failure/hands.ts"
 import { RUN_FAILURES } from "./failure/runs.ts"
 import { SERVER_FAILURES } from "./failure/server.ts"
 import { SPACES_FAILURES } from "./failure/spaces.ts"
+import { UNDO_FAILURES } from "./failure/undo.ts"
 
 export type { Facts, FailureEntry } from "./failure/entry.ts"
 
@@ -24,6 +25,7 @@ export const FAILURES = {
   ...SERVER_FAILURES,
   ...DOORS_FAILURES,
   ...HANDS_FAILURES,
+  ...UNDO_FAILURES,
 }
 
 export type FailureCode = keyof typeof FAILURES

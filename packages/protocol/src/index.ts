@@ -168,3 +168,13 @@ export {
 export { upgrade, versionedDecoder, type Upgrade, type Versions } from "./shape/version.ts"
 export { snakeName } from "./shape/wire-name.ts"
 export { signedMediaType } from "./signature.ts"
+export {
+  CONFIGURATION_QUERY,
+  driverOf,
+  ownGitEnvironment,
+  ownGitSettings,
+  readConfiguration,
+  reasonIn,
+  type GitConfiguration,
+} from "./git-settings.ts"
+export { undoText } from "./undo-text.ts"

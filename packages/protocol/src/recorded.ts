@@ -158,3 +158,8 @@ export const RECORDED_FACT = objectOf({ kind: STRING, text: STRING, source: STRI
 /** What each context source last told the model, and what will be said when it goes away. */
 export const CONTEXT_SNAPSHOT = mapOf(objectOf({ value: ANY, removal: STRING }))
 export type ContextSnapshot = TypeOf<typeof CONTEXT_SNAPSHOT>
+
+/** Of a turn that changes files. */
+export const MOMENT = oneOf("before", "after")
+
+export const UNDO_ACTION = oneOf("undo", "redo")

@@ -23,9 +23,11 @@ import {
   RECORDED_ERROR,
   RECORDED_FACT,
   RECORDED_USAGE,
+  MOMENT,
   RECOVERY,
   TODO_ITEM,
   TOKENS_AROUND,
+  UNDO_ACTION,
 } from "./recorded.ts"
 import {
   ANY,
@@ -357,6 +359,61 @@ export const DURABLE_EVENTS = {
   "session.next.compaction.failed.1": objectOf({ compactionID: STRING, error: RECORDED_ERROR }),
   /** Goes back to an older checkpoint, or to the whole history. */
   "session.next.compaction.restored.1": objectOf({}, { compactionID: STRING }),
+  /**
+   * The files of the place as they stood before a turn first changed any of them, or when it had: a tree in a store of objects.
+   * Before and after have the same scope: all files of the place, or those that calls named.
+   */
+  "session.next.files.kept.1": objectOf(
+    { assistantMessageID: MESSAGE_ID, moment: MOMENT, scope: oneOf("all", "named"), tree: STRING },
+    {
+      /** Of scope "named": relative to the top of the place. A file that is not in the tree was not there. */
+      paths: listOf(STRING),
+      /** Too large, or not to be read: in neither tree as they stand. */
+      skipped: listOf(STRING),
+      /** Other sessions ran commands here in the same moment: whose a change is, nobody knows. */
+      shared: BOOLEAN,
+      /** Files that other sessions changed in the meantime: not this one's work. */
+      others: listOf(STRING),
+    },
+  ),
+  /** They could not be kept: what the turn does to files cannot be taken back. */
+  "session.next.files.missed.1": objectOf({
+    assistantMessageID: MESSAGE_ID,
+    moment: MOMENT,
+    reason: STRING,
+  }),
+  /** What one or more prompts led to is about to be taken back, or an undo is. Recorded before a file is touched. */
+  "session.next.undo.started.1": objectOf(
+    {
+      undoID: STRING,
+      action: UNDO_ACTION,
+      /** Of the promotion of the first prompt concerned. */
+      from: COUNT,
+      conversation: BOOLEAN,
+      files: BOOLEAN,
+    },
+    {
+      /** The undo that is taken back. */
+      redoes: STRING,
+      /** The files concerned, as they stand and as they become. */
+      trees: objectOf({ now: STRING, wanted: STRING }),
+    },
+  ),
+  /** It is done. From here on the conversation is without what was said since `from`, or has it again. */
+  "session.next.undo.ended.1": objectOf(
+    {
+      undoID: STRING,
+      action: UNDO_ACTION,
+      from: COUNT,
+      conversation: BOOLEAN,
+      files: BOOLEAN,
+      /** How many files became what they were. */
+      changed: COUNT,
+      /** Files that stayed as they are, because somebody changed them meanwhile. */
+      left: listOf(STRING),
+    },
+    { redoes: STRING },
+  ),
   /** The drain ended in a way no step can tell: a limit was reached, a model is missing, context is unavailable. */
   "session.next.execution.failed.1": objectOf({ error: RECORDED_ERROR }),
 } as const

@@ -101,6 +101,8 @@ export const openTranslator = (options: {
         return [
           { type: "warning", message: `The extension ${event.data.extension} changed the input of a call.` },
         ]
+      case "session.next.files.missed.1":
+        return [{ type: "warning", message: `Files were not kept for an undo: ${event.data.reason}.` }]
       case "session.next.repetition.noticed.1":
         return [
           {
@@ -152,6 +154,9 @@ export const openTranslator = (options: {
       case "session.next.model.switched.1":
       case "session.next.moved.1":
       case "session.next.renamed.1":
+      case "session.next.files.kept.1":
+      case "session.next.undo.started.1":
+      case "session.next.undo.ended.1":
       case "session.next.archived.1":
       case "session.next.prompt.admitted.1":
       case "session.next.prompt.promoted.1":

@@ -130,7 +130,7 @@ const tell = (value: Json): string =>
 const INPUT = toolInput(objectOf({ name: described(SOME_TEXT, "The skill's name") }))
 
 export const skillTool = (shelf: SkillShelf): Tool => ({
-  traits: { keepsResults: true },
+  traits: { keepsResults: true, changes: "none" },
   advertisement: {
     name: "skill",
     description: "Loads the full text of one of the skills you were told about.",

@@ -101,6 +101,12 @@ export const surveySource = (at?: string): Survey => {
         decideRequests()
         open.add(event.data.compactionID)
         break
+      case "session.next.undo.started.1":
+        open.add(event.data.undoID)
+        break
+      case "session.next.undo.ended.1":
+        open.delete(event.data.undoID)
+        break
       case "session.next.compaction.failed.1":
       case "session.next.compaction.ended.2":
         decideRequests()
@@ -221,6 +227,14 @@ export const rewriteEvent = (
         time,
         data: { ...event.data, compactionID: rename(event.data.compactionID) },
       }
+    case "session.next.undo.started.1": {
+      const { data } = event
+      return { type: event.type, time, data: { ...data, from: moved(plan, data.from) } }
+    }
+    case "session.next.undo.ended.1": {
+      const { data } = event
+      return { type: event.type, time, data: { ...data, from: moved(plan, data.from) } }
+    }
     case "session.next.compaction.restored.1": {
       const { compactionID } = event.data
       const data = compactionID === undefined ? {} : { compactionID: rename(compactionID) }
@@ -262,6 +276,8 @@ export const rewriteEvent = (
     case "session.next.tool.adjusted.1":
     case "session.next.task.started.1":
     case "session.next.task.ended.1":
+    case "session.next.files.kept.1":
+    case "session.next.files.missed.1":
       return ofAssistant(event, message)
   }
 }

@@ -108,6 +108,9 @@ export const LIMITS = {
   importedBatchCharacters: 4 * 1024 * 1024,
   contextRetryMs: 1_000,
   contextRetryMostMs: 30_000,
+  /** Trees of files that a folded session knows, and files that one answer or event names. */
+  keptRecords: 1_000,
+  namedFiles: 1_000,
 } as const
 
 assert(LIMITS.toolCallsAtOnce <= LIMITS.toolCallsPerTurn, "a turn can use every slot")

@@ -4,6 +4,12 @@
  */
 import type { Json } from "@meridian/protocol"
 
+/**
+ * Which files a call may change: none; those it asks to edit, by the resources of its question; or any of the place. What is
+ * not said is the last.
+ */
+export type Changes = "none" | "asked" | "any"
+
 export interface ToolTraits {
   /** The word its permission is asked under; without one, its name. A denial of that word hides the tool. */
   readonly action?: string
@@ -11,6 +17,10 @@ export interface ToolTraits {
   readonly keepsResults?: boolean
   /** The file a call reads, and in which reference; instructions beside it are told from then on. */
   readonly fileRead?: (input: Json) => { readonly path: string; readonly reference?: string } | undefined
+  readonly changes?: Changes | ((input: Json) => Changes)
 }
 
 export type TraitsOf = (tool: string) => ToolTraits
+
+export const changesOf = ({ changes = "any" }: ToolTraits, input: Json): Changes =>
+  typeof changes === "function" ? changes(input) : changes

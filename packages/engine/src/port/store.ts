@@ -47,7 +47,7 @@ export interface StoreVerbs {
   readonly events: (range: EventRange) => Effect.Effect<readonly LoggedEvent[], Failure>
   /** The same as JSON, for those who pass them on. */
   readonly eventTexts: (range: EventRange) => Effect.Effect<readonly EventText[], Failure>
-  /** Every compaction event of a session, oldest first. */
+  /** Every event of a session that says what became of its compactions, oldest first: theirs, and the ends of undos. */
   readonly compactions: (session: string) => Effect.Effect<readonly LoggedEvent[], Failure>
   readonly messages: (
     session: string,

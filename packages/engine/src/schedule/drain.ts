@@ -19,6 +19,7 @@ import type { LocationServices } from "../port/location.ts"
 import { Store, type Acquisition } from "../port/store.ts"
 import {
   Casting,
+  finishUndo,
   FoldedSessions,
   Locations,
   openSessions,
@@ -153,6 +154,7 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
     standing.interruptSeq = session.transcript().interruptSeq
     yield* settle(session, lease)
     yield* adoptChildren(session.transcript(), session.id)
+    if (session.transcript().undoing.open !== undefined) yield* finishUndo(session)
     const { demand, hurried, attempts } = facts
     // Another process may have gone on meanwhile, and parked it again.
     if (!demand.forced && mustWait(session.transcript(), hurried, yield* Clock.currentTimeMillis)) return

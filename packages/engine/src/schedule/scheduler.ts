@@ -6,6 +6,7 @@ import { LIMITS } from "../domain/limits.ts"
 import { inputsToRun } from "../domain/transcript/inbox.ts"
 import { isWaiting } from "../domain/transcript/parking.ts"
 import type { Transcript } from "../domain/transcript/transcript.ts"
+import type { FilePlaces } from "../port/file-trees.ts"
 import type { Ids } from "../port/ids.ts"
 import { Store } from "../port/store.ts"
 import {
@@ -44,6 +45,7 @@ type Services =
   | Locations
   | Casting
   | LostProcesses
+  | FilePlaces
 
 export const schedulerLayer = (recovery: Recovery): Layer.Layer<Scheduler, Failure, Services> =>
   Layer.effect(

@@ -9,6 +9,7 @@ import { normalize } from "node:path"
 
 import { alsoNamed, commandResource, described, integer, objectOf, text } from "@meridian/protocol"
 
+import { onlyLooks } from "../domain/looking-command.ts"
 import { SOME_TEXT, toolInput } from "../port/tool-input.ts"
 import { ToolError, type BuiltinTool } from "../port/tool.ts"
 import type { SelfBoundedTool } from "./bound-output.ts"
@@ -133,7 +134,7 @@ export const bashTool = (options: BashOptions): SelfBoundedTool => ({
 
 export const BASH: BuiltinTool<BashOptions> = {
   name: "bash",
-  traits: {},
+  traits: { changes: (input) => (onlyLooks(INPUT.decode(input).command) ? "none" : "any") },
   open: bashTool,
 }
 

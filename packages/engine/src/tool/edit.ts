@@ -80,7 +80,7 @@ export const editTool = (options: EditOptions): Tool => ({
 
 export const EDIT: BuiltinTool<EditOptions> = {
   name: "edit",
-  traits: {},
+  traits: { changes: "asked" },
   open: editTool,
 }
 

@@ -168,6 +168,7 @@ const asTool = (connection: McpConnection, tool: McpTool, name: string): Tool =>
   const description = (tool.description ?? tool.title ?? name).slice(0, TOOL_LIMITS.descriptionCharacters)
   const check = openForeignInputCheck(schema)
   return {
+    ...(tool.annotations?.readOnlyHint === true ? { traits: { changes: "none" } as const } : {}),
     advertisement: { name, description, input: schema },
     execute: async (input, scene) => {
       if (!isJsonObject(input)) throw new ToolError("invalid-input", "The input must be an object.")

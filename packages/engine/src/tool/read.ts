@@ -70,6 +70,7 @@ export const readTool = (places: ReadPlaces): SelfBoundedTool => ({
 export const READ: BuiltinTool<ReadPlaces> = {
   name: "read",
   traits: {
+    changes: "none",
     fileRead: (input) => {
       const { path, reference } = INPUT.decode(input)
       return { path, ...(reference === undefined ? {} : { reference }) }

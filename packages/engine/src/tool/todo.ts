@@ -63,7 +63,7 @@ export const todoTool = (): Tool => ({
 
 export const TODO: BuiltinTool<unknown> = {
   name: "todo",
-  traits: { keepsResults: true },
+  traits: { keepsResults: true, changes: "none" },
   open: todoTool,
 }
 

@@ -4,6 +4,7 @@ import { expect, test } from "vitest"
 
 import { verifies } from "../../../../test/verifies.ts"
 import { emptyTranscript, type Transcript } from "../domain/transcript/transcript.ts"
+import { noFilePlaces } from "../files/file-places.ts"
 import { ModelFailure } from "../port/model.ts"
 import type { TurnScene } from "../session/index.ts"
 import { createCalls } from "./calls.ts"
@@ -31,6 +32,7 @@ const NOBODY = Layer.mergeAll(
   Layer.mock(AskPermission, { isClosing: () => false }),
   Layer.mock(AskQuestion, {}),
   Layer.mock(Tasks, {}),
+  noFilePlaces,
 )
 
 const significant = (...events: readonly Significant[]): readonly Noted[] =>

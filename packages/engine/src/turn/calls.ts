@@ -10,6 +10,7 @@ import type { Made } from "../domain/transcript/repetition.ts"
 import { ModelFailure, type ModelEvent } from "../port/model.ts"
 import type { TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
+import { keepTurn, type KeptTurn } from "./keep-files.ts"
 import { broken, type Noted } from "./recorder.ts"
 import { repetitionNoticed, runCall, type Call } from "./tool-call.ts"
 
@@ -19,6 +20,8 @@ export interface Calls {
   readonly refused: () => number
   /** Stores what was noted in one append and starts the calls among it. */
   readonly record: (noted: readonly Noted[]) => Effect.Effect<void, ModelFailure | Failure, Asking>
+  /** What is to be done when all of them have settled. */
+  readonly settled: KeptTurn["after"]
   /** Outcomes for hosted calls the provider never answered. */
   readonly unresolved: () => DurableEvent[]
 }
@@ -38,6 +41,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
   const fibers: Fiber.Fiber<void, Failure>[] = []
   const names = new Set<string>()
   const hosted = new Set<string>()
+  let files: KeptTurn | undefined
   const slots = Semaphore.makeUnsafe(LIMITS.toolCallsAtOnce)
   let made = 0
   let refused = 0
@@ -190,14 +194,21 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
     Effect.uninterruptible(
       Effect.gen(function* () {
         const { safe } = yield* session.intend(events)
+        files ??= keepTurn(scene, assistantMessageID)
         for (const call of calls)
           fibers.push(
-            yield* Effect.forkChild(runCall(scene, call, { slots, recorded: safe }), {
+            yield* Effect.forkChild(runCall(scene, call, { slots, recorded: safe, files }), {
               startImmediately: true,
             }),
           )
       }),
     )
 
-  return { fibers, refused: () => refused, record, unresolved }
+  return {
+    fibers,
+    refused: () => refused,
+    record,
+    settled: Effect.suspend(() => files?.after ?? Effect.void),
+    unresolved,
+  }
 }

@@ -6,6 +6,7 @@ import { LIMITS } from "../domain/limits.ts"
 import type { OpenCall } from "../domain/transcript/calls.ts"
 import type { TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
+import { keepTurn } from "./keep-files.ts"
 import { runCall } from "./tool-call.ts"
 
 export const resumeCalls = (
@@ -20,11 +21,16 @@ export const resumeCalls = (
       })),
     )
     const slots = Semaphore.makeUnsafe(LIMITS.toolCallsAtOnce)
+    const turns = Map.groupBy(parked, ({ messageID }) => messageID)
+    const kept = new Map([...turns.keys()].map((id) => [id, keepTurn(scene, messageId(id))]))
     yield* Effect.forEach(
       parked,
-      ({ messageID, callID, tool, input }) =>
-        runCall(scene, { messageID, callID, tool, input: input ?? {} }, { slots, recorded: safe }),
+      ({ messageID, callID, tool, input }) => {
+        const files = kept.get(messageID) ?? keepTurn(scene, messageId(messageID))
+        const call = { messageID, callID, tool, input: input ?? {} }
+        return runCall(scene, call, { slots, recorded: safe, files })
+      },
       // The slots bound it; every call must be entered, so that an interrupt settles each of them.
       { concurrency: "unbounded", discard: true },
-    )
+    ).pipe(Effect.ensuring(Effect.forEach([...kept.values()], ({ after }) => Effect.ignore(after))))
   })

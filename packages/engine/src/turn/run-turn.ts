@@ -114,17 +114,20 @@ const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, F
       const streamed = yield* Effect.exit(restore(consume(scene, recorder, calls)))
       if (Exit.isFailure(streamed) && Cause.hasInterrupts(streamed.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
+        yield* calls.settled
         yield* stopStep(session, step, [...recorder.takePartial(), ...calls.unresolved()])
         return yield* Effect.interrupt
       }
       const joined = yield* Effect.exit(restore(joinAll(calls.fibers)))
       if (Exit.isFailure(joined) && Cause.hasInterrupts(joined.cause)) {
         yield* Fiber.interruptAll(calls.fibers)
+        yield* calls.settled
         if (Exit.isFailure(streamed))
           yield* stopStep(session, step, [...recorder.takePartial(), ...calls.unresolved()])
         return yield* Effect.interrupt
       }
       if (Exit.isFailure(joined)) return yield* Effect.failCause(joined.cause)
+      yield* calls.settled
       if (Exit.isSuccess(streamed))
         return { kind: "ended", calls: calls.fibers.length + calls.refused() } as const
       const failure = findModelFailure(streamed.cause)

@@ -15,6 +15,7 @@ import { ToolError, type ToolOutput } from "../port/tool.ts"
 import type { TurnScene } from "../session/index.ts"
 import type { Asking } from "./asking.ts"
 import { callWithHooks } from "./hooks.ts"
+import type { KeptTurn } from "./keep-files.ts"
 import { AskPermission } from "./permissions.ts"
 import { AskQuestion } from "./questions.ts"
 import { answered } from "./read-answer.ts"
@@ -32,19 +33,21 @@ export interface CallConditions {
   readonly slots: Semaphore.Semaphore
   /** The record of the call is safe: nothing acts before. */
   readonly recorded: Effect.Effect<void, Failure>
+  /** Keeps the files that the call may change. */
+  readonly files: KeptTurn
 }
 
 /** Runs a call and stores its outcome. Interruption ends the tool, never the recording. */
 export const runCall = (
   scene: TurnScene,
   call: Call,
-  { slots, recorded }: CallConditions,
+  { slots, recorded, files }: CallConditions,
 ): Effect.Effect<void, Failure, Asking> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const known: Known = { staysOpen: false }
       const run = Effect.matchEffect(recorded, {
-        onSuccess: () => execute(scene, call, known),
+        onSuccess: () => execute(scene, call, { known, files }),
         onFailure: (failure) =>
           Effect.sync(() => {
             known.outcome = { kind: "failed", error: recordedError(failure) }
@@ -81,7 +84,11 @@ interface Known {
   input?: Json
 }
 
-const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void, never, Asking> =>
+const execute = (
+  scene: TurnScene,
+  call: Call,
+  { known, files }: { readonly known: Known; readonly files: KeptTurn },
+): Effect.Effect<void, never, Asking> =>
   Effect.flatMap(Effect.context<Asking>(), (context) =>
     Effect.callback<void>((resume) => {
       const controller = new AbortController()
@@ -107,7 +114,13 @@ const execute = (scene: TurnScene, call: Call, known: Known): Effect.Effect<void
         return cast.call(call.tool, input, {
           ...about,
           signal,
-          ask: (question) => promise(AskPermission.use(({ ask }) => ask(asker, question))),
+          ask: (question) =>
+            promise(
+              Effect.andThen(
+                AskPermission.use(({ ask }) => ask(asker, question)),
+                files.before({ tool: call.tool, input }, question),
+              ),
+            ),
           question: (question) => promise(AskQuestion.use(({ ask }) => ask(asker, question))),
           task: (task) =>
             promise(

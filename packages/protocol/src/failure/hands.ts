@@ -190,7 +190,7 @@ export const HANDS_FAILURES = {
     exit: 1,
     http: 409,
     cause: (f) =>
-      `Run ${f["run"]} worked in ${f["cwd"]} itself, so nobody knows which changes there are its own.`,
+      `Run ${f["run"]} worked in ${f["cwd"]} itself, and how that stood when it began was not kept: it only read, it began before that was kept, there was too much to keep, or there is no repository with a commit.`,
     next: () => "look at 'git diff' there; spawn with --worktree to keep a run apart.",
   },
   RUN_WITHOUT_WORKTREE: {

@@ -260,6 +260,10 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
         return notice("warning", `${read.data.name} does not work`, read.data.error.message)
       case "session.next.tool.adjusted.1":
         return notice("info", `The extension ${read.data.extension} changed the input of a call`, "")
+      case "session.next.files.missed.1":
+        return notice("warning", "Files were not kept for an undo", read.data.reason)
+      case "session.next.undo.ended.1":
+        return notice("warning", read.data.action === "undo" ? "Taken back" : "Brought back", "")
       case "session.next.repetition.noticed.1":
         return notice("warning", `${read.data.tool} was called ${read.data.count} times alike`, "")
       case "session.next.warned.1":
@@ -289,6 +293,8 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
       case "session.next.created.1":
       case "session.next.moved.1":
       case "session.next.renamed.1":
+      case "session.next.files.kept.1":
+      case "session.next.undo.started.1":
       case "session.next.archived.1":
       case "session.next.epoch.started.1":
       case "session.next.context.updated.1":

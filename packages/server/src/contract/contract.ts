@@ -45,6 +45,7 @@ import {
 } from "./documents.ts"
 import { DIFF_LINE, RUN_APPLIED, RUN_CONTINUED, RUN_DIFF, RUN_DISCARDED, RUN_TOLD } from "./run-work.ts"
 import { CHAT, HOST_COMPACTION, RUN, RUN_ROW, RUN_STATUS, SPACE, SPACE_ROW } from "./spaces.ts"
+import { AT_PROMPT, CHANGED_FILES, DIFF_FORM, OVERWRITE, UNDONE, UNDO_FIELDS } from "./undo.ts"
 
 export interface Route<Input = unknown, Answer = unknown> extends Address {
   readonly summary: string
@@ -187,10 +188,47 @@ export const CONTRACT = {
       summary: "Makes a session with the same history; asking again with the same id returns the first fork.",
       input: objectOf(SESSION_ID, {
         id: NEW_ID,
-        at: described(NAME, "A message: the fork has the history up to it and with it."),
+        at: described(
+          anyOf(NAME, integer(1, 1_000_000_000)),
+          "A message, and the fork has the history up to it and with it; or the number of a prompt, with all it led to.",
+        ),
+        files: described(BOOLEAN, "The files of the place go back to how they stood there."),
+        overwrite: OVERWRITE,
       }),
       answer: SESSION,
-      failures: ["SESSION_NOT_FOUND", "SESSION_EXISTS", "MESSAGE_NOT_FOUND", "MESSAGE_NOT_SETTLED"],
+      failures: [
+        "SESSION_NOT_FOUND",
+        "SESSION_EXISTS",
+        "MESSAGE_NOT_FOUND",
+        "MESSAGE_NOT_SETTLED",
+        "PROMPT_NOT_FOUND",
+        "SESSION_IN_USE",
+        "FILES_CHANGED",
+        "FILES_NOT_KEPT",
+      ],
+    },
+    undo: {
+      ...ADDRESSES.sessions.undo,
+      summary:
+        "Takes back what the last prompts led to: their part of the conversation, and their changes of files.",
+      input: objectOf(SESSION_ID, UNDO_FIELDS),
+      answer: UNDONE,
+      failures: ["SESSION_NOT_FOUND", "SESSION_IN_USE", "NOTHING_TO_UNDO", "FILES_CHANGED", "FILES_NOT_KEPT"],
+    },
+    redo: {
+      ...ADDRESSES.sessions.redo,
+      summary: "Takes the last undo back, until something else is said.",
+      input: objectOf(SESSION_ID, { overwrite: OVERWRITE }),
+      answer: UNDONE,
+      failures: ["SESSION_NOT_FOUND", "SESSION_IN_USE", "NOTHING_TO_REDO", "FILES_CHANGED", "FILES_NOT_KEPT"],
+    },
+    files: {
+      ...ADDRESSES.sessions.files,
+      summary: "What one prompt led to in files: the last one, unless another is named.",
+      input: objectOf(SESSION_ID, { at: AT_PROMPT, diff: DIFF_FORM }),
+      answer: CHANGED_FILES,
+      failures: ["SESSION_NOT_FOUND", "PROMPT_NOT_FOUND", "FILES_NOT_KEPT"],
+      bulky: true,
     },
     prompt: {
       ...ADDRESSES.sessions.prompt,

@@ -67,6 +67,9 @@ export const makeHandlers = (desk: Desk): Handlers => {
       children: async ({ sessionID }) => ({ items: await sessions.children(sessionID) }),
       synthetic: (input) => sessions.synthetic(input),
       commands: async ({ sessionID }) => ({ items: await sessions.commands(sessionID) }),
+      undo: (input) => sessions.undo(input),
+      redo: (input) => sessions.redo(input),
+      files: (input) => sessions.files(input),
       run: async ({ sessionID, timeoutSecs }, signal) => {
         const settled = await within(
           (until) => sessions.run(sessionID, { signal: until }),

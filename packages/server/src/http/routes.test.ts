@@ -188,6 +188,9 @@ test("interrupting a session that is not there is fine, everything else says tha
     ["POST", "/api/session/nobody/compact"],
     ["POST", "/api/session/nobody/restore"],
     ["POST", "/api/session/nobody/fork"],
+    ["POST", "/api/session/nobody/undo"],
+    ["POST", "/api/session/nobody/redo"],
+    ["GET", "/api/session/nobody/file"],
   ] as const
   for (const [method, path] of calls)
     expect([path, await failureIn(scene.ask(path, { method }))]).toEqual([path, [404, "SESSION_NOT_FOUND"]])
@@ -500,6 +503,9 @@ test("every answer of the contract fits the shape it is described with", async (
   await sessions.switchModel({ sessionID, model: "fake/one" })
   const { items } = await sessions.messages({ sessionID })
   await sessions.message({ sessionID, messageID: items[0]?.id ?? "" })
+  await sessions.files({ sessionID, at: "1" })
+  await sessions.undo({ sessionID })
+  await sessions.redo({ sessionID })
   const { id } = await sessions.prompt({ sessionID, prompt: { text: "later" }, resume: false })
   await sessions.inputs({ sessionID })
   await sessions.fork({ sessionID })

@@ -241,6 +241,10 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
       case "session.next.model.switched.1":
       case "session.next.moved.1":
       case "session.next.renamed.1":
+      case "session.next.files.kept.1":
+      case "session.next.undo.started.1":
+      case "session.next.files.missed.1":
+      case "session.next.undo.ended.1":
       case "session.next.archived.1":
       case "session.next.prompted.1":
       case "session.next.synthetic.1":

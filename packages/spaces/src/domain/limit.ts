@@ -39,6 +39,8 @@ export const LIMIT = {
   promptBytes: 10_485_760,
   nameCharacters: 200,
   /** What one call of git may answer, and a file of a git folder that names another. */
+  /** Runs without a worktree whose checkout is kept as it was. */
+  keptRunTrees: 100,
   gitAnswerBytes: 67_108_864,
   gitFileBytes: 65_536,
   /** A diff that a program asked for through a tool or over HTTP. */

@@ -40,6 +40,7 @@ import type { RunContext } from "./run-context.ts"
 import { taskOf } from "./run-look.ts"
 import { addUsage, stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan, WorkerOrder } from "./run-plan.ts"
+import { keepRunMoment } from "./run-trees.ts"
 import { openSeal } from "./seal.ts"
 import { isoTime, ownMark, type State } from "./state.ts"
 import { openStopper } from "./stop-source.ts"
@@ -175,9 +176,11 @@ const work = async (context: RunContext): Promise<Settled> => {
   const { stopper } = context
   if (await queue(context)) await fillWorktree(context)
   if (stopper.isLeft()) return { tag: "left" }
-  return stopper.signal.aborted
-    ? { tag: "ended", outcome: stopped(stopper) }
-    : await attemptUntilEnded(context)
+  if (stopper.signal.aborted) return { tag: "ended", outcome: stopped(stopper) }
+  await keepRunMoment(context, "start")
+  const settled = await attemptUntilEnded(context)
+  if (settled.tag === "ended") await keepRunMoment(context, "end")
+  return settled
 }
 
 /** Time in the queue and time spent waiting are no work. */

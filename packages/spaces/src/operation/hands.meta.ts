@@ -48,10 +48,10 @@ export const RUN_DIFF = defineMeta({
         ),
       ),
     },
-    { text: STRING, is_cut: BOOLEAN, nested: listOf(STRING) },
+    { text: STRING, is_cut: BOOLEAN, is_open: BOOLEAN, besides: listOf(STRING), nested: listOf(STRING) },
   ),
   details:
-    "Everything that differs from the commit the run began with: its commits, what it did not commit, and new files that are not ignored. Of a run that was applied, what applying it brought.",
+    "Everything that differs from the commit the run began with: its commits, what it did not commit, and new files that are not ignored. Of a run that was applied, what applying it brought. Of a run without a worktree, how its checkout differs between its beginning and its end; what others did there meanwhile is part of that.",
   examples: ["run diff r3", "run diff @latest --stat"],
 })
 

@@ -12,15 +12,16 @@ import { repositoryOf } from "./isolate-run.ts"
 import { openState } from "./open-state.ts"
 import { implement } from "./operation.ts"
 import { sparse } from "./run-document.ts"
+import { rangeOfRun } from "./run-trees.ts"
+import type { State } from "./state.ts"
+import type { World } from "./world.ts"
 
 export const runDiff = implement(RUN_DIFF, {
   run: async (input, world) => {
     const state = openState(world)
-    const run = await findRun(spaceHere(input.space, state, world), input.runId, state)
-    const { worktree } = run
-    if (worktree === undefined) throw withoutDiff(run)
-    const repository = await repositoryOf(worktree, run.id, state, world)
-    const range = await rangeOf(repository, { run: run.id, worktree, token: world.uuid() })
+    const space = spaceHere(input.space, state, world)
+    const run = await findRun(space, input.runId, state)
+    const { repository, range, isOpen } = await workOf(run, space.id, state, world)
     const how = input.nameOnly ? ["--name-only"] : input.stat ? ["--stat"] : []
     const isText = !world.json && world.face === "command"
     const { answer, isCut } = isText
@@ -36,6 +37,8 @@ export const runDiff = implement(RUN_DIFF, {
       to: range.to,
       text: isText ? await diffText(repository.git, range, how) : undefined,
       is_cut: isCut ? true : undefined,
+      besides: worktreeless(run),
+      is_open: isOpen ? true : undefined,
       nested: range.nested.length === 0 ? undefined : range.nested,
       files: readDiff(answer).map((file) =>
         sparse({
@@ -58,11 +61,33 @@ export const runDiff = implement(RUN_DIFF, {
     })
   },
   text: ({ text = "" }) => text,
-  notes: ({ nested = [] }) =>
-    nested.map((path) => `${path} is a repository of its own and not part of this.`).join("\n"),
+  notes: ({ nested = [], besides = [], is_open: isOpen = false }) =>
+    [
+      ...nested.map((path) => `${path} is a repository of its own and not part of this.`),
+      ...(isOpen ? ["The end of the run was not seen: this is how its folder stands now."] : []),
+      ...(besides.length === 0
+        ? []
+        : [
+            `Other runs wrote into the same checkout, and their changes are among these: ${besides.join(", ")}.`,
+          ]),
+    ].join("\n"),
 })
 
-const withoutDiff = ({ id, cwd = "" }: Run): Failure => new Failure("RUN_WITHOUT_DIFF", { run: id, cwd })
+/** Of a run that shared its checkout with others. */
+const worktreeless = ({ worktree, besides = [] }: Run): readonly string[] | undefined =>
+  worktree === undefined && besides.length > 0 ? besides : undefined
+
+/** `isOpen`: nobody saw its end, so that it is the folder as it stands now. */
+const workOf = async (run: Run, space: string, state: State, world: World) => {
+  const { worktree } = run
+  if (worktree === undefined) {
+    const { repository, range } = await rangeOfRun(run, space, state, world)
+    return { repository, range, isOpen: range.isOpen }
+  }
+  const repository = await repositoryOf(worktree, run.id, state, world)
+  const range = await rangeOf(repository, { run: run.id, worktree, token: world.uuid() })
+  return { repository, range, isOpen: false }
+}
 
 export const runWorktree = implement(RUN_WORKTREE, {
   run: async (input, world) => {

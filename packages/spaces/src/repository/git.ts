@@ -1,11 +1,11 @@
 /**
- * One call of git: hardened (`domain/git-settings.ts`), out of reach of the terminal, with bounded output. A call that changes
+ * One call of git: hardened (`git-settings.ts` of the protocol), out of reach of the terminal, with bounded output. A call that changes
  * something is handed the lock it happens under, so that the lock stays held for as long as git works, also when we are
  * killed.
  */
 import { spawn } from "node:child_process"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, reasonIn } from "@meridian/protocol"
 
 import { LIMIT } from "../domain/limit.ts"
 
@@ -90,13 +90,6 @@ export const gitFailed = (args: readonly string[], { code, stderr }: GitAnswer):
     command: args[0] === "worktree" ? `worktree ${args[1]}` : (args[0] ?? ""),
     reason: reasonIn(stderr) ?? (code === KILLED ? "it was killed" : `exit code ${code}`),
   })
-
-/** The last line that says what was wrong, without git's own word before it. */
-export const reasonIn = (stderr: string): string | undefined => {
-  const lines = stderr.split("\n").filter((line) => line.trim() !== "")
-  const told = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1)
-  return told?.replace(/^(?:fatal|error): /, "").replace(/\.$/, "")
-}
 
 const KILLED = 137
 

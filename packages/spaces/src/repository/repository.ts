@@ -2,16 +2,16 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 
-import { Failure } from "@meridian/protocol"
-
 import {
+  Failure,
   CONFIGURATION_QUERY,
   driverOf,
   ownGitEnvironment,
   ownGitSettings,
   readConfiguration,
   type GitConfiguration,
-} from "../domain/git-settings.ts"
+} from "@meridian/protocol"
+
 import type { RepositoryPlace } from "./find-repository.ts"
 import { callGit, gitFailed, type GitPlace } from "./git.ts"
 

@@ -76,9 +76,14 @@ export const parkedUntil = (events: readonly StoredEvent[]): number | undefined 
     : undefined
 }
 
+/** What was said is no part of the conversation any more, and neither is what became of it. */
+const isTakenBack = (event: StoredEvent): boolean =>
+  event.type === "session.next.undo.ended.1" && event.data.conversation
+
 const parkingOf = (events: readonly StoredEvent[]) =>
   events.findLast(
     (event) =>
+      isTakenBack(event) ||
       is(
         "session.next.parked.1",
         "session.next.activity.resumed.1",
@@ -96,6 +101,7 @@ const troubleOf = (events: readonly StoredEvent[]): SessionSummary["trouble"] =>
   const ending = events.findLast(
     (event) =>
       event.type === "session.next.step.ended.2" ||
+      isTakenBack(event) ||
       event.type === "session.next.output.given.1" ||
       event.type === "session.next.step.failed.2" ||
       event.type === "session.next.execution.failed.1" ||
@@ -230,9 +236,19 @@ export const messagesOf = (
   events: readonly StoredEvent[],
 ): readonly Placed<SessionMessage | undefined>[] =>
   events.flatMap((event) => {
+    if (event.type !== "session.next.context.updated.1" && isUndone(events, event.seq)) return []
     const message = messageAt(session, events, event)
     return message === "none" ? [] : [{ place: event.seq, item: message }]
   })
+
+const isUndone = (events: readonly StoredEvent[], seq: number): boolean => {
+  const ends = events.filter(is("session.next.undo.ended.1")).filter(({ data }) => data.conversation)
+  const redone = new Set(ends.map(({ data }) => data.redoes))
+  return ends.some(
+    ({ seq: end, data: { action, from, undoID } }) =>
+      action === "undo" && !redone.has(undoID) && seq >= from && seq < end,
+  )
+}
 
 const messageAt = (
   session: string,

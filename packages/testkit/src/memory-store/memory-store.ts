@@ -243,7 +243,11 @@ export const openMemoryStore = (
           })),
         ),
       compactions: (session) =>
-        ask(() => eventsOf(session).filter(({ type }) => type.startsWith("session.next.compaction."))),
+        ask(() =>
+          eventsOf(session).filter(
+            ({ type }) => type.startsWith("session.next.compaction.") || type === "session.next.undo.ended.1",
+          ),
+        ),
       messages: (session, stretch) => ask(() => cut(messagesOf(session, eventsOf(session)), stretch)),
       message: (session, id) =>
         ask(() => messagesOf(session, eventsOf(session)).find(({ item }) => item?.id === id)?.item),

@@ -1,6 +1,6 @@
 /** Events that are a line of their own in the timeline, and what the line says. */
 import type { Caps, StoredEvent, UnknownEvent } from "@meridian/protocol"
-import { plainText } from "@meridian/protocol"
+import { plainText, undoText } from "@meridian/protocol"
 
 import { clip, type NoticeRow } from "./row.ts"
 
@@ -62,6 +62,14 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
         text: `The extension ${event.data.extension} changed the input of a call`,
         detail: clip(JSON.stringify(event.data.input, null, 2)),
       }
+    case "session.next.files.kept.1":
+      return info("Files were kept")
+    case "session.next.undo.started.1":
+      return info(event.data.action === "undo" ? "Taking back" : "Bringing back")
+    case "session.next.files.missed.1":
+      return { what: "failure", text: `Files were not kept for an undo: ${event.data.reason}` }
+    case "session.next.undo.ended.1":
+      return info(undoText(event.data))
     case "session.next.repetition.noticed.1":
       return {
         what: "failure",

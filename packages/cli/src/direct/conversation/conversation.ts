@@ -76,6 +76,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
   /** The next Ctrl-C leaves. */
   let armed = false
   let workingSince = 0
+  let confirming: ((yes: boolean) => void) | undefined
 
   const work = openWork({
     sessions,
@@ -259,9 +260,23 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
   }
 
   const current = () => ({ model, agent })
-  const commands = sessionCommands({ opened, style, work, current, note, tell, say })
+  /** Asked outside of a call; the next line that is sent answers it. */
+  const confirm = (question: string): Promise<boolean> => {
+    say(`${question} (yes or no)`, style.notice)
+    return new Promise((done) => {
+      confirming = done
+    })
+  }
+
+  const commands = sessionCommands({ opened, style, work, current, note, confirm, tell, say })
 
   const submit = (text: string): void => {
+    if (confirming !== undefined) {
+      const done = confirming
+      confirming = undefined
+      tell(...gap, style.dim(cutTo(`> ${oneLine(text)}`, width())))
+      return done(/^\s*y(?:es)?\s*$/i.test(text))
+    }
     const typed = readTyped(text)
     if (typed.tag !== "say" && typed.tag !== "queue")
       tell(...gap, style.dim(cutTo(`> ${oneLine(text)}`, width())))
@@ -279,7 +294,16 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
       case "new":
         return leaveFor({ tag: "new" })
       case "undo":
-        return start(commands.undo)
+        if (work.isWorking()) return say("The agent still works; Ctrl-C stops it first.", style.notice)
+        return start(async () => {
+          const words = await commands.undo(typed.wish)
+          if (words === undefined || editor.text !== "") return
+          editor = insertText(editor, words)
+          redraw()
+        })
+      case "redo":
+        if (work.isWorking()) return say("The agent still works; Ctrl-C stops it first.", style.notice)
+        return start(commands.redo)
       case "sessions":
         return start(() => openOther(typed.choice))
       case "compact":
@@ -455,6 +479,7 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
     unlisten()
     terminal.close()
     gone.abort()
+    confirming?.(false)
     // What still runs is stopped and settled; a question stays open for whoever continues.
     await engine.close()
     await follower.close().catch(() => undefined)

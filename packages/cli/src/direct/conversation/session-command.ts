@@ -1,5 +1,5 @@
 /** What slash commands do to a session, and what they show of it. What was typed is read elsewhere. */
-import type { SessionEvent, SessionInfo } from "@meridian/engine"
+import type { SessionInfo } from "@meridian/engine"
 import { oneLine } from "@meridian/protocol"
 import { engineModelId } from "@meridian/spaces"
 
@@ -8,7 +8,7 @@ import type { OpenSession } from "../open-session.ts"
 import { listChoices } from "./describe.ts"
 import { SLASH_COMMANDS } from "./slash-command.ts"
 import type { Style } from "./style.ts"
-import { undoFiles } from "./undo-files.ts"
+import { undoCommands, type UndoCommands } from "./undo-command.ts"
 import type { Work } from "./work.ts"
 
 export const HELP = [
@@ -21,13 +21,11 @@ export const HELP = [
 
 const MOST_CHOICES = 40
 
-export interface SessionCommands {
+export interface SessionCommands extends UndoCommands {
   readonly compact: () => Promise<void>
   /** Without a name: what there is. The same for the agent. */
   readonly model: (name: string | undefined) => Promise<void>
   readonly agent: (name: string | undefined) => Promise<void>
-  /** Takes back what the last work changed in files, and lets the model know. */
-  readonly undo: () => Promise<void>
   /** Shows the newest sessions of this project with a number each; the id of the one that was chosen by number or id. */
   readonly sessions: (choice: string | undefined) => Promise<string | undefined>
 }
@@ -40,6 +38,7 @@ export interface SessionCommandOptions {
   readonly current: () => { readonly model: string; readonly agent: string }
   /** Tells the model, with the next prompt. */
   readonly note: (text: string) => Promise<void>
+  readonly confirm: (question: string) => Promise<boolean>
   readonly tell: (...rows: readonly string[]) => void
   /** The same for a text that is still to be broken into rows. */
   readonly say: (text: string, colour: (row: string) => string) => void
@@ -51,14 +50,14 @@ export const sessionCommands = ({
   work,
   current,
   note,
+  confirm,
   tell,
   say,
 }: SessionCommandOptions): SessionCommands => {
   const { sessions } = opened.engine
   const sessionID = opened.session.id
-  /** Calls. */
-  const takenBack = new Set<string>()
   return {
+    ...undoCommands({ sessions, sessionID, note, confirm, say: (text) => say(text, style.notice) }),
     compact: async () => {
       say("Compacting…", style.dim)
       // What came of it is an event.
@@ -74,16 +73,6 @@ export const sessionCommands = ({
     agent: async (name) => {
       if (name !== undefined) return sessions.switchAgent({ sessionID, agent: name })
       tell(...listChoices(opened.agents, current().agent))
-    },
-    undo: async () => {
-      if (work.isWorking()) return say("The agent still works; Ctrl-C stops it first.", style.notice)
-      const events: SessionEvent[] = []
-      for await (const event of sessions.events({ sessionID })) events.push(event)
-      const { directory } = opened.session.location
-      const undone = undoFiles(events, { directory, undone: takenBack })
-      for (const callID of undone.callIDs) takenBack.add(callID)
-      for (const sentence of undone.sentences) say(sentence, style.notice)
-      if (undone.note !== undefined) await note(undone.note)
     },
     sessions: async (choice) => {
       const { items } = await sessions.list({ limit: 200, order: "desc" })

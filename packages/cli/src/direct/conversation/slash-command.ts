@@ -1,6 +1,8 @@
 /** What was typed: words for the model, or a command to the conversation. Pure. */
 import { oneLine } from "@meridian/protocol"
 
+import type { UndoWish } from "./undo-command.ts"
+
 export type Typed =
   | { readonly tag: "say"; readonly text: string }
   | { readonly tag: "queue"; readonly text: string }
@@ -8,7 +10,8 @@ export type Typed =
   | { readonly tag: "model"; readonly name: string | undefined }
   | { readonly tag: "agent"; readonly name: string | undefined }
   | { readonly tag: "new" }
-  | { readonly tag: "undo" }
+  | { readonly tag: "undo"; readonly wish: UndoWish }
+  | { readonly tag: "redo" }
   /** Without a choice: which there are. */
   | { readonly tag: "sessions"; readonly choice: string | undefined }
   | { readonly tag: "help" }
@@ -22,12 +25,31 @@ export const SLASH_COMMANDS: readonly (readonly [name: string, rest: string, say
   ["/agent", "[NAME]", "show the agents, or change to one"],
   ["/compact", "", "make room: older turns become a summary"],
   ["/queue", "TEXT", "send TEXT when the work in hand is done"],
-  ["/undo", "", "take back what the last work changed in files"],
+  [
+    "/undo",
+    "[N]",
+    "take back the last N prompts with all they led to; add files or conversation for one alone",
+  ],
+  ["/redo", "", "bring back what /undo took back"],
   ["/new", "", "begin another conversation"],
   ["/sessions", "[NUMBER]", "show the conversations of this project, or go to one"],
   ["/help", "", "show this"],
   ["/exit", "", "leave; the conversation can be continued"],
 ]
+
+const readUndo = (words: string): Typed => {
+  const [, count, what] = /^(\d{1,6})?\s*(files|conversation)?$/.exec(words) ?? []
+  if (words !== "" && count === undefined && what === undefined)
+    return {
+      tag: "wrong",
+      problem: "It is /undo, /undo 2, /undo files, /undo conversation, or /undo 2 files.",
+    }
+  if (count === "0") return { tag: "wrong", problem: "Fewer than one prompt cannot be taken back." }
+  return {
+    tag: "undo",
+    wish: { count: Number(count ?? 1), conversation: what !== "files", files: what !== "conversation" },
+  }
+}
 
 /** A first slash makes a command; a space before it makes it text again. */
 export const readTyped = (text: string): Typed => {
@@ -46,7 +68,9 @@ export const readTyped = (text: string): Typed => {
         ? { tag: "wrong", problem: "Nothing to queue. Write it behind the command: /queue TEXT" }
         : { tag: "queue", text: argument }
     case "/undo":
-      return { tag: "undo" }
+      return readUndo(argument ?? "")
+    case "/redo":
+      return { tag: "redo" }
     case "/new":
       return { tag: "new" }
     case "/sessions":

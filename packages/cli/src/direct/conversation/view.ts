@@ -11,6 +11,7 @@ import {
   type Json,
   type RecordedContent,
   type RecordedError,
+  undoText,
 } from "@meridian/protocol"
 
 import { isOwnTitle } from "../session-title.ts"
@@ -274,7 +275,16 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       case "session.next.renamed.1":
         if (isOwnTitle(event.data.title)) return []
         return [style.dim(cutTo(`Renamed to ${oneLine(event.data.title)}`, width))]
+      case "session.next.files.missed.1":
+        return wrapText(
+          `What this turn does to files cannot be taken back: ${oneLine(event.data.reason)}.`,
+          width,
+        ).map(style.notice)
+      case "session.next.undo.ended.1":
+        return wrapText(undoText(event.data), width).map(style.notice)
       // Bookkeeping, and what the model is told beside the conversation.
+      case "session.next.files.kept.1":
+      case "session.next.undo.started.1":
       case "session.next.archived.1":
       case "session.next.created.1":
       case "session.next.interrupt.requested.1":

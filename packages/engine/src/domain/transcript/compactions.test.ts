@@ -35,7 +35,7 @@ test("a request is answered by the next start, and a start by its end or failure
 })
 
 test("a compaction that was taken back leaves no trace but its end", () => {
-  const restoration = { ignored: new Set(["c"]), through: 3 }
+  const restoration = { ignored: new Set(["c"]), undone: [], through: 3 }
   const folded = foldCompactions(
     noCompactions(restoration),
     logged([started("c"), compacted("c", [], 1), restored()]),
@@ -49,13 +49,15 @@ test("a restore that the fold did not know of makes it outdated", () => {
 
 test("each restore takes back what came after the one it names", () => {
   const log = logged([compacted("a", [], 1), compacted("b", [], 1), compacted("c", [], 1), restored("a")])
-  expect(readRestoration(log)).toEqual({ ignored: new Set(["b", "c"]), through: 4 })
+  expect(readRestoration(log)).toEqual({ ignored: new Set(["b", "c"]), undone: [], through: 4 })
   expect(readRestoration([...log, ...logged([restored("b")], 4)])).toEqual({
     ignored: new Set(["c"]),
+    undone: [],
     through: 5,
   })
   expect(readRestoration([...log, ...logged([restored()], 4)])).toEqual({
     ignored: new Set(["a", "b", "c"]),
+    undone: [],
     through: 5,
   })
 })

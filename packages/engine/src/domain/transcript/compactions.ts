@@ -1,5 +1,6 @@
 /** What was compacted, what is asked for, and what a restore took back. */
 import type { LoggedEvent } from "../logged-event.ts"
+import { isWithin, readSpans, type Span } from "./undoing.ts"
 
 /** How a compaction went, for the breaker. */
 export interface CompactionProgress {
@@ -8,13 +9,16 @@ export interface CompactionProgress {
   readonly after: number
 }
 
-/** Compactions that a restore has taken back, and up to which event that is known. */
+/** What of a session was taken back, and up to which event that is known. */
 export interface Restoration {
+  /** Compactions: by a restore, or by an undo of what they stand behind. */
   readonly ignored: ReadonlySet<string>
+  /** Spans of the log that are no part of the conversation. */
+  readonly undone: readonly Span[]
   readonly through: number
 }
 
-export const NOTHING_RESTORED: Restoration = { ignored: new Set(), through: 0 }
+export const NOTHING_RESTORED: Restoration = { ignored: new Set(), undone: [], through: 0 }
 
 export interface Compactions {
   readonly restoration: Restoration
@@ -24,7 +28,7 @@ export interface Compactions {
   /** Started, and neither ended nor failed. */
   readonly open: string | undefined
   readonly completed: readonly CompactionProgress[]
-  /** A restore made this fold wrong: it must be made again from the log. */
+  /** A restore or an undo made this fold wrong: it must be made again from the log. */
   readonly outdated: boolean
   readonly pace: Pace
   /** The last one was made because the provider reported far more than we weigh: it is not believed twice in a row. */
@@ -88,7 +92,9 @@ const foldOne = (compactions: Compactions, event: LoggedEvent): Compactions => {
       return { ...closed, seq: event.seq, completed, pace: next }
     }
     case "session.next.compaction.restored.1":
-      return event.seq > compactions.restoration.through ? { ...compactions, outdated: true } : compactions
+      return outdatedBy(compactions, event.seq)
+    case "session.next.undo.ended.1":
+      return event.data.conversation ? outdatedBy(compactions, event.seq) : compactions
     case "session.next.step.ended.2": {
       const pace = afterTurn(compactions.pace)
       return pace === compactions.pace ? compactions : { ...compactions, pace }
@@ -119,12 +125,24 @@ const afterTurn = (pace: Pace): Pace => {
 const cameFurther = (compactions: Compactions): Compactions =>
   compactions.pace.row === 0 ? compactions : { ...compactions, pace: { ...compactions.pace, row: 0 } }
 
-/** Each restore takes back every compaction behind the one it names. `events`: all compaction events of a session. */
+const outdatedBy = (compactions: Compactions, seq: number): Compactions =>
+  seq > compactions.restoration.through ? { ...compactions, outdated: true } : compactions
+
+/**
+ * Each restore takes back every compaction behind the one it names, and an undo those behind the prompt it goes back to.
+ * `events`: all compaction and undo events of a session.
+ */
 export const readRestoration = (events: readonly LoggedEvent[]): Restoration => {
   const ended: string[] = []
   const ignored = new Set<string>()
+  const undone = readSpans(events)
   let through = 0
   for (const event of events) {
+    if (event.type === "session.next.undo.ended.1" && event.data.conversation) through = event.seq
+    if (isWithin(undone, event.seq)) {
+      if (event.type === "session.next.compaction.ended.2") ignored.add(event.data.compactionID)
+      continue
+    }
     if (event.type === "session.next.compaction.ended.2") ended.push(event.data.compactionID)
     if (event.type !== "session.next.compaction.restored.1") continue
     through = event.seq
@@ -133,5 +151,5 @@ export const readRestoration = (events: readonly LoggedEvent[]): Restoration => 
     for (const id of ended.slice(target + 1)) ignored.add(id)
     if (compactionID !== undefined) ignored.delete(compactionID)
   }
-  return { ignored, through }
+  return { ignored, undone, through }
 }

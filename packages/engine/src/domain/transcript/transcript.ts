@@ -24,6 +24,7 @@ import { foldParking, type Parking } from "./parking.ts"
 import { foldRow, NO_ROW, type Row } from "./repetition.ts"
 import { foldSpending, NO_SPENDING, type Spending } from "./spending.ts"
 import { foldTasks, NO_TASKS, type Tasks } from "./tasks.ts"
+import { foldUndoing, isWithin, NO_UNDOING, type Span, type Undoing } from "./undoing.ts"
 
 export interface Transcript {
   /** Sequence of the last event folded in; 0 when there is none. */
@@ -46,6 +47,8 @@ export interface Transcript {
   readonly tasks: Tasks
   /** Identical calls, one after the other. */
   readonly row: Row
+  /** What can be taken back, and what was. */
+  readonly undoing: Undoing
 }
 
 /** What people have chosen for the session, and its list of work. */
@@ -81,36 +84,56 @@ export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Tr
   tasks: NO_TASKS,
   spending: NO_SPENDING,
   row: NO_ROW,
+  undoing: NO_UNDOING,
 })
 
 /** The next value. Events must follow what was folded before, without a gap. */
 export const foldTranscript = (transcript: Transcript, events: readonly LoggedEvent[]): Transcript => {
   for (const [index, event] of events.entries())
     assert(event.seq === transcript.seq + index + 1, `event ${event.seq} follows ${transcript.seq + index}`)
+  const { restoration } = transcript.compactions
+  const said = withoutUndone(events, restoration.undone)
   const inputOf = (messageID: string) => findAdmitted(transcript.inbox, events, messageID)
   const promptOf = (messageID: string) => inputOf(messageID)?.prompt
   return {
     seq: transcript.seq + events.length,
-    choices: events.reduce(foldChoices, transcript.choices),
-    activity: foldActivity(transcript.activity, events, inputOf),
+    choices: said.reduce(foldChoices, transcript.choices),
+    activity: foldActivity(transcript.activity, said, inputOf),
     interruptSeq:
       events.findLast((event) => event.type === "session.next.interrupt.requested.1")?.seq ??
       transcript.interruptSeq,
     inbox: foldInbox(transcript.inbox, events),
-    conversation: foldConversation(transcript.conversation, events, {
+    conversation: foldConversation(transcript.conversation, said, {
       promptOf,
-      ignored: transcript.compactions.restoration.ignored,
+      ignored: restoration.ignored,
     }),
     calls: foldCalls(transcript.calls, events),
     surroundings: foldSurroundings(transcript.surroundings, events),
     compactions: foldCompactions(transcript.compactions, events),
-    parking: foldParking(transcript.parking, events),
-    ledger: foldLedger(transcript.ledger, events, promptOf),
     tasks: foldTasks(transcript.tasks, events),
     spending: foldSpending(transcript.spending, events),
-    row: foldRow(transcript.row, events),
+    row: foldRow(transcript.row, said),
+    parking: foldParking(transcript.parking, said),
+    ledger: foldLedger(transcript.ledger, said, promptOf),
+    undoing: foldUndoing(transcript.undoing, events),
   }
 }
+
+/**
+ * What an undo took back is no part of the conversation any more, nor of the work, the list of work or the ledger. What people
+ * chose meanwhile stays, and so does what the session was told about its place.
+ */
+const withoutUndone = (events: readonly LoggedEvent[], undone: readonly Span[]): readonly LoggedEvent[] =>
+  undone.length === 0 ? events : events.filter(({ seq, type }) => LASTING.has(type) || !isWithin(undone, seq))
+
+const LASTING: ReadonlySet<string> = new Set([
+  "session.next.created.1",
+  "session.next.agent.switched.1",
+  "session.next.model.switched.1",
+  "session.next.moved.1",
+  "session.next.epoch.started.1",
+  "session.next.context.updated.1",
+] satisfies readonly LoggedEvent["type"][])
 
 const foldChoices = (choices: Choices, event: LoggedEvent): Choices => {
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest is no choice

@@ -76,6 +76,8 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
       return summary.parkedUntil === undefined ? summary : { ...summary, ...NOT_PARKED }
     case "session.next.step.ended.2":
       return { ...spent(summary, event.data), trouble: undefined }
+    case "session.next.undo.ended.1":
+      return event.data.conversation ? { ...summary, trouble: undefined, ...NOT_PARKED } : summary
     case "session.next.output.given.1":
       return { ...summary, trouble: undefined, ...NOT_PARKED }
     case "session.next.task.ended.1":

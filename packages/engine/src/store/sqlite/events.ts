@@ -39,7 +39,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     "select octet_length(data) as bytes from event where id > ? and id < ? order by id limit ?",
   )
   const selectCompactions = raw.prepare(
-    "select id, type, time, data from event where id > ? and id < ? and type like 'session.next.compaction.%' order by id",
+    "select id, type, time, data from event where id > ? and id < ? and (type like 'session.next.compaction.%' or type = 'session.next.undo.ended.1') order by id",
   )
 
   /** A session keeps its key; those at work are asked for many times a turn. */

@@ -14,10 +14,10 @@ export interface MessageReader {
 export const createMessageReader = ({ raw }: Database, log: EventReader): MessageReader => {
   const selectMessage = raw.prepare("select * from message where id = ? and position between ? and ?")
   const messagesUp = raw.prepare(
-    "select * from message where position > ? and position < ? order by position limit ?",
+    "select * from message where position > ? and position < ? and undone is null order by position limit ?",
   )
   const messagesDown = raw.prepare(
-    "select * from message where position > ? and position < ? order by position desc limit ?",
+    "select * from message where position > ? and position < ? and undone is null order by position desc limit ?",
   )
   const selectParts = raw.prepare(
     `select part.*, called.type, called.time, called.data, settled.id as settled_id, settled.type as settled_type,

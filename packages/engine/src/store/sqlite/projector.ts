@@ -239,7 +239,31 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.task.ended.1":
         run(ADD_USAGE, ...usageValues(event.data.usage, event.data.cost), key)
         break
+      case "session.next.undo.ended.1": {
+        const { action, undoID, redoes, conversation, from } = event.data
+        if (!conversation) break
+        const end = (key + 1) * STRIDE
+        if (action === "redo")
+          run(
+            "update message set undone = null where position > ? and position < ? and undone = ?",
+            key * STRIDE,
+            end,
+            redoes ?? "",
+          )
+        else
+          run(
+            "update message set undone = ? where position >= ? and position < ? and undone is null and type <> 'system'",
+            undoID,
+            positionOf(key, from),
+            position,
+          )
+        run(`update session set failed_seq = null, ${NOT_PARKED} where key = ?`, key)
+        break
+      }
       case "session.next.task.started.1":
+      case "session.next.files.kept.1":
+      case "session.next.files.missed.1":
+      case "session.next.undo.started.1":
       case "session.next.output.refused.1":
       case "session.next.epoch.started.1":
       case "session.next.instruction.discovered.1":

@@ -127,6 +127,8 @@ export const MIGRATIONS: readonly string[] = [
   `alter table session add column question_seq integer;`,
   // The value that a message gave, where one was asked for.
   `alter table message add column output integer;`,
+  // By which undo it left the conversation.
+  `alter table message add column undone text;`,
 ]
 
 /** One session's share of the id space. */

@@ -4,7 +4,7 @@
  * started by a command of ours. Drivers that the user's own files outside of the repository name (Git LFS, say) work as
  * always, and so does one of the repository that the user trusts with exactly what it says.
  */
-import { lookingSettings } from "@meridian/protocol"
+import { lookingSettings } from "./permission/look-only-git.ts"
 
 export interface GitConfiguration {
   /** What the repository's own files name: `filter.lfs.smudge` and its command. */
@@ -131,3 +131,10 @@ const nobody = (env: Environment): Environment =>
   )
 
 const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
+
+/** The last line of git's standard error that says what was wrong, without git's own word before it. */
+export const reasonIn = (stderr: string): string | undefined => {
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "")
+  const told = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1)
+  return told?.replace(/^(?:fatal|error): /, "").replace(/\.$/, "")
+}

@@ -1,0 +1,91 @@
+/**
+ * One call of git in a repository of ours. Its own folder says how it works, so no setting, hook or filter of the user's
+ * repository has a say; the user's own are switched off by name.
+ */
+import { spawn } from "node:child_process"
+
+import { ownGitEnvironment, reasonIn } from "@meridian/protocol"
+
+import { FilesProblem } from "../port/file-trees.ts"
+import { FILE_LIMITS } from "./limits.ts"
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface GitFolder {
+  readonly cwd: string
+  readonly env: Environment
+}
+
+export interface GitCall {
+  readonly input?: string
+  readonly env?: Environment
+  /** Exit codes that are an answer, besides 0. */
+  readonly answers?: readonly number[]
+}
+
+export interface GitAnswer {
+  readonly code: number
+  readonly text: string
+}
+
+export const gitEnvironment = (env: Environment): Environment => ({
+  ...ownGitEnvironment(env, { hasIdentity: true }),
+  GIT_ATTR_NOSYSTEM: "1",
+})
+
+/** Rejects with FilesProblem. */
+export const callGit = async (
+  place: GitFolder,
+  args: readonly string[],
+  { input = "", env = {}, answers = [] }: GitCall = {},
+): Promise<GitAnswer> => {
+  const child = spawn("git", ["--literal-pathspecs", ...args], {
+    cwd: place.cwd,
+    env: { ...place.env, ...env },
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+    timeout: FILE_LIMITS.callMs,
+    killSignal: "SIGKILL",
+  })
+  const stop = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  let why: string | undefined
+  const chunks: Buffer[] = []
+  let bytes = 0
+  child.stdout.on("data", (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= FILE_LIMITS.answerBytes) return void chunks.push(chunk)
+    why = `it said more than ${FILE_LIMITS.answerBytes / 1024 / 1024} MiB`
+    stop()
+  })
+  let errors = ""
+  child.stderr.on("data", (chunk: Buffer) => {
+    errors = `${errors}${chunk.toString("utf8")}`.slice(-FILE_LIMITS.errorCharacters)
+  })
+  child.stdin.on("error", () => undefined)
+  child.stdin.end(input)
+  try {
+    const code = await new Promise<number | undefined>((done, fail) => {
+      child.once("error", fail)
+      child.once("close", (exit) => done(exit ?? undefined))
+    })
+    if (why === undefined && code !== undefined && (code === 0 || answers.includes(code)))
+      return { code, text: Buffer.concat(chunks).toString("utf8") }
+    throw new FilesProblem(
+      `git ${args[0]} failed: ${why ?? reasonIn(errors) ?? (code === undefined ? `it was killed, after ${FILE_LIMITS.callMs / 1000} s at most` : `exit code ${code}`)}`,
+    )
+  } catch (error) {
+    if (error instanceof FilesProblem) throw error
+    throw new FilesProblem(isMissing(error) ? "git is not installed" : "git could not be started", {
+      cause: error,
+    })
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT"

@@ -1,0 +1,255 @@
+/**
+ * Where the trees of a place live: a small git folder of ours in the state of the engine, with its own settings, attributes and
+ * index. In a repository its objects lie among the user's, and refs of ours (`refs/meridian/files/`) keep them there; the
+ * user's index, HEAD and settings are only read. Anywhere else the objects lie in our folder.
+ */
+import { createHash, randomUUID } from "node:crypto"
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs"
+import { homedir } from "node:os"
+import { join, relative } from "node:path"
+
+import { FilesProblem } from "../port/file-trees.ts"
+import { callGit, gitEnvironment, type GitFolder } from "./call-git.ts"
+
+export interface FilePlace {
+  readonly top: string
+  /** The place below that, with slashes; "" for all of it. */
+  readonly prefix: string
+  /** Ours. */
+  readonly folder: string
+  /** Calls of git among our settings. */
+  readonly git: GitFolder
+  /** Calls that read and write the refs that keep trees. */
+  readonly refs: GitFolder
+  /** It knows what stood there last, so that only what changed since is read. */
+  readonly index: string
+  readonly isRepository: boolean
+}
+
+export interface FilePlaceOptions {
+  /** Where our folders are. */
+  readonly root: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** Rejects with FilesProblem. */
+export const openPlace = async (directory: string, options: FilePlaceOptions): Promise<FilePlace> => {
+  const env = gitEnvironment(options.environment)
+  const real = realPlace(directory)
+  const repository = await findRepository(real, env)
+  const top = repository?.top ?? real
+  const folder = join(options.root, createHash("sha256").update(top).digest("hex").slice(0, 24))
+  await makeFolder(folder, { cwd: real, env, format: repository?.format ?? "sha1" })
+  const exclude =
+    repository === undefined ? OUTSIDE : readIfThere(join(repository.commonDir, "info", "exclude"))
+  writeFileSync(join(folder, "info", "exclude"), exclude)
+  sweepIndexes(folder)
+  const index = join(folder, `${process.pid}-${randomUUID()}.index`)
+  const own = { cwd: top, env: { ...env, GIT_DIR: folder, GIT_WORK_TREE: top } }
+  const place: FilePlace = {
+    top,
+    prefix: relative(top, real).replaceAll("\\", "/"),
+    folder,
+    git:
+      repository === undefined
+        ? own
+        : { ...own, env: { ...own.env, GIT_OBJECT_DIRECTORY: repository.objects } },
+    refs: repository === undefined ? own : { cwd: top, env: { ...env, GIT_DIR: repository.commonDir } },
+    index,
+    isRepository: repository !== undefined,
+  }
+  if (repository !== undefined && (await isPlain(real, repository, env)))
+    copyIndex(join(repository.gitDir, "index"), index)
+  else copyIndex(keptIndex(folder), index)
+  return place
+}
+
+/** Leaves what the index knows to the next process. */
+export const closePlace = ({ folder, index }: FilePlace): void => {
+  try {
+    if (existsSync(index)) renameSync(index, keptIndex(folder))
+  } catch {
+    // The next one reads the files again.
+  }
+  rmSync(`${index}.lock`, { force: true })
+}
+
+const keptIndex = (folder: string): string => join(folder, "kept.index")
+
+const realPlace = (directory: string): string => {
+  try {
+    return realpathSync(directory)
+  } catch (cause) {
+    throw new FilesProblem(`${directory} is not there`, { cause })
+  }
+}
+
+interface UserRepository {
+  readonly top: string
+  readonly gitDir: string
+  readonly commonDir: string
+  readonly objects: string
+  readonly format: string
+}
+
+/** Undefined where the place is no part of a repository: outside of one, ignored by it, or one that git refuses to read. */
+const findRepository = async (cwd: string, env: GitFolder["env"]): Promise<UserRepository | undefined> => {
+  const found = await callGit(
+    { cwd, env },
+    [
+      "rev-parse",
+      "--path-format=absolute",
+      "--show-toplevel",
+      "--absolute-git-dir",
+      "--git-common-dir",
+      "--git-path",
+      "objects",
+      "--show-object-format",
+    ],
+    { answers: [1, 128, 129] },
+  )
+  const [top, gitDir, commonDir, objects, format] = found.text.split("\n")
+  if (found.code !== 0 || top === undefined || gitDir === undefined) return undefined
+  if (commonDir === undefined || objects === undefined || format === undefined) return undefined
+  const ignored = await callGit({ cwd, env }, [...SILENT, "check-ignore", "--quiet", "."], {
+    answers: [1, 128],
+  })
+  return ignored.code === 0 ? undefined : { top, gitDir, commonDir, objects, format }
+}
+
+/** For the few calls that read the user's repository: no program that it names is started. */
+export const SILENT = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"] as const
+
+/** The index of the user says what is in the files: nothing converts them on their way into it. */
+const isPlain = async (
+  cwd: string,
+  { top, gitDir, commonDir }: UserRepository,
+  env: GitFolder["env"],
+): Promise<boolean> => {
+  if (existsSync(join(top, ".gitattributes"))) return false
+  if (existsSync(join(commonDir, "info", "attributes"))) return false
+  if (existsSync(join(configHome(env), "git", "attributes"))) return false
+  if (readdirSync(gitDir).some((name) => name.startsWith("sharedindex."))) return false
+  const settings = await callGit({ cwd, env }, [...SILENT, "config", "--list", "--null", "--name-only"], {
+    answers: [1, 128],
+  })
+  if (settings.text.split("\0").some((name) => CONVERTING.has(name.toLowerCase()))) return false
+  const named = await callGit({ cwd: top, env }, [...SILENT, "ls-files", "-z", "--cached"], {
+    answers: [128],
+  })
+  return named.code === 0 && !/(?:^|[\0/])\.gitattributes\0/.test(named.text)
+}
+
+const CONVERTING: ReadonlySet<string> = new Set([
+  "core.autocrlf",
+  "core.attributesfile",
+  "core.sparsecheckout",
+  "core.splitindex",
+])
+
+const configHome = (env: GitFolder["env"]): string =>
+  env["XDG_CONFIG_HOME"] ?? join(env["HOME"] ?? homedir(), ".config")
+
+/** Whole or not at all. */
+const makeFolder = async (
+  folder: string,
+  { cwd, env, format }: GitFolder & { readonly format: string },
+): Promise<void> => {
+  if (existsSync(join(folder, "HEAD"))) return
+  const draft = `${folder}.${randomUUID()}`
+  mkdirSync(draft, { recursive: true, mode: 0o700 })
+  try {
+    await callGit({ cwd, env }, [
+      "init",
+      "--quiet",
+      "--bare",
+      "--template=",
+      `--object-format=${format}`,
+      draft,
+    ])
+    appendFileSync(join(draft, "config"), SETTINGS)
+    mkdirSync(join(draft, "info"), { recursive: true })
+    writeFileSync(join(draft, "info", "attributes"), ATTRIBUTES)
+    renameSync(draft, folder)
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    // Another process was faster.
+    if (!existsSync(join(folder, "HEAD")))
+      throw error instanceof FilesProblem
+        ? error
+        : new FilesProblem(`${folder} cannot be made`, { cause: error })
+  }
+}
+
+/** Files are kept byte by byte: no setting and no attribute converts them. */
+const ATTRIBUTES = "* -text -eol -filter -ident -working-tree-encoding -merge\n"
+
+const SETTINGS = `[core]
+	bare = false
+	fsmonitor = false
+	hooksPath = /dev/null
+	autocrlf = false
+	safecrlf = false
+	sparseCheckout = false
+	splitIndex = false
+	untrackedCache = false
+[index]
+	version = 4
+[gc]
+	auto = 0
+`
+
+/** Where no repository says what is worth keeping. */
+const OUTSIDE = "node_modules/\n.venv/\n__pycache__/\n.cache/\n"
+
+const readIfThere = (file: string): string => {
+  try {
+    return lstatSync(file).size > 1024 * 1024 ? "" : readFileSync(file, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+/**
+ * Git takes an entry as unchanged when it is older than the index, so the copy may not look younger than what it was copied
+ * from.
+ */
+const copyIndex = (from: string, to: string): void => {
+  try {
+    const { mtimeMs } = lstatSync(from)
+    copyFileSync(from, to)
+    utimesSync(to, Math.floor(mtimeMs / 1000), Math.floor(mtimeMs / 1000))
+  } catch {
+    rmSync(to, { force: true })
+  }
+}
+
+/** Of processes that are gone. */
+const sweepIndexes = (folder: string): void => {
+  for (const name of readdirSync(folder)) {
+    const pid = /^(\d+)-.*\.index(?:\.lock)?$/.exec(name)?.[1]
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, name), { force: true })
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}

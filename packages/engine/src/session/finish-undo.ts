@@ -1,0 +1,80 @@
+/**
+ * Carries out an undo that was begun: by the one who begins it, and by whoever has the session next when that one was lost.
+ * Each file stands as it did, or as it is to be; one that does neither was changed by somebody else, and stays.
+ */
+import type { Failure } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { LIMITS } from "../domain/limits.ts"
+import type { OpenUndo } from "../domain/transcript/undoing.ts"
+import { isSameEntry, type TreeEntry } from "../domain/undo.ts"
+import { FilePlaces, type FileTrees } from "../port/file-trees.ts"
+import type { SessionHandle } from "./session-handle.ts"
+import { Settings } from "./settings.ts"
+
+export interface FinishedUndo {
+  readonly changed: number
+  /** Files that stay as they are. */
+  readonly left: readonly string[]
+}
+
+/** Nothing is begun: nothing happens. */
+export const finishUndo = (
+  session: SessionHandle,
+): Effect.Effect<FinishedUndo | undefined, Failure, FilePlaces | Settings> =>
+  Effect.gen(function* () {
+    const { open } = session.transcript().undoing
+    if (open === undefined) return undefined
+    const { at } = yield* FilePlaces
+    const { places } = yield* Settings
+    const finished = yield* Effect.promise(() =>
+      becomeWanted(async () => at(places.directoryOf(open.location)), open),
+    )
+    const { undoID, action, from, conversation, files, redoes } = open
+    yield* session.append([
+      {
+        type: "session.next.undo.ended.1",
+        data: {
+          undoID,
+          action,
+          from,
+          conversation,
+          files,
+          changed: finished.changed,
+          left: finished.left.slice(0, LIMITS.namedFiles),
+          ...(redoes === undefined ? {} : { redoes }),
+        },
+      },
+    ])
+    return finished
+  })
+
+/** Never rejects: what cannot be done is left, and said. */
+const becomeWanted = async (at: () => Promise<FileTrees>, { trees }: OpenUndo): Promise<FinishedUndo> => {
+  if (trees === undefined) return { changed: 0, left: [] }
+  let paths: readonly string[] = []
+  try {
+    const files = await at()
+    const wanted = await files.compare(trees.now, trees.wanted)
+    paths = wanted.map(({ path }) => path)
+    const current = await files.read((await files.take(paths.map((path) => `${files.top}/${path}`))).tree)
+    const done = wanted.filter(({ path, after }) => isSameEntry(current.get(path), after))
+    const due = wanted.filter(
+      (change) => !done.includes(change) && isSameEntry(current.get(change.path), change.before),
+    )
+    if (due.length > 0)
+      await files.write(
+        await files.make(entriesOf(due.map(({ path, before }) => [path, before]))),
+        await files.make(entriesOf(due.map(({ path, after }) => [path, after]))),
+      )
+    const left = wanted.filter((change) => !done.includes(change) && !due.includes(change))
+    return { changed: done.length + due.length, left: left.map(({ path }) => path) }
+  } catch {
+    return { changed: 0, left: paths }
+  }
+}
+
+export const entriesOf = (
+  pairs: readonly (readonly [path: string, entry: TreeEntry | undefined])[],
+): ReadonlyMap<string, TreeEntry> =>
+  new Map(pairs.flatMap(([path, entry]) => (entry === undefined ? [] : [[path, entry] as const])))

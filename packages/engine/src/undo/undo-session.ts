@@ -1,0 +1,210 @@
+/**
+ * Takes back what prompts led to, and takes that back again. The session is held meanwhile, so nobody works on it. What is about
+ * to happen is recorded first, with both states of every file in trees that are kept; then the files change; then the end is
+ * recorded, and with it the conversation changes.
+ */
+import { Failure } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { LIMITS } from "../domain/limits.ts"
+import { openStepOf } from "../domain/transcript/transcript.ts"
+import type { PromptMark, Undoing } from "../domain/transcript/undoing.ts"
+import { fileWindows, joinChanges, undoable, type TurnChanges, type Wish } from "../domain/undo.ts"
+import type { FilePlaces } from "../port/file-trees.ts"
+import { Ids } from "../port/ids.ts"
+import { Store, type Acquisition } from "../port/store.ts"
+import { settle, type LostProcesses } from "../schedule/index.ts"
+import { finishUndo, openSessions, type SessionHandle, type Settings } from "../session/index.ts"
+import type { FoldedSessions, Signals } from "../session/index.ts"
+import { changesOfTurn, planRestore, withFiles, type RestorePlan, type RestoredFile } from "./restore-plan.ts"
+
+export interface UndoWish {
+  readonly sessionID: string
+  readonly conversation: boolean
+  readonly files: boolean
+  /** Also files that others have changed since. */
+  readonly overwrite: boolean
+}
+
+export interface Undone {
+  readonly undoID: string
+  /** Oldest first: those taken back, or brought back. */
+  readonly prompts: readonly PromptMark[]
+  readonly conversation: boolean
+  readonly files: readonly RestoredFile[]
+  /** Files somebody changed in that very moment: they stay as they are. */
+  readonly left: readonly string[]
+  /** Why files of some turn could not be taken back: they were not kept. */
+  readonly missed: readonly string[]
+}
+
+export type UndoServices = Store | FoldedSessions | Signals | Settings | Ids | FilePlaces | LostProcesses
+
+export const undoSession = (
+  wish: UndoWish & {
+    /** The last so many prompts, or all from a place of the log on. */
+    readonly last: { readonly count: number } | { readonly from: number }
+  },
+): Effect.Effect<Undone, Failure, UndoServices> =>
+  holding(wish.sessionID, (session) =>
+    Effect.gen(function* () {
+      const { undoing } = session.transcript()
+      const all = undoable(undoing, wish)
+      const { last } = wish
+      const prompts = "from" in last ? all.filter(({ seq }) => seq >= last.from) : all.slice(-last.count)
+      const from = prompts[0]
+      const count = "count" in last ? last.count : 1
+      if (from === undefined || prompts.length < count)
+        return yield* Effect.fail(
+          new Failure("NOTHING_TO_UNDO", { session: wish.sessionID, count, most: all.length }),
+        )
+      const plan = wish.files
+        ? yield* withFiles(undoing.location, async (files) => {
+            const windows = fileWindows(undoing, { from: from.seq, before: Number.MAX_SAFE_INTEGER })
+            const turns: TurnChanges[] = []
+            for (const window of windows)
+              if (window.location === undoing.location) turns.push(await changesOfTurn(files, window))
+            return planRestore(files, joinChanges(turns), wish)
+          }).pipe((planned) => unlessNothingKept(undoing, from.seq, planned))
+        : NO_FILES
+      const finished = yield* carryOut(session, { action: "undo", from: from.seq, wish, plan })
+      return {
+        ...finished,
+        prompts,
+        missed: wish.files ? reasonsSince(undoing, from.seq) : [],
+      }
+    }),
+  )
+
+/** The last undo, as it was done: conversation, files, or both. */
+export const redoSession = (
+  wish: Pick<UndoWish, "sessionID" | "overwrite">,
+): Effect.Effect<Undone, Failure, UndoServices> =>
+  holding(wish.sessionID, (session) =>
+    Effect.gen(function* () {
+      const { undone, redoable, location } = session.transcript().undoing
+      const mark = undone.at(-1)
+      if (mark === undefined || redoable === 0)
+        return yield* Effect.fail(new Failure("NOTHING_TO_REDO", { session: wish.sessionID }))
+      const { trees, from, conversation, files, undoID: redoes } = mark
+      const plan =
+        trees === undefined
+          ? NO_FILES
+          : yield* withFiles(location, async (places) => {
+              const changes = await places.compare(trees.wanted, trees.now)
+              const wishes = changes.map(({ path, before, after }): Wish => ({
+                path,
+                to: after,
+                left: before,
+                isDoubtful: false,
+              }))
+              return planRestore(places, wishes, wish)
+            })
+      const again = { ...wish, conversation, files }
+      const finished = yield* carryOut(session, { action: "redo", from, wish: again, plan, redoes })
+      return { ...finished, prompts: mark.prompts, missed: [] }
+    }),
+  )
+
+const NO_FILES: RestorePlan = { trees: undefined, files: [] }
+
+const carryOut = (
+  session: SessionHandle,
+  {
+    action,
+    from,
+    wish: { sessionID, conversation, files },
+    plan,
+    redoes,
+  }: {
+    readonly action: "undo" | "redo"
+    readonly from: number
+    readonly wish: UndoWish
+    readonly plan: RestorePlan
+    readonly redoes?: string
+  },
+): Effect.Effect<Omit<Undone, "prompts" | "missed">, Failure, FilePlaces | Settings | Ids> =>
+  Effect.gen(function* () {
+    const undoID = (yield* Ids).next("und_")
+    const { location } = session.transcript().undoing
+    const { trees } = plan
+    if (trees !== undefined)
+      yield* withFiles(location, (places) => places.hold(sessionID, [trees.now, trees.wanted]))
+    yield* session.decideToAct(() => ({
+      kind: "append",
+      events: [
+        {
+          type: "session.next.undo.started.1",
+          data: {
+            undoID,
+            action,
+            from,
+            conversation,
+            files,
+            ...(redoes === undefined ? {} : { redoes }),
+            ...(trees === undefined ? {} : { trees }),
+          },
+        },
+      ],
+      answer: () => undefined,
+    }))
+    const left = (yield* finishUndo(session))?.left ?? []
+    return {
+      undoID,
+      conversation,
+      files: plan.files.filter(({ path }) => !left.includes(path)),
+      left,
+    }
+  })
+
+/** Where nothing was ever kept, a missing git is no reason to keep the conversation. */
+const unlessNothingKept = <R>(
+  undoing: Undoing,
+  from: number,
+  planned: Effect.Effect<RestorePlan, Failure, R>,
+): Effect.Effect<RestorePlan, Failure, R> =>
+  fileWindows(undoing, { from, before: Number.MAX_SAFE_INTEGER }).length === 0
+    ? Effect.succeed(NO_FILES)
+    : planned
+
+const reasonsSince = ({ missed }: Undoing, from: number): readonly string[] => [
+  ...new Set(missed.filter(({ seq }) => seq >= from).map(({ reason }) => reason)),
+]
+
+/** Work that has settled gives the session back within a moment. */
+const acquireSoon = (id: string, attempts = 40): Effect.Effect<Acquisition, Failure, Store> =>
+  Effect.flatMap(
+    Store.use(({ leases }) => leases.acquire(id)),
+    (lease) =>
+      lease.kind === "acquired" || attempts === 0
+        ? Effect.succeed(lease)
+        : Effect.andThen(Effect.sleep(LIMITS.leasePollMs), acquireSoon(id, attempts - 1)),
+  )
+
+/** Nobody else works on the session meanwhile, and nothing of it is open. */
+const holding = <A, R>(
+  id: string,
+  use: (session: SessionHandle) => Effect.Effect<A, Failure, R>,
+): Effect.Effect<A, Failure, R | UndoServices> =>
+  Effect.gen(function* () {
+    const { leases } = yield* Store
+    const withSession = yield* openSessions
+    return yield* Effect.acquireUseRelease(
+      acquireSoon(id),
+      (lease) =>
+        lease.kind !== "acquired"
+          ? Effect.fail(new Failure("SESSION_IN_USE", { session: id }))
+          : withSession({ fence: lease.fence, released: () => 0 }, (session) =>
+              Effect.gen(function* () {
+                yield* session.refresh
+                yield* settle(session, lease)
+                yield* finishUndo(session)
+                const transcript = session.transcript()
+                if (transcript.calls.open.length > 0 || openStepOf(transcript) !== undefined)
+                  return yield* Effect.fail(new Failure("SESSION_IN_USE", { session: id }))
+                return yield* use(session)
+              }),
+            ),
+      (lease) => (lease.kind !== "acquired" ? Effect.void : leases.release(lease.fence)),
+    )
+  }).pipe(Effect.uninterruptible)

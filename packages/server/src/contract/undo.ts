@@ -1,0 +1,66 @@
+/** The documents of what prompts led to: changed files, undo, redo. */
+import {
+  anyOf,
+  BOOLEAN,
+  COUNT,
+  described,
+  integer,
+  listOf,
+  named,
+  objectOf,
+  oneOf,
+  STRING,
+} from "@meridian/protocol"
+
+const CHANGED_FILE = objectOf({
+  path: described(STRING, "Relative to the top of the checkout, or of the place where there is none."),
+  change: oneOf("added", "changed", "removed"),
+})
+const PROMPT_FIELDS = { id: STRING, text: STRING }
+
+export const UNDONE = named(
+  "Undone",
+  objectOf({
+    undoID: STRING,
+    prompts: described(listOf(objectOf(PROMPT_FIELDS)), "Those taken back, or brought back."),
+    conversation: BOOLEAN,
+    files: listOf(CHANGED_FILE),
+    left: described(listOf(STRING), "Files that somebody changed in the same moment: they stay."),
+    missed: described(listOf(STRING), "Why files of some turn stay as they are: they could not be kept."),
+  }),
+)
+
+export const CHANGED_FILES = named(
+  "ChangedFiles",
+  objectOf(
+    {
+      prompt: objectOf({ ...PROMPT_FIELDS, number: COUNT }),
+      files: listOf(CHANGED_FILE),
+      missed: listOf(STRING),
+      skipped: described(listOf(STRING), "Files that were too large to keep, or not to be read."),
+    },
+    { diff: STRING },
+  ),
+)
+
+export const OVERWRITE = described(
+  BOOLEAN,
+  "Also files that others have changed since: without it they are refused with FILES_CHANGED.",
+)
+
+export const UNDO_FIELDS = {
+  count: described(integer(1, 1_000_000_000), "How many prompts, with all they led to; 1 by default."),
+  conversation: described(BOOLEAN, "False: the conversation stays."),
+  files: described(BOOLEAN, "False: files stay."),
+  overwrite: OVERWRITE,
+} as const
+
+export const AT_PROMPT = described(
+  anyOf(STRING, integer(1, 1_000_000_000)),
+  "The number of a prompt, from 1, or the id of its message.",
+)
+
+export const DIFF_FORM = described(
+  oneOf("patch", "stat", "names"),
+  "Adds the difference as `git diff` prints it.",
+)
