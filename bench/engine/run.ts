@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { loadavg } from "node:os"
 
+import { benchExtensions } from "./extensions.ts"
 import { benchChildren, benchMentions } from "./family.ts"
 import { benchAppend, benchIdle, benchOpen, benchReplay, benchTail } from "./log.ts"
 import { startProvider, type Line } from "./scene.ts"
@@ -23,6 +24,7 @@ process.stdout.write(`node ${process.versions.node}, load ${loadavg()[0]?.toFixe
 try {
   if (wanted("turn")) show(await benchTurn(provider, "text", quick ? 40 : 200))
   if (wanted("turn")) show(await benchTurn(provider, "tool", quick ? 40 : 200))
+  if (wanted("extensions")) show(await benchExtensions(provider, quick ? 100 : 300))
   if (wanted("growth")) for (const line of await benchGrowth(provider, quick ? 200 : 2_000)) show(line)
   if (wanted("many")) show(await benchManySessions(provider, quick ? 4 : 10))
   if (wanted("children")) show(await benchChildren(quick ? 2 : 5))

@@ -94,13 +94,13 @@ const openPair = async (provider: Provider, head: Awaited<ReturnType<typeof capt
   }
 }
 
-const ourTurn = async (engine: Engine, sessionID: string, text: string): Promise<void> => {
+export const ourTurn = async (engine: Engine, sessionID: string, text: string): Promise<void> => {
   await engine.sessions.prompt({ sessionID, prompt: { text } })
   await engine.sessions.wait(sessionID)
 }
 
 /** Wall time of one turn less what the provider held of it. */
-const overhead = async (provider: Provider, turn: () => Promise<void>): Promise<number> => {
+export const overhead = async (provider: Provider, turn: () => Promise<void>): Promise<number> => {
   const started = performance.now()
   await turn()
   const wall = performance.now() - started

@@ -40,30 +40,51 @@ export const callHook = <Name extends HookName, Value>(
     const { extension, failures } = registered
     if (!hasHook(registered, hook)) return Effect.succeed(NOTHING)
     const { hookTimeoutMs = LIMITS.hookMs } = extension
-    const called = Effect.tryPromise({
-      try: async (signal) => {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the view is the one this hook takes
-        const run = extension.hooks?.[hook] as (given: unknown, options: HookOptions) => unknown
-        const answer = await run(view, { signal })
-        return answer === undefined ? NOTHING : { kind: "answer" as const, value: read(answer) }
-      },
-      catch: (cause) => (cause instanceof Error ? cause.message : String(cause)),
-    })
-    return Effect.map(
-      Effect.result(Effect.timeoutOption(called, hookTimeoutMs)),
-      (result): HookAnswer<Value> => {
-        if (Result.isSuccess(result) && Option.isSome(result.success)) {
-          failures.delete(hook)
-          return result.success.value
-        }
-        const count = (failures.get(hook) ?? 0) + 1
-        failures.set(hook, count)
-        const why = Result.isFailure(result) ? result.failure : `it took longer than ${hookTimeoutMs} ms`
-        const last = count < LIMITS.hookFailures ? "" : "; it is left out from here on"
-        const message = `${why.slice(0, LIMITS.hookMessageCharacters)}${last}`
-        return { kind: "failed", failure: { extension: extension.name, hook, message } }
-      },
+    const failed = (why: string): HookAnswer<Value> => {
+      const count = (failures.get(hook) ?? 0) + 1
+      failures.set(hook, count)
+      const last = count < LIMITS.hookFailures ? "" : "; it is left out from here on"
+      const message = `${why.slice(0, LIMITS.hookMessageCharacters)}${last}`
+      return { kind: "failed", failure: { extension: extension.name, hook, message } }
+    }
+    const answered = (given: unknown): HookAnswer<Value> => {
+      try {
+        const answer = given === undefined ? NOTHING : ({ kind: "answer", value: read(given) } as const)
+        failures.delete(hook)
+        return answer
+      } catch (cause) {
+        return failed(wordsOf(cause))
+      }
+    }
+    const controller = new AbortController()
+    let given: unknown
+    let waiting: PromiseLike<unknown> | undefined
+    try {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the view is the one this hook takes
+      const run = extension.hooks?.[hook] as (given: unknown, options: HookOptions) => unknown
+      given = run.call(extension.hooks, view, { signal: controller.signal })
+      if (isPromiseLike(given)) waiting = given
+    } catch (cause) {
+      return Effect.succeed(failed(wordsOf(cause)))
+    }
+    // Most answer at once: that costs neither a timer nor a fiber.
+    if (waiting === undefined) return Effect.succeed(answered(given))
+    const promised = waiting
+    const called = Effect.tryPromise({ try: () => Promise.resolve(promised), catch: wordsOf }).pipe(
+      Effect.timeoutOption(hookTimeoutMs),
+      Effect.ensuring(Effect.sync(() => controller.abort())),
     )
+    return Effect.map(Effect.result(called), (result) => {
+      if (Result.isFailure(result)) return failed(result.failure)
+      return Option.isSome(result.success)
+        ? answered(result.success.value)
+        : failed(`it took longer than ${hookTimeoutMs} ms`)
+    })
   })
+
+const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
+
+const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 const NOTHING = { kind: "nothing" } as const

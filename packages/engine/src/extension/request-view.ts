@@ -43,10 +43,13 @@ export const applyView = (
   answer: unknown,
   frozen: FrozenMessages,
 ): ModelRequest => {
+  if (answer === shown) return request
   const { system, messages, settings, headers } = readView(answer)
   const before = openingOf(request.prompt)
   const opening =
-    system === shown.system ? before : system.map((content, index) => systemMessage(content, before[index]))
+    system === shown.system
+      ? before
+      : system.map((content, index) => systemMessage(content, before[index], frozen))
   const history =
     messages === shown.messages ? request.prompt.slice(before.length) : readMessages(messages, frozen)
   checkHeaders(headers)
@@ -86,8 +89,8 @@ const openingOf = (prompt: readonly PromptMessage[]): readonly System[] => {
 }
 
 /** The message there was, where its text is the same. */
-const systemMessage = (content: string, before: System | undefined): System =>
-  before?.content === content ? before : { role: "system", content }
+const systemMessage = (content: string, before: System | undefined, frozen: FrozenMessages): PromptMessage =>
+  before?.content === content ? before : frozen.same({ role: "system", content }, `system ${content}`)
 
 const readMessages = (messages: readonly unknown[], frozen: FrozenMessages): readonly PromptMessage[] => {
   if (messages.length > LIMITS.hookMessages)
@@ -97,12 +100,13 @@ const readMessages = (messages: readonly unknown[], frozen: FrozenMessages): rea
     const own = frozen.own(message)
     if (own !== undefined) return own
     const made = structuredClone(readMessage(message))
-    characters += JSON.stringify(made).length
+    const text = JSON.stringify(made)
+    characters += text.length
     if (characters > LIMITS.hookCharacters)
       throw invalid(
         `what an extension changes of a request may have ${LIMITS.hookCharacters} characters at most`,
       )
-    return made
+    return frozen.same(made, text)
   })
   const problem = pairingProblem(read)
   if (problem !== undefined) throw invalid(problem)
