@@ -95,6 +95,10 @@ export const HANDS_BEHAVIOURS = {
     seed: "issue 14",
     says: "in a worktree only the worktree, its branch and its commits are writable; the main checkout and its branches are not; checks run in the sandbox, too",
   },
+  "sandbox.direct": {
+    seed: "issue 14",
+    says: "commands of the engine run in the sandbox, with or without network, and its file tools refuse what lies outside",
+  },
   "sandbox.absent": {
     seed: "issue 14",
     says: "without bubblewrap --sandbox is refused, auto works without, and doctor and run show say so",
