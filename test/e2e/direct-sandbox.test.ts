@@ -19,8 +19,9 @@ verifiesSandbox("sandbox.direct", async () => {
     ],
   })
   const ran = await scene.run(
-    ...["run", "spawn", "--harness", "direct", "--permission", "danger", "-p", "do it", "--json"],
-    ...["--sandbox", "--sandbox-network", "off"],
+    ..."run spawn --harness direct --permission danger -p x --json --sandbox --sandbox-network off".split(
+      " ",
+    ),
   )
   expect(document(ran)).toMatchObject({
     status: "succeeded",
