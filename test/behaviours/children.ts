@@ -59,4 +59,5 @@ export const CHILDREN_BEHAVIOURS = {
   ),
   "mentions.run": promise("a run expands its prompt, and its record says what could not be read"),
   "children.run": promise("the children of a run ask nobody, and the run ends"),
+  "session.fields": promise("a field that nobody knows is refused in the process too; workspaceID is kept"),
 } as const satisfies Record<string, Behaviour>

@@ -37,3 +37,22 @@ verifies("children.run", async () => {
     status: "succeeded",
   })
 })
+
+verifies(
+  "children.run",
+  async () => {
+    // Parent and child ask side by side: both are told the same.
+    const scene = await directScene({
+      script: [
+        { tools: [{ name: "task", input: { description: "count", prompt: "count", background: true } }] },
+        { text: "Seven." },
+        { text: "Seven." },
+        { text: "It reported seven." },
+      ],
+    })
+    const ran = await scene.run(...DIRECT, "go", "--permission", "workspace-write")
+    expect([ran.stdout, ran.code]).toEqual([expect.stringContaining("It reported seven."), 0])
+    expect(scene.asked().at(-1)).toContain("No person wrote this")
+  },
+  "what works in the background belongs to the run",
+)
