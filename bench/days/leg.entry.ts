@@ -147,10 +147,14 @@ const script = async ({
 /** Each after the other: they forget, repeat old values and invent a request. */
 const HOSTILE = ["empty", "adversarial", "headline", "lossy 50 %"] as const
 
+const SUMMARY_CHARACTERS = 1_200
+
 const summaryOf = (body: string): string => {
   const count = linesOf("answered").filter((kind) => kind === "summary").length
   const name = HOSTILE[count % HOSTILE.length] ?? "empty"
-  return SUMMARISERS[name]({ messages: [body.slice(0, 20_000)], context: [], seed: count }) || "(none)"
+  const summary = SUMMARISERS[name]({ messages: [body.slice(0, 20_000)], context: [], seed: count })
+  // All about as long: how often it compacts shall not depend on who summarised.
+  return summary.slice(0, SUMMARY_CHARACTERS) || "(none)"
 }
 
 const OUTPUT = "moved and tested; ".repeat(200)
