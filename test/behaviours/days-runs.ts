@@ -59,4 +59,7 @@ export const DAYS_RUNS_BEHAVIOURS = {
   "space.rebind": promise(
     "after a project was moved its open runs wait, and space rebind makes chats, runs and sessions those of the new place; a copy and what others wrote stay as they are",
   ),
+  "run.unpinned": promise(
+    "run show says when a harness could not be given what pins the task after a compaction, and why",
+  ),
 } satisfies Record<string, Behaviour>

@@ -184,3 +184,11 @@ verifies("serve.supervises", async () => {
   scene.kill("serve", "SIGTERM")
   expect((await serving).code).toBe(0)
 })
+
+verifies("run.unpinned", async () => {
+  const scene = openOutliving({ answer: "All done.", env: { MERIDIAN_CONTINUITY: "off" } })
+  await scene.run("run", "spawn", "-p", "build the parser")
+  expect(attempts(await scene.show())).toMatchObject([{ unpinned: "MERIDIAN_CONTINUITY is off" }])
+  const told = await scene.run("run", "show", "r1", "--space", "s1")
+  expect(told.stdout).toContain("Not pinned: in claude: MERIDIAN_CONTINUITY is off")
+})

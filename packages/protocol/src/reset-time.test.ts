@@ -83,3 +83,13 @@ test("no text throws or takes long", () => {
   )
   expect(readResetTime(`in ${"9 ".repeat(1_000_000)}`, { nowMs: NOW })).toBeUndefined()
 })
+
+test("a time of day that is this minute, or the one before, is not tomorrow's", () => {
+  const readAt = (now: string): string => {
+    const found = readResetTime("try again at 3:47 PM", { nowMs: Date.parse(now), zone: "UTC" })
+    return new Date(found ?? 0).toISOString()
+  }
+  expect(readAt("2026-11-16T15:47:10Z")).toBe("2026-11-16T15:48:00.000Z")
+  expect(readAt("2026-11-16T15:48:10Z")).toBe("2026-11-16T15:49:00.000Z")
+  expect(readAt("2026-11-16T15:49:10Z")).toBe("2026-11-17T15:47:00.000Z")
+})

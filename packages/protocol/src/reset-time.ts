@@ -90,6 +90,9 @@ const timeOfDay = (text: string, context: ResetContext): number | undefined => {
   }
   const moment = momentIn(zone, { ...today, hour, minute })
   if (moment === undefined || moment > context.nowMs) return moment
+  // A clock leaves the seconds out: the minute that runs, or has just run out, is today's.
+  const passed = Math.floor((context.nowMs - moment) / MINUTE)
+  if (passed <= 1) return moment + (passed + 1) * MINUTE
   return momentIn(zone, { ...dayIn(zone, moment + DAY), hour, minute })
 }
 

@@ -30,13 +30,21 @@ export const carriedContinuity = ({
   program,
 }: CarryQuery): LaunchContinuity | undefined => {
   try {
-    if (env[SWITCH] === "off" || (harness !== "claude" && harness !== "opencode")) return undefined
+    // The engine has it by itself.
+    if (harness === "direct") return undefined
+    if (env[SWITCH] === "off") return { missing: `${SWITCH} is off` }
+    if (harness !== "claude" && harness !== "codex" && harness !== "opencode")
+      return { missing: "an agent over ACP takes no hook" }
     if (checkHost(harness, { cwd, env, harnesses: [] }).connected) return undefined
+    if (harness === "codex")
+      return {
+        missing: "Codex runs only hooks that a person has trusted; 'meridian init --codex' sets one up",
+      }
     if (harness === "opencode") return { plugin: pathToFileURL(builtPlugin()).href }
     const launcher = env["MERIDIAN_COMMAND"]
     const hooks = addHooks(undefined, "claude", quotedProgram(launcher === undefined ? program : [launcher]))
     return hooks.kind === "write" ? { settings: JSON.stringify(parseObject(hooks.text)) } : undefined
-  } catch {
-    return undefined
+  } catch (error) {
+    return { missing: error instanceof Error ? error.message : String(error) }
   }
 }

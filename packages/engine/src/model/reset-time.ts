@@ -75,7 +75,9 @@ const untilTimeOfDay = (options: {
   const today = minutesOfDay(now, zone)
   if (today === undefined) return undefined
   const minutesAhead = (hours * 60 + minutes - today.minutes + 1_440) % 1_440
-  return Math.max(SECOND, (minutesAhead === 0 ? 1_440 : minutesAhead) * 60 * SECOND - today.restMs)
+  // A clock leaves the seconds out: the minute that runs, or has just run out, is today's.
+  const isNow = minutesAhead === 0 || minutesAhead === 1_439
+  return Math.max(SECOND, (isNow ? 1 : minutesAhead) * 60 * SECOND - today.restMs)
 }
 
 /** Where the hands stand there, and how far into the minute. */

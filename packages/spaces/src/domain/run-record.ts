@@ -93,7 +93,12 @@ const START = objectOf(
 
 const ATTEMPT_BEGAN = objectOf(
   { number: COUNT, harness: STRING, began: STRING },
-  { model: STRING, harnessSessionId: STRING },
+  {
+    model: STRING,
+    harnessSessionId: STRING,
+    /** Why the harness was not given what pins the task after a compaction. */
+    unpinned: STRING,
+  },
 )
 
 const ATTEMPT_ENDED = objectOf(

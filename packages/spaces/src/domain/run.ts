@@ -54,6 +54,8 @@ export interface AttemptBegan {
   readonly harnessSessionId?: string | undefined
   /** ISO time; "" in an old record. */
   readonly began: string
+  /** Why the harness was not given what pins the task after a compaction. */
+  readonly unpinned?: string | undefined
 }
 
 export interface AttemptEnded extends RunUsage {

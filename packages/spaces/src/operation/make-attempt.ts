@@ -1,5 +1,5 @@
 /** One attempt of a run: planned, started, watched, and written down as it becomes known. */
-import type { RunId } from "@meridian/protocol"
+import { oneLine, type RunId } from "@meridian/protocol"
 
 import { NOTHING_SPENT, restOf, sayBreach, type RunSpent } from "../domain/run-caps.ts"
 import { sessionUsageIn, type RunUpdate } from "../domain/run.ts"
@@ -84,6 +84,7 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
           model: plan.model === "" ? undefined : plan.model,
           harnessSessionId: launch.harnessSessionId,
           began: state.now(),
+          unpinned: continuity?.missing === undefined ? undefined : oneLine(continuity.missing, UNPINNED),
         },
       })
     },
@@ -119,6 +120,8 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
   await log.written()
   return judged
 }
+
+const UNPINNED = 300
 
 const whyEnded = (
   { status, failure }: Verdict,

@@ -96,6 +96,7 @@ const attemptDocument = (attempt: RunAttempt): AttemptDocument =>
     why: attempt.why,
     message: attempt.message,
     cost_usd: attempt.costUsd,
+    unpinned: attempt.unpinned,
   })
 
 export const readReport = (space: SpacePlace, run: Pick<Run, "id">): string | undefined => {

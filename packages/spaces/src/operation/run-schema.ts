@@ -11,7 +11,7 @@ import { CHECK_DOCUMENT, COMPARED_RUN, SANDBOX_DOCUMENT, WORKTREE_DOCUMENT } fro
 /** One launch of a harness. `why`: how it ended, in a word. */
 export const ATTEMPT_DOCUMENT = objectOf(
   { harness: STRING, began: STRING },
-  { session: STRING, ended: STRING, why: STRING, message: STRING, cost_usd: NUMBER },
+  { session: STRING, ended: STRING, why: STRING, message: STRING, cost_usd: NUMBER, unpinned: STRING },
 )
 export type AttemptDocument = TypeOf<typeof ATTEMPT_DOCUMENT>
 

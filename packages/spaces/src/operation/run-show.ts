@@ -62,6 +62,7 @@ const describe = (run: RunDocument): string => {
     ["Chat", run.chat_id],
     ["Continues", run.continued_from],
     ["Attempts", attemptsLine(run)],
+    ["Not pinned", unpinnedLine(run)],
     ["Verdict", verdictLine(run)],
     ["Checks", checksLine(run)],
     [run.exit_code === undefined ? "Because" : "Failure", failure === "" ? undefined : failure],
@@ -116,6 +117,12 @@ const checksLine = ({ checks = [] }: RunDocument): string | undefined => {
       `${command} (${ended === "ended" ? `exit ${exit ?? "-"}` : ended}, ${seconds(secs)})`,
   )
   return `${told.join(", ")}${rounds > 1 ? `, round ${rounds}` : ""}${last.place === "apply" ? ", as it would be applied" : ""}`
+}
+
+/** Of the last one: after a compaction there the task stands only where the summary kept it. */
+const unpinnedLine = ({ attempts = [] }: RunDocument): string | undefined => {
+  const last = attempts.at(-1)
+  return last?.unpinned === undefined ? undefined : `in ${last.harness}: ${last.unpinned}`
 }
 
 /** One attempt says nothing that the rest does not. */

@@ -135,6 +135,8 @@ export interface LaunchContinuity {
   readonly settings?: string
   /** The address of our plugin for OpenCode. */
   readonly plugin?: string
+  /** Why the harness could not be given it, in words: after a compaction there nothing is pinned. */
+  readonly missing?: string
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
