@@ -69,5 +69,12 @@ export const BUDGET_BEHAVIOURS = {
   "run-cap.engine": promise(
     "a run of the engine has its budget inside the engine: the breach is a question there, and a higher cap goes on in the same session",
   ),
+  "questions.answer": promise(
+    "meridian questions lists permissions, questions and paused runs, and meridian answer answers each of them",
+  ),
+  "questions.ask": promise(
+    "with --ask a run of the engine waits for the answer to a permission, shows that it waits, and goes on with it; without it is refused",
+  ),
+  "run-cap.http": promise("a run whose budget is used up goes on with a higher cap over HTTP"),
   "run-cap.own": promise("a run raises neither its own cap nor one above it"),
 } as const satisfies Record<string, Behaviour>

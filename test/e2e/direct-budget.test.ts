@@ -1,10 +1,12 @@
 /** Caps of a run that the engine carries out, through the shipped program. */
 import type { ScriptStep } from "@meridian/engine/script"
+import { createClient } from "@meridian/server/client"
 import { expect } from "vitest"
 
 import { directScene } from "../direct-scene.ts"
 import { verifies } from "../verifies.ts"
 import { document } from "./cli-binary.ts"
+import { startServer } from "./server-process.ts"
 
 /** 100,000 tokens of this model are 30 cents; no two calls are the same. */
 const acting = (n: number): ScriptStep => ({
@@ -41,4 +43,64 @@ verifies("run-cap.engine", async () => {
   expect(asked).toHaveLength(5)
   // What was done before is in the conversation that goes on, and so is what is left.
   expect(asked.at(-1)).toContain("*.1")
+})
+
+verifies("questions.answer", async () => {
+  const scene = await directScene({ script: [...[1, 2, 3].map(acting), { text: "All seen." }] })
+  await scene.run(...SPAWN, "--max-cost", "0.5")
+  const open = document(await scene.run("questions", "--json"))
+  expect(open).toMatchObject({ questions: [{ question_id: "s1/r1", kind: "budget", run_id: "r1" }] })
+  expect((await scene.run("questions")).stdout).toContain(
+    "s1/r1  budget  Run r1 is paused: The budget of this",
+  )
+  for (const [answer, code] of [
+    ["a lot", "INVALID_INPUT"],
+    ["0.6", "CAP_BELOW_SPENT"],
+    ["continue", "BUDGET_SPENT"],
+  ] as const)
+    expect((await scene.run("answer", "s1/r1", answer)).stderr).toContain(`ERROR [${code}]`)
+  expect((await scene.run("answer", "s1/r9", "5")).stderr).toContain("ERROR [QUESTION_NOT_FOUND]")
+  expect((await scene.run("answer", "que_none", "5")).stderr).toContain("ERROR [QUESTION_NOT_FOUND]")
+  expect((await scene.run("answer", "s1/r1", "$3")).code).toBe(0)
+  await scene.run("run", "wait", "r1", "--space", "s1")
+  expect(document(await scene.run("run", "show", "r1", "--space", "s1", "--json"))).toMatchObject({
+    status: "succeeded",
+  })
+  expect((await scene.run("questions")).stdout).toBe("Nothing waits for an answer.\n")
+})
+
+verifies("questions.ask", async () => {
+  const asks: ScriptStep = { tools: [{ name: "bash", input: { command: "echo made > made.txt" } }] }
+  const scene = await directScene({ script: [asks, { text: "Refused." }, asks, { text: "Made." }] })
+  const plain = await scene.run(...SPAWN, "--permission", "workspace-write")
+  expect([plain.code, plain.stdout]).toEqual([0, "Refused.\n"])
+  const waiting = scene.run(...SPAWN, "--permission", "workspace-write", "--ask", "--space", "s1")
+  const show = async () => document(await scene.run("run", "show", "r2", "--space", "s1", "--json"))
+  for (;;) {
+    const { questions = [] } = Object(document(await scene.run("questions", "--json")))
+    const [first] = questions
+    if (first === undefined) continue
+    expect(first).toMatchObject({ kind: "permission", answers: ["once", "always", "reject"] })
+    expect(await show()).toMatchObject({ status: "waiting", waiting_for: "permission" })
+    expect((await scene.run("answer", first.question_id, "perhaps")).stderr).toContain("ERROR [USAGE]")
+    expect((await scene.run("answer", first.question_id, "once")).code).toBe(0)
+    break
+  }
+  expect((await waiting).stdout).toBe("Made.\n")
+  expect(await show()).toMatchObject({ status: "succeeded" })
+})
+
+verifies("run-cap.http", async () => {
+  const scene = await directScene({ script: [...[1, 2, 3].map(acting), { text: "All seen." }] })
+  await scene.run(...SPAWN, "--max-cost", "0.5")
+  const server = await startServer(scene.project, ["--port", "0"], scene.env)
+  const { spaces } = createClient({ url: server.url, token: server.token })
+  const place = { spaceID: "s1", runID: "r1" }
+  expect(await spaces.run(place)).toMatchObject({ status: "paused", waitingFor: "budget" })
+  await expect(spaces.resume(place)).rejects.toMatchObject({ code: "BUDGET_SPENT", status: 409 })
+  await expect(spaces.resume({ ...place, maxCost: 0.5 })).rejects.toMatchObject({ code: "CAP_BELOW_SPENT" })
+  expect(await spaces.resume({ ...place, maxCost: 3 })).toMatchObject({ runId: "r1" })
+  await scene.run("run", "wait", "r1", "--space", "s1")
+  expect(await spaces.run(place)).toMatchObject({ status: "succeeded" })
+  await server.end("SIGTERM")
 })

@@ -3,6 +3,7 @@ import { OPERATIONS, register, type Registration } from "@meridian/spaces"
 
 import { ACP_AGENT } from "./command/acp-agent.meta.ts"
 import { ACP } from "./command/acp.meta.ts"
+import { ANSWER, QUESTIONS } from "./command/answer.meta.ts"
 import { BRIEF } from "./command/brief.meta.ts"
 import { COMPLETE } from "./command/complete.meta.ts"
 import { COMPLETION } from "./command/completion.meta.ts"
@@ -29,6 +30,8 @@ export const COMMANDS: readonly Registration[] = [
   register(SEARCH, async () => (await import("./command/search.ts")).search),
   register(PERMISSIONS_LIST, async () => (await import("./command/permissions.ts")).permissionsList),
   register(PERMISSIONS_REVOKE, async () => (await import("./command/permissions.ts")).permissionsRevoke),
+  register(QUESTIONS, async () => (await import("./command/answer.ts")).questions),
+  register(ANSWER, async () => (await import("./command/answer.ts")).answer),
   register(QUESTIONS_LIST, async () => (await import("./command/questions.ts")).questionsList),
   register(QUESTIONS_ANSWER, async () => (await import("./command/questions.ts")).questionsAnswer),
   register(SESSION_LIST, async () => (await import("./command/session.ts")).sessionList),

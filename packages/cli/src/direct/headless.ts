@@ -148,6 +148,8 @@ const work = async (
     engine.sessions.interrupt(session.id).catch(() => undefined)
   }
   world.signal.throwIfAborted()
+  // Nothing else may be under way while a person is asked.
+  const staying = setInterval(() => undefined, 60_000)
   world.signal.addEventListener("abort", stop, { once: true })
   try {
     for (const { id, action, resources } of await engine.permissions.list({ sessionID: session.id }))
@@ -183,6 +185,7 @@ const work = async (
     if (end !== undefined && ending.tag !== "failed" && ending.tag !== "interrupted") throw end
     return ending
   } finally {
+    clearInterval(staying)
     world.signal.removeEventListener("abort", stop)
     over.abort()
     await children.catch(() => undefined)

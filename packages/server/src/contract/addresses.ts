@@ -72,6 +72,7 @@ export const ADDRESSES = {
     apply: { method: "POST", path: "/api/space/:spaceID/run/:runID/apply" },
     discard: { method: "POST", path: "/api/space/:spaceID/run/:runID/discard" },
     send: { method: "POST", path: "/api/space/:spaceID/run/:runID/send" },
+    resume: { method: "POST", path: "/api/space/:spaceID/run/:runID/resume" },
     continue: { method: "POST", path: "/api/space/:spaceID/run/:runID/continue" },
   },
 } as const satisfies Record<string, Record<string, Address>>

@@ -43,7 +43,15 @@ import {
   SESSION,
   SESSION_BUDGET,
 } from "./documents.ts"
-import { DIFF_LINE, RUN_APPLIED, RUN_CONTINUED, RUN_DIFF, RUN_DISCARDED, RUN_TOLD } from "./run-work.ts"
+import {
+  DIFF_LINE,
+  RUN_APPLIED,
+  RUN_CONTINUED,
+  RUN_DIFF,
+  RUN_DISCARDED,
+  RUN_RESUMED,
+  RUN_TOLD,
+} from "./run-work.ts"
 import { CHAT, HOST_COMPACTION, RUN, RUN_ROW, RUN_STATUS, SPACE, SPACE_ROW } from "./spaces.ts"
 import { AT_PROMPT, CHANGED_FILES, DIFF_FORM, OVERWRITE, UNDONE, UNDO_FIELDS } from "./undo.ts"
 
@@ -559,6 +567,21 @@ export const CONTRACT = {
       input: objectOf({ ...RUN_PLACE, text: REASON }, { at: DIFF_LINE }),
       answer: RUN_TOLD,
       failures: [...RUN_FAILURES, "RUN_ENDED", "PROMPT_REQUIRED"],
+    },
+    resume: {
+      ...ADDRESSES.spaces.resume,
+      summary:
+        "Goes on with a run that is paused or waits. One whose budget is used up needs a higher cap: what it may use up in all.",
+      input: objectOf(RUN_PLACE, CAP_FIELDS),
+      answer: RUN_RESUMED,
+      failures: [
+        ...RUN_FAILURES,
+        "RUN_ENDED",
+        "RUN_NOT_RESUMABLE",
+        "BUDGET_SPENT",
+        "CAP_BELOW_SPENT",
+        "CAP_NOT_YOURS",
+      ],
     },
     continue: {
       ...ADDRESSES.spaces.continue,

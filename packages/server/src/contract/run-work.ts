@@ -79,6 +79,8 @@ export const RUN_DISCARDED = named(
 
 export const RUN_TOLD = named("RunTold", objectOf({ runId: STRING, status: RUN_STATUS, waitingWords: COUNT }))
 
+export const RUN_RESUMED = named("RunResumed", objectOf({ runId: STRING, status: RUN_STATUS }))
+
 export const RUN_CONTINUED = named("RunContinued", objectOf({ runId: STRING }))
 
 /** A line of a diff: what a comment is about. */
@@ -101,5 +103,6 @@ export type DiffFile = TypeOf<typeof DIFF_FILE>
 export type DiffHunk = TypeOf<typeof HUNK>
 export type RunAppliedDocument = TypeOf<typeof RUN_APPLIED>
 export type RunDiscardedDocument = TypeOf<typeof RUN_DISCARDED>
+export type RunResumedDocument = TypeOf<typeof RUN_RESUMED>
 export type RunToldDocument = TypeOf<typeof RUN_TOLD>
 export type CommentedLine = TypeOf<typeof DIFF_LINE>

@@ -163,6 +163,7 @@ test("every answer of every operation has a status and a shape that the OpenAPI 
     "spaces.apply",
     "spaces.discard",
     "spaces.send",
+    "spaces.resume",
     "spaces.continue",
   ])
 }, 60_000)

@@ -8,6 +8,7 @@ import type {
   RunAppliedDocument,
   RunDiffDocument,
   RunDiscardedDocument,
+  RunResumedDocument,
   RunToldDocument,
 } from "../contract/run-work.ts"
 import type {
@@ -180,6 +181,17 @@ const spaceHandlers = ({ spaces: { read, change }, hostCompactions }: Desk): Han
   send: async ({ spaceID, runID, text, at }, signal) => {
     const values = { space: spaceID, run_id: runID, text: reviewText(text, at) }
     return (await change("run.send", values, signal)) as unknown as RunToldDocument
+  },
+  resume: async ({ spaceID, runID, maxCost, maxTokens, maxTurns, maxTimeMs }, signal) => {
+    const values = {
+      space: spaceID,
+      run_id: runID,
+      ...(maxCost === undefined ? {} : { max_cost: maxCost }),
+      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+      ...(maxTurns === undefined ? {} : { max_turns: maxTurns }),
+      ...(maxTimeMs === undefined ? {} : { max_time: maxTimeMs / 1_000 }),
+    }
+    return (await change("run.resume", values, signal)) as unknown as RunResumedDocument
   },
   continue: async ({ spaceID, runID, text, at }, signal) => {
     const values = { space: spaceID, run_id: runID, prompt: reviewText(text, at), background: true }

@@ -12,7 +12,7 @@ export interface SpacesReader {
   ) => Promise<JsonObject>
   /** Like `read`, with what was warned of on the way as `warnings`. */
   readonly change: (
-    operation: "run.apply" | "run.discard" | "run.send" | "run.continue",
+    operation: "run.apply" | "run.discard" | "run.send" | "run.resume" | "run.continue",
     values: JsonObject,
     signal: AbortSignal,
   ) => Promise<JsonObject>

@@ -85,6 +85,20 @@ export const capsFor = (
 const least = (left: number | undefined, right: number | undefined): number | undefined =>
   left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
 
+/** "5", "$5", or "cost=5 tokens=200000 turns=80 time=2h"; undefined for what is neither. */
+export const capsSaid = (text: string): Partial<CapInput> | undefined => {
+  const said: Record<string, number> = {}
+  for (const word of text.trim().split(/[\s,;]+/)) {
+    const [, name = "cost", amount = ""] =
+      /^(?:-*(?:max-)?(cost|tokens|turns|time)=)?\$?(.+)$/.exec(word) ?? []
+    const value = name === "time" ? (parseSeconds(amount) ?? Number.NaN) : Number(amount)
+    const isWhole = name === "cost" || name === "time" || Number.isSafeInteger(value)
+    if (!(value > 0) || !Number.isFinite(value) || !isWhole) return undefined
+    said[`max${name.slice(0, 1).toUpperCase()}${name.slice(1)}`] = value
+  }
+  return said
+}
+
 /** Throws CAP_BELOW_SPENT. */
 export const requireAboveSpent = (asked: RunCaps, spent: RunSpent): void => {
   for (const measure of ["cost", "tokens", "turns", "timeSecs"] as const) {

@@ -92,3 +92,6 @@ export const sweepAtStart = async (
 
 /** For servers that stay: they supervise whenever nobody else does. */
 export const standBy = async (world: World): Promise<void> => (await import("./supervisor.ts")).standBy(world)
+
+/** Runs that wait for a person. */
+export const runQuestions = (): Promise<typeof import("./run-questions.ts")> => import("./run-questions.ts")

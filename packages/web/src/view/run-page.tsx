@@ -3,6 +3,7 @@ import { fragmentOf } from "../domain/route.ts"
 import { costText, durationText, tokensText } from "../domain/text.ts"
 import { useApp } from "../state/app.ts"
 import { Markdown } from "./markdown.tsx"
+import { PausedRun } from "./paused-run.tsx"
 import { RunChanges } from "./run-changes.tsx"
 import { SessionLink } from "./session-link.tsx"
 import { Status } from "./session-list.tsx"
@@ -50,6 +51,7 @@ export const RunPage = ({ spaceID, id }: { readonly spaceID: string; readonly id
           {run.exitCode === undefined ? null : <span>exit code {run.exitCode}</span>}
         </div>
       </div>
+      {run.status === "paused" ? <PausedRun run={run} /> : null}
       {run.failureReason === undefined ? null : (
         <p class="problem">
           {run.failureReason}
