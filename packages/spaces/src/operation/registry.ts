@@ -94,4 +94,7 @@ export const sweepAtStart = async (
 export const standBy = async (world: World): Promise<void> => (await import("./supervisor.ts")).standBy(world)
 
 /** Runs that wait for a person. */
-export const runQuestions = (): Promise<typeof import("./run-questions.ts")> => import("./run-questions.ts")
+export const runQuestions = async () => {
+  const { answerRun, openRunQuestions } = await import("./run-questions.ts")
+  return { answerRun, openRunQuestions }
+}
