@@ -36,6 +36,7 @@ import { notify } from "./notify.ts"
 import { openState } from "./open-state.ts"
 import { parentTier } from "./parent.ts"
 import { attemptUntilEnded, type Settled } from "./run-attempts.ts"
+import { forgetLiveSpent } from "./run-budget.ts"
 import type { RunContext } from "./run-context.ts"
 import { taskOf } from "./run-look.ts"
 import { addUsage, stopped, type Outcome } from "./run-outcome.ts"
@@ -161,7 +162,10 @@ const carryThrough = async (opened: Opened, { owner, onBegun }: Executor): Promi
     throw error
   } finally {
     await asking
-    if (end !== undefined) await endRun(space, run, end)
+    if (end !== undefined) {
+      await endRun(space, run, end)
+      forgetLiveSpent(context.files)
+    }
     if (isOpen) run.lock.release({ remove: true })
     // Only now: while somebody listens, a second signal cannot end this process before the end is written.
     stopper.close()

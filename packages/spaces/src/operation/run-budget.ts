@@ -2,6 +2,8 @@
  * What runs have spent, from their records: attempts that ended, and of one that is at work what its worker last wrote down
  * (`spent.json` in the folder of the run). Amounts of a run, of the tree it belongs to, of its space and of the day.
  */
+import { rmSync } from "node:fs"
+
 import { asObject, numberAt, type RunId } from "@meridian/protocol"
 
 import { asSpaceId } from "../domain/identifier.ts"
@@ -24,6 +26,9 @@ export interface LiveSpent {
 
 export const keepLiveSpent = ({ spent }: RunPlace, live: LiveSpent): void =>
   replaceFile(spent, `${JSON.stringify(live)}\n`)
+
+/** The record has it now. */
+export const forgetLiveSpent = ({ spent }: RunPlace): void => rmSync(spent, { force: true })
 
 const readLiveSpent = (space: SpacePlace, run: RunId): LiveSpent | undefined => {
   const fields = asObject(decodeJson((readDocument(runPlace(space, run).spent) ?? "").trim()))
