@@ -123,3 +123,20 @@ test("many tabs on one server all load: those nobody looks at keep no connection
   await hide(false)
   await page.getByText("meanwhile").waitFor()
 })
+
+test("a page that outlives its server says that Meridian was updated, and goes on after a reload", async () => {
+  await using scene = await openPageScene(browser)
+  const { page, http } = scene
+  await page.getByText("No sessions yet.").waitFor()
+  const { port } = http.server
+  await http.restart({ port })
+  await http.client.sessions.create({ title: "Second", location: { directory: http.directory } })
+  await page.getByRole("link", { name: /Second/ }).waitFor()
+  expect(await page.getByText("Meridian was updated").count()).toBe(0)
+  await http.restart({ port, version: "0.0.1-test" })
+  await page.getByText("Meridian was updated while this page was open.").waitFor()
+  await scene.screenshot("updated")
+  await page.getByRole("button", { name: "Reload" }).click()
+  await page.getByRole("link", { name: /Second/ }).waitFor()
+  expect(await page.getByText("Meridian was updated").count()).toBe(0)
+})

@@ -174,6 +174,7 @@ test("a run without a worktree says why there is no diff", async () => {
   await repository.work({ "a.txt": "two\n" }, { worktree: false })
   await using scene = await openPageScene(browser, { world: serveWorld(repository) })
   const page = await open(scene, "r1")
+  await page.getByRole("button", { name: "Show what it changed" }).click()
   await page.getByText(/worked in .* itself, so nobody knows which changes there are its own/).waitFor()
   expect(await page.getByRole("button", { name: /Apply|Discard/ }).count()).toBe(0)
 })

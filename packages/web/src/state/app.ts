@@ -45,6 +45,8 @@ export interface App {
   readonly models: ReadonlySignal<readonly ModelDocument[]>
   readonly agents: ReadonlySignal<readonly string[]>
   readonly failure: Signal<HttpFailure | undefined>
+  /** The server is of another version than the one this page came from. */
+  readonly isOutdated: ReadonlySignal<boolean>
   readonly notifications: Notifications
   readonly theme: ReadonlySignal<Theme>
   readonly setTheme: (theme: Theme) => void
@@ -73,9 +75,11 @@ export const createApp = (token: string): App => {
   const models = signal<readonly ModelDocument[]>([])
   const agents = signal<readonly string[]>([])
   const failure = signal<HttpFailure | undefined>(undefined)
+  const isOutdated = signal(false)
   const notifications = createNotifications()
   const theme = signal<Theme>(readTheme())
   const hasMore = signal(false)
+  let ownVersion: string | undefined
   let pages = 1
   let isAsking = false
   let stale: "none" | "all" | ReadonlySet<string> = "none"
@@ -114,6 +118,31 @@ export const createApp = (token: string): App => {
     }
     await lookAtQuestions()
     notifications.seeSessions(sessions.value ?? [])
+  }
+
+  /** A page may be open for longer than its server runs. */
+  const lookAtVersion = async (): Promise<void> => {
+    const { version } = await client.server.health()
+    ownVersion ??= version
+    isOutdated.value = version !== ownVersion
+  }
+  let versionLook: "rests" | "looks" | "again" = "rests"
+  const mayBeOutdated = (): void => {
+    if (document.hidden) return
+    if (versionLook !== "rests") {
+      versionLook = "again"
+      return
+    }
+    versionLook = "looks"
+    void lookAtVersion()
+      .catch(() => undefined)
+      .finally(() =>
+        setTimeout(() => {
+          const isAsked = versionLook === "again"
+          versionLook = "rests"
+          if (isAsked) mayBeOutdated()
+        }, REST_MS.all),
+      )
   }
 
   const lookAtQuestions = async (): Promise<void> => {
@@ -177,11 +206,13 @@ export const createApp = (token: string): App => {
     }
   })
   document.addEventListener("visibilitychange", () => {
+    mayBeOutdated()
     void ask()
     void lookAtSpaces()
   })
   setInterval(() => void lookAtSpaces(), SPACES_MS)
   void lookAtSpaces()
+  mayBeOutdated()
   // A hidden tab follows no stream, but its title still shows open questions.
   setInterval(() => {
     if (document.hidden) void lookFromAfar().catch(() => undefined)
@@ -191,6 +222,8 @@ export const createApp = (token: string): App => {
   }
   const follow = async (until: AbortSignal): Promise<void> => {
     for await (const { sessions: ids, elsewhere } of client.changes({ signal: until, lost })) {
+      // So does every stream begin.
+      if (elsewhere) mayBeOutdated()
       failure.value = undefined
       changed(elsewhere ? undefined : ids)
     }
@@ -217,6 +250,7 @@ export const createApp = (token: string): App => {
     models,
     agents,
     failure,
+    isOutdated,
     notifications,
     theme,
     setTheme: (next) => {

@@ -9,12 +9,19 @@ import { RunDecision } from "./run-decision.tsx"
 import { useAsked } from "./use-asked.ts"
 
 /** What a run changed, by file and hunk; to be taken over, thrown away, or talked about line by line. */
-export const RunChanges = ({ run }: { readonly run: RunDocument }) => {
+export const RunChanges = (props: { readonly run: RunDocument }) => {
+  const { run } = props
   const { spaces } = useApp().client
   const [looks, setLooks] = useState(0)
   const { runId: runID, spaceId: spaceID, status, worktree } = run
-  const key = [spaceID, runID, status, worktree?.state, worktree?.commit, looks].join(" ")
-  const { value: diff, failure } = useAsked(key, () => spaces.diff({ spaceID, runID }))
+  // Without a worktree there is rarely anything to tell: only who asks is told why.
+  const isLooking = worktree !== undefined || looks > 0
+  const key = [isLooking, spaceID, runID, status, worktree?.state, worktree?.commit, looks].join(" ")
+  const {
+    value: diff,
+    failure,
+    isAsking,
+  } = useAsked(key, async () => (!isLooking ? undefined : await spaces.diff({ spaceID, runID })))
   const work = workOf(run)
   return (
     <section aria-label="Changes" class="changes">
@@ -24,12 +31,17 @@ export const RunChanges = ({ run }: { readonly run: RunDocument }) => {
       </h2>
       {work === "none" ? null : <RunDecision run={run} work={work} />}
       {work === "under way" ? (
-        <button type="button" class="quiet" onClick={() => setLooks(looks + 1)}>
+        <button type="button" class="quiet" disabled={isAsking} onClick={() => setLooks(looks + 1)}>
           Look again
         </button>
       ) : null}
       {failure === undefined ? null : <p class="faint">{failureText(failure)}</p>}
-      {diff === undefined && failure === undefined ? <p class="faint">Looking…</p> : null}
+      {!isLooking ? (
+        <button type="button" class="quiet" onClick={() => setLooks(1)}>
+          Show what it changed
+        </button>
+      ) : null}
+      {isLooking && diff === undefined && failure === undefined ? <p class="faint">Looking…</p> : null}
       {diff?.nested === undefined ? null : (
         <p class="faint">Repositories of their own, not part of this: {diff.nested.join(", ")}</p>
       )}

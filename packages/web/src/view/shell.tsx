@@ -56,6 +56,14 @@ export const Shell = () => {
           {failureText(failure)}
         </p>
       )}
+      {app.isOutdated.value ? (
+        <p class="banner" role="status">
+          Meridian was updated while this page was open.{" "}
+          <button type="button" onClick={() => location.reload()}>
+            Reload
+          </button>
+        </p>
+      ) : null}
       <aside class="side" aria-label={isSessions(route) ? "Sessions" : "Spaces"}>
         {isList ? <h1 class="hidden">{isSessions(route) ? "Sessions" : "Spaces"}</h1> : null}
         {isSessions(route) ? <SessionList /> : <SpaceList />}
