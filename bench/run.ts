@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process"
 
 const BENCHES = [
   "engine",
+  "postgres",
   "compaction",
   "cli",
   "retention",

@@ -34,5 +34,20 @@ export const CLUSTER_BEHAVIOURS = {
   "cluster.archive": promise(
     "a session moves into a SQLite file and back, whole; the flag that only puts it away stays",
   ),
+  "cluster.bad-server": promise(
+    "a server that cannot be used is told with a code and the way on, and nothing is half written",
+  ),
+  "cluster.clocks": promise("nodes whose clocks are years apart hand work over all the same"),
+  "cluster.rolling": promise(
+    "while three servers behind a balancer are restarted one after the other, no turn is interrupted and a reader sees every event once",
+  ),
+  "cluster.overdue": promise(
+    "what is written in the name of a node and does not run there is given back, and runs",
+  ),
+  "cluster.stale-intent": promise("a call whose record was sent long ago is confirmed before it acts"),
+  "cluster.silent": promise("a node that gets no answers ends its tools before another one reports them"),
+  "cluster.trace": promise(
+    "the trace of the request that admitted a prompt goes on in the spans of its work, whichever node does it",
+  ),
   "cluster.format": promise("a node leaves sessions alone that a newer version has written to"),
 } as const satisfies Record<string, Behaviour>

@@ -50,6 +50,7 @@ test("a server is checked, made ready and shown, and a password in an argument i
     ["version", "good"],
     ["encryption", "good"],
     ["round trip", expect.any(String)],
+    ["clock", "good"],
     ["fsync", "bad"],
     ["full_page_writes", "good"],
     ["synchronous_commit", "good"],
@@ -160,6 +161,6 @@ test("what cannot be used as a database is told, and no file is made of it", asy
     "DATABASE_UNREACHABLE",
     "DATABASE_NO_SERVER",
     "DATABASE_REFUSED",
-    "DATABASE_UNREACHABLE",
+    "DATABASE_TLS",
   ])
 })

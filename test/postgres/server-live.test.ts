@@ -1,9 +1,11 @@
+import { openEngine } from "@meridian/engine"
 import { sharedPostgres } from "@meridian/testkit/shared-postgres"
 /** What a session writes on one node is seen on another while it is written. */
 import { Client } from "pg"
 import { afterEach, beforeAll, expect, vi } from "vitest"
 
-import { codeOf, gate, openEngineScene } from "../engine-scene.ts"
+import { openSpanFold } from "../../packages/server/src/telemetry/fold-spans.ts"
+import { allEvents, codeOf, gate, openEngineScene, scriptedModel } from "../engine-scene.ts"
 import { openHttpScene } from "../http-scene.ts"
 import { openSse } from "../read-sse.ts"
 import { verifies } from "../verifies.ts"
@@ -62,4 +64,29 @@ verifies("cluster.token", async () => {
   await client.end()
   expect(JSON.stringify(rows)).not.toContain("of the first cluster")
   await scene.engine.close()
+})
+
+verifies("cluster.trace", async () => {
+  const database = `${server}?schema=traces`
+  await using admitting = await openHttpScene([], { engine: { database, worker: false } })
+  await using working = await openHttpScene([{ text: "done" }], { engine: { database } })
+  const { id: sessionID } = await admitting.client.sessions.create({
+    location: { directory: working.directory },
+  })
+  const [trace, parent] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"]
+  const answer = await admitting.ask(`/api/session/${sessionID}/prompt`, {
+    method: "POST",
+    headers: { "content-type": "application/json", traceparent: `00-${trace}-${parent}-01` },
+    body: JSON.stringify({ prompt: { text: "hello" } }),
+  })
+  expect(answer.status).toBe(200)
+  await admitting.client.sessions.wait({ sessionID })
+  const fold = openSpanFold({ session: sessionID, content: false })
+  const looking = await openEngine({ database, models: [scriptedModel([])], worker: false })
+  const events = await allEvents(looking, sessionID)
+  await looking.close()
+  const spans = events.flatMap((event) => fold.event(event))
+  expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([trace]))
+  expect(spans.map(({ parentSpanId }) => parentSpanId)).toContain(parent)
+  expect(spans.map(({ name }) => name)).toContain("invoke_agent build")
 })

@@ -325,6 +325,8 @@ export interface PromptInput extends Overrides {
   readonly delivery?: Delivery
   /** False admits only. */
   readonly resume?: boolean
+  /** The `traceparent` of what brings it: the spans of its work belong to that trace, whichever node does it. */
+  readonly trace?: string
   /**
    * What the text names behind `@` goes along as it is now, and a command behind `/` becomes its template. Without it the text is
    * taken literally.

@@ -172,10 +172,16 @@ export const readAnswer = reader(
   { what },
 )
 
+/** As W3C Trace Context writes it. */
+const TRACE = text({
+  pattern: /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/,
+  like: "a traceparent such as 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+})
+
 const readPromptForm = reader(
   objectOf(
     { ...SESSION, prompt: objectOf({ text: STRING }, { files: listOf(FILE, LIMITS.promptFiles) }) },
-    { id: ID, delivery: DELIVERY, resume: BOOLEAN, expand: BOOLEAN, ...OVERRIDES_FIELDS },
+    { id: ID, delivery: DELIVERY, resume: BOOLEAN, expand: BOOLEAN, trace: TRACE, ...OVERRIDES_FIELDS },
   ),
   { what },
 )
@@ -188,6 +194,7 @@ export interface PromptRequest {
   readonly resume: boolean
   readonly expand: boolean
   readonly overrides: Overrides
+  readonly trace?: string | undefined
 }
 
 export const readPrompt = (input: unknown): PromptRequest => {
@@ -197,7 +204,8 @@ export const readPrompt = (input: unknown): PromptRequest => {
   if (bytes > LIMITS.promptBytes)
     throw invalid(`A prompt is at most ${LIMITS.promptBytes} bytes, this one is ${bytes}`)
   const { sessionID, prompt, id, delivery = "steer", resume = true, expand = false } = request
-  return { sessionID, prompt, id, delivery, resume, expand, overrides: checkOverrides(overridesOf(request)) }
+  const overrides = checkOverrides(overridesOf(request))
+  return { sessionID, prompt, id, delivery, resume, expand, overrides, trace: request.trace }
 }
 
 const bytesOf = ({ text: words, files = [] }: Prompt): number =>

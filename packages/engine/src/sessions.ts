@@ -178,10 +178,11 @@ const makeSessions = Effect.gen(function* () {
 
   const admit = (request: Expansion) =>
     Effect.gen(function* () {
-      const { sessionID, prompt: words, delivery, resume, overrides, discovered = [] } = request
+      const { sessionID, prompt: words, delivery, resume, overrides, trace, discovered = [] } = request
       const id = request.id ?? ids.next("msg_")
       const isFresh = request.id === undefined
-      const admission = { id, isFresh, sessionID, prompt: words, delivery, resume, overrides, discovered }
+      const asked = { id, isFresh, sessionID, prompt: words, delivery, resume, overrides }
+      const admission = { ...asked, trace, discovered }
       const { answer: receipt, safe } = yield* inbox.admit(admission)
       if (resume) {
         // A retry is a demand too, for everything that was admitted by now.

@@ -98,7 +98,11 @@ export const DURABLE_EVENTS = {
       /** False: waits for an explicit wake, run or prompt, also after a restart. */
       resume: BOOLEAN,
     },
-    RECORDED_OVERRIDES_FIELDS,
+    {
+      ...RECORDED_OVERRIDES_FIELDS,
+      /** Of the request that brought it, as `traceparent` has it: the work goes on with that trace, on whichever node. */
+      trace: STRING,
+    },
   ),
   "session.next.prompt.promoted.1": objectOf({ messageID: MESSAGE_ID, admittedSeq: COUNT }),
   "session.next.prompt.cancelled.1": objectOf({ messageID: MESSAGE_ID }),

@@ -13,6 +13,8 @@ export interface PromptAdmission extends AdmissionRequest {
   readonly resume: boolean
   /** The id was made for this request, so nobody has used it. */
   readonly isFresh: boolean
+  /** Of the request that brings it. */
+  readonly trace?: string | undefined
   /** Instruction files beside what the prompt names. */
   readonly discovered?: readonly string[]
 }
@@ -78,7 +80,7 @@ const admission = (
   request: PromptAdmission,
   facts: InboxFacts & { readonly known: readonly string[] },
 ): Decision<Receipt> => {
-  const { id, sessionID, prompt, delivery, resume, overrides, discovered = [] } = request
+  const { id, sessionID, prompt, delivery, resume, overrides, trace, discovered = [] } = request
   const decision = decideAdmission(request, facts)
   switch (decision.kind) {
     case "replay":
@@ -99,7 +101,14 @@ const admission = (
         events: [
           {
             type: "session.next.prompt.admitted.1",
-            data: { messageID: messageId(id), prompt, delivery, resume, ...overrides },
+            data: {
+              messageID: messageId(id),
+              prompt,
+              delivery,
+              resume,
+              ...overrides,
+              ...(trace === undefined ? {} : { trace }),
+            },
           },
           ...discovered
             .filter((path) => !facts.known.includes(path))

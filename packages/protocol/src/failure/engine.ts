@@ -265,6 +265,32 @@ export const ENGINE_FAILURES = {
       `The database ${f["database"]} has schema version ${f["found"]}; this Meridian needs ${f["known"]}. Nothing was changed.`,
     next: () => "run meridian database migrate once, when every node may be updated.",
   },
+  DATABASE_STANDBY: {
+    exit: 1,
+    http: 503,
+    cause: (f) => `The database ${f["database"]} is a standby: it can be read, and not written.`,
+    next: () => "name the server that can be written as well, as postgres://db1,db2/…, or promote this one.",
+  },
+  DATABASE_TLS: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `There is no safe connection to the database ${f["database"]}: ${f["why"]}.`,
+    next: () =>
+      "turn on ssl on the server with a certificate this machine trusts (NODE_EXTRA_CA_CERTS), or say what is enough: sslmode=require, sslmode=disable.",
+  },
+  DATABASE_POOLED: {
+    exit: 1,
+    http: 500,
+    cause: (f) =>
+      `A pooler in transaction mode lies before the database ${f["database"]}: nobody would know that this node is there.`,
+    next: () => "name the address of the server itself, or let the pooler keep sessions.",
+  },
+  DATABASE_TOO_OLD: {
+    exit: 1,
+    http: 500,
+    cause: (f) => `The server of ${f["database"]} is Postgres ${f["found"]}; Meridian needs 14 or newer.`,
+    next: () => "upgrade the server.",
+  },
   CLUSTER_TOKEN: {
     exit: 2,
     http: 500,

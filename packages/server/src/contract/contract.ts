@@ -248,6 +248,7 @@ export const CONTRACT = {
           id: NEW_ID,
           delivery: HOW,
           resume: described(BOOLEAN, "False admits only."),
+          trace: described(STRING, "A `traceparent`; without it that of the request's headers."),
           expand: described(
             BOOLEAN,
             "What the text names behind @ goes along, and a command behind / becomes its template. True by default.",

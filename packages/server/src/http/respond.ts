@@ -156,8 +156,8 @@ const makeEntries = (
       const handler = handlerOf(handlers, group, name)
       return {
         route,
-        handle: async ({ response, parameters, query, signal }) => {
-          const input = await read(response, { parameters, query })
+        handle: async ({ request, response, parameters, query, signal }) => {
+          const input = withTrace(route, await read(response, { parameters, query }), request)
           const answer = async (): Promise<void> =>
             answerJson(response, await handler(input, signal), outgoing)
           if (route.bulky === true) return outgoing.makeLarge(response, answer)
@@ -194,6 +194,16 @@ const makeEntries = (
   }
   return [...entries, events, changes, live]
 }
+
+/** The trace of a request goes on with the work it asks for. A header that is none is nobody's business. */
+const withTrace = (route: Route, input: unknown, { headers }: IncomingMessage): unknown => {
+  const trace = headers["traceparent"]
+  const isPrompt = route.path === CONTRACT.sessions.prompt.path && route.method === "POST"
+  if (!isPrompt || typeof trace !== "string" || typeof input !== "object" || input === null) return input
+  return TRACEPARENT.test(trace) ? { trace, ...input } : input
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
 type ErasedHandler = (input: unknown, signal: AbortSignal) => Promise<unknown>
 

@@ -38,6 +38,7 @@ const NO_USAGE: RecordedUsage = { input: 0, output: 0, reasoning: 0, cacheRead: 
 export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold => {
   const make = openSpanMaker(session, content)
   const admitted = new Map<string, Prompt>()
+  const traces = new Map<string, string>()
   const calls = new Map<string, Call>()
   const questions = new Map<string, string>()
   const compactions = new Map<string, Compaction>()
@@ -47,8 +48,10 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
   let last = 0
   let settled = 0
 
-  const begin = ({ seq, time }: StoredEvent): Activity => ({
-    traceId: traceIdOf(session, seq),
+  /** The request that brought its first input may have a trace already. */
+  const begin = ({ seq, time }: StoredEvent, trace?: string): Activity => ({
+    traceId: trace?.slice(3, 35) ?? traceIdOf(session, seq),
+    ...(trace === undefined ? {} : { parentId: trace.slice(36, 52) }),
     rootId: spanIdOf(session, seq, "agent"),
     start: time,
     agent,
@@ -137,14 +140,17 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
         return []
       case "session.next.prompt.admitted.1":
         if (content) admitted.set(event.data.messageID, event.data.prompt)
+        if (event.data.trace !== undefined) traces.set(event.data.messageID, event.data.trace)
         return []
       case "session.next.prompt.cancelled.1":
         admitted.delete(event.data.messageID)
+        traces.delete(event.data.messageID)
         return []
       case "session.next.prompt.promoted.1": {
         const prompt = admitted.get(event.data.messageID)
         admitted.delete(event.data.messageID)
-        activity ??= begin(event)
+        activity ??= begin(event, traces.get(event.data.messageID))
+        traces.delete(event.data.messageID)
         if (prompt !== undefined) activity.prompts.push(prompt)
         return []
       }

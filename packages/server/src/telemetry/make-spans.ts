@@ -7,6 +7,8 @@ import type { AttributeValue, Span, SpanEvent } from "./span.ts"
 export interface Activity {
   readonly traceId: string
   readonly rootId: string
+  /** The span of the request that brought it. */
+  readonly parentId?: string
   readonly start: number
   agent: string
   /** Time of the last event that belongs to it. */
@@ -97,6 +99,7 @@ export const openSpanMaker = (session: string, content: boolean): SpanMaker => {
       return {
         traceId: activity.traceId,
         spanId: activity.rootId,
+        ...(activity.parentId === undefined ? {} : { parentSpanId: activity.parentId }),
         name: `invoke_agent ${activity.agent}`,
         kind: "internal",
         start: activity.start,

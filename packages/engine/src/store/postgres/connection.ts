@@ -2,7 +2,7 @@
  * One connection to the server, made again when it breaks. A question whose answer got lost is asked again: every statement
  * that is sent through `ask` may run twice.
  */
-import { Failure } from "@meridian/protocol"
+import { Failure, oneLine } from "@meridian/protocol"
 import type { Client, ClientConfig, Notification, QueryResultRow } from "pg"
 
 import type { Address, Host } from "./address.ts"
@@ -153,10 +153,8 @@ const connect = async (options: ConnectionOptions, onBroken: () => void): Promis
 
 const requireWritable = async (address: Address, query: Query): Promise<void> => {
   const [row] = await query("select pg_is_in_recovery() as standby")
-  if (row?.["standby"] === true) throw new StandbyError(address.shown)
+  if (row?.["standby"] === true) throw new Failure("DATABASE_STANDBY", { database: address.shown })
 }
-
-class StandbyError extends Error {}
 
 const configOf = ({ address }: ConnectionOptions, { host, port }: Host): ClientConfig => ({
   host,
@@ -196,7 +194,9 @@ const PARSERS = new Map<number, (text: string) => unknown>([
 type Trouble = "answer" | "refused" | "away"
 
 const troubleOf = (cause: unknown): Trouble => {
-  if (cause instanceof Failure) return "answer"
+  // A standby may be promoted while we wait.
+  if (cause instanceof Failure) return cause.code === "DATABASE_STANDBY" ? "away" : "answer"
+  if (isWithoutTls(cause)) return "refused"
   const code = stateOf(cause)
   if (code === undefined) return "away"
   if (/^(?:28|3D|42501)/.test(code)) return "refused"
@@ -214,10 +214,23 @@ export const stateOf = (cause: unknown): string | undefined =>
     ? cause.code
     : undefined
 
+/** The server has no encryption, or a certificate that nobody here knows. */
+const isWithoutTls = (cause: unknown): boolean => {
+  if (!(cause instanceof Error)) return false
+  if (cause.message.includes("does not support SSL")) return true
+  return (
+    "code" in cause &&
+    typeof cause.code === "string" &&
+    /CERT|SELF_SIGNED|ALTNAME|^ERR_TLS|^EPROTO$/.test(cause.code)
+  )
+}
+
 export const isUniqueViolation = (cause: unknown): boolean => stateOf(cause) === "23505"
 
 const translate = ({ shown }: Address, cause: unknown, trouble: Trouble): unknown => {
   if (cause instanceof Failure) return cause
+  if (isWithoutTls(cause))
+    return new Failure("DATABASE_TLS", { database: shown, why: oneLine(String(cause), 300) }, { cause })
   const why = cause instanceof Error && cause.message !== "" ? cause.message : "it did not answer"
   if (trouble === "away" || trouble === "refused")
     return new Failure(

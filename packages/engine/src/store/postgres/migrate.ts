@@ -14,6 +14,7 @@ export const migrate = (
   mayChange: boolean,
 ): Promise<void> =>
   connection.transact(async (query) => {
+    requireVersion((await query("show server_version_num"))[0]?.["server_version_num"], shown)
     await query("select pg_advisory_xact_lock(hashtext($1))", [`meridian ${schema.replaceAll('"', "")}`])
     const found = await versionOf(query, schema)
     const steps = migrations(schema)
@@ -26,6 +27,22 @@ export const migrate = (
     await query(`update ${schema}.store set version = $1`, [known])
     return DONE
   })
+
+const OLDEST = 140_000
+
+export const requireVersion = (number: unknown, shown: string): void => {
+  if (Number(number) < OLDEST)
+    throw new Failure("DATABASE_TOO_OLD", { database: shown, found: Math.floor(Number(number) / 10_000) })
+}
+
+/** What a node says on a connection of its own must still be there with the next question. */
+export const requireOwnConnection = async (query: Query, me: string, shown: string): Promise<void> => {
+  await query("select set_config('meridian.node', $1, false)", [me])
+  for (let count = 0; count < 3; count += 1) {
+    const [row] = await query("select current_setting('meridian.node', true) as node")
+    if (row?.["node"] !== me) throw new Failure("DATABASE_POOLED", { database: shown })
+  }
+}
 
 /** For whoever only looks. */
 export const requireSchema = async (connection: Connection, { schema, shown }: Address): Promise<void> => {
@@ -43,13 +60,16 @@ export const agreeOnToken = (
   connection: Connection,
   { schema, shown }: Address,
   given: string | undefined,
+  /** Who only looks has no part in it. */
+  works: boolean,
 ): Promise<string> =>
   connection.transact(async (query) => {
     const [row] = await query(`select token, token_given from ${schema}.store for update`)
     const token = String(row?.["token"])
     const wanted = given === undefined ? undefined : createHash("sha256").update(given).digest("hex")
     const isGiven = row?.["token_given"] === true
-    if (isGiven ? wanted === token : wanted === undefined) return { keep: false, answer: token }
+    if (wanted === undefined ? !works || !isGiven : isGiven && wanted === token)
+      return { keep: false, answer: token }
     const [others] = await query(`select exists (select 1 from ${schema}.worker) as there`)
     if (others?.["there"] === true) throw new Failure("CLUSTER_TOKEN", { database: shown })
     await query(`update ${schema}.store set token = coalesce($1, token), token_given = $2`, [

@@ -14,7 +14,7 @@ import { readAddress, type Address } from "./address.ts"
 import { ask } from "./ask.ts"
 import { openConnection, shareConnections, type Connection, type ConnectionOptions } from "./connection.ts"
 import { openHints, type Hints } from "./hints.ts"
-import { agreeOnToken, migrate } from "./migrate.ts"
+import { agreeOnToken, migrate, requireOwnConnection } from "./migrate.ts"
 import { FORMAT } from "./schema.ts"
 import { openWorkers, type NodeOffer, type Workers } from "./workers.ts"
 
@@ -99,7 +99,7 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
 
     const { schema } = address
     const identity = yield* ask(() => identityOf(reads, schema))
-    const token = yield* ask(() => agreeOnToken(reads, address, options.token))
+    const token = yield* ask(() => agreeOnToken(reads, address, options.token, offer.places > 0))
     const hintsDue = Latch.makeUnsafe(false)
     const hints = openHints({ schema, me, connection: () => control, onDue: () => hintsDue.openUnsafe() })
     const workers = openWorkers({
@@ -114,6 +114,7 @@ export const openNode = (options: NodeOptions): Effect.Effect<Node, Failure, Ids
     /** Carries our lock and hears hints: past every pooler. */
     const control = yield* link({
       prepare: async (query) => {
+        await requireOwnConnection(query, me, address.shown)
         await workers.takePlace(query)
         await hints.listen(query)
       },

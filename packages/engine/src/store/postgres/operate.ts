@@ -121,6 +121,7 @@ export const checkDatabase = (text: string): Promise<readonly Finding[]> => {
         versionOf(settings),
         tlsOf(address, await connection.ask("select ssl from pg_stat_ssl where pid = pg_backend_pid()")),
         await roundTrip(connection),
+        await clockOf(connection),
         ...durabilityOf(settings),
         replicationOf(
           settings,
@@ -228,6 +229,24 @@ const roundTrip = async (connection: Connection): Promise<Finding> => {
         next: "put the nodes nearer to the server: a turn is three round trips or more.",
       }
 }
+
+/** Nodes compare no clocks; the ends of limits and the times people read are by the clock of a node. */
+const clockOf = async (connection: Connection): Promise<Finding> => {
+  const [row] = await connection.ask(`select ${SERVER_TIME} as now`)
+  // oxlint-disable-next-line no-restricted-properties -- the clock of this machine is what is looked at
+  const apart = Math.abs(Number(row?.["now"]) - Date.now())
+  const found = `${(apart / 1_000).toFixed(1)} s from the server's`
+  return apart < CLOCKS_APART_MS
+    ? { name: "clock", verdict: "good", found }
+    : {
+        name: "clock",
+        verdict: "warning",
+        found,
+        next: "set the clocks: nodes work all the same, and the ends of a provider's limits are wrong.",
+      }
+}
+
+const CLOCKS_APART_MS = 5_000
 
 const durabilityOf = (settings: Settings): readonly Finding[] =>
   ["fsync", "full_page_writes", "synchronous_commit"].map((name): Finding => {
