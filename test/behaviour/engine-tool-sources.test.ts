@@ -1,4 +1,5 @@
 /** Row 9 of the parity table: MCP servers and hosted tools, offered by the policy of the agent and of the request. */
+import { rmSync } from "node:fs"
 import { join } from "node:path"
 
 import { openEngine, type ModelConfig, type EngineOptions } from "@meridian/engine"
@@ -81,7 +82,8 @@ const openWire = async (
     ],
     ...options,
   })
-  await engine.sessions.create({ id: sessionID, location: { directory: makeDirectory() } })
+  const directory = makeDirectory()
+  await engine.sessions.create({ id: sessionID, location: { directory } })
   const bodies: string[] = []
   return {
     bodies,
@@ -93,6 +95,7 @@ const openWire = async (
     [Symbol.asyncDispose]: async () => {
       await engine.close()
       await provider.close()
+      rmSync(directory, { recursive: true, force: true })
     },
   }
 }

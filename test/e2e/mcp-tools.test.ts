@@ -285,6 +285,76 @@ test("a server over HTTP works with its headers, breaks off and comes back", asy
   }
 })
 
+test("a server logs a program in by OAuth, and its secret goes to its issuer alone", async () => {
+  const asked: string[] = []
+  let origin = ""
+  const server = createServer(async (request, response) => {
+    const send = (code: number, value: unknown, headers: Record<string, string> = {}): void => {
+      response.writeHead(code, { "content-type": "application/json", ...headers }).end(JSON.stringify(value))
+    }
+    asked.push(`${request.method} ${request.url}`)
+    if (request.url?.startsWith("/.well-known/oauth-protected-resource") === true)
+      return send(200, { resource: `${origin}/mcp`, authorization_servers: [origin] })
+    if (request.url?.startsWith("/.well-known/") === true)
+      return send(200, {
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        response_types_supported: ["code"],
+        grant_types_supported: ["client_credentials"],
+        token_endpoint_auth_methods_supported: ["client_secret_basic"],
+      })
+    if (request.url === "/token") {
+      const known = request.headers.authorization === `Basic ${btoa("robot:very-secret-1")}`
+      return known
+        ? send(200, { access_token: "token-1", token_type: "Bearer", expires_in: 3600 })
+        : send(401, { error: "invalid_client" })
+    }
+    if (request.headers.authorization !== "Bearer token-1")
+      return send(
+        401,
+        {},
+        {
+          "www-authenticate": `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`,
+        },
+      )
+    if (request.method !== "POST") return void response.writeHead(405).end()
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the client of this test speaks to it
+    const { id, method, params } = (await json(request)) as {
+      id?: number
+      method: string
+      params: { protocolVersion: string }
+    }
+    if (id === undefined) return void response.writeHead(202).end()
+    const { protocolVersion } = params ?? {}
+    const serverInfo = { name: "o", version: "0" }
+    send(200, {
+      jsonrpc: "2.0",
+      id,
+      result:
+        method === "initialize"
+          ? { protocolVersion, capabilities: { tools: {} }, serverInfo }
+          : { tools: [{ name: "hello", inputSchema: { type: "object" } }] },
+    })
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  origin = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  try {
+    const oauth = { clientId: "robot", clientSecret: "very-secret-1", issuer: origin }
+    await using bench = await openBench({ web: { url: `${origin}/mcp`, oauth } })
+    expect((await bench.mcp.tools()).map(({ advertisement }) => advertisement.name)).toEqual(["web_hello"])
+    asked.length = 0
+    const elsewhere = { ...oauth, issuer: "https://login.example" }
+    await using other = await openBench({ web: { url: `${origin}/mcp`, oauth: elsewhere } })
+    expect(await other.mcp.tools()).toEqual([])
+    expect(asked).not.toContain("POST /token")
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
 test("names follow the grammar whatever a server calls its tools", () => {
   expect(uniqueName("1 ö.tool", new Set())).toBe("mcp_1___tool")
   expect(uniqueName("a".repeat(100), new Set())).toHaveLength(TOOL_LIMITS.toolNameCharacters)

@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
-import type { EmbedderScene, Engine, EngineOptions, ModelConfig, Reply } from "@meridian/engine"
+import type { Extension, EmbedderScene, Engine, EngineOptions, ModelConfig, Reply } from "@meridian/engine"
 import { Failure, type AnswerFormat, type Overrides, type Receipt } from "@meridian/protocol"
 
 import { brokenLaws, integrityOf, rebuiltDifferently, type Act } from "../engine-laws.ts"
@@ -142,6 +142,8 @@ export const walkWorld = async (
       const life = machine.start(calm || random.chance(0.5) ? undefined : 20 + random.below(160))
       try {
         const engine = await machine.until(whileAlive(life, life.open(optionsOf(life))))
+        // A third of the worlds has an extension in it that changes, refuses and fails as it likes.
+        if (seed % 3 === 0) engine.extensions.add(anyExtension(createRandom(seed * 17 + deaths)))
         const location = { directory: places[0] ?? base }
         for (const { id } of walkers)
           await machine.until(
@@ -300,6 +302,34 @@ const calmReply = (body: unknown): Reply =>
     : { text: "calm" }
 
 /** What a prompt may bring along. */
+/** With dice of its own: the walk is the same without it. */
+const anyExtension = (dice: Random): Extension => {
+  const mayFail = (): void => {
+    if (dice.chance(0.1)) throw new Error("as it happens")
+  }
+  return {
+    name: "house",
+    hooks: {
+      beforeRequest: (request) => {
+        mayFail()
+        return { ...request, system: [...request.system, `Word ${dice.below(3)}.`] }
+      },
+      beforeTool: (call) => {
+        mayFail()
+        return dice.chance(0.2) ? { refuse: "Not today." } : call
+      },
+      afterTool: ({ output }) => {
+        mayFail()
+        return output === undefined
+          ? undefined
+          : { output: { ...output, content: [...output.content, { type: "text", text: "And more." }] } }
+      },
+      afterTurn: mayFail,
+      onCompaction: () => (dice.chance(0.5) ? { summary: "## Objective\n- go on" } : undefined),
+    },
+  }
+}
+
 const randomOverrides = (random: Random): Overrides => ({
   ...(random.chance(0.1) ? { system: `Instructions ${random.below(5)}.` } : {}),
   ...(random.chance(0.1) ? { tools: { fail: random.chance(0.5), "c*": false } } : {}),
