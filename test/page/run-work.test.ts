@@ -169,12 +169,12 @@ verifies(
   "a comment on a line becomes the next message of a run at work",
 )
 
-test("a run without a worktree says why there is no diff", async () => {
+test("what a run without a worktree changed is shown to who asks, and there is nothing to apply", async () => {
   const repository = openRepositoryScene()
   await repository.work({ "a.txt": "two\n" }, { worktree: false })
   await using scene = await openPageScene(browser, { world: serveWorld(repository) })
   const page = await open(scene, "r1")
   await page.getByRole("button", { name: "Show what it changed" }).click()
-  await page.getByText(/worked in .* itself, so nobody knows which changes there are its own/).waitFor()
+  await page.getByText("1 file, +1 −1").waitFor()
   expect(await page.getByRole("button", { name: /Apply|Discard/ }).count()).toBe(0)
 })

@@ -50,7 +50,7 @@ export const RUN_DIFF = named(
   "RunDiff",
   objectOf(
     { runId: STRING, from: STRING, to: STRING, files: listOf(DIFF_FILE) },
-    { text: STRING, isCut: BOOLEAN, nested: listOf(STRING) },
+    { text: STRING, isCut: BOOLEAN, isOpen: BOOLEAN, besides: listOf(STRING), nested: listOf(STRING) },
   ),
 )
 

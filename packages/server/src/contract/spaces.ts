@@ -117,7 +117,14 @@ export const RUN = named(
       attempts: listOf(
         objectOf(
           { harness: STRING, began: STRING },
-          { session: STRING, ended: STRING, why: STRING, message: STRING, costUsd: NUMBER },
+          {
+            session: STRING,
+            ended: STRING,
+            why: STRING,
+            message: STRING,
+            costUsd: NUMBER,
+            unpinned: STRING,
+          },
         ),
       ),
       failureReason: STRING,
@@ -134,6 +141,7 @@ export const RUN = named(
       ),
       sandbox: objectOf({ by: oneOf("bubblewrap", "none") }, { network: oneOf("on", "off"), why: STRING }),
       besides: listOf(STRING),
+      contestId: STRING,
       verdict: VERDICT,
       changedCheckFiles: listOf(STRING),
       checks: listOf(
