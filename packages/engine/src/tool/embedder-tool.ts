@@ -10,8 +10,8 @@ export interface EmbedderTool {
   readonly description: string
   /** JSON Schema of an object. */
   readonly input: JsonObject
-  /** It changes no file of the project, so nothing is kept before it runs. */
-  readonly readOnly?: boolean
+  /** It may change files of the place: they are kept before it does, so that an undo gives them back. */
+  readonly changesFiles?: boolean
   /** Text, content as the engine knows it, or anything that is JSON. */
   readonly execute: (input: never, scene: EmbedderScene) => unknown
 }
@@ -45,7 +45,7 @@ export const embedderTool = (definition: EmbedderTool): Tool => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what its own schema accepts is what it declared to take
   const run = definition.execute as (input: Json, scene: EmbedderScene) => unknown
   return {
-    ...(definition.readOnly === true ? { traits: { changes: "none" } as const } : {}),
+    traits: { changes: definition.changesFiles === true ? "any" : "none" },
     advertisement: { name: definition.name, description: definition.description, input: definition.input },
     execute: async (input, scene) => {
       await check(input)
