@@ -22,7 +22,7 @@ const MINUTE = 60_000
 /** 400 of both are some sixty hours. */
 const THINKING_MS = 4 * MINUTE
 const WORKING_MS = 5 * MINUTE
-const STEP_MS = 1
+const STEP_MS = 10
 const STEP_ASLEEP_MS = 500
 const LEAP_MS = 5_000
 const SESSION = "ses_walk"

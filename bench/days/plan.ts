@@ -85,16 +85,16 @@ export const HUNDRED_HOURS: Walk = {
 }
 
 export const SHORT: Walk = {
-  turns: 40,
-  compactEvery: 13,
+  turns: 22,
+  compactEvery: 6,
   kills: [
-    kill("tool", 8),
+    kill("tool", 4),
     kill("parked", 1, 30),
-    kill("summary", 12),
-    { where: "tool", from: 30, downMinutes: 45, reboot: true },
+    kill("summary", 8),
+    { where: "tool", from: 18, downMinutes: 45, reboot: true },
   ],
   limits: [
-    { from: 10, minutes: 300, told: "header" },
-    { from: 20, minutes: 133, told: "words" },
+    { from: 6, minutes: 60, told: "header" },
+    { from: 15, minutes: 43, told: "words" },
   ],
 }
