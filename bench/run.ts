@@ -13,6 +13,7 @@ const BENCHES = [
   "telemetry",
   "days",
   "hands",
+  "undo",
 ] as const
 
 for (const bench of BENCHES) {

@@ -3,6 +3,7 @@ import type { FileStay, FileTrees } from "../port/file-trees.ts"
 
 interface Stay {
   readonly session: string
+  readonly parent: string | undefined
   /** Any file may be changed. */
   any: boolean
   readonly paths: Set<string>
@@ -18,15 +19,15 @@ export const openStays = (): FileTrees["enter"] => {
     for (const path of other.paths) one.others.add(path)
   }
 
-  return (session): FileStay => {
-    const own: Stay = { session, any: false, paths: new Set(), shared: false, others: new Set() }
+  return (session, parent): FileStay => {
+    const own: Stay = { session, parent, any: false, paths: new Set(), shared: false, others: new Set() }
     stays.add(own)
     return {
       changes: (paths) => {
         if (paths === undefined) own.any = true
         for (const path of paths ?? []) own.paths.add(path)
         for (const other of stays) {
-          if (other.session === session) continue
+          if (isFamily(own, other)) continue
           meet(own, other)
           meet(other, own)
         }
@@ -41,3 +42,6 @@ export const openStays = (): FileTrees["enter"] => {
     }
   }
 }
+
+const isFamily = (left: Stay, right: Stay): boolean =>
+  left.session === right.session || left.parent === right.session || right.parent === left.session

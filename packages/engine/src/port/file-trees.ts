@@ -28,7 +28,8 @@ export interface FileTrees {
   readonly top: string
   /** The files as they stand. `paths`: only these, absolute. */
   readonly take: (paths?: readonly string[]) => Promise<TakenTree>
-  readonly enter: (session: string) => FileStay
+  /** `parent`: whose call it works for. What it does is part of what that call did. */
+  readonly enter: (session: string, parent?: string) => FileStay
   readonly compare: (from: string, to: string) => Promise<readonly TreeChange[]>
   /** What is in a tree. */
   readonly read: (tree: string) => Promise<ReadonlyMap<string, TreeEntry>>

@@ -43,7 +43,11 @@ export const keepTurn = (scene: TurnScene, turn: MessageId): KeptTurn => {
     keeping === undefined
       ? Effect.map(
           attempt(() => at(scene.location.directory)),
-          (files) => (keeping = { files, stay: files.enter(session.id) }),
+          (files) =>
+            (keeping = {
+              files,
+              stay: files.enter(session.id, session.transcript().choices.task?.sessionID),
+            }),
         )
       : Effect.succeed(keeping),
   )
