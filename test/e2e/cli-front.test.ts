@@ -135,6 +135,7 @@ test("a command and a group have their own help, wherever the flag stands", asyn
   expect(listed((await meridian(["space"], { env: AGENT })).stdout)).toEqual([
     "space close",
     "space list",
+    "space rebind",
     "space show",
   ])
 })
