@@ -218,7 +218,7 @@ test("input larger than the summariser's window is summarised in pieces", async 
       { id: "a/small", ...scripted, contextWindow: 4_000, script },
     ],
     model: "a/one",
-    compaction: { keepTokens: 1, model: "a/small", buffer: 15_000 },
+    compaction: { keepTokens: 1, model: "a/small", buffer: 13_000 },
   })
   await askUntilCompacted(scene)
   expect(pieces.length).toBeGreaterThan(1)
@@ -255,7 +255,7 @@ test("recall finds what was compacted away, and expand reads the range around it
 })
 
 test("pruning lets old results go before a compaction is needed, and keeps the newest", async () => {
-  const outputs = Array.from({ length: 12 }, (_unused, index) => `result-${index} ${LONG}`)
+  const outputs = Array.from({ length: 24 }, (_unused, index) => `result-${index} ${LONG}`)
   let step = 0
   await using scene = await openScene(
     (request) => {
@@ -264,7 +264,7 @@ test("pruning lets old results go before a compaction is needed, and keeps the n
       return step <= outputs.length ? { tools: [{ name: "give", input: { n: step - 1 } }] } : { text: "done" }
     },
     {
-      contextWindow: 6_000,
+      contextWindow: 9_000,
       compaction: { prune: true, keepTokens: 1 },
       tools: [
         {
@@ -280,6 +280,6 @@ test("pruning lets old results go before a compaction is needed, and keeps the n
   expect((await scene.events()).some((event) => event.type === "session.next.tool.pruned.1")).toBe(true)
   expect(await scene.engine.sessions.receipts(scene.sessionID)).toEqual([])
   expect(lastRequest(scene)).toContain("This old result was removed")
-  expect(lastRequest(scene)).toContain("result-11")
+  expect(lastRequest(scene)).toContain("result-23")
   expect(lastRequest(scene)).not.toContain("result-0 ")
 })

@@ -111,8 +111,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "a call acts before its record is safe",
     file: "turn/calls.ts",
-    from: "{ slots, recorded: safe }",
-    to: "{ slots, recorded: Effect.void }",
+    from: "{ slots, recorded: safe, files }",
+    to: "{ slots, recorded: Effect.void, files }",
     killedBy: "packages/engine/src/turn/calls.test.ts",
   },
   {
@@ -188,7 +188,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     says: "a turn begins in the place the session has left",
     file: "turn/begin-turn.ts",
-    from: `if (transcript.choices.location?.directory !== location.directory) return write([], { kind: "moved" })`,
+    from: `if (!isAt(transcript, facts)) return write([], { kind: "moved" })`,
     to: "",
     killedBy: "test/behaviour/engine-context-moves.test.ts",
   },

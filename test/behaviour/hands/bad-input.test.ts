@@ -135,7 +135,7 @@ verifies(
     scene.commit({ "a.txt": "other\n" })
     scene.git("checkout", "-q", "main")
     scene.commit({ "a.txt": "main\n" })
-    expect(() => scene.git("merge", "other")).toThrow("CONFLICT")
+    expect(() => scene.git("merge", "other")).toThrow("git merge")
     const before = scene.checkout()
     expect(await codeOf(apply(scene))).toBe("REPOSITORY_BUSY")
     expect(scene.checkout()).toBe(before)

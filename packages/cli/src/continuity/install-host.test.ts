@@ -180,11 +180,13 @@ test("D13: a launch brings hook or plugin along where nobody has set them up, an
     },
   })
   expect(carriedContinuity({ ...query, harness: "opencode" })?.plugin).toMatch(/^file:\/\/.*\/meridian\.js$/)
-  expect(carriedContinuity({ ...query, harness: "codex" })).toBeUndefined()
+  expect(carriedContinuity({ ...query, harness: "codex" })).toEqual({
+    missing: expect.stringContaining("only hooks that a person has trusted"),
+  })
   expect(carriedContinuity({ ...query, harness: "direct" })).toBeUndefined()
   for (const host of ["claude", "opencode"]) {
     const off = { ...query, env: { ...env, MERIDIAN_CONTINUITY: "off" }, harness: host }
-    expect(carriedContinuity(off)).toBeUndefined()
+    expect(carriedContinuity(off)).toEqual({ missing: "MERIDIAN_CONTINUITY is off" })
     installHost({ ...query, host, remove: false })
     expect(carriedContinuity({ ...query, harness: host })).toBeUndefined()
   }
