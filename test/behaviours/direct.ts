@@ -56,7 +56,7 @@ export const DIRECT_BEHAVIOURS = {
   },
   "direct.undo": {
     seed: "issue 12",
-    says: "/undo takes back what the last work changed in files where they can go back, names the others and tells the model; a chat continues the conversation one was in last",
+    says: "/undo takes back what the newest prompt led to, conversation and files or each alone, and the prompt stands there to be said better; /redo brings it back; files that others changed are asked about",
   },
   "direct.take-up": {
     seed: "issue 12",

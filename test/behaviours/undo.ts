@@ -67,9 +67,4 @@ export const UNDO_BEHAVIOURS = {
     seed: "issue 14",
     says: "session undo, redo, files and fork do it from the command line",
   },
-  "undo.direct": {
-    seed: "issue 14",
-    says: "/undo and /redo do it in a conversation, with a question for files that others have changed",
-    owed: "its test was not finished in time",
-  },
 } as const satisfies Record<string, Behaviour>

@@ -829,14 +829,29 @@ verifies("direct.undo", async () => {
   await terminal.until("Changed.")
   await terminal.until(idle)
   expect(readFileSync(join(project, "README.md"), "utf8")).toBe("# labs\n")
+  const files = () => [
+    readFileSync(join(project, "README.md"), "utf8"),
+    existsSync(join(project, "made.txt")),
+  ]
+  const emptyLine = "\u0001\u000b"
   terminal.type("/undo\r")
-  await terminal.until("Taken back: README.md, made.txt.")
-  expect([readFileSync(join(project, "README.md"), "utf8"), existsSync(join(project, "made.txt"))]).toEqual([
-    "# lab\n",
-    false,
-  ])
+  // What was said last stands there to be said better.
+  await terminal.until(/removed: made\.txt\n> change it$/)
+  expect(files()).toEqual(["# lab\n", false])
+  terminal.type(`${emptyLine}/redo\r`)
+  await terminal.until("added: made.txt")
+  expect(files()).toEqual(["# labs\n", true])
+  writeFileSync(join(project, "README.md"), "# mine\n")
   terminal.type("/undo\r")
-  await terminal.until("There is no change of a file to take back.")
+  await terminal.until("Overwrite them?")
+  terminal.type("no\r")
+  await terminal.until("Nothing was taken back.")
+  expect(files()).toEqual(["# mine\n", true])
+  terminal.type("/undo files\r")
+  await terminal.until((text) => text.split("Overwrite them?").length === 3)
+  terminal.type("yes\r")
+  await terminal.until((text) => text.split("removed: made.txt").length === 3)
+  expect(files()).toEqual(["# lab\n", false])
   terminal.type("and now\r")
   await terminal.until("I see.")
   expect(asked().at(-1)).toContain("I have taken back your last changes to these files: README.md, made.txt.")

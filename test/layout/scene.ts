@@ -14,8 +14,11 @@ export interface Scene extends AsyncDisposable {
   readonly events: () => Promise<readonly { readonly type: string; readonly data: unknown }[]>
 }
 
-export const isSummaryRequest = (request: ScriptRequest): boolean =>
-  JSON.stringify(request.body).includes("Write the checkpoint now")
+/** A summariser gets no tools; the words alone may stand in any text that wants to be one of ours. */
+export const isSummaryRequest = ({ body }: ScriptRequest): boolean => {
+  const text = JSON.stringify(body)
+  return text.includes("Write the checkpoint now") && text.includes('"tools":[]')
+}
 
 export const openScene = async (
   answer: (request: ScriptRequest, n: number) => Reply,
