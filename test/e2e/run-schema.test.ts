@@ -53,10 +53,10 @@ const pretend = (
   const path = join(project, "bin", name)
   mkdirSync(join(project, "bin"), { recursive: true })
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("")
+  writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${path}.cjs' "$@"\n`)
   writeFileSync(
-    path,
-    `#!${process.execPath}
-require("node:fs").writeFileSync(${JSON.stringify(join(project, "flags.json"))}, JSON.stringify(process.argv.slice(2)))
+    `${path}.cjs`,
+    `require("node:fs").writeFileSync(${JSON.stringify(join(project, "flags.json"))}, JSON.stringify(process.argv.slice(2)))
 process.stdin.resume().on("end", () => process.stdout.write(${JSON.stringify(text)}))
 `,
   )
