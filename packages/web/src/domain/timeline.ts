@@ -345,13 +345,13 @@ export const createTimeline = (): Timeline => {
         if (row?.child !== undefined) replace({ ...row, child: { ...row.child, status } })
         return
       }
-      case "session.next.agent.switched.1":
-      case "session.next.moved.1":
-      case "session.next.renamed.1":
       // Bookkeeping: what follows says what came of it.
       case "session.next.files.kept.1":
       case "session.next.undo.started.1":
         return
+      case "session.next.agent.switched.1":
+      case "session.next.moved.1":
+      case "session.next.renamed.1":
       case "session.next.files.missed.1":
       case "session.next.undo.ended.1":
       case "session.next.archived.1":
