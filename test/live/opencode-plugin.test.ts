@@ -127,6 +127,7 @@ test("the built file runs on the Bun that OpenCode has inside, and exports nothi
     console.log(JSON.stringify({ exports: Object.keys(module), id: module.default.id, pushed: output.context.length }))`
   const { stdout } = spawnSync(installHarness("bun"), ["-e", script], {
     cwd: tmpdir(),
+    env: { HOME: tmpdir() },
     encoding: "utf8",
     timeout: 60_000,
   })
