@@ -488,4 +488,29 @@ describe("breakers", () => {
     const types = await eventTypes(engine)
     expect([turns, types.filter((type) => type === "compaction.ended").length]).toEqual([29, 1])
   })
+
+  verifies(
+    "breaker.fill",
+    async () => {
+      let turns = 0
+      await using scene = await openCompacting({
+        result: "short",
+        limits: { turnsPerActivity: 30 },
+        answer: () => {
+          turns += 1
+          const isFull = turns === 3 || turns === 9
+          const usage = { input: isFull ? 1_000_000 : 2_000, output: 1 }
+          return turns < 15
+            ? { tools: [{ name: "act", input: { n: turns } }], usage }
+            : { text: "done", usage }
+        },
+      })
+      const { engine } = scene
+      await engine.sessions.prompt(go)
+      await engine.sessions.wait(sessionID)
+      const types = await eventTypes(engine)
+      expect([turns, types.filter((type) => type === "compaction.ended").length]).toEqual([15, 2])
+    },
+    "one that has said something else since is believed again",
+  )
 })

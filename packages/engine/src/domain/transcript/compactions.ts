@@ -1,4 +1,6 @@
 /** What was compacted, what is asked for, and what a restore took back. */
+import type { RecordedUsage } from "@meridian/protocol"
+
 import type { LoggedEvent } from "../logged-event.ts"
 import { isWithin, readSpans, type Span } from "./undoing.ts"
 
@@ -31,10 +33,13 @@ export interface Compactions {
   /** A restore or an undo made this fold wrong: it must be made again from the log. */
   readonly outdated: boolean
   readonly pace: Pace
-  /** The last one was made because the provider reported far more than we weigh: it is not believed twice in a row. */
+  /**
+   * The last one was made because the provider reported far more than we weigh: it is not believed twice in a row. Once it has
+   * said something else, it is believed again.
+   */
   readonly disbelieves: boolean
-  /** The same of the one that is open. */
-  readonly believes: boolean
+  /** What the provider had reported when it was believed; zero while it was not. */
+  readonly believed: number
 }
 
 /** How close compactions follow each other. Those a person asked for do not count. */
@@ -61,7 +66,7 @@ export const noCompactions = (restoration: Restoration): Compactions => ({
   outdated: false,
   pace: EASY,
   disbelieves: false,
-  believes: false,
+  believed: 0,
 })
 
 export const foldCompactions = (compactions: Compactions, events: readonly LoggedEvent[]): Compactions =>
@@ -77,14 +82,14 @@ const foldOne = (compactions: Compactions, event: LoggedEvent): Compactions => {
         ...compactions,
         requested: false,
         open: event.data.compactionID,
-        believes: event.data.weighed !== undefined,
+        believed: event.data.weighed === undefined ? 0 : event.data.tokens,
       }
     case "session.next.compaction.failed.1":
       return { ...compactions, requested: false, open: undefined }
     case "session.next.compaction.ended.2": {
       const { compactionID, tokens, reason } = event.data
-      const { pace, believes } = compactions
-      const closed = { ...compactions, open: undefined, disbelieves: believes }
+      const { pace, believed } = compactions
+      const closed = { ...compactions, open: undefined, disbelieves: believed > 0 }
       if (compactions.restoration.ignored.has(compactionID)) return closed
       const { before, after } = tokens
       const completed = [...compactions.completed, { seq: event.seq, before, after }]
@@ -97,7 +102,10 @@ const foldOne = (compactions: Compactions, event: LoggedEvent): Compactions => {
       return event.data.conversation ? outdatedBy(compactions, event.seq) : compactions
     case "session.next.step.ended.2": {
       const pace = afterTurn(compactions.pace)
-      return pace === compactions.pace ? compactions : { ...compactions, pace }
+      const disbelieves = compactions.disbelieves && !saysElse(compactions, event.data.usage)
+      return pace === compactions.pace && disbelieves === compactions.disbelieves
+        ? compactions
+        : { ...compactions, pace, disbelieves }
     }
     case "session.next.prompt.promoted.1":
     case "session.next.prompted.1":
@@ -113,6 +121,9 @@ const foldOne = (compactions: Compactions, event: LoggedEvent): Compactions => {
       return compactions
   }
 }
+
+const saysElse = ({ believed }: Compactions, { input, cacheRead, cacheWrite }: RecordedUsage): boolean =>
+  input + cacheRead + cacheWrite < believed / 2
 
 const afterTurn = (pace: Pace): Pace => {
   const { recent, fresh, row } = pace
