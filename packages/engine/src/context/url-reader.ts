@@ -8,6 +8,8 @@ import { request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 import { BlockList, isIP, type LookupFunction } from "node:net"
 
+import type { FetchedPage } from "../port/fetched-page.ts"
+
 export type UrlText =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "absent" }
@@ -97,18 +99,6 @@ const get = (
     request.on("timeout", () => request.destroy())
     request.end()
   })
-
-/** What one request brought: nothing is followed. */
-export type FetchedPage =
-  | {
-      readonly kind: "page"
-      readonly status: number
-      readonly type: string
-      readonly body: string
-      readonly cut: boolean
-    }
-  | { readonly kind: "redirect"; readonly to: string }
-  | { readonly kind: "failed"; readonly why: string }
 
 /** One request for a page that somebody asked for, under the same guard. Never rejects. */
 export const fetchPage = (

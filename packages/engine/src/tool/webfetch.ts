@@ -2,20 +2,10 @@
 import { described, objectOf, text } from "@meridian/protocol"
 
 import { plainHtml } from "../domain/plain-html.ts"
+import type { FetchedPage } from "../port/fetched-page.ts"
 import { toolInput } from "../port/tool-input.ts"
 import { ToolError, type BuiltinTool, type Tool } from "../port/tool.ts"
 import { TOOL_LIMITS } from "./limits.ts"
-
-export type FetchedPage =
-  | {
-      readonly kind: "page"
-      readonly status: number
-      readonly type: string
-      readonly body: string
-      readonly cut: boolean
-    }
-  | { readonly kind: "redirect"; readonly to: string }
-  | { readonly kind: "failed"; readonly why: string }
 
 export interface WebfetchOptions {
   /** One request: follows nothing, and refuses private addresses, also those a name turns out to have. */
