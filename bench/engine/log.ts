@@ -68,7 +68,7 @@ export const benchAppend = async (count: number): Promise<Line> => {
     ours: (median(rates.ours) * 1_000).toFixed(0),
     floor: (median(rates.raw) * 1_000).toFixed(0),
     ratio: median(rates.ours) / median(rates.raw),
-    limit: "at least 0.5",
+    limit: "at least 0.6",
   }
 }
 
@@ -120,7 +120,7 @@ export const benchReplay = async (events: number): Promise<Line> => {
     ours: `${median(times.ours).toFixed(0)} ms`,
     floor: `${median(times.raw).toFixed(0)} ms`,
     ratio: median(times.raw) / median(times.ours),
-    limit: "at least 0.5",
+    limit: "at least 0.7",
   }
 }
 
@@ -180,7 +180,7 @@ export const benchOpen = async (sessions: number, events: number): Promise<Line>
     ours: `${median(times.large).toFixed(2)} ms`,
     floor: `${median(times.small).toFixed(2)} ms (empty)`,
     ratio: median(times.large) / median(times.small),
-    limit: "under 3",
+    limit: "at most 1.1",
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * A stream as an async iterator, for readers that follow a session: one fiber for the whole of it. Effect's own starts two for
- * every item, which costs more than reading the item. Nothing is read before it is asked for, and nothing ahead.
+ * every item, which costs more than reading the item. What the stream hands over in one piece, such as a page of a log, is
+ * given out without the fiber. Nothing is read before it is asked for, and no piece ahead.
  */
 import { Cause, Effect, Exit, Fiber, Stream, type Context } from "effect"
 
@@ -15,14 +16,30 @@ export const iterateStream = <Item, E>(
 ): AsyncIterator<Item, undefined> => {
   /** Whoever has asked and has no answer yet, oldest first. */
   const asked: Asked<Item>[] = []
+  /** What came in one piece, and how much of it has been given out. */
+  let piece: readonly Item[] = []
+  let given = 0
   let goOn: (() => void) | undefined
   let fiber: Fiber.Fiber<void, E> | undefined
   let isOver = false
 
-  const give = (value: Item): Effect.Effect<void> =>
+  const take = (): IteratorResult<Item, undefined> | undefined => {
+    if (given >= piece.length) return undefined
+    const value = piece[given]
+    given += 1
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- inside the piece
+    return { done: false, value: value as Item }
+  }
+
+  const give = (items: readonly Item[]): Effect.Effect<void> =>
     Effect.suspend(() => {
-      asked.shift()?.answer({ done: false, value })
-      if (asked.length > 0) return Effect.void
+      piece = items
+      given = 0
+      while (asked.length > 0) {
+        const result = take()
+        if (result === undefined) return Effect.void
+        asked.shift()?.answer(result)
+      }
       return Effect.callback<void>((resume) => {
         goOn = () => {
           goOn = undefined
@@ -40,13 +57,15 @@ export const iterateStream = <Item, E>(
   }
 
   const start = (): void => {
-    fiber = Effect.runForkWith(context)(Stream.runForEach(stream, give))
+    fiber = Effect.runForkWith(context)(Stream.runForEachArray(stream, give))
     fiber.addObserver(end)
   }
 
   return {
     next: () => {
       if (isOver) return Promise.resolve({ done: true, value: undefined })
+      const ready = take()
+      if (ready !== undefined) return Promise.resolve(ready)
       return new Promise((answer, refuse) => {
         asked.push({ answer, refuse })
         if (fiber === undefined) start()

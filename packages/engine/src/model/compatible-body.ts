@@ -8,6 +8,7 @@ import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
 import type { JsonObject } from "@meridian/protocol"
 
 import { mergeObjects } from "../domain/request-settings.ts"
+import { openBeginnings } from "./beginnings.ts"
 
 /** The AI SDK's converters: of messages, and of whole requests. */
 export interface Converters {
@@ -24,42 +25,27 @@ export type Body = readonly Uint8Array[]
 export type WriteBody = (options: LanguageModelV4CallOptions) => Body | Promise<Body>
 
 type Prompt = LanguageModelV4CallOptions["prompt"]
-type Message = Prompt[number]
 
 /** The beginning of a conversation, as it was last written: the bytes are the messages with a comma after each. */
 interface Written {
-  readonly messages: readonly Message[]
   readonly bytes: Buffer
   readonly length: number
 }
 
-const NOTHING: Written = { messages: [], bytes: Buffer.alloc(0), length: 0 }
+const NOTHING: Written = { bytes: Buffer.alloc(0), length: 0 }
 
 export const openBodyWriter = ({ convert, prepare }: Converters, fixed: JsonObject): WriteBody => {
-  /** By its last message: a finished message of a session never changes, and goes when the session does. */
-  const written = new WeakMap<Message, Written>()
+  const beginnings = openBeginnings<Prompt[number], Written>()
   const frames = openFrames(prepare, fixed)
 
-  /** What of this prompt was written before, compared message by message. */
-  const findWritten = (prompt: readonly Message[]): Written => {
-    for (let last = prompt.length - 1; last >= Math.max(0, prompt.length - LOOK_BACK); last -= 1) {
-      const message = prompt[last]
-      const known = message === undefined ? undefined : written.get(message)
-      if (known?.messages.length === last + 1 && known.messages.every((one, index) => one === prompt[index]))
-        return known
-    }
-    return NOTHING
-  }
-
   const writeMessages = (prompt: Prompt): Written => {
-    const known = findWritten(prompt)
-    const fresh = prompt.slice(known.messages.length)
-    if (fresh.length === 0) return known
-    const now = { ...extend(known, convert(fresh)), messages: prompt }
-    const [before, last] = [known.messages.at(-1), prompt.at(-1)]
+    const known = beginnings.find(prompt)
+    const { messages, value } = known ?? { messages: [], value: NOTHING }
+    const fresh = prompt.slice(messages.length)
+    if (fresh.length === 0) return value
+    const now = extend(value, convert(fresh))
     // The bytes have one owner: whoever extends them takes them along.
-    if (before !== undefined) written.delete(before)
-    if (last !== undefined) written.set(last, now)
+    beginnings.keep({ messages: prompt, value: now }, known)
     return now
   }
 
@@ -77,11 +63,8 @@ export const openBodyWriter = ({ convert, prepare }: Converters, fixed: JsonObje
 
 const OPENING = Buffer.from('{"messages":[')
 
-/** A turn adds its question, its answer and the results between. */
-const LOOK_BACK = 64
-
 /** Written behind what is there: a request that is still being sent keeps its own part as it was. */
-const extend = ({ bytes, length }: Written, messages: readonly unknown[]): Omit<Written, "messages"> => {
+const extend = ({ bytes, length }: Written, messages: readonly unknown[]): Written => {
   const added = Buffer.from(messages.map((message) => `${JSON.stringify(message)},`).join(""))
   const needed = length + added.length
   const room = needed <= bytes.length ? bytes : Buffer.allocUnsafeSlow(Math.ceil(needed * GROWTH))

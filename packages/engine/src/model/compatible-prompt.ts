@@ -3,6 +3,7 @@
  * read) follow in a message of the user, which they do understand; as text they would be a megabyte of base64.
  */
 import type { FilePart, PromptMessage, ToolResultPart } from "../domain/prompt.ts"
+import { openSearch } from "./beginnings.ts"
 
 type ShapePrompt = (prompt: readonly PromptMessage[]) => readonly PromptMessage[]
 
@@ -14,8 +15,9 @@ export const openCompatiblePrompt = (): ShapePrompt => {
     known.set(message, parts)
     return parts
   }
+  const anyContent = openSearch(hasContent)
   return (prompt) => {
-    if (!prompt.some(hasContent)) return prompt
+    if (!anyContent(prompt)) return prompt
     const shaped: PromptMessage[] = []
     const files: PromptMessage[] = []
     for (const message of prompt) {

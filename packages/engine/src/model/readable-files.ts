@@ -3,6 +3,7 @@
  * they are sent as text instead: a text as its words, anything else as a note that it was there.
  */
 import type { FilePart, PromptMessage, TextPart, ToolResultPart } from "../domain/prompt.ts"
+import { openSearch } from "./beginnings.ts"
 import type { ProviderName } from "./config.ts"
 
 const PICTURES = "image/jpeg|image/png|image/gif|image/webp"
@@ -21,7 +22,6 @@ export type ReadableFiles = (prompt: readonly PromptMessage[]) => readonly Promp
 /** The prompt itself when there is nothing to change; a message that was changed once stays the same object after. */
 export const openReadableFiles = (provider: ProviderName): ReadableFiles => {
   const known = new WeakMap<PromptMessage, PromptMessage>()
-  // Every message of every turn comes by here: nothing is made anew for one that has no files.
   const isRefused = (part: TextPart | FilePart): part is FilePart =>
     part.type === "file" && !READS[provider].test(part.mediaType.toLowerCase())
   const holdsRefused = ({ output }: ToolResultPart): boolean =>
@@ -37,7 +37,8 @@ export const openReadableFiles = (provider: ProviderName): ReadableFiles => {
     known.set(message, shaped)
     return shaped
   }
-  return (prompt) => (prompt.some(hasRefused) ? prompt.map(shape) : prompt)
+  const anyRefused = openSearch(hasRefused)
+  return (prompt) => (anyRefused(prompt) ? prompt.map(shape) : prompt)
 }
 
 type IsRefused = (part: TextPart | FilePart) => part is FilePart

@@ -1,6 +1,4 @@
 /** Reading the log of one session: events by range, as values or as text. */
-import type { StatementSync } from "node:sqlite"
-
 import { decodeEvent, eventText, fitsAsStored, storedText, type EventRow } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../../domain/logged-event.ts"
@@ -24,14 +22,11 @@ export interface EventReader {
 export const createEventReader = ({ raw }: Database): EventReader => {
   const selectKey = raw.prepare("select key from session where id = ?")
   const selectEvent = raw.prepare("select id, type, time, data from event where id = ?")
-  const selectEvents = raw.prepare(
+  const selectPage = raw.prepare(
     "select id, type, time, data from event where id > ? and id < ? order by id limit ?",
   )
-  const selectCells = raw.prepare(
-    "select id, type, time, data from event where id > ? and id < ? order by id limit ?",
-  )
-  // A third cheaper than objects, for pages that are only passed on.
-  selectCells.setReturnArrays(true)
+  // A third cheaper than objects.
+  selectPage.setReturnArrays(true)
   const selectBytes = raw.prepare(
     "select count(*) as rows, sum(bytes) as bytes from (select octet_length(data) as bytes from event where id > ? and id < ? order by id limit ?)",
   )
@@ -58,19 +53,18 @@ export const createEventReader = ({ raw }: Database): EventReader => {
   /** Session -> the last event up to which every row fits as stored. Rows never change: nobody looks twice. */
   const checked = new Map<string, number>()
 
-  const read = ({ session, after, limit, bytes }: EventRange, select: StatementSync): readonly Row[] => {
+  const read = ({ session, after, limit, bytes }: EventRange): readonly EventRow[] => {
     const key = keyOf(session)
     if (key === undefined) return []
     const [low, high] = [positionOf(key, after), (key + 1) * STRIDE]
-    if (bytes === undefined) return select.all(low, high, limit)
-    return select.all(low, high, howMany(session, [low, high, limit, bytes]))
+    const most = bytes === undefined ? limit : howMany(session, [low, high, limit, bytes])
+    return selectPage.all(low, high, most).map(rowOfCells)
   }
 
   const texts: EventReader["texts"] = (range) => {
     const { session } = range
     let through = checked.get(session) ?? 0
-    const page = read(range, selectCells).map((cells) => {
-      const row = rowOfCells(cells)
+    const page = read(range).map((row) => {
       const { seq } = row
       if (seq <= through) return { seq, text: storedText(row) }
       if (seq === through + 1 && fitsAsStored(row)) through = seq
@@ -121,7 +115,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
       const row = selectEvent.get(position)
       return row === undefined ? undefined : eventOf(row)
     },
-    events: (range) => read(range, selectEvents).map(eventOf),
+    events: (range) => read(range).map(decodeEvent),
     texts,
     compactions: (session) => {
       const key = keyOf(session)
