@@ -7,7 +7,7 @@
  */
 import { fstatSync, writeSync } from "node:fs"
 
-import { plainJson, plainText } from "@meridian/protocol"
+import { plainJson, plainText, systemCode } from "@meridian/protocol"
 
 export interface Output {
   readonly stdout: (text: string) => void
@@ -51,7 +51,7 @@ const writeAll = (descriptor: number, bytes: Buffer): boolean => {
     try {
       written += writeSync(descriptor, bytes, written)
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined
+      const code = systemCode(error)
       // A pipe that another program made non-blocking: wait for the reader, it is slower than we are.
       if (code === "EAGAIN") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
       else if (code === "EPIPE" || code === "EIO" || code === "EBADF" || code === "ENOSPC") return false

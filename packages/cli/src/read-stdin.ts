@@ -1,7 +1,7 @@
 /** All of stdin as text, up to a bound that no prompt reaches. */
 import { readSync } from "node:fs"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, systemCode } from "@meridian/protocol"
 
 const MOST_BYTES = 16_777_216
 
@@ -27,7 +27,7 @@ const readPiece = (piece: Buffer): number => {
     try {
       return readSync(0, piece)
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined
+      const code = systemCode(error)
       if (code === "EOF") return 0
       // Somebody made the pipe non-blocking and has not written yet.
       if (code !== "EAGAIN") throw error

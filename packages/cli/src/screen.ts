@@ -2,7 +2,7 @@
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 
-import type { Json } from "@meridian/protocol"
+import { asObject, listAt, textAt, type Json } from "@meridian/protocol"
 import { decodeInput, HARNESSES, type Registration, type World } from "@meridian/spaces"
 
 import { VERSION } from "./version.ts"
@@ -45,18 +45,13 @@ const activeSpaces = async (commands: readonly Registration[], world: World): Pr
   const input = decodeInput(listing.meta, { values: {}, face: "command" })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- decoded against the meta of this very operation
   const output: Json = await operation.run(input as never, world)
-  const spaces = field(output, "spaces")
-  return (Array.isArray(spaces) ? spaces : []).flatMap((space: Json) => {
-    const [id, name] = [field(space, "space_id"), field(space, "name")]
-    if (typeof id !== "string" || field(space, "status") !== "active") return []
-    return [typeof name === "string" ? `${id} ("${name}")` : id]
+  return listAt(asObject(output), "spaces").flatMap((listed) => {
+    const space = asObject(listed)
+    const [id, name] = [textAt(space, "space_id"), textAt(space, "name")]
+    if (id === undefined || textAt(space, "status") !== "active") return []
+    return [name === undefined ? id : `${id} ("${name}")`]
   })
 }
-
-const field = (value: Json, key: string): Json | undefined =>
-  typeof value === "object" && value !== null
-    ? Object.entries(value).find(([name]) => name === key)?.[1]
-    : undefined
 
 const onPath = (binary: string, path: string): boolean =>
   path.split(delimiter).some((folder) => {

@@ -11,6 +11,7 @@ import {
   DELIVERY,
   Failure,
   integer,
+  isJsonObject,
   listOf,
   number,
   objectOf,
@@ -42,8 +43,8 @@ const invalid = (what: string): Failure => new Failure("INVALID_INPUT", { what }
 
 /** A key that says undefined is a key that is not there. */
 export const present = (request: unknown): unknown => {
-  if (typeof request !== "object" || request === null || Array.isArray(request)) return request
-  const entries = Object.entries(request)
+  if (!isJsonObject(request)) return request
+  const entries = Object.entries<unknown>(request)
   return entries.every(([, value]) => value !== undefined)
     ? request
     : Object.fromEntries(entries.filter(([, value]) => value !== undefined))

@@ -9,7 +9,9 @@ import {
   BOOLEAN,
   CAPS,
   Failure,
+  fieldAt,
   integer,
+  isJsonObject,
   listOf,
   number,
   objectOf,
@@ -58,14 +60,12 @@ const HAND_WRITTEN = {
 } as const
 
 const hasText = (value: unknown, field: string): boolean => {
-  const found: unknown = typeof value === "object" && value !== null ? Reflect.get(value, field) : undefined
+  const found: unknown = fieldAt(value, field)
   return typeof found === "string" && found !== ""
 }
 
 const isFolders = (value: unknown): value is Readonly<Record<string, string>> =>
-  typeof value === "object" &&
-  value !== null &&
-  !Array.isArray(value) &&
+  isJsonObject(value) &&
   Object.entries(value).every(
     ([name, folder]) => WORKSPACE_NAME.test(name) && typeof folder === "string" && folder !== "",
   )
@@ -157,7 +157,7 @@ export const written = (options: unknown): unknown => {
 }
 
 const ofInstance = (value: unknown, names: readonly string[]): unknown => {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  if (!isJsonObject(value)) return value
   const made: unknown = Object.getPrototypeOf(value)
   if (made === Object.prototype || made === null) return present(value)
   return Object.fromEntries(

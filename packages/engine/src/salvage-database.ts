@@ -5,7 +5,7 @@
 import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
 
-import { decodeEvent, Failure } from "@meridian/protocol"
+import { decodeEvent, Failure, systemCode } from "@meridian/protocol"
 import { Clock, Effect, Layer } from "effect"
 
 import { chooseStore } from "./choose-store.ts"
@@ -62,8 +62,7 @@ const makeEmpty = (file: string): void => {
   try {
     closeSync(openSync(file, "wx", 0o600))
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "EEXIST")
-      throw new Failure("EXPORT_FILE_EXISTS", { file }, { cause })
+    if (systemCode(cause) === "EEXIST") throw new Failure("EXPORT_FILE_EXISTS", { file }, { cause })
     throw cause
   }
 }

@@ -40,6 +40,7 @@ export {
 } from "./id.ts"
 export { isJsonList, isJsonObject, type Json, type JsonObject } from "./json.ts"
 export { editDistance, nearest } from "./nearest.ts"
+export { systemCode } from "./system-code.ts"
 export { allowsCommand, commandResource, concernsCommand } from "./permission/command-pattern.ts"
 export {
   DRIVER_QUERY,
@@ -65,6 +66,7 @@ export { readResetTime, type ResetContext } from "./reset-time.ts"
 export {
   asObject,
   countAt,
+  fieldAt,
   listAt,
   numberAt,
   objectAt,
@@ -73,6 +75,7 @@ export {
   textAt,
   wordAt,
 } from "./json-fields.ts"
+export { aboutCall, changeInCall, type CallChange } from "./call-fields.ts"
 export { CAP_FIELDS, CAPS, type Caps } from "./caps.ts"
 export {
   COMPACTION_REASON,

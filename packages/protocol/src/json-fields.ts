@@ -22,6 +22,9 @@ export const parseList = (text: string): readonly Json[] => {
 
 export const asObject = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined)
 
+/** One field of a value that may be anything. */
+export const fieldAt = (from: unknown, key: string): Json | undefined => asObject(from)?.[key]
+
 export const objectAt = (from: JsonObject | undefined, key: string): JsonObject | undefined =>
   asObject(from?.[key])
 

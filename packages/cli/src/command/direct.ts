@@ -11,8 +11,8 @@ import {
   type World,
 } from "@meridian/spaces"
 
-import { readLaunchFile } from "../direct/launch-file.ts"
 import type { DirectLaunch } from "../direct/open-session.ts"
+import { readLaunchFile } from "../direct/read-launch-file.ts"
 import { DIRECT } from "./direct.meta.ts"
 
 type Input = InputOf<typeof DIRECT.fields>

@@ -2,7 +2,7 @@
 import { closeSync, openSync, rmSync, writeSync } from "node:fs"
 import { resolve } from "node:path"
 
-import { Failure, plainText } from "@meridian/protocol"
+import { Failure, plainText, systemCode } from "@meridian/protocol"
 import { implement } from "@meridian/spaces"
 
 import { hiddenCount, hiddenSentence, type ExportEnd } from "../export/renderer.ts"
@@ -61,8 +61,7 @@ const openNew = (file: string): number => {
   try {
     return openSync(file, "wx", 0o600)
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "EEXIST")
-      throw new Failure("EXPORT_FILE_EXISTS", { file }, { cause })
+    if (systemCode(cause) === "EEXIST") throw new Failure("EXPORT_FILE_EXISTS", { file }, { cause })
     throw cause
   }
 }

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import { readInjections } from "@meridian/continuity"
+import { asObject, listAt } from "@meridian/protocol"
 import type { HostCheck, KnownHarness } from "@meridian/spaces"
 import { parse as parseJsonc } from "jsonc-parser"
 
@@ -91,9 +92,7 @@ const configFolders = (root: string, env: CheckScene["env"]): readonly string[] 
 const namedIn = (folder: string): readonly string[] =>
   ["opencode.json", "opencode.jsonc"].flatMap((name) => {
     const document: unknown = parseJsonc(readText(join(folder, name)))
-    const plugins: unknown =
-      typeof document === "object" && document !== null ? Reflect.get(document, "plugin") : undefined
-    return (Array.isArray(plugins) ? plugins : []).flatMap((entry: unknown) => {
+    return listAt(asObject(document), "plugin").flatMap((entry) => {
       const named: unknown = Array.isArray(entry) ? entry[0] : entry
       return typeof named === "string" ? [named.slice(0, 300)] : []
     })

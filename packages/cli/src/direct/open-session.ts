@@ -1,9 +1,8 @@
 /** One session of the engine on the state of this project, in hand. */
 import type { Effort, Engine, ModelConfig, SessionInfo } from "@meridian/engine"
 import { Failure, type Caps, type RecoveryPolicy } from "@meridian/protocol"
-import { ownTask, type PermissionTier, type World } from "@meridian/spaces"
+import { ownTask, type LaunchFile, type PermissionTier, type World } from "@meridian/spaces"
 
-import type { LaunchFile } from "./launch-file.ts"
 import { openEngineHere, type EngineWish } from "./open-engine-here.ts"
 import { aboutTitle, chatTitle } from "./session-title.ts"
 
@@ -81,8 +80,8 @@ const wishOf = ({
   ...(file.allowedTools === undefined ? {} : { allowedTools: file.allowedTools }),
   ...(file.agent === undefined ? {} : { agent: { name: file.agent.name, prompt: file.agent.body } }),
   ...(file.instructions === undefined ? {} : { instructions: file.instructions }),
-  mcp: file.mcpServers,
-  trustedServers: file.mcpServers.map((server) => server.name),
+  mcp: file.mcpServers ?? [],
+  trustedServers: (file.mcpServers ?? []).map((server) => server.name),
   recover: [session.id],
 })
 

@@ -3,7 +3,7 @@
  * not read here; a run is told whole texts.
  */
 import type { SessionEvent } from "@meridian/engine"
-import type { RecordedContent, RecordedError, RecordedUsage } from "@meridian/protocol"
+import { fieldAt, type RecordedContent, type RecordedError, type RecordedUsage } from "@meridian/protocol"
 import type { DirectEvent, Usage } from "@meridian/spaces"
 
 import { classOfFailure } from "./failure-class.ts"
@@ -210,23 +210,20 @@ const textOf = (content: readonly RecordedContent[]): string =>
 /** Files a tool of the engine says it wrote. */
 const filesOf = (tool: string, structured: unknown): readonly DirectEvent[] => {
   if (tool === "write" || tool === "edit") {
-    const path = fieldOf(structured, "path")
+    const path = fieldAt(structured, "path")
     return typeof path === "string" ? [{ type: "file", path, change: "written" }] : []
   }
   if (tool !== "apply_patch") return []
-  const files = fieldOf(structured, "files")
+  const files = fieldAt(structured, "files")
   return (Array.isArray(files) ? files : []).flatMap((file: unknown): readonly DirectEvent[] => {
-    const path = fieldOf(file, "path")
-    const to = fieldOf(file, "to")
+    const path = fieldAt(file, "path")
+    const to = fieldAt(file, "to")
     if (typeof path !== "string") return []
     if (typeof to === "string")
       return [
         { type: "file", path, change: "deleted" },
         { type: "file", path: to, change: "written" },
       ]
-    return [{ type: "file", path, change: fieldOf(file, "type") === "delete" ? "deleted" : "written" }]
+    return [{ type: "file", path, change: fieldAt(file, "type") === "delete" ? "deleted" : "written" }]
   })
 }
-
-const fieldOf = (value: unknown, key: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined

@@ -17,7 +17,15 @@ import { join } from "node:path"
 import { Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
 
-import { asObject, Failure, type JsonObject, listAt, objectAt, parseObject } from "@meridian/protocol"
+import {
+  asObject,
+  Failure,
+  listAt,
+  objectAt,
+  parseObject,
+  systemCode,
+  type JsonObject,
+} from "@meridian/protocol"
 import { lineSplitter } from "@meridian/spaces"
 
 import { mangledLines, parseDocument } from "./document.ts"
@@ -192,8 +200,8 @@ const guarded = <A>(path: string, body: () => A): A => {
 }
 
 const unreadable = (path: string, cause: unknown): unknown => {
-  if (cause instanceof Failure || !(cause instanceof Error) || !("code" in cause)) return cause
-  const why = cause.code === "ENOENT" ? "it does not exist" : cause.message
+  if (cause instanceof Failure || !(cause instanceof Error) || systemCode(cause) === "") return cause
+  const why = systemCode(cause) === "ENOENT" ? "it does not exist" : cause.message
   return new Failure("IMPORT_UNREADABLE", { file: nameOfSource(path), why }, { cause })
 }
 

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { homedir } from "node:os"
 import { dirname } from "node:path"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, systemCode } from "@meridian/protocol"
 import { openPlace, type World } from "@meridian/spaces"
 
 import { MARK, serviceFile, type ServiceFile } from "./service-file.ts"
@@ -67,7 +67,7 @@ const readOurs = (path: string): string | undefined => {
   try {
     content = readFileSync(path, "utf8")
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+    if (systemCode(error) === "ENOENT") return undefined
     throw error
   }
   if (!content.includes(MARK)) throw new Failure("SERVICE_NOT_OURS", { path })

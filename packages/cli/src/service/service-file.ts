@@ -4,6 +4,7 @@
  */
 import { basename, join } from "node:path"
 
+import { oneLine } from "@meridian/protocol"
 import { shellLine } from "@meridian/spaces"
 
 export interface ServiceFacts {
@@ -95,8 +96,6 @@ const commandWord = (word: string): string => systemdWord(word).replaceAll("$", 
 
 /** systemd.unit(5), "Specifiers". */
 const specifiers = (text: string): string => text.replaceAll("%", "%%")
-
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ")
 
 const launchAgent = (facts: ServiceFacts): ServiceFile => {
   const { home, project, stateRoot, path } = facts

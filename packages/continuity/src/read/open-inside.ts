@@ -17,6 +17,8 @@ import {
 } from "node:fs"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
 
+import { systemCode } from "@meridian/protocol"
+
 export type Refusal =
   | { readonly kind: "absent"; readonly reason: string }
   | { readonly kind: "refused"; readonly reason: string }
@@ -121,8 +123,7 @@ const ABSENT = { kind: "absent", reason: "there is no such file" } as const
 
 /** What the system said, as a reader is told it. */
 export const refusalOf = (error: unknown): Refusal => {
-  const code =
-    error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN"
+  const code = systemCode(error) || "UNKNOWN"
   return code === "ENOENT" || code === "ENOTDIR"
     ? ABSENT
     : { kind: "refused", reason: REASONS[code] ?? `the system said ${code}` }

@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs"
 
-import { parseObject, type JsonObject } from "@meridian/protocol"
+import { parseObject, systemCode, type JsonObject } from "@meridian/protocol"
 
 export interface OpenTranscript extends Disposable {
   readonly bytes: number
@@ -38,7 +38,8 @@ export const openTranscript = (path: string): OpenTranscript | string => {
     closeSync(descriptor)
     return "it is not a regular file"
   } catch (error) {
-    return error instanceof Error && "code" in error ? `the system said ${String(error.code)}` : "unknown"
+    const code = systemCode(error)
+    return code === "" ? "unknown" : `the system said ${code}`
   }
 }
 

@@ -1,8 +1,8 @@
 /** Where the session works and what day it is: small facts every model is told. */
-import type { Json } from "@meridian/protocol"
+import { fieldAt, type Json } from "@meridian/protocol"
 
 import type { ContextSource } from "../port/context-source.ts"
-import { fieldOf, textOf } from "./value-text.ts"
+import { textOf } from "./value-text.ts"
 
 export interface EnvironmentFacts {
   readonly directory: string
@@ -21,10 +21,10 @@ export const environmentSource = (facts: EnvironmentFacts): ContextSource => ({
 
 const describe = (value: Json): string =>
   [
-    `- working directory: ${textOf(fieldOf(value, "directory"))}`,
-    `- project root: ${textOf(fieldOf(value, "root"))}${fieldOf(value, "git") === true ? " (a git repository)" : ""}`,
-    `- platform: ${textOf(fieldOf(value, "platform"))}`,
-    `- you are the model ${textOf(fieldOf(value, "model"))}`,
+    `- working directory: ${textOf(fieldAt(value, "directory"))}`,
+    `- project root: ${textOf(fieldAt(value, "root"))}${fieldAt(value, "git") === true ? " (a git repository)" : ""}`,
+    `- platform: ${textOf(fieldAt(value, "platform"))}`,
+    `- you are the model ${textOf(fieldAt(value, "model"))}`,
   ].join("\n")
 
 /** The host's local date: it changes at the host's midnight, once. */

@@ -2,6 +2,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from "node:fs"
 import { relative } from "node:path"
 
+import { systemCode } from "@meridian/protocol"
+
 import { isSame, type LookUp } from "./look-up.ts"
 
 export type FileText =
@@ -55,8 +57,7 @@ const isInside = (folder: string, path: string): boolean => {
   return way !== "" && !way.startsWith("..") && !way.startsWith("/")
 }
 
-const isMissing = (cause: unknown): boolean =>
-  cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")
+const isMissing = (cause: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemCode(cause))
 
 /** At most the bound, never blocking on something that is not a file by the time it is opened. */
 const readText = (path: string): string => {

@@ -1,6 +1,6 @@
 /** Instructions as a list of files: told one after the other, superseded as a whole when one changes or goes. */
 import { sanitizeLine } from "@meridian/continuity"
-import type { Json } from "@meridian/protocol"
+import { asObject, type Json } from "@meridian/protocol"
 
 import type { SourceTexts } from "../domain/context.ts"
 
@@ -33,8 +33,7 @@ const tell = (instructions: readonly Instruction[]): string =>
 const listOf = (value: Json): readonly Instruction[] =>
   Array.isArray(value)
     ? value.flatMap((entry: Json) => {
-        if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return []
-        const { from, text } = Object.fromEntries(Object.entries(entry))
+        const { from, text } = asObject(entry) ?? {}
         return typeof from === "string" && typeof text === "string" ? [{ from, text }] : []
       })
     : []

@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 
 import { readFrontMatter, sanitizeLine } from "@meridian/continuity"
-import { described, matchesWildcard, objectOf, type Json } from "@meridian/protocol"
+import { described, fieldAt, matchesWildcard, objectOf, type Json } from "@meridian/protocol"
 
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
 import type { ContextSource } from "../port/context-source.ts"
@@ -14,7 +14,7 @@ import { SOME_TEXT, toolInput } from "../port/tool-input.ts"
 import { ToolError, type Tool } from "../port/tool.ts"
 import type { FileCache } from "./file-cache.ts"
 import type { LookUp } from "./look-up.ts"
-import { fieldOf, textOf } from "./value-text.ts"
+import { textOf } from "./value-text.ts"
 
 export interface Skill {
   readonly name: string
@@ -123,7 +123,7 @@ export const skillsSource = (shelf: SkillShelf): ContextSource => ({
 const tell = (value: Json): string =>
   Array.isArray(value)
     ? value
-        .map((entry: Json) => `- ${textOf(fieldOf(entry, "name"))}: ${textOf(fieldOf(entry, "description"))}`)
+        .map((entry: Json) => `- ${textOf(fieldAt(entry, "name"))}: ${textOf(fieldAt(entry, "description"))}`)
         .join("\n")
     : ""
 

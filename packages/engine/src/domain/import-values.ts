@@ -1,5 +1,5 @@
 /** Single values of a foreign conversation, as a session can hold them: whole characters, names, numbers within bounds. */
-import type { Json, RecordedUsage } from "@meridian/protocol"
+import { isJsonObject, type Json, type RecordedUsage } from "@meridian/protocol"
 
 import { LIMITS } from "./limits.ts"
 import { wellFormed } from "./well-formed.ts"
@@ -38,8 +38,7 @@ export const givenInput = ({
   if (raw !== undefined) return { kind: "text", text: raw, isDeep: false }
   const isDeep = isDeeper(input, LIMITS.importedDepth)
   const text = asText(input)
-  const isObject = typeof input === "object" && input !== null && !Array.isArray(input)
-  if (!isObject || isDeep || text.length > LIMITS.importedTextCharacters)
+  if (!isJsonObject(input) || isDeep || text.length > LIMITS.importedTextCharacters)
     return { kind: "text", text, isDeep }
   return { kind: "object", input: wellFormed(input) }
 }

@@ -1,4 +1,4 @@
-import type { Json } from "@meridian/protocol"
+import { isJsonObject, type Json } from "@meridian/protocol"
 
 export type ParsedInput =
   | { readonly kind: "json"; readonly value: Json }
@@ -10,9 +10,7 @@ export const parseInput = (text: string): ParsedInput => {
   try {
     // oxlint-disable-next-line eslint/no-restricted-properties -- this is the codec
     const value: unknown = JSON.parse(text)
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing but JSON
-      return { kind: "json", value: value as Json }
+    if (isJsonObject(value)) return { kind: "json", value }
     return { kind: "invalid", message: "The input of the call must be a JSON object." }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)

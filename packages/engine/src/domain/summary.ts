@@ -1,5 +1,5 @@
 /** What a summariser is asked, what is accepted from it, and what takes its place when it cannot answer. */
-import type { Json, JsonObject } from "@meridian/protocol"
+import { asObject, oneLine, textAt } from "@meridian/protocol"
 
 import { withoutTags } from "./inert-text.ts"
 import { estimateText } from "./tokens.ts"
@@ -48,10 +48,10 @@ export const extractSummary = (options: {
   readonly mostTokens: number
 }): string => {
   const { previous, items, mostTokens } = options
-  const requests = items.flatMap((item) => (item.kind === "user" ? [oneLine(item.prompt.text)] : []))
+  const requests = items.flatMap((item) => (item.kind === "user" ? [lineOf(item.prompt.text)] : []))
   const words = items.flatMap((item) =>
     item.kind === "assistant"
-      ? item.parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [oneLine(part.text)] : []))
+      ? item.parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [lineOf(part.text)] : []))
       : [],
   )
   const { files, calls, errors } = readTools(items)
@@ -92,23 +92,16 @@ const readTools = (items: readonly Item[]) => {
     for (const part of item.parts) {
       if (part.type !== "tool") continue
       const input = asObject(part.input)
-      const path = input["path"] ?? input["filePath"]
-      if (typeof path === "string") files.push(oneLine(path))
-      const command = input["command"]
-      if (typeof command === "string") calls.push(oneLine(command))
-      if (part.outcome?.kind === "failed") errors.push(`${part.tool}: ${oneLine(part.outcome.error.message)}`)
+      const path = textAt(input, "path") ?? textAt(input, "filePath")
+      if (path !== undefined) files.push(lineOf(path))
+      const command = textAt(input, "command")
+      if (command !== undefined) calls.push(lineOf(command))
+      if (part.outcome?.kind === "failed") errors.push(`${part.tool}: ${lineOf(part.outcome.error.message)}`)
     }
   }
   return { files, calls, errors }
 }
 
-const asObject = (value: Json | undefined): JsonObject =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checks leave only objects
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
-
 const LINE = 400
 
-const oneLine = (text: string): string => {
-  const flat = text.replaceAll(/\s+/g, " ").trim()
-  return flat.length > LINE ? `${flat.slice(0, LINE)}...` : flat
-}
+const lineOf = (text: string): string => oneLine(text, LINE)

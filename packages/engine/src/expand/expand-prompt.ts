@@ -8,7 +8,7 @@ import { fillTemplate, readCommandCall } from "../domain/command-template.ts"
 import { MOST_MENTIONS, readMentions } from "../domain/mentions.ts"
 import type { Expanded, ExpandRequest } from "../port/location.ts"
 import { ToolError } from "../port/tool.ts"
-import { oneLine } from "../tool/describe-error.ts"
+import { errorLine } from "../tool/describe-error.ts"
 import { EXPAND_LIMITS } from "./limits.ts"
 import { readMention, type Asked, type Sight } from "./read-mention.ts"
 import { sha256 } from "./read-part.ts"
@@ -111,7 +111,7 @@ const runLine = async (
     const isCut = output.length > EXPAND_LIMITS.commandCharacters
     return { text: isCut ? `${output.slice(0, EXPAND_LIMITS.commandCharacters)}\n(cut)` : output }
   } catch (error) {
-    const why = error instanceof ToolError ? error.message : oneLine(error)
+    const why = error instanceof ToolError ? error.message : errorLine(error)
     return { text: `(failed: ${command})`, problem: `${command} failed: ${why}` }
   }
 }

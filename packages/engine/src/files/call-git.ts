@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process"
 
-import { ownGitEnvironment, reasonIn } from "@meridian/protocol"
+import { ownGitEnvironment, reasonIn, systemCode } from "@meridian/protocol"
 
 import { FilesProblem } from "../port/file-trees.ts"
 import { FILE_LIMITS } from "./limits.ts"
@@ -87,5 +87,4 @@ export const callGit = async (
   }
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT"
+const isMissing = (error: unknown): boolean => systemCode(error) === "ENOENT"

@@ -21,6 +21,8 @@ import {
 import { homedir } from "node:os"
 import { join, relative } from "node:path"
 
+import { systemCode } from "@meridian/protocol"
+
 import { FilesProblem } from "../port/file-trees.ts"
 import { callGit, gitEnvironment, type GitFolder } from "./call-git.ts"
 
@@ -250,6 +252,6 @@ const isAlive = (pid: number): boolean => {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM"
+    return systemCode(error) === "EPERM"
   }
 }

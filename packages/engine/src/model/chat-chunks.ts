@@ -1,9 +1,3 @@
-/**
- * From the chunks of a Chat Completions stream to the AI SDK's stream parts, with the allowances that compatible servers
- * need: reasoning under two names, content in parts, refusals, tool calls whose name, index or id comes late or never.
- * The SDK has the same between four streams piped into each other, which costs more than the rest of the turn
- * (docs/decisions says how much); `compatible-model.test.ts` holds the two against each other.
- */
 import type {
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
@@ -11,6 +5,13 @@ import type {
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider"
 import type { StreamingToolCallDelta } from "@ai-sdk/provider-utils"
+/**
+ * From the chunks of a Chat Completions stream to the AI SDK's stream parts, with the allowances that compatible servers
+ * need: reasoning under two names, content in parts, refusals, tool calls whose name, index or id comes late or never.
+ * The SDK has the same between four streams piped into each other, which costs more than the rest of the turn
+ * (docs/decisions says how much); `compatible-model.test.ts` holds the two against each other.
+ */
+import { isJsonObject, type JsonObject } from "@meridian/protocol"
 
 /** Assembles tool calls from their pieces; the SDK's own, so that odd servers are read the same way everywhere. */
 export interface ToolCallTracker {
@@ -62,13 +63,14 @@ export const openChunkReader = ({ enqueue, tracker, providerName }: ChunkReaderO
     enqueue({ type: "error", error })
   }
 
-  const readDelta = (delta: Fields): void => {
+  const readDelta = (delta: JsonObject): void => {
     const reasoning = textOf(delta["reasoning_content"]) || textOf(delta["reasoning"])
     if (reasoning !== "") write("reasoning", reasoning)
     const { content } = delta
     if (typeof content === "string") {
       if (content !== "") write("text", content)
-    } else if (Array.isArray(content)) for (const piece of content.filter(isFields)) readPiece(piece, write)
+    } else if (Array.isArray(content))
+      for (const piece of content.filter(isJsonObject)) readPiece(piece, write)
     const refusal = textOf(delta["refusal"])
     if (refusal !== "") {
       refused = true
@@ -78,20 +80,20 @@ export const openChunkReader = ({ enqueue, tracker, providerName }: ChunkReaderO
     if (!Array.isArray(calls) || calls.length === 0) return
     // The SDK leaves a text open until the end; recorded in the order of their ends, it would come after its calls.
     close()
-    for (const call of calls.filter(isFields)) tools.processDelta(readCall(call))
+    for (const call of calls.filter(isJsonObject)) tools.processDelta(readCall(call))
   }
 
   return {
     chunk: (value) => {
-      if (!isFields(value)) return fail(unreadable("A chunk of the stream is no object"))
+      if (!isJsonObject(value)) return fail(unreadable("A chunk of the stream is no object"))
       if (value["error"] !== undefined && value["error"] !== null) return fail(value["error"])
       if (value["object"] === "error") return fail(value)
       if (!Array.isArray(value["choices"])) return fail(unreadable("A chunk of the stream has no choices"))
       usage = value["usage"] ?? usage
       const choice: unknown = value["choices"][0]
-      if (!isFields(choice)) return
+      if (!isJsonObject(choice)) return
       if (typeof choice["finish_reason"] === "string") finish = choice["finish_reason"]
-      if (isFields(choice["delta"])) readDelta(choice["delta"])
+      if (isJsonObject(choice["delta"])) readDelta(choice["delta"])
     },
     end: () => {
       close()
@@ -120,14 +122,9 @@ export const signatureMetadata = (
     ? undefined
     : { [providerName]: { thoughtSignature: delta.thoughtSignature } }
 
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
 
-const readPiece = (piece: Fields, write: (kind: "text" | "reasoning", delta: string) => void): void => {
+const readPiece = (piece: JsonObject, write: (kind: "text" | "reasoning", delta: string) => void): void => {
   if (piece["type"] === "text") {
     const text = textOf(piece["text"])
     if (text !== "") write("text", text)
@@ -135,17 +132,17 @@ const readPiece = (piece: Fields, write: (kind: "text" | "reasoning", delta: str
   }
   if (piece["type"] !== "thinking" || !Array.isArray(piece["thinking"])) return
   const thought = piece["thinking"]
-    .filter(isFields)
+    .filter(isJsonObject)
     .map((part) => (part["type"] === "text" ? textOf(part["text"]) : ""))
     .join("")
   if (thought !== "") write("reasoning", thought)
 }
 
-const readCall = (call: Fields): ToolCallDelta => {
+const readCall = (call: JsonObject): ToolCallDelta => {
   const { index, id } = call
-  const named = isFields(call["function"]) ? call["function"] : {}
-  const extra = isFields(call["extra_content"]) ? call["extra_content"]["google"] : undefined
-  const signature = isFields(extra) ? textOf(extra["thought_signature"]) : ""
+  const named = isJsonObject(call["function"]) ? call["function"] : {}
+  const extra = isJsonObject(call["extra_content"]) ? call["extra_content"]["google"] : undefined
+  const signature = isJsonObject(extra) ? textOf(extra["thought_signature"]) : ""
   return {
     index: typeof index === "number" ? index : null,
     id: typeof id === "string" ? id : null,
@@ -214,9 +211,11 @@ const unify = (finish: string, refused: boolean): LanguageModelV4FinishReason["u
 const countOf = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0)
 
 const readUsage = (usage: unknown): LanguageModelV4Usage => {
-  const given = isFields(usage) ? usage : {}
-  const prompt = isFields(given["prompt_tokens_details"]) ? given["prompt_tokens_details"] : {}
-  const completion = isFields(given["completion_tokens_details"]) ? given["completion_tokens_details"] : {}
+  const given = isJsonObject(usage) ? usage : {}
+  const prompt = isJsonObject(given["prompt_tokens_details"]) ? given["prompt_tokens_details"] : {}
+  const completion = isJsonObject(given["completion_tokens_details"])
+    ? given["completion_tokens_details"]
+    : {}
   const total = countOf(given["prompt_tokens"])
   const output = countOf(given["completion_tokens"])
   const cacheRead = countOf(prompt["cached_tokens"])

@@ -2,6 +2,8 @@
  * One kind for every way a provider can fail. Errors arrive as classes of the AI SDK, as plain objects from inside a
  * stream, or as whatever a socket threw; all are read by shape, because a class check misses the plain ones.
  */
+import { oneLine } from "@meridian/protocol"
+
 import { ModelFailure, type ModelFailureFacts, type ModelFailureKind } from "../port/model.ts"
 import { isOverflow } from "./overflow.ts"
 import { redact } from "./redact.ts"
@@ -75,7 +77,7 @@ const classify = (reading: ErrorReading, { now, secrets }: FailureSurroundings):
   const waits = wait !== undefined && (kind === "rate" || kind === "overloaded")
   return {
     kind,
-    message: oneLine(redact(reading.message, secrets)),
+    message: oneLine(redact(reading.message, secrets), MESSAGE_LIMIT),
     ...(reading.status === undefined ? {} : { status: reading.status }),
     ...(waits ? { retryAfterMs: wait } : {}),
   }
@@ -181,11 +183,6 @@ const describe = (facts: {
   if ((!parsed || said === "") && body.trim() !== "") return said === "" ? body : `${said}: ${body}`
   const code = networkCode === undefined || said.includes(networkCode) ? "" : ` (${networkCode})`
   return `${said === "" ? "The provider failed without saying why" : said.replace(/:\s*$/, "")}${code}`
-}
-
-const oneLine = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, " ").trim()
-  return line.length <= MESSAGE_LIMIT ? line : `${line.slice(0, MESSAGE_LIMIT - 1)}…`
 }
 
 const isWords = (text: string): boolean => text !== ""

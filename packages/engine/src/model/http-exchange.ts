@@ -1,6 +1,7 @@
 /**
  * One request and its answer, as undici tells of them. By hand, because a web stream costs more than the bytes it carries.
  */
+import { systemCode } from "@meridian/protocol"
 import type { Dispatcher } from "undici"
 
 export interface ExchangeOptions {
@@ -141,7 +142,7 @@ const inOurWords = (error: Error, idleMs: number | undefined): Error => {
   const { message, name } = error
   if (/\b407\b/.test(message)) return Object.assign(new Error(`The proxy: ${message}`), { statusCode: 407 })
   if (name === "HTTPParserError") return Object.assign(new Error(message), { code: "EPROTO" })
-  switch ("code" in error ? error.code : undefined) {
+  switch (systemCode(error)) {
     case "UND_ERR_SOCKET":
       return closedEarly(error)
     case "UND_ERR_HEADERS_TIMEOUT":

@@ -9,9 +9,11 @@ import { constants, type BigIntStats } from "node:fs"
 import { access, link, lstat, rename, rmdir, unlink } from "node:fs/promises"
 import { dirname } from "node:path"
 
+import { systemCode } from "@meridian/protocol"
+
 import { unreachable } from "../domain/assert.ts"
 import { ToolError } from "../port/tool.ts"
-import { codeOf, fileError, throwIfAborted } from "./describe-error.ts"
+import { fileError, throwIfAborted } from "./describe-error.ts"
 import { openParent } from "./open-verified.ts"
 import {
   checkKind,
@@ -200,5 +202,5 @@ const missingDirectories = async (absolute: string): Promise<readonly string[]> 
 }
 
 const orMissing = (error: unknown): undefined => {
-  if (codeOf(error) !== "ENOENT") throw error
+  if (systemCode(error) !== "ENOENT") throw error
 }

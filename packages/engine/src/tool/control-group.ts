@@ -10,6 +10,8 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFil
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 
+import { systemCode } from "@meridian/protocol"
+
 import { TOOL_LIMITS } from "./limits.ts"
 
 export interface ControlGroup {
@@ -76,7 +78,7 @@ const killAndRemove = (folder: string): boolean => {
     rmdirSync(folder)
     return true
   } catch (cause) {
-    return cause instanceof Error && "code" in cause && cause.code === "ENOENT"
+    return systemCode(cause) === "ENOENT"
   }
 }
 
@@ -92,6 +94,6 @@ const isAlive = (pid: number): boolean => {
     process.kill(pid, 0)
     return true
   } catch (cause) {
-    return !(cause instanceof Error && "code" in cause && cause.code === "ESRCH")
+    return systemCode(cause) !== "ESRCH"
   }
 }

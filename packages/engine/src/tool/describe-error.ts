@@ -1,10 +1,7 @@
 /** System errors in words that a model can act on. */
-import { ToolError } from "../port/tool.ts"
+import { systemCode } from "@meridian/protocol"
 
-export const codeOf = (error: unknown): string =>
-  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
-    ? error.code
-    : ""
+import { ToolError } from "../port/tool.ts"
 
 const WORDS: { readonly [code: string]: string } = {
   ENOENT: "does not exist",
@@ -26,15 +23,15 @@ const WORDS: { readonly [code: string]: string } = {
 /** `named` is what the model called the file. Every error becomes a ToolError; one that is one already stays as it is. */
 export const fileError = (error: unknown, named: string): ToolError => {
   if (error instanceof ToolError) return error
-  const code = codeOf(error)
-  const words = WORDS[code] ?? `failed with ${code === "" ? oneLine(error) : code}`
+  const code = systemCode(error)
+  const words = WORDS[code] ?? `failed with ${code === "" ? errorLine(error) : code}`
   return new ToolError(code === "ENOENT" ? "not-found" : "failed", `${JSON.stringify(named)} ${words}.`, {
     cause: error,
   })
 }
 
 /** The first line of an error's message: never a stack, never empty. */
-export const oneLine = (error: unknown): string => {
+export const errorLine = (error: unknown): string => {
   const message = error instanceof Error ? error.message : typeof error === "string" ? error : ""
   const line = message.split(/[\r\n]/).find((part) => part.trim() !== "") ?? "unknown error"
   return line.length > 1000 ? `${line.slice(0, 1000)}...` : line

@@ -12,7 +12,7 @@ import type {
 } from "@modelcontextprotocol/client"
 
 import { ToolError } from "../port/tool.ts"
-import { oneLine } from "./describe-error.ts"
+import { errorLine } from "./describe-error.ts"
 import { endProcesses } from "./end-processes.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { pause } from "./machine-time.ts"
@@ -68,7 +68,7 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
 
   const failed = (error: unknown): void => {
     failures++
-    lastProblem = oneLine(error)
+    lastProblem = errorLine(error)
     const backoff = Math.min(options.backoffMs * 2 ** (failures - 1), TOOL_LIMITS.mcpLongestBackoffMs)
     retryAt = options.monotonic() + backoff
   }
@@ -114,7 +114,8 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
       return value
     } catch (error) {
       // What the server itself answered is not a broken connection.
-      if (isAnswer(error)) throw new ToolError("failed", say(`answered: ${oneLine(error)}`), { cause: error })
+      if (isAnswer(error))
+        throw new ToolError("failed", say(`answered: ${errorLine(error)}`), { cause: error })
       // An interrupted call was cancelled with the server; others may be waiting for the same one.
       if (error instanceof ToolError) throw error
       if (used !== undefined) await drop(used)
@@ -123,7 +124,7 @@ export const openMcpConnection = (server: McpServer, options: McpConnectionOptio
         throw new ToolError("timeout", say(`did not answer within ${options.callMs / 1000} s.`), {
           cause: error,
         })
-      throw new ToolError("failed", say(`broke off: ${oneLine(error)}. The next call starts it again.`), {
+      throw new ToolError("failed", say(`broke off: ${errorLine(error)}. The next call starts it again.`), {
         cause: error,
       })
     }

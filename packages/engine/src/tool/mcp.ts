@@ -3,7 +3,7 @@ import { isJsonObject, nearest, type JsonObject } from "@meridian/protocol"
 import type { ContentBlock, Tool as McpTool } from "@modelcontextprotocol/client"
 
 import { ToolError, type Tool, type ToolContent, type ToolOutput } from "../port/tool.ts"
-import { oneLine } from "./describe-error.ts"
+import { errorLine } from "./describe-error.ts"
 import { openForeignInputCheck } from "./input-check.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { openMcpConnection, type McpConnection, type McpConnectionOptions } from "./mcp-connection.ts"
@@ -106,7 +106,7 @@ const openServerTools = (server: McpServer, options: McpOptions, names: Set<stri
       problem = undefined
     } catch (error) {
       current = false
-      problem = oneLine(error)
+      problem = errorLine(error)
     } finally {
       attempts++
       attempt = undefined

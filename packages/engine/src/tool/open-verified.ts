@@ -8,8 +8,10 @@ import { constants, fstatSync, readlinkSync, type BigIntStats } from "node:fs"
 import { mkdir, open, realpath, stat, type FileHandle } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 
+import { systemCode } from "@meridian/protocol"
+
 import { ToolError } from "../port/tool.ts"
-import { codeOf, fileError } from "./describe-error.ts"
+import { fileError } from "./describe-error.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import type { ResolvedPath } from "./resolve-path.ts"
 
@@ -67,7 +69,7 @@ const openDirectory = async (
     if (opened === undefined) throw movedAway(path)
     return anchor(opened.handle, path.absolute)
   } catch (error) {
-    if (options.orMissing && codeOf(error instanceof ToolError ? error.cause : error) === "ENOENT")
+    if (options.orMissing && systemCode(error instanceof ToolError ? error.cause : error) === "ENOENT")
       return undefined
     throw fileError(error, path.named)
   }
@@ -83,7 +85,7 @@ const descend = async (
     const child = directory.child(name)
     try {
       await mkdir(child).catch((error: unknown) => {
-        if (codeOf(error) !== "EEXIST") throw error
+        if (systemCode(error) !== "EEXIST") throw error
       })
       const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
       const next = anchor(await open(child, flags), child)

@@ -10,7 +10,7 @@ import type { TraitsOf } from "../domain/tool-traits.ts"
 import type { ToolAdvertisement } from "../port/model.ts"
 import { ToolError, type Tool, type ToolOutput, type ToolScene } from "../port/tool.ts"
 import { boundOutput } from "./bound-output.ts"
-import { oneLine } from "./describe-error.ts"
+import { errorLine } from "./describe-error.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { openStoppedCalls } from "./stopped-calls.ts"
 import { isToolOutput } from "./tool-output.ts"
@@ -139,7 +139,7 @@ const hideStructured = <Value extends Json>(value: Value, hide: (text: string) =
 const asToolError = (error: unknown, scene: ToolScene): ToolError => {
   if (error instanceof ToolError) return error
   if (scene.signal.aborted) return new ToolError("interrupted", "The call was interrupted.", { cause: error })
-  return new ToolError("failed", oneLine(error), { cause: error })
+  return new ToolError("failed", errorLine(error), { cause: error })
 }
 
 const unknownTool = (name: string, known: readonly string[]): ToolError => {

@@ -7,8 +7,10 @@ import { randomBytes } from "node:crypto"
 import { constants, fstatSync, type BigIntStats } from "node:fs"
 import { access, link, lstat, open, rename, unlink } from "node:fs/promises"
 
+import { systemCode } from "@meridian/protocol"
+
 import { ToolError } from "../port/tool.ts"
-import { codeOf, fileError } from "./describe-error.ts"
+import { fileError } from "./describe-error.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { openParent, openVerified } from "./open-verified.ts"
 import { readAtMost } from "./read-at-most.ts"
@@ -47,7 +49,7 @@ export const replaceFile = async (
     await using parent = await openParent(path, { create: expected.type !== "unchanged" })
     const target = parent.child(parent.name)
     const missing = (error: unknown): undefined => {
-      if (codeOf(error) !== "ENOENT") throw error
+      if (systemCode(error) !== "ENOENT") throw error
     }
     const [current, readOnly] = await Promise.all([
       lstat(target, { bigint: true }).catch(missing),

@@ -7,8 +7,9 @@
 import { lstat, readlink, realpath } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 
+import { systemCode } from "@meridian/protocol"
+
 import { ToolError, type ToolScene } from "../port/tool.ts"
-import { codeOf } from "./describe-error.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 
 /** Where a tool works: relative paths start at `directory`, which lies in the project at `root`. Both absolute. */
@@ -114,7 +115,7 @@ const canonical = async (absolute: string, hops = 0): Promise<string> => {
     try {
       return join(await realpath(path), ...missing)
     } catch (error) {
-      const code = codeOf(error)
+      const code = systemCode(error)
       if (code !== "ENOENT" && code !== "ENOTDIR") throw unreachable(absolute, code)
       const target = await danglingTarget(path)
       if (target !== undefined) {

@@ -8,7 +8,7 @@ import { once } from "node:events"
 import { Writable, type Readable } from "node:stream"
 
 import { ToolError } from "../port/tool.ts"
-import { oneLine } from "./describe-error.ts"
+import { errorLine } from "./describe-error.ts"
 import { endProcesses } from "./end-processes.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 import { pause } from "./machine-time.ts"
@@ -96,7 +96,7 @@ const started = async (child: ChildProcess): Promise<number> => {
   try {
     await once(child, "spawn")
   } catch (error) {
-    throw new ToolError("failed", `The shell could not be started: ${oneLine(error)}`, { cause: error })
+    throw new ToolError("failed", `The shell could not be started: ${errorLine(error)}`, { cause: error })
   }
   if (child.pid === undefined) throw new ToolError("failed", "The shell could not be started.")
   return child.pid

@@ -7,7 +7,8 @@ import { constants, fstatSync } from "node:fs"
 import { lstat, mkdir, open, readdir, unlink, type FileHandle } from "node:fs/promises"
 import { basename, join } from "node:path"
 
-import { codeOf } from "./describe-error.ts"
+import { systemCode } from "@meridian/protocol"
+
 import { TOOL_LIMITS } from "./limits.ts"
 
 export interface SpoolBounds {
@@ -133,7 +134,7 @@ const openKeptFile = async (directory: string, most: number): Promise<KeptFile> 
   let handle: FileHandle | undefined
   const path = join(directory, `tool_${randomBytes(12).toString("hex")}.txt`)
   const loses = (error: unknown): void => {
-    const code = codeOf(error)
+    const code = systemCode(error)
     lost ??=
       code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : `the file could not be written (${code})`
   }

@@ -5,7 +5,15 @@
 import { resolve } from "node:path"
 
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk"
-import { numberAt, oneLine, textAt, asObject, type Json, type RecordedContent } from "@meridian/protocol"
+import {
+  aboutCall,
+  asObject,
+  changeInCall,
+  numberAt,
+  oneLine,
+  type Json,
+  type RecordedContent,
+} from "@meridian/protocol"
 
 import { ACP_LIMITS } from "./limits.ts"
 import { patchDifferences } from "./patch-differences.ts"
@@ -25,7 +33,7 @@ export const toolFace = (
 ): ToolFace => {
   const { tool, input } = call
   const content = differencesOf(tool, input, directory)
-  const path = pathOf(input)
+  const { path } = changeInCall(input)
   const touched = new Set(content.flatMap((part) => (part.type === "diff" ? [part.path] : [])))
   if (path !== undefined && tool !== "bash") touched.add(resolve(directory, path))
   const line = tool === "read" ? numberAt(asObject(input), "offset") : undefined
@@ -67,41 +75,27 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 }
 
 const titleOf = (tool: string, input: Json | undefined): string => {
-  const about = TITLED.map((field) => textAt(asObject(input), field)).find((text) => text !== undefined)
+  const about = aboutCall(input)
   const title = tool === "bash" ? (about ?? tool) : `${tool}${about === undefined ? "" : ` ${about}`}`
   return oneLine(title, ACP_LIMITS.titleCharacters)
 }
 
-const TITLED = ["command", "path", "pattern", "query", "name", "url"] as const
-
-const pathOf = (input: Json | undefined): string | undefined => first(input, "path", "filePath", "file_path")
-
-const first = (input: Json | undefined, ...names: readonly string[]): string | undefined =>
-  names.map((name) => textAt(asObject(input), name)).find((text) => text !== undefined)
-
 const differencesOf = (tool: string, input: Json | undefined, directory: string): ToolCallContent[] => {
   if (!showsDifference(tool)) return []
-  if (tool === "apply_patch")
-    return patchDifferences(first(input, "patchText", "patch", "patch_text") ?? "")
+  const difference = (path: string, before: string | undefined, after: string): ToolCallContent => ({
+    type: "diff",
+    path: resolve(directory, path),
+    oldText: before === undefined ? null : cut(before),
+    newText: cut(after),
+  })
+  const change = changeInCall(input)
+  if (change.patch !== undefined)
+    return patchDifferences(change.patch)
       .slice(0, ACP_LIMITS.differences)
-      .map(({ path, before, after }) => ({
-        type: "diff",
-        path: resolve(directory, path),
-        oldText: before === undefined ? null : cut(before),
-        newText: cut(after),
-      }))
-  const path = pathOf(input)
-  if (path === undefined) return []
-  const before = first(input, "oldString", "old_string", "oldText")
-  const after = first(input, "newString", "new_string", "newText", "content", "contents")
-  return [
-    {
-      type: "diff",
-      path: resolve(directory, path),
-      oldText: before === undefined ? null : cut(before),
-      newText: cut(after ?? ""),
-    },
-  ]
+      .map(({ path, before, after }) => difference(path, before, after))
+  return change.path === undefined
+    ? []
+    : [difference(change.path, change.before, change.after ?? change.content ?? "")]
 }
 
 const cut = (text: string): string => {

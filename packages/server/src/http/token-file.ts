@@ -15,7 +15,7 @@ import {
 } from "node:fs"
 import { dirname } from "node:path"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, systemCode } from "@meridian/protocol"
 
 const TOKEN = /^[A-Za-z0-9_-]{43}\n?$/
 const OTHERS = 0o077
@@ -25,7 +25,7 @@ export const readOrMakeToken = (file: string): string => {
     mkdirSync(dirname(file), { recursive: true })
     return readToken(file) ?? makeToken(file)
   } catch (cause) {
-    throw new Failure("TOKEN_UNUSABLE", { file, why: codeOf(cause) }, { cause })
+    throw new Failure("TOKEN_UNUSABLE", { file, why: systemCode(cause) || "unknown" }, { cause })
   }
 }
 
@@ -34,7 +34,7 @@ const readToken = (file: string): string | undefined => {
   try {
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return undefined
+    if (systemCode(cause) === "ENOENT") return undefined
     throw cause
   }
   try {
@@ -60,6 +60,3 @@ const makeToken = (file: string): string => {
   renameSync(fresh, file)
   return readToken(file) ?? token
 }
-
-const codeOf = (cause: unknown): string =>
-  cause instanceof Error && "code" in cause ? String(cause.code) : "unknown"

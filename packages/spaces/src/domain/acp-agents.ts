@@ -1,3 +1,4 @@
+import { ACP_KEY, type ConfigFile, type WrongValue } from "./config-layer.ts"
 /**
  * Agents that speak the Agent Client Protocol, as a person names them in their own configuration:
  *
@@ -6,7 +7,7 @@
  *
  * A project's file names none: it would decide which program runs. Nothing else stands in such a table.
  */
-import { ACP_KEY, type ConfigFile, type WrongValue } from "./config-layer.ts"
+import { isTable } from "./table-rule.ts"
 
 export interface AcpAgents {
   /** The words that start each of them, by name. */
@@ -55,6 +56,3 @@ const tableAt = (value: unknown, name: string | undefined): Readonly<Record<stri
   const found: unknown = name === undefined || !isTable(value) ? value : value[name]
   return isTable(found) ? found : {}
 }
-
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

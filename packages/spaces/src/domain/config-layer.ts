@@ -10,6 +10,7 @@ import {
   type OptionValue,
 } from "./config-option.ts"
 import { checkOptionValue, readOptionText } from "./config-value.ts"
+import { isTable } from "./table-rule.ts"
 
 /** The words of `config show`: `user` is the user's own file, `file` the project's, `user-config` that of --config. */
 export const CONFIG_SOURCES = ["builtin", "user", "file", "user-config", "env var"] as const
@@ -117,12 +118,6 @@ const leavesOf = (tree: unknown): readonly (readonly [key: string, value: unknow
             : [[section, inner] as const],
       )
     : []
-
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" &&
-  value !== null &&
-  !Array.isArray(value) &&
-  [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
 /** Of the key itself, else of its section (an inline table), else the first line. */
 const lineOf = (lines: ReadonlyMap<string, number>, key: string): number => {

@@ -1,5 +1,5 @@
 /** What a run does, folded from the lines of its `events.jsonl`, and each line in words for people. Pure. */
-import { isJsonObject, oneLine, plainText, wordAt } from "@meridian/protocol"
+import { aboutCall, oneLine, plainText, wordAt } from "@meridian/protocol"
 
 import { number, text, type Fields } from "./json-line.ts"
 
@@ -136,26 +136,9 @@ const MESSAGE = 300
 /** The tool and the one value that says most about the call. */
 const callInWords = (event: Fields): string => {
   const tool = oneLine(text(event, "tool") ?? "tool", DOING)
-  const { input } = event
-  const about = isJsonObject(input)
-    ? TELLING.map((key) => text(input, key)).find((value) => value)
-    : undefined
+  const about = aboutCall(event["input"])
   return about === undefined ? tool : oneLine(`${tool} ${about}`, DOING)
 }
-
-/** Names of arguments over all harnesses, the most telling first. */
-const TELLING = [
-  "command",
-  "cmd",
-  "path",
-  "file_path",
-  "filePath",
-  "pattern",
-  "query",
-  "url",
-  "description",
-  "prompt",
-]
 
 const withUsage = (activity: RunActivity, event: Fields): Partial<RunActivity> => {
   const cost = number(event, "cost_usd")

@@ -1,4 +1,5 @@
 /** One key of a table of `config.toml` whose names are the reader's own: what it may say, and how much of it may be shown. */
+import { isJsonObject } from "@meridian/protocol"
 
 /** Whose file it stands in: the user's own, the project's, or that of --config. */
 export type FileSource = "user" | "file" | "user-config"
@@ -36,7 +37,4 @@ export const isHeader = ([name, value]: readonly [string, unknown]): boolean =>
 
 /** A table of TOML: a date is none. */
 export const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" &&
-  value !== null &&
-  !Array.isArray(value) &&
-  [Object.prototype, null].includes(Object.getPrototypeOf(value))
+  isJsonObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value))

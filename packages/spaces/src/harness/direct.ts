@@ -4,7 +4,7 @@
  */
 import { join } from "node:path"
 
-import { type JsonObject, textAt } from "@meridian/protocol"
+import { textAt, type Caps } from "@meridian/protocol"
 
 import type { Rest } from "../domain/run-caps.ts"
 import type {
@@ -20,6 +20,7 @@ import type {
 import { failureOf } from "./classify.ts"
 import { readDirectLine } from "./direct-lines.ts"
 import { readDirectParams } from "./direct-params.ts"
+import { encodeLaunchFile } from "./launch-file.ts"
 import { fitParams } from "./params.ts"
 import { asSession, streamParser } from "./stream-parser.ts"
 import { addUsage } from "./usage.ts"
@@ -93,42 +94,29 @@ const sessionArgs = ({
   return { args: session.kind === "fork" ? ["--fork", session.id, ...own] : own, id }
 }
 
-/** What `--launch FILE` holds; `packages/cli/src/direct/launch-file.ts` reads it. */
 const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
   const { agent, instructions, allowedTools, schema, mcpServers = [], rest, asks } = request
   const prompt = request.mode === "headless" ? undefined : request.prompt
-  const content: JsonObject = {
+  const content = encodeLaunchFile({
     ...(prompt === undefined || prompt === "" ? {} : { prompt }),
     ...(instructions === undefined ? {} : { instructions }),
-    ...(agent === undefined
-      ? {}
-      : { agent: { name: agent.name, description: agent.description, body: agent.body } }),
-    ...(allowedTools === undefined ? {} : { allowed_tools: allowedTools }),
+    ...(agent === undefined ? {} : { agent: { name: agent.name, body: agent.body } }),
+    ...(allowedTools === undefined ? {} : { allowedTools }),
     ...(schema === undefined || request.mode !== "headless" ? {} : { schema }),
-    ...(rest === undefined ? {} : { budget: budgetField(rest) }),
+    ...(rest === undefined ? {} : { budget: budgetOf(rest) }),
     ...(asks === true ? { asks } : {}),
-    ...(mcpServers.length === 0
-      ? {}
-      : {
-          mcp_servers: mcpServers.map(({ name, command, args, environment = {} }) => ({
-            name,
-            command,
-            args,
-            environment,
-          })),
-        }),
-  }
+    ...(mcpServers.length === 0 ? {} : { mcpServers }),
+  })
   return Object.keys(content).length === 0
     ? []
     : [{ path: join(request.scratch, "direct-launch.json"), content: JSON.stringify(content) }]
 }
 
-const budgetField = ({ cost, tokens, turns, timeMs }: Rest): JsonObject => ({
-  ...(cost === undefined ? {} : { cost }),
-  ...(tokens === undefined ? {} : { tokens }),
-  ...(turns === undefined ? {} : { turns }),
-  ...(timeMs === undefined ? {} : { time_ms: timeMs }),
-})
+/** A cap that is reached ends the run before its launch: none of these is 0. */
+const budgetOf = ({ cost, tokens, turns, timeMs }: Rest): Caps => {
+  const given = { maxCost: cost, maxTokens: tokens, maxTurns: turns, maxTimeMs: timeMs }
+  return Object.fromEntries(Object.entries(given).filter(([, amount]) => amount !== undefined && amount > 0))
+}
 
 const failureIn = ({
   failure,

@@ -2,7 +2,7 @@
  * Carries out one run from its first event to its last, in the process that owns it. Whatever happens in between, the run
  * gets an end; only a SIGKILL can prevent that, and then the next command of anybody writes it.
  */
-import { Failure, type RunId } from "@meridian/protocol"
+import { Failure, systemCode, type RunId } from "@meridian/protocol"
 
 import { mayRun } from "../domain/admission.ts"
 import { decodeLine, text } from "../domain/json-line.ts"
@@ -173,8 +173,7 @@ const carryThrough = async (opened: Opened, { owner, onBegun }: Executor): Promi
   }
 }
 
-const isFull = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")
+const isFull = (error: unknown): boolean => ["ENOSPC", "EDQUOT"].includes(systemCode(error))
 
 const work = async (context: RunContext): Promise<Settled> => {
   const { stopper } = context

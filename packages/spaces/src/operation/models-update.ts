@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises"
 import { resolve } from "node:path"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, systemCode } from "@meridian/protocol"
 
 import { readModelsDev, renderLimits, type ModelLimits } from "../domain/model-limits.ts"
 import { isLoopback } from "../domain/provider-address.ts"
@@ -85,10 +85,8 @@ const readBounded = async (response: Response, fail: Fail): Promise<string> => {
 
 const describe = (error: unknown): string => {
   if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${TIME_MS / 1_000} s`
-  const cause = error instanceof Error ? error.cause : undefined
-  const code =
-    typeof cause === "object" && cause !== null && "code" in cause ? ` (${String(cause.code)})` : ""
-  return `it cannot be reached${code}`
+  const code = systemCode(error instanceof Error ? error.cause : undefined)
+  return `it cannot be reached${code === "" ? "" : ` (${code})`}`
 }
 
 const parseJson = (text: string): unknown => {

@@ -1,5 +1,5 @@
 /** `meridian skills list|show`: a scan of the search paths every time. */
-import { Failure, nearest } from "@meridian/protocol"
+import { Failure, nearest, oneLine } from "@meridian/protocol"
 
 import type { Skill } from "../domain/skill-file.ts"
 import { openPlace } from "../store/place.ts"
@@ -56,5 +56,3 @@ const readSkills = async (world: World): Promise<readonly Skill[]> => {
   for (const { code, facts } of warnings) world.warn(code, facts)
   return found
 }
-
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim()

@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process"
 
-import { Failure, reasonIn } from "@meridian/protocol"
+import { Failure, reasonIn, systemCode } from "@meridian/protocol"
 
 import { LIMIT } from "../domain/limit.ts"
 
@@ -101,8 +101,7 @@ const signalQuietly = (pid: number): void => {
   }
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT"
+const isMissing = (error: unknown): boolean => systemCode(error) === "ENOENT"
 
 interface Kept {
   readonly push: (chunk: Buffer) => void

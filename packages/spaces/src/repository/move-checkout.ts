@@ -5,7 +5,7 @@
 import { linkSync, lstatSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, systemCode } from "@meridian/protocol"
 
 import type { FileChange } from "./changes.ts"
 import { callGit, gitFailed, type GitPlace } from "./git.ts"
@@ -114,8 +114,7 @@ const lockIndex = ({ top }: Checkout, { lock, marker }: OwnFiles): void => {
     linkSync(marker, lock)
   } catch (error) {
     rmSync(marker, { force: true })
-    if (error instanceof Error && "code" in error && error.code === "EEXIST")
-      throw new Failure("CHECKOUT_LOCKED", { checkout: top, lock })
+    if (systemCode(error) === "EEXIST") throw new Failure("CHECKOUT_LOCKED", { checkout: top, lock })
     throw error
   }
 }

@@ -6,7 +6,7 @@ import { realpath, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 
 import { isInside, readWhole } from "@meridian/continuity/files"
-import { Failure } from "@meridian/protocol"
+import { Failure, isJsonObject, systemCode } from "@meridian/protocol"
 
 import { readAcpAgents, type AcpAgents } from "../domain/acp-agents.ts"
 import type { ConfigClaim } from "../domain/claim.ts"
@@ -156,7 +156,7 @@ export const createConfigFile = async (path: string, text: string): Promise<bool
     await writeFile(path, text, { flag: "wx" })
     return true
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false
+    if (systemCode(error) === "EEXIST") return false
     throw error
   }
 }
@@ -192,7 +192,7 @@ export const writeConfigEdit = async (edit: {
 /** Loaded only for those who have such tables. */
 const readTables = async (files: readonly ConfigFile[]): Promise<ReadTables | undefined> => {
   const named = files.some(
-    ({ tree }) => isRecord(tree) && Object.keys(tree).some((key) => TABLE_SECTIONS.has(key)),
+    ({ tree }) => isJsonObject(tree) && Object.keys(tree).some((key) => TABLE_SECTIONS.has(key)),
   )
   return named ? (await import("../domain/provider-table.ts")).readProviderTables(files) : undefined
 }
@@ -240,7 +240,7 @@ const sameButOne = (
   parts: readonly string[],
   expected: unknown,
 ): boolean => {
-  const now = parts.reduce<unknown>((tree, part) => (isRecord(tree) ? tree[part] : undefined), after)
+  const now = parts.reduce<unknown>((tree, part) => (isJsonObject(tree) ? tree[part] : undefined), after)
   return (
     JSON.stringify(without(before, parts)) === JSON.stringify(without(after, parts)) &&
     JSON.stringify(now) === JSON.stringify(expected)
@@ -249,7 +249,7 @@ const sameButOne = (
 
 /** The tree in the order of its names, without the key and without the sections it leaves empty. */
 const without = (tree: unknown, parts: readonly string[]): unknown => {
-  if (!isRecord(tree)) return tree
+  if (!isJsonObject(tree)) return tree
   const [head, ...rest] = parts
   return Object.entries(tree)
     .filter(([name]) => rest.length > 0 || name !== head)
@@ -260,6 +260,3 @@ const without = (tree: unknown, parts: readonly string[]): unknown => {
 
 const byName = (left: readonly [string, unknown], right: readonly [string, unknown]): number =>
   left[0] < right[0] ? -1 : 1
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

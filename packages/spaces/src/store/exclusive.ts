@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto"
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, systemCode } from "@meridian/protocol"
 
 import { decodeLine, encodeLine } from "../domain/json-line.ts"
 import { LIMIT } from "../domain/limit.ts"
@@ -44,7 +44,7 @@ const take = (own: string, path: string): boolean => {
     linkSync(own, path)
     return true
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error
+    if (systemCode(error) !== "EEXIST") throw error
   }
   const holder = readMark(decodeLine(contentOf(path) ?? "") ?? {}, "holder")
   if (holder !== undefined && !isAlive(holder)) rmSync(path, { force: true })

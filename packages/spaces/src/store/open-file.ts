@@ -14,7 +14,7 @@ import {
 } from "node:fs"
 import { dirname } from "node:path"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, systemCode } from "@meridian/protocol"
 
 const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK
 const OTHERS = 0o077
@@ -62,8 +62,7 @@ export const keepPrivate = (folder: string): void => {
     chmodSync(folder, stats.mode & ~OTHERS & 0o777)
 }
 
-export const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")
+export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemCode(error))
 
 const openPlain = (path: string, flags: number): number => {
   let file: number
@@ -79,7 +78,4 @@ const openPlain = (path: string, flags: number): number => {
 }
 
 /** A link; a pipe nobody reads, or a socket; a folder opened for writing. */
-const isLinkOrPipe = (error: unknown): boolean =>
-  error instanceof Error &&
-  "code" in error &&
-  (error.code === "ELOOP" || error.code === "ENXIO" || error.code === "EISDIR")
+const isLinkOrPipe = (error: unknown): boolean => ["ELOOP", "ENXIO", "EISDIR"].includes(systemCode(error))

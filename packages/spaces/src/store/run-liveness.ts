@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs"
 
-import type { RunId } from "@meridian/protocol"
+import { systemCode, type RunId } from "@meridian/protocol"
 
 import { asRunId } from "../domain/identifier.ts"
 import { LIMIT } from "../domain/limit.ts"
@@ -148,8 +148,7 @@ const orphanEnd = ({ now }: Repair, why: string): RunEnd => ({
 
 const REFUSALS = new Set(["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ENOTDIR", "EEXIST"])
 
-const isRefused = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && typeof error.code === "string" && REFUSALS.has(error.code)
+const isRefused = (error: unknown): boolean => REFUSALS.has(systemCode(error))
 
 const STEP_MS = 20
 const STEPS = 25

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import { Failure, type SpaceId } from "@meridian/protocol"
+import { Failure, systemCode, type SpaceId } from "@meridian/protocol"
 
 import { asSpaceId, byNumber, nextSpaceId } from "../domain/identifier.ts"
 import { decodeSpace, encodeSpace, type Space } from "../domain/space.ts"
@@ -61,7 +61,11 @@ export const listSpaces = (place: StatePlace): readonly FoundSpace[] =>
 export const readSpace = (place: StatePlace, id: SpaceId): FoundSpace => {
   const content = readIfAllowed(spacePlace(place, id).document)
   if (content instanceof Failure)
-    return { tag: "damaged", id, reason: `space.json: ${codeOf(content.cause) ?? "it is not a plain file"}` }
+    return {
+      tag: "damaged",
+      id,
+      reason: `space.json: ${systemCode(content.cause) || "it is not a plain file"}`,
+    }
   if (content instanceof Error) return { tag: "damaged", id, reason: `space.json: ${content.message}` }
   if (content === undefined) return { tag: "damaged", id, reason: "space.json is missing" }
   const decoded = decodeSpace(content, id)
@@ -69,9 +73,6 @@ export const readSpace = (place: StatePlace, id: SpaceId): FoundSpace => {
     ? { ...decoded, id }
     : { tag: "damaged", id, reason: `space.json: ${decoded.reason}` }
 }
-
-const codeOf = (cause: unknown): string | undefined =>
-  cause instanceof Error && "code" in cause ? String(cause.code) : undefined
 
 /** A file nobody may read is its own space's trouble: the others are still there. */
 const readIfAllowed = (path: string): ReturnType<typeof readDocument> | Error => {

@@ -1,5 +1,5 @@
 /** What a call changes in files, as lines to look at. Read from the call's input, so it is there before the call has run. */
-import { isJsonObject, plainText, type Json, type JsonObject } from "@meridian/protocol"
+import { changeInCall, plainText, type Json } from "@meridian/protocol"
 
 export interface FileChange {
   readonly lines: readonly DiffLine[]
@@ -17,26 +17,13 @@ export interface DiffLine {
 
 /** Undefined for a call that changes no file, as far as its input tells. */
 export const fileChangeOf = (tool: string, input: Json | undefined): FileChange | undefined => {
-  if (!isJsonObject(input)) return undefined
-  const patch = fieldOf(input, "patchText", "patch", "patch_text", "input")
+  const { path, before, after, content, patch } = changeInCall(input)
   if (patch?.startsWith("*** Begin Patch") === true) return bounded(patchLines(patch))
-  const path = fieldOf(input, "path", "filePath", "file_path")
   if (path === undefined) return undefined
-  const before = fieldOf(input, "oldString", "old_string", "oldText")
-  const after = fieldOf(input, "newString", "new_string", "newText")
   const file: DiffLine = { kind: "file", text: path }
   if (before !== undefined && after !== undefined) return bounded([file, ...folded(diffLines(before, after))])
-  const content = fieldOf(input, "content", "contents")
   if (!/write|create/i.test(tool) || content === undefined) return undefined
   return bounded([file, ...linesOf(content).map((text): DiffLine => ({ kind: "added", text }))])
-}
-
-const fieldOf = (input: JsonObject, ...names: readonly string[]): string | undefined => {
-  for (const name of names) {
-    const value = input[name]
-    if (typeof value === "string") return value
-  }
-  return undefined
 }
 
 const MOST_LINES = 400

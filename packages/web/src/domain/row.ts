@@ -6,7 +6,7 @@ import type {
   RecordedError,
   RecordedUsage,
 } from "@meridian/protocol"
-import { plainText } from "@meridian/protocol"
+import { aboutCall, plainText } from "@meridian/protocol"
 
 import type { FileChange } from "./file-change.ts"
 
@@ -141,20 +141,12 @@ export const textOfContent = (content: readonly RecordedContent[]): string =>
 export const textOfInput = (input: Json | undefined, raw: string | undefined): string =>
   input === undefined ? (raw ?? "") : typeof input === "string" ? input : JSON.stringify(input, null, 2)
 
-/** What says most about a call, in the words of the usual tools; the first that is there. */
-const TELLING = ["command", "path", "filePath", "file_path", "pattern", "query", "url", "description"]
 const MOST_SUMMARY = 200
 
 /** One line for what a tool was asked. */
 export const summaryOfInput = (input: Json | undefined, raw: string | undefined): string => {
-  const fields: Readonly<Record<string, unknown>> =
-    typeof input === "object" && input !== null ? Object.fromEntries(Object.entries(input)) : {}
-  const [telling] = TELLING.flatMap((key) => {
-    const value = fields[key]
-    return typeof value === "string" && value !== "" ? [value] : []
-  })
   const text =
-    telling ??
-    (input === undefined || typeof input === "string" ? (input ?? raw ?? "") : JSON.stringify(input))
+    (typeof input === "string" ? input : aboutCall(input)) ??
+    (input === undefined ? (raw ?? "") : JSON.stringify(input))
   return plainText(text.slice(0, MOST_SUMMARY))
 }

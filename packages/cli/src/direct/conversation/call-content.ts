@@ -1,7 +1,7 @@
 /** What a call that is asked about would do, as lines a person can judge: the command, the text, the change. Pure. */
-import { oneLine, type Json } from "@meridian/protocol"
+import { changeInCall, isJsonObject, oneLine, type Json } from "@meridian/protocol"
 
-import { several, textAt } from "./describe.ts"
+import { several } from "./describe.ts"
 import { plainText } from "./plain-text.ts"
 
 const MOST_CHARACTERS = 200_000
@@ -13,13 +13,9 @@ export const isUnnamed = (resources: readonly string[]): boolean =>
 /** What its resources do not say already; nothing where there is no more to it. */
 export const callContent = (resources: readonly string[], input: Json | undefined): readonly string[] => {
   if (isUnnamed(resources)) return input === undefined ? ["*"] : marked("", everyField(input))
-  const first = (...names: readonly string[]): string | undefined =>
-    names.map((name) => textAt(input, name)).find((text) => text !== undefined)
-  const before = first("oldString", "old_string", "oldText")
-  const after = first("newString", "new_string", "newText")
-  if (before !== undefined || after !== undefined) return [...marked("- ", before), ...marked("+ ", after)]
-  const patch = first("patchText", "patch", "patch_text")
-  return patch === undefined ? marked("+ ", first("content", "contents")) : marked("", patch)
+  const { before, after, patch, content } = changeInCall(input)
+  if (before || after) return [...marked("- ", before), ...marked("+ ", after)]
+  return patch === undefined ? marked("+ ", content) : marked("", patch)
 }
 
 /** All of it, for the scrollback. */
@@ -31,7 +27,7 @@ export const wholeCall = (resources: readonly string[], input: Json | undefined)
 /** Lines of a text stand below its name, so that none of them can pass for another field. */
 const everyField = (input: Json): string => {
   if (typeof input === "string") return input
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return JSON.stringify(input)
+  if (!isJsonObject(input)) return JSON.stringify(input)
   const fields = Object.entries(input).map(([name, value]) => {
     const text = plainText(typeof value === "string" ? value : JSON.stringify(value))
     const label = oneLine(name)
@@ -41,7 +37,7 @@ const everyField = (input: Json): string => {
 }
 
 const marked = (mark: string, text: string | undefined): readonly string[] => {
-  if (text === undefined) return []
+  if (text === undefined || text === "") return []
   const cut = text.length - MOST_CHARACTERS
   const lines = plainText(text.slice(0, MOST_CHARACTERS)).replace(/\n$/, "").split("\n")
   return [

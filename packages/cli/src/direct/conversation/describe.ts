@@ -1,28 +1,15 @@
 /** Calls, figures and questions in words, each on one line. Pure. */
 import type { ModelConfig } from "@meridian/engine"
-import { oneLine, type Json, type RecordedUsage } from "@meridian/protocol"
+import { aboutCall, oneLine, type Json, type RecordedUsage } from "@meridian/protocol"
 
 const MOST = 500
 
 /** What a call is about: the command, the path, the pattern. */
 export const describeCall = (tool: string, input: Json | undefined): string => {
-  const about =
-    typeof input === "string"
-      ? input
-      : FIELDS.map((field) => textAt(input, field)).find((text) => text !== undefined)
+  const about = aboutCall(input)
   // A list of things to do is shown itself.
   const said = about ?? (input === undefined || tool === "todo" ? "" : JSON.stringify(input))
   return `${oneLine(tool.slice(0, MOST))} ${oneLine(said.slice(0, MOST))}`.trim()
-}
-
-const FIELDS = ["command", "path", "filePath", "file_path", "pattern", "query", "name", "url"] as const
-
-export const textAt = (input: Json | undefined, field: string): string | undefined => {
-  const value: unknown =
-    typeof input === "object" && input !== null && !Array.isArray(input)
-      ? Reflect.get(input, field)
-      : undefined
-  return typeof value === "string" && value !== "" ? value : undefined
 }
 
 export interface Spent {

@@ -2,6 +2,8 @@
  * The two JSON files of the harness. Their shape is not ours: whatever is there is looked at for the few names that mean
  * a status, and what is not understood says nothing.
  */
+import { asObject, isJsonList, isJsonObject, textAt } from "@meridian/protocol"
+
 import { type Stage, BUG_STAGES } from "./stage.ts"
 
 /** `JSON.parse` for values from outside; undefined when it is not JSON. */
@@ -51,22 +53,17 @@ export const readBugState = (text: string): BugState => {
   }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The first list of an object. */
 const listIn = (value: unknown): readonly unknown[] | undefined =>
-  isRecord(value)
-    ? Object.values(value).find((each): each is readonly unknown[] => Array.isArray(each))
-    : undefined
+  isJsonObject(value) ? Object.values(value).find(isJsonList) : undefined
 
 const textIn = (value: unknown, name: string): string | undefined => {
-  const text = isRecord(value) ? value[name] : undefined
-  return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined
+  const text = textAt(asObject(value), name)?.trim()
+  return text === "" ? undefined : text
 }
 
 const isPassing = (feature: unknown): boolean => {
-  if (!isRecord(feature)) return false
+  if (!isJsonObject(feature)) return false
   if (feature["passes"] === true || feature["done"] === true || feature["completed"] === true) return true
   const status = textIn(feature, "status")
   return status !== undefined && /^(?:pass(?:ed|es|ing)?|done|completed?|verified)$/i.test(status)

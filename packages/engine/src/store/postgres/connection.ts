@@ -2,7 +2,7 @@
  * One connection to the server, made again when it breaks. A question whose answer got lost is asked again: every statement
  * that is sent through `ask` may run twice.
  */
-import { Failure, oneLine } from "@meridian/protocol"
+import { Failure, oneLine, systemCode } from "@meridian/protocol"
 import type { Client, ClientConfig, Notification, QueryResultRow } from "pg"
 
 import type { Address, Host } from "./address.ts"
@@ -207,22 +207,13 @@ const troubleOf = (cause: unknown): Trouble => {
 
 /** The five characters by which a server says what is wrong. */
 export const stateOf = (cause: unknown): string | undefined =>
-  cause instanceof Error &&
-  "code" in cause &&
-  typeof cause.code === "string" &&
-  /^[0-9A-Z]{5}$/.test(cause.code)
-    ? cause.code
-    : undefined
+  /^[0-9A-Z]{5}$/.test(systemCode(cause)) ? systemCode(cause) : undefined
 
 /** The server has no encryption, or a certificate that nobody here knows. */
 const isWithoutTls = (cause: unknown): boolean => {
   if (!(cause instanceof Error)) return false
   if (cause.message.includes("does not support SSL")) return true
-  return (
-    "code" in cause &&
-    typeof cause.code === "string" &&
-    /CERT|SELF_SIGNED|ALTNAME|^ERR_TLS|^EPROTO$/.test(cause.code)
-  )
+  return /CERT|SELF_SIGNED|ALTNAME|^ERR_TLS|^EPROTO$/.test(systemCode(cause))
 }
 
 export const isUniqueViolation = (cause: unknown): boolean => stateOf(cause) === "23505"

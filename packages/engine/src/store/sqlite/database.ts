@@ -9,7 +9,7 @@ import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statSy
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
-import { Failure } from "@meridian/protocol"
+import { Failure, systemCode } from "@meridian/protocol"
 import { Effect } from "effect"
 
 import { openFlusher, type Flusher, type FlushFile } from "./flusher.ts"
@@ -215,8 +215,7 @@ const translate = (file: string, cause: unknown): unknown => {
       default:
         return cause
     }
-  if ("code" in cause && typeof cause.code === "string" && /^E[A-Z]+$/.test(cause.code))
-    return new Failure("DATABASE_UNWRITABLE", { file, why }, { cause })
+  if (/^E[A-Z]+$/.test(systemCode(cause))) return new Failure("DATABASE_UNWRITABLE", { file, why }, { cause })
   return cause
 }
 

@@ -2,6 +2,8 @@
 import { readFileSync, readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 
+import { systemCode } from "@meridian/protocol"
+
 export interface ProcessIdentity {
   readonly pid: number
   /** When it started, in the words of the system: a pid may be used again. */
@@ -36,7 +38,7 @@ const isGone = ({ pid, started }: ProcessIdentity): boolean => {
     process.kill(pid, 0)
     return false
   } catch (cause) {
-    return cause instanceof Error && "code" in cause && cause.code === "ESRCH"
+    return systemCode(cause) === "ESRCH"
   }
 }
 
