@@ -217,7 +217,7 @@ try {
     await engine.close()
     const reader = await open(at("replay_ours"), false)
     const ours = await timed(async () => {
-      for await (const page of reader.sessions.eventTexts({ sessionID: "ses_long" })) void page
+      for await (const page of reader.sessions.eventFrames({ sessionID: "ses_long" })) void page
     })
     const floor = await openFloor(server.address, "replay_floor")
     await floor.close()

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 
 import { openEngineWith } from "../../packages/engine/src/open-engine.ts"
 import { ALLOW_ALL, makeDirectory, scriptedModel } from "../engine-scene.ts"
@@ -11,11 +11,13 @@ import { ALLOW_ALL, makeDirectory, scriptedModel } from "../engine-scene.ts"
 const openCounting = async () => {
   const directory = makeDirectory()
   const counts = { commit: 0, flush: 0 }
+  const steps: string[] = []
   const engine = await openEngineWith(
     { database: join(directory, "engine.sqlite"), models: [scriptedModel([])], permissions: ALLOW_ALL },
     {
       sqlite: {
         tap: (point) => {
+          steps.push(point)
           if (point !== "committed") counts[point] += 1
         },
       },
@@ -23,7 +25,10 @@ const openCounting = async () => {
   )
   const create = (id: string) => engine.sessions.create({ id, location: { directory } })
   return {
+    engine,
     create,
+    /** What happened, oldest first. A test adds what it sees. */
+    steps,
     /** Afterwards the last round of the event loop had one caller. */
     comeAlone: async () => {
       await new Promise(setImmediate)
@@ -72,4 +77,25 @@ test("a prompt that arrives alone is committed and flushed at once", async () =>
     }
   })
   expect(cost).toEqual({ commits: 3, flushes: 3 })
+})
+
+test("whoever follows a session has a prompt before the disk is waited for, and the caller its receipt after", async () => {
+  await using scene = await openCounting()
+  await scene.create("ses_followed")
+  await scene.comeAlone()
+  const { steps } = scene
+  const following = (async () => {
+    const asked = { sessionID: "ses_followed", follow: true }
+    for await (const { last } of scene.engine.sessions.eventFrames(asked)) {
+      steps.push(`event ${last}`)
+      if (last === 2) return
+    }
+  })()
+  await vi.waitFor(() => expect(steps).toContain("event 1"))
+  await new Promise(setImmediate)
+  steps.length = 0
+  await scene.admit("ses_followed")
+  steps.push("receipt")
+  await following
+  expect(steps).toEqual(["commit", "committed", "event 2", "flush", "receipt"])
 })

@@ -27,7 +27,7 @@ import type { Extension } from "./extension/index.ts"
 import type { ModelConfig } from "./model/config.ts"
 import type { DiffForm } from "./port/file-trees.ts"
 import type { CommandTemplate } from "./port/location.ts"
-import type { EventText, FollowPeer } from "./port/store.ts"
+import type { EventFrames, FollowPeer } from "./port/store.ts"
 import type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
 import type { AgentMode } from "./session/index.ts"
 import type { WrapCommand } from "./tool/bash.ts"
@@ -373,7 +373,7 @@ export type SessionEvent = StoredEvent | UnknownEvent | SyncedMarker
 
 /** Live fragments carry no sequence; a slow reader is told how many it missed. */
 export type { LiveItem, Page, SessionChanges } from "./reading/index.ts"
-export type { EventText, FollowPeer } from "./port/store.ts"
+export type { EventFrames, FollowPeer } from "./port/store.ts"
 
 export interface SessionsApi {
   /** Makes the session, or returns the one that has this id already. */
@@ -424,8 +424,8 @@ export interface SessionsApi {
   /** Ids of the sessions at work in this process. */
   readonly active: () => Promise<readonly string[]>
   readonly events: (input: EventsInput, options?: WaitOptions) => AsyncIterable<SessionEvent>
-  /** The same as JSON, a page at a time, for those who pass them on; an empty page says that the replay has ended. */
-  readonly eventTexts: (input: EventsInput, options?: WaitOptions) => AsyncIterable<readonly EventText[]>
+  /** The same as frames of server-sent events, a page at a time, for those who pass them on. */
+  readonly eventFrames: (input: EventsInput, options?: WaitOptions) => AsyncIterable<EventFrames>
   /** Which sessions have new events, also those of other processes. */
   readonly changes: (options?: WaitOptions) => AsyncIterable<SessionChanges>
   readonly live: (sessionID: string, options?: WaitOptions) => AsyncIterable<LiveItem>

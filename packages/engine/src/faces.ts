@@ -34,14 +34,14 @@ export interface Calls<Face> {
 }
 
 export const SESSION_CALLS: Calls<SessionsApi> = {
-  streams: { events: true, eventTexts: true, changes: true, live: true, ownLive: true },
+  streams: { events: true, eventFrames: true, changes: true, live: true, ownLive: true },
   waitAt: {
     import: 1,
     run: 1,
     wait: 1,
     compact: 1,
     events: 1,
-    eventTexts: 1,
+    eventFrames: 1,
     live: 1,
     ownLive: 1,
     changes: 0,

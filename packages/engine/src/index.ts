@@ -4,7 +4,7 @@ export type {
   Engine,
   EngineOptions,
   EventsInput,
-  EventText,
+  EventFrames,
   ExtensionsApi,
   FilesInput,
   FilesResult,

@@ -46,7 +46,7 @@ import {
   requestCompaction,
   restoreCheckpoint,
   tailEvents,
-  tailTexts,
+  tailFrames,
   untilCompacted,
 } from "./reading/index.ts"
 import { Scheduler, type LostProcesses } from "./schedule/index.ts"
@@ -59,7 +59,7 @@ import {
   Settings,
   type Locations,
   type SettingsValue,
-  type Signals,
+  Signals,
 } from "./session/index.ts"
 import { budgetOf, openBudgets } from "./set-budget.ts"
 import { openSynthetic } from "./synthetic.ts"
@@ -89,6 +89,7 @@ const makeSessions = Effect.gen(function* () {
   const store = yield* Store
   const sessions = yield* FoldedSessions
   const scheduler = yield* Scheduler
+  const signals = yield* Signals
   const settings = yield* Settings
   const ids = yield* Ids
   const inbox = yield* openInbox
@@ -189,7 +190,9 @@ const makeSessions = Effect.gen(function* () {
         const through = isFresh ? receipt.admittedSeq : (yield* sessions.known(sessionID)).transcript.seq
         // The work begins while the disk is still at it; the receipt waits.
         yield* scheduler.wake(sessionID, { through, until: safe })
-      } else yield* safe
+      }
+      // A flush in place stops this process: whoever follows the session has the event before it, not after it.
+      else yield* Effect.andThen(signals.heard(sessionID), safe)
       return receipt
     })
 
@@ -354,8 +357,8 @@ const makeSessions = Effect.gen(function* () {
     active: () => scheduler.active,
     events: (input) =>
       Effect.map(tailRequest(input), (request) => Stream.provideContext(tailEvents(request), parts)),
-    eventTexts: (input) =>
-      Effect.map(tailRequest(input), (request) => Stream.provideContext(tailTexts(request), parts)),
+    eventFrames: (input) =>
+      Effect.map(tailRequest(input), (request) => Stream.provideContext(tailFrames(request), parts)),
     changes: () => Effect.succeed(Stream.provideContext(changedSessions, parts)),
     live: (id) =>
       Effect.map(requireSession(id), (session) =>

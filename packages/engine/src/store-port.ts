@@ -15,6 +15,7 @@ export {
   type Change,
   type Creation,
   type Draft,
+  type EventFrames,
   type EventRange,
   type Fence,
   type Hit,

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 
 import { arbitraryOf, damaged } from "../../../test/shape-arbitrary.ts"
-import { decodeEvent, eventText } from "./event-codec.ts"
+import { decodeEvent, eventFrame } from "./event-codec.ts"
 import { DURABLE_EVENTS } from "./session-event.ts"
 
 const row = (type: string, data: unknown) => ({ seq: 12, time: 34, type, data: JSON.stringify(data) })
@@ -89,13 +89,12 @@ test("a field that a newer Meridian added is kept", () => {
   expect(decodeEvent(row("session.next.text.ended.1", data))).toMatchObject({ data })
 })
 
-test("the text of an event is the JSON of the event, also of one that does not fit", () => {
+test("the frame of an event holds the JSON of the event, also of one that does not fit", () => {
   for (const [type, shape] of TYPES)
     fc.assert(
       fc.property(fc.oneof(arbitraryOf(shape), arbitraryOf(shape).chain(damaged)), (data) => {
-        expect(JSON.parse(eventText(row(type, data)))).toEqual(
-          JSON.parse(JSON.stringify(decodeEvent(row(type, data)))),
-        )
+        const [, json = ""] = /^id: 12\ndata: (.*)\n\n$/.exec(eventFrame(row(type, data))) ?? []
+        expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(decodeEvent(row(type, data)))))
       }),
       { numRuns: 50 },
     )
@@ -103,7 +102,7 @@ test("the text of an event is the JSON of the event, also of one that does not f
 
 test("no stored text breaks a line of the stream", () => {
   const data = '{\n"assistantMessageID":"m",\r\n"text":"a\\nb"}'
-  expect(eventText({ seq: 1, time: 2, type: "session.next.text.ended.1", data })).toBe(
-    '{"seq":1,"time":2,"type":"session.next.text.ended.1","data":{"assistantMessageID":"m","text":"a\\nb"}}',
+  expect(eventFrame({ seq: 1, time: 2, type: "session.next.text.ended.1", data })).toBe(
+    'id: 1\ndata: {"seq":1,"time":2,"type":"session.next.text.ended.1","data":{"assistantMessageID":"m","text":"a\\nb"}}\n\n',
   )
 })

@@ -25,20 +25,24 @@ export const decodeEvent = (row: EventRow): StoredEvent | UnknownEvent => {
 }
 
 /**
- * What `JSON.stringify(decodeEvent(row))` says, for readers that only pass events on: the text of a row that fits is handed
- * on as it is stored.
+ * An event as a frame of server-sent events, with its sequence as the id, so that it moves the reader's cursor
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html). The data is what `JSON.stringify(decodeEvent(row))` says;
+ * of a row that fits it is handed on as it is stored.
  */
-export const eventText = (row: EventRow): string =>
-  fitsAsStored(row) ? storedText(row) : JSON.stringify(decodeEvent(row))
+export const eventFrame = (row: EventRow): string =>
+  fitsAsStored(row) ? storedFrame(row) : frameOf(row.seq, JSON.stringify(decodeEvent(row)))
 
 /** Whether the row fits its type, and its text can be handed on as it is stored. */
 export const fitsAsStored = ({ type, data }: EventRow): boolean =>
-  // Nothing we write has a line break between its keys; a frame of server-sent events would end there.
+  // Nothing we write has a line break between its keys; a frame would end there.
   TESTS.get(type)?.(parse(data)) === true && !data.includes("\n") && !data.includes("\r")
 
-/** The text of a row that fits as stored. */
-export const storedText = ({ seq, time, type, data }: EventRow): string =>
-  `{"seq":${seq},"time":${time},"type":"${type}","data":${data}}`
+/** The frame of a row that fits as stored. */
+export const storedFrame = ({ seq, time, type, data }: EventRow): string =>
+  frameOf(seq, `{"seq":${seq},"time":${time},"type":"${type}","data":${data}}`)
+
+/** JSON has no raw line breaks, so one line of data is enough. */
+const frameOf = (seq: number, json: string): string => `id: ${seq}\ndata: ${json}\n\n`
 
 const TESTS: ReadonlyMap<string, (data: unknown) => boolean> = new Map(
   Object.entries(DURABLE_EVENTS).map(([type, shape]) => [type, tester(shape, "keep")]),

@@ -1,4 +1,4 @@
-export { decodeEvent, eventText, fitsAsStored, storedText, type EventRow } from "./event-codec.ts"
+export { decodeEvent, eventFrame, fitsAsStored, storedFrame, type EventRow } from "./event-codec.ts"
 export {
   Failure,
   FAILURES,

@@ -45,8 +45,8 @@ export interface StoreVerbs {
   readonly remove: (id: string, heldAt?: HeldAt) => Effect.Effect<Removed, Failure>
   /** Events behind a place, oldest first; none for a session that does not exist. */
   readonly events: (range: EventRange) => Effect.Effect<readonly LoggedEvent[], Failure>
-  /** The same as JSON, for those who pass them on. */
-  readonly eventTexts: (range: EventRange) => Effect.Effect<readonly EventText[], Failure>
+  /** The same as frames, for those who pass them on; undefined when there are none. */
+  readonly eventFrames: (range: EventRange) => Effect.Effect<EventFrames | undefined, Failure>
   /** Every event of a session that says what became of its compactions, oldest first: theirs, and the ends of undos. */
   readonly compactions: (session: string) => Effect.Effect<readonly LoggedEvent[], Failure>
   readonly messages: (
@@ -225,7 +225,7 @@ export interface EventRange {
   readonly session: string
   readonly after: number
   readonly limit: number
-  /** Of texts: the one that reaches this many bytes of data, with those before it, is the last. */
+  /** Of frames: the one that reaches this many bytes of data, with those before it, is the last. */
   readonly bytes?: number
 }
 
@@ -238,10 +238,14 @@ export interface InputRange {
   readonly bytes: number
 }
 
-/** One event as `JSON.stringify` would write it. */
-export interface EventText {
-  readonly seq: number
-  readonly text: string
+/** Consecutive events as they are sent to readers: frames of server-sent events, in UTF-8. */
+export interface EventFrames {
+  /** The sequence of the first one, and of the last. */
+  readonly first: number
+  readonly last: number
+  readonly frames: Uint8Array
+  /** More may follow; without it, this was the end of the log. */
+  readonly more: boolean
 }
 
 /** A part of a list: at most so many items behind a place (`up`) or before it (`down`), in that direction. */

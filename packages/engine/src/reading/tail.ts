@@ -8,7 +8,7 @@ import { Clock, Effect, Option, Stream } from "effect"
 
 import { LIMITS } from "../domain/limits.ts"
 import type { LoggedEvent } from "../domain/logged-event.ts"
-import { Store, type EventText } from "../port/store.ts"
+import { Store, type EventFrames } from "../port/store.ts"
 import { Signals } from "../session/index.ts"
 
 export interface TailRequest {
@@ -27,36 +27,35 @@ export const tailEvents = (
       const clock = yield* Clock.Clock
       const { session } = request
       const limit = LIMITS.eventsPerPage
-      return tailPages<LoggedEvent, LoggedEvent | SyncedMarker>(request, {
+      return tailPages<LoggedEvent | SyncedMarker>(request, {
         read: (after) =>
-          Effect.map(events({ session, after, limit }), (page) => ({ page, isFull: page.length === limit })),
-        show: (page) => page,
-        synced: (after) => ({ type: "synced", data: { after }, time: clock.currentTimeMillisUnsafe() }),
+          Effect.map(events({ session, after, limit }), (page) => ({
+            items: page,
+            cursor: page.at(-1)?.seq ?? after,
+            more: page.length === limit,
+          })),
+        synced: (after) => [{ type: "synced", data: { after }, time: clock.currentTimeMillisUnsafe() }],
       })
     }),
   )
 
-/** As JSON, a page at a time; an empty page says that the replay has ended. */
-export const tailTexts = (
-  request: TailRequest,
-): Stream.Stream<readonly EventText[], Failure, Store | Signals> =>
+/** As frames, a page at a time. */
+export const tailFrames = (request: TailRequest): Stream.Stream<EventFrames, Failure, Store | Signals> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { eventTexts } = yield* Store
+      const { eventFrames } = yield* Store
       const { session } = request
-      const limit = LIMITS.eventsPerPage
-      return tailPages<EventText, readonly EventText[]>(request, {
+      const ranges = {
+        tail: { session, limit: FEW },
+        replay: { session, limit: LIMITS.eventsPerPage, bytes: PAGE_BYTES },
+      }
+      return tailPages<EventFrames>(request, {
         read: (after, phase) =>
-          phase === "tail"
-            ? Effect.map(eventTexts({ session, after, limit: FEW }), (page) => ({
-                page,
-                isFull: page.length === FEW,
-              }))
-            : Effect.map(eventTexts({ session, after, limit, bytes: PAGE_BYTES }), (page) => ({
-                page,
-                isFull: page.length === limit || mayBeCut(page),
-              })),
-        show: (page) => (page.length === 0 ? [] : [page]),
+          Effect.map(eventFrames({ ...ranges[phase], after }), (page) =>
+            page === undefined
+              ? { items: [], cursor: after, more: false }
+              : { items: [page], cursor: page.last, more: page.more },
+          ),
         synced: () => [],
       })
     }),
@@ -68,17 +67,17 @@ const PAGE_BYTES = 256 * 1024
 /** What was appended just now is a few events; looking at their size first would cost more than reading them. */
 const FEW = 8
 
-/** A character of a text is at most three bytes: shorter pages were not cut. To look once more for nothing does no harm. */
-const mayBeCut = (page: readonly EventText[]): boolean =>
-  page.reduce((sum, { text }) => sum + text.length, 0) >= PAGE_BYTES / 3
+interface Tail<Item> {
+  readonly read: (after: number, phase: TailState["phase"]) => Effect.Effect<Part<Item>, Failure>
+  /** Said once, where the replay ends. */
+  readonly synced: (after: number) => readonly Item[]
+}
 
-interface Tail<Event, Item> {
-  readonly read: (
-    after: number,
-    phase: TailState["phase"],
-  ) => Effect.Effect<{ readonly page: readonly Event[]; readonly isFull: boolean }, Failure>
-  readonly show: (page: readonly Event[]) => readonly Item[]
-  readonly synced: (after: number) => Item
+interface Part<Item> {
+  readonly items: readonly Item[]
+  /** The last sequence that was read. */
+  readonly cursor: number
+  readonly more: boolean
 }
 
 interface TailState {
@@ -86,9 +85,9 @@ interface TailState {
   readonly phase: "replay" | "tail"
 }
 
-const tailPages = <Event extends { readonly seq: number }, Item>(
+const tailPages = <Item>(
   { session, after, follow }: TailRequest,
-  { read, show, synced }: Tail<Event, Item>,
+  { read, synced }: Tail<Item>,
 ): Stream.Stream<Item, Failure, Signals> =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -97,12 +96,11 @@ const tailPages = <Event extends { readonly seq: number }, Item>(
       return Stream.paginate(start, (state) =>
         Effect.gen(function* () {
           if (state.phase === "tail") yield* changed
-          const { page, isFull } = yield* read(state.cursor, state.phase)
-          const cursor = page.at(-1)?.seq ?? state.cursor
-          if (isFull) return [show(page), Option.some({ cursor, phase: "replay" })] as const
-          if (!follow) return [show(page), Option.none()] as const
-          const items = state.phase === "replay" ? [...show(page), synced(cursor)] : show(page)
-          return [items, Option.some({ cursor, phase: "tail" })] as const
+          const { items, cursor, more } = yield* read(state.cursor, state.phase)
+          if (more) return [items, Option.some({ cursor, phase: "replay" })] as const
+          if (!follow) return [items, Option.none()] as const
+          const told = state.phase === "replay" ? [...items, ...synced(cursor)] : items
+          return [told, Option.some({ cursor, phase: "tail" })] as const
         }),
       )
     }),

@@ -29,6 +29,8 @@ export class Signals extends Context.Service<
     ) => Effect.Effect<void, never, Scope.Scope>
     /** This process has appended. */
     readonly tell: (session: string) => void
+    /** Done when whoever watches the session has had its turn; at once when nobody does. */
+    readonly heard: (session: string) => Effect.Effect<void>
     /** Another process has: it was seen in the log, whether or not there was a hint. */
     readonly tellForeign: (session: string) => void
     readonly publishLive: (session: string, event: LiveEvent) => void
@@ -129,6 +131,7 @@ const makeSignals = (): Effect.Effect<Signals["Service"], never, Store | Scope.S
           () => Effect.sync(() => everyone.delete(look)),
         ).pipe(Effect.tap(follow)),
       tell,
+      heard: (session) => Effect.suspend(() => (watchers.has(session) ? Effect.yieldNow : Effect.void)),
       tellForeign,
       publishLive: (session, event) => live.each(session, (receive) => receive(event)),
       relayLive: (session, event) => relayed.each(session, (receive) => receive(event)),
@@ -147,6 +150,7 @@ const openListeners = <Listener>() => {
   const bySession = new Map<string, Set<Listener>>()
   return {
     size: () => bySession.size,
+    has: (session: string) => bySession.has(session),
     add: (session: string, listener: Listener): (() => void) => {
       const listeners = bySession.get(session) ?? new Set()
       bySession.set(session, listeners.add(listener))

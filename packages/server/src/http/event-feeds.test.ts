@@ -7,7 +7,7 @@ import { makeEventFeeds, type FeedMember } from "./event-feeds.ts"
 const makeMember = (after: number, most = Infinity) => {
   const leaving = new AbortController()
   const first = Promise.withResolvers<void>()
-  const handed: Buffer[] = []
+  const handed: Uint8Array[] = []
   let last = after
   const member: FeedMember = {
     after: () => last,
@@ -36,7 +36,7 @@ test("many followers of a session share one reading of the log and the very same
   await write(scene)
   await Promise.all(following)
   const [first] = members
-  expect(first?.handed[0]?.toString()).toMatch(/^id: 2\ndata: \{"seq":2,/)
+  expect(Buffer.from(first?.handed[0] ?? []).toString()).toMatch(/^id: 2\ndata: \{"seq":2,/)
   for (const { handed } of members) expect(handed[0]).toBe(first?.handed[0])
 })
 

@@ -2,23 +2,13 @@
  * New events of a session, for all readers that are up to date: the log is read once and the frames are made once, however many
  * readers there are. A reader that cannot keep up leaves, reads the log itself, and comes back.
  */
-import type { Engine, EventText } from "@meridian/engine"
-
-import { eventFrames } from "./frames.ts"
-
-export interface NewEvents {
-  readonly events: readonly EventText[]
-  /** All of them, as they are sent. */
-  readonly frames: Buffer
-  readonly first: number
-  readonly last: number
-}
+import type { Engine, EventFrames } from "@meridian/engine"
 
 export interface FeedMember {
   /** The last sequence it has. */
   readonly after: () => number
   /** False: it leaves. */
-  readonly take: (news: NewEvents) => boolean
+  readonly take: (news: EventFrames) => boolean
   readonly signal: AbortSignal
 }
 
@@ -47,12 +37,7 @@ export const makeEventFeeds = (engine: Engine): EventFeeds => {
 
   const run = async (sessionID: string, feed: Feed): Promise<void> => {
     const asked = { sessionID, after: feed.cursor, follow: true }
-    for await (const events of engine.sessions.eventTexts(asked, { signal: feed.stop.signal })) {
-      const [head] = events
-      const tail = events.at(-1)
-      if (head === undefined || tail === undefined) continue
-      const frames = Buffer.from(eventFrames(events))
-      const news: NewEvents = { events, frames, first: head.seq, last: tail.seq }
+    for await (const news of engine.sessions.eventFrames(asked, { signal: feed.stop.signal })) {
       feed.cursor = news.last
       for (const [member, leave] of feed.members) if (!member.take(news)) leave()
     }

@@ -1,11 +1,11 @@
 /** Sends one session to one reader: the log from the cursor on, a marker, then new events, and live fragments if asked for. */
-import type { Engine } from "@meridian/engine"
+import type { Engine, EventFrames } from "@meridian/engine"
 import { Failure } from "@meridian/protocol"
 
 import type { EventsInput } from "../contract/contract.ts"
-import type { EventFeeds, NewEvents } from "./event-feeds.ts"
+import type { EventFeeds } from "./event-feeds.ts"
 import type { FrameWriter } from "./frame-writer.ts"
-import { eventFrames, liveFrame, syncedFrame } from "./frames.ts"
+import { liveFrame, syncedFrame } from "./frames.ts"
 import type { StreamSource } from "./streams.ts"
 
 /** Then it is another reader's turn. */
@@ -24,9 +24,9 @@ export const eventSource = (options: {
   /** Stops when the connection is full: a reader that is waited for holds no page of the log. */
   const sendPages = async (writer: FrameWriter): Promise<"more" | "end"> => {
     let count = 0
-    for await (const page of engine.sessions.eventTexts({ sessionID, after }, { signal: writer.ended })) {
-      const isTaken = writer.write(eventFrames(page))
-      after = page.at(-1)?.seq ?? after
+    for await (const page of engine.sessions.eventFrames({ sessionID, after }, { signal: writer.ended })) {
+      const isTaken = writer.write(page.frames)
+      after = page.last
       count += 1
       if (!isTaken || count === PAGES_AT_ONCE) return "more"
     }
@@ -37,7 +37,7 @@ export const eventSource = (options: {
     while ((await writer.makeLarge(() => sendPages(writer))) === "more") await writer.room()
   }
 
-  const take = (writer: FrameWriter, news: NewEvents): boolean => {
+  const take = (writer: FrameWriter, news: EventFrames): boolean => {
     if (news.last <= after) return true
     // They do not continue where this reader is. It reads the log itself and comes back.
     if (news.first !== after + 1) return false

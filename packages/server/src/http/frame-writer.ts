@@ -13,7 +13,7 @@ export interface FrameWriter {
   /** Aborts when nothing more can be sent. */
   readonly ended: AbortSignal
   /** Whether there is room for more; if not, `room` says when. */
-  readonly write: (frames: string | Buffer) => boolean
+  readonly write: (frames: string | Uint8Array) => boolean
   /** Like `write`, but batched with others of the same moment: for many small frames. */
   readonly gather: (frame: string) => void
   /** Makes and writes a page of the log, when there is room and no other reader's page is being made. */

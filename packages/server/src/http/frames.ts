@@ -1,16 +1,9 @@
-/** The frames that are sent (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-import type { EventText, LiveItem } from "@meridian/engine"
+/** The frames beside those of events, which have no id and so leave the reader's cursor where it is. */
+import type { LiveItem } from "@meridian/engine"
 import type { Json } from "@meridian/protocol"
 
 export const RETRY = "retry: 1000\n\n"
 export const HEARTBEAT = ": heartbeat\n\n"
-
-/** Events have an id, so they move the reader's cursor. */
-export const eventFrames = (events: readonly EventText[]): string => {
-  let frames = ""
-  for (const { seq, text } of events) frames += `id: ${seq}\ndata: ${text}\n\n`
-  return frames
-}
 
 /** JSON has no raw newlines, so one data line is enough. */
 export const namedFrame = (name: string, document: object): string =>

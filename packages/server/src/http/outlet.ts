@@ -7,9 +7,9 @@ import type { ServerResponse } from "node:http"
 import type { DropReason, Outgoing, Waiting } from "./outgoing.ts"
 
 export interface Outlet {
-  readonly put: (content: string | Buffer) => void
+  readonly put: (content: string | Uint8Array) => void
   /** Ends the response when everything before is sent. */
-  readonly end: (content?: string | Buffer) => void
+  readonly end: (content?: string | Uint8Array) => void
   /** Undefined when nothing waits; otherwise resolves when the reader has taken all of it, or is gone. */
   readonly taken: () => Promise<void> | undefined
 }
@@ -23,7 +23,7 @@ export const makeOutlet = (options: {
   readonly drop: (why: DropReason) => void
 }): Outlet => {
   const { response, outgoing, drop } = options
-  const pieces: (string | Buffer)[] = []
+  const pieces: (string | Uint8Array)[] = []
   let queued = 0
   let isEnding = false
   let full: { readonly taken: Promise<void>; readonly release: () => void } | undefined
@@ -62,7 +62,7 @@ export const makeOutlet = (options: {
     if (isEnding) response.end()
   }
 
-  const add = (content: string | Buffer): void => {
+  const add = (content: string | Uint8Array): void => {
     if (content.length <= PIECE_BYTES) pieces.push(content)
     else {
       const bytes = typeof content === "string" ? Buffer.from(content) : content
@@ -79,7 +79,7 @@ export const makeOutlet = (options: {
     release()
   })
 
-  const put = (content: string | Buffer): void => {
+  const put = (content: string | Uint8Array): void => {
     add(content)
     if (full === undefined) pump()
   }

@@ -1,5 +1,5 @@
 /** What is read back: events, messages, inputs, and the lists over all sessions. */
-import type { StoreVerbs } from "@meridian/engine/store-port"
+import type { EventFrames, StoreVerbs } from "@meridian/engine/store-port"
 import { messageId, sessionId, type DurableEvent, type Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 import { expect, test } from "vitest"
@@ -95,9 +95,9 @@ export const readingContract = (subject: StoreUnderTest): void => {
         })
         yield* createSession(store, "ses_1")
         yield* append(store, { session: "ses_1", after: 1, events: [long("a"), long("b"), long("c")] })
-        const texts = (bytes: number) =>
-          Effect.map(store.eventTexts({ session: "ses_1", after: 1, limit: 9, bytes }), (page) => page.length)
-        expect([yield* texts(1), yield* texts(700), yield* texts(1_000_000)]).toEqual([1, 2, 3])
+        const lasts = (bytes: number) =>
+          Effect.map(store.eventFrames({ session: "ses_1", after: 1, limit: 9, bytes }), (page) => page?.last)
+        expect([yield* lasts(1), yield* lasts(700), yield* lasts(1_000_000)]).toEqual([2, 3, 4])
         const inputs = (after: number, limit: number, bytes: number) =>
           Effect.map(store.inputs("ses_1", { after, limit, bytes }), (page) => page.map(({ id }) => id))
         expect(yield* inputs(0, 9, 700)).toEqual(["a", "b"])
@@ -106,15 +106,30 @@ export const readingContract = (subject: StoreUnderTest): void => {
       }),
     ))
 
-  test("as text events say the same", () =>
+  test("as frames events say the same, however often and in however large pages they are read", () =>
     withStore(subject, (store) =>
       Effect.gen(function* () {
         yield* tell(store)
-        const range = { session: "ses_1", after: 2, limit: 100 }
-        const events = yield* store.events(range)
-        const texts = yield* store.eventTexts(range)
-        expect(texts.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq))
-        expect(texts.map(({ text }) => JSON.parse(text) as unknown)).toEqual(events)
+        const events = yield* store.events({ session: "ses_1", after: 0, limit: 100 })
+        for (const limit of [100, 1, 3, 100]) {
+          const read: EventFrames[] = []
+          for (;;) {
+            const page = yield* store.eventFrames({ session: "ses_1", after: read.at(-1)?.last ?? 0, limit })
+            if (page !== undefined) read.push(page)
+            if (page?.more !== true) break
+          }
+          const frames = Buffer.concat(read.map((page) => page.frames)).toString()
+          const blocks = [...frames.matchAll(/id: (\d+)\ndata: (.*)\n\n/g)]
+          expect(blocks.map(([block]) => block).join("")).toBe(frames)
+          expect(blocks.map(([, id]) => Number(id))).toEqual(events.map(({ seq }) => seq))
+          expect(blocks.map(([, , json = ""]) => JSON.parse(json) as unknown)).toEqual(events)
+          expect(read.map(({ first }) => first)).toEqual([
+            1,
+            ...read.slice(0, -1).map(({ last }) => last + 1),
+          ])
+        }
+        expect(yield* store.eventFrames({ session: "ses_1", after: events.length, limit: 9 })).toBe(undefined)
+        expect(yield* store.eventFrames({ session: "ses_none", after: 0, limit: 9 })).toBe(undefined)
       }),
     ))
 

@@ -22,7 +22,7 @@ import {
   type StoreVerbs,
   type Stretch,
 } from "@meridian/engine/store-port"
-import { Failure, type StoredEvent } from "@meridian/protocol"
+import { eventFrame, Failure, type StoredEvent } from "@meridian/protocol"
 import { Clock, Effect, Layer, Queue, Stream, type Scope } from "effect"
 
 import {
@@ -235,13 +235,20 @@ export const openMemoryStore = (
         }),
       sessions: (stretch) => ask(() => cut(all().map(summaryAt), stretch)),
       events: (range) => ask(() => pageOf(eventsOf(range.session), range)),
-      eventTexts: (range) =>
-        ask(() =>
-          pageOf(eventsOf(range.session), range).map(({ seq, time, type, data }) => ({
-            seq,
-            text: JSON.stringify({ seq, time, type, data }),
-          })),
-        ),
+      eventFrames: (range) =>
+        ask(() => {
+          const page = pageOf(eventsOf(range.session), range)
+          const [first] = page
+          const last = page.at(-1)
+          if (first === undefined || last === undefined) return undefined
+          const frames = page.map((event) => eventFrame({ ...event, data: JSON.stringify(event.data) }))
+          return {
+            first: first.seq,
+            last: last.seq,
+            frames: Buffer.from(frames.join("")),
+            more: last.seq < eventsOf(range.session).length,
+          }
+        }),
       compactions: (session) =>
         ask(() =>
           eventsOf(session).filter(

@@ -80,7 +80,7 @@ export const openSqliteStore = (
           () => database.flush(table.atWork() === 0),
         ),
       events: (range) => ask(() => log.events(range)),
-      eventTexts: (range) => ask(() => log.texts(range)),
+      eventFrames: (range) => ask(() => log.frames(range)),
       compactions: (session) => ask(() => log.compactions(session)),
       messages: (session, stretch) => ask(() => messages(session, stretch)),
       message: (session, id) => ask(() => message(session, id)),
