@@ -347,9 +347,9 @@ test("direct starts this program again, and puts what may be long into a file", 
     {
       prompt: "Work.",
       instructions: "Be brief.",
-      agent: { name: "coder", description: "codes", body: "You code." },
+      agent: { name: "coder", body: "You code." },
       allowed_tools: ["Read"],
-      mcp_servers: [{ name: "docs", command: "docs", args: ["serve"], environment: {} }],
+      mcp_servers: [{ name: "docs", command: "docs", args: ["serve"] }],
     },
   ])
 })
