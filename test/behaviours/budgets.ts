@@ -76,5 +76,17 @@ export const BUDGET_BEHAVIOURS = {
     "with --ask a run of the engine waits for the answer to a permission, shows that it waits, and goes on with it; without it is refused",
   ),
   "run-cap.http": promise("a run whose budget is used up goes on with a higher cap over HTTP"),
+  "overspend.run": promise(
+    "a model in circles uses at most its cap and one turn, in each harness, also when everything is killed on the way",
+  ),
+  "overspend.tree": promise(
+    "eight runs of a tree over three harnesses use at most the cap of the tree and one turn each, also over a kill",
+  ),
+  "overspend.day": promise(
+    "runs of several spaces use at most the cap of the day and one turn each, also over a kill",
+  ),
+  "overspend.unpriced": promise(
+    "where no price is known and usage is told at the end only, caps on tokens and turns hold to the turn",
+  ),
   "run-cap.own": promise("a run raises neither its own cap nor one above it"),
 } as const satisfies Record<string, Behaviour>

@@ -36,6 +36,31 @@ verifies("run.outlives-its-processes", async () => {
   expect(second?.stdin).toMatch(/^\[meridian\] The process that carried out this run was killed/)
 })
 
+verifies(
+  "run.outlives-its-processes",
+  async () => {
+    const scene = openOutliving({ noise: [SAID], hold: true })
+    await begun(scene)
+    scene.claude.behave({ answer: "All done." })
+    const [left] = scene.claude.calls()
+    scene.kill("run worker")
+    const shown = await ended(scene)
+    expect(attempts(shown)).toMatchObject([{ why: "worker_died" }, { why: "succeeded" }])
+    expect(scene.claude.calls()[1]?.session).toBe(left?.session)
+    expect(() => process.kill(left?.pid ?? 0, 0)).toThrow("ESRCH")
+  },
+  "a harness that nobody hears any more is ended",
+)
+
+test("a run is paused with a harness that nobody hears any more", async () => {
+  const scene = openOutliving({ noise: [SAID], hold: true, env: { MERIDIAN_SUPERVISOR: "off" } })
+  await begun(scene)
+  scene.kill("run worker")
+  const paused = await scene.run("run", "pause", "r1", "--space", "s1", "--json")
+  expect(document(paused)).toEqual({ run_id: "r1", status: "paused" })
+  expect(scene.count("play.entry")).toBe(0)
+})
+
 test("with supervisor, worker and harness dead, the next command revives the work", async () => {
   const scene = openOutliving({ noise: [SAID], hold: true })
   await begun(scene)

@@ -1,7 +1,10 @@
 /** Caps of a run that the engine carries out, through the shipped program. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+
 import type { ScriptStep } from "@meridian/engine/script"
 import { createClient } from "@meridian/server/client"
-import { expect } from "vitest"
+import { expect, vi } from "vitest"
 
 import { directScene } from "../direct-scene.ts"
 import { verifies } from "../verifies.ts"
@@ -44,6 +47,48 @@ verifies("run-cap.engine", async () => {
   // What was done before is in the conversation that goes on, and so is what is left.
   expect(asked.at(-1)).toContain("*.1")
 })
+
+verifies(
+  "overspend.run",
+  async () => {
+    const script = [acting(1), { ...acting(2), hold: true }, acting(3), acting(4)]
+    const scene = await directScene({ script, env: { MERIDIAN_SUPERVISOR: "on" } })
+    await scene.run(...SPAWN, "--background", "--max-cost", "0.5")
+    await scene.provider.arrived(2)
+    const log = join(scene.project, ".meridian/.spaces/s1/runs.jsonl")
+    const pid = (of: string): number =>
+      Number([...readFileSync(log, "utf8").matchAll(new RegExp(`"${of}_pid":(\\d+)`, "g"))].at(-1)?.[1])
+    process.kill(pid("worker"), "SIGKILL")
+    process.kill(-pid("harness"), "SIGKILL")
+    await vi.waitFor(() => expect(readFileSync(log, "utf8")).toContain('"waiting_for":"budget"'), 60_000)
+    // The one that was cut off is asked again, and nobody answered it before.
+    expect(scene.asked()).toHaveLength(3)
+    expect(document(await scene.run("run", "show", "r1", "--space", "s1", "--json"))).toMatchObject({
+      status: "paused",
+      cost_usd: 0.6,
+      attempts: [{ why: "worker_died", cost_usd: 0.3 }, { why: "budget" }],
+    })
+  },
+  "of the engine, killed in the middle of a request",
+)
+
+verifies(
+  "run-cap.sums",
+  async () => {
+    const task = { tools: [{ name: "task", input: { description: "look", prompt: "look around" } }] }
+    const scene = await directScene({
+      script: [task, acting(1), acting(2), acting(3), { text: "Seen." }, { text: "All seen." }],
+      env: { MERIDIAN_BUDGET_SPACE_COST: "0.5" },
+    })
+    const ran = await scene.run(...SPAWN, "--permission", "workspace-write")
+    expect(ran.code).toBe(4)
+    // The parent's turn cost next to nothing; its child was stopped within its third.
+    expect(scene.asked().length).toBeLessThanOrEqual(4)
+    const shown = Object(document(await scene.run("run", "show", "r1", "--space", "s1", "--json")))
+    expect(Reflect.get(shown, "cost_usd")).toBeCloseTo(0.6, 2)
+  },
+  "what children of a session use is part of the sum, while they work",
+)
 
 verifies("questions.answer", async () => {
   const scene = await directScene({ script: [...[1, 2, 3].map(acting), { text: "All seen." }] })

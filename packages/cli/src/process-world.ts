@@ -8,6 +8,8 @@ import {
   Interrupted,
   renderWarning,
   warning,
+  type KeptRequests,
+  type KeptSearch,
   type SignalName,
   type World,
 } from "@meridian/spaces"
@@ -111,7 +113,7 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
     json: choices.json,
     configPath: choices.configPath,
     program,
-    harnesses: [...HARNESSES, directEntry(program)],
+    harnesses: [...HARNESSES, directEntry(program, keptByDirect(cwd))],
     continuity: async (launch) =>
       (await import("./continuity/index.ts")).carriedContinuity({ ...launch, program }),
     handover: async (query) => (await import("./handover/make-handover.ts")).makeHandover(query),
@@ -129,6 +131,13 @@ export const openProcessWorld = (choices: WorldChoices): ProcessWorld => {
   }
   return { world, stoppedBy: () => first }
 }
+
+/** The engine is loaded by the first look. */
+const keptByDirect =
+  (cwd: string) =>
+  (search: KeptSearch): KeptRequests =>
+  async () =>
+    (await import("./direct/kept-requests.ts")).keptByEngine(search, cwd)()
 
 interface TerminalLines {
   readonly write: (text: string) => void

@@ -9,6 +9,7 @@ import { Failure, harnessSessionId, type JsonObject } from "@meridian/protocol"
 import { followEvents, settled } from "@meridian/server"
 import { encodeDirectLine, type DirectEvent, type World } from "@meridian/spaces"
 
+import { openChildLines } from "./child-lines.ts"
 import { followChildren, openBackground } from "./children.ts"
 import { classOfFailure } from "./failure-class.ts"
 import { failureLine, signalCode } from "./headless-ending.ts"
@@ -106,13 +107,16 @@ const work = async (
   const { engine, session } = opened
   const asked = Promise.withResolvers<Asking>()
   const priced = new Set(opened.models.flatMap(({ id, price }) => (price === undefined ? [] : [id])))
-  const translator = openTranslator({ isPriced: (model) => priced.has(model) })
+  const isPriced = (model: string): boolean => priced.has(model)
+  const translator = openTranslator({ isPriced })
+  const childLines = openChildLines(engine, { sinceMs: world.clock.now(), isPriced, tell })
   const background = openBackground()
   const over = new AbortController()
   // A child asks like its parent: nobody is there to answer.
   const children = followChildren(engine, session.id, {
     signal: over.signal,
     changed: async (child) => {
+      childLines.meet(child)
       if (!asks)
         for (const { id } of await engine.permissions.list({ sessionID: child })) await refuse(engine, id)
       for (const question of await engine.questions.list({ sessionID: child }))
@@ -189,6 +193,7 @@ const work = async (
     world.signal.removeEventListener("abort", stop)
     over.abort()
     await children.catch(() => undefined)
+    await childLines.close()
     await follower.close()
   }
 }

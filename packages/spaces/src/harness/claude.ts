@@ -1,5 +1,4 @@
 /** Claude Code (2.1): `claude -p --output-format stream-json --verbose`, prompt on stdin, session id chosen by us. */
-import { access, readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 
 import {
@@ -16,7 +15,6 @@ import {
 
 import type { PermissionTier } from "../domain/tier.ts"
 import type {
-  Environment,
   Harness,
   HarnessEvent,
   HarnessFailure,
@@ -24,12 +22,16 @@ import type {
   LaunchRequest,
   ParserOptions,
   PlannedFile,
-  SessionLookup,
-  SessionSearch,
   StreamParser,
   Usage,
 } from "../port/harness.ts"
 import { classify, failureOf } from "./classify.ts"
+import {
+  conversationFiles,
+  findConversation,
+  isConversationKept,
+  keptByClaude,
+} from "./claude-conversations.ts"
 import { firstMessage } from "./first-message.ts"
 import { fitsArgument, isToldAlready } from "./instructions.ts"
 import { LIMITS } from "./limits.ts"
@@ -57,11 +59,12 @@ export const claude: Harness = {
   },
   launch: (request) => launch(request),
   parser: (options) => parser(options ?? {}),
-  findSession: (search) => findSession(search),
-  isKept: (lookup) => isKept(lookup),
+  findSession: (search) => findConversation(search),
+  isKept: (lookup) => isConversationKept(lookup),
   holdsPrompt: async (lookup) => (await conversationFiles(lookup)).length > 0,
   // Every result line carries the figures of its own run.
   usageBefore: () => Promise.resolve(undefined),
+  keptRequests: (search) => keptByClaude(search),
 }
 
 const launch = (request: LaunchRequest): LaunchPlan => {
@@ -424,50 +427,4 @@ const outputOf = (block: JsonObject | undefined): string => {
   return listAt(block, "content")
     .map((value) => wordAt(asObject(value), "text"))
     .join("\n")
-}
-
-/** It keeps a conversation from its first message on. Without its folder of conversations nothing can be said. */
-const isKept = async (lookup: SessionLookup): Promise<boolean> => {
-  const isThere = await access(conversations(lookup.environment)).then(
-    () => true,
-    () => false,
-  )
-  return !isThere || (await conversationFiles(lookup)).length > 0
-}
-
-/** A conversation that went on elsewhere has a file for each directory. */
-const conversationFiles = async ({ id, environment }: SessionLookup): Promise<readonly string[]> => {
-  const root = conversations(environment)
-  const folders = await readdir(root).catch(() => [])
-  const looks = folders.map(async (folder) => {
-    const path = join(root, folder, `${id}.jsonl`)
-    return await access(path).then(
-      () => [path],
-      () => [],
-    )
-  })
-  return (await Promise.all(looks)).flat()
-}
-
-const conversations = (environment: Environment): string =>
-  join(environment["CLAUDE_CONFIG_DIR"] ?? join(environment["HOME"] ?? "", ".claude"), "projects")
-
-/** Needed only when the person chose the session by hand: the newest conversation of that directory. */
-const findSession = async (search: SessionSearch): Promise<HarnessSessionId | undefined> => {
-  const { environment, cwd, startedAtMs, taken = [] } = search
-  const folder = join(conversations(environment), cwd.replace(/[^A-Za-z0-9]/g, "-"))
-  try {
-    const names = (await readdir(folder))
-      .filter((name) => name.endsWith(".jsonl"))
-      .slice(0, LIMITS.sessionFiles)
-    const files = await Promise.all(
-      names.map(async (name) => ({ id: name.slice(0, -6), at: (await stat(join(folder, name))).mtimeMs })),
-    )
-    const newest = files
-      .filter(({ id, at }) => at >= startedAtMs - 1000 && !taken.includes(id))
-      .reduce((best, file) => (file.at > best.at ? file : best), { id: "", at: 0 })
-    return asSession(newest.id)
-  } catch {
-    return undefined
-  }
 }

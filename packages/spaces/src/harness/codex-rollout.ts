@@ -1,7 +1,8 @@
 /**
  * `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread id>.jsonl`, what codex writes of every thread. The first line is
  * `{"type":"session_meta","payload":{"id","cwd","source",…}}`; lines `{"type":"event_msg","payload":{"type":"token_count",
- * "info":{"total_token_usage":{…}}}}` carry the tokens of the whole thread. Read-only, and nothing here throws.
+ * "info":{"total_token_usage":{…}}}}` carry the tokens of the whole thread, lines `token_usage_record` those of one request as
+ * soon as it has ended, and `turn_context` the model. Read-only, and nothing here throws.
  */
 import { open, readdir, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -15,7 +16,16 @@ import {
   textAt,
 } from "@meridian/protocol"
 
-import type { Environment, SessionLookup, SessionSearch, Usage } from "../port/harness.ts"
+import type {
+  Environment,
+  KeptRequest,
+  KeptRequests,
+  KeptSearch,
+  SessionLookup,
+  SessionSearch,
+  Usage,
+} from "../port/harness.ts"
+import { addedLines } from "./added-lines.ts"
 import { LIMITS } from "./limits.ts"
 import { asSession } from "./stream-parser.ts"
 
@@ -53,6 +63,44 @@ export const usageInRollout = async (lookup: SessionLookup): Promise<Usage | und
     inputTokens: Math.max(0, countAt(counted, "input_tokens") - cached),
     cachedInputTokens: cached,
     outputTokens: countAt(counted, "output_tokens"),
+  }
+}
+
+export const keptByCodex = (search: KeptSearch): KeptRequests => {
+  const requests: KeptRequest[] = []
+  let read: ReturnType<typeof addedLines> | undefined
+  let model = ""
+  return async () => {
+    const path = read === undefined ? await rolloutOf(search) : undefined
+    if (path !== undefined) read = addedLines(path)
+    await read?.((text) => {
+      if (!KEPT_LINE.test(text.slice(0, KEPT_LINE_START))) return
+      const line = parseObject(text)
+      const payload = objectAt(line, "payload")
+      model = textAt(payload, "model") ?? model
+      const request = requestIn(line, model)
+      if (request !== undefined && request.atMs >= search.sinceMs) requests.push(request)
+    })
+    return requests
+  }
+}
+
+/** Other lines may be long. */
+const KEPT_LINE = /"type":"(?:token_usage_record|turn_context)"/
+const KEPT_LINE_START = 200
+
+const requestIn = (line: JsonObject | undefined, model: string): KeptRequest | undefined => {
+  const usage = objectAt(objectAt(line, "payload"), "usage")
+  if (textAt(line, "type") !== "token_usage_record" || usage === undefined) return undefined
+  const cached = countAt(usage, "cached_input_tokens")
+  const written = countAt(usage, "cache_write_input_tokens")
+  return {
+    atMs: Date.parse(textAt(line, "timestamp") ?? ""),
+    model,
+    inputTokens: Math.max(0, countAt(usage, "input_tokens") - cached - written),
+    cacheWriteTokens: written,
+    cachedInputTokens: cached,
+    outputTokens: countAt(usage, "output_tokens"),
   }
 }
 

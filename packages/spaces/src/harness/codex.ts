@@ -26,7 +26,7 @@ import type {
   Usage,
 } from "../port/harness.ts"
 import { classifyText, failureOf } from "./classify.ts"
-import { findRollout, isInRollout, usageInRollout } from "./codex-rollout.ts"
+import { findRollout, isInRollout, keptByCodex, usageInRollout } from "./codex-rollout.ts"
 import { firstMessage } from "./first-message.ts"
 import { fitsArgument, isToldAlready, promptWith, standingText } from "./instructions.ts"
 import { fitParams } from "./params.ts"
@@ -55,6 +55,7 @@ export const codex: Harness = {
   findSession: (search) => findRollout(search),
   usageBefore: (lookup) => usageInRollout(lookup),
   holdsPrompt: (lookup) => isInRollout(lookup),
+  keptRequests: (search) => keptByCodex(search),
 }
 
 const launch = (request: LaunchRequest): LaunchPlan => {

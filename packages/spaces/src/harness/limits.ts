@@ -19,4 +19,8 @@ export const LIMITS = {
   rolloutHeadBytes: 512 * 1024,
   rolloutTailBytes: 1024 * 1024,
   sessionFiles: 5000,
+  /** Read at once of a file that a harness appends to. */
+  addedChunkBytes: 256 * 1024,
+  /** Transcripts of sub-agents of one session that are looked into. */
+  subagentFiles: 500,
 } as const

@@ -1,10 +1,12 @@
 /**
  * Which session an interactive OpenCode used. It keeps sessions in SQLite (`$XDG_DATA_HOME/opencode/opencode.db`, table
  * `session`: id, parent_id, directory, time_created, time_updated in milliseconds), read here without writing; when the
- * table is not as expected, `opencode session list` is asked once the process has ended.
+ * table is not as expected, `opencode session list` is asked once the process has ended. Its table `message` (session_id,
+ * time_created, data as JSON) tells of each answer `modelID`, `cost` and `tokens`.
  */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import type { SQLOutputValue } from "node:sqlite"
 
 import {
   asObject,
@@ -17,7 +19,7 @@ import {
   wordAt,
 } from "@meridian/protocol"
 
-import type { Environment, SessionSearch } from "../port/harness.ts"
+import type { Environment, KeptRequest, KeptRequests, KeptSearch, SessionSearch } from "../port/harness.ts"
 import { asSession } from "./stream-parser.ts"
 
 interface Session {
@@ -77,6 +79,45 @@ const storedSessions = async (search: SessionSearch): Promise<readonly Session[]
     return []
   }
 }
+
+/** Also what its sub-agents asked: those have sessions of their own, of which its stream says nothing. */
+export const keptByOpencode =
+  ({ id, environment, sinceMs }: KeptSearch): KeptRequests =>
+  async () => {
+    const path = databasePath(environment)
+    if (!existsSync(path)) return []
+    try {
+      const { DatabaseSync } = await import("node:sqlite")
+      using database = new DatabaseSync(path, { readOnly: true, timeout: 500 })
+      return database.prepare(ANSWERS).all(id, sinceMs).map(requestOf)
+    } catch {
+      return []
+    }
+  }
+
+/** An answer that has not ended has used nothing yet. */
+const ANSWERS = `
+  WITH RECURSIVE family(id) AS (
+    SELECT ? UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
+  )
+  SELECT time_created AS at, data ->> '$.modelID' AS model, data ->> '$.cost' AS cost,
+    data ->> '$.tokens.input' AS input, data ->> '$.tokens.output' AS output,
+    data ->> '$.tokens.reasoning' AS reasoning, data ->> '$.tokens.cache.read' AS read,
+    data ->> '$.tokens.cache.write' AS written
+  FROM message
+  WHERE session_id IN (SELECT id FROM family) AND time_created >= ?
+    AND data ->> '$.role' = 'assistant' AND data ->> '$.finish' IS NOT NULL
+  ORDER BY time_created`
+
+const requestOf = (row: Readonly<Record<string, SQLOutputValue>>): KeptRequest => ({
+  atMs: Number(row["at"]),
+  model: String(row["model"] ?? ""),
+  inputTokens: Number(row["input"] ?? 0),
+  cacheWriteTokens: Number(row["written"] ?? 0),
+  cachedInputTokens: Number(row["read"] ?? 0),
+  outputTokens: Number(row["output"] ?? 0) + Number(row["reasoning"] ?? 0),
+  costUsd: Number(row["cost"] ?? 0),
+})
 
 const databasePath = (environment: Environment): string =>
   join(

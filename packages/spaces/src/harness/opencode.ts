@@ -29,7 +29,7 @@ import { classify, failureOf } from "./classify.ts"
 import { firstMessage } from "./first-message.ts"
 import { isToldAlready, promptWith, standingText } from "./instructions.ts"
 import { LIMITS } from "./limits.ts"
-import { findOpencodeSession } from "./opencode-sessions.ts"
+import { findOpencodeSession, keptByOpencode } from "./opencode-sessions.ts"
 import { fitParams } from "./params.ts"
 import { other, streamParser } from "./stream-parser.ts"
 import { addUsage } from "./usage.ts"
@@ -59,6 +59,7 @@ export const opencode: Harness = {
   holdsPrompt: () => Promise.resolve(true),
   // Every step reports its own tokens.
   usageBefore: () => Promise.resolve(undefined),
+  keptRequests: (search) => keptByOpencode(search),
 }
 
 const launch = (request: LaunchRequest): LaunchPlan => {
@@ -307,12 +308,13 @@ const failureIn = (error: JsonObject | undefined): HarnessFailure => {
   return failureOf(silent ? "connection" : kind, message)
 }
 
-/** `input` excludes cached tokens, `output` excludes reasoning. */
+/** `input` excludes tokens read from a cache and written to it, `output` excludes reasoning. */
 const usageOf = (part: JsonObject | undefined): Usage => {
   const tokens = objectAt(part, "tokens")
+  const cache = objectAt(tokens, "cache")
   return {
-    inputTokens: countAt(tokens, "input"),
-    cachedInputTokens: countAt(objectAt(tokens, "cache"), "read"),
+    inputTokens: countAt(tokens, "input") + countAt(cache, "write"),
+    cachedInputTokens: countAt(cache, "read"),
     outputTokens: countAt(tokens, "output") + countAt(tokens, "reasoning"),
     costUsd: countAt(part, "cost"),
   }

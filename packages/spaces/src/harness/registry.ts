@@ -22,12 +22,21 @@ export const HARNESSES: readonly HarnessEntry[] = [
   },
 ]
 
-/** The engine: `program` starts this command again. Only the command can add it, for only it has the engine. */
-export const directEntry = (program: readonly [string, ...(readonly string[])]): HarnessEntry => ({
+/**
+ * The engine: `program` starts this command again, `keptRequests` reads its log. Only the command can add it, for only it has
+ * the engine.
+ */
+export const directEntry = (
+  program: readonly [string, ...(readonly string[])],
+  keptRequests?: Harness["keptRequests"],
+): HarnessEntry => ({
   id: "direct",
   name: "Direct",
   binary: program[0],
-  load: async () => (await import("./direct.ts")).direct(program),
+  load: async () => ({
+    ...(await import("./direct.ts")).direct(program),
+    ...(keptRequests === undefined ? {} : { keptRequests }),
+  }),
 })
 
 /** Any agent that speaks the Agent Client Protocol: `program` starts this command again, which talks to the agent. */

@@ -1,68 +1,101 @@
 /**
- * What the attempt that is at work has spent so far, as its lines tell, and whether a cap of its run is reached with it. Kept in
- * the folder of the run for whoever adds up others, and priced by our catalogue where the harness says no price.
+ * What the attempt that is at work has spent so far, as its lines tell and its harness keeps it, and whether a cap of its run is
+ * reached with it. Written into the folder of the run for whoever adds up others.
  */
+import { harnessSessionId } from "@meridian/protocol"
+
 import { breachOf, tokensOf, type RunBreach, type RunCaps } from "../domain/run-caps.ts"
-import type { HarnessEvent, Usage } from "../port/harness.ts"
+import type { RunAttempt } from "../domain/run.ts"
+import type { Environment, Harness, HarnessEvent, KeptRequest, KeptRequests } from "../port/harness.ts"
 import { loadLimits } from "../store/model-limits.ts"
+import {
+  isTallied,
+  openTally,
+  tally,
+  tellerOf,
+  usedBy,
+  type PriceOf,
+  type Tally,
+  type Used,
+} from "./attempt-tally.ts"
+import { launchEnvironment } from "./launcher.ts"
 import { keepLiveSpent, spentBy, type LiveSpent } from "./run-budget.ts"
 import type { Leg } from "./run-context.ts"
-import { addUsage } from "./run-outcome.ts"
 
 export interface AttemptSpending {
   readonly saw: (event: HarnessEvent) => void
+  /** Looks at what the harness keeps. Never rejects. */
+  readonly look: () => Promise<void>
   /** With what others have spent by now; undefined while every cap holds. */
   readonly breach: () => RunBreach | undefined
-  readonly turns: () => number
-  /** As far as the lines told; what a verdict says is better. */
-  readonly usage: () => Usage | undefined
-  readonly priced: (usage: Usage | undefined) => Usage | undefined
+  readonly used: () => Used
 }
 
-export const openAttemptSpending = async (leg: Leg, attempt: number): Promise<AttemptSpending> => {
-  const { plan, space, state, world, files, read } = leg
-  const held = capsHeldHere(plan.caps, leg.harness.id)
-  const price = await priceOf(leg)
-  let told: Usage | undefined
-  let soFar: Usage | undefined
-  let turns = 0
-
-  const priced = (usage: Usage | undefined): Usage | undefined => {
-    if (usage === undefined || usage.costUsd !== undefined || price === undefined) return usage
-    const { inputTokens, cachedInputTokens, outputTokens } = usage
-    const dollars =
-      inputTokens * price.input +
-      cachedInputTokens * (price.cacheRead ?? price.input) +
-      outputTokens * price.output
-    return { ...usage, costUsd: dollars / 1_000_000 }
+export const openAttemptSpending = async (
+  leg: Leg,
+  { attempt, session }: { readonly attempt: number; readonly session: string | undefined },
+): Promise<AttemptSpending> => {
+  const { plan, space, state, world, files, harness, read } = leg
+  const held = capsHeldHere(plan.caps, harness.id)
+  const about = {
+    teller: tellerOf(harness.id),
+    model: plan.launch.model ?? plan.model,
+    priceOf: await pricesOf(harness.id, world.env),
   }
+  const sinceMs = world.clock.now()
+  const environment = launchEnvironment(world)
+  const keptOf = (id: string): KeptRequests | undefined =>
+    about.teller.tellsAtOnce ? undefined : keptIn(harness, { session: id, environment, sinceMs })
+  let told: Tally = openTally(sinceMs)
+  let kept: readonly KeptRequest[] = []
+  let readKept = session === undefined ? undefined : keptOf(session)
+  let written: string | undefined
+  let looking: Promise<void> | undefined
 
-  const usage = (): Usage | undefined => addUsage(priced(told), priced(soFar))
+  const used = (): Used => usedBy(told, kept, about)
 
   const live = (): LiveSpent => {
-    const used = usage()
-    return { attempt, cost: used?.costUsd ?? 0, tokens: used === undefined ? 0 : tokensOf(used), turns }
+    const { usage, turns } = used()
+    return { attempt, cost: usage?.costUsd ?? 0, tokens: usage === undefined ? 0 : tokensOf(usage), turns }
+  }
+
+  const keep = (): void => {
+    const now = live()
+    const text = JSON.stringify(now)
+    if (text === written || now.turns + now.tokens === 0) return
+    keepLiveSpent(files, now)
+    written = text
+  }
+
+  const lookNow = async (): Promise<void> => {
+    if (readKept === undefined) return
+    kept = await readKept()
+    try {
+      keep()
+    } catch {
+      // A full disk: the next look writes it down, and until then we know it here.
+    }
   }
 
   return {
     saw: (event) => {
-      if (event.type === "usage") {
-        told = addUsage(told, event.usage)
-        soFar = undefined
-      }
-      if (event.type === "spending") soFar = addUsage(soFar, event.usage)
-      // A harness that tells each request has told of the turn already.
-      turns += turnsIn(event, leg.harness.id)
-      if (event.type === "usage" || event.type === "spending") keepLiveSpent(files, live())
+      if (event.type === "session") readKept = keptOf(event.harnessSessionId)
+      if (!isTallied(event)) return
+      told = tally(told, event, { atMs: world.clock.now(), teller: about.teller })
+      keep()
+    },
+    look: () => {
+      looking ??= lookNow().finally(() => {
+        looking = undefined
+      })
+      return looking
     },
     breach: () => {
       if (held === undefined) return undefined
       const at = { space, state, nowMs: world.clock.now(), live: live() }
       return breachOf(held, spentBy(read(), held, at))
     },
-    turns: () => turns,
-    usage,
-    priced,
+    used,
   }
 }
 
@@ -73,19 +106,37 @@ const capsHeldHere = (caps: RunCaps | undefined, harness: string): RunCaps | und
   return { treeCost, spaceCost, dayCost }
 }
 
-const turnsIn = ({ type, ...event }: HarnessEvent, harness: string): number => {
-  if (type === "retry") return 1
-  if (type === "compaction") return "phase" in event && event.phase === "ended" ? 1 : 0
-  return type === (harness === "claude" ? "spending" : "turn.ended") ? 1 : 0
+/** What a worker that is gone had spent, from the lines it wrote down and what its harness keeps. */
+export const spentByLost = async (
+  { harnessSessionId: session, began, model = "" }: RunAttempt,
+  told: Tally,
+  about: { readonly harness: Harness; readonly environment: Environment },
+): Promise<Used> => {
+  const { harness, environment } = about
+  const kept =
+    session === undefined ? undefined : keptIn(harness, { session, environment, sinceMs: Date.parse(began) })
+  return usedBy(told, (await kept?.()) ?? [], {
+    teller: tellerOf(harness.id),
+    model,
+    priceOf: await pricesOf(harness.id, environment),
+  })
 }
 
-/** What the catalogue says of its model, for harnesses that tell no cost. Unknown is unknown, and never free. */
-const priceOf = async ({ plan, harness, world }: Leg) => {
-  const provider = PROVIDERS[harness.id]
-  if (plan.caps === undefined || provider === undefined) return undefined
-  const name = plan.launch.model ?? plan.model
-  const { models } = await loadLimits(world.env)
-  return models.get(name.includes("/") ? name : `${provider}/${name}`)?.price
+const keptIn = (
+  harness: Harness,
+  {
+    session,
+    environment,
+    sinceMs,
+  }: { readonly session: string; readonly environment: Environment; readonly sinceMs: number },
+): KeptRequests | undefined => harness.keptRequests?.({ id: harnessSessionId(session), environment, sinceMs })
+
+/** What the catalogue says, for harnesses that tell no cost. Unknown is unknown, and never free. */
+const pricesOf = async (harness: string, env: Environment): Promise<PriceOf> => {
+  const provider = PROVIDERS[harness]
+  if (provider === undefined) return () => undefined
+  const { models } = await loadLimits(env)
+  return (name) => models.get(name.includes("/") ? name : `${provider}/${name}`)?.price
 }
 
 const PROVIDERS: Readonly<Record<string, string>> = { claude: "anthropic", codex: "openai" }

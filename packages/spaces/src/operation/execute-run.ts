@@ -13,8 +13,6 @@ import { isProgress } from "../domain/run-activity.ts"
 import { isEnded, type AttemptEnded, type Run, type RunEnd } from "../domain/run.ts"
 import { recordedTask } from "../domain/task.ts"
 import { isAbove } from "../domain/tier.ts"
-import { decodeUsage } from "../harness/event-codec.ts"
-import type { Usage } from "../port/harness.ts"
 import { acquireLock } from "../store/lock.ts"
 import { scanLines } from "../store/log-lines.ts"
 import { runPlace, spacePlace, type SpacePlace } from "../store/place.ts"
@@ -29,17 +27,20 @@ import {
   updateRunIf,
   type OpenRun,
 } from "../store/run-store.ts"
+import { spentByLost } from "./attempt-spending.ts"
+import { openTally, tally, tallyEventIn, tellerOf } from "./attempt-tally.ts"
 import { fillWorktree } from "./fill-worktree.ts"
 import { announce, choosePlace, type RunPlaceChoice } from "./isolate-run.ts"
+import { launchEnvironment } from "./launcher.ts"
 import { loadHarness } from "./load-harness.ts"
 import { notify } from "./notify.ts"
 import { openState } from "./open-state.ts"
 import { parentTier } from "./parent.ts"
 import { attemptUntilEnded, type Settled } from "./run-attempts.ts"
-import { forgetLiveSpent } from "./run-budget.ts"
+import { forgetLiveSpent, readLiveSpent, withLiveSpent } from "./run-budget.ts"
 import type { RunContext } from "./run-context.ts"
 import { taskOf } from "./run-look.ts"
-import { addUsage, stopped, type Outcome } from "./run-outcome.ts"
+import { stopped, type Outcome } from "./run-outcome.ts"
 import type { RunPlan, WorkerOrder } from "./run-plan.ts"
 import { keepRunMoment } from "./run-trees.ts"
 import { openSeal } from "./seal.ts"
@@ -100,7 +101,7 @@ export const resumeRun = async (
     status: "queued",
     worker: ownMark(),
     at: state.now(),
-    attemptEnded: lostAttempt(space, found, state.now()),
+    attemptEnded: await lostAttempt(found, { space, state, world }),
   })
   const run: OpenRun = { id: runId, start: { ...found, status: "queued" }, lock }
   const resumption: Resumption =
@@ -194,27 +195,28 @@ const workedSecs = ({ attempts }: Run, nowMs: number): number => {
   return Math.round(spans.reduce((sum, span) => sum + (Number.isNaN(span) ? 0 : Math.max(0, span)), 0)) / 1000
 }
 
-/** The attempt that nobody saw end, as far as its events tell. */
-const lostAttempt = (space: SpacePlace, { id, attempts }: Run, now: string): AttemptEnded | undefined => {
+/** The attempt that nobody saw end, as far as its events and its harness tell. */
+const lostAttempt = async (
+  { id, attempts, harness: current }: Run,
+  { space, state, world }: { readonly space: SpacePlace; readonly state: State; readonly world: World },
+): Promise<AttemptEnded | undefined> => {
   const last = attempts.at(-1)
   if (last === undefined || last.ended !== undefined) return undefined
+  const harness = await loadHarness(last.harness === "" ? current : last.harness, world)
+  const teller = tellerOf(harness.id)
   let madeProgress = false
-  let usage: Usage | undefined
-  let soFar: Usage | undefined
-  let turns = 0
+  let told = openTally(Date.parse(last.began))
   scanLines(runPlace(space, id).events, (line) => {
     const event = line === undefined ? undefined : decodeLine(line)
-    if (event === undefined || (text(event, "at") ?? "") < last.began) return
+    const at = event === undefined ? undefined : text(event, "at")
+    if (event === undefined || at === undefined || at < last.began) return
     madeProgress ||= isProgress(text(event, "type") ?? "")
-    if (event["type"] === "usage") {
-      usage = addUsage(usage, decodeUsage(event))
-      soFar = undefined
-    }
-    if (event["type"] === "spending") soFar = addUsage(soFar, decodeUsage(event))
-    if (event["type"] === (last.harness === "claude" ? "spending" : "turn.ended")) turns += 1
+    const tallied = tallyEventIn(event)
+    if (tallied !== undefined) told = tally(told, tallied, { atMs: Date.parse(at), teller })
   })
-  const used = addUsage(usage, soFar)
-  return { number: last.number, ended: now, why: "worker_died", turns, madeProgress, ...used }
+  const used = await spentByLost(last, told, { harness, environment: launchEnvironment(world) })
+  const { usage, turns } = withLiveSpent(used, readLiveSpent(space, id), last.number)
+  return { number: last.number, ended: state.now(), why: "worker_died", turns, madeProgress, ...usage }
 }
 
 /** A run that another run started is that one's business. */

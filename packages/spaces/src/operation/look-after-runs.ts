@@ -15,6 +15,7 @@ import { logWatch, readOpenRuns } from "../store/run-store.ts"
 import { directoryNames } from "../store/space-store.ts"
 import { supervisorEnvironment } from "./child-environment.ts"
 import { launchWorker } from "./launch-worker.ts"
+import { openLeftHarnesses, type LeftHarnesses } from "./left-harnesses.ts"
 import type { State } from "./state.ts"
 import { readStoredPlan } from "./stored-plan.ts"
 import type { World } from "./world.ts"
@@ -34,7 +35,7 @@ export const openRunKeeper = (state: State, world: LookingWorld): RunKeeper => {
       for (const name of directoryNames(state.place.spaces)) {
         const id = asSpaceId(name)
         if (id === undefined) continue
-        const watch = watches.get(id) ?? openWatch(spacePlace(state.place, id))
+        const watch = watches.get(id) ?? openWatch(spacePlace(state.place, id), state)
         watches.set(id, watch)
         open += await lookAt(watch, { elapsedMs, state, world }).catch(() => 0)
       }
@@ -49,6 +50,7 @@ interface SpaceWatch {
   runs: readonly Run[]
   readonly timers: Map<RunId, Timer>
   readonly tries: Map<RunId, Tries>
+  readonly left: LeftHarnesses
 }
 
 /** When a run that waits goes on by the clock that nobody sets: one set back must not make the wait longer. */
@@ -67,12 +69,13 @@ interface Tries {
 /** Who lives is looked at each time; the log only says what was written, and one of many runs takes a while to read. */
 const LOOKS_WITHOUT_NEWS = 60
 
-const openWatch = (space: SpacePlace): SpaceWatch => ({
+const openWatch = (space: SpacePlace, state: State): SpaceWatch => ({
   space,
   isNews: logWatch(space, LOOKS_WITHOUT_NEWS),
   runs: [],
   timers: new Map(),
   tries: new Map(),
+  left: openLeftHarnesses(space, state),
 })
 
 interface Look {
@@ -113,14 +116,18 @@ const stateOf = ({ status, attempts, worker }: Run): string =>
 const FIRST_DELAY_MS = 1_000
 const LONGEST_DELAY_MS = 60_000
 
-/** What cannot be resumed ends here; what still has a harness at work is left until that has ended. */
+/** What cannot be resumed ends here; what still has a harness at work goes on when that has ended. */
 const carryOn = async (
   due: readonly Run[],
-  { space, tries }: SpaceWatch,
+  { space, tries, left }: SpaceWatch,
   { elapsedMs, state, world }: Look,
 ): Promise<void> => {
   const held = await probeLocks(due.map((run) => runPlace(space, run.id).lock))
-  const free = due.filter((run) => !held.has(runPlace(space, run.id).lock))
+  const isHeld = (run: Run): boolean => held.has(runPlace(space, run.id).lock)
+  for (const run of due)
+    if (isHeld(run)) await left.look(run, elapsedMs)
+    else left.forget(run.id)
+  const free = due.filter((run) => !isHeld(run))
   for (const run of await settleRuns(space, free, state)) {
     if (isEnded(run) || world.signal.aborted) continue
     // Nobody carries it on before a person has said that it was moved.

@@ -44,7 +44,7 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
     ...(rest === undefined ? {} : { rest }),
   })
   const number = nextNumber(leg)
-  const spending = await openAttemptSpending(leg, number)
+  const spending = await openAttemptSpending(leg, { attempt: number, session: launch.harnessSessionId })
   const log = openAttemptLog({ space, run: run.id, chat, known: leg.read().harnessSessionId })
   const before = await usageBefore(leg, session)
   using watch = watchAttempt(leg, spending)
@@ -102,8 +102,9 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
     },
   }).finally(() => log.written())
   const judged = judge(verdict, watch, plan)
-  const usage = spending.priced(judged.usage) ?? spending.usage()
-  warnUnpriced(leg, usage)
+  await spending.look()
+  const { usage, turns, isUnpriced } = spending.used()
+  if (isUnpriced) warnUnpriced(leg)
   log.record({
     harnessSessionId: judged.harnessSessionId,
     attemptEnded: {
@@ -111,7 +112,7 @@ export const makeAttempt = async (leg: Leg, { session, prompt }: AttemptLaunch):
       ended: state.now(),
       why: whyEnded(judged, { isPaused: watch.stoppedBy() === "paused", isLeft: stopper.isLeft() }),
       message: judged.failure?.message,
-      turns: spending.turns(),
+      turns,
       madeProgress: watch.madeProgress(),
       resetAt: toldReset(judged.failure, world.clock.now()),
       ...usage,
@@ -178,10 +179,8 @@ const spentNow = ({ plan, space, state, world, read }: Leg): RunSpent =>
   spentBy(read(), plan.caps, { space, state, nowMs: world.clock.now() })
 
 /** Tokens were used, and nobody can say what they cost. */
-const warnUnpriced = ({ plan: { caps }, run, world }: Leg, usage: Usage | undefined): void => {
-  if (usage === undefined || usage.costUsd !== undefined || restOf(caps, NOTHING_SPENT)?.cost === undefined)
-    return
-  world.warn("PRICE_UNKNOWN", { run: run.id })
+const warnUnpriced = ({ plan: { caps }, run, world }: Leg): void => {
+  if (restOf(caps, NOTHING_SPENT)?.cost !== undefined) world.warn("PRICE_UNKNOWN", { run: run.id })
 }
 
 /** In the order things became known, one after the other, while the harness works on. */

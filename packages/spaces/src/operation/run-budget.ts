@@ -14,6 +14,7 @@ import { readDocument, replaceFile } from "../store/document.ts"
 import { runPlace, spacePlace, type RunPlace, type SpacePlace } from "../store/place.ts"
 import { readRuns } from "../store/run-store.ts"
 import { directoryNames } from "../store/space-store.ts"
+import type { Used } from "./attempt-tally.ts"
 import type { State } from "./state.ts"
 
 /** Of the attempt that is at work. */
@@ -30,7 +31,7 @@ export const keepLiveSpent = ({ spent }: RunPlace, live: LiveSpent): void =>
 /** The record has it now. */
 export const forgetLiveSpent = ({ spent }: RunPlace): void => rmSync(spent, { force: true })
 
-const readLiveSpent = (space: SpacePlace, run: RunId): LiveSpent | undefined => {
+export const readLiveSpent = (space: SpacePlace, run: RunId): LiveSpent | undefined => {
   const fields = asObject(decodeJson((readDocument(runPlace(space, run).spent) ?? "").trim()))
   const [attempt, cost, tokens, turns] = ["attempt", "cost", "tokens", "turns"].map((name) =>
     numberAt(fields, name),
@@ -38,6 +39,26 @@ const readLiveSpent = (space: SpacePlace, run: RunId): LiveSpent | undefined => 
   return attempt === undefined
     ? undefined
     : { attempt, cost: cost ?? 0, tokens: tokens ?? 0, turns: turns ?? 0 }
+}
+
+/** What its worker had written down is not unspent because nobody can read it again. */
+export const withLiveSpent = (
+  { usage, turns }: Pick<Used, "usage" | "turns">,
+  live: LiveSpent | undefined,
+  attempt: number,
+): Pick<Used, "usage" | "turns"> => {
+  if (live === undefined || live.attempt !== attempt) return { usage, turns }
+  const missing = Math.max(0, live.tokens - (usage === undefined ? 0 : tokensOf(usage)))
+  const costUsd = Math.max(usage?.costUsd ?? 0, live.cost)
+  const known = usage ?? { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
+  return {
+    turns: Math.max(turns, live.turns),
+    usage: {
+      ...known,
+      inputTokens: known.inputTokens + missing,
+      ...(costUsd === 0 && usage?.costUsd === undefined ? {} : { costUsd }),
+    },
+  }
 }
 
 /** `live`: of the run itself, where its worker asks and knows better than its file. */

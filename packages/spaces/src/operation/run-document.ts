@@ -11,6 +11,7 @@ import { readDocument } from "../store/document.ts"
 import { scanLines } from "../store/log-lines.ts"
 import { runPlace, type SpacePlace } from "../store/place.ts"
 import type { CheckDocument, WorktreeDocument } from "./hands-fields.ts"
+import { usageOf } from "./run-outcome.ts"
 import type { AttemptDocument, RunDocument } from "./run-schema.ts"
 
 const SUMMARY_CHARACTERS = 500
@@ -23,6 +24,8 @@ export const runDocument = (
   const files = runPlace(space, run.id)
   const hasReport = existsSync(files.report)
   const report = include.report === true || include.summary === true ? readReport(space, run) : undefined
+  // Of one that has not ended, what its attempts until now have used.
+  const used = run.end ?? usageOf(run.attempts)
   return sparse({
     run_id: run.id,
     space_id: space.id,
@@ -47,10 +50,10 @@ export const runDocument = (
     attempts: run.attempts.length === 0 ? undefined : run.attempts.map(attemptDocument),
     failure_reason: run.end?.error,
     message: run.end === undefined ? run.message : run.end.message,
-    input_tokens: run.end?.inputTokens,
-    cached_input_tokens: run.end?.cachedInputTokens,
-    output_tokens: run.end?.outputTokens,
-    cost_usd: run.end?.costUsd,
+    input_tokens: used?.inputTokens,
+    cached_input_tokens: used?.cachedInputTokens,
+    output_tokens: used?.outputTokens,
+    cost_usd: used?.costUsd,
     report_path: hasReport ? files.report : undefined,
     report_summary: include.summary === true ? report?.slice(0, SUMMARY_CHARACTERS) : undefined,
     report: include.report === true ? report : undefined,

@@ -1,5 +1,6 @@
 /** How a run ended, from what its harness said and from who stopped it. Pure. */
 import type { RunAttempt, RunEnd } from "../domain/run.ts"
+import { addUsage as addBoth } from "../harness/usage.ts"
 import type { Usage, Verdict } from "../port/harness.ts"
 import type { Proven, ProvenEnd } from "./prove-run.ts"
 import type { Stopper } from "./stop-source.ts"
@@ -59,17 +60,6 @@ export const usageOf = (attempts: readonly RunAttempt[]): Usage | undefined =>
     undefined,
   )
 
-/** What attempts cost together; unknown only while none of them told. */
-export const addUsage = (before: Usage | undefined, more: Usage | undefined): Usage | undefined => {
-  if (before === undefined || more === undefined) return before ?? more
-  const costUsd =
-    before.costUsd === undefined && more.costUsd === undefined
-      ? undefined
-      : (before.costUsd ?? 0) + (more.costUsd ?? 0)
-  return {
-    inputTokens: before.inputTokens + more.inputTokens,
-    cachedInputTokens: before.cachedInputTokens + more.cachedInputTokens,
-    outputTokens: before.outputTokens + more.outputTokens,
-    ...(costUsd === undefined ? {} : { costUsd }),
-  }
-}
+/** Unknown only while neither is known. */
+export const addUsage = (before: Usage | undefined, more: Usage | undefined): Usage | undefined =>
+  before === undefined || more === undefined ? (before ?? more) : addBoth(before, more)

@@ -6,6 +6,7 @@ import { withLock } from "../store/lock.ts"
 import { runPlace, type SpacePlace } from "../store/place.ts"
 import { isAlive } from "../store/process-table.ts"
 import { sendWords, waitingWords } from "../store/run-inbox.ts"
+import { endLeftovers } from "../store/run-liveness.ts"
 import { readRun, updateRun, updateRunIf } from "../store/run-store.ts"
 import { findRun, spaceHere } from "./find-run.ts"
 import { resumeInWorker } from "./look-after-runs.ts"
@@ -60,8 +61,9 @@ export const runPause = implement(RUN_PAUSE, {
     const { id } = await findRun(space, input.runId, state)
     const run = requireOpen(space, id, state)
     if (run.status !== "paused") {
-      // Without a worker nobody would answer: it is paused from here.
+      // Without a worker nobody would answer: it is paused from here, and what still works for it is ended.
       const isWorking = run.worker !== undefined && isAlive(run.worker)
+      if (!isWorking) await endLeftovers(run, runPlace(space, id).report, state.sleep)
       await updateRunIf(space, id, () => (isWorking ? { asked: "pause" } : { status: "paused" }))
       await until(state, () => readRun(space, id, state.onDamage)?.status === "paused")
     }

@@ -6,12 +6,11 @@ import type { ProcessMark } from "../domain/process-mark.ts"
 import { isProgress } from "../domain/run-activity.ts"
 import type { RunBreach } from "../domain/run-caps.ts"
 import type { HarnessEvent } from "../port/harness.ts"
-import { processesWith, processorTimes } from "../store/process-table.ts"
-import { RUN_MARK } from "../store/run-liveness.ts"
 import { logWatch } from "../store/run-store.ts"
 import type { AttemptSpending } from "./attempt-spending.ts"
 import type { StopSource } from "./harness-process.ts"
 import type { RunContext } from "./run-context.ts"
+import { computesSince, toolTimes, type ToolTimes } from "./tool-times.ts"
 
 export interface AttemptWatch extends Disposable {
   readonly stop: StopSource
@@ -27,20 +26,17 @@ export type StoppedBy = "paused" | "stalled" | "budget"
 
 const LOOK_MS = 1_000
 const LOOKS_WITHOUT_NEWS = 60
-/** Of one processor, over the second half of the silence. Less is what programs take that only wait. */
-const BUSY = 0.02
+/** Around these something more is spent, or a tool has just ended. */
+const LOOKED_AT: ReadonlySet<string> = new Set([
+  "usage",
+  "spending",
+  "tool.started",
+  "tool.ended",
+  "turn.ended",
+])
 
-interface Sample {
-  readonly at: number
-  /** Process -> milliseconds. */
-  readonly times: ReadonlyMap<number, number>
-}
-
-const computed = (before: Sample["times"], after: Sample["times"]): number =>
-  [...after].reduce((sum, [pid, time]) => sum + Math.max(0, time - (before.get(pid) ?? 0)), 0)
-
-/** After these something more is spent, or a tool has just ended. */
-const LOOKED_AT: ReadonlySet<string> = new Set(["usage", "spending", "tool.ended", "turn.ended"])
+/** Calls that only wait for a sub-agent, whose own calls are told: between two of those nothing is at work. */
+const DELEGATES: ReadonlySet<string> = new Set(["Task", "Agent", "task"])
 
 export const watchAttempt = (
   { world, stopper, space, plan, read, files }: RunContext,
@@ -58,7 +54,7 @@ export const watchAttempt = (
   let madeProgress = false
   let lastSignMs = world.clock.now()
   let leader: ProcessMark | undefined
-  let sample: Sample | undefined
+  let sample: ToolTimes | undefined
 
   const stop = (why: StoppedBy): void => {
     stoppedBy ??= why
@@ -68,7 +64,7 @@ export const watchAttempt = (
   const look = (): void => {
     if (!isPauseAsked && isNews()) isPauseAsked = read().asked === "pause"
     if (isPauseAsked && open.size === 0) stop("paused")
-    if (plan.caps?.timeSecs !== undefined) stopWhenSpent()
+    if (plan.caps !== undefined) void lookWhatWasSpent()
     if (isWaiting) lastSignMs = world.clock.now()
     if (plan.policy.stallMs > 0) lookForSigns(world.clock.now())
   }
@@ -80,19 +76,21 @@ export const watchAttempt = (
     if (breach !== undefined && open.size === 0) stop("budget")
   }
 
-  const lookForSigns = (now: number): void => {
-    const { stallMs } = plan.policy
-    if (now - lastSignMs < stallMs / 2) sample = undefined
-    else if (now - lastSignMs < stallMs) sample ??= { at: now, times: toolTimes() }
-    else if (sample !== undefined && computed(sample.times, toolTimes()) >= (now - sample.at) * BUSY) {
-      // A process that computes is at work, whatever it says.
-      lastSignMs = now
-    } else stop("stalled")
+  /** Some of it is in no line, or only in a late one. */
+  const lookWhatWasSpent = async (): Promise<void> => {
+    await spending.look()
+    if (!over.signal.aborted) stopWhenSpent()
   }
 
-  /** Of what the harness has started. The harness itself always does a little, and one that spins is at no work. */
-  const toolTimes = (): ReadonlyMap<number, number> =>
-    processorTimes(processesWith(RUN_MARK, files.report).filter((pid) => pid !== leader?.pid))
+  const lookForSigns = (now: number): void => {
+    const { stallMs } = plan.policy
+    const timesNow = (): ToolTimes => toolTimes(files.report, { leader, at: now })
+    if (now - lastSignMs < stallMs / 2) sample = undefined
+    else if (now - lastSignMs < stallMs) sample ??= timesNow()
+    // A process that computes is at work, whatever it says: over the second half of the silence.
+    else if (sample !== undefined && computesSince(sample, timesNow())) lastSignMs = now
+    else stop("stalled")
+  }
 
   void (async () => {
     while (!over.signal.aborted && !own.signal.aborted) {
@@ -114,10 +112,13 @@ export const watchAttempt = (
       lastSignMs = world.clock.now()
       madeProgress ||= isProgress(event.type)
       if (event.type === "waiting") isWaiting = event.for !== "nothing"
-      if (event.type === "tool.started") open.add(event.call)
+      if (event.type === "tool.started" && !DELEGATES.has(event.tool)) open.add(event.call)
       if (event.type === "tool.ended") open.delete(event.call)
       spending.saw(event)
-      if (LOOKED_AT.has(event.type)) stopWhenSpent()
+      if (plan.caps !== undefined && LOOKED_AT.has(event.type)) {
+        stopWhenSpent()
+        void lookWhatWasSpent()
+      }
     },
     madeProgress: () => madeProgress,
     stoppedBy: () => stoppedBy,

@@ -63,6 +63,32 @@ export interface Harness {
    * forking. Undefined when the harness reports per run anyway or nothing is known. Never throws.
    */
   readonly usageBefore: (lookup: SessionLookup) => Promise<Usage | undefined>
+  /**
+   * What a session and those that work for it have asked since a moment, as the harness itself keeps it: its stream may tell
+   * late, leave out sub-agents, or be cut off. Absent where nothing is kept.
+   */
+  readonly keptRequests?: (search: KeptSearch) => KeptRequests
+}
+
+export interface KeptSearch extends SessionLookup {
+  /** In milliseconds since 1970. */
+  readonly sinceMs: number
+}
+
+/** All of them at each call, oldest first; what was read once is not read again. Never throws. */
+export type KeptRequests = () => Promise<readonly KeptRequest[]>
+
+/** One request whose answer has ended. */
+export interface KeptRequest {
+  readonly atMs: number
+  /** As the provider names it. */
+  readonly model: string
+  /** Neither from a cache nor into one. */
+  readonly inputTokens: number
+  readonly cacheWriteTokens: number
+  readonly cachedInputTokens: number
+  readonly outputTokens: number
+  readonly costUsd?: number
 }
 
 export interface HarnessCapabilities {

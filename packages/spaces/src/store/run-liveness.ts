@@ -1,7 +1,7 @@
 /**
  * Which runs really live. The lock of a run is held by its worker and by the harness, which inherits it: when both are
  * gone, the next command of anybody sees that the lock is free, ends what is left of the run and records it as an orphan.
- * A run whose lock is held is never touched, also when only its harness is left.
+ * A run whose lock is held is touched by no command, also when only its harness is left; that one the supervisor ends.
  */
 import { existsSync } from "node:fs"
 

@@ -39,6 +39,8 @@ export interface PretendBehaviour {
   readonly report?: string
   /** Without a terminal, too, it leaves the session files the real one would leave. */
   readonly keeps?: boolean
+  /** One turn after the other, each worth 30 cents, until it is ended; with `keeps` (see `circles.ts`). */
+  readonly circles?: { readonly everyMs: number }
   /** It knows no session that it is asked to go on with. */
   readonly forgets?: boolean
   /** Started on a terminal: leaves the session files the real one would leave. Its session id, if the harness chooses it. */

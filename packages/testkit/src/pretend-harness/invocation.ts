@@ -4,20 +4,26 @@ import type { PretendCall, PretendName } from "./behaviour.ts"
 export interface Invocation {
   readonly mode: PretendCall["mode"]
   readonly session: string
+  /** "" where nobody named one. */
+  readonly model: string
   /** It was asked to go on with that session, or with a copy of another. */
   readonly isResumed: boolean
 }
 
 /** `fresh` is the id of a session that the harness itself would choose. */
-export const readInvocation = (name: PretendName, argv: readonly string[], fresh: string): Invocation =>
-  READERS[name](argv, fresh)
+export const readInvocation = (name: PretendName, argv: readonly string[], fresh: string): Invocation => ({
+  ...READERS[name](argv, fresh),
+  model: after(argv, "--model", "-m") ?? "",
+})
 
 const after = (argv: readonly string[], ...flags: readonly string[]): string | undefined => {
   const at = argv.findIndex((word) => flags.includes(word))
   return at === -1 ? undefined : argv[at + 1]
 }
 
-const READERS: Readonly<Record<PretendName, (argv: readonly string[], fresh: string) => Invocation>> = {
+type Reader = (argv: readonly string[], fresh: string) => Omit<Invocation, "model">
+
+const READERS: Readonly<Record<PretendName, Reader>> = {
   claude: (argv, fresh) => ({
     mode: argv.includes("-p") ? "headless" : "interactive",
     session:

@@ -14,9 +14,10 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs"
-import { dirname } from "node:path"
+import { dirname, join } from "node:path"
 
 import type { PretendBehaviour, PretendName } from "./behaviour.ts"
+import { goInCircles } from "./circles.ts"
 import { speak, UNKNOWN_SESSION, type Spoken } from "./dialect.ts"
 import { readInvocation } from "./invocation.ts"
 import { leaveSession, listSessions } from "./session-files.ts"
@@ -33,7 +34,7 @@ const { env } = process
 const fresh =
   behaviour.session ??
   (as === "opencode" ? `ses_${randomUUID().replaceAll("-", "").slice(0, 26)}` : randomUUID())
-const { mode, session, isResumed } = readInvocation(as, argv, fresh)
+const { mode, session, model, isResumed } = readInvocation(as, argv, fresh)
 
 const note = (fields: object): void => {
   appendFileSync(`${launcher}.calls.jsonl`, `${JSON.stringify({ pid: process.pid, ...fields })}\n`)
@@ -142,6 +143,11 @@ const workHeadless = async (spoken: Spoken): Promise<number> => {
   if (behaviour.dieBy !== undefined) {
     process.kill(process.pid, behaviour.dieBy)
     await stay()
+  }
+  if (behaviour.circles !== undefined) {
+    const events = join(dirname(env["MERIDIAN_REPORT_PATH"] ?? ""), "events.jsonl")
+    const about = { session, model, launcher, home: env["HOME"] ?? ".", events, say }
+    await goInCircles(as, about, behaviour.circles)
   }
   for (const line of behaviour.noise ?? []) print(`${line}\n`)
   if (behaviour.flood !== undefined) flood(behaviour.flood)

@@ -1,5 +1,5 @@
 /** What an interactive CLI leaves behind of its session, in the places where the real one does. */
-import { appendFileSync, mkdirSync } from "node:fs"
+import { appendFileSync, mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
@@ -43,7 +43,9 @@ const codex = ({ session, cwd, env }: Left): void => {
   const [year = "", month = "", day = ""] = now.slice(0, 10).split("-")
   const folder = join(env["CODEX_HOME"] ?? join(home(env), ".codex"), "sessions", year, month, day)
   mkdirSync(folder, { recursive: true })
-  const file = join(folder, `rollout-${now.slice(0, 19).replaceAll(":", "-")}-${session}.jsonl`)
+  const name = `rollout-${now.slice(0, 19).replaceAll(":", "-")}-${session}.jsonl`
+  // A thread that goes on goes on in its file.
+  const file = join(folder, readdirSync(folder).find((known) => known.endsWith(`-${session}.jsonl`)) ?? name)
   const meta = {
     timestamp: now,
     type: "session_meta",
