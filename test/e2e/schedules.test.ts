@@ -167,6 +167,37 @@ verifies("schedule.once", async () => {
   expect(new Set(begun).size).toBe(begun.length)
 })
 
+verifies(
+  "schedule.once",
+  async () => {
+    const scene = openScene()
+    await scene.run("schedule", "* * * * * *", "--", "run", "spawn", "-p", "look")
+    await until(() => scene.begun().length > 0)
+    await scene.run("schedule", "pause", "sch1")
+    await until(async () => !JSON.stringify(await scene.schedules()).includes('"outcome":"open"'))
+    await until(() => scene.killSupervisors() === 0)
+    const [{ last } = {}] = await scene.schedules()
+    const left = Object(JSON.parse(readFileSync(scene.file, "utf8")))
+    const [one] = left.schedules
+    const leave = (firing: object): void =>
+      writeFileSync(scene.file, JSON.stringify({ ...left, schedules: [{ ...one, last_firing: firing }] }))
+    const settledAs = async (): Promise<unknown> => {
+      await scene.run("up")
+      await until(async () => !JSON.stringify(await scene.schedules()).includes('"outcome":"open"'))
+      await until(() => scene.killSupervisors() === 0)
+      return (await scene.schedules())[0]?.["last"]
+    }
+    const { due, at } = Object(last)
+    leave({ due, at, outcome: "open" })
+    expect(await settledAs()).toEqual(last)
+    const never = { due: "2026-01-01T00:00:00.000Z", at: "2026-01-01T00:00:00.000Z" }
+    leave({ ...never, outcome: "open" })
+    expect(await settledAs()).toEqual({ ...never, outcome: "skipped", message: "paused before it began" })
+    expect(scene.begun()).toHaveLength(new Set(scene.begun()).size)
+  },
+  "what a supervisor that died left open gets its outcome, also when the schedule was paused",
+)
+
 verifies("schedule.no-overlap", async () => {
   const scene = openScene({ hold: true })
   await scene.run("schedule", "* * * * * *", "--", "run", "spawn", "-p", "look")

@@ -40,6 +40,7 @@ test("a change is made to one schedule", () => {
   const two = addSchedule(addSchedule(NO_SCHEDULES, made).after, made).after
   const { schedules } = changeSchedule(two, "sch2", (one) => ({ ...one, status: "paused" }))
   expect(schedules.map(({ status }) => status)).toEqual(["active", "paused"])
+  expect(changeSchedule(two, "sch2", (one) => one)).toBe(two)
 })
 
 test.each([

@@ -115,14 +115,20 @@ export const addSchedule = (
   return { added, after: { lastNumber: number, schedules: [...schedules, added] } }
 }
 
+/** The very same document when nothing changes. */
 export const changeSchedule = (
   before: Schedules,
   id: string,
   change: (schedule: Schedule) => Schedule,
-): Schedules => ({
-  ...before,
-  schedules: before.schedules.map((schedule) => (schedule.id === id ? change(schedule) : schedule)),
-})
+): Schedules => {
+  const schedules = before.schedules.map((schedule) => (schedule.id === id ? change(schedule) : schedule))
+  const isSame = schedules.every((schedule, index) => schedule === before.schedules[index])
+  return isSame ? before : { ...before, schedules }
+}
+
+/** Whether a supervisor has anything to do for it: what was under way when it was paused gets its outcome all the same. */
+export const needsKeeper = ({ status, lastFiring }: Schedule): boolean =>
+  status === "active" || lastFiring?.outcome === "open"
 
 /** The word that a run begun by a firing is known by: `sch2@2026-11-18T08:00:00.000Z`. */
 export const firingName = (id: string, due: string): string => `${id}@${due}`

@@ -11,7 +11,14 @@ import { dueFiring } from "../domain/due-firing.ts"
 import { asRunId } from "../domain/identifier.ts"
 import { decodeJson } from "../domain/json-line.ts"
 import { isEnded } from "../domain/run.ts"
-import { changeSchedule, firingName, type Firing, type Schedule, type Schedules } from "../domain/schedule.ts"
+import {
+  changeSchedule,
+  firingName,
+  needsKeeper,
+  type Firing,
+  type Schedule,
+  type Schedules,
+} from "../domain/schedule.ts"
 import { spacePlace } from "../store/place.ts"
 import { readRun, readRunOfFiring } from "../store/run-store.ts"
 import { changeSchedules, watchSchedules } from "../store/schedule-store.ts"
@@ -52,9 +59,10 @@ export const openScheduleKeeper = (
       for (const { schedule, times } of watched) {
         const nowMs = world.clock.now()
         const isOpen = schedule.lastFiring?.outcome === "open"
-        if (isOpen || busy.has(schedule.id) || times.next(nowMs) !== undefined) alive += 1
+        const isPaused = schedule.status === "paused"
+        if (isOpen || busy.has(schedule.id) || (!isPaused && times.next(nowMs) !== undefined)) alive += 1
         if (busy.has(schedule.id)) continue
-        if (!isOpen && dueFiring(clockOf(schedule, times, nowMs)).tag === "none") continue
+        if (!isOpen && (isPaused || dueFiring(clockOf(schedule, times, nowMs)).tag === "none")) continue
         const work = fire(schedule, times, { state, world, env })
           // A lock that is held or a full disk: the next look tries again.
           .catch(() => undefined)
@@ -79,10 +87,10 @@ const openWatched = async (
   state: State,
   world: FiringWorld,
 ): Promise<readonly Watched[]> => {
-  const active = schedules.filter((one) => one.status === "active" && isOwnSchedule(one, state, world))
-  if (active.length === 0) return []
+  const watched = schedules.filter((one) => needsKeeper(one) && isOwnSchedule(one, state, world))
+  if (watched.length === 0) return []
   const { cronTimes } = await import("./cron-times.ts")
-  return active.map((schedule) => ({ schedule, times: cronTimes(schedule) }))
+  return watched.map((schedule) => ({ schedule, times: cronTimes(schedule) }))
 }
 
 const clockOf = (schedule: Schedule, times: CronTimes, nowMs: number) => ({
@@ -107,7 +115,8 @@ const fire = async (
   let claimed: Schedule | undefined
   await changeSchedules(state.place, (before) =>
     changeSchedule(before, id, (found) => {
-      if (found.status !== "active" || !isOwnSchedule(found, state, world)) return found
+      if (!isOwnSchedule(found, state, world)) return found
+      if (found.status === "paused") return settlePaused(found, context)
       const after = claim(found, times, context)
       claimed = after.lastFiring?.outcome === "open" ? after : undefined
       return after
@@ -126,20 +135,31 @@ const fire = async (
   if (outcome.outcome === "refused") await tellRefused(claimed, outcome.message ?? "", context)
 }
 
-/** The firing that this look is to carry out, as an `open` one. */
-const claim = (schedule: Schedule, times: CronTimes, { state, world }: FiringContext): Schedule => {
-  const nowMs = world.clock.now()
-  const at = isoTime(nowMs)
+/** What was claimed by a process that is gone may have begun its run. */
+const settleBegun = (schedule: Schedule, { state }: FiringContext): Schedule => {
   const { lastFiring: last } = schedule
-  // What was claimed by a process that is gone may have begun its run.
-  const begun =
-    last?.outcome === "open"
-      ? readRunOfFiring(spacePlace(state.place, schedule.space), firingName(schedule.id, last.due))?.id
-      : undefined
-  const settled =
-    last === undefined || begun === undefined
-      ? schedule
-      : withOutcome(schedule, { ...last, outcome: "begun", runId: begun })
+  if (last?.outcome !== "open") return schedule
+  const begun = readRunOfFiring(spacePlace(state.place, schedule.space), firingName(schedule.id, last.due))
+  return begun === undefined
+    ? schedule
+    : withOutcome(schedule, { ...last, outcome: "begun", runId: begun.id })
+}
+
+/** Nothing is begun any more; a command that was on its way may still be. */
+const settlePaused = (schedule: Schedule, context: FiringContext): Schedule => {
+  const settled = settleBegun(schedule, context)
+  const { lastFiring: last } = settled
+  const mayBegin = last !== undefined && context.world.clock.now() - Date.parse(last.at) < PATIENCE_MS
+  return last?.outcome !== "open" || mayBegin
+    ? settled
+    : withOutcome(settled, { ...last, outcome: "skipped", message: "paused before it began" })
+}
+
+/** The firing that this look is to carry out, as an `open` one. */
+const claim = (schedule: Schedule, times: CronTimes, context: FiringContext): Schedule => {
+  const nowMs = context.world.clock.now()
+  const at = isoTime(nowMs)
+  const settled = settleBegun(schedule, context)
   const decided = dueFiring(clockOf(settled, times, nowMs))
   switch (decided.tag) {
     case "none":

@@ -6,6 +6,7 @@ import { Failure } from "@meridian/protocol"
 import {
   decodeSchedules,
   encodeSchedules,
+  needsKeeper,
   NO_SCHEDULES,
   SCHEDULE_LIMIT,
   type Schedules,
@@ -41,7 +42,7 @@ export const changeSchedules = (
 /** Whether a project has anything to do by the clock. Never throws. */
 export const hasSchedules = (place: Place): boolean => {
   try {
-    return readSchedules(place).schedules.some(({ status }) => status === "active")
+    return readSchedules(place).schedules.some(needsKeeper)
   } catch {
     return false
   }
