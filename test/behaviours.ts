@@ -3,6 +3,7 @@ import { BUDGET_BEHAVIOURS } from "./behaviours/budgets.ts"
 import { CHILDREN_BEHAVIOURS } from "./behaviours/children.ts"
 import { CLUSTER_BEHAVIOURS } from "./behaviours/cluster.ts"
 import { CONTINUITY_BEHAVIOURS } from "./behaviours/continuity.ts"
+import { CORE_BEHAVIOURS } from "./behaviours/core.ts"
 import { DAYS_RUNS_BEHAVIOURS } from "./behaviours/days-runs.ts"
 import { DAYS_BEHAVIOURS } from "./behaviours/days.ts"
 import { DIRECT_BEHAVIOURS } from "./behaviours/direct.ts"
@@ -31,6 +32,7 @@ export interface Behaviour {
     | "issue 16"
     | "issue 17"
     | "issue 18"
+    | "issue 19"
   readonly says: string
   /** Why no test proves it yet. Removed by the change that brings the test. */
   readonly owed?: string
@@ -41,6 +43,7 @@ export const BEHAVIOURS = {
   ...CHILDREN_BEHAVIOURS,
   ...CLUSTER_BEHAVIOURS,
   ...CONTINUITY_BEHAVIOURS,
+  ...CORE_BEHAVIOURS,
   ...DAYS_BEHAVIOURS,
   ...DAYS_RUNS_BEHAVIOURS,
   ...DIRECT_BEHAVIOURS,

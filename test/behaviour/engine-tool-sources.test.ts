@@ -2,11 +2,27 @@
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 
-import { openEngine, type ModelConfig, type EngineOptions } from "@meridian/engine"
+import {
+  lookingRules,
+  openEngine,
+  PLAN_RULES,
+  type EngineOptions,
+  type ModelConfig,
+  type PermissionRule,
+} from "@meridian/engine"
 import { startScriptedProvider } from "@meridian/testkit"
 import { expect } from "vitest"
 
-import { allEvents, ALLOW_ALL, codeOf, makeDirectory, openEngineScene, shown } from "../engine-scene.ts"
+import {
+  allEvents,
+  allMessages,
+  ALLOW_ALL,
+  codeOf,
+  makeDirectory,
+  openEngineScene,
+  shown,
+  tool,
+} from "../engine-scene.ts"
 import { verifies } from "../verifies.ts"
 
 const sessionID = "ses_test"
@@ -55,6 +71,44 @@ verifies("mcp.outage", async () => {
     },
   ])
   expect(requests.at(-1)?.tools.map(({ name }) => name)).toContain("lab_echo")
+})
+
+verifies("tools.one-value", async () => {
+  await using scene = await openEngineScene(
+    [
+      { tools: [{ name: "rename_symbol", input: { path: "src/a.ts" } }] },
+      { tools: [{ name: "todo", input: { items: [] } }] },
+    ],
+    { tools: [{ ...tool("rename_symbol", () => "done", { path: { type: "string" } }), kind: "edit" }] },
+  )
+  const { engine } = scene
+  await engine.sessions.prompt({ sessionID, prompt: { text: "go" } })
+  await engine.sessions.wait(sessionID)
+  const recorded = (await allEvents(engine)).flatMap((event) =>
+    event.type === "session.next.tool.called.1" ? [[event.data.tool, event.data.kind]] : [],
+  )
+  const shownParts = (await allMessages(engine)).flatMap((message) =>
+    message.type === "assistant"
+      ? message.content.flatMap((part) => (part.type === "tool" ? [[part.tool, part.kind]] : []))
+      : [],
+  )
+  const kinds = [
+    ["rename_symbol", "edit"],
+    ["todo", "think"],
+  ]
+  expect([recorded, shownParts]).toEqual([kinds, kinds])
+})
+
+verifies("tools.looking", () => {
+  const names = (rules: readonly PermissionRule[]) =>
+    rules
+      .map(({ action, resource }) => `${action}${resource === "*" ? "" : ` ${resource}`}`)
+      .toSorted((one, other) => (one < other ? -1 : 1))
+  const session = ["expand", "question", "recall", "skill", "task", "todo"]
+  const project = ["bash git diff", "bash git log", "bash git status", "glob", "grep", "read"]
+  expect(names(lookingRules("session"))).toEqual(session)
+  expect(names(lookingRules("project"))).toEqual([...session, ...project].toSorted())
+  expect(PLAN_RULES).toEqual([{ action: "*", resource: "*", effect: "deny" }, ...lookingRules("project")])
 })
 
 interface Wire {

@@ -20,6 +20,7 @@ import {
   something,
   STRING,
   text,
+  TOOL_KIND,
   type Shape,
 } from "@meridian/protocol"
 
@@ -51,7 +52,7 @@ const LIMIT_SHAPES = {
 export const TOOL = { name: NAME, description: NAME, input: ANY_OBJECT, execute: FUNCTION } as const
 export const SOURCE = { key: NAME, observe: FUNCTION, baseline: WORDS } as const
 export const SOURCE_WORDS = { update: WORDS, removed: WORDS } as const
-export const TOOL_WORDS = { changesFiles: BOOLEAN } as const
+export const TOOL_WORDS = { changesFiles: BOOLEAN, kind: TOOL_KIND } as const
 
 /** Lists of things with functions in them, by the fields that an entry may have. */
 const HAND_WRITTEN = {

@@ -18,7 +18,6 @@ import { Store } from "./port/store.ts"
 import { timeOf } from "./port/time.ts"
 import { Questions, QuestionsTable } from "./questions.ts"
 import { readSettings } from "./read-settings.ts"
-import { recallTools } from "./reading/index.ts"
 import { LostProcesses, schedulerLayer, type Scheduler } from "./schedule/index.ts"
 import {
   Casting,
@@ -175,7 +174,7 @@ const locations = (
           extensions,
           outputDirectory: stored.outputs.folder,
           scope: stored.identity,
-          ownTools: recallTools(stored),
+          history: stored,
           environment: process.env, // oxlint-disable-line node/no-process-env -- a person's tools see a person's environment
           onRead: internals.onRead ?? (() => undefined),
         }),

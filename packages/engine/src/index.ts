@@ -31,6 +31,7 @@ export type {
   WaitingFor,
   WaitOptions,
 } from "./api.ts"
+export { PLAN_RULES } from "./built-in-agents.ts"
 export { copySessions, type CopiedSession, type CopyRequest } from "./copy-sessions.ts"
 export type { EmbedderSource } from "./context/embedder-source.ts"
 export type { Reference } from "./context/references.ts"
@@ -65,7 +66,7 @@ export {
   type Finding,
 } from "./server-database.ts"
 export { agentsForPeople, type AgentSummary } from "./read-agents.ts"
-export { PLAN_RULES } from "./session/index.ts"
+export { lookingRules } from "./tool/builtins.ts"
 export type { EmbedderQuestion, EmbedderScene, EmbedderTool } from "./tool/embedder-tool.ts"
 export type { McpConfiguration } from "./tool/mcp-servers.ts"
 export type {

@@ -23,13 +23,7 @@ import { createLookUp, type LookUp, type LookUps } from "./context/look-up.ts"
 import { referencesSource } from "./context/references.ts"
 import { createContextRegistry, RANK, type ContextRegistry } from "./context/registry.ts"
 import { rulesSource } from "./context/rules.ts"
-import {
-  openSkillShelf,
-  ownSkillFolders,
-  skillsSource,
-  skillTool,
-  type SkillShelf,
-} from "./context/skills.ts"
+import { openSkillShelf, ownSkillFolders, skillsSource, type SkillShelf } from "./context/skills.ts"
 import { createUrlReader, fetchPage } from "./context/url-reader.ts"
 import { expandPrompt } from "./expand/expand-prompt.ts"
 import { EXPAND_LIMITS } from "./expand/limits.ts"
@@ -50,6 +44,7 @@ import { readMcpServers, secretsOfServers } from "./tool/mcp-servers.ts"
 import { openMcpTroubles } from "./tool/mcp-troubles.ts"
 import { openMcp, type McpSource } from "./tool/mcp.ts"
 import type { ProcessGuard } from "./tool/process-guard.ts"
+import type { HistoryOptions } from "./tool/recall.ts"
 import { openToolRegistry, type ToolRegistry } from "./tool/registry.ts"
 import { isToolOutput } from "./tool/tool-output.ts"
 import type { WebfetchOptions } from "./tool/webfetch.ts"
@@ -65,8 +60,8 @@ export interface LocationOptions {
   readonly outputDirectory: string
   /** Names the store in the environment of processes. */
   readonly scope: string
-  /** Tools of the engine itself that need its store. */
-  readonly ownTools: readonly Tool[]
+  /** What was said and done in sessions. */
+  readonly history: HistoryOptions["history"]
   readonly environment: { readonly [name: string]: string | undefined }
   /** Told about every instruction file that is really read. */
   readonly onRead: (path: string) => void
@@ -93,11 +88,12 @@ export const openLocation = (place: LocationOptions): Effect.Effect<LocationServ
       references: options.references ?? [],
       hidePieces: openHidePieces(secrets),
       wrapCommand: options.wrapCommand,
+      skills,
       callable: callableAgents(options.agents),
       fetchPage: (url: URL, bounds: Parameters<WebfetchOptions["fetchPage"]>[1]) =>
         fetchPage(url, { ...bounds, allowPrivate: options.allowPrivateAddresses === true }),
     }
-    registry.contribute([...builtinTools(forTools), ...place.ownTools, skillTool(skills)])
+    registry.contribute(builtinTools(forTools))
     yield* fromThrowing(() => contributeOwn(registry, options))
     const mcp = yield* Effect.acquireRelease(
       fromThrowing(() =>

@@ -17,11 +17,12 @@ import {
 } from "@meridian/protocol"
 
 import type { AgentConfig } from "./api.ts"
+import { BUILT_IN_AGENTS } from "./built-in-agents.ts"
 import { present } from "./check-input.ts"
 import { LIMITS } from "./domain/limits.ts"
 import { PERMISSION_RULE } from "./domain/permission.ts"
 import { checkSettings, mergeSettings, settingsOf } from "./domain/request-settings.ts"
-import { BUILT_IN_AGENTS, isForPeople, type Agent } from "./session/index.ts"
+import { isForPeople, type Agent } from "./session/index.ts"
 
 const NAME = text({ least: 1 })
 

@@ -94,6 +94,7 @@ export {
   RECORDED_USAGE,
   RECOVERY,
   TODO_ITEM,
+  TOOL_KIND,
   type CompactionReason,
   type ContextSnapshot,
   type Delivery,
@@ -110,6 +111,7 @@ export {
   type RecordedUsage,
   type RecoveryPolicy,
   type TodoItem,
+  type ToolKind,
 } from "./recorded.ts"
 export {
   DURABLE_EVENTS,

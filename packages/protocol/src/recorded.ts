@@ -142,6 +142,10 @@ export const TODO_ITEM = objectOf({
 })
 export type TodoItem = TypeOf<typeof TODO_ITEM>
 
+/** What a call does, as its tool says: windows show it so, and the ledger takes its files. */
+export const TOOL_KIND = oneOf("read", "search", "edit", "execute", "fetch", "think")
+export type ToolKind = TypeOf<typeof TOOL_KIND>
+
 export const COMPACTION_REASON = oneOf("auto", "overflow", "manual")
 export type CompactionReason = TypeOf<typeof COMPACTION_REASON>
 

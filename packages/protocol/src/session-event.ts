@@ -26,6 +26,7 @@ import {
   MOMENT,
   RECOVERY,
   TODO_ITEM,
+  TOOL_KIND,
   TOKENS_AROUND,
   UNDO_ACTION,
 } from "./recorded.ts"
@@ -165,6 +166,8 @@ export const DURABLE_EVENTS = {
       raw: STRING,
       /** The provider runs it itself and reports the result. */
       hosted: BOOLEAN,
+      /** Absent in older logs, and of tools that do not say. */
+      kind: TOOL_KIND,
       metadata: ANY_OBJECT,
     },
   ),

@@ -13,6 +13,7 @@ import {
   RECORDED_FACT,
   RECORDED_USAGE,
   TOKENS_AROUND,
+  TOOL_KIND,
 } from "./recorded.ts"
 import {
   ANY,
@@ -52,7 +53,7 @@ export const ASSISTANT_PART = taggedBy(
   objectOf({ type: oneOf("reasoning"), text: STRING }, { metadata: ANY_OBJECT, partial: BOOLEAN }),
   objectOf(
     { type: oneOf("tool"), callID: STRING, tool: STRING, state: TOOL_STATE },
-    { input: ANY, raw: STRING, hosted: BOOLEAN, metadata: ANY_OBJECT },
+    { input: ANY, raw: STRING, hosted: BOOLEAN, kind: TOOL_KIND, metadata: ANY_OBJECT },
   ),
 )
 export type AssistantPart = TypeOf<typeof ASSISTANT_PART>

@@ -5,7 +5,7 @@
  * A tier allows only exact commands. A pattern of a list covers commands that are plain words and nothing more; the engine
  * reads it so (`domain/permission.ts`).
  */
-import type { PermissionRule } from "@meridian/engine"
+import { lookingRules, type PermissionRule } from "@meridian/engine"
 import { matchesWildcard } from "@meridian/protocol"
 import type { PermissionTier } from "@meridian/spaces"
 
@@ -97,13 +97,9 @@ const deny = (action: string, resource = "*"): PermissionRule => ({ action, reso
 const ASK_ALL = ask("*")
 
 /** What touches nothing but the session itself; a child may do no more than its parent. */
-const OWN = ["todo", "skill", "recall", "expand", "task"].map((action) => allow(action))
+const OWN = lookingRules("session")
 
-const LOOKING = [
-  ...OWN,
-  ...["read", "glob", "grep"].map((action) => allow(action)),
-  ...["git status", "git log", "git diff"].map((command) => allow("bash", command)),
-]
+const LOOKING = lookingRules("project")
 
 /** Refused, not asked: an approval that was given elsewhere in the project must not lift it. */
 export const READ_ONLY_NEVER = [deny("edit"), deny("bash"), deny("external_directory")]

@@ -3,7 +3,16 @@
  * not read here; a run is told whole texts.
  */
 import type { SessionEvent } from "@meridian/engine"
-import { fieldAt, type RecordedContent, type RecordedError, type RecordedUsage } from "@meridian/protocol"
+import {
+  asObject,
+  isJsonList,
+  textAt,
+  type Json,
+  type RecordedContent,
+  type RecordedError,
+  type RecordedUsage,
+  type ToolKind,
+} from "@meridian/protocol"
 import type { DirectEvent, Usage } from "@meridian/spaces"
 
 import { classOfFailure } from "./failure-class.ts"
@@ -23,6 +32,7 @@ export interface Translator {
 
 interface OpenCall {
   readonly tool: string
+  readonly kind: ToolKind | undefined
 }
 
 const UNBEGUN: Ending = { tag: "unfinished", why: "The session ended before a turn was begun." }
@@ -41,7 +51,7 @@ export const openTranslator = (options: {
   })
 
   const endCall = (callID: string, status: "completed" | "failed", output: string): DirectEvent => {
-    const { tool } = calls.get(callID) ?? { tool: "" }
+    const tool = calls.get(callID)?.tool ?? ""
     calls.delete(callID)
     return { type: "tool.ended", call: callID, tool, status, output }
   }
@@ -57,14 +67,14 @@ export const openTranslator = (options: {
       case "session.next.reasoning.ended.1":
         return event.data.text === "" ? [] : [{ type: "reasoning", text: event.data.text }]
       case "session.next.tool.called.1": {
-        const { callID, tool, input, raw } = event.data
-        calls.set(callID, { tool })
+        const { callID, tool, input, raw, kind } = event.data
+        calls.set(callID, { tool, kind })
         return [{ type: "tool.started", call: callID, tool, input: input ?? { raw: raw ?? "" } }]
       }
       case "session.next.tool.success.1": {
         const { callID, content, structured } = event.data
-        const tool = calls.get(callID)?.tool ?? ""
-        return [endCall(callID, "completed", textOf(content)), ...filesOf(tool, structured)]
+        const kind = calls.get(callID)?.kind
+        return [endCall(callID, "completed", textOf(content)), ...filesOf(kind, structured)]
       }
       case "session.next.tool.failed.1":
         return [endCall(event.data.callID, "failed", event.data.error.message)]
@@ -207,23 +217,19 @@ const usageOf = (usage: RecordedUsage, costUsd: number | undefined): Usage => ({
 const textOf = (content: readonly RecordedContent[]): string =>
   content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n")
 
-/** Files a tool of the engine says it wrote. */
-const filesOf = (tool: string, structured: unknown): readonly DirectEvent[] => {
-  if (tool === "write" || tool === "edit") {
-    const path = fieldAt(structured, "path")
-    return typeof path === "string" ? [{ type: "file", path, change: "written" }] : []
-  }
-  if (tool !== "apply_patch") return []
-  const files = fieldAt(structured, "files")
-  return (Array.isArray(files) ? files : []).flatMap((file: unknown): readonly DirectEvent[] => {
-    const path = fieldAt(file, "path")
-    const to = fieldAt(file, "to")
-    if (typeof path !== "string") return []
-    if (typeof to === "string")
+/** Files that a tool which edits says it wrote: one, or several. */
+const filesOf = (kind: ToolKind | undefined, structured: Json | undefined): readonly DirectEvent[] => {
+  if (kind !== "edit") return []
+  const { files = [structured] } = asObject(structured) ?? {}
+  return (isJsonList(files) ? files : []).flatMap((entry): readonly DirectEvent[] => {
+    const file = asObject(entry)
+    const [path, to] = [textAt(file, "path"), textAt(file, "to")]
+    if (path === undefined) return []
+    if (to !== undefined)
       return [
         { type: "file", path, change: "deleted" },
         { type: "file", path: to, change: "written" },
       ]
-    return [{ type: "file", path, change: fieldAt(file, "type") === "delete" ? "deleted" : "written" }]
+    return [{ type: "file", path, change: textAt(file, "type") === "delete" ? "deleted" : "written" }]
   })
 }

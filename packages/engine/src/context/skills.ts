@@ -6,12 +6,10 @@ import { readdirSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 
 import { readFrontMatter, sanitizeLine } from "@meridian/continuity"
-import { described, fieldAt, matchesWildcard, objectOf, type Json } from "@meridian/protocol"
+import { fieldAt, matchesWildcard, type Json } from "@meridian/protocol"
 
 import { isDeniedEverywhere, type PermissionRule } from "../domain/permission.ts"
 import type { ContextSource } from "../port/context-source.ts"
-import { SOME_TEXT, toolInput } from "../port/tool-input.ts"
-import { ToolError, type Tool } from "../port/tool.ts"
 import type { FileCache } from "./file-cache.ts"
 import type { LookUp } from "./look-up.ts"
 import { textOf } from "./value-text.ts"
@@ -126,32 +124,6 @@ const tell = (value: Json): string =>
         .map((entry: Json) => `- ${textOf(fieldAt(entry, "name"))}: ${textOf(fieldAt(entry, "description"))}`)
         .join("\n")
     : ""
-
-const INPUT = toolInput(objectOf({ name: described(SOME_TEXT, "The skill's name") }))
-
-export const skillTool = (shelf: SkillShelf): Tool => ({
-  traits: { keepsResults: true, changes: "none" },
-  advertisement: {
-    name: "skill",
-    description: "Loads the full text of one of the skills you were told about.",
-    input: INPUT.schema,
-  },
-  execute: async (input, scene) => {
-    const { name } = INPUT.decode(input)
-    const skills = shelf.list()
-    const skill = skills.find((candidate) => candidate.name === name)
-    if (skill === undefined)
-      // Not which there are: some may be kept from this agent.
-      throw new ToolError(
-        "not-found",
-        `There is no skill ${JSON.stringify(name.slice(0, 100))}. Those you were told about are all there are.`,
-      )
-    await scene.ask({ action: "skill", resources: [name], title: `Load the skill ${name}` })
-    return {
-      content: [{ type: "text", text: `Skill ${skill.name} (${skill.path}):\n\n${skill.body.trim()}` }],
-    }
-  },
-})
 
 const isDenied = (rules: readonly PermissionRule[], name: string): boolean =>
   rules.findLast((rule) => matchesWildcard(rule.action, "skill") && matchesWildcard(rule.resource, name))

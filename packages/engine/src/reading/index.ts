@@ -2,7 +2,6 @@
 export { changedSessions, type SessionChanges } from "./changes.ts"
 export { liveItems, type LiveItem } from "./live.ts"
 export { readPage, type Page, type PageRequest } from "./pages.ts"
-export { recallTools } from "./recall.ts"
 export { openPeerLive } from "./peer-live.ts"
 export { readReceipts, requestCompaction, restoreCheckpoint, untilCompacted } from "./receipts.ts"
 export { tailEvents, tailFrames } from "./tail.ts"

@@ -9,10 +9,8 @@ export { noteFailures, noteTrouble } from "./note-failures.ts"
 export { buildRequest, weighRequest } from "./request.ts"
 export { openSessions, type SessionHandle, type WithSession } from "./session-handle.ts"
 export {
-  BUILT_IN_AGENTS,
   DEFAULT_AGENT,
   isForPeople,
-  PLAN_RULES,
   Settings,
   type Agent,
   type AgentMode,

@@ -5,7 +5,6 @@ import { Context } from "effect"
 import type { CompactionSettings } from "../domain/budget.ts"
 import type { EngineLimits } from "../domain/limits.ts"
 import type { PermissionRule } from "../domain/permission.ts"
-import { NO_SETTINGS } from "../domain/request-settings.ts"
 import type { RetrySettings } from "../domain/retry.ts"
 import type { Places } from "../domain/workspaces.ts"
 import type { Model } from "../port/model.ts"
@@ -69,44 +68,3 @@ export const DEFAULT_AGENT = "build"
 
 /** It stands in lists for people. */
 export const isForPeople = ({ mode, hidden }: Agent): boolean => mode !== "sub" && !hidden
-
-/**
- * `plan` looks and thinks, whatever else is allowed: an agent's rules are read last, and no approval lifts a denial. Tools of
- * MCP servers and embedders may act, so they are refused too.
- */
-export const PLAN_RULES: readonly PermissionRule[] = [
-  { action: "*", resource: "*", effect: "deny" },
-  ...["read", "glob", "grep", "todo", "skill", "recall", "expand", "task", "question"].map(
-    (action): PermissionRule => ({
-      action,
-      resource: "*",
-      effect: "allow",
-    }),
-  ),
-  ...["git status", "git log", "git diff"].map((resource): PermissionRule => ({
-    action: "bash",
-    resource,
-    effect: "allow",
-  })),
-]
-
-export const BUILT_IN_AGENTS: readonly Agent[] = [
-  {
-    name: DEFAULT_AGENT,
-    description: "Works on the project with every tool it may use.",
-    rules: [],
-    settings: NO_SETTINGS,
-    mode: "all",
-    hidden: false,
-  },
-  {
-    name: "plan",
-    description: "Studies the code and proposes a plan; changes nothing.",
-    prompt:
-      "You are in plan mode: study the code and propose a plan. Do not change files and run no commands; tools that would are refused.",
-    rules: PLAN_RULES,
-    settings: NO_SETTINGS,
-    mode: "all",
-    hidden: false,
-  },
-]

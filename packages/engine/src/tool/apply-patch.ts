@@ -90,7 +90,7 @@ export const applyPatchTool = (options: ApplyPatchOptions): Tool => ({
 
 export const APPLY_PATCH: BuiltinTool<ApplyPatchOptions> = {
   name: "apply_patch",
-  traits: { action: "edit", changes: "asked" },
+  traits: { kind: "edit", action: "edit", changes: "asked" },
   open: applyPatchTool,
 }
 

@@ -134,7 +134,11 @@ export const bashTool = (options: BashOptions): SelfBoundedTool => ({
 
 export const BASH: BuiltinTool<BashOptions> = {
   name: "bash",
-  traits: { changes: (input) => (onlyLooks(INPUT.decode(input).command) ? "none" : "any") },
+  traits: {
+    kind: "execute",
+    changes: (input) => (onlyLooks(INPUT.decode(input).command) ? "none" : "any"),
+    looking: { at: "project", resources: ["git status", "git log", "git diff"] },
+  },
   open: bashTool,
 }
 

@@ -1,4 +1,6 @@
 /** All built-in tools of one Location, with what they share. */
+import type { PermissionRule } from "../domain/permission.ts"
+import type { Looking } from "../domain/tool-traits.ts"
 import type { BuiltinTool, Tool } from "../port/tool.ts"
 import { APPLY_PATCH } from "./apply-patch.ts"
 import { BASH, type WrapCommand } from "./bash.ts"
@@ -11,7 +13,9 @@ import type { ProcessGuard } from "./process-guard.ts"
 import { QUESTION } from "./question.ts"
 import type { NamedPlace } from "./read-places.ts"
 import { READ } from "./read.ts"
+import { EXPAND, RECALL, type HistoryOptions } from "./recall.ts"
 import type { Place } from "./resolve-path.ts"
+import { SKILL, type SkillOptions } from "./skill.ts"
 import { openSlots, type Slots } from "./slots.ts"
 import type { PieceFilter } from "./spool.ts"
 import { TASK, type TaskOptions } from "./task.ts"
@@ -19,7 +23,7 @@ import { TODO } from "./todo.ts"
 import { WEBFETCH, type WebfetchOptions } from "./webfetch.ts"
 import { WRITE } from "./write.ts"
 
-export interface BuiltinOptions extends Place, TaskOptions, WebfetchOptions {
+export interface BuiltinOptions extends Place, TaskOptions, WebfetchOptions, SkillOptions, HistoryOptions {
   /** One per engine: two Locations may overlap. */
   readonly locks: FileLocks
   /** One per engine; closing it ends what commands left in the background. */
@@ -55,7 +59,18 @@ export const BUILTINS: readonly BuiltinTool<Shared>[] = [
   TASK,
   QUESTION,
   WEBFETCH,
+  SKILL,
+  RECALL,
+  EXPAND,
 ]
+
+/** Allows every tool of ours that changes nothing: those that look at no more than the session, or at the project too. */
+export const lookingRules = (at: Looking["at"]): readonly PermissionRule[] =>
+  BUILTINS.flatMap(({ name, traits: { action = name, looking } }) =>
+    looking === undefined || (at === "session" && looking.at === "project")
+      ? []
+      : (looking.resources ?? ["*"]).map((resource) => ({ action, resource, effect: "allow" as const })),
+  )
 
 export const builtinTools = (options: BuiltinOptions): readonly Tool[] => {
   const shared = { ...options, slots: openSlots(TOOL_LIMITS.searchesAtOnce) }

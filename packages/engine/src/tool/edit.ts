@@ -80,7 +80,7 @@ export const editTool = (options: EditOptions): Tool => ({
 
 export const EDIT: BuiltinTool<EditOptions> = {
   name: "edit",
-  traits: { changes: "asked" },
+  traits: { kind: "edit", changes: "asked" },
   open: editTool,
 }
 

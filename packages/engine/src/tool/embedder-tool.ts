@@ -1,5 +1,5 @@
 /** A tool as a program that embeds the engine writes it: a JSON Schema and a function. */
-import type { Json, JsonObject, QuestionChoice } from "@meridian/protocol"
+import type { Json, JsonObject, QuestionChoice, ToolKind } from "@meridian/protocol"
 
 import { ToolError, type Tool, type ToolOutput } from "../port/tool.ts"
 import { openInputCheck } from "./input-check.ts"
@@ -10,6 +10,8 @@ export interface EmbedderTool {
   readonly description: string
   /** JSON Schema of an object. */
   readonly input: JsonObject
+  /** How windows show its calls; the ledger takes the files of what reads and edits. */
+  readonly kind?: ToolKind
   /** It may change files of the place: they are kept before it does, so that an undo gives them back. */
   readonly changesFiles?: boolean
   /** Text, content as the engine knows it, or anything that is JSON. */
@@ -45,7 +47,10 @@ export const embedderTool = (definition: EmbedderTool): Tool => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what its own schema accepts is what it declared to take
   const run = definition.execute as (input: Json, scene: EmbedderScene) => unknown
   return {
-    traits: { changes: definition.changesFiles === true ? "any" : "none" },
+    traits: {
+      changes: definition.changesFiles === true ? "any" : "none",
+      ...(definition.kind === undefined ? {} : { kind: definition.kind }),
+    },
     advertisement: { name: definition.name, description: definition.description, input: definition.input },
     execute: async (input, scene) => {
       await check(input)

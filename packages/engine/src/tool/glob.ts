@@ -83,7 +83,7 @@ export const globTool = (options: SearchOptions): Tool => ({
 
 export const GLOB: BuiltinTool<SearchOptions> = {
   name: "glob",
-  traits: { changes: "none" },
+  traits: { kind: "search", changes: "none", looking: { at: "project" } },
   open: globTool,
 }
 

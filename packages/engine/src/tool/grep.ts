@@ -95,7 +95,7 @@ export const grepTool = (options: SearchOptions): Tool => ({
 
 export const GREP: BuiltinTool<SearchOptions> = {
   name: "grep",
-  traits: { changes: "none" },
+  traits: { kind: "search", changes: "none", looking: { at: "project" } },
   open: grepTool,
 }
 

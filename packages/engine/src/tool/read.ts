@@ -70,7 +70,9 @@ export const readTool = (places: ReadPlaces): SelfBoundedTool => ({
 export const READ: BuiltinTool<ReadPlaces> = {
   name: "read",
   traits: {
+    kind: "read",
     changes: "none",
+    looking: { at: "project" },
     fileRead: (input) => {
       const { path, reference } = INPUT.decode(input)
       return { path, ...(reference === undefined ? {} : { reference }) }

@@ -63,7 +63,7 @@ export const todoTool = (): Tool => ({
 
 export const TODO: BuiltinTool<unknown> = {
   name: "todo",
-  traits: { keepsResults: true, changes: "none" },
+  traits: { kind: "think", keepsResults: true, changes: "none", looking: { at: "session" } },
   open: todoTool,
 }
 

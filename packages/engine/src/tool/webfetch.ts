@@ -55,7 +55,7 @@ export const webfetchTool = ({ fetchPage }: WebfetchOptions): Tool => ({
 
 export const WEBFETCH: BuiltinTool<WebfetchOptions> = {
   name: "webfetch",
-  traits: {},
+  traits: { kind: "fetch", changes: "none" },
   open: webfetchTool,
 }
 

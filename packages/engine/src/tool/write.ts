@@ -68,6 +68,6 @@ export const writeTool = (options: WriteOptions): Tool => ({
 
 export const WRITE: BuiltinTool<WriteOptions> = {
   name: "write",
-  traits: { action: "edit", changes: "asked" },
+  traits: { kind: "edit", action: "edit", changes: "asked" },
   open: writeTool,
 }

@@ -61,6 +61,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
 
   /** `before`: calls that came together with this one. */
   const acceptCall = (event: ToolCall, parsed: ParsedInput, before: readonly Made[]): Accepted => {
+    const kind = event.providerExecuted ? undefined : cast.traitsOf(event.name).kind
     const callID = event.providerExecuted ? event.id : uniqueName(event.id)
     const called: DurableEvent = {
       type: "session.next.tool.called.1",
@@ -70,6 +71,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
         tool: event.name,
         ...(parsed.kind === "json" ? { input: parsed.value } : { raw: event.input }),
         ...(event.providerExecuted ? { hosted: true } : {}),
+        ...(kind === undefined ? {} : { kind }),
         ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
       },
     }

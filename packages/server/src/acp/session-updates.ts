@@ -12,6 +12,7 @@ import {
   type Json,
   type Prompt,
   type RecordedContent,
+  type ToolKind,
 } from "@meridian/protocol"
 
 import { configOptionsOf, type Choices } from "./choices.ts"
@@ -54,6 +55,7 @@ export interface UpdatesOptions {
 
 interface Call {
   readonly tool: string
+  readonly kind: ToolKind | undefined
   readonly input?: Json
   readonly face: ToolFace
 }
@@ -98,11 +100,11 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
   }
 
   const begin = (data: DurableEventData["session.next.tool.called.1"]): readonly SessionUpdate[] => {
-    const { tool, input, raw } = data
+    const { tool, input, raw, kind } = data
     const id = callId(data)
-    const face = toolFace({ tool, ...(input === undefined ? {} : { input }) }, directory)
-    calls.set(id, { tool, face, ...(input === undefined ? {} : { input }) })
-    const inTerminal = features.terminalOutput && tool === "bash"
+    const face = toolFace({ tool, input, kind }, directory)
+    calls.set(id, { tool, kind, face, ...(input === undefined ? {} : { input }) })
+    const inTerminal = features.terminalOutput && kind === "execute"
     return [
       {
         sessionUpdate: "tool_call",
@@ -121,14 +123,14 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
 
   const succeed = (data: DurableEventData["session.next.tool.success.1"]): readonly SessionUpdate[] => {
     const id = callId(data)
-    const tool = calls.get(id)?.tool ?? ""
+    const kind = calls.get(id)?.kind
     calls.delete(id)
     const { content, structured } = data
-    const inTerminal = features.terminalOutput && tool === "bash"
+    const inTerminal = features.terminalOutput && kind === "execute"
     return update(id, {
       status: "completed",
       // Left out, what was shown before stays: the change an edit makes, the terminal of a command.
-      ...(inTerminal || showsDifference(tool) ? {} : { content: resultContent(tool, content) }),
+      ...(inTerminal || showsDifference(kind) ? {} : { content: resultContent(kind, content) }),
       rawOutput: structured ?? textOf(content),
       ...(inTerminal ? { _meta: terminalEnd(id, textOf(content), structured) } : {}),
     })
@@ -136,13 +138,13 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
 
   const fail = (data: DurableEventData["session.next.tool.failed.1"]): readonly SessionUpdate[] => {
     const id = callId(data)
-    const tool = calls.get(id)?.tool ?? ""
+    const kind = calls.get(id)?.kind
     calls.delete(id)
     const { message } = data.error
-    const inTerminal = features.terminalOutput && tool === "bash"
+    const inTerminal = features.terminalOutput && kind === "execute"
     return update(id, {
       status: "failed",
-      ...(inTerminal ? {} : { content: resultContent("", [{ type: "text", text: message }]) }),
+      ...(inTerminal ? {} : { content: resultContent(undefined, [{ type: "text", text: message }]) }),
       rawOutput: { error: message },
       ...(inTerminal ? { _meta: terminalEnd(id, message, undefined) } : {}),
     })

@@ -1,41 +1,48 @@
 import { expect, test } from "vitest"
 
 import { patchDifferences } from "./patch-differences.ts"
-import { resultContent, toolFace } from "./tool-face.ts"
+import { resultContent, toolFace, type ShownCall } from "./tool-face.ts"
 
-const face = (tool: string, input: Parameters<typeof toolFace>[0]["input"] & object) =>
-  toolFace({ tool, input }, "/project")
+const face = (call: ShownCall) => toolFace(call, "/project")
 
-test("each tool has its kind, a title of one line and the places it touches", () => {
-  expect(face("read", { path: "src/a.ts", offset: 40 })).toEqual({
+test("each call has the kind its tool says, a title of one line and the places it touches", () => {
+  expect(face({ tool: "read", kind: "read", input: { path: "src/a.ts", offset: 40 } })).toEqual({
     kind: "read",
     title: "read src/a.ts",
     locations: [{ path: "/project/src/a.ts", line: 40 }],
     content: [],
   })
-  expect(face("bash", { command: "npm test &&\n  echo ok\u001b[31m", workdir: "x" })).toEqual({
+  expect(
+    face({
+      tool: "bash",
+      kind: "execute",
+      input: { command: "npm test &&\n  echo ok\u001b[31m", workdir: "x" },
+    }),
+  ).toEqual({
     kind: "execute",
     title: "npm test && echo ok",
     locations: [],
     content: [],
   })
-  expect(face("lab_echo", { text: "hi" })).toEqual({
+  expect(face({ tool: "lab_echo", input: { text: "hi" } })).toEqual({
     kind: "other",
     title: "lab_echo",
     locations: [],
     content: [],
   })
-  expect(toolFace({ tool: "grep" }, "/project").title).toBe("grep")
+  expect(face({ tool: "grep", kind: "search" }).title).toBe("grep")
 })
 
 test("an edit shows what it replaces, a write what will be there", () => {
-  expect(face("edit", { path: "/else/where.ts", oldString: "a", newString: "b" })).toMatchObject({
+  expect(
+    face({ tool: "edit", kind: "edit", input: { path: "/else/where.ts", oldString: "a", newString: "b" } }),
+  ).toMatchObject({
     locations: [{ path: "/else/where.ts" }],
     content: [{ type: "diff", path: "/else/where.ts", oldText: "a", newText: "b" }],
   })
-  expect(face("write", { path: "new.txt", content: "hello" }).content).toEqual([
-    { type: "diff", path: "/project/new.txt", oldText: null, newText: "hello" },
-  ])
+  expect(
+    face({ tool: "create", kind: "edit", input: { path: "new.txt", content: "hello" } }).content,
+  ).toEqual([{ type: "diff", path: "/project/new.txt", oldText: null, newText: "hello" }])
 })
 
 const PATCH = `*** Begin Patch
@@ -68,23 +75,21 @@ test("a patch is shown piece by piece, each with the file it ends up in", () => 
     { path: "g.ts", from: "f.ts", before: "", after: "" },
   ])
   expect(patchDifferences("no patch at all")).toEqual([])
-  expect(face("apply_patch", { patchText: PATCH }).locations.map(({ path }) => path)).toEqual([
-    "/project/a.ts",
-    "/project/b.ts",
-    "/project/c.ts",
-    "/project/e.ts",
-    "/project/g.ts",
-  ])
+  expect(
+    face({ tool: "apply_patch", kind: "edit", input: { patchText: PATCH } }).locations.map(
+      ({ path }) => path,
+    ),
+  ).toEqual(["/project/a.ts", "/project/b.ts", "/project/c.ts", "/project/e.ts", "/project/g.ts"])
 })
 
 test("output of our tools stands in a fence that nothing inside can close; others speak for themselves", () => {
-  const text = (tool: string, said: string) => {
-    const [part] = resultContent(tool, [{ type: "text", text: said }])
+  const text = (kind: ShownCall["kind"], said: string) => {
+    const [part] = resultContent(kind, [{ type: "text", text: said }])
     return part?.type === "content" && part.content.type === "text" ? part.content.text : ""
   }
-  expect(text("bash", "a\n````\nb\n")).toBe("`````\na\n````\nb\n`````")
-  expect(text("lab_echo", "**bold**")).toBe("**bold**")
-  expect(text("bash", "x".repeat(1_000_100))).toMatch(/x\n\[100 characters more\]\n```$/)
+  expect(text("execute", "a\n````\nb\n")).toBe("`````\na\n````\nb\n`````")
+  expect(text(undefined, "**bold**")).toBe("**bold**")
+  expect(text("execute", "x".repeat(1_000_100))).toMatch(/x\n\[100 characters more\]\n```$/)
   expect(resultContent("read", [{ type: "media", mediaType: "image/png", base64: "AAAA" }])).toEqual([
     { type: "content", content: { type: "image", mimeType: "image/png", data: "AAAA" } },
   ])

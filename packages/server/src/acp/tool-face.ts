@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path"
 
-import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk"
+import type { ToolCallContent, ToolCallLocation, ToolKind as ShownKind } from "@agentclientprotocol/sdk"
 import {
   aboutCall,
   asObject,
@@ -13,75 +13,67 @@ import {
   oneLine,
   type Json,
   type RecordedContent,
+  type ToolKind,
 } from "@meridian/protocol"
 
 import { ACP_LIMITS } from "./limits.ts"
 import { patchDifferences } from "./patch-differences.ts"
 
 export interface ToolFace {
-  readonly kind: ToolKind
+  readonly kind: ShownKind
   readonly title: string
   readonly locations: ToolCallLocation[]
   /** What it is about to change. */
   readonly content: ToolCallContent[]
 }
 
+export interface ShownCall {
+  readonly tool: string
+  readonly input?: Json | undefined
+  readonly kind?: ToolKind | undefined
+}
+
 /** `directory`: paths of the call are relative to it. */
-export const toolFace = (
-  call: { readonly tool: string; readonly input?: Json },
-  directory: string,
-): ToolFace => {
-  const { tool, input } = call
-  const content = differencesOf(tool, input, directory)
+export const toolFace = ({ tool, input, kind }: ShownCall, directory: string): ToolFace => {
+  const content = differencesOf({ tool, input, kind }, directory)
   const { path } = changeInCall(input)
   const touched = new Set(content.flatMap((part) => (part.type === "diff" ? [part.path] : [])))
-  if (path !== undefined && tool !== "bash") touched.add(resolve(directory, path))
-  const line = tool === "read" ? numberAt(asObject(input), "offset") : undefined
+  if (path !== undefined && kind !== "execute") touched.add(resolve(directory, path))
+  const line = kind === "read" ? numberAt(asObject(input), "offset") : undefined
   return {
-    kind: KINDS[tool] ?? "other",
-    title: titleOf(tool, input),
+    kind: kind ?? "other",
+    title: titleOf({ tool, input, kind }),
     locations: [...touched].map((place) => (line === undefined ? { path: place } : { path: place, line })),
     content,
   }
 }
 
 /** Whether the change says more than the result's text. */
-export const showsDifference = (tool: string): boolean => KINDS[tool] === "edit"
+export const showsDifference = (kind: ToolKind | undefined): boolean => kind === "edit"
 
 /** What a call answered. Output of our own tools is no Markdown, so it stands in a fence. */
-export const resultContent = (tool: string, content: readonly RecordedContent[]): ToolCallContent[] =>
+export const resultContent = (
+  kind: ToolKind | undefined,
+  content: readonly RecordedContent[],
+): ToolCallContent[] =>
   content.map((part): ToolCallContent => {
     if (part.type === "text") {
       const text = cut(part.text)
-      return { type: "content", content: { type: "text", text: tool in KINDS ? fenced(text) : text } }
+      return { type: "content", content: { type: "text", text: kind === undefined ? text : fenced(text) } }
     }
     return part.mediaType.startsWith("image/")
       ? { type: "content", content: { type: "image", mimeType: part.mediaType, data: part.base64 } }
       : { type: "content", content: { type: "text", text: `[${part.mediaType}]` } }
   })
 
-const KINDS: Readonly<Record<string, ToolKind>> = {
-  read: "read",
-  skill: "read",
-  glob: "search",
-  grep: "search",
-  recall: "search",
-  expand: "search",
-  write: "edit",
-  edit: "edit",
-  apply_patch: "edit",
-  bash: "execute",
-  todo: "think",
-}
-
-const titleOf = (tool: string, input: Json | undefined): string => {
+const titleOf = ({ tool, input, kind }: ShownCall): string => {
   const about = aboutCall(input)
-  const title = tool === "bash" ? (about ?? tool) : `${tool}${about === undefined ? "" : ` ${about}`}`
+  const title = kind === "execute" ? (about ?? tool) : `${tool}${about === undefined ? "" : ` ${about}`}`
   return oneLine(title, ACP_LIMITS.titleCharacters)
 }
 
-const differencesOf = (tool: string, input: Json | undefined, directory: string): ToolCallContent[] => {
-  if (!showsDifference(tool)) return []
+const differencesOf = ({ input, kind }: ShownCall, directory: string): ToolCallContent[] => {
+  if (!showsDifference(kind)) return []
   const difference = (path: string, before: string | undefined, after: string): ToolCallContent => ({
     type: "diff",
     path: resolve(directory, path),

@@ -9,22 +9,28 @@ const shown = (lines: readonly DiffLine[] | undefined): readonly string[] =>
   )
 
 test("an edit shows what goes and what comes, with the lines around it", () => {
-  const change = fileChangeOf("edit", {
-    path: "a.ts",
-    oldString: "one\ntwo\nthree",
-    newString: "one\n2\nthree",
-  })
+  const change = fileChangeOf(
+    { tool: "edit" },
+    {
+      path: "a.ts",
+      oldString: "one\ntwo\nthree",
+      newString: "one\n2\nthree",
+    },
+  )
   expect(shown(change?.lines)).toEqual(["*a.ts", " one", "-two", "+2", " three"])
   expect(change).toMatchObject({ added: 1, removed: 1, hidden: 0 })
 })
 
 test("long stretches without a change are folded", () => {
   const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`)
-  const change = fileChangeOf("edit", {
-    path: "a.ts",
-    oldString: lines.join("\n"),
-    newString: [...lines.slice(0, 10), "new", ...lines.slice(10)].join("\n"),
-  })
+  const change = fileChangeOf(
+    { tool: "edit" },
+    {
+      path: "a.ts",
+      oldString: lines.join("\n"),
+      newString: [...lines.slice(0, 10), "new", ...lines.slice(10)].join("\n"),
+    },
+  )
   expect(shown(change?.lines)).toEqual([
     "*a.ts",
     "@7 unchanged lines",
@@ -40,7 +46,7 @@ test("long stretches without a change are folded", () => {
 })
 
 test("a written file is all new, bounded", () => {
-  const change = fileChangeOf("write", { path: "b.ts", content: "x\n".repeat(1_000) })
+  const change = fileChangeOf({ tool: "write" }, { path: "b.ts", content: "x\n".repeat(1_000) })
   expect(change).toMatchObject({ added: 1_000, removed: 0, hidden: 601 })
   expect(change?.lines).toHaveLength(400)
 })
@@ -58,7 +64,7 @@ test("a patch is shown file by file", () => {
     "*** Delete File: c.ts",
     "*** End Patch",
   ].join("\n")
-  expect(shown(fileChangeOf("apply_patch", { patchText })?.lines)).toEqual([
+  expect(shown(fileChangeOf({ tool: "apply_patch" }, { patchText })?.lines)).toEqual([
     "*a.ts",
     "@class A",
     " keep",
@@ -77,11 +83,11 @@ test.each([
   ["edit", undefined],
   ["edit", "text"],
 ])("%s with %j changes no file", (tool, input) => {
-  expect(fileChangeOf(tool, input)).toBeUndefined()
+  expect(fileChangeOf({ tool }, input)).toBeUndefined()
 })
 
 test("the names other harnesses use are understood", () => {
-  const change = fileChangeOf("Edit", { file_path: "a", old_string: "x", new_string: "y" })
+  const change = fileChangeOf({ tool: "Edit" }, { file_path: "a", old_string: "x", new_string: "y" })
   expect(shown(change?.lines)).toEqual(["*a", "-x", "+y"])
 })
 

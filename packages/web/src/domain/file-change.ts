@@ -1,5 +1,5 @@
 /** What a call changes in files, as lines to look at. Read from the call's input, so it is there before the call has run. */
-import { changeInCall, plainText, type Json } from "@meridian/protocol"
+import { changeInCall, plainText, type Json, type ToolKind } from "@meridian/protocol"
 
 export interface FileChange {
   readonly lines: readonly DiffLine[]
@@ -16,13 +16,16 @@ export interface DiffLine {
 }
 
 /** Undefined for a call that changes no file, as far as its input tells. */
-export const fileChangeOf = (tool: string, input: Json | undefined): FileChange | undefined => {
+export const fileChangeOf = (
+  { tool, kind }: { readonly tool: string; readonly kind?: ToolKind | undefined },
+  input: Json | undefined,
+): FileChange | undefined => {
   const { path, before, after, content, patch } = changeInCall(input)
   if (patch?.startsWith("*** Begin Patch") === true) return bounded(patchLines(patch))
   if (path === undefined) return undefined
   const file: DiffLine = { kind: "file", text: path }
   if (before !== undefined && after !== undefined) return bounded([file, ...folded(diffLines(before, after))])
-  if (!/write|create/i.test(tool) || content === undefined) return undefined
+  if ((kind !== "edit" && !/write|create/i.test(tool)) || content === undefined) return undefined
   return bounded([file, ...linesOf(content).map((text): DiffLine => ({ kind: "added", text }))])
 }
 

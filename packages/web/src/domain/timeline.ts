@@ -5,8 +5,8 @@
 import type {
   Delivery,
   LiveEvent,
-  RecordedPrompt,
   RecordedError,
+  RecordedPrompt,
   StoredEvent,
   TodoItem,
   UnknownEvent,
@@ -233,7 +233,7 @@ export const createTimeline = (): Timeline => {
       case "session.next.tool.called.1": {
         const { assistantMessageID: messageID, callID, tool, input, raw, hosted } = event.data
         const key = keyOfCall(messageID, callID)
-        const change = fileChangeOf(tool, input)
+        const change = fileChangeOf(event.data, input)
         openCalls.add(key)
         push({
           ...base,

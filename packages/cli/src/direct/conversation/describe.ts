@@ -1,16 +1,18 @@
 /** Calls, figures and questions in words, each on one line. Pure. */
 import type { ModelConfig } from "@meridian/engine"
-import { aboutCall, oneLine, type Json, type RecordedUsage } from "@meridian/protocol"
+import { aboutCall, asObject, isJsonList, oneLine, type Json, type RecordedUsage } from "@meridian/protocol"
 
 const MOST = 500
 
 /** What a call is about: the command, the path, the pattern. */
 export const describeCall = (tool: string, input: Json | undefined): string => {
   const about = aboutCall(input)
-  // A list of things to do is shown itself.
-  const said = about ?? (input === undefined || tool === "todo" ? "" : JSON.stringify(input))
+  const said = about ?? (input === undefined || isList(input) ? "" : JSON.stringify(input))
   return `${oneLine(tool.slice(0, MOST))} ${oneLine(said.slice(0, MOST))}`.trim()
 }
+
+/** A list, such as one of things to do, is no word on a line. */
+const isList = (input: Json): boolean => Object.values(asObject(input) ?? {}).every(isJsonList)
 
 export interface Spent {
   readonly input: number

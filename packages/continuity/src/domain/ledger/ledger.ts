@@ -182,8 +182,9 @@ const workWithout = (
 type CallPiece = Extract<LedgerPiece, { kind: "call" }>
 type ResultPiece = Extract<LedgerPiece, { kind: "result" }>
 
-const takeCall = (state: LedgerState, { callID, tool, input }: CallPiece, order: number): LedgerState => {
-  const touched = touch(state, toolPaths({ tool, input }), order)
+const takeCall = (state: LedgerState, piece: CallPiece, order: number): LedgerState => {
+  const { callID, tool, input } = piece
+  const touched = touch(state, toolPaths(piece), order)
   const kept = keptInput(tool, asObject(input))
   const others = withoutCall(touched.calls, callID)
   // Nobody will look at the outcome of any other call, and most calls are others.

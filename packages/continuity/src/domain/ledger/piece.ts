@@ -2,7 +2,7 @@
  * What the ledger listens to: one thing a conversation says or a harness records, in order. The shape is the least any
  * host can give, so transcripts, OpenCode's messages and the engine's events all fit without being copied.
  */
-import type { TodoItem } from "@meridian/protocol"
+import type { TodoItem, ToolKind } from "@meridian/protocol"
 
 interface Dated {
   /** Milliseconds since 1970. */
@@ -19,6 +19,8 @@ export type LedgerPiece =
       readonly callID: string
       readonly tool: string
       readonly input?: unknown
+      /** What kind of call that is, where its tool says so. */
+      readonly does?: ToolKind
     })
   | (Dated & {
       readonly kind: "result"

@@ -2,52 +2,79 @@
  * Which paths a tool call names: the tools of OpenCode, Claude Code, Codex and the engine, by whatever letter case and
  * field names they use. A shell command counts with the files it plainly reads or patches. Unknown tools name none.
  */
+import { fieldAt, isJsonObject, type ToolKind } from "@meridian/protocol"
+
 export interface ToolCall {
   readonly tool: string
-  readonly input: unknown
+  readonly input?: unknown
+  /** Of a tool that says what kind it is. */
+  readonly does?: ToolKind
 }
 
-export const toolPaths = ({ tool, input }: ToolCall): readonly string[] => {
-  if (typeof input !== "object" || input === null) return []
+export const toolPaths = ({ tool, input, does }: ToolCall): readonly string[] => {
+  if (!isJsonObject(input)) return []
   const text = (...keys: readonly string[]): readonly string[] =>
     keys.flatMap((key) => {
-      const value: unknown = Object.hasOwn(input, key) ? Reflect.get(input, key) : undefined
+      const value = Object.hasOwn(input, key) ? input[key] : undefined
       return typeof value === "string" && value.trim() !== "" ? [value] : []
     })
-  switch (tool.toLowerCase().replaceAll("-", "_")) {
-    case "read":
-    case "edit":
-    case "write":
-    case "multiedit":
-    case "notebookedit":
-    case "view_image":
-    case "lsp":
-    case "lsp_hover":
-    case "lsp_diagnostics":
+  switch (
+    NAMES.get(tool.toLowerCase().replaceAll("-", "_")) ??
+    (does === undefined ? "none" : BY_KIND[does])
+  ) {
+    case "file":
       return text("filePath", "file_path", "notebook_path", "file", "path").slice(0, 1)
-    case "list":
-    case "ls":
-    case "grep":
+    case "folder":
       return text("path")
     case "glob":
       return globFolders(text("path"), text("pattern"))
-    case "bash":
-    case "shell":
-    case "exec_command":
-    case "local_shell":
+    case "command":
       return [...text("workdir"), ...shellPaths(commandOf(input))]
     case "patch":
-    case "apply_patch":
       return text("patchText", "patch", "input").slice(0, 1).flatMap(patchPaths)
-    default:
+    case "none":
       return []
   }
 }
 
+type Names = "file" | "folder" | "glob" | "command" | "patch" | "none"
+
+/** What calls name, by the names of the tools of every host. */
+const NAMES: ReadonlyMap<string, Names> = new Map<string, Names>([
+  ["read", "file"],
+  ["edit", "file"],
+  ["write", "file"],
+  ["multiedit", "file"],
+  ["notebookedit", "file"],
+  ["view_image", "file"],
+  ["lsp", "file"],
+  ["lsp_hover", "file"],
+  ["lsp_diagnostics", "file"],
+  ["list", "folder"],
+  ["ls", "folder"],
+  ["grep", "folder"],
+  ["glob", "glob"],
+  ["bash", "command"],
+  ["shell", "command"],
+  ["exec_command", "command"],
+  ["local_shell", "command"],
+  ["patch", "patch"],
+  ["apply_patch", "patch"],
+])
+
+/** The same of a tool that has no name here, by what it says of itself. */
+const BY_KIND: Readonly<Record<ToolKind, Names>> = {
+  read: "file",
+  edit: "file",
+  search: "folder",
+  execute: "command",
+  fetch: "none",
+  think: "none",
+}
+
 /** `command` or `cmd`, as one text or as words. */
 export const commandOf = (input: unknown): string => {
-  if (typeof input !== "object" || input === null) return ""
-  const value: unknown = Reflect.get(input, "command") ?? Reflect.get(input, "cmd")
+  const value = fieldAt(input, "command") ?? fieldAt(input, "cmd")
   if (typeof value === "string") return value
   return Array.isArray(value) ? value.filter((word) => typeof word === "string").join(" ") : ""
 }

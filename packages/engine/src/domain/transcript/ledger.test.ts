@@ -55,6 +55,15 @@ test("decisions are kept until they are withdrawn in the same words", () => {
   ).toEqual(["task: Objective: x", "objective: x", "decision: use SQLite"])
 })
 
+test("a tool that nobody knows says what its calls do, and its files count", () => {
+  const calls = (["edit", "fetch", undefined] as const).map((kind, at): DurableEvent => {
+    const input = { path: `${kind ?? "none"}.ts` }
+    const data = { assistantMessageID: messageId("s"), callID: `${at}`, tool: "rename_symbol", input }
+    return { type: "session.next.tool.called.1", data: kind === undefined ? data : { ...data, kind } }
+  })
+  expect(workingSet(fold(NO_LEDGER, logged(calls)))).toEqual(["edit.ts"])
+})
+
 test("files come in the order in which they were last touched", () => {
   const ledger = fold(
     NO_LEDGER,

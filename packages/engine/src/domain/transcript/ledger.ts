@@ -72,8 +72,8 @@ const pieceOf = (
     case "session.next.todo.updated.1":
       return { kind: "todo", time, items: event.data.items }
     case "session.next.tool.called.1": {
-      const { callID, tool, input } = event.data
-      return { kind: "call", time, callID, tool, input }
+      const { callID, tool, input, kind: does } = event.data
+      return { kind: "call", time, callID, tool, input, ...(does === undefined ? {} : { does }) }
     }
     case "session.next.tool.success.1": {
       const { callID, content } = event.data
