@@ -9,6 +9,7 @@ import { request as requestHttps } from "node:https"
 import { BlockList, isIP, type LookupFunction } from "node:net"
 
 import type { FetchedPage } from "../port/fetched-page.ts"
+import { machineDeadline } from "../port/machine-time.ts"
 
 export type UrlText =
   | { readonly kind: "text"; readonly text: string }
@@ -65,7 +66,7 @@ const get = (
     const unavailable = () => resolve({ kind: "unavailable" })
     const request = (url.protocol === "https:" ? requestHttps : requestHttp)(
       url,
-      { lookup: guardedLookup(allowPrivate), timeout: TIMEOUT_MS, signal: AbortSignal.timeout(TIMEOUT_MS) },
+      { lookup: guardedLookup(allowPrivate), timeout: TIMEOUT_MS, signal: machineDeadline(TIMEOUT_MS) },
       (response) => {
         const status = response.statusCode ?? 0
         const { location } = response.headers

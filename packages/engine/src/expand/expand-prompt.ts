@@ -7,6 +7,7 @@ import type { PromptPart } from "@meridian/protocol"
 import { fillTemplate, readCommandCall } from "../domain/command-template.ts"
 import { MOST_MENTIONS, readMentions } from "../domain/mentions.ts"
 import type { Expanded, ExpandRequest } from "../port/location.ts"
+import { machineDeadline } from "../port/machine-time.ts"
 import { ToolError } from "../port/tool.ts"
 import { errorLine } from "../tool/describe-error.ts"
 import { EXPAND_LIMITS } from "./limits.ts"
@@ -24,7 +25,7 @@ export interface ExpandOptions extends Sight {
 }
 
 export const expandPrompt = async (request: ExpandRequest, options: ExpandOptions): Promise<Expanded> => {
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(EXPAND_LIMITS.wholeMs)])
+  const signal = AbortSignal.any([request.signal, machineDeadline(EXPAND_LIMITS.wholeMs)])
   const asked: Asked = { ...request, signal, room: openRoom(request.spareBytes) }
   const command = await expandCommand(request.text, asked, options)
   const { mentions, more } = readMentions(command?.words ?? request.text)

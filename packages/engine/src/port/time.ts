@@ -24,7 +24,7 @@ const unhurried = (clock: Clock.Clock): Clock.Clock => ({
   monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
   sleep: (duration) =>
     Effect.callback<void>((resume) => {
-      // oxlint-disable-next-line eslint/no-restricted-globals -- the one timer of the engine that keeps no process alive
+      // The one timer of the engine that keeps no process alive.
       const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))
       timer.unref()
       return Effect.sync(() => clearTimeout(timer))

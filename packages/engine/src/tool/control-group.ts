@@ -8,10 +8,10 @@
  */
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { setTimeout as delay } from "node:timers/promises"
 
 import { systemCode } from "@meridian/protocol"
 
+import { pause } from "../port/machine-time.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 
 export interface ControlGroup {
@@ -68,7 +68,7 @@ const PAUSE_MS = 10
 
 const end = async (folder: string): Promise<void> => {
   for (let waitedMs = 0; !killAndRemove(folder) && waitedMs < TOOL_LIMITS.leftoversMs; waitedMs += PAUSE_MS)
-    await delay(PAUSE_MS)
+    await pause(PAUSE_MS)
 }
 
 /** True when it is gone. It can be removed only when nothing of it is left, zombies included. */

@@ -1,5 +1,5 @@
 /** Ending processes for certain: asked first, killed after a grace, looked for until none is left. */
-import { machineMs, pause } from "./machine-time.ts"
+import { machineMs, pause } from "../port/machine-time.ts"
 import { sendSignal, type ProcessRow } from "./process-table.ts"
 
 export interface EndRequest {

@@ -5,6 +5,7 @@
  */
 import { Worker } from "node:worker_threads"
 
+import { machineDeadline } from "../port/machine-time.ts"
 import { ToolError } from "../port/tool.ts"
 import { TOOL_LIMITS } from "./limits.ts"
 
@@ -91,7 +92,7 @@ const openWorker = (
     const { promise, resolve, reject } = Promise.withResolvers<readonly (readonly LineMatch[])[]>()
     const parcel = pack(files)
     const left = Math.max(0, options.deadline - options.monotonic())
-    const slow = AbortSignal.timeout(Math.ceil(left))
+    const slow = machineDeadline(left)
     const onSlow = (): void => reject(new ToolError("timeout", "The pattern took too long."))
     const onAbort = (): void => reject(new ToolError("interrupted", "The search was interrupted."))
     const onError = (error: unknown): void =>

@@ -11,11 +11,11 @@ import type {
   Tool as McpTool,
 } from "@modelcontextprotocol/client"
 
+import { pause } from "../port/machine-time.ts"
 import { ToolError } from "../port/tool.ts"
 import { errorLine } from "./describe-error.ts"
 import { endProcesses } from "./end-processes.ts"
 import { TOOL_LIMITS } from "./limits.ts"
-import { pause } from "./machine-time.ts"
 import type { McpAccount, McpServer } from "./mcp-servers.ts"
 import type { ProcessGuard } from "./process-guard.ts"
 import { asEnvironment } from "./process-mark.ts"

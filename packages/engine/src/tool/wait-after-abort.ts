@@ -1,5 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises"
-
+import { pause } from "../port/machine-time.ts"
 import { ToolError } from "../port/tool.ts"
 
 /**
@@ -17,7 +16,7 @@ export const waitAfterAbort = async <Value>(
   const { promise, reject } = Promise.withResolvers<never>()
   const giveUp = async (): Promise<void> => {
     try {
-      await delay(graceMs, undefined, { signal: over.signal })
+      await pause(graceMs, undefined, { signal: over.signal })
     } catch {
       return
     }

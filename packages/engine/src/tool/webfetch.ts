@@ -3,6 +3,7 @@ import { described, objectOf, text } from "@meridian/protocol"
 
 import { plainHtml } from "../domain/plain-html.ts"
 import type { FetchedPage } from "../port/fetched-page.ts"
+import { machineDeadline } from "../port/machine-time.ts"
 import { toolInput } from "../port/tool-input.ts"
 import { ToolError, type BuiltinTool, type Tool } from "../port/tool.ts"
 import { TOOL_LIMITS } from "./limits.ts"
@@ -79,7 +80,7 @@ const follow = async (
   fetchPage: WebfetchOptions["fetchPage"],
   signal: AbortSignal,
 ): Promise<Page> => {
-  const late = AbortSignal.timeout(TOOL_LIMITS.webMs)
+  const late = machineDeadline(TOOL_LIMITS.webMs)
   const bounds = {
     bytes: TOOL_LIMITS.webBytes,
     timeoutMs: TOOL_LIMITS.webMs,

@@ -1,7 +1,7 @@
 /** For whoever runs a server: what is good about it and what is not, its schema, and the nodes that use it. */
-import { setTimeout as sleep } from "node:timers/promises"
 
 import { describeStranded, findStranded } from "../../domain/stranded.ts"
+import { machineMs, machineNow, pause } from "../../port/machine-time.ts"
 import { readAddress, type Address } from "./address.ts"
 import { openConnection, type Connection, type Query, type Row } from "./connection.ts"
 import { SERVER_TIME, unclaimed } from "./leases.ts"
@@ -65,7 +65,7 @@ export const readCluster = (text: string): Promise<Cluster> =>
     const { schema } = address
     await requireSchema(connection, address)
     const before = await beats(connection, schema)
-    await sleep(WATCH_MS)
+    await pause(WATCH_MS)
     const rows = await connection.ask(
       `select w.*, (select count(*) from ${schema}.session s where s.owner = w.id and s.published) as taken
        from ${schema}.worker w order by w.host, w.id`,
@@ -159,8 +159,8 @@ const withConnection = async <A>(
   const connection = openConnection({
     address,
     onAnswer: () => undefined,
-    monotonic: () => performance.now(),
-    sleep: (ms) => sleep(ms),
+    monotonic: machineMs,
+    sleep: (ms) => pause(ms),
     patienceMs: PATIENCE_MS,
     ...more,
   })
@@ -214,9 +214,9 @@ const tlsOf = ({ tls }: Address, [row]: readonly Row[]): Finding => {
 const roundTrip = async (connection: Connection): Promise<Finding> => {
   const times: number[] = []
   for (let count = 0; count < ROUND_TRIPS; count += 1) {
-    const sent = performance.now()
+    const sent = machineMs()
     await connection.ask("select 1")
-    times.push(performance.now() - sent)
+    times.push(machineMs() - sent)
   }
   const middle = times.toSorted((left, right) => left - right)[ROUND_TRIPS / 2] ?? 0
   const found = `${middle.toFixed(2)} ms`
@@ -233,8 +233,7 @@ const roundTrip = async (connection: Connection): Promise<Finding> => {
 /** Nodes compare no clocks; the ends of limits and the times people read are by the clock of a node. */
 const clockOf = async (connection: Connection): Promise<Finding> => {
   const [row] = await connection.ask(`select ${SERVER_TIME} as now`)
-  // oxlint-disable-next-line no-restricted-properties -- the clock of this machine is what is looked at
-  const apart = Math.abs(Number(row?.["now"]) - Date.now())
+  const apart = Math.abs(Number(row?.["now"]) - machineNow())
   const found = `${(apart / 1_000).toFixed(1)} s from the server's`
   return apart < CLOCKS_APART_MS
     ? { name: "clock", verdict: "good", found }
@@ -295,7 +294,7 @@ const poolerOf = async (connection: Connection): Promise<Finding> => {
 
 const notifyOf = async (connection: Connection, heard: Promise<void>): Promise<Finding> => {
   await connection.ask("select pg_notify($1, '')", [CHECK_CHANNEL])
-  const arrived = await Promise.race([heard.then(() => true), sleep(2_000).then(() => false)])
+  const arrived = await Promise.race([heard.then(() => true), pause(2_000).then(() => false)])
   return arrived
     ? { name: "hints", verdict: "good", found: "arrive" }
     : {

@@ -2,6 +2,8 @@
  * Notices when callers come in crowds: two of them in one round of the event loop, or in the last round that had any. What a
  * crowd asks for is worth doing together at the end of the round. Callers that keep coming one by one wait for nobody.
  */
+import { nextTurn } from "../../port/next-turn.ts"
+
 export interface Crowd {
   /** Counts one more, and says whether it came in a crowd. */
   readonly join: () => boolean
@@ -18,7 +20,7 @@ export const makeCrowd = (): Crowd => {
 
   return {
     join: () => {
-      if (now === 0) setImmediate(endRound)
+      if (now === 0) void nextTurn().then(endRound)
       now += 1
       return now > 1 || before > 1
     },

@@ -12,6 +12,7 @@ import { DatabaseSync } from "node:sqlite"
 import { Failure, systemCode } from "@meridian/protocol"
 import { Effect } from "effect"
 
+import { machineMs } from "../../port/machine-time.ts"
 import { openFlusher, type Flusher, type FlushFile } from "./flusher.ts"
 import { keepLog, mendLog, moveLogByItself } from "./mend-log.ts"
 import { rememberFiles, type SameFiles } from "./same-files.ts"
@@ -277,12 +278,12 @@ const numberOf = (raw: DatabaseSync, sql: string): number => Number(textOf(raw, 
 /** SQLite's own patience does not reach the moment in which another process turns a new file into one with a log. */
 const patiently = (body: () => void): void => {
   // The machine's time, not a Clock's: opening is one synchronous step, in which no test could move a clock.
-  const deadline = performance.now() + BUSY_TIMEOUT_MS
+  const deadline = machineMs() + BUSY_TIMEOUT_MS
   for (;;)
     try {
       return body()
     } catch (cause) {
-      if (!isBusy(cause) || performance.now() > deadline) throw cause
+      if (!isBusy(cause) || machineMs() > deadline) throw cause
       pause()
     }
 }

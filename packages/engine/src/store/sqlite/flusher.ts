@@ -10,6 +10,7 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs"
 import { promisify } from "node:util"
 
+import { machineMs } from "../../port/machine-time.ts"
 import { sayFlushed } from "./say-aloud.ts"
 
 export interface Flusher {
@@ -66,7 +67,7 @@ const REAL: FlushFile = { beside: promisify(fdatasync), inPlace: fdatasyncSync }
 const QUICK_MS = 2
 
 export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher => {
-  const { onTorn, mend, beforeFlush, flushFile = REAL, monotonic = () => performance.now() } = options
+  const { onTorn, mend, beforeFlush, flushFile = REAL, monotonic = machineMs } = options
   // Opened before anything is flushed: the system tells a failure only to those who had the file open by then.
   const descriptor = openSync(file, "r+")
   let state: LogState = options.isInherited === true ? "inherited" : "sound"

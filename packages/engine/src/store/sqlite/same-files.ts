@@ -12,6 +12,8 @@ import type { DatabaseSync } from "node:sqlite"
 
 import { Failure } from "@meridian/protocol"
 
+import { machineNow } from "../../port/machine-time.ts"
+
 interface Identity {
   readonly dev: number
   readonly ino: number
@@ -61,8 +63,7 @@ export const rememberFiles = (
       wellSince = undefined
       checkPaths()
       // A folder's time is as coarse as the system's tick: one that changed just now may change again under the same time.
-      // oxlint-disable-next-line eslint/no-restricted-globals, eslint/no-restricted-properties -- compared with the machine's own time of a file
-      if (changed !== undefined && Date.now() - changed > TICK_MS) wellSince = changed
+      if (changed !== undefined && machineNow() - changed > TICK_MS) wellSince = changed
     },
   }
 }
