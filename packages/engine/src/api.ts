@@ -424,7 +424,9 @@ export interface SessionsApi {
   /** Ids of the sessions at work in this process. */
   readonly active: () => Promise<readonly string[]>
   readonly events: (input: EventsInput, options?: WaitOptions) => AsyncIterable<SessionEvent>
-  /** The same as frames of server-sent events, a page at a time, for those who pass them on. */
+  /** The same as frames of server-sent events, for those who pass them on: the page behind a place, undefined at the end. */
+  readonly eventPage: (input: Pick<EventsInput, "sessionID" | "after">) => Promise<EventFrames | undefined>
+  /** The same, page after page. */
   readonly eventFrames: (input: EventsInput, options?: WaitOptions) => AsyncIterable<EventFrames>
   /** Which sessions have new events, also those of other processes. */
   readonly changes: (options?: WaitOptions) => AsyncIterable<SessionChanges>

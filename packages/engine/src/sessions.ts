@@ -39,6 +39,7 @@ import { Ids } from "./port/ids.ts"
 import { Store, type SessionSummary } from "./port/store.ts"
 import {
   changedSessions,
+  framesAfter,
   liveItems,
   openPeerLive,
   readPage,
@@ -357,6 +358,8 @@ const makeSessions = Effect.gen(function* () {
     active: () => scheduler.active,
     events: (input) =>
       Effect.map(tailRequest(input), (request) => Stream.provideContext(tailEvents(request), parts)),
+    eventPage: (input) =>
+      Effect.flatMap(tailRequest(input), ({ session, after }) => within(framesAfter(session, after))),
     eventFrames: (input) =>
       Effect.map(tailRequest(input), (request) => Stream.provideContext(tailFrames(request), parts)),
     changes: () => Effect.succeed(Stream.provideContext(changedSessions, parts)),

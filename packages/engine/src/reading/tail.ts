@@ -43,15 +43,15 @@ export const tailEvents = (
 export const tailFrames = (request: TailRequest): Stream.Stream<EventFrames, Failure, Store | Signals> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { eventFrames } = yield* Store
+      const store = yield* Store
       const { session } = request
-      const ranges = {
-        tail: { session, limit: FEW },
-        replay: { session, limit: LIMITS.eventsPerPage, bytes: PAGE_BYTES },
-      }
+      const read = (after: number, phase: TailState["phase"]) =>
+        phase === "tail"
+          ? store.eventFrames({ session, after, limit: FEW })
+          : store.eventFrames({ session, after, ...PAGE })
       return tailPages<EventFrames>(request, {
         read: (after, phase) =>
-          Effect.map(eventFrames({ ...ranges[phase], after }), (page) =>
+          Effect.map(read(after, phase), (page) =>
             page === undefined
               ? { items: [], cursor: after, more: false }
               : { items: [page], cursor: page.last, more: page.more },
@@ -61,8 +61,15 @@ export const tailFrames = (request: TailRequest): Stream.Stream<EventFrames, Fai
     }),
   )
 
+/** The page behind a place; undefined when nothing is there. */
+export const framesAfter = (
+  session: string,
+  after: number,
+): Effect.Effect<EventFrames | undefined, Failure, Store> =>
+  Store.use((store) => store.eventFrames({ session, after, ...PAGE }))
+
 /** What one reader holds stays small, however large the events are. */
-const PAGE_BYTES = 256 * 1024
+const PAGE = { limit: LIMITS.eventsPerPage, bytes: 256 * 1024 } as const
 
 /** What was appended just now is a few events; looking at their size first would cost more than reading them. */
 const FEW = 8

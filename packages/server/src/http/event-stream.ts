@@ -8,9 +8,6 @@ import type { FrameWriter } from "./frame-writer.ts"
 import { liveFrame, syncedFrame } from "./frames.ts"
 import type { StreamSource } from "./streams.ts"
 
-/** Then it is another reader's turn. */
-const PAGES_AT_ONCE = 8
-
 export const eventSource = (options: {
   readonly engine: Engine
   readonly feeds: EventFeeds
@@ -21,20 +18,17 @@ export const eventSource = (options: {
   const { sessionID, live = false, follow = true } = asked
   let after = 0
 
-  /** Stops when the connection is full: a reader that is waited for holds no page of the log. */
-  const sendPages = async (writer: FrameWriter): Promise<"more" | "end"> => {
-    let count = 0
-    for await (const page of engine.sessions.eventFrames({ sessionID, after }, { signal: writer.ended })) {
-      const isTaken = writer.write(page.frames)
-      after = page.last
-      count += 1
-      if (!isTaken || count === PAGES_AT_ONCE) return "more"
-    }
-    return "end"
+  const sendPage = async (writer: FrameWriter): Promise<"more" | "end"> => {
+    const page = await engine.sessions.eventPage({ sessionID, after })
+    if (page === undefined) return "end"
+    writer.write(page.frames)
+    after = page.last
+    return page.more && !writer.ended.aborted ? "more" : "end"
   }
 
+  /** Page by page, when there is room: a reader that is waited for holds no page of the log. */
   const replay = async (writer: FrameWriter): Promise<void> => {
-    while ((await writer.makeLarge(() => sendPages(writer))) === "more") await writer.room()
+    while ((await writer.makeLarge(() => sendPage(writer))) === "more") await writer.room()
   }
 
   const take = (writer: FrameWriter, news: EventFrames): boolean => {
