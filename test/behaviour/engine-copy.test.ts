@@ -3,7 +3,7 @@ import { rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 
 import { copySessions, openEngine } from "@meridian/engine"
-import type { StoreVerbs } from "@meridian/engine/store-port"
+import type { OutputVerbs, StoreVerbs } from "@meridian/engine/store-port"
 import type { Failure } from "@meridian/protocol"
 import {
   acquired,
@@ -14,13 +14,11 @@ import {
   promoted,
   seqs,
 } from "@meridian/testkit/contract/store-scene"
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
-import { chooseStore } from "../../packages/engine/src/choose-store.ts"
+import { openStore } from "../../packages/engine/src/choose-store.ts"
 import { copySession, moveSession } from "../../packages/engine/src/copy/index.ts"
-import { Ids } from "../../packages/engine/src/port/ids.ts"
-import { Store } from "../../packages/engine/src/port/store.ts"
 import { allEvents, codeOf, makeDirectory, newDatabase, openEngineScene } from "../engine-scene.ts"
 
 let base = ""
@@ -30,7 +28,6 @@ beforeAll(() => {
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 let names = 0
-const ids = Layer.succeed(Ids, { next: (prefix) => `${prefix}${process.pid}${(names += 1)}` })
 
 /** Two stores, one with a session of three events. */
 const withTwoStores = <A>(
@@ -38,17 +35,16 @@ const withTwoStores = <A>(
 ): Promise<A> =>
   Effect.gen(function* () {
     const open = () =>
-      Effect.map(
-        Layer.build(
-          chooseStore({ database: newDatabase(join(base, `${(names += 1)}`)), offer: { places: 0 } }),
-        ),
-        (context) => Effect.provide(Store, context),
-      ).pipe(Effect.flatten)
-    const [from, to] = [yield* open(), yield* open()]
+      openStore({ database: newDatabase(join(base, `${(names += 1)}`)), offer: { places: 0 } })
+    const [{ store: from }, { store: to }] = [yield* open(), yield* open()]
     yield* append(from, { session: "ses_1", after: 0, events: [created("ses_1"), admitted("a", false)] })
     yield* append(from, { session: "ses_1", after: 2, time: 9, events: [promoted("a", 2)] })
     return yield* use(from, to)
-  }).pipe(Effect.scoped, Effect.provide(ids), Effect.runPromise)
+  }).pipe(Effect.scoped, Effect.runPromise)
+
+/** The sessions below have no long outputs. */
+const NONE: OutputVerbs = { folder: "", keep: () => Effect.void, fetch: () => Effect.void }
+const outputs = { from: NONE, to: NONE }
 
 const codeFrom = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A | string> =>
   Effect.match(effect, { onSuccess: (value) => value, onFailure: ({ code }) => code })
@@ -59,8 +55,8 @@ test("a copy has the same events at the same times; the same again is there alre
   withTwoStores((from, to) =>
     Effect.gen(function* () {
       expect([
-        yield* copySession({ from, to, session: "ses_1" }),
-        yield* copySession({ from, to, session: "ses_1" }),
+        yield* copySession({ from, to, outputs, session: "ses_1" }),
+        yield* copySession({ from, to, outputs, session: "ses_1" }),
       ]).toEqual(["copied", "there"])
       expect(yield* eventsOf(to)).toEqual(yield* eventsOf(from))
     }),
@@ -70,18 +66,18 @@ test("a copy that is older is brought up to date; one of the same length with an
   withTwoStores((from, to) =>
     Effect.gen(function* () {
       const session = "ses_1"
-      yield* copySession({ from, to, session })
+      yield* copySession({ from, to, outputs, session })
       yield* append(from, { session, after: 3, time: 11, events: [admitted("b", false)] })
       yield* append(from, { session, after: 4, time: 12, events: [promoted("b", 4)] })
-      expect(yield* copySession({ from, to, session })).toBe("copied")
+      expect(yield* copySession({ from, to, outputs, session })).toBe("copied")
       expect(yield* eventsOf(to)).toEqual(yield* eventsOf(from))
       yield* append(from, { session, after: 5, events: [admitted("c", false)] })
       yield* append(to, { session, after: 5, events: [admitted("d", false)] })
       const before = yield* eventsOf(to)
       expect([
-        yield* codeFrom(copySession({ from, to, session })),
-        yield* codeFrom(moveSession({ from, to, session })),
-        yield* codeFrom(moveSession({ from: to, to: from, session })),
+        yield* codeFrom(copySession({ from, to, outputs, session })),
+        yield* codeFrom(moveSession({ from, to, outputs, session })),
+        yield* codeFrom(moveSession({ from: to, to: from, outputs, session })),
       ]).toEqual(["SESSION_EXISTS", "SESSION_EXISTS", "SESSION_EXISTS"])
       expect([yield* eventsOf(to), yield* seqs(from, session)]).toEqual([before, [1, 2, 3, 4, 5, 6]])
     }),
@@ -103,7 +99,7 @@ test("what is admitted while a session moves goes with it", () =>
         // Just before the last look of the move.
         remove: (id, heldAt) => Effect.andThen(sent, source.remove(id, heldAt)),
       }
-      expect(yield* moveSession({ from, to, session })).toBe("copied")
+      expect(yield* moveSession({ from, to, outputs, session })).toBe("copied")
       expect(yield* source.session(session)).toBeUndefined()
       expect((yield* to.inputs(session)).map(({ id }) => id)).toEqual(["late-1", "late-2", "late-3"])
     }),
@@ -114,11 +110,11 @@ test("a session somebody works on is neither copied nor moved, and one with endl
     Effect.gen(function* () {
       const session = "ses_1"
       const fence = yield* acquired(from, session)
-      expect(yield* codeFrom(moveSession({ from, to, session }))).toBe("SESSION_IN_USE")
+      expect(yield* codeFrom(moveSession({ from, to, outputs, session }))).toBe("SESSION_IN_USE")
       expect(yield* to.session(session)).toBeUndefined()
       yield* from.leases.release(fence)
       const restless: StoreVerbs = { ...from, remove: () => Effect.succeed("moved" as const) }
-      expect(yield* codeFrom(moveSession({ from: restless, to, session }))).toBe("SESSION_IN_USE")
+      expect(yield* codeFrom(moveSession({ from: restless, to, outputs, session }))).toBe("SESSION_IN_USE")
       expect(yield* seqs(from, session)).toEqual([1, 2, 3])
       // Whoever wants it now can have it.
       yield* from.leases.release(yield* acquired(from, session))
@@ -131,8 +127,8 @@ test("one that cannot be copied keeps none of the others back", () =>
     Effect.gen(function* () {
       yield* createSession(from, "ses_2")
       yield* append(to, { session: "ses_1", after: 0, events: [created("ses_1", "/elsewhere")] })
-      expect(yield* codeFrom(copySession({ from, to, session: "ses_1" }))).toBe("SESSION_EXISTS")
-      expect(yield* copySession({ from, to, session: "ses_2" })).toBe("copied")
+      expect(yield* codeFrom(copySession({ from, to, outputs, session: "ses_1" }))).toBe("SESSION_EXISTS")
+      expect(yield* copySession({ from, to, outputs, session: "ses_2" })).toBe("copied")
     }),
   ))
 

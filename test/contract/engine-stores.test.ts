@@ -44,8 +44,8 @@ const sqlite = (place: () => string): StoreUnderTest["create"] => {
         me: { pid, started: "", boot: "" },
         isGone: (identity: { readonly pid: number }) => gone.has(identity.pid),
       }
-      return Effect.map(openSqliteStore({ file, leaseMs: LEASE_MS, processes }), (store) => ({
-        store,
+      return Effect.map(openSqliteStore({ file, leaseMs: LEASE_MS, processes }), (opened) => ({
+        ...opened,
         die: () => void gone.add(pid),
       }))
     })
@@ -73,8 +73,8 @@ storeContract({
           delayMs: 12,
           isGone: () => dead,
         }),
-        (store) => ({
-          store,
+        (opened) => ({
+          ...opened,
           die: () => {
             dead = true
           },

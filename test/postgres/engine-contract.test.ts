@@ -41,8 +41,8 @@ storeContract({
           leaseMs: LEASE_MS,
           isGone: () => dead,
         }),
-        (store) => ({
-          store,
+        (opened) => ({
+          ...opened,
           die: () => {
             dead = true
           },

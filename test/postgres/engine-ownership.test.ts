@@ -43,7 +43,7 @@ verifies("cluster.stale-intent", async () => {
   let names = 0
   const ids = Layer.succeed(Ids, { next: (prefix) => `${prefix}${process.pid}_${(names += 1)}` })
   const outcome = await Effect.gen(function* () {
-    const store = yield* openPostgresStore({ address: `${server}?schema=stale`, leaseMs: 60_000 })
+    const { store } = yield* openPostgresStore({ address: `${server}?schema=stale`, leaseMs: 60_000 })
     const time = 1
     const session = sessionId("ses_stale")
     const location = { directory: "/project" }

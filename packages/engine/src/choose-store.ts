@@ -3,11 +3,13 @@ import { existsSync, realpathSync } from "node:fs"
 import { resolve } from "node:path"
 
 import type { Failure } from "@meridian/protocol"
-import { Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, type Scope } from "effect"
 
 import { DEFAULT_LIMITS } from "./domain/limits.ts"
-import type { Ids } from "./port/ids.ts"
-import type { Store } from "./port/store.ts"
+import { openIds } from "./ids.ts"
+import { Ids } from "./port/ids.ts"
+import { KeptOutputs, type OpenedStore } from "./port/kept-outputs.ts"
+import { Store } from "./port/store.ts"
 import { isServerAddress } from "./store/postgres/address.ts"
 import type { NodeOffer } from "./store/postgres/workers.ts"
 import { sqliteStore, type SqliteOptions } from "./store/sqlite/store.ts"
@@ -25,8 +27,20 @@ export interface StorePlace {
   readonly sqlite?: Omit<SqliteOptions, "file" | "leaseMs"> | undefined
 }
 
-export const chooseStore = (place: StorePlace): Layer.Layer<Store, Failure, Ids> =>
+export const chooseStore = (place: StorePlace): Layer.Layer<Store | KeptOutputs, Failure, Ids> =>
   isServerAddress(place.database) ? postgres(place) : sqlite(place)
+
+/** By itself, without an engine around it. */
+export const openStore = (place: StorePlace): Effect.Effect<OpenedStore, Failure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    const ids = Layer.succeed(
+      Ids,
+      openIds(() => clock.currentTimeMillisUnsafe()),
+    )
+    const context = yield* Layer.build(chooseStore(place).pipe(Layer.provide(ids)))
+    return { store: Context.get(context, Store), outputs: Context.get(context, KeptOutputs) }
+  })
 
 const sqlite = ({ database, leaseMs = DEFAULT_LIMITS.leaseMs, sqlite: more }: StorePlace) =>
   sqliteStore({ ...more, file: database === ":memory:" ? database : fileItself(resolve(database)), leaseMs })
@@ -41,7 +55,7 @@ const postgres = ({
   migrate = false,
   offer = {},
   token,
-}: StorePlace): Layer.Layer<Store, Failure, Ids> =>
+}: StorePlace): Layer.Layer<Store | KeptOutputs, Failure, Ids> =>
   Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("./store/postgres/store.ts")),

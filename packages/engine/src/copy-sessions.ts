@@ -1,12 +1,10 @@
 /** Copies sessions between databases: files and servers, in any direction. */
 import { Failure } from "@meridian/protocol"
-import { Clock, Effect, Layer } from "effect"
+import { Effect } from "effect"
 
-import { chooseStore } from "./choose-store.ts"
+import { openStore } from "./choose-store.ts"
 import { copySession, moveSession, type Copied } from "./copy/index.ts"
-import { openIds } from "./ids.ts"
-import { Ids } from "./port/ids.ts"
-import { Store, type StoreVerbs } from "./port/store.ts"
+import type { StoreVerbs } from "./port/store.ts"
 import { requireKnownAddress } from "./store/postgres/address.ts"
 
 export interface CopyRequest {
@@ -30,14 +28,15 @@ export const copySessions = (request: CopyRequest): Promise<readonly CopiedSessi
   return Effect.runPromise(
     Effect.scoped(
       Effect.gen(function* () {
-        const from = yield* openStore(request.from)
-        const to = yield* openStore(request.to)
+        const { store: from, outputs: kept } = yield* openStore({ database: request.from, offer: NO_WORK })
+        const { store: to, outputs: keeping } = yield* openStore({ database: request.to, offer: NO_WORK })
+        const outputs = { from: kept, to: keeping }
         if (from.identity === to.identity)
           return yield* Effect.fail(new Failure("SAME_DATABASE", { database: to.name }))
         const copied: CopiedSession[] = []
         for (const session of request.sessions ?? (yield* allSessions(from))) {
           const copy = request.move === true ? moveSession : copySession
-          const outcome = yield* Effect.match(copy({ from, to, session }), {
+          const outcome = yield* Effect.match(copy({ from, to, outputs, session }), {
             onSuccess: (done): CopiedSession["outcome"] => done,
             onFailure: (failure) => failure,
           })
@@ -49,18 +48,7 @@ export const copySessions = (request: CopyRequest): Promise<readonly CopiedSessi
   )
 }
 
-const openStore = (database: string) =>
-  Effect.map(
-    Layer.build(
-      chooseStore({ database, offer: { places: 0, workspaces: [] } }).pipe(Layer.provideMerge(ids)),
-    ),
-    (context) => Store.pipe(Effect.provideContext(context)),
-  ).pipe(Effect.flatten)
-
-const ids = Layer.effect(
-  Ids,
-  Effect.map(Clock.Clock, (clock) => openIds(() => clock.currentTimeMillisUnsafe())),
-)
+const NO_WORK = { places: 0, workspaces: [] } as const
 
 const PAGE = 200
 

@@ -7,13 +7,14 @@ import { checkOptions } from "./check-options.ts"
 import { chooseStore } from "./choose-store.ts"
 import { ExtensionHost } from "./extension/index.ts"
 import { Extensions } from "./extensions.ts"
-import { filePlacesLayer, noFilePlaces } from "./files/file-places.ts"
+import { filePlacesLayer } from "./files/file-places.ts"
 import { openIds } from "./ids.ts"
 import { openLocation } from "./open-location.ts"
 import { Permissions, PermissionsTable } from "./permissions.ts"
 import type { FilePlaces } from "./port/file-trees.ts"
 import { fromThrowing } from "./port/from-throwing.ts"
 import { Ids } from "./port/ids.ts"
+import { KeptOutputs } from "./port/kept-outputs.ts"
 import { Store } from "./port/store.ts"
 import { timeOf } from "./port/time.ts"
 import { Questions, QuestionsTable } from "./questions.ts"
@@ -40,7 +41,7 @@ export interface EngineInternals {
   readonly ids?: Ids["Service"]
   readonly sqlite?: Omit<SqliteOptions, "file" | "leaseMs">
   /** Instead of SQLite. */
-  readonly store?: Layer.Layer<Store, Failure, Ids>
+  readonly store?: Layer.Layer<Store | KeptOutputs, Failure, Ids>
   /** Instead of looking through the processes of this machine. */
   readonly lostProcesses?: LostProcesses["Service"]
   /** Instead of trees of git. */
@@ -109,7 +110,7 @@ const settings = (options: EngineOptions): Layer.Layer<Settings, Failure> =>
 const store = (
   { database, migrate = false, limits: wished, worker }: EngineOptions,
   internals: EngineInternals,
-): Layer.Layer<Store, Failure, Ids> =>
+): Layer.Layer<Store | KeptOutputs, Failure, Ids> =>
   internals.store ??
   chooseStore({
     database,
@@ -135,26 +136,26 @@ const lostProcesses = (internals: EngineInternals): Layer.Layer<LostProcesses, n
 const filePlaces = (
   { undo = true }: EngineOptions,
   internals: EngineInternals,
-): Layer.Layer<FilePlaces, never, Store> =>
+): Layer.Layer<FilePlaces, never, KeptOutputs> =>
   internals.files ??
   Layer.unwrap(
-    Effect.map(Store, ({ outputs }) =>
-      undo
-        ? filePlacesLayer({
-            root: `${outputs.folder}.trees`,
-            environment: process.env, // oxlint-disable-line node/no-process-env -- git sees a person's environment
-          })
-        : noFilePlaces,
+    Effect.map(KeptOutputs, ({ folder }) =>
+      filePlacesLayer({
+        keeps: undo,
+        root: `${folder}.trees`,
+        environment: process.env, // oxlint-disable-line node/no-process-env -- git sees a person's environment
+      }),
     ),
   )
 
 const locations = (
   options: EngineOptions,
   internals: EngineInternals,
-): Layer.Layer<Locations, never, Store | ExtensionHost> =>
+): Layer.Layer<Locations, never, Store | KeptOutputs | ExtensionHost> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const stored = yield* Store
+      const { folder } = yield* KeptOutputs
       const extensions = yield* ExtensionHost
       const time = timeOf(yield* Clock.Clock)
       const guard = yield* Effect.acquireRelease(Effect.sync(openProcessGuard), (opened) =>
@@ -172,7 +173,7 @@ const locations = (
           guard,
           locks,
           extensions,
-          outputDirectory: stored.outputs.folder,
+          outputDirectory: folder,
           scope: stored.identity,
           history: stored,
           environment: process.env, // oxlint-disable-line node/no-process-env -- a person's tools see a person's environment

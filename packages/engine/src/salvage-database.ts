@@ -6,13 +6,12 @@ import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, rmSync, write
 import { join } from "node:path"
 
 import { decodeEvent, Failure, systemCode } from "@meridian/protocol"
-import { Clock, Effect, Layer } from "effect"
+import { Effect } from "effect"
 
-import { chooseStore } from "./choose-store.ts"
+import { openStore } from "./choose-store.ts"
 import type { DatedEvent } from "./domain/fork.ts"
-import { openIds } from "./ids.ts"
-import { Ids } from "./port/ids.ts"
-import { Store, type Creation, type StoreVerbs } from "./port/store.ts"
+import type { OpenedStore } from "./port/kept-outputs.ts"
+import type { Creation } from "./port/store.ts"
 import { readDamagedLog, type DamagedLog } from "./store/sqlite/salvage/damaged-log.ts"
 import { openPages } from "./store/sqlite/salvage/pages.ts"
 import { MIGRATIONS } from "./store/sqlite/schema.ts"
@@ -73,12 +72,12 @@ const saveSessions = (
   putAside: (line: object) => void,
 ) =>
   Effect.gen(function* () {
-    const store = yield* openStore(to)
+    const stored = yield* openStore({ database: to })
     const saved: SalvagedSession[] = []
     for (const { key, last } of log.sessions) {
       const creation = creationOf(log, key)
       const through =
-        creation === undefined ? 0 : yield* saveSession(store, { log, key, last, creation, from })
+        creation === undefined ? 0 : yield* saveSession(stored, { log, key, last, creation, from })
       for (let seq = through + 1; seq <= last; seq += 1) {
         const event = log.event(key, seq)
         if (event !== undefined) putAside({ session: creation?.data.sessionID ?? `key ${key}`, ...event })
@@ -91,7 +90,7 @@ const saveSessions = (
 
 /** How far it could be taken. A second one with an id that is there already is not. */
 const saveSession = (
-  store: StoreVerbs,
+  { store, outputs }: OpenedStore,
   session: {
     readonly log: DamagedLog
     readonly key: number
@@ -115,7 +114,7 @@ const saveSession = (
           through += 1
         }
         if (events.length === 0) break
-        copyOutputs({ from, to: store.outputs.folder, events: JSON.stringify(events) })
+        copyOutputs({ from, to: outputs.folder, events: JSON.stringify(events) })
         yield* draft.append(events)
       }
       return (yield* draft.publish) === "published" ? through : 0
@@ -173,13 +172,3 @@ const openRest = (
     },
   }
 }
-
-const openStore = (database: string) =>
-  Effect.map(Layer.build(chooseStore({ database }).pipe(Layer.provideMerge(ids))), (context) =>
-    Store.pipe(Effect.provideContext(context)),
-  ).pipe(Effect.flatten)
-
-const ids = Layer.effect(
-  Ids,
-  Effect.map(Clock.Clock, (clock) => openIds(() => clock.currentTimeMillisUnsafe())),
-)

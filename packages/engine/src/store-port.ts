@@ -7,6 +7,7 @@ export type { LoggedEvent } from "./domain/logged-event.ts"
 export type { GivenApproval, SavedApproval } from "./domain/permission.ts"
 export { NEVER } from "./domain/transcript/parking.ts"
 export { Ids } from "./port/ids.ts"
+export { KeptOutputs, storeLayer, type OpenedStore, type OutputVerbs } from "./port/kept-outputs.ts"
 export {
   Store,
   type Acquisition,

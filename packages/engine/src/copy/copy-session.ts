@@ -16,6 +16,7 @@ import { unreachable } from "../domain/assert.ts"
 import type { DatedEvent } from "../domain/fork.ts"
 import { LIMITS } from "../domain/limits.ts"
 import type { LoggedEvent } from "../domain/logged-event.ts"
+import type { OutputVerbs } from "../port/kept-outputs.ts"
 import type { Creation, Fence, StoreVerbs } from "../port/store.ts"
 
 /** `there`: the same session was copied before, with all its events. */
@@ -24,6 +25,7 @@ export type Copied = "copied" | "there"
 interface Copy {
   readonly from: StoreVerbs
   readonly to: StoreVerbs
+  readonly outputs: { readonly from: OutputVerbs; readonly to: OutputVerbs }
   readonly session: string
 }
 
@@ -218,17 +220,17 @@ const datedEvent = (event: LoggedEvent): readonly DatedEvent[] => {
 }
 
 /** The full texts that these events point at. One that is gone by now stays gone. */
-const copyOutputs = ({ from, to }: Copy, events: string): Effect.Effect<void, Failure> =>
+const copyOutputs = ({ outputs: { from, to } }: Copy, events: string): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     for (const name of new Set(events.match(/\btool_[0-9a-f]{24}\.txt\b/g))) {
-      yield* from.outputs.fetch(name)
-      const file = join(from.outputs.folder, name)
+      yield* from.fetch(name)
+      const file = join(from.folder, name)
       if (!existsSync(file)) continue
       yield* Effect.promise(async () => {
-        await mkdir(to.outputs.folder, { recursive: true, mode: 0o700 })
-        await copyFile(file, join(to.outputs.folder, name))
+        await mkdir(to.folder, { recursive: true, mode: 0o700 })
+        await copyFile(file, join(to.folder, name))
       })
-      yield* to.outputs.keep(name)
+      yield* to.keep(name)
     }
   })
 

@@ -94,7 +94,6 @@ export interface StoreVerbs {
    * appends are not told.
    */
   readonly changes: Stream.Stream<Change>
-  readonly outputs: KeptOutputs
   /** Where machines share this store. */
   readonly peers?: Peers
 }
@@ -339,15 +338,6 @@ export interface Draft {
 /** Of which session; undefined: of some, nobody knows which. */
 export interface Change {
   readonly session: string | undefined
-}
-
-/** Full texts of long outputs, known by name. Tools write and read working copies in a folder of this machine. */
-export interface KeptOutputs {
-  readonly folder: string
-  /** The working copy is complete: it is to be found by every process of this store. */
-  readonly keep: (name: string) => Effect.Effect<void, Failure>
-  /** Sees to it that there is a working copy, if there is such an output. */
-  readonly fetch: (name: string) => Effect.Effect<void, Failure>
 }
 
 /** Asks the owner of a session for what it says. */

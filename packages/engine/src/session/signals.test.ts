@@ -45,7 +45,7 @@ const inScene = <A>(
   )
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- signals ask a store for nothing but its changes
-const UNUSED = {} as Pick<StoreVerbs, "name" | "identity" | "leases" | "outputs">
+const UNUSED = {} as Pick<StoreVerbs, "name" | "identity" | "leases">
 
 /** How often a session was signalled so far. */
 const counting = (signals: Signals["Service"], session: string) =>

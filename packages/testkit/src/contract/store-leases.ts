@@ -136,7 +136,7 @@ export const leaseContract = (subject: StoreUnderTest): void => {
   )
 
   test("an output that was kept is found again when its working copy is gone", () =>
-    withStore(subject, ({ outputs }) =>
+    withStore(subject, (_store, outputs) =>
       Effect.gen(function* () {
         mkdirSync(outputs.folder, { recursive: true })
         const file = join(outputs.folder, "tool_0123456789abcdef01234567.txt")
@@ -150,14 +150,14 @@ export const leaseContract = (subject: StoreUnderTest): void => {
     ))
 
   testWithTwo(subject)("an output that one process kept is there for another", () =>
-    withTwo(subject, ({ store: one }, { store: other }) =>
+    withTwo(subject, ({ outputs: one }, { outputs: other }) =>
       Effect.gen(function* () {
         const name = "tool_0123456789abcdef01234567.txt"
-        mkdirSync(one.outputs.folder, { recursive: true })
-        writeFileSync(join(one.outputs.folder, name), "all of it")
-        yield* one.outputs.keep(name)
-        yield* other.outputs.fetch(name)
-        expect(readFileSync(join(other.outputs.folder, name), "utf8")).toBe("all of it")
+        mkdirSync(one.folder, { recursive: true })
+        writeFileSync(join(one.folder, name), "all of it")
+        yield* one.keep(name)
+        yield* other.fetch(name)
+        expect(readFileSync(join(other.folder, name), "utf8")).toBe("all of it")
       }),
     ),
   )

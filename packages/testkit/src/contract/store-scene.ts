@@ -1,5 +1,13 @@
 /** What the parts of the store's contract share: opening clients, letting time pass, and some events. */
-import type { Append, Appended, Fence, Ids, StoreVerbs } from "@meridian/engine/store-port"
+import type {
+  Append,
+  Appended,
+  Fence,
+  Ids,
+  OpenedStore,
+  OutputVerbs,
+  StoreVerbs,
+} from "@meridian/engine/store-port"
 import {
   messageId,
   permissionRequestId,
@@ -11,15 +19,13 @@ import { Effect, Fiber, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { test } from "vitest"
 
-export interface OpenedStore {
-  readonly store: StoreVerbs
+export interface TestedStore extends OpenedStore {
   /** Its process is gone, and others can know it when this is done. */
   readonly die: Effect.Effect<void>
 }
 
 /** What a store under test gives: how its process ends, and nothing about when others notice. */
-export interface OpenedClient {
-  readonly store: StoreVerbs
+export interface OpenedClient extends OpenedStore {
   readonly die: () => void
 }
 
@@ -52,21 +58,22 @@ export const throughTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
 /** Runs a test with one client. */
 export const withStore = <A>(
   { create, run }: StoreUnderTest,
-  use: (store: StoreVerbs) => Effect.Effect<A, Failure, Ids | Scope.Scope>,
-): Promise<A> => run(throughTime(Effect.flatMap(create().open, ({ store }) => use(store))))
+  use: (store: StoreVerbs, outputs: OutputVerbs) => Effect.Effect<A, Failure, Ids | Scope.Scope>,
+): Promise<A> => run(throughTime(Effect.flatMap(create().open, ({ store, outputs }) => use(store, outputs))))
 
 /** Runs a test with two clients of one store. */
 export const withTwo = <A>(
   { create, run }: StoreUnderTest,
   use: (
-    one: OpenedStore,
-    other: OpenedStore,
+    one: TestedStore,
+    other: TestedStore,
     leaseMs: number,
   ) => Effect.Effect<A, Failure, Ids | Scope.Scope>,
 ): Promise<A> => {
   const { open, leaseMs, noticeMs = 0 } = create()
-  const client = Effect.map(open, ({ store, die }): OpenedStore => ({
+  const client = Effect.map(open, ({ store, outputs, die }): TestedStore => ({
     store,
+    outputs,
     die: Effect.andThen(Effect.sync(die), noticeMs === 0 ? Effect.void : Effect.sleep(noticeMs)),
   }))
   return run(

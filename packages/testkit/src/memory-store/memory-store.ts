@@ -11,19 +11,22 @@ import {
   describeEvent,
   Ids,
   LIMITS,
-  Store,
+  storeLayer,
   type Acquisition,
   type Change,
   type DatedEvent,
   type EventRange,
   type Fence,
   type GivenApproval,
+  type KeptOutputs,
+  type OpenedStore,
   type Placed,
+  type Store,
   type StoreVerbs,
   type Stretch,
 } from "@meridian/engine/store-port"
 import { eventFrame, Failure, type StoredEvent } from "@meridian/protocol"
-import { Clock, Effect, Layer, Queue, Stream, type Scope } from "effect"
+import { Clock, Effect, Queue, Stream, type Layer, type Scope } from "effect"
 
 import {
   approvalsOf,
@@ -61,15 +64,15 @@ export interface MemoryStoreOptions {
   readonly inBackground?: <A>(loop: Effect.Effect<A>) => Effect.Effect<A>
 }
 
-export const memoryStore = (options: MemoryStoreOptions): Layer.Layer<Store, Failure, Ids> =>
-  Layer.effect(Store, openMemoryStore(options))
+export const memoryStore = (options: MemoryStoreOptions): Layer.Layer<Store | KeptOutputs, Failure, Ids> =>
+  storeLayer(openMemoryStore(options))
 
 const NAME = "memory"
 const REST_MS = 50
 
 export const openMemoryStore = (
   options: MemoryStoreOptions,
-): Effect.Effect<StoreVerbs, Failure, Ids | Scope.Scope> =>
+): Effect.Effect<OpenedStore, Failure, Ids | Scope.Scope> =>
   Effect.gen(function* () {
     const { database, leaseMs, chance, failures = () => 0, delayMs = 3, isGone = () => false, tap } = options
     const inBackground = options.inBackground ?? ((loop) => loop)
@@ -194,7 +197,7 @@ export const openMemoryStore = (
       item: { ...summaryOf(id, events), isHeldElsewhere: isHeldElsewhere(by) },
     })
 
-    return {
+    const store: StoreVerbs = {
       name: NAME,
       identity: database.identity,
       isReachable: () => true,
@@ -363,6 +366,9 @@ export const openMemoryStore = (
           (leave) => Effect.sync(leave),
         ),
       ),
+    }
+    return {
+      store,
       outputs: {
         folder,
         keep: (name) => change(() => void database.outputs.set(name, readFileSync(join(folder, name)))),

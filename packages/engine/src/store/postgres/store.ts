@@ -8,19 +8,20 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { Failure } from "@meridian/protocol"
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, type Layer, type Scope } from "effect"
 
 import type { Ids } from "../../port/ids.ts"
-import {
+import { storeLayer, type KeptOutputs, type OpenedStore } from "../../port/kept-outputs.ts"
+import type {
+  Append,
+  Appended,
+  Change,
+  Draft,
+  HeldAt,
+  Removed,
+  SessionSummary,
   Store,
-  type Append,
-  type Appended,
-  type Change,
-  type Draft,
-  type Removed,
-  type SessionSummary,
-  type HeldAt,
-  type StoreVerbs,
+  StoreVerbs,
 } from "../../port/store.ts"
 import { openAppendQueue } from "./append-queue.ts"
 import { sendInAnyCase, type Outcome, type Write } from "./append.ts"
@@ -35,8 +36,8 @@ import { createServerRows, type Head } from "./rows.ts"
 import { openLeases } from "./take-over.ts"
 import { createWriter } from "./writer.ts"
 
-export const postgresStore = (options: NodeOptions): Layer.Layer<Store, Failure, Ids> =>
-  Layer.effect(Store, openPostgresStore(options))
+export const postgresStore = (options: NodeOptions): Layer.Layer<Store | KeptOutputs, Failure, Ids> =>
+  storeLayer(openPostgresStore(options))
 
 const MOST_AT_ONCE = 64
 /** An intent that was sent longer ago is confirmed before we act on it. */
@@ -44,7 +45,7 @@ const FRESH_MS = 1_000
 
 export const openPostgresStore = (
   options: NodeOptions,
-): Effect.Effect<StoreVerbs, Failure, Ids | Scope.Scope> =>
+): Effect.Effect<OpenedStore, Failure, Ids | Scope.Scope> =>
   Effect.gen(function* () {
     const { isGone = () => false } = options
     const node = yield* openNode(options)
@@ -134,7 +135,7 @@ export const openPostgresStore = (
       return removed
     }
 
-    return {
+    const store: StoreVerbs = {
       name: shown,
       identity: node.identity,
       isReachable: () => !node.isSilent(),
@@ -227,6 +228,9 @@ export const openPostgresStore = (
             }
           }),
       },
+    }
+    return {
+      store,
       outputs: {
         folder,
         keep: (name) => ask(() => outputs.keep(name)),

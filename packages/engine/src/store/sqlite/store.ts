@@ -4,12 +4,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import type { Failure } from "@meridian/protocol"
-import { Clock, Effect, Latch, Layer, Stream, type Scope } from "effect"
+import { Clock, Effect, Latch, Stream, type Layer, type Scope } from "effect"
 
 import { LIMITS } from "../../domain/limits.ts"
 import { fromThrowing } from "../../port/from-throwing.ts"
 import { Ids } from "../../port/ids.ts"
-import { Store, type Draft, type Fence, type Leases, type StoreVerbs } from "../../port/store.ts"
+import { storeLayer, type KeptOutputs, type OpenedStore } from "../../port/kept-outputs.ts"
+import type { Draft, Fence, Leases, Store, StoreVerbs } from "../../port/store.ts"
 import { inBackground, monotonicMs } from "../../port/time.ts"
 import { createAppend } from "./append.ts"
 import { openDatabase, type Database, type DatabaseOptions } from "./database.ts"
@@ -29,12 +30,12 @@ export interface SqliteOptions extends DatabaseOptions {
   readonly processes?: Processes
 }
 
-export const sqliteStore = (options: SqliteOptions): Layer.Layer<Store, Failure, Ids> =>
-  Layer.effect(Store, openSqliteStore(options))
+export const sqliteStore = (options: SqliteOptions): Layer.Layer<Store | KeptOutputs, Failure, Ids> =>
+  storeLayer(openSqliteStore(options))
 
 export const openSqliteStore = (
   options: SqliteOptions,
-): Effect.Effect<StoreVerbs, Failure, Ids | Scope.Scope> =>
+): Effect.Effect<OpenedStore, Failure, Ids | Scope.Scope> =>
   Effect.gen(function* () {
     const { file, leaseMs, processes = realProcesses() } = options
     const clock = yield* Clock.Clock
@@ -68,7 +69,7 @@ export const openSqliteStore = (
     )
     const folder = yield* openOutputFolder(file)
     const { ask } = database
-    return {
+    const store: StoreVerbs = {
       name: file,
       identity: database.identity,
       isReachable: () => true,
@@ -109,8 +110,8 @@ export const openSqliteStore = (
         ),
       leases: yield* openLeases({ database, table, log, drafts, leaseMs }),
       changes: foreignCommits(database),
-      outputs: { folder, keep: () => Effect.void, fetch: () => Effect.void },
     }
+    return { store, outputs: { folder, keep: () => Effect.void, fetch: () => Effect.void } }
   })
 
 /** A conversation goes on at once or after a pause; another process should not have to wait for the pause to end. */
