@@ -2,21 +2,17 @@
 import { Failure, sessionId, type DurableEvent, type Location, type SessionId } from "@meridian/protocol"
 import { Context, Effect, Layer, Stream } from "effect"
 
-import type { CreateInput, EventsInput, PromptInput, SessionInfo, SessionsApi, SessionStatus } from "./api.ts"
+import type { CreateInput, EventsInput, PromptInput, SessionInfo, SessionsApi } from "./api.ts"
+import { openChanges } from "./change-session.ts"
 import {
   findLocation,
-  readAgentSwitch,
-  readArchive,
   readCreate,
   readFork,
   readImport,
   readInputsRange,
   readMessagesPage,
-  readModelSwitch,
-  readMove,
   readNamed,
   readPrompt,
-  readRename,
   readRestore,
   readSessionId,
   readSearch,
@@ -24,13 +20,8 @@ import {
   readSynthetic,
   present,
   readTail,
-  readUndo,
-  readRedo,
-  readFiles,
 } from "./check-input.ts"
 import { forkSession, importSession } from "./copy/index.ts"
-import { LIMITS } from "./domain/limits.ts"
-import { describeStranded } from "./domain/stranded.ts"
 import { openExpansion, type Expansion } from "./expansion.ts"
 import { effectFace, SESSION_CALLS, type EffectFace, type VerbsOf } from "./faces.ts"
 import { FilePlaces } from "./port/file-trees.ts"
@@ -51,12 +42,12 @@ import {
   untilCompacted,
 } from "./reading/index.ts"
 import { Scheduler, type LostProcesses } from "./schedule/index.ts"
+import { openSessionInfo } from "./session-info.ts"
 import {
-  DEFAULT_AGENT,
   FoldedSessions,
-  isForPeople,
   openInbox,
   requireModel,
+  requirePrimaryAgent,
   Settings,
   type Locations,
   type SettingsValue,
@@ -64,7 +55,8 @@ import {
 } from "./session/index.ts"
 import { budgetOf, openBudgets } from "./set-budget.ts"
 import { openSynthetic } from "./synthetic.ts"
-import { changedFiles, findForkPlace, redoSession, undoSession, type Undone } from "./undo/index.ts"
+import { openUndoVerbs } from "./undo-verbs.ts"
+import { findForkPlace, undoSession } from "./undo/index.ts"
 
 export type SessionVerbs = VerbsOf<SessionsApi>
 
@@ -98,54 +90,15 @@ const makeSessions = Effect.gen(function* () {
   const setBudget = yield* openBudgets
   const expansion = yield* openExpansion
   const synthetic = yield* openSynthetic
+  const info = yield* openSessionInfo
+  const changes = yield* openChanges
+  const undoVerbs = yield* openUndoVerbs
   const places = yield* FilePlaces
   const parts = yield* Effect.context<Parts>()
 
   /** Verbs of the parts need what this engine is made of. */
   const within = <A, E>(effect: Effect.Effect<A, E, Parts>): Effect.Effect<A, E> =>
     Effect.provideContext(effect, parts)
-
-  const info = (summary: SessionSummary): SessionInfo => ({
-    id: summary.id,
-    location: shownLocation(summary.location),
-    agent: summary.agent ?? DEFAULT_AGENT,
-    ...(summary.model === undefined ? {} : { model: summary.model }),
-    ...(summary.title === undefined ? {} : { title: summary.title }),
-    ...(summary.task === undefined ? {} : { parent: summary.task }),
-    ...(summary.isArchived ? { archived: true } : {}),
-    seq: summary.seq,
-    ...standingOf(summary),
-    usage: summary.usage,
-    cost: summary.cost,
-    time: { created: summary.created, updated: summary.updated },
-  })
-
-  /** As it lies here, where it does. */
-  const shownLocation = (location: Location): SessionInfo["location"] => ({
-    directory: settings.places.lookUp(location),
-    ...(location.workspaceID === undefined ? {} : { workspace: location.workspaceID }),
-  })
-
-  const standingOf = (
-    summary: SessionSummary,
-  ): Pick<SessionInfo, "status" | "waitingFor" | "until" | "reason"> => {
-    const { parkedUntil, question } = summary
-    if (summary.isAsking) return { status: "waiting", waitingFor: "permission" }
-    if (question === "tool") return { status: "waiting", waitingFor: "question" }
-    const status = statusOf(summary)
-    if (summary.stranded !== undefined && status !== "running")
-      return { status: "waiting", waitingFor: "worker", reason: describeStranded(summary.stranded) }
-    // One whose time has come is only waiting for somebody to look.
-    if (parkedUntil === undefined || parkedUntil <= summary.updated || status === "running") return { status }
-    if (question === undefined) return { status: "waiting", waitingFor: "limit", until: parkedUntil }
-    return { status: "waiting", waitingFor: question === "budget" ? "budget" : "question" }
-  }
-
-  const statusOf = (summary: SessionSummary): SessionStatus => {
-    if (scheduler.isActive(summary.id) || summary.isHeldElsewhere) return "running"
-    // A call that was allowed and that nobody runs, where recovery is off: it is not done.
-    return summary.trouble ?? (summary.isAnswered ? "interrupted" : "idle")
-  }
 
   const get = (id: string): Effect.Effect<SessionInfo, Failure> =>
     Effect.flatMap(store.session(id), (summary) =>
@@ -213,32 +166,11 @@ const makeSessions = Effect.gen(function* () {
       ),
     )
 
-  /** What people ask for, from any process: one event, whatever the session does meanwhile. */
-  const record = (session: string, event: DurableEvent): Effect.Effect<void, Failure> =>
-    sessions.write({ session, durability: "acknowledged" }, () => ({
-      kind: "append",
-      events: [event],
-      answer: () => undefined,
-    }))
-
   const tailRequest = (input: EventsInput) =>
     Effect.gen(function* () {
       const { sessionID, after = 0, follow = false } = yield* fromThrowing(() => readTail(present(input)))
       return { session: yield* requireSession(sessionID), after, follow }
     })
-
-  /** A prompt as people know it: by its words. */
-  const textOf = (session: string, { id }: { readonly id: string }) =>
-    Effect.map(store.message(session, id), (message) => ({
-      id,
-      text: message?.type === "user" ? message.text : "",
-    }))
-
-  const withTexts = (session: string, undone: Undone) =>
-    Effect.map(
-      Effect.forEach(undone.prompts.slice(-LIMITS.namedFiles), (mark) => textOf(session, mark)),
-      (prompts) => ({ ...undone, prompts }),
-    )
 
   /** What was kept for the session may be cleaned up. A place that is gone keeps nothing. */
   const dropTrees = (session: string, location: Location | undefined): Effect.Effect<void> =>
@@ -281,33 +213,7 @@ const makeSessions = Effect.gen(function* () {
         yield* within(forkSession({ sessionID, id, at: message }))
         return yield* get(id)
       }),
-    undo: (input) =>
-      Effect.gen(function* () {
-        const request = yield* fromThrowing(() => readUndo(present(input)))
-        const { sessionID, count = 1, overwrite = false } = request
-        const { conversation = true, files = true } = request
-        if (!conversation && !files)
-          return yield* Effect.fail(
-            new Failure("INVALID_INPUT", { what: "Either the conversation or files are taken back" }),
-          )
-        const session = yield* requireSession(sessionID)
-        const wish = { sessionID: session, conversation, files, overwrite, last: { count } }
-        return yield* withTexts(session, yield* within(undoSession(wish)))
-      }),
-    redo: (input) =>
-      Effect.gen(function* () {
-        const { sessionID, overwrite = false } = yield* fromThrowing(() => readRedo(present(input)))
-        const session = yield* requireSession(sessionID)
-        return yield* withTexts(session, yield* within(redoSession({ sessionID: session, overwrite })))
-      }),
-    files: (input) =>
-      Effect.gen(function* () {
-        const { sessionID, at, diff } = yield* fromThrowing(() => readFiles(present(input)))
-        const session = yield* requireSession(sessionID)
-        const changed = yield* within(changedFiles({ sessionID: session, at, diff }))
-        const { number, ...mark } = changed.prompt
-        return { ...changed, prompt: { ...(yield* textOf(session, mark)), number } }
-      }),
+    ...undoVerbs,
     import: (input) =>
       Effect.gen(function* () {
         const request = yield* fromThrowing(() => readImport(present(input), settings.places))
@@ -393,28 +299,7 @@ const makeSessions = Effect.gen(function* () {
         fromThrowing(() => readNamed(present(input))),
         ({ sessionID, id }) => inbox.cancel(sessionID, id),
       ),
-    switchModel: (input) =>
-      Effect.gen(function* () {
-        const { sessionID, model } = yield* fromThrowing(() => readModelSwitch(present(input)))
-        yield* fromThrowing(() => requireModel(settings, model))
-        yield* record(sessionID, { type: "session.next.model.switched.1", data: { model } })
-      }),
-    switchAgent: (input) =>
-      Effect.gen(function* () {
-        const { sessionID, agent } = yield* fromThrowing(() => readAgentSwitch(present(input)))
-        yield* fromThrowing(() => checkAgent(settings, agent))
-        yield* record(sessionID, { type: "session.next.agent.switched.1", data: { agent } })
-      }),
-    rename: (input) =>
-      Effect.gen(function* () {
-        const { sessionID, title } = yield* fromThrowing(() => readRename(present(input)))
-        yield* record(sessionID, { type: "session.next.renamed.1", data: { title } })
-      }),
-    archive: (input) =>
-      Effect.gen(function* () {
-        const { sessionID, archived } = yield* fromThrowing(() => readArchive(present(input)))
-        yield* record(sessionID, { type: "session.next.archived.1", data: { archived } })
-      }),
+    ...changes,
     delete: (id) =>
       Effect.gen(function* () {
         const session = yield* requireSession(id)
@@ -444,12 +329,6 @@ const makeSessions = Effect.gen(function* () {
           Effect.map(sessions.current(session), ({ transcript }) => budgetOf(transcript, settings)),
       ),
     setBudget,
-    move: (input) =>
-      Effect.gen(function* () {
-        const request = yield* fromThrowing(() => readMove(present(input)))
-        const location = yield* fromThrowing(() => findLocation(request.location, settings.places))
-        yield* record(request.sessionID, { type: "session.next.moved.1", data: { location } })
-      }),
   })
 })
 
@@ -463,7 +342,7 @@ const creation = (
   id: SessionId,
 ): DurableEvent => {
   const place = findLocation(location, settings.places)
-  if (agent !== undefined) checkAgent(settings, agent)
+  if (agent !== undefined) requirePrimaryAgent(settings, agent)
   if (model !== undefined) requireModel(settings, model)
   return {
     type: "session.next.created.1",
@@ -477,15 +356,4 @@ const creation = (
       ...(budget === undefined ? {} : { caps: budget }),
     },
   }
-}
-
-/** People choose among the agents that work for people. */
-const checkAgent = (settings: SettingsValue, name: string): void => {
-  const agent = settings.agents.get(name)
-  const known = [...settings.agents.values()]
-    .filter(isForPeople)
-    .map((one) => one.name)
-    .join(", ")
-  if (agent === undefined) throw new Failure("AGENT_NOT_FOUND", { agent: name, known })
-  if (agent.mode === "sub") throw new Failure("AGENT_NOT_PRIMARY", { agent: name, known })
 }

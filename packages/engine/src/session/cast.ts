@@ -14,7 +14,7 @@ import type { ActiveHooks } from "../port/hooks.ts"
 import type { LocationServices } from "../port/location.ts"
 import type { Model, ToolAdvertisement } from "../port/model.ts"
 import { ToolError, type ToolSet } from "../port/tool.ts"
-import { DEFAULT_AGENT, Settings, type Agent, type SettingsValue } from "./settings.ts"
+import { DEFAULT_AGENT, isForPeople, Settings, type Agent, type SettingsValue } from "./settings.ts"
 import { openWantedAnswer, type WantedAnswer } from "./wanted-answer.ts"
 
 export interface Cast {
@@ -100,6 +100,17 @@ export const findModel = (
 /** Throws MODEL_NOT_FOUND. */
 export const requireModel = (settings: Models, name: string): void => {
   if (lookUpModel(settings.models, name) === undefined) throw modelNotFound(settings, name)
+}
+
+/** Throws for an agent that people cannot choose: AGENT_NOT_FOUND, AGENT_NOT_PRIMARY. */
+export const requirePrimaryAgent = ({ agents }: Pick<SettingsValue, "agents">, name: string): void => {
+  const agent = agents.get(name)
+  if (agent !== undefined && agent.mode !== "sub") return
+  const known = [...agents.values()]
+    .filter(isForPeople)
+    .map((one) => one.name)
+    .join(", ")
+  throw new Failure(agent === undefined ? "AGENT_NOT_FOUND" : "AGENT_NOT_PRIMARY", { agent: name, known })
 }
 
 const modelNotFound = ({ models }: Models, model = "(none)"): Failure =>
