@@ -1,4 +1,4 @@
-/** A summary that an extension supplies instead of a model. */
+/** Asks extensions for a summary instead of a model. */
 import type { CompactionReason, Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 

@@ -1,4 +1,4 @@
-/** One compaction: recorded when it starts, and always ended, by a checkpoint or by a failure. */
+/** One compaction. Its start is recorded, and it always ends with a checkpoint or a failure. */
 import { checkQuotes, ledgerFacts } from "@meridian/continuity/ledger"
 import type { CompactionReason, Failure } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ import { summarise } from "./summarise.ts"
 
 export type CompactionOutcome = "compacted" | "nothing"
 
-/** Replaces the old turns by a checkpoint. The next request then begins with a fresh baseline, brief included. */
+/** Replaces old turns with a checkpoint. The next request then begins with a fresh baseline, brief included. */
 export const compact = (
   scene: TurnScene,
   reason: CompactionReason,

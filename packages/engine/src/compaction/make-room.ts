@@ -1,4 +1,4 @@
-/** When a session is compacted: before a request that may not fit, and when somebody asks for it. */
+/** When a session is compacted: before a request that may not fit, and on request. */
 import { messageId, type Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -9,7 +9,10 @@ import { pauseAsked } from "../domain/question.ts"
 import { weighRequest, type TurnScene } from "../session/index.ts"
 import { compact } from "./compact.ts"
 
-/** Before a step is started: old results go first, then one compaction. "paused": a person is asked whether there is to be one. */
+/**
+ * Makes room before a step starts. Old results go first, then one compaction. "paused": a person is asked whether to
+ * compact again.
+ */
 export const makeRoom = (scene: TurnScene): Effect.Effect<"paused" | "done", Failure> =>
   Effect.gen(function* () {
     const { session, cast } = scene
@@ -24,7 +27,7 @@ export const makeRoom = (scene: TurnScene): Effect.Effect<"paused" | "done", Fai
     return "done"
   })
 
-/** True: a person is asked, and the session waits. */
+/** True: a person was asked, and the session waits. */
 export const pauseWhenStuck = ({ session }: TurnScene): Effect.Effect<boolean, Failure> =>
   Effect.suspend(() => {
     const { pace } = session.transcript().compactions
@@ -32,7 +35,7 @@ export const pauseWhenStuck = ({ session }: TurnScene): Effect.Effect<boolean, F
     return Effect.as(session.append([pauseAsked(session.newQuestion(), compactionPause(pace))]), true)
   })
 
-/** True when that was enough. */
+/** True when pruning was enough. */
 const prune = ({ session, cast }: TurnScene, budget: number): Effect.Effect<boolean, Failure> =>
   Effect.gen(function* () {
     const plan = planPrune(session.transcript().conversation.items, budget, cast.traitsOf)
@@ -45,7 +48,7 @@ const prune = ({ session, cast }: TurnScene, budget: number): Effect.Effect<bool
     return weighRequest(session.history(), cast).request <= budget
   })
 
-/** A compaction somebody asked for, at this safe boundary. */
+/** Runs a requested compaction at this safe boundary. */
 export const compactOnRequest = (scene: TurnScene): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {
     const { requested } = scene.session.transcript().compactions

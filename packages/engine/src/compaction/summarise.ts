@@ -1,4 +1,4 @@
-/** The summary of a compaction, asked of a model piece by piece. What no model can do is extracted from the log instead. */
+/** Asks a model for the summary of a compaction, piece by piece. What no model can summarise is extracted from the log. */
 import type { CompactionReceipt, RecordedUsage, RequestSettings } from "@meridian/protocol"
 import { Effect, Result } from "effect"
 
@@ -19,13 +19,13 @@ export interface Summary {
 export interface SummaryScene {
   readonly sessionID: string
   readonly model: Model
-  /** Of the variant that was named for summaries. */
+  /** The settings of the variant that was named for summaries. */
   readonly asked: RequestSettings
   readonly plan: CompactionPlan
   readonly settings: SettingsValue["compaction"]
-  /** By an extension; then no model is asked. */
+  /** The summary of an extension. When present, no model is asked. */
   readonly supplied: string | undefined
-  /** Pieces of the summary, as they come. */
+  /** Receives pieces of the summary as they arrive. */
   readonly onDelta: (delta: string) => void
 }
 
@@ -33,7 +33,7 @@ const LEAST_PIECE_TOKENS = 200
 
 const NO_USAGE: RecordedUsage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
 
-/** Each answer is the previous checkpoint of the next piece. Never fails. */
+/** Each answer becomes the previous checkpoint for the next piece. Never fails. */
 export const summarise = (scene: SummaryScene): Effect.Effect<Summary> =>
   Effect.gen(function* () {
     const { model, plan, settings, supplied } = scene
@@ -65,7 +65,7 @@ export const summarise = (scene: SummaryScene): Effect.Effect<Summary> =>
     return { summary, usage, method: "model" }
   })
 
-/** What the summary may have: what the session has room for, and what the summarising model can write and still read. */
+/** How long the summary may be: what the session has room for, and what the summarising model can write and still read. */
 const allowanceOf = ({ model, plan }: SummaryScene): number =>
   Math.min(plan.summaryTokens, model.maxOutput, Math.floor(model.contextWindow / 6))
 

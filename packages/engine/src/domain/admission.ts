@@ -19,9 +19,9 @@ export type Admission =
   | { readonly kind: "full"; readonly limit: number }
 
 export interface InboxFacts {
-  /** What was admitted under the same id before, in any session. */
+  /** The earlier receipt for this id, in any session. */
   readonly earlier: Receipt | undefined
-  /** The id already names a message that is no input. */
+  /** The id already names a message that is not an input. */
   readonly usedByMessage: boolean
   readonly pending: number
   readonly limit: number
@@ -30,8 +30,8 @@ export interface InboxFacts {
 /**
  * Decides what a prompt with this id means, given what was admitted under the same id before.
  *
- * A caller that lost our answer sends the same input again, so an exact repeat must return the first receipt, also when
- * the inbox is full by now. Anything else under a used id is two requests sharing a name: refuse, never merge.
+ * A caller that lost our answer sends the same input again, so an exact repeat must return the first receipt, even when the
+ * inbox is full by now. Any other use of the id is two requests that share a name: refuse it, never merge.
  */
 export const decideAdmission = (request: AdmissionRequest, facts: InboxFacts): Admission => {
   const { earlier } = facts

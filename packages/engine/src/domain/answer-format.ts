@@ -1,6 +1,7 @@
 /**
- * An answer in a given form: the schema as a prompt brings it, what the model is told of it, and how a text is read as one.
- * A schema is understood whole when the prompt is admitted: by its first turn it is too late to say what is wrong with it.
+ * An answer in a given form: the schema of a prompt, what the model is told about it, and how to read a text as such an
+ * answer. The schema is checked completely when the prompt is admitted. At the first turn it would be too late to report a
+ * flaw.
  */
 import {
   Failure,
@@ -14,10 +15,10 @@ import {
 import { readForeignJson } from "./foreign-json.ts"
 import { LIMITS } from "./limits.ts"
 
-/** The tool that takes the answer, where the provider has no mode of its own for one. */
+/** The tool that takes the answer when the provider has no native mode for it. */
 export const ANSWER_TOOL = "structured_output"
 
-/** Throws INVALID_INPUT. The copy has nothing in it but JSON. */
+/** Throws INVALID_INPUT. The returned copy is pure JSON. */
 export const checkFormat = ({ type, schema }: AnswerFormat): AnswerFormat => {
   const read = readForeignJson(schema, { depth: LIMITS.schemaLevels, characters: LIMITS.schemaCharacters })
   if (read.kind === "problem") throw wrong(read.why)
@@ -30,14 +31,14 @@ export const checkFormat = ({ type, schema }: AnswerFormat): AnswerFormat => {
 const wrong = (why: string): Failure => new Failure("INVALID_INPUT", { what: `\`format.schema\` ${why}` })
 
 export interface AnswerSchema {
-  /** Of an object, as every provider wants the input of a tool. */
+  /** Always an object schema, because every provider wants one for a tool's input. */
   readonly schema: JsonObject
   readonly answerOf: (given: Json) => Json
 }
 
 export const answerSchema = ({ schema }: AnswerFormat): AnswerSchema => {
   if (schema["type"] === "object") return { schema, answerOf: (given) => given }
-  // References count from the root, so what they name stays there.
+  // References count from the root, so shared definitions stay at the root.
   const shared = Object.fromEntries(
     SHARED.flatMap((name) => (schema[name] === undefined ? [] : [[name, schema[name]]])),
   )
@@ -58,7 +59,7 @@ const SHARED = ["$defs", "definitions"] as const
 const without = (schema: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(schema).filter(([name]) => !names.includes(name)))
 
-/** What the model is told while the format is in force: how, and what was wrong with its last answer. */
+/** What the model is told while the format is in force: how to answer, and what was wrong with its last answer. */
 export const answerPolicy = (mode: "tool" | "native", problem: string | undefined): string => {
   const policy =
     mode === "tool"
@@ -69,7 +70,7 @@ export const answerPolicy = (mode: "tool" | "native", problem: string | undefine
     : `${policy}\n\nYour last answer was not taken: ${problem} Give it again, as it must be.`
 }
 
-/** Text that is one JSON value, also between the fences models like to put around it. */
+/** Reads text that is one JSON value, with or without the fences that models like to put around it. */
 export const readAnswerText = (text: string): Json | undefined => {
   const trimmed = text.trim()
   const fenced = /^```(?:json)?\s*\n([\s\S]*)\n```$/.exec(trimmed)?.[1]
@@ -92,20 +93,23 @@ const TYPES: ReadonlySet<unknown> = new Set([
 ])
 
 type Flaw = string | undefined
-/** Looks at the value of one keyword. */
+/** Checks the value of one keyword. */
 type Look = (value: Json, at: Place) => Flaw
 
 interface Place {
   readonly root: JsonObject
-  /** As it is told. */
+  /** The path for error messages. */
   readonly path: string
-  /** References that led here. */
+  /** The references that led here. */
   readonly through: readonly string[]
-  /** Schemas that may still be looked at, each as often as it is referred to: so often a value is compared with it. */
+  /**
+   * How many more schemas may be visited. A schema counts each time it is referenced, because each time a value is checked
+   * against it.
+   */
   readonly room: { left: number }
 }
 
-/** Why nobody could check a value by it; undefined for a sound one. */
+/** Why no value could be checked against the schema; undefined when it is sound. */
 const findSchemaFlaw = (root: JsonObject): Flaw =>
   lookAtSchema(root, { root, path: "", through: [], room: { left: LIMITS.schemaVisits } })
 

@@ -1,12 +1,13 @@
 /**
- * What a model is told first when its agent says nothing else. Families of models fail in different ways in a loop of tool calls, so
- * each has words of its own behind the ones for all. Chosen for every turn: a session that changes models keeps none of the old words.
+ * The first words to a model whose agent has no prompt. Each family of models fails differently in a loop of tool calls, so
+ * each gets its own text after the common one. Chosen for every turn: a session that changes models keeps none of the old
+ * text.
  */
 export type ModelFamily = "anthropic" | "openai" | "google" | "other"
 
 /**
- * The name of the model goes before whoever serves it: the same model comes through many doors.
- * `name` is the provider's name for the model.
+ * The model's name wins over its provider, because many providers serve the same model. `name` is the provider's name for
+ * the model.
  */
 export const familyOf = (provider: string, name: string): ModelFamily => {
   const named = NAMES.find(([, pattern]) => pattern.test(name))
@@ -15,7 +16,7 @@ export const familyOf = (provider: string, name: string): ModelFamily => {
 
 const NAMES: readonly (readonly [ModelFamily, RegExp])[] = [
   ["anthropic", /\bclaude\b/i],
-  // An open model of theirs behaves like the rest of the family.
+  // The family's open models behave like the rest of it.
   ["openai", /\b(?:chat)?gpt\b|\bcodex\b|(?:^|\/)o\d+\b/i],
   ["google", /\b(?:gemini|gemma)\b/i],
 ]

@@ -1,7 +1,7 @@
 /**
- * Whether a request fits. The window, less the greater of what the model may answer and a configured buffer, against an
- * estimate anchored on what the provider last reported: only what was added since is guessed, and each report corrects
- * the guess.
+ * Whether a request fits. The budget is the window, less the larger of the model's longest answer and a configured buffer.
+ * The estimate starts from the provider's last report: only later additions are guessed, and each report corrects the
+ * guess.
  */
 import type { RecordedPrompt, RecordedUsage } from "@meridian/protocol"
 
@@ -13,21 +13,21 @@ import type { Transcript } from "./transcript/transcript.ts"
 
 export interface CompactionSettings {
   readonly auto: boolean
-  /** Tokens kept free at least. */
+  /** The least number of tokens to keep free. */
   readonly buffer: number | undefined
-  /** Tokens of recent history kept word for word in a checkpoint. */
+  /** Tokens of recent history that a checkpoint keeps verbatim. */
   readonly keepTokens: number | undefined
 }
 
 const DEFAULT_BUFFER = 20_000
 const DEFAULT_KEEP = 8_000
 
-/** Tokens a request may have. */
+/** The most tokens a request may have. */
 export const budgetOf = (
   model: { readonly contextWindow: number; readonly maxOutput: number },
   settings: Pick<CompactionSettings, "buffer">,
 ): number => {
-  // A default buffer made for large windows must not swallow a small one.
+  // The default buffer suits large windows and must not swallow a small one.
   const buffer = settings.buffer ?? Math.min(DEFAULT_BUFFER, Math.floor(model.contextWindow / 10))
   return Math.max(0, model.contextWindow - Math.max(model.maxOutput, buffer))
 }
@@ -35,14 +35,16 @@ export const budgetOf = (
 export const keepTokensOf = (budget: number, settings: Pick<CompactionSettings, "keepTokens">): number =>
   Math.min(settings.keepTokens ?? DEFAULT_KEEP, Math.floor(budget / 4))
 
-/** Whether a request of which a part is only guessed has room, whatever the guess is worth. */
+/** Whether a partly guessed request fits even if the guess is bad. */
 export const surelyFits = (tokens: {
   readonly budget: number
   readonly known: number
   readonly coming: number
 }): boolean => tokens.known + tokens.coming * MOST_CORRECTION <= tokens.budget
 
-/** Tokens of one item as a model sees it; results of calls apart, because they come after the turn was reported. */
+/**
+ * Tokens of one item as the model sees it. Results of calls are separate, because they come after the turn was reported.
+ */
 export interface ItemTokens {
   readonly content: number
   readonly results: number
@@ -50,12 +52,12 @@ export interface ItemTokens {
 
 export interface Estimator {
   readonly item: (item: Item) => ItemTokens
-  /** The whole request: `overhead` is everything before the history (system, tools). */
+  /** Tokens of the whole request. `overhead` is everything before the history (system, tools). */
   readonly request: (
     transcript: Pick<Transcript, "conversation" | "compactions">,
     request: { readonly model: string; readonly overhead: number },
   ) => number
-  /** What we weigh by ourselves, where the provider's last report says far more and is believed. */
+  /** Our own estimate, when the provider's last report is far larger and is believed. */
   readonly doubted: (
     transcript: Pick<Transcript, "conversation" | "compactions">,
     request: { readonly model: string; readonly overhead: number },
@@ -66,7 +68,7 @@ const LEAST_PLAUSIBLE = 0.5
 const MOST_CORRECTION = 2
 const ENOUGH_TO_LEARN = 500
 
-/** A message costs a little more than its text. */
+/** A message costs slightly more than its text. */
 const PER_MESSAGE = 4
 
 export const createEstimator = (): Estimator => {
@@ -80,7 +82,7 @@ export const createEstimator = (): Estimator => {
     return tokens
   }
 
-  /** Tokens of the first `count` items, all final, as of a revision. */
+  /** Tokens of the first `count` items at one revision. All of them are final. */
   let prefix = { revision: -1, count: 0, tokens: 0 }
 
   const sumBefore = ({ items, revision }: Conversation, end: number): number => {
@@ -105,7 +107,7 @@ export const createEstimator = (): Estimator => {
   const guess = (conversation: Conversation, overhead: number): number =>
     overhead + sumBefore(conversation, conversation.items.length)
 
-  /** The last report that still speaks of this request, and how it compares with our weight. */
+  /** The last report that still applies to this request, and its ratio to our estimate. */
   const compare: (...about: Parameters<Estimator["request"]>) => Report | undefined = (
     { conversation, compactions },
     { model, overhead },
@@ -123,9 +125,9 @@ export const createEstimator = (): Estimator => {
   const request: Estimator["request"] = (transcript, about) => {
     const { conversation, compactions } = transcript
     const report = compare(transcript, about)
-    // Some servers report nothing or nonsense; a guess that is never off by half is better than that.
+    // Some servers report nothing or nonsense. Our guess is never off by half, so it is better than that.
     if (report === undefined || report.ratio < LEAST_PLAUSIBLE) return guess(conversation, about.overhead)
-    // Believed once, it led to a compaction that mended nothing: a second one would mend no more.
+    // We believed such a report once, and the compaction did not help. A second one would not help either.
     if (isFarOff(report) && compactions.disbelieves) return guess(conversation, about.overhead)
     const { items } = conversation
     const { usage, at, turn, guessed, ratio } = report
@@ -153,7 +155,7 @@ interface Report {
 
 const isFarOff = ({ ratio }: Report): boolean => ratio > MOST_CORRECTION
 
-/** What the provider read and wrote in its last turn: the next request begins with exactly that. */
+/** Everything the provider read and wrote in its last turn. The next request begins with exactly that. */
 const reported = (usage: RecordedUsage): number => promptTokens(usage) + usage.output + usage.reasoning
 
 const promptTokens = (usage: RecordedUsage): number => usage.input + usage.cacheRead + usage.cacheWrite

@@ -57,7 +57,7 @@ test("each mark is told once for each cap, and only the highest of those passed 
   ])
   expect(at(60, { turns: { cap: 100, percent: 50 } })).toEqual([])
   expect(at(80, { turns: { cap: 100, percent: 50 } })).toEqual([80])
-  // Told of the cap there was before it was raised.
+  // The agent was told of the cap before it was raised.
   expect(at(60, { turns: { cap: 55, percent: 95 } })).toEqual([50])
 })
 

@@ -1,12 +1,12 @@
 /**
- * What a session may use up, and what follows from what it has used: a question when a cap is reached, words for the agent on
- * the way there. Decided before a turn, never in the middle of one.
+ * What a session may use up, and what follows: a question when a cap is reached, warnings for the agent on the way there.
+ * Decided before a turn, never during one.
  */
 import { Failure, type Caps, type JsonObject } from "@meridian/protocol"
 
 import type { Pause } from "./question.ts"
 
-/** What is counted. */
+/** What is measured. */
 export type Measure = "cost" | "tokens" | "turns" | "timeMs"
 const MEASURES = ["cost", "tokens", "turns", "timeMs"] as const satisfies readonly Measure[]
 
@@ -22,7 +22,7 @@ const CAP_OF = {
 
 export const NO_CAPS: Caps = {}
 
-/** The tightest of those that count together; what a person has set since goes before all of them. */
+/** The tightest of the caps in `together`. A cap that a person has set since (`set`) overrides them. */
 export const capsInForce = (together: readonly (Caps | undefined)[], set: Caps): Caps => {
   if (set === NO_CAPS && together.every((caps) => caps === undefined)) return NO_CAPS
   const tightest = MEASURES.flatMap((measure) => {
@@ -39,7 +39,7 @@ export interface Breach {
   readonly cap: number
 }
 
-/** The first cap that is reached. */
+/** The first reached cap. */
 export const breachOf = (spent: Spent, caps: Caps): Breach | undefined => {
   if (caps === NO_CAPS) return undefined
   for (const measure of MEASURES) {
@@ -49,7 +49,7 @@ export const breachOf = (spent: Spent, caps: Caps): Breach | undefined => {
   return undefined
 }
 
-/** A cap that was reached or passed already would stop the work at once. Throws CAP_BELOW_SPENT. */
+/** Throws CAP_BELOW_SPENT: a cap that is already reached would stop the work at once. */
 export const requireAboveSpent = (caps: Caps, spent: Spent): void => {
   const breach = breachOf(spent, caps)
   if (breach !== undefined) throw belowSpent(breach)
@@ -58,7 +58,7 @@ export const requireAboveSpent = (caps: Caps, spent: Spent): void => {
 const belowSpent = ({ measure, spent, cap }: Breach): Failure =>
   new Failure("CAP_BELOW_SPENT", { cap: say(measure, cap), spent: say(measure, spent) })
 
-/** How far the agent was told that a cap is used up. */
+/** The highest mark of each cap that the agent has been told about. */
 export type Told = Readonly<Partial<Record<Measure, { readonly cap: number; readonly percent: number }>>>
 
 const TOLD_AT = [95, 80, 50] as const
@@ -70,7 +70,7 @@ export interface CapNotice {
   readonly cap: number
 }
 
-/** What the agent has to be told now: each mark once for each cap, and the highest of those that were passed together. */
+/** The notices that are due now. Each mark is reported once per cap; of several marks passed together, only the highest. */
 export const capNotices = (spent: Spent, caps: Caps, told: Told): readonly CapNotice[] => {
   if (caps === NO_CAPS) return []
   return MEASURES.flatMap((measure) => {
@@ -83,7 +83,7 @@ export const capNotices = (spent: Spent, caps: Caps, told: Told): readonly CapNo
   })
 }
 
-/** For the agent. */
+/** The text for the agent. */
 export const sayNotices = (notices: readonly CapNotice[]): string => {
   const left = notices.map(
     ({ measure, spent, cap }) =>
@@ -94,7 +94,7 @@ export const sayNotices = (notices: readonly CapNotice[]): string => {
 
 export const RAISE = "raise"
 
-/** The durable question that a reached cap is. */
+/** The durable question that a reached cap raises. */
 export const budgetPause = ({ measure, spent, cap }: Breach): Pause => ({
   kind: "budget",
   text: `The budget of this work is used up: ${say(measure, spent)} of ${say(measure, cap)}. Raise it?`,
@@ -108,8 +108,8 @@ export const budgetPause = ({ measure, spent, cap }: Breach): Pause => ({
 })
 
 /**
- * The caps that an answer sets: "raise", an amount of what was used up ("2.5", "$2.50", "2h"), or amounts by name
- * ("cost=5 tokens=200000 turns=80 time=2h"). Undefined: stop. Throws INVALID_INPUT, and CAP_BELOW_SPENT.
+ * The caps that an answer sets: "raise", an amount in the unit that ran out ("2.5", "$2.50", "2h"), or amounts by name
+ * ("cost=5 tokens=200000 turns=80 time=2h"). Undefined: stop. Throws INVALID_INPUT and CAP_BELOW_SPENT.
  */
 export const readRaise = (detail: JsonObject | undefined, answer: string): Caps | undefined => {
   const breach = breachIn(detail)
@@ -148,7 +148,7 @@ const readAmount = (measure: Measure, text: string): number | undefined => {
   const [, digits = "", unit = ""] = /^\$?(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? []
   const value = Number(digits)
   if (digits === "" || !(value > 0) || !Number.isFinite(value)) return undefined
-  // A time without a unit is in seconds, as everywhere a person types one.
+  // A time without a unit is in seconds, as everywhere in user input.
   if (measure === "timeMs") return value * (UNIT_MS[unit === "" ? "s" : unit] ?? 1)
   if (unit !== "") return undefined
   return measure === "cost" || Number.isSafeInteger(value) ? value : undefined
@@ -167,7 +167,7 @@ const unreadable = (answer: string): Failure =>
     what: `${JSON.stringify(answer.slice(0, 100))} is no budget: say raise, stop, an amount, or amounts such as cost=5 tokens=200000 turns=80 time=2h`,
   })
 
-/** With its unit, for people and agents. */
+/** An amount with its unit, for people and agents. */
 export const say = (measure: Measure, amount: number): string => {
   switch (measure) {
     case "cost":

@@ -1,4 +1,4 @@
-/** A model by the name that people write: `provider/model`, or `provider/model:variant`. */
+/** Finds a model by the name that people write: `provider/model` or `provider/model:variant`. */
 import type { RequestSettings } from "@meridian/protocol"
 
 import { NO_SETTINGS } from "./request-settings.ts"
@@ -10,11 +10,11 @@ interface WithVariants {
 export interface ChosenModel<Model> {
   readonly model: Model
   readonly variant: string | undefined
-  /** Of the variant. */
+  /** The settings of the variant. */
   readonly settings: RequestSettings
 }
 
-/** Ids of models may have a colon in them, so the whole name goes first. */
+/** A model id may contain a colon, so try the whole name first. */
 export const lookUpModel = <Model extends WithVariants>(
   models: ReadonlyMap<string, Model>,
   name: string,
@@ -27,7 +27,7 @@ export const lookUpModel = <Model extends WithVariants>(
   return model === undefined || settings === undefined ? undefined : { model, variant, settings }
 }
 
-/** What to name instead. Whoever misspelt a variant is told those there are. */
+/** Names to suggest. For a misspelt variant, the variants of that model. */
 export const knownModels = (models: ReadonlyMap<string, WithVariants>, name: string): readonly string[] => {
   const variantsOf = (id: string): readonly string[] =>
     [...(models.get(id)?.variants?.keys() ?? [])].map((variant) => `${id}:${variant}`)

@@ -1,4 +1,4 @@
-/** Names that events bring into the world. Each may stand for one thing only, over all sessions of a store. */
+/** Names that events introduce. Each may belong to one thing only, across all sessions of a store. */
 import type { DurableEvent } from "@meridian/protocol"
 
 export type Claim =

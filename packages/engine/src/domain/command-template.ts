@@ -1,14 +1,14 @@
 /**
- * A command template filled with what was written behind its name: `$ARGUMENTS` is all of it, `$1` to `$9` are its words.
- * Shell lines (`` !`git diff $1` ``) are taken out first, so that no argument can become a part of a command: there each
- * word is quoted.
+ * Fills a command template with the text after the command's name: `$ARGUMENTS` is all of it, `$1` to `$9` are its words.
+ * Shell lines (`` !`git diff $1` ``) are taken out first, so that no argument can become part of a command: inside them
+ * each word is quoted.
  */
 export interface CommandCall {
   readonly name: string
   readonly arguments: string
 }
 
-/** Undefined when the text is no call of a command: a space before the slash makes it text. */
+/** Undefined when the text is not a command call. A space before the slash makes it plain text. */
 export const readCommandCall = (text: string): CommandCall | undefined => {
   const [, name, rest = ""] =
     /^\/([\p{L}\p{N}][\p{L}\p{N}_.:-]{0,99})(?:\s+([\s\S]*))?$/u.exec(text.trimEnd()) ?? []
@@ -43,7 +43,7 @@ const fill = (text: string, all: string, words: readonly string[]): string =>
     place === undefined ? all : (words[Number(place) - 1] ?? ""),
   )
 
-/** As a shell splits them, without what else a shell does. A quote that nothing closes is a sign like others. */
+/** Splits words as a shell does, without any other shell syntax. An unclosed quote is an ordinary character. */
 const splitWords = (text: string): readonly string[] =>
   Array.from(text.matchAll(/(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s\\])+/gsu), ([word]) =>
     word.replaceAll(

@@ -1,7 +1,6 @@
 /**
- * What a compaction replaces and what it leaves alone. The pending prompt and the newest complete turn stay real
- * messages; everything older becomes one checkpoint: a rolling summary, and as much of the newest old part as fits, word
- * for word.
+ * What a compaction replaces and what it leaves alone. The pending prompt and the newest complete turn stay real messages.
+ * Everything older becomes one checkpoint: a rolling summary, and as much of the newest old part as fits, verbatim.
  */
 import type { Estimator } from "./budget.ts"
 import { quoted } from "./inert-text.ts"
@@ -14,28 +13,28 @@ import type { CheckpointItem, Item } from "./transcript/items.ts"
 
 export interface CompactionPlan {
   readonly previous: CheckpointItem | undefined
-  /** Old messages, oldest first: what the summary must cover. */
+  /** The old messages, oldest first, that the summary must cover. */
   readonly summarized: readonly Item[]
-  /** The newest old messages, kept as text beside the summary. */
+  /** The newest old messages, kept verbatim beside the summary. */
   readonly recent: string
   readonly kept: readonly string[]
   readonly range: { readonly from: number; readonly through: number }
   readonly messages: number
-  /** Tokens the summary may have. */
+  /** How many tokens the summary may have. */
   readonly summaryTokens: number
   readonly keptTokens: number
 }
 
 export type CompactionDecision =
   | { readonly kind: "compact"; readonly plan: CompactionPlan }
-  /** No older complete turn: a compaction could only lose the task itself. */
+  /** There is no older complete turn. A compaction could only lose the task itself. */
   | { readonly kind: "nothing" }
 
 export interface CompactionFacts {
   readonly items: readonly Item[]
   readonly estimator: Estimator
   readonly budget: number
-  /** Tokens of everything that is not history. */
+  /** Tokens of everything except the history. */
   readonly overhead: number
   readonly keepTokens: number
 }
@@ -46,7 +45,7 @@ const LEAST_SUMMARY_TOKENS = 200
 export const planCompaction = (facts: CompactionFacts): CompactionDecision => {
   const { items, estimator, budget, overhead, keepTokens } = facts
   const previous = items.find((item) => item.kind === "checkpoint")
-  // A turn that failed before it said anything is nothing the model ever saw.
+  // The model never saw a turn that failed before it said anything.
   const messages = items.filter(
     (item) => isToModel(item) || (item.kind === "assistant" && item.parts.length > 0),
   )
@@ -74,10 +73,10 @@ export const planCompaction = (facts: CompactionFacts): CompactionDecision => {
   }
 }
 
-/** Said to the model, by a person or by the program. */
+/** Addressed to the model, by a person or a program. */
 const isToModel = ({ kind }: Item): boolean => kind === "user" || kind === "synthetic"
 
-/** Up to where the log is replaced: just before the first message that stays and is newer than all that go. */
+/** The last sequence that the checkpoint replaces: just before the first kept message that is newer than all old ones. */
 const endOf = (old: readonly Item[], keep: ReadonlySet<Item>, last: Item): number => {
   const newestOld = old.at(-1)?.seq ?? 0
   for (const item of keep) if (item.seq > newestOld) return item.seq - 1
@@ -85,7 +84,7 @@ const endOf = (old: readonly Item[], keep: ReadonlySet<Item>, last: Item): numbe
 }
 
 /**
- * The pending prompt always; the newest complete turn with the prompt that led to it, unless they leave no room for a
+ * Always keeps the pending prompt. Also keeps the newest complete turn and its prompt, unless they leave no room for a
  * summary.
  */
 const chooseKept = (messages: readonly Item[], estimator: Estimator, room: number): ReadonlySet<Item> => {
@@ -100,7 +99,7 @@ const chooseKept = (messages: readonly Item[], estimator: Estimator, room: numbe
   let tokens = 0
   for (const item of [...newest, ...keep]) tokens += tokensOf(estimator, item)
   if (tokens + LEAST_SUMMARY_TOKENS <= room * 0.95) for (const item of newest) keep.add(item)
-  // In the order of the conversation.
+  // In conversation order.
   return new Set(messages.filter((item) => keep.has(item)))
 }
 
@@ -109,7 +108,7 @@ const isToModelAt = (messages: readonly Item[], at: number): boolean => {
   return item !== undefined && isToModel(item)
 }
 
-/** The run of user messages that ends at or before `end`; with `adjacent`, only when it ends exactly there. */
+/** The run of user messages that ends at or before `end`; with `adjacent`, only if it ends exactly there. */
 const lastPrompts = (messages: readonly Item[], end: number, adjacent = false): readonly Item[] => {
   let last = end
   if (!adjacent) while (last >= 0 && !isToModelAt(messages, last)) last -= 1
@@ -118,7 +117,7 @@ const lastPrompts = (messages: readonly Item[], end: number, adjacent = false): 
   return messages.slice(first + 1, last + 1)
 }
 
-/** Whole messages from the end while they fit; at least the oldest is left for the summary. */
+/** Takes whole messages from the end while they fit. At least the oldest is left for the summary. */
 const splitRecent = (old: readonly Item[], keepTokens: number) => {
   let tokens = 0
   let first = old.length
@@ -142,7 +141,7 @@ const tokensOf = (estimator: Estimator, item: Item): number => {
 const LEAST_PROGRESS = 0.9
 const FRUITLESS_IN_A_ROW = 2
 
-/** Compaction that does not make room is stopped, until the history has grown by itself. */
+/** Compactions that make no room stop until the history has grown on its own. */
 export const isFruitless = (compactions: readonly CompactionProgress[], tokens: number): boolean => {
   const last = compactions.slice(-FRUITLESS_IN_A_ROW)
   if (last.length < FRUITLESS_IN_A_ROW) return false
@@ -150,11 +149,11 @@ export const isFruitless = (compactions: readonly CompactionProgress[], tokens: 
   return stuck && tokens < (last.at(-1)?.after ?? 0) * 1.1
 }
 
-/** More than one of the last three turns had a compaction, and nobody was told. */
+/** More than one of the last three turns had a compaction, and this was not yet reported. */
 export const isCrowded = ({ recent, isTold }: Pace): boolean =>
   !isTold && recent.filter((had) => had).length > 1
 
-/** Nothing came of so many that a person decides whether there is to be another. */
+/** So many compactions without progress that a person decides whether to try another. */
 export const leadsNowhere = ({ row }: Pace): boolean => row >= LIMITS.compactionsInARow
 
 /** For people and the agent. */
@@ -170,7 +169,7 @@ export const compactionPause = ({ row }: Pace): Pause => ({
   detail: { compactions: row },
 })
 
-/** The serialised old messages in pieces that fit a summariser, never cutting a message unless it alone is too long. */
+/** Serialises the old messages in pieces that fit a summariser. A message is cut only when it is too long for one piece. */
 export const piecesOf = (items: readonly Item[], lead: string, pieceTokens: number): readonly string[] => {
   const pieces: string[] = []
   let current: string[] = lead === "" ? [] : [lead]
@@ -193,12 +192,12 @@ export const piecesOf = (items: readonly Item[], lead: string, pieceTokens: numb
 
 const splitLong = (text: string, mostTokens: number): readonly string[] => {
   if (estimateText(text) <= mostTokens) return [text]
-  // A character is at most about one token, so this always makes pieces that fit.
+  // A character is at most about one token, so these pieces always fit.
   const size = Math.max(200, mostTokens)
   const parts: string[] = []
   for (let start = 0; start < text.length; start += size) {
     const part = text.slice(start, start + size)
-    // Where a line was cut, its rest must not look like the beginning of one.
+    // A cut may fall inside a line. The rest must not look like the start of a line.
     parts.push(start === 0 || text[start - 1] === "\n" ? part : quoted(part))
   }
   return parts

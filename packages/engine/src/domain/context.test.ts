@@ -93,7 +93,7 @@ test("the snapshot is the fold of the updates: it holds for each source what was
         expect(
           Object.fromEntries(Object.entries(snapshot).map(([key, entry]) => [key, entry.value])),
         ).toEqual(Object.fromEntries(told))
-        // Told twice, nothing is said the second time.
+        // Reconciling again reports nothing.
         expect(reconcile(snapshot, seen(step))).toEqual({ kind: "unchanged" })
       }
     }),

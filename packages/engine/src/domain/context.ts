@@ -1,6 +1,6 @@
 /**
- * What the model is told beside the conversation, as an algebra of independent sources. Each is observed, compared with
- * what the model was last told, and spoken of only when something changed. Pure: these functions decide, the runner acts.
+ * What the model is told besides the conversation, as an algebra of independent sources. Each source is observed, compared
+ * with what the model was last told, and mentioned only when it changed. Pure: these functions decide, the runner acts.
  *
  *   epoch = one immutable baseline + a hidden snapshot of what each source last said
  */
@@ -10,31 +10,31 @@ import { sameJson } from "./same-json.ts"
 
 export interface SourceTexts {
   readonly key: string
-  /** First, complete telling. */
+  /** The first, complete text. */
   readonly baseline: (value: Json) => string
-  /** From one value to another. */
+  /** The text for a change from one value to another. */
   readonly update: (previous: Json, value: Json) => string
-  /** That it is gone; rendered when the value is told, because the source may be gone by then. */
+  /** The text for the source's removal. Rendered together with the value, because the source may be gone by then. */
   readonly removal: (value: Json) => string
 }
 
 export type Observed =
   | { readonly kind: "value"; readonly value: Json }
-  /** Cannot be known now: what was said stays in force. */
+  /** Cannot be read now: the last text stays in force. */
   | { readonly kind: "unavailable" }
   /** Known to be absent. */
   | { readonly kind: "absent" }
-  /** Not looked at now, on purpose: what was said stays, and nothing waits for it. */
+  /** Deliberately not observed now: the last text stays in force, and nothing waits for it. */
   | { readonly kind: "unobserved" }
 
-/** In the order in which they are told. */
+/** In the order in which the model is told. */
 export type Observation = readonly { readonly source: SourceTexts; readonly observed: Observed }[]
 
 export type Initialization =
   | { readonly kind: "baseline"; readonly baseline: string; readonly snapshot: ContextSnapshot }
   | { readonly kind: "blocked"; readonly keys: readonly string[] }
 
-/** The first observation must be complete: a prompt never becomes visible beside half a context. */
+/** The first observation must be complete: a prompt never becomes visible with half a context. */
 export const initialize = (observation: Observation): Initialization => {
   const blocked = observation.flatMap(({ source, observed }) =>
     observed.kind === "unavailable" ? [source.key] : [],
@@ -71,7 +71,7 @@ export const reconcile = (snapshot: ContextSnapshot, observation: Observation): 
     changed[source.key] = { value, removal: source.removal(value) }
     texts.push(previous === undefined ? source.baseline(value) : source.update(previous.value, value))
   }
-  // A source whose scope was closed is no longer observed at all: it is gone, and that is said.
+  // A source that is no longer observed has left the scope. The model is told that it is gone.
   for (const [key, previous] of Object.entries(snapshot))
     if (!seen.has(key)) {
       removed.push(key)
@@ -81,7 +81,7 @@ export const reconcile = (snapshot: ContextSnapshot, observation: Observation): 
   return { kind: "updated", text: joinTexts(texts), changed, removed }
 }
 
-/** After a compaction: a fresh baseline, or the old one stays while something that was told before cannot be known. */
+/** After a compaction: a fresh baseline, or the old one while a source that was told before is unavailable. */
 export const rebaseline = (snapshot: ContextSnapshot, observation: Observation): Initialization => {
   const blocked = observation.flatMap(({ source, observed }) =>
     observed.kind === "unavailable" && snapshot[source.key] !== undefined ? [source.key] : [],
@@ -89,7 +89,7 @@ export const rebaseline = (snapshot: ContextSnapshot, observation: Observation):
   return blocked.length > 0 ? { kind: "blocked", keys: blocked } : render(observation)
 }
 
-/** The snapshot after an update; a law of the tests: it equals the fold of all updates. */
+/** The snapshot after an update. Tests check the law that it equals the fold of all updates. */
 export const advance = (
   snapshot: ContextSnapshot,
   update: { readonly changed: ContextSnapshot; readonly removed: readonly string[] },

@@ -10,7 +10,10 @@ export interface ModelPrice {
 
 const PER = 1_000_000
 
-/** Dollars of one turn; 0 for a model without a price. Cached tokens without a price of their own cost as input. */
+/**
+ * The cost of one turn in dollars; 0 for a model without a price. Cached tokens without a separate price cost as much as
+ * input.
+ */
 export const costOf = (usage: RecordedUsage, price: ModelPrice | undefined): number => {
   if (price === undefined) return 0
   const dollars =

@@ -1,4 +1,4 @@
-/** The small decisions of a session, each at its edges. */
+/** The small decisions of a session, each tested at its edges. */
 import { matchesWildcard, type Receipt } from "@meridian/protocol"
 import { describe, expect, test } from "vitest"
 

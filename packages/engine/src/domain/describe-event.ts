@@ -2,7 +2,7 @@ import type { StoredEvent, UnknownEvent } from "@meridian/protocol"
 
 import { plainName, quoted, unlabelled } from "./inert-text.ts"
 
-/** What a search should find, and how a range is read. Who spoke is for us to say: the rest of a text cannot. */
+/** An event as search and range reading show it. We add the speaker, because a text could claim any. */
 export const describeEvent = (event: StoredEvent | UnknownEvent): string => {
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest has no text to search for
   switch (event.type) {

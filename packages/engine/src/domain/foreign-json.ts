@@ -1,4 +1,4 @@
-/** A value a program handed us that will be stored and sent as JSON: a copy of it, or why it is none. Never throws. */
+/** Copies a foreign value that will be stored and sent as JSON, or says why it is not JSON. Never throws. */
 import type { Json } from "@meridian/protocol"
 
 export type ForeignJson =
@@ -6,9 +6,9 @@ export type ForeignJson =
   | { readonly kind: "problem"; readonly why: string }
 
 export interface JsonBounds {
-  /** Levels of objects and lists. */
+  /** The most levels of objects and lists. */
   readonly depth: number
-  /** Of its text. */
+  /** The most characters of its text. */
   readonly characters: number
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a fork takes along. First a survey of the source: up to where its history is settled, and which events before that
- * stay behind. Then each event is written again for its new session: ids that are unique in a database become others,
- * sequence numbers follow the events they name.
+ * What a fork takes along. First a survey of the source finds up to where its history is settled, and which earlier events
+ * stay behind. Then each event is rewritten for its new session: ids that are unique in a database change, and sequence
+ * numbers follow the events they name.
  */
 import {
   messageId,
@@ -17,30 +17,33 @@ import {
 export interface Survey {
   readonly look: (event: StoredEvent | UnknownEvent) => void
   readonly plan: () => ForkPlan
-  /** How it stands with the message that the fork is to end with: "open" while its turn or a call of it is. */
+  /** The state of the last message to copy: "open" while its turn or one of its calls is open. */
   readonly found: () => "settled" | "open" | "missing"
 }
 
 export interface ForkPlan {
-  /** Sequence of the last event before anything that is still open. */
+  /** The last sequence before anything that is still open. */
   readonly through: number
-  /** Sequences at or before that which are not copied, ascending. */
+  /** Sequences up to `through` that are not copied, ascending. */
   readonly left: readonly number[]
 }
 
-/** An event with the moment it happened, which a copy keeps. */
+/** An event with its time. A copy keeps the time. */
 export type DatedEvent = DurableEvent & { readonly time: number }
 
-/** Folds the source, in order. A boundary is settled when no step, call or compaction is open. `at`: nothing behind this message. */
+/**
+ * Folds the source in order. A boundary is settled when no step, call or compaction is open. `at`: nothing after this
+ * message is copied.
+ */
 export const surveySource = (at?: string): Survey => {
   let found: ReturnType<Survey["found"]> = at === undefined ? "settled" : "missing"
   const open = new Set<string>()
   const unreadable: number[] = []
-  /** A copy does not wait for the source's provider, and does not go on by itself. */
+  /** Waits that stay behind: a copy does not wait for the source's provider and does not continue on its own. */
   const waits: number[] = []
   const inputs = new Map<string, number>()
   const requested = new Set<number>()
-  /** Decided behind the last boundary, so undecided at it. */
+  /** Decided after the last boundary, so undecided at it. */
   let decidedSince: number[] = []
   let through = 0
   let isOver = false
@@ -63,7 +66,7 @@ export const surveySource = (at?: string): Survey => {
       case "session.next.activity.resumed.1":
       case "session.next.unparked.1":
       case "session.next.budget.changed.1":
-      // Its children are its own: they report to it alone.
+      // The source's children stay with it and report only to it.
       case "session.next.task.started.1":
       case "session.next.task.ended.1":
         waits.push(event.seq)
@@ -149,13 +152,13 @@ const messageOf = (event: StoredEvent | UnknownEvent): string | undefined => {
   }
 }
 
-/** What is told about a message when it has settled. */
+/** Facts that are recorded about a message after it has settled. */
 const belongsToLast = ({ type }: StoredEvent | UnknownEvent): boolean =>
   type === "session.next.instruction.discovered.1" ||
   type === "session.next.output.given.1" ||
   type === "session.next.output.refused.1"
 
-/** The same fact in its new session, or undefined when it stays behind. Creation is the caller's to write. */
+/** The same fact in the new session; undefined when it stays behind. The caller writes the creation. */
 export const rewriteEvent = (
   event: StoredEvent | UnknownEvent,
   plan: ForkPlan,
@@ -188,7 +191,7 @@ export const rewriteEvent = (
     }
     case "session.next.permission.replied.1": {
       const requestID = permissionRequestId(rename(event.data.requestID))
-      // What was allowed for the rest of that session is not allowed in this one.
+      // A permission for the rest of the source session does not hold in the fork.
       const reply = event.data.reply === "session" ? "once" : event.data.reply
       return { type: event.type, time, data: { ...event.data, requestID, reply } }
     }
@@ -295,7 +298,7 @@ const ofQuestion = <Data extends { readonly requestID: string; readonly assistan
 
 type OfAssistant = Extract<StoredEvent, { readonly data: { readonly assistantMessageID: MessageId } }>
 
-/** Said or done in one turn. */
+/** Events of one turn. */
 const ofAssistant = (event: OfAssistant, message: (id: MessageId) => MessageId): DatedEvent => {
   const { seq: _seq, ...copied } = event
   const data = { ...copied.data, assistantMessageID: message(copied.data.assistantMessageID) }
@@ -303,10 +306,10 @@ const ofAssistant = (event: OfAssistant, message: (id: MessageId) => MessageId):
   return { ...copied, data } as DatedEvent
 }
 
-/** Where an event stands in the copy. */
+/** The sequence in the copy. */
 const moved = (plan: ForkPlan, seq: number): number => Math.max(1, seq - countThrough(plan, seq))
 
-/** How many of those left behind lie at or before a sequence. */
+/** How many events up to a sequence stay behind. */
 const countThrough = ({ left }: ForkPlan, seq: number): number => {
   let low = 0
   let high = left.length

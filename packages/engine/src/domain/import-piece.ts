@@ -1,6 +1,6 @@
 /**
- * One thing that a conversation from elsewhere says, as its reader tells it. Times and counts may be any number at all. The
- * type is written out: it is part of the engine's own declarations, which need nobody else's.
+ * One piece of a foreign conversation, as its reader reports it. Times and counts may be any number. The type is written
+ * out, because it is part of the engine's declarations, which must not depend on others.
  */
 import {
   ANY,
@@ -23,14 +23,14 @@ import {
 } from "@meridian/protocol"
 
 interface Dated {
-  /** Milliseconds since 1970; without one, the time of the piece before. */
+  /** Milliseconds since 1970. Default: the time of the previous piece. */
   readonly time?: number
 }
 
-/** Part of one answer of a model: pieces with the same `turn` in a row are one turn. */
+/** Part of a model's answer. Consecutive pieces with the same `turn` are one turn. */
 export interface OfTurn extends Dated {
   readonly turn: string
-  /** What the source calls the message; a later summary may name it among those it keeps. */
+  /** The source's name for the message. A later summary may list it among those it keeps. */
   readonly key?: string
   readonly model?: string
   readonly agent?: string
@@ -44,7 +44,7 @@ export type ImportPiece =
       readonly callID: string
       readonly tool: string
       readonly input?: Json
-      /** When the model's arguments were not JSON. */
+      /** Present when the model's arguments were not JSON. */
       readonly raw?: string
     })
   | (Dated & {
@@ -53,20 +53,20 @@ export type ImportPiece =
       readonly content: readonly RecordedContent[]
       readonly failed?: boolean
     })
-  /** The list of work as it stands from here on. */
+  /** The complete todo list from here on. */
   | (Dated & { readonly kind: "todo"; readonly items: readonly TodoItem[] })
-  /** What the turn cost; the last word counts. */
+  /** The usage of the turn. A later piece replaces an earlier one. */
   | { readonly kind: "usage"; readonly turn: string; readonly usage: RecordedUsage; readonly cost?: number }
   /** The turn ended in an error. */
   | (OfTurn & { readonly kind: "failed"; readonly message: string })
-  /** Everything before stands in this summary from here on, but for the messages it keeps. */
+  /** This summary replaces everything before it, except the messages it keeps. */
   | (Dated & {
       readonly kind: "summary"
       readonly text: string
       readonly keep?: readonly string[]
       readonly tokens?: { readonly before: number; readonly after: number }
       readonly manual?: boolean
-      /** Of the model that wrote it. */
+      /** The usage of the model that wrote it. */
       readonly usage?: RecordedUsage
       readonly cost?: number
     })

@@ -1,10 +1,13 @@
-/** Single values of a foreign conversation, as a session can hold them: whole characters, names, numbers within bounds. */
+/**
+ * Single values of a foreign conversation in a form that a session can hold: whole characters, valid names, bounded
+ * numbers.
+ */
 import { isJsonObject, type Json, type RecordedUsage } from "@meridian/protocol"
 
 import { LIMITS } from "./limits.ts"
 import { wellFormed } from "./well-formed.ts"
 
-/** At most so many characters, and never half of one. */
+/** Cuts the text to `most` characters, never inside one. */
 export const cutText = (text: string, most: number): string => {
   const whole = text.toWellFormed()
   if (whole.length <= most) return whole
@@ -12,7 +15,7 @@ export const cutText = (text: string, most: number): string => {
   return whole.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most)
 }
 
-/** Providers refuse other names, and one in the history would refuse the session from then on. */
+/** Providers refuse other names. One such name in the history would make them refuse the session from then on. */
 export const toolName = (name: string): string => name.replaceAll(/[^\w-]/g, "_").slice(0, 64) || "tool"
 
 export const shortName = (name: string): string => cutText(name, 200)
@@ -25,7 +28,7 @@ export const freeId = (id: string, taken: ReadonlySet<string>): string => {
 
 export type GivenInput =
   | { readonly kind: "object"; readonly input: Json }
-  /** It stands as the text it was: a provider would refuse it, or readers of JSON would. */
+  /** Kept as text: as JSON a provider or a reader would refuse it. */
   | { readonly kind: "text"; readonly text: string; readonly isDeep: boolean }
 
 export const givenInput = ({
@@ -43,7 +46,7 @@ export const givenInput = ({
   return { kind: "object", input: wellFormed(input) }
 }
 
-/** Without recursion: the value may be nested deeper than the stack. */
+/** Avoids recursion, because the value may be nested deeper than the stack. */
 const isDeeper = (value: Json, most: number): boolean => {
   let level: readonly Json[] = [value]
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -65,7 +68,7 @@ const asText = (input: Json): string => {
   }
 }
 
-/** The last moment of the year 9999: what is later is no time anybody wrote down. */
+/** The last moment of the year 9999. Nobody ever recorded a later time. */
 export const LATEST_TIME = 253_402_300_799_999
 
 export const validTime = (time: number | undefined): number | undefined =>
@@ -75,7 +78,7 @@ export const validTime = (time: number | undefined): number | undefined =>
 
 export const validCount = (count: number): number => (Number.isFinite(count) && count > 0 ? count : 0)
 
-/** Whole numbers: they are summed in integer columns. */
+/** Integers, because integer columns sum them. */
 const validTokens = (count: number): number => Math.min(Math.floor(validCount(count)), 1_000_000_000_000)
 
 export const validUsage = (usage: RecordedUsage): RecordedUsage => ({

@@ -1,7 +1,7 @@
 /**
- * A conversation that was held elsewhere becomes ordinary events: what its reader says piece by piece is put into turns,
- * in the order it was said. Whatever the pieces are, the log that comes out keeps the laws: one step at a time, each ended
- * once, every call with exactly one outcome. What does not fit is counted, never guessed.
+ * Turns a foreign conversation into ordinary events: the reader's pieces are assembled into turns, in their order. Whatever
+ * the pieces are, the resulting log keeps the laws: one step at a time, each ended once, every call with exactly one
+ * outcome. What does not fit is counted, never guessed.
  */
 import {
   messageId,
@@ -33,27 +33,27 @@ export interface ImportCounts {
   readonly turns: number
   readonly tools: number
   readonly compactions: number
-  /** 1 when the source begins with an answer: a note stands where its prompt was. */
+  /** 1 when the source begins with an answer. A note replaces the missing prompt. */
   readonly missingStart: number
-  /** Calls the source has no result of: recorded as interrupted. */
+  /** Calls without a result in the source, recorded as interrupted. */
   readonly unanswered: number
-  /** Results of calls the source does not have, or has answered already. */
+  /** Results of calls that the source lacks, or that already have a result. */
   readonly strayResults: number
-  /** Texts that were longer than a session keeps. */
+  /** Texts longer than a session keeps. */
   readonly cutTexts: number
-  /** Texts with half a character, where U+FFFD stands now. */
+  /** Texts with half a character, now replaced by U+FFFD. */
   readonly mendedTexts: number
-  /** Files of prompts and results that a session does not take: too large, too many. */
+  /** Files in prompts and results that a session does not accept: too large or too many. */
   readonly droppedFiles: number
-  /** Pictures and files in results of calls that failed: an error is text. */
+  /** Pictures and files in results of failed calls, where only text is possible. */
   readonly failedFiles: number
-  /** Inputs of calls that were nested too deep and stand as text. */
+  /** Call inputs that were nested too deep, kept as text. */
   readonly deepInputs: number
 }
 
 export interface Assembler {
   readonly take: (piece: ImportPiece) => readonly DatedEvent[]
-  /** Settles what is open. */
+  /** Settles everything open. */
   readonly end: () => readonly DatedEvent[]
   readonly counts: () => ImportCounts
 }
@@ -74,7 +74,7 @@ const NO_USAGE: RecordedUsage = { input: 0, output: 0, reasoning: 0, cacheRead: 
 export const createAssembler = (options: {
   /** The n-th id of this session. */
   readonly id: (prefix: string, n: number) => string
-  /** Time of pieces before the first that has one. */
+  /** The time of pieces before the first one with a time. */
   readonly time: number
 }): Assembler => {
   const counts = {
@@ -92,20 +92,20 @@ export const createAssembler = (options: {
     deepInputs: 0,
   }
   let { time } = options
-  /** Of the last event. */
+  /** The time of the last event. */
   let latest = time
   let seq = 1
   let ids = 0
   let turn: OpenTurn | undefined
-  /** Messages the next summary stands for. */
+  /** Messages that the next summary covers. */
   let visible = 0
-  /** Ids of calls; in a session of ours none is used twice. */
+  /** Ids of calls. No id is used twice within our session. */
   const taken = new Set<string>()
-  /** Calls without an outcome, by the id the source gave them, oldest first. */
+  /** Calls without an outcome, by the source's id, oldest first. */
   const open = new Map<string, { readonly messageID: MessageId; readonly callID: string }[]>()
-  /** Messages a summary may keep: those since the last one, by what the source calls them. */
+  /** Messages since the last summary, which the next one may keep, by the source's name. */
   const keys = new Map<string, string>()
-  /** Said while calls were open: it waits until their answer is over, as it did there. */
+  /** A prompt that came while calls were open. As in the source, it waits until the answer is over. */
   let waiting: { readonly piece: PromptPiece; readonly time: number } | undefined
   let events: DatedEvent[] = []
 
@@ -179,7 +179,7 @@ export const createAssembler = (options: {
     return turn
   }
 
-  /** Providers refuse a conversation in which nobody asked. */
+  /** Providers refuse a conversation without an opening prompt. */
   const noteMissingStart = (): void => {
     counts.missingStart = 1
     visible += 1

@@ -1,19 +1,20 @@
 /**
- * Text of others inside a text of ours. A checkpoint is one message in which we say who spoke, by labels at the start of
- * lines and by tags. What a tool printed, a model wrote or a file is called must be able to do neither, also not in letters
- * that only look like ours.
+ * Foreign text inside our own text. A checkpoint is one message in which labels at line starts and tags say who spoke. The
+ * output of a tool, the words of a model or the name of a file must not forge either, not even with letters that only look
+ * like ours.
  *
- * Words are kept: a sign is put before a line, or one bracket is exchanged. All of it is linear in the length of the text.
+ * The words stay the same: a sign is added before a line, or one bracket is replaced. Everything is linear in the length of
+ * the text.
  */
 
-/** Nobody but us begins a line with a label: here every line has a sign before it. */
+/** Puts a sign before every line, so that no foreign line can begin with one of our labels. */
 export const quoted = (text: string): string =>
   withoutTags(text)
     .split(LINE_END)
     .map((line) => `${QUOTE}${line}`)
     .join("\n")
 
-/** For text that stands as it is: only lines that look like one of our labels get the sign. */
+/** For text that stays as it is: only lines that look like one of our labels get the sign. */
 export const unlabelled = (text: string): string =>
   withoutTags(text)
     .split("\n")
@@ -22,13 +23,13 @@ export const unlabelled = (text: string): string =>
     )
     .join("\n")
 
-/** A name: one line, and none of the signs our labels are made of. */
+/** A name: one line, without the characters of our labels. */
 export const plainName = (text: string): string =>
   withoutTags(text.slice(0, NAME_CHARACTERS))
     .replaceAll(LINE_END, " ")
     .replaceAll(/[[\]\uFF3B\uFF3D]/g, (sign) => (sign === "[" || sign === "\uFF3B" ? "(" : ")"))
 
-/** Tags of ours, and those by which models know who speaks, lose their bracket. */
+/** Replaces the bracket of our tags, and of tags by which models recognise speakers. */
 export const withoutTags = (text: string, tags: ReadonlySet<string> = TAGS): string =>
   text.replace(LESS_THAN, (sign, place: number) =>
     tags.has(tagName(text.slice(place + 1, place + TAG_WINDOW))) ? "‹" : sign,
@@ -39,7 +40,7 @@ const NAME_CHARACTERS = 400
 const TAG_WINDOW = 64
 const LABEL_WINDOW = 80
 
-/** Whatever ends a line somewhere. */
+/** Everything that some program treats as a line end. */
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g
 const INNER_LINE_END = /[\r\v\f\u0085\u2028\u2029]+/g
 
@@ -69,7 +70,7 @@ const TAGS: ReadonlySet<string> = new Set([
   "user",
 ])
 
-/** What follows a bracket: `/checkpoint>`, ` / conversation >`, `user role="x">`. */
+/** The name after a bracket: `/checkpoint>`, ` / conversation >`, `user role="x">`. */
 const tagName = (rest: string): string => {
   const [name = ""] = latin(rest)
     .replace(/^[\s/]+/, "")
@@ -77,19 +78,22 @@ const tagName = (rest: string): string => {
   return name.replaceAll(/[^a-z]/g, "")
 }
 
-/** `[User]:`, `(system update)`, and without brackets only those who speak: `Human:`. */
+/** `[User]:`, `(system update)`; without brackets only speakers: `Human:`. */
 const LABEL =
   /^[\s>*_#`~|.-]*(?:[[({【〔]\s*(?:user|human|assistant|system|program|developer|tool|attached|call|result|error|reasoning|checkpoint)\b[^:\n]{0,40}[:\])}】〕]|(?:user|human|assistant|system|developer)[\s*_]*:)/
 
 const isLabel = (line: string): boolean => {
   const head = line.slice(0, LABEL_WINDOW)
-  // Most lines have nothing a label needs.
+  // A quick test: most lines have nothing that a label needs.
   return MAY_BE_LABEL.test(head) && LABEL.test(latin(head))
 }
 
 const MAY_BE_LABEL = /[:\])}\u0080-\uffff]/
 
-/** As it looks: compatibility forms are folded, signs without a width are gone, letters of other scripts become ours. */
+/**
+ * The text as it looks: compatibility forms are folded, zero-width characters removed, lookalike letters of other scripts
+ * replaced by Latin ones.
+ */
 const latin = (text: string): string =>
   text
     .normalize("NFKD")
@@ -99,7 +103,7 @@ const latin = (text: string): string =>
 
 const WITHOUT_WIDTH = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Mn}]/gu
 
-/** Letters of Cyrillic, Greek and Armenian that nobody can tell from ours. */
+/** Letters of Cyrillic, Greek and Armenian that look exactly like Latin ones. */
 const LOOKS_LIKE: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ["a", "аɑα"],

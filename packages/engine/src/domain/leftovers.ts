@@ -1,15 +1,15 @@
 /**
- * What a lost drain left open. A call that may have acted is recorded as interrupted and never repeated; a call that had
- * only asked stays open, its question stays answerable, and it can be started again.
+ * What a lost drain left open. A call that may have acted is recorded as interrupted and never repeated. A call that had
+ * only asked stays open: its question can still be answered, and the call can be restarted.
  */
 import { messageId, type DurableEvent, type RecordedError } from "@meridian/protocol"
 
 import { openStepOf, type Transcript } from "./transcript/transcript.ts"
 
-/** The words of seed 004: a call whose outcome nobody can know is never repeated, only reported. */
+/** The wording of seed 004. A call whose outcome is unknown is never repeated, only reported. */
 export const INTERRUPTED_CALL: RecordedError = { code: "interrupted", message: "Tool execution interrupted" }
 
-/** Outcomes for everything that cannot go on, in the order of the calls, then the open step, then the compaction. */
+/** Outcomes for everything that cannot continue: first the calls in order, then the open step, then the compaction. */
 export const settleLeftovers = (transcript: Transcript): readonly DurableEvent[] => {
   const lost = transcript.calls.open.filter(({ hosted, restartable }) => hosted || !restartable)
   const step = openStepOf(transcript)

@@ -1,16 +1,16 @@
-/** Every loop, queue, buffer and page of the engine ends at one of these numbers; embedders may change the first group. */
+/** Bounds every loop, queue, buffer and page of the engine. Embedders may change the first group. */
 import { assert } from "./assert.ts"
 
 export interface EngineLimits {
-  /** Inputs that may wait in one session's inbox; one more is refused. */
+  /** Inputs that may wait in one session's inbox. One more is refused. */
   readonly pendingInputs: number
-  /** Steers that become visible at one safe boundary; the rest waits for the next. */
+  /** Steers that become visible at one safe boundary. The rest waits for the next. */
   readonly steerBatch: number
-  /** Provider turns between a promotion and the end of the work it asked for. */
+  /** Provider turns from a promotion to the end of the work it asked for. */
   readonly turnsPerActivity: number
   /** How long a silent owner keeps a session. */
   readonly leaseMs: number
-  /** How long failures that pass by themselves are waited out; below a second nothing is waited for beyond a turn. */
+  /** How long to wait out failures that pass on their own. Below one second nothing waits longer than a turn. */
   readonly patienceMs: number
 }
 
@@ -25,9 +25,9 @@ export const DEFAULT_LIMITS: EngineLimits = {
 export const LIMITS = {
   promptBytes: 16 * 1024 * 1024,
   promptFiles: 32,
-  /** How often work is given on from agent to agent. */
+  /** How deep work may be delegated from agent to agent. */
   taskDepth: 3,
-  /** Of what came of work in the background. */
+  /** Characters of the report of a background task. */
   taskReportCharacters: 30_000,
   titleCharacters: 300,
   syntheticCharacters: 200_000,
@@ -38,32 +38,32 @@ export const LIMITS = {
   recallHits: 20,
   toolCallsPerTurn: 64,
   toolCallsAtOnce: 8,
-  /** Identical calls in a row: from the first number on the model is told, from the second they are not run. */
+  /** Identical calls in a row. From the first number on the model is told; from the second on they are not run. */
   repetitionNoticed: 3,
   repetitionRefused: 6,
-  /** Compactions one after the other without progress, before a person is asked. */
+  /** Compactions in a row without progress, before a person is asked. */
   compactionsInARow: 5,
-  /** How long an aborted tool may take to give up before it is recorded as interrupted anyway. */
+  /** How long an aborted tool may take to stop before it is recorded as interrupted anyway. */
   toolAbortGraceMs: 5_000,
   retryDelayMs: 60_000,
-  /** A told reset from here on parks the session; one beyond the second number is for people to decide. */
+  /** A stated reset at least this far away parks the session. Beyond the second number a person decides. */
   parkLeastMs: 1_000,
   parkMostMs: 7 * 24 * 60 * 60_000,
-  /** Nobody said when: the first wait, doubled each time up to the longest. */
+  /** Waits without a stated reset: the first one, then doubled up to the longest. */
   unknownLimitMs: { least: 60_000, most: 30 * 60_000 },
   unknownOverloadMs: { least: 8_000, most: 60_000 },
-  /** How often work whose process was lost is taken up again without progress, before a person is asked. */
+  /** How often lost work is resumed without progress, before a person is asked. */
   recoveryAttempts: 3,
-  /** How often timers are looked at: clocks jump, and other processes park sessions, too. */
+  /** How often timers are checked. Clocks jump, and other processes park sessions too. */
   timerLeastMs: 100,
   timerPollMs: 5_000,
-  /** Live fragments a slow reader may fall behind before the oldest are dropped. */
+  /** How many live fragments a slow reader may lag behind before the oldest are dropped. */
   liveBacklog: 1_024,
   foreignPollMs: 100,
-  /** Hints that something changed may be lost; after so long whoever waits for one looks anyway. */
+  /** Hints about changes may be lost. After this time a waiter looks anyway. */
   lookAgainMs: 2_000,
   leasePollMs: 25,
-  /** Sessions whose folded history stays in memory after they went idle, and their weight together. */
+  /** How many idle sessions stay folded in memory, and how much they may weigh together. */
   idleHistories: 256,
   idleHistoryBytes: 64 * 1024 * 1024,
   locationIdleMs: 10 * 60_000,
@@ -71,40 +71,40 @@ export const LIMITS = {
   questionChoices: 50,
   answerCharacters: 20_000,
   recordedErrorCharacters: 4_000,
-  /** A provider's own options of an agent, a variant or a prompt. */
+  /** The provider options of an agent, a variant or a prompt. */
   optionLevels: 16,
   optionCharacters: 16_384,
-  /** What a prompt may say as instructions of its own, and the names and patterns by which it changes the tools. */
+  /** A prompt's own instructions, and the names and patterns by which it changes the tools. */
   systemCharacters: 200_000,
   toolPatternCharacters: 200,
-  /** A schema that an answer is to have. */
+  /** The schema of a requested answer. */
   schemaLevels: 32,
   schemaCharacters: 65_536,
   schemaVisits: 10_000,
-  /** Answers that did not fit before the work is given up: one may be mended. */
+  /** How many answers may fail to fit before the work is given up: one may be corrected. */
   refusedAnswers: 2,
-  /** Patterns by which one agent names its tools, and variants of one model. */
+  /** Patterns for the tools of one agent, and variants of one model. */
   agentTools: 200,
   modelVariants: 32,
-  /** Of one engine; how long a hook may take, and how often in a row it may fail before it is left out. */
+  /** Extensions per engine; how long a hook may take, and how often in a row it may fail before it is left out. */
   extensions: 64,
   hookMs: 2_000,
   hookFailures: 5,
   hookMessageCharacters: 500,
-  /** What a hook may make of a request, or of the input of a call. */
+  /** What a hook may turn a request or the input of a call into. */
   hookMessages: 100_000,
   hookCharacters: 2_000_000,
   hookHeaders: 32,
   receiptFacts: 100,
   summaryMs: 120_000,
-  /** Of an import: one prompt, one text of a model, one result, and all of it. */
+  /** Bounds of an import: one prompt, one text of a model, one result, and all events. */
   importedPromptCharacters: 8 * 1024 * 1024,
   importedTextCharacters: 1024 * 1024,
   importedResultCharacters: 256 * 1024,
   importedEvents: 4_000_000,
-  /** Levels of the input of a call: SQLite reads JSON of 1,000, and an event stands a few levels around it. */
+  /** Nesting of a call's input. SQLite reads JSON with 1,000 levels, and an event adds a few around the input. */
   importedDepth: 500,
-  /** Held in memory before they are written. */
+  /** How much is held in memory before it is written. */
   importedBatchCharacters: 4 * 1024 * 1024,
   contextRetryMs: 1_000,
   contextRetryMostMs: 30_000,

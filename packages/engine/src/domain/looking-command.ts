@@ -1,6 +1,6 @@
 /**
- * Command lines that change no file, as far as their words say. Everything else may: a line that a shell reads more into, a
- * program we do not know, an option that names a file to write.
+ * Recognises command lines that change no file, judged by their words. Anything else may change one: shell syntax beyond
+ * words, an unknown program, an option that names a file to write.
  */
 import { readShellWords } from "@meridian/protocol"
 
@@ -13,7 +13,7 @@ export const onlyLooks = (command: string): boolean => {
   return LOOKING.has(program)
 }
 
-/** An output file, or another program in the middle of it. */
+/** Options that write an output file or run another program. */
 const WRITING = /^--(?:output|pre|ext-diff|exec|open-files-in-pager)/
 
 const LOOKING: ReadonlySet<string> = new Set(

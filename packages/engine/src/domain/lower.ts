@@ -1,6 +1,6 @@
 /**
- * From history to the prompt a model is sent. Native metadata (signatures, encrypted reasoning, item ids) goes back only
- * to the model that made it, and only from a turn that ended well; for another model visible reasoning is ordinary text.
+ * From history to the prompt for a model. Native metadata (signatures, encrypted reasoning, item ids) goes back only to the
+ * model that made it, and only from a turn that ended well. Another model gets visible reasoning as ordinary text.
  */
 import type { PromptFile, RecordedContent } from "@meridian/protocol"
 
@@ -30,7 +30,7 @@ import { wellFormed } from "./well-formed.ts"
 
 type AssistantContent = TextPart | ReasoningPart | ToolCallPart | ToolResultPart
 
-/** Keeps what was lowered once: a finished item never changes, so a turn costs only what is new. */
+/** Remembers what was lowered before. A finished item never changes, so a turn costs only what is new. */
 export interface Lowering {
   readonly prompt: (
     conversation: Pick<Conversation, "items" | "revision">,
@@ -38,17 +38,17 @@ export interface Lowering {
   ) => PromptMessage[]
 }
 
-/** Who will read the prompt. */
+/** The model that will read the prompt. */
 export interface PromptReader {
   readonly model: string
-  /** Takes system messages in the middle of a conversation; others get them inside a user message. */
+  /** The model accepts system messages inside a conversation. Others get them inside a user message. */
   readonly systemInHistory: boolean
-  /** Native data from at or before this sequence stays behind: its prefix is gone. */
+  /** Native data up to this sequence stays behind, because its prefix is gone. */
   readonly compactedSeq: number
 }
 
 export const createLowering = (): Lowering => {
-  /** Of the first `count` items, all finished. */
+  /** The first `count` items, all finished, lowered. */
   let lowered: PromptMessage[] = []
   let count = 0
   let loweredFor = ""
@@ -86,7 +86,7 @@ const messagesOf = (item: Item, reader: PromptReader): readonly PromptMessage[] 
   }
 }
 
-/** What the model is told beside the conversation, where the conversation stands. */
+/** Context that changed, at its place in the conversation. */
 export const lowerContext = (text: string, reader: Pick<PromptReader, "systemInHistory">): PromptMessage =>
   reader.systemInHistory
     ? { role: "system", content: text }
@@ -153,7 +153,7 @@ const lowerTool = (
   content: AssistantContent[],
   results: ToolResultPart[],
 ): void => {
-  // A provider takes its own results whole or not at all: a pruned one is told in words.
+  // A provider accepts its own results only unchanged. A pruned one is described in words.
   if (part.hosted && (!native || part.pruned === true)) {
     content.push({ type: "text", text: describeHosted(part) })
     return
@@ -162,7 +162,7 @@ const lowerTool = (
     type: "tool-call",
     toolCallId: part.callID,
     toolName: part.tool,
-    // A provider refuses a call whose input is no object; the error result says what the model really wrote.
+    // A provider refuses a call whose input is not an object. The error result says what the model really wrote.
     input: part.input ?? {},
     ...(part.hosted ? { providerExecuted: true } : {}),
     ...(native ? options(part.metadata) : {}),
@@ -209,7 +209,7 @@ const textOf = (content: readonly RecordedContent[]): string =>
     .map((entry) => (entry.type === "text" ? entry.text : describeBinary(entry.mediaType, entry.base64)))
     .join("\n")
 
-/** Not every provider takes every kind of file, and one that refuses would refuse the session from then on. */
+/** Not every provider accepts every kind of file. One that refuses a file would refuse the session from then on. */
 const describeBinary = (mediaType: string, base64: string): string =>
   `[${mediaType}, ${Math.floor((base64.length * 3) / 4)} bytes, base64${base64.length > BINARY_SHOWN ? ", cut" : ""}]: ${base64.slice(0, BINARY_SHOWN)}`
 

@@ -1,17 +1,17 @@
 /**
- * What a prompt names behind `@`, read from its text alone: files with or without lines, folders, globs, addresses of files,
- * resources of MCP servers, references and agents. Pure; nothing is looked up here.
+ * What a prompt names with `@`, read from its text alone: files with or without lines, folders, globs, file URLs, resources
+ * of MCP servers, references and agents. Pure: nothing is looked up here.
  *
- * A mention begins a word. Code is not looked into: a decorator or an address in it means nothing of ours.
+ * A mention starts at the beginning of a word. Code is skipped: a decorator or an address in it is not a mention.
  */
 export type Mention =
   | {
       readonly kind: "path"
-      /** As it was written. */
+      /** As the user wrote it. */
       readonly source: string
       readonly path: string
       readonly lines?: Lines
-      /** It could be an ordinary word: where there is no such file it is one. */
+      /** It may be an ordinary word. Without such a file it is one. */
       readonly loose: boolean
     }
   | { readonly kind: "address"; readonly source: string; readonly url: string; readonly lines?: Lines }
@@ -25,7 +25,7 @@ export type Mention =
     }
   | { readonly kind: "agent"; readonly source: string; readonly name: string }
 
-/** Counted from 1; without an end, to the end. */
+/** Counted from 1. Without `through`, to the end of the file. */
 export interface Lines {
   readonly from: number
   readonly through?: number
@@ -33,13 +33,13 @@ export interface Lines {
 
 export interface Mentions {
   readonly mentions: readonly Mention[]
-  /** How many more there are than may be. */
+  /** How many mentions exceed the limit. */
   readonly more: number
 }
 
 export const MOST_MENTIONS = 200
 
-/** Each once, in the order of their first place. */
+/** Each mention once, in the order of first appearance. */
 export const readMentions = (text: string): Mentions => {
   const found = new Map<string, Mention>()
   let more = 0
@@ -54,8 +54,8 @@ export const readMentions = (text: string): Mentions => {
 }
 
 /**
- * Begins a word: at the start, behind a space, or behind a bracket or a quote. In quotes anything may stand; a plain word
- * ends at a space that has no backslash before it.
+ * A mention starts the text or follows a space, a bracket or a quote. In quotes it may contain anything; a plain word ends
+ * at a space without a backslash before it.
  */
 const MENTION =
   /(?<=^|[\s([{<"'`,;:])(?:@(["'])((?:(?!\1)[^\n]){1,4096})\1|@?(file:\/\/(?:\\.|[^\s\\]){1,4096})|@((?:\\.|[^\s\\"'`@,;<>()]|[,;@](?=[^\s])){1,4096}))/gu
@@ -102,7 +102,7 @@ const splitLines = (name: string): { readonly name: string; readonly lines?: { r
   return { name: name.slice(0, match.index), lines: { lines: open ? { from } : { from, through } } }
 }
 
-/** Marks that end a sentence or a bracket rather than a name. */
+/** Removes marks that end a sentence or a bracket rather than a name. */
 const withoutEnding = (word: string): string => {
   if (/^\.{1,2}$/u.test(word)) return word
   const bare = word.replace(/[:!?]+$/u, "").replace(/\.{3,}$|(?<!\.)\.$/u, "")
@@ -111,7 +111,7 @@ const withoutEnding = (word: string): string => {
 
 const unescaped = (word: string): string => word.replaceAll(/\\(.)/gu, "$1")
 
-/** Code is blanked out, so that every place keeps its place. Linear in the length of the text. */
+/** Blanks out code, so that all positions stay the same. Linear in the length of the text. */
 const withoutCode = (text: string): string => {
   if (!text.includes("`") && !text.includes("~~~")) return text
   let fence: string | undefined
@@ -131,14 +131,14 @@ const withoutCode = (text: string): string => {
     .join("\n")
 }
 
-/** Three marks or more; behind the first of backticks there is none. */
+/** Three or more marks. No further backtick may follow an opening fence of backticks. */
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/u
 
 /** A run of backticks closes at the next run of the same length. */
 const withoutInlineCode = (line: string): string => {
   const runs = Array.from(line.matchAll(/`+/gu), ({ index, 0: run }) => ({ index, length: run.length }))
   if (runs.length < 2) return line
-  /** Where the next run of each length is, for every run. */
+  /** For every run, where the next run of the same length is. */
   const next: (number | undefined)[] = []
   const seen = new Map<number, number>()
   for (let at = runs.length - 1; at >= 0; at -= 1) {

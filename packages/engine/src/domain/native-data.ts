@@ -1,6 +1,8 @@
 import type { Json } from "@meridian/protocol"
 
-/** A provider's own result without what only that provider can read: it must not reach another model or a checkpoint. */
+/**
+ * Removes from a provider's own result what only that provider can read. It must not reach another model or a checkpoint.
+ */
 export const withoutNative = (value: Json): Json => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map((entry: Json) => withoutNative(entry))

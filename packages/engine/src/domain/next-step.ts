@@ -1,13 +1,13 @@
-/** What a drain does after a turn, or when it starts. A value, so that the loop is one switch. */
+/** What a drain does when it starts and after each turn. A value, so that the loop is one switch. */
 export type NextStep =
   /** Another provider turn in the same activity. */
   | { readonly kind: "turn" }
   /** The activity has settled; a queued input opens the next one. */
   | { readonly kind: "open-next" }
   | { readonly kind: "idle" }
-  /** It is not done, and no further turn is allowed. */
+  /** The activity is unfinished, and no further turn is allowed. */
   | { readonly kind: "fail"; readonly limit: number }
-  /** The value that was asked for is not to be had. */
+  /** The model does not give the requested value. */
   | { readonly kind: "no-answer" }
 
 export interface Standing {
@@ -18,12 +18,12 @@ export interface Standing {
   /** Provider turns since the last promotion. */
   readonly turns: number
   readonly turnLimit: number
-  /** Inputs of the activity ask for a value, and there is none yet: how many were refused. */
+  /** Inputs of the activity ask for a value and do not have it yet. How many answers were refused. */
   readonly wanted?: { readonly refused: number; readonly mostRefused: number } | undefined
 }
 
 export const decideNext = (standing: Standing): NextStep => {
-  // A steer is new work with a new allowance, so it goes before the limit.
+  // A steer is new work with a new allowance, so it is checked before the limit.
   if (standing.pendingSteers > 0) return { kind: "turn" }
   const { wanted } = standing
   const isOver = standing.turns >= standing.turnLimit

@@ -1,6 +1,6 @@
 /**
- * What the turn that may come next is like, as far as its cast depends on it. Looked at when the cast is chosen, and again
- * when the turn begins: by then somebody may have sent a steer.
+ * What the next turn will be like, where its cast depends on it. Computed when the cast is chosen and again when the turn
+ * begins, because a steer may have arrived in between.
  */
 import type { Overrides } from "@meridian/protocol"
 
@@ -11,25 +11,25 @@ import type { Transcript } from "./transcript/transcript.ts"
 
 export interface Moment {
   readonly boundary: Boundary
-  /** Turns that this drain has taken since input was last promoted. */
+  /** Turns of this drain since input was last promoted. */
   readonly turns: number
-  /** Up to where inputs that wait for a demand have had one. */
+  /** Inputs up to this sequence that waited for a demand have had one. */
   readonly released: number
 }
 
 export interface TurnBounds {
   readonly steerBatch: number
   readonly turnsPerActivity: number
-  /** Turns of one activity that the agent may take. */
+  /** How many turns of one activity the agent may take. */
   readonly steps: number
 }
 
 export interface Outlook {
-  /** Inputs that become visible with it. */
+  /** Inputs that become visible with the turn. */
   readonly chosen: readonly WaitingInput[]
-  /** No further turn of this activity is allowed. */
+  /** The last allowed turn of this activity. */
   readonly isLast: boolean
-  /** What its inputs, those included, change about the request. */
+  /** How the activity's inputs, including the chosen ones, change the request. */
   readonly overrides: Overrides
 }
 
@@ -39,7 +39,7 @@ export const outlookOf = (
   { steerBatch, turnsPerActivity, steps }: TurnBounds,
 ): Outlook => {
   const chosen = choosePromotions(inputsToRun(inbox, released), boundary, steerBatch)
-  // An activity that goes on after a crash has used some of its steps already.
+  // An activity that was resumed after a crash has already used some of its steps.
   const [before, taken] = chosen.length > 0 ? [0, 0] : [turns, activity.turns]
   return {
     chosen,

@@ -1,6 +1,6 @@
 /**
- * What a prompt changes about the requests of its activity. Admitted with the input and compared with a retry, in force from its
- * promotion until the activity settles, and joined with what the activity's earlier inputs brought.
+ * What a prompt changes about the requests of its activity. Overrides are admitted with the input and compared on a retry.
+ * They apply from its promotion until the activity settles, joined with those of the activity's earlier inputs.
  */
 import { Failure, matchesWildcard, type Overrides } from "@meridian/protocol"
 
@@ -9,22 +9,22 @@ import { LIMITS } from "./limits.ts"
 import { checkSettings, mergeSettings } from "./request-settings.ts"
 import { sameJson } from "./same-json.ts"
 
-/** The one object that stands for none: whoever remembers something about it remembers it for every such prompt. */
+/** The only object for "no overrides", so that caches by identity work for every such prompt. */
 export const NO_OVERRIDES: Overrides = {}
 
 const FIELDS = ["system", "tools", "settings", "format"] as const
 
-/** The four fields of anything that has them among others. */
+/** Picks the four override fields of a larger value. */
 export const overridesOf = (from: Overrides): Overrides => {
   const given = FIELDS.filter((field) => from[field] !== undefined)
   return given.length === 0 ? NO_OVERRIDES : Object.fromEntries(given.map((field) => [field, from[field]]))
 }
 
-/** The first field in which they differ. */
+/** The first differing field. */
 export const differingOverride = (left: Overrides, right: Overrides): (typeof FIELDS)[number] | undefined =>
   FIELDS.find((field) => !sameJson(left[field], right[field]))
 
-/** A later input adds words and replaces what it says anew. */
+/** A later input adds to the system text and replaces the fields it sets. */
 export const joinOverrides = (before: Overrides, after: Overrides): Overrides => {
   if (after === NO_OVERRIDES) return before
   if (before === NO_OVERRIDES) return after
@@ -44,8 +44,8 @@ export const joinOverrides = (before: Overrides, after: Overrides): Overrides =>
 }
 
 /**
- * Whether a tool is to be offered; undefined: nothing was said of it. Its own name goes before a pattern, and a longer pattern
- * before a shorter one, so that the order in which they were written decides nothing.
+ * Whether a tool should be offered; undefined when the overrides do not mention it. The exact name wins over a pattern and
+ * a longer pattern over a shorter one, so their order does not matter.
  */
 export const saysOfTool = ({ tools }: Overrides, name: string): boolean | undefined => {
   if (tools === undefined) return undefined
@@ -56,7 +56,7 @@ export const saysOfTool = ({ tools }: Overrides, name: string): boolean | undefi
   return best === undefined ? undefined : tools[best]
 }
 
-/** What the shapes of the fields cannot see, and a copy that nobody else holds. Throws INVALID_INPUT. */
+/** Checks what the field shapes cannot, and returns a private copy. Throws INVALID_INPUT. */
 export const checkOverrides = (overrides: Overrides): Overrides => {
   if (overrides === NO_OVERRIDES) return overrides
   const { system, tools = {}, settings, format } = overrides

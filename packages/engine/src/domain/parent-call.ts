@@ -1,4 +1,4 @@
-/** Which call of which session began a child: what lists say of it. */
+/** The call that began a child session, as lists show it. */
 import type { DurableEventData } from "@meridian/protocol"
 
 type Born = NonNullable<DurableEventData["session.next.created.1"]["task"]>

@@ -4,7 +4,7 @@ export type ParsedInput =
   | { readonly kind: "json"; readonly value: Json }
   | { readonly kind: "invalid"; readonly message: string }
 
-/** What the model wrote as a call's input. No text at all means no arguments; anything but an object is refused. */
+/** Parses the input that the model wrote for a call. Empty text means no arguments; anything but an object is refused. */
 export const parseInput = (text: string): ParsedInput => {
   if (text.trim() === "") return { kind: "json", value: {} }
   try {

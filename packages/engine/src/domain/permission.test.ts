@@ -24,7 +24,7 @@ test("a literal pattern matches its own text and no other", () => {
   assert(
     property(text, text, (left, right) => {
       expect(matchesWildcard(literalPattern(left), left)).toBe(true)
-      // A trailing " *" is literal too, so nothing but the text itself fits.
+      // A trailing " *" is literal too, so only the text itself matches.
       expect(matchesWildcard(literalPattern(left), right)).toBe(left === right)
     }),
   )

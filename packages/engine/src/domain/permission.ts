@@ -1,4 +1,4 @@
-/** Who may do what. Rules are read in order and the last match wins; what no rule matches is asked. */
+/** Who may do what. Rules are read in order and the last match wins. What no rule matches is asked. */
 import {
   allowsCommand,
   concernsCommand,
@@ -25,7 +25,7 @@ export interface SavedApproval {
 export interface GivenApproval extends SavedApproval {
   readonly project: string
   readonly session: string
-  /** Of the answer that gave it. */
+  /** The time of the answer that gave it. */
   readonly time: number
 }
 
@@ -40,8 +40,8 @@ export interface Question {
 }
 
 /**
- * The engine's rules come first, the agent's after them, so an agent can be stricter or freer than the rest. A saved
- * approval answers what would be asked; it never lifts a denial, and a broad one does not answer for a narrow rule.
+ * The engine's rules come first and the agent's after them, so an agent can be stricter or freer. A saved approval only
+ * answers what would be asked. It never lifts a denial, and a broad approval does not answer for a narrow rule.
  */
 export const decidePermission = (
   question: Question,
@@ -56,7 +56,7 @@ export const decidePermission = (
     const isSpecial = rule !== undefined && rule.resource !== "*"
     const approved = approvals.some(
       (approval) =>
-        // Whoever allowed everything did not think of what a rule of its own asks about.
+        // A person who allowed everything did not have this specific rule in mind.
         !(isSpecial && approval.resource === "*") &&
         matchesWildcard(approval.action, question.action) &&
         covers({ ...approval, effect: "allow" }, question.action, resource),
@@ -66,7 +66,7 @@ export const decidePermission = (
   return asks ? { kind: "ask" } : { kind: "allow" }
 }
 
-/** Who works for others may do what all of them may: the strictest says. */
+/** A session that works for others may do only what all of them may: the strictest verdict wins. */
 export const decideUnder = (
   question: Question,
   sets: readonly (readonly PermissionRule[])[],
@@ -86,13 +86,16 @@ const lastMatch = (
 ): PermissionRule | undefined =>
   rules.findLast((rule) => matchesWildcard(rule.action, action) && covers(rule, action, resource))
 
-/** A pattern over commands is read word by word: what allows one command allows nothing a shell would do beside it. */
+/**
+ * A pattern for commands is matched word by word. Allowing one command allows nothing else that the shell would run with
+ * it.
+ */
 const covers = ({ resource: pattern, effect }: PermissionRule, action: string, resource: string): boolean => {
   if (action !== "bash") return matchesWildcard(pattern, resource)
   return effect === "allow" ? allowsCommand(pattern, resource) : concernsCommand(pattern, resource)
 }
 
-/** A whole tool is not advertised when the last rule about it, on every resource, denies it. */
+/** A tool is not advertised when the last rule about it denies every resource. */
 export const isDeniedEverywhere = (rules: readonly PermissionRule[], action: string): boolean => {
   const rule = rules.findLast((candidate) => matchesWildcard(candidate.action, action))
   return rule?.effect === "deny" && rule.resource === "*"

@@ -1,8 +1,8 @@
-/** A page of HTML as text to be read: its words in lines, its links with their addresses. Linear in the length of the page. */
+/** An HTML page as readable text: its words in lines, its links with their addresses. Linear in the length of the page. */
 export const plainHtml = (html: string): string => {
   const lines: string[] = []
   let line = ""
-  /** Inside of an element whose content is no text. */
+  /** Set inside an element whose content is not text. */
   let hidden = ""
   const end = (): void => {
     const words = line.replaceAll(/\s+/gu, " ").trim()
@@ -25,7 +25,7 @@ export const plainHtml = (html: string): string => {
       continue
     }
     if (tag === undefined) {
-      // No tag after all: a sign among words.
+      // Not a tag after all, only a `<` in the text.
       line += decoded(lines.length === 0 && line === "" ? piece : `<${piece}`)
       continue
     }

@@ -1,6 +1,6 @@
 import type { Delivery } from "@meridian/protocol"
 
-/** Where the drain stands when it asks: inside an activity, or about to go idle. */
+/** Where the drain is when it asks: inside an activity, or about to go idle. */
 export type Boundary = "continuing" | "settled"
 
 export interface PendingInput {
@@ -12,8 +12,8 @@ export interface PendingInput {
 /**
  * Picks the inputs that become visible at this safe boundary, oldest first, at most one batch.
  *
- * Steers always join. A queued input opens an activity of its own, so it waits until the previous one has settled and no
- * steer is waiting, and only one opens at a time.
+ * Steers always join. A queued input opens a new activity, so it waits until the previous one has settled and no steer is
+ * waiting. Only one opens at a time.
  */
 export const choosePromotions = <Input extends PendingInput>(
   pending: readonly Input[],

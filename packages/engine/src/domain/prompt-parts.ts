@@ -1,13 +1,13 @@
 /**
- * What a prompt named and what was found, as a model is shown it: each thing between tags of ours, in which nothing that a
- * file says can close them or speak for somebody else.
+ * What a prompt named and what was found, as the model sees it. Each thing is between our own tags, and no file content can
+ * close them or speak for somebody else.
  */
 import type { PromptPart, RecordedPrompt } from "@meridian/protocol"
 
 import { withoutTags } from "./inert-text.ts"
 import type { FilePart, TextPart } from "./prompt.ts"
 
-/** The words of a prompt: those of the template where it named one. */
+/** The words of a prompt, or of the template that it named. */
 export const promptText = ({ text, parts = [] }: RecordedPrompt): string =>
   parts.find(isCommand)?.text ?? text
 
@@ -17,7 +17,7 @@ const isCommand = (part: PromptPart): part is Extract<PromptPart, { readonly typ
 export const lowerParts = ({ parts = [] }: RecordedPrompt): readonly (TextPart | FilePart)[] =>
   parts.filter((part) => !isCommand(part)).flatMap(lowerPart)
 
-/** A message that no person wrote, and that says so. */
+/** A message that no person wrote. It says so. */
 export const programText = (text: string): string =>
   `<program>\nNo person wrote this; the program you run in says it.\n${withoutTags(text, OURS)}\n</program>`
 
@@ -81,7 +81,7 @@ const attribute = (text: string): string =>
 
 const NAME_CHARACTERS = 400
 
-/** Characters it holds, as far as they count against the size of a prompt. */
+/** How many of its characters count towards the size of a prompt. */
 export const partCharacters = (part: PromptPart): number => {
   switch (part.type) {
     case "text":

@@ -1,11 +1,13 @@
 /**
- * What a model is shown, in the shape of the AI SDK's `LanguageModelV4Prompt`, spelled out here so that the domain needs
- * no package: a session's prompt is kept ready in memory and handed over as it is, because rebuilding it every turn would
- * make a turn cost more the longer the session is.
+ * What a model sees, in the shape of the AI SDK's `LanguageModelV4Prompt`. It is spelled out here so that the domain needs
+ * no package. A session's prompt is kept ready in memory and passed on unchanged: rebuilding it would make each turn of a
+ * long session cost more.
  */
 import type { Json, JsonObject } from "@meridian/protocol"
 
-/** Provider-native data, stored verbatim and sent back only to the same model (signatures, encrypted reasoning, item ids). */
+/**
+ * Provider-native data (signatures, encrypted reasoning, item ids), stored verbatim and sent back only to the same model.
+ */
 export type ProviderMetadata = { readonly [provider: string]: JsonObject }
 
 export interface TextPart {
@@ -13,7 +15,7 @@ export interface TextPart {
   readonly text: string
   readonly providerOptions?: ProviderMetadata
 }
-/** Bytes as base64, or a text document as it is. */
+/** Bytes as base64, or the text of a document. */
 export type FileData =
   | { readonly type: "data"; readonly data: string }
   | { readonly type: "text"; readonly text: string }

@@ -1,4 +1,4 @@
-/** Old tool results that may make room: deterministic, newest ones and skills are protected. */
+/** Old tool results that may be pruned to make room. Deterministic. The newest results and skills are protected. */
 import { estimateContent, estimateText } from "./tokens.ts"
 import type { TraitsOf } from "./tool-traits.ts"
 import type { Item } from "./transcript/items.ts"
@@ -8,9 +8,9 @@ export interface PruneDecision {
   readonly tokens: number
 }
 
-/** Results are kept from the newest on until this share of the budget is used by them. */
+/** Results are kept, newest first, until they use this share of the budget. */
 const KEPT_SHARE = 0.4
-/** Pruning breaks the prompt's cached prefix, so it must be worth it. */
+/** Pruning breaks the cached prefix of the prompt, so it must free at least this share. */
 const LEAST_SHARE = 0.1
 
 export const planPrune = (

@@ -1,4 +1,4 @@
-/** Questions only a person can answer: what may be asked, what counts as an answer, and what an answer leads to. */
+/** Questions that only a person can answer: what may be asked, what counts as an answer, and what an answer leads to. */
 import {
   messageId,
   questionId,
@@ -15,13 +15,13 @@ import { LIMITS } from "./limits.ts"
 export interface Question {
   readonly text: string
   readonly choices: readonly QuestionChoice[]
-  /** Words that are no choice are an answer, too. */
+  /** Free text is accepted as an answer too. */
   readonly other: boolean
-  /** Several choices may be taken together. */
+  /** More than one choice may be taken. */
   readonly multiple: boolean
 }
 
-/** Asked by the engine itself: the session waits. */
+/** A question of the engine itself. The session waits for the answer. */
 export interface Pause extends Question {
   readonly kind: Exclude<QuestionKind, "tool">
   readonly detail?: JsonObject
@@ -31,7 +31,7 @@ export type AnswerVerdict =
   | { readonly kind: "accepted"; readonly answer: readonly string[] }
   | { readonly kind: "refused"; readonly why: string }
 
-/** A choice may be written in any case; the answer is its label. */
+/** A choice may be written in any case. The answer is its label. */
 export const judgeAnswer = (
   { choices, other, multiple }: Question,
   given: readonly string[],
@@ -59,7 +59,7 @@ const isSameWord = (label: string, text: string): boolean =>
 
 const refused = (why: string): AnswerVerdict => ({ kind: "refused", why })
 
-/** Why a call may not ask this; undefined when it may. */
+/** Why a call may not ask this question; undefined when it may. */
 export const findFlaw = ({ text, choices, other }: Question): string | undefined => {
   if (text.trim() === "") return "A question says something"
   if (text.length > LIMITS.questionCharacters)
@@ -94,7 +94,7 @@ export const pauseAsked = (
   },
 })
 
-/** A provider's limit that ends later than we wait without being told to. */
+/** The question when a provider's limit ends later than we wait on our own. */
 export const limitPause = (limit: {
   readonly step: MessageId
   readonly until: number
@@ -119,17 +119,17 @@ export const limitPause = (limit: {
 }
 
 const DAY_MS = 24 * 60 * 60_000
-/** Years of four digits. */
+/** Only four-digit years are shown. */
 const LATEST_SHOWN = Date.UTC(10_000, 0)
 
-/** A question of the engine's own as it lies in the log. */
+/** A question of the engine as the log has it. */
 export interface AskedPause {
   readonly requestID: string
   readonly kind: QuestionKind
   readonly detail?: JsonObject
 }
 
-/** What an answer to a question of the engine's own leads to: events behind the answer. None: the work goes on. */
+/** The events that follow from an answer to a question of the engine. Without events the work continues. */
 export const consequencesOf = (
   { detail = {} }: AskedPause,
   answer: readonly string[],
@@ -155,7 +155,7 @@ export const consequencesOf = (
 }
 
 const STOPPED: readonly DurableEvent[] = [
-  // Also inputs that wait want a new demand from then on.
+  // From then on even waiting inputs need a new demand.
   { type: "session.next.interrupt.requested.1", data: {} },
   {
     type: "session.next.execution.failed.1",

@@ -1,4 +1,4 @@
-/** What becomes of work whose process was lost: settled and left to people, or gone on with, within a bound. */
+/** What becomes of work whose process was lost: settled and left to people, or resumed within a bound. */
 import { messageId, type DurableEvent } from "@meridian/protocol"
 
 import { LIMITS } from "./limits.ts"
@@ -8,23 +8,23 @@ import { isWaiting } from "./transcript/parking.ts"
 import type { Transcript } from "./transcript/transcript.ts"
 
 export type Recovery =
-  /** There is nothing to go on with, or something else decides when. */
+  /** There is nothing to resume, or something else decides when. */
   | { readonly kind: "nothing" }
   | { readonly kind: "resume"; readonly activityID: string; readonly attempt: number }
-  /** Again and again without progress: a person decides. */
+  /** Resumed too often without progress: a person decides. */
   | { readonly kind: "ask"; readonly attempts: number }
 
 export const decideRecovery = ({ activity, calls, parking }: Transcript): Recovery => {
   const { id, state, resumed } = activity
   if (id === undefined || state !== "open" || isWaiting(parking)) return { kind: "nothing" }
-  // Their answers go on with the work, whenever they come.
+  // The answers resume the work, whenever they come.
   if (parkedCalls(calls).length > 0) return { kind: "nothing" }
   return resumed < LIMITS.recoveryAttempts
     ? { kind: "resume", activityID: id, attempt: resumed + 1 }
     : { kind: "ask", attempts: resumed }
 }
 
-/** `requestID`: of the question, if one is asked. */
+/** `requestID`: the id of the question, if one is asked. */
 export const recoveryEvents = (recovery: Recovery, requestID: string): readonly DurableEvent[] => {
   switch (recovery.kind) {
     case "nothing":

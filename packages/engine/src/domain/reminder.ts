@@ -1,14 +1,14 @@
 /**
- * What the model is reminded of besides the conversation. A switch of agents is told once, in its place in the history. The
- * last turn is told in the one request it concerns, behind everything else, where no later request has to repeat it.
+ * Reminders for the model besides the conversation. A switch of agents is reported once, at its place in the history. The
+ * last turn is reported only in its own request, after everything else, so that no later request repeats it.
  */
 export interface SwitchedAgent {
   readonly from: string
   readonly to: string
   readonly description: string | undefined
-  /** It may not change anything. */
+  /** The new agent may not change anything. */
   readonly onlyLooks: boolean
-  /** The one before might not. */
+  /** The previous agent could not change anything. */
   readonly onlyLooked: boolean
 }
 
@@ -22,13 +22,13 @@ export const switchReminder = ({ from, to, description, onlyLooks, onlyLooked }:
       : []),
   ].join(" ")
 
-/** Steers that came while the work was under way: told once, behind them. */
+/** For steers that arrived during the work. Sent once, after them. */
 export const STEERED =
   "The user sent this while you were at work. Take it into account and go on with the task, unless it says otherwise."
 
 export const WRAP_UP =
   "This is the last turn you have for this work, and there are no tools in it. Answer in words: what is done, what is not, and what the next step is."
 
-/** The same where the work is to end with a value. */
+/** The same when the work must end with a value. */
 export const WRAP_UP_WITH_VALUE =
   "This is the last turn you have for this work. Give the result now, as complete as it is."

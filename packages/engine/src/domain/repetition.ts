@@ -10,13 +10,13 @@ import {
 
 export interface Repetition {
   readonly count: number
-  /** For the model. */
+  /** Text for the model. */
   readonly note: string
 }
 
 /**
- * Whether a call is not to be made: it and its result would be the same again, as often as is enough. `before`: calls that came
- * together with this one and are in no transcript yet. Those without a result are taken to say the same.
+ * Whether a call should not be made, because it and its result would repeat too often. `before`: calls that arrived with
+ * this one and are in no transcript yet. Calls without a result are assumed to repeat.
  */
 export const refuseRepetition = (row: Row, before: readonly Made[], call: Made): Repetition | undefined => {
   const coming: readonly Made[] = [...row.open, ...before]
@@ -26,7 +26,7 @@ export const refuseRepetition = (row: Row, before: readonly Made[], call: Made):
   return count < LIMITS.repetitionRefused ? undefined : { count, note: repetitionNote(count) }
 }
 
-/** Whether a call that has ended is to be pointed out: it said the same again. */
+/** Whether to point out a repetition, after a call ended with the same result again. */
 export const noticeRepetition = (row: Row, call: Made, result: Result): Repetition | undefined => {
   const count = countWith(row, call, result)
   return count < LIMITS.repetitionNoticed ? undefined : { count, note: repetitionNote(count) }

@@ -1,4 +1,4 @@
-/** How a model is asked, layer upon layer: the model's own, the agent's, the variant's, the prompt's. The later one counts. */
+/** How a model is asked, in layers: settings of the model, the agent, the variant and the prompt. A later layer wins. */
 import { Failure, isJsonObject, type Json, type JsonObject, type RequestSettings } from "@meridian/protocol"
 
 import { readForeignJson } from "./foreign-json.ts"
@@ -21,7 +21,7 @@ const mergeTwo = (before: RequestSettings, after: RequestSettings): RequestSetti
 const mergeOptions = (before: JsonObject | undefined, after: JsonObject | undefined) =>
   before === undefined || after === undefined ? (after ?? before) : mergeObjects(before, after)
 
-/** Objects are joined key by key; anything else replaces what stood there. */
+/** Objects are merged key by key. Any other value is replaced. */
 export const mergeObjects = (before: JsonObject, after: JsonObject): JsonObject => ({
   ...before,
   ...Object.fromEntries(
@@ -32,7 +32,7 @@ export const mergeObjects = (before: JsonObject, after: JsonObject): JsonObject 
   ),
 })
 
-/** Written by the engine itself; a request that had them from elsewhere would be another one than the log tells. */
+/** Only the engine writes these fields. A request with others would differ from what the log says. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   "contents",
   "input",
@@ -48,7 +48,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   "tools",
 ])
 
-/** What the shape of settings cannot see: the provider's own options. Throws INVALID_INPUT. `what` begins the sentence. */
+/** Checks the provider options, which the shape of settings cannot. Throws INVALID_INPUT. `what` begins the message. */
 export const checkSettings = <Settings extends RequestSettings>(
   settings: Settings,
   what: string,
@@ -66,7 +66,7 @@ export const checkSettings = <Settings extends RequestSettings>(
   return isJsonObject(read.value) ? { ...settings, options: read.value } : settings
 }
 
-/** The five fields of anything that has them among others. */
+/** Picks the five settings fields of a larger value. */
 export const settingsOf = ({
   temperature,
   topP,

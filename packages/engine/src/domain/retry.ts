@@ -1,16 +1,16 @@
-/** What follows a failed attempt: another one soon, one at a later time, or none. */
+/** What follows a failed attempt: another one soon, one later, or none. */
 import { LIMITS } from "./limits.ts"
 
 export interface RetryPolicy {
-  /** Physical tries of one turn, the first included. Whoever says how many also says that there are no more. */
+  /** Physical attempts of one turn, including the first. A configured number also means: then give up. */
   readonly attempts: number
   readonly baseMs: number
 }
 
 export interface RetrySettings extends RetryPolicy {
-  /** After the attempts of a turn the session is parked; else the turn has failed. */
+  /** After the attempts of a turn: true parks the session, false fails the turn. */
   readonly isPatient: boolean
-  /** How long one failure after the other is waited out. */
+  /** How long a row of failures is waited out. */
   readonly patienceMs: number
 }
 
@@ -27,20 +27,20 @@ export interface FailedAttempt {
   /** From 1. */
   readonly attempt: number
   readonly retryable: boolean
-  /** A limit passes with time alone; anything else may be over in a minute. */
+  /** A limit passes only with time. Any other failure may be over in a minute. */
   readonly isLimit: boolean
-  /** Something of the answer was already seen: trying again would show it twice. */
+  /** Part of the answer was already visible. Trying again would show it twice. */
   readonly visibleOutput: boolean
   readonly retryAfterMs?: number
   /** Milliseconds since 1970. */
   readonly now: number
-  /** The session was parked before, and has not come further since. */
+  /** The session was parked before and has made no progress since. */
   readonly parked?: { readonly since: number; readonly count: number }
   /** In [0, 1): spreads clients that failed together. */
   readonly chance: number
 }
 
-/** Exponential with jitter, never sooner than the provider asked, never after visible output. */
+/** Exponential backoff with jitter. Never sooner than the provider asked, and never after visible output. */
 export const decideRetry = (settings: RetrySettings, failed: FailedAttempt): RetryDecision => {
   const { attempt, now, retryAfterMs = 0 } = failed
   if (!failed.retryable || failed.visibleOutput) return { kind: "give-up" }
@@ -71,7 +71,7 @@ const park = ({ now, parked }: FailedAttempt, until: number): RetryDecision => (
   count: (parked?.count ?? 0) + 1,
 })
 
-/** Nobody said when: longer each time. */
+/** The wait when no reset time is known. Longer each time. */
 const unknownReset = ({ isLimit, parked }: FailedAttempt): number => {
   const { least, most } = isLimit ? LIMITS.unknownLimitMs : LIMITS.unknownOverloadMs
   return Math.min(most, least * 2 ** Math.min(parked?.count ?? 0, 20))

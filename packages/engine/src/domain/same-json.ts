@@ -1,6 +1,6 @@
 import { isJsonList, type Json } from "@meridian/protocol"
 
-/** Key order does not make two values different, and a field without a value is no field: that is how they are stored. */
+/** Ignores key order, and treats an undefined field as absent, because that is how values are stored. */
 export const sameJson = (left: Json | undefined, right: Json | undefined): boolean => {
   if (left === right) return true
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false

@@ -1,6 +1,6 @@
 /**
- * History as plain text: what a summariser reads, and what a checkpoint keeps word for word. Labels at the start of a line
- * are ours alone: whatever a tool, a model or a file says is quoted or made inert.
+ * History as plain text: what a summariser reads, and what a checkpoint keeps verbatim. Only we write labels at the start
+ * of a line: the words of a tool, a model or a file are quoted or made inert.
  */
 import { plainName, quoted, unlabelled } from "./inert-text.ts"
 import { withoutNative } from "./native-data.ts"
@@ -56,7 +56,7 @@ const serializeTool = (part: ToolPart): string => {
   return `${call}\n[Tool result]:\n${quoted(cut(result, TOOL_TEXT))}`
 }
 
-/** Head and tail: what a command printed last is often what matters. */
+/** Keeps head and tail: the last output of a command is often what matters. */
 const cut = (text: string, most: number): string =>
   text.length <= most
     ? text

@@ -1,12 +1,12 @@
-/** Sessions with work that no process can take up: who offers what, and why that is not enough. Pure. */
+/** Sessions with work that no process can take up: what the processes offer, and why it is not enough. Pure. */
 
 /** A process that shares the database. */
 export interface Offer {
   readonly workspaces: readonly string[]
-  /** The newest format of sessions it knows. */
+  /** The newest session format that the process knows. */
   readonly format: number
   readonly places: number
-  /** How many sessions it has. */
+  /** How many sessions the process has. */
   readonly taken: number
   readonly leaves: boolean
 }
@@ -18,13 +18,13 @@ export interface Wanted {
 
 export interface Stranded extends Wanted {
   /**
-   * `nobody`: no process works at all. `workspace`: none of those that do has its workspace. `newer`: none is of its version.
-   * `places`: those that could are full.
+   * `nobody`: no process works at all. `workspace`: no working process has the workspace. `newer`: no process knows the
+   * session's format. `places`: all processes that could are full.
    */
   readonly why: "nobody" | "workspace" | "newer" | "places"
 }
 
-/** Undefined: somebody can. */
+/** Undefined: some process can take it up. */
 export const findStranded = (wanted: Wanted, offers: readonly Offer[]): Stranded | undefined => {
   const stranded = (why: Stranded["why"]): Stranded => ({ ...wanted, why })
   const working = offers.filter(({ places, leaves }) => places > 0 && !leaves)

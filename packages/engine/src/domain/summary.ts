@@ -1,4 +1,4 @@
-/** What a summariser is asked, what is accepted from it, and what takes its place when it cannot answer. */
+/** What a summariser is asked, what is accepted from it, and what replaces it when it cannot answer. */
 import { asObject, oneLine, textAt } from "@meridian/protocol"
 
 import { withoutTags } from "./inert-text.ts"
@@ -14,7 +14,7 @@ export const SUMMARY_HEADINGS = [
   "## Relevant Files",
 ] as const
 
-/** The instructions; an embedder may bring its own. */
+/** The instructions. An embedder may supply others. */
 export const SUMMARY_PROMPT = `You write the checkpoint of a coding session, so that the work can go on without the conversation. Use exactly these headings, terse bullets under each, "(none)" where there is nothing:
 ${SUMMARY_HEADINGS.join("\n")}
 Keep exact paths, symbols, commands, values and error messages. Under Work State say what is done, what is in progress and what is blocked. If a previous checkpoint is given, carry everything in it forward, move what is finished, and let the newer conversation win where they differ. Never invent a request: write what the user asked only in the user's own words. Do not mention this task or the summarising.`
@@ -30,7 +30,7 @@ export type SummaryVerdict =
   | { readonly kind: "accepted"; readonly summary: string }
   | { readonly kind: "refused"; readonly why: string }
 
-/** Half as much again as asked for is tolerated; more would eat the room the compaction is for. */
+/** Tolerates one and a half times the requested length. More would eat the room that the compaction should make. */
 export const judgeSummary = (text: string, mostTokens: number): SummaryVerdict => {
   const summary = text.trim()
   if (summary === "") return { kind: "refused", why: "the summary was empty" }
@@ -39,8 +39,8 @@ export const judgeSummary = (text: string, mostTokens: number): SummaryVerdict =
 }
 
 /**
- * A summary without a model: first and last requests in the user's own words, files and commands, what failed, where the
- * assistant stood. Always fits: every section has its share of the room.
+ * A summary without a model: the first and last requests in the user's own words, files and commands, failures, and where
+ * the assistant was. Always fits, because every section has its share of the room.
  */
 export const extractSummary = (options: {
   readonly previous: string

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 
 import { estimateMedia, estimateText } from "./tokens.ts"
 
-/** Counted once with OpenAI's o200k encoding (gpt-tokenizer 4); the texts are ours. */
+/** Counted once with OpenAI's o200k encoding (gpt-tokenizer 4). The texts are ours. */
 const COUNTED: readonly (readonly [script: string, tokens: number, text: string])[] = [
   [
     "Latin",

@@ -1,7 +1,7 @@
 /**
- * How many tokens a text will be, without a tokenizer: by kind of character, since a token is about four Latin letters but
- * often a whole Chinese character. The weights are the mean over the fixtures in `tokens.test.ts`; what remains wrong is
- * corrected by what the provider reports (see `budget.ts`).
+ * Estimates the tokens of a text without a tokenizer, by kind of character: a token is about four Latin letters, but often
+ * one whole Chinese character. The weights are means over the fixtures in `tokens.test.ts`. The provider's reports correct
+ * the remaining error (see `budget.ts`).
  */
 import type { PromptFile, RecordedContent } from "@meridian/protocol"
 
@@ -11,10 +11,10 @@ const WEIGHTS = {
   letter: 0.225,
   digit: 0.9,
   space: 0.07,
-  /** Brackets, quotes, operators: code has many of them, and many are a token of their own. */
+  /** Brackets, quotes, operators: common in code, and often a token each. */
   sign: 0.5,
   newline: 0.8,
-  /** Latin with marks, Greek, Cyrillic. */
+  /** Latin with diacritics, Greek, Cyrillic. */
   alphabet: 0.31,
   /** Arabic, Hebrew, Indic and other scripts with few shared tokens. */
   script: 0.37,
@@ -48,7 +48,7 @@ const ASCII: readonly number[] = Array.from({ length: 128 }, (_unused, code) => 
   return WEIGHTS.sign
 })
 
-/** Providers scale images to about this; a document costs by its length. */
+/** Providers scale images to about this. A document costs by its length. */
 const IMAGE_TOKENS = 1_600
 const DOCUMENT_BYTES_PER_TOKEN = 24
 

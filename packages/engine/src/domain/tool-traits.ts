@@ -1,16 +1,19 @@
 /**
- * What the engine has to know of a tool besides how to run it. Each tool says it in its own file; nobody else in the engine
- * knows tools by their names.
+ * What the engine must know about a tool besides how to run it. Each tool declares this in its own file; no other part of
+ * the engine knows tools by name.
  */
 import type { Json, ToolKind } from "@meridian/protocol"
 
 /**
- * Which files a call may change: none; those it asks to edit, by the resources of its question; or any of the place. What is
- * not said is the last.
+ * Which files a call may change: none; the files it asks to edit, by the resources of its question; or any file of the
+ * place. The default is "any".
  */
 export type Changes = "none" | "asked" | "any"
 
-/** A call that changes nothing but the session, and how far it looks; of some tools only for these resources. */
+/**
+ * A call that changes nothing outside the session, and how far it looks. For some tools this holds only for these
+ * resources.
+ */
 export interface Looking {
   readonly at: "session" | "project"
   readonly resources?: readonly string[]
@@ -19,13 +22,13 @@ export interface Looking {
 export interface ToolTraits {
   /** Recorded with each call. */
   readonly kind?: ToolKind
-  /** Whoever may only look may make it. */
+  /** Set when an agent that may only look may make the call. */
   readonly looking?: Looking
-  /** The word its permission is asked under; without one, its name. A denial of that word hides the tool. */
+  /** The action its permission is asked under. Default: its name. Denying this action hides the tool. */
   readonly action?: string
-  /** Its results stay when old results make room. */
+  /** Its results are never pruned. */
   readonly keepsResults?: boolean
-  /** The file a call reads, and in which reference; instructions beside it are told from then on. */
+  /** The file that a call reads, and in which reference. Instructions beside it are told from then on. */
   readonly fileRead?: (input: Json) => { readonly path: string; readonly reference?: string } | undefined
   readonly changes?: Changes | ((input: Json) => Changes)
 }

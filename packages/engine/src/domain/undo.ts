@@ -1,34 +1,36 @@
-/** What an undo is to do: how far it goes, which files become what, and which of them somebody else has changed. Pure. */
+/**
+ * What an undo should do: how far it goes, which files change and how, and which of them somebody else has changed. Pure.
+ */
 import type { Location } from "@meridian/protocol"
 
 import type { FileRecord, PromptMark, Undoing } from "./transcript/undoing.ts"
 
-/** A file in a tree: its kind and rights, and its content. */
+/** A file in a tree: its mode and its content. */
 export interface TreeEntry {
   readonly mode: string
   readonly object: string
 }
 
-/** How one path differs between two trees; undefined: it is not there. */
+/** How one path differs between two trees. Undefined: the file does not exist. */
 export interface TreeChange {
   readonly path: string
   readonly before: TreeEntry | undefined
   readonly after: TreeEntry | undefined
 }
 
-/** Prompts that can be taken back, oldest first. */
+/** Prompts that can be undone, oldest first. */
 export const undoable = (
   { prompts, undone }: Undoing,
   { conversation }: { readonly conversation: boolean },
 ): readonly PromptMark[] => {
   if (conversation) return prompts
-  // The files of a prompt can stand although it left the conversation.
+  // The files of a prompt may remain although the prompt left the conversation.
   return [...prompts, ...undone.flatMap((mark) => mark.prompts)]
     .filter(({ seq }) => !undone.some((mark) => mark.files && seq >= mark.from && seq <= mark.through))
     .toSorted((left, right) => left.seq - right.seq)
 }
 
-/** A prompt by its number, from 1, or by the id of its message. */
+/** Finds a prompt by its number, from 1, or by its message id. */
 export const findPrompt = (prompts: readonly PromptMark[], at: string | number): PromptMark | undefined => {
   const number = typeof at === "number" ? at : /^\d{1,9}$/.test(at) ? Number(at) : undefined
   return number === undefined ? prompts.find(({ id }) => id === at) : prompts[number - 1]
@@ -43,7 +45,7 @@ export interface FileWindow {
   readonly shared: boolean
 }
 
-/** Those whose changes stand, between two places of the log. */
+/** Turns between two places of the log whose changes still stand. */
 export const fileWindows = (
   { records, undone }: Undoing,
   { from, before }: { readonly from: number; readonly before: number },
@@ -67,23 +69,23 @@ export const fileWindows = (
   })
 }
 
-/** What one turn did, and whether somebody else may have done it. */
+/** What one turn changed, and whether somebody else may have changed it. */
 export interface TurnChanges {
   readonly changes: readonly TreeChange[]
   readonly isDoubtful: boolean
 }
 
-/** A file that is to go back. */
+/** A file to restore. */
 export interface Wish {
   readonly path: string
   readonly to: TreeEntry | undefined
-  /** As we left it. */
+  /** The state in which we left it. */
   readonly left: TreeEntry | undefined
   /** Somebody else changed it in between, or may have. */
   readonly isDoubtful: boolean
 }
 
-/** Turn after turn: each file goes from what it was before the first to what it was after the last. */
+/** Joins the turns: `to` is each file before its first turn, `left` is the file after its last. */
 export const joinChanges = (turns: readonly TurnChanges[]): readonly Wish[] => {
   const wishes = new Map<string, Wish>()
   for (const { changes, isDoubtful } of turns)
@@ -104,7 +106,7 @@ export const joinChanges = (turns: readonly TurnChanges[]): readonly Wish[] => {
 
 export interface Restoring {
   readonly writes: readonly Wish[]
-  /** Changed by others since: never overwritten without a question. */
+  /** Changed by others since. Never overwritten without a question. */
   readonly changed: readonly string[]
 }
 

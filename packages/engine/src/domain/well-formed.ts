@@ -1,6 +1,6 @@
 /**
- * Half a character (a lone surrogate, left where somebody cut a text) is refused by providers, and would be refused with
- * every later request of the session. What goes to a model is made whole: U+FFFD stands for the half.
+ * Repairs half characters (lone surrogates, left by a cut text) with U+FFFD in everything sent to a model. A provider
+ * refuses such text, and would refuse every later request of the session.
  */
 export const wellFormed = <Value>(value: Value): Value =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same shape, with other letters in its texts

@@ -1,32 +1,33 @@
 /**
- * Workspaces: names for places that several machines have. A session says in which it works; an engine says which it has, and
- * where. `shared`, the one of sessions that name none, is the same path everywhere unless somebody says where it lies.
+ * Workspaces: names for places that several machines have. A session says in which workspace it works; an engine says which
+ * ones it has, and where. `shared`, for sessions that name none, means the same path on every machine unless a folder is
+ * configured.
  */
 import { Failure, type Location } from "@meridian/protocol"
 
-/** The workspace of sessions that name none. */
+/** The workspace of sessions without one. */
 export const SHARED = "shared"
 
-/** Names with their folders; undefined: paths are as a session says them. */
+/** Names and their folders. Undefined: paths are used as the session gives them. */
 export type Workspaces = ReadonlyMap<string, string | undefined>
 
 export interface Places {
-  /** Sessions there can be worked on here. */
+  /** This machine can work on sessions at this location. */
   readonly has: (location: Location | undefined) => boolean
   readonly isAt: (location: Location | undefined, directory: string) => boolean
-  /** Where it lies on this machine; outside of its workspace it lies nowhere. */
+  /** The directory on this machine. Fails for a location outside its workspace. */
   readonly directoryOf: (location: Location | undefined) => string
-  /** As `directoryOf`, for people: what lies nowhere here is shown as it was said. */
+  /** Like `directoryOf`, but for people: a location that is not on this machine is shown as written. */
   readonly lookUp: (location: Location) => string
-  /** As it is written down: inside a named workspace by the way from there, so that every machine finds it. */
+  /** The form to store: relative to a named workspace, so that every machine finds it. */
   readonly written: (location: Location) => Location
 }
 
-/** Undefined: every workspace is here, with its paths as they are. */
+/** Undefined: every workspace is available, with paths as they are. */
 export const openPlaces = (workspaces: Workspaces | undefined): Places => {
   const rootOf = ({ workspaceID = SHARED }: Location): string | undefined => workspaces?.get(workspaceID)
 
-  /** Undefined: it leads out of its workspace. */
+  /** Undefined when the path leads out of its workspace. */
   const find = (location: Location): string | undefined => {
     const root = rootOf(location)
     if (root === undefined) return location.directory
@@ -61,7 +62,7 @@ export const openPlaces = (workspaces: Workspaces | undefined): Places => {
   }
 }
 
-/** What approvals of a location are for: the same on every machine. */
+/** The project that approvals of a location belong to, the same on every machine. */
 export const projectOf = (location: Location | undefined, directory: string): string =>
   location?.workspaceID === undefined || isRooted(location.directory)
     ? directory
@@ -69,7 +70,7 @@ export const projectOf = (location: Location | undefined, directory: string): st
 
 const isRooted = (path: string): boolean => path.startsWith("/")
 
-/** Without `.`, `..` and what is written twice: as words, nothing is looked up. */
+/** Removes `.`, `..` and doubled slashes. Purely textual; nothing is looked up. */
 const plainPath = (path: string): string => {
   const parts: string[] = []
   for (const part of path.split("/"))
@@ -78,7 +79,7 @@ const plainPath = (path: string): string => {
   return `/${parts.join("/")}`
 }
 
-/** `.` for the folder itself; undefined: the path leads elsewhere. */
+/** The path inside `root`; `.` for the folder itself, undefined when the path is outside. */
 const wayFrom = (root: string, path: string): string | undefined => {
   const folder = plainPath(root)
   if (path === folder) return "."

@@ -1,4 +1,4 @@
-/** What one request for a page brought: nothing is followed. */
+/** The result of one request for a page. Redirects are not followed. */
 export type FetchedPage =
   | {
       readonly kind: "page"

@@ -1,6 +1,6 @@
 /**
- * The files of a place as trees: kept under an id, compared, and brought back. What is outside of the place, ignored by git,
- * too large or not to be read is in no tree.
+ * The files of a place as trees: kept under an id, compared and restored. A tree leaves out files outside the place, files
+ * ignored by git, and files that are too large or unreadable.
  */
 import { Context } from "effect"
 
@@ -8,39 +8,42 @@ import type { TreeChange, TreeEntry } from "../domain/undo.ts"
 
 export interface TakenTree {
   readonly tree: string
-  /** Relative to the top of the place. */
+  /** Paths relative to the top of the place. */
   readonly skipped: readonly string[]
-  /** Of those asked for: relative to the top of the place. */
+  /** The requested paths, relative to the top of the place. */
   readonly paths: readonly string[]
 }
 
-/** A session at work on files of the place. Those that work there at the same time, in one process, know of each other. */
+/** A session at work on files of the place. Stays in one process that overlap in time know of each other. */
 export interface FileStay {
-  /** It may change these from now on; undefined: any. */
+  /** The session may change these paths from now on. Undefined means any path. */
   readonly changes: (paths: readonly string[] | undefined) => void
-  /** What others did there since, and whether they may have done anything at all. */
+  /** Ends the stay. Reports what other stays changed in that time, and whether they may have changed anything. */
   readonly leave: () => { readonly shared: boolean; readonly others: readonly string[] }
 }
 
-/** Every verb rejects with `FilesProblem`, and only with that. */
+/** Every verb rejects only with `FilesProblem`. */
 export interface FileTrees {
-  /** What paths of trees are relative to. */
+  /** The folder that tree paths are relative to. */
   readonly top: string
-  /** The files as they stand. `paths`: only these, absolute. */
+  /** Takes the files as they are now. `paths` (absolute) limits the tree to these. */
   readonly take: (paths?: readonly string[]) => Promise<TakenTree>
-  /** `parent`: whose call it works for. What it does is part of what that call did. */
+  /** `parent`: the session whose call it works for. Its changes count as part of that call. */
   readonly enter: (session: string, parent?: string) => FileStay
   readonly compare: (from: string, to: string) => Promise<readonly TreeChange[]>
-  /** What is in a tree. */
+  /** Reads the entries of a tree. */
   readonly read: (tree: string) => Promise<ReadonlyMap<string, TreeEntry>>
-  /** A tree of these. */
+  /** Makes a tree of these entries. */
   readonly make: (entries: ReadonlyMap<string, TreeEntry>) => Promise<string>
-  /** Files that stand as in the first tree become as in the second: all of them, or none when one of them does not. */
+  /**
+   * Turns files from the state in the first tree into the state in the second. If one file differs from the first tree,
+   * none is written.
+   */
   readonly write: (now: string, then: string) => Promise<void>
-  /** Keeps them from being cleaned up as long as the session is there, the newest of a bounded number. */
+  /** Protects trees from cleanup while the session exists. Only a bounded number, the newest, is held. */
   readonly hold: (session: string, trees: readonly string[]) => Promise<void>
   readonly drop: (session: string) => Promise<void>
-  /** The difference as `git diff` prints it. */
+  /** The difference, as `git diff` prints it. */
   readonly diff: (from: string, to: string, how: DiffForm) => Promise<string>
 }
 
@@ -50,11 +53,11 @@ export class FilesProblem extends Error {
   override readonly name = "FilesProblem"
 }
 
-/** The trees of every place, opened when they are first needed. */
+/** The trees of every place. Each is opened on first use. */
 export class FilePlaces extends Context.Service<
   FilePlaces,
   {
-    /** False: nothing is kept. */
+    /** When false, nothing is kept. */
     readonly keeps: boolean
     readonly at: (directory: string) => Promise<FileTrees>
   }

@@ -1,7 +1,9 @@
 import { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
-/** Synchronous code that throws failures, as an Effect: a Failure is a typed failure, anything else is a bug and stays one. */
+/**
+ * Runs synchronous code as an Effect. A thrown Failure becomes a typed failure; anything else is a bug and stays a defect.
+ */
 export const fromThrowing = <A>(body: () => A): Effect.Effect<A, Failure> =>
   Effect.suspend(() => {
     try {

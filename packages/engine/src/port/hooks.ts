@@ -1,6 +1,7 @@
 /**
- * Where extensions take part in a turn. What they are given is theirs to look at and not to change: they answer with a whole
- * value, or with nothing. Whatever goes wrong in one is told beside the value that holds without it, and stops no work.
+ * Where extensions take part in a turn. Extensions may read what they get but not change it: they answer with a whole
+ * value, or with nothing. When a hook fails, the value that holds without it is used, the failure is reported beside it,
+ * and no work stops.
  */
 import type { CompactionReason, Json, RequestSettings } from "@meridian/protocol"
 import type { Effect } from "effect"
@@ -8,7 +9,7 @@ import type { Effect } from "effect"
 import type { ModelRequest, PromptMessage } from "./model.ts"
 import type { ToolErrorCode, ToolOutput } from "./tool.ts"
 
-/** A request before it is sent. `system` stands before the messages. */
+/** A request before it is sent. `system` comes before the messages. */
 export interface RequestView {
   readonly sessionID: string
   readonly agent: string
@@ -28,12 +29,12 @@ export interface CallView {
   readonly input: Json
 }
 
-/** Instead of a call: the model reads why it was not made. */
+/** Replaces a call. The model reads why the call was not made. */
 export interface RefusedCall {
   readonly refuse: string
 }
 
-/** A call that ended: with an output, or with an error. */
+/** A call that ended, with an output or with an error. */
 export interface ResultView extends CallView {
   readonly output?: ToolOutput
   readonly error?: { readonly code: ToolErrorCode | "failed"; readonly message: string }
@@ -44,16 +45,16 @@ export interface TurnView {
   readonly agent: string
   readonly model: string
   readonly messageID: string
-  /** Everything the model said in it. */
+  /** All the text the model wrote in the turn. */
   readonly text: string
   readonly calls: readonly { readonly callID: string; readonly tool: string }[]
 }
 
-/** What a checkpoint is to replace. */
+/** What a checkpoint will replace. */
 export interface CompactionView {
   readonly sessionID: string
   readonly reason: CompactionReason
-  /** Of the checkpoint before. */
+  /** The summary of the previous checkpoint. */
   readonly previous: string
   readonly conversation: string
   readonly mostTokens: number
@@ -79,7 +80,7 @@ export type LetThrough =
   | { readonly kind: "made"; readonly input: Json; readonly by: string | undefined }
   | { readonly kind: "refused"; readonly why: string; readonly by: string }
 
-/** The hooks in force at one moment. One that no extension has is absent, and costs nothing. */
+/** The hooks in force at one moment. A hook that no extension defines is absent and costs nothing. */
 export interface ActiveHooks {
   readonly beforeRequest?: (
     request: ModelRequest,

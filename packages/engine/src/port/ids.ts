@@ -1,10 +1,10 @@
 import { Context } from "effect"
 
-/** Names for what is new. A test decides them. */
+/** Makes ids for new things. Tests supply their own. */
 export class Ids extends Context.Service<
   Ids,
   {
-    /** One that nobody has used, beginning with the prefix. */
+    /** A new, unused id that starts with the prefix. */
     readonly next: (prefix: string) => string
   }
 >()("meridian/Ids") {}

@@ -1,6 +1,6 @@
 /**
- * Full texts of long outputs, known by name. Tools write and read working copies in a folder of this machine; whoever keeps
- * the sessions of several machines keeps the texts for all of them.
+ * The full texts of long outputs, known by name. Tools read and write working copies in a folder of this machine. A store
+ * that several machines share also keeps the texts for all of them.
  */
 import type { Failure } from "@meridian/protocol"
 import { Context, Effect, Layer, type Scope } from "effect"
@@ -11,13 +11,13 @@ export class KeptOutputs extends Context.Service<KeptOutputs, OutputVerbs>()("me
 
 export interface OutputVerbs {
   readonly folder: string
-  /** The working copy is complete: it is to be found by every process that shares the store. */
+  /** The working copy is complete. Makes it available to every process that shares the store. */
   readonly keep: (name: string) => Effect.Effect<void, Failure>
-  /** Sees to it that there is a working copy, if there is such an output. */
+  /** Ensures that a working copy exists, if the store has such an output. */
   readonly fetch: (name: string) => Effect.Effect<void, Failure>
 }
 
-/** What an adapter opens: the sessions, and the outputs that lie beside them. */
+/** What an adapter opens: the sessions, and the outputs kept beside them. */
 export interface OpenedStore {
   readonly store: StoreVerbs
   readonly outputs: OutputVerbs

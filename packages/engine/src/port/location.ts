@@ -1,4 +1,4 @@
-/** What belongs to a place rather than to a session: its tools and its context. Shared by every session there. */
+/** What belongs to a place rather than to a session: its tools and its context. All sessions at the place share it. */
 import type { PromptPart } from "@meridian/protocol"
 import type { Effect } from "effect"
 
@@ -17,42 +17,42 @@ export interface Trouble {
 
 export interface LocationServices {
   readonly directory: string
-  /** The same object while nothing changed: whoever remembers something about it remembers the right thing. */
+  /** The same object while nothing has changed, so callers may cache by identity. */
   readonly tools: Effect.Effect<ToolSet>
   /** One look at every context source. */
   readonly observe: (scene: ObservationScene) => Effect.Effect<Observation>
-  /** What does not work here and was not told to this session before; absent where nothing of the kind can be. */
+  /** Troubles at this place that this session has not yet heard of. Absent where no trouble is possible. */
   readonly troubles?: (sessionID: string) => readonly Trouble[]
-  /** What extensions take part in, as it is now; undefined while none does. */
+  /** The hooks of the extensions, as they are now; undefined when there are none. */
   readonly hooks: () => ActiveHooks | undefined
-  /** Instruction files that stand beside a file of this place, relative to its root. */
+  /** Instruction files beside a file of this place, relative to its root. */
   readonly instructionsBeside: (path: string, reference?: string) => readonly string[]
-  /** What a prompt names here. */
+  /** Expands what a prompt mentions here. */
   readonly expand: (request: ExpandRequest) => Promise<Expanded>
-  /** What may be typed behind a slash here. */
+  /** The commands a user may type after a slash here. */
   readonly templates: () => Promise<readonly CommandTemplate[]>
 }
 
 export interface ExpandRequest {
   readonly text: string
-  /** How many bytes may come along. */
+  /** How many more bytes the expansion may add. */
   readonly spareBytes: number
   readonly signal: AbortSignal
-  /** By the rules of whoever will work on the prompt. */
+  /** Decides by the rules of the agent that will work on the prompt. */
   readonly may: (action: string, resource: string) => "allow" | "ask" | "deny"
-  /** Guidance about an agent, or why it cannot be called. */
+  /** Guidance about an agent, or the reason why it cannot be called. */
   readonly agent: (name: string) => { readonly text: string } | { readonly problem: string }
 }
 
 export interface Expanded {
   readonly parts: readonly PromptPart[]
-  /** Files that were read: what stands beside them may be instructions. */
+  /** Files that were read. Files beside them may be instructions. */
   readonly read: readonly { readonly path: string; readonly reference?: string }[]
 }
 
 export interface CommandTemplate {
   readonly name: string
-  /** From the working directory; empty for one that is built in. */
+  /** Relative to the working directory; empty for a built-in one. */
   readonly path: string
   readonly description: string
 }

@@ -1,14 +1,14 @@
 /**
- * The machine's own time, for what no test's clock could end or answer: a process that dies, a server far away, a file that
- * another process holds. Everything else takes its time from the engine's Clock (`time.ts`).
+ * The machine's own time, for things outside the process that a test clock cannot move: a dying process, a remote server, a
+ * file that another process holds. Everything else uses the engine's Clock (`time.ts`).
  */
 export { setTimeout as pause } from "node:timers/promises"
 
-/** Milliseconds that never go back. */
+/** Milliseconds from an arbitrary start; never go back. */
 export const machineMs = (): number => performance.now()
 
-/** Milliseconds since the epoch, as files are dated. */
+/** Milliseconds since the epoch, as in the times of files. */
 export const machineNow = (): number => Date.now()
 
-/** Aborts after so long. */
+/** A signal that aborts after this time. */
 export const machineDeadline = (ms: number): AbortSignal => AbortSignal.timeout(Math.ceil(ms))

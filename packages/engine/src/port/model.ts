@@ -11,26 +11,26 @@ export type { PromptMessage, ProviderMetadata } from "../domain/prompt.ts"
 export interface ToolAdvertisement {
   readonly name: string
   readonly description: string
-  /** JSON Schema of the input, an object schema. */
+  /** The JSON Schema of the input, always an object schema. */
   readonly input: JsonObject
 }
 
 export interface ModelRequest {
   readonly prompt: readonly PromptMessage[]
   readonly tools: readonly ToolAdvertisement[]
-  /** Of the model's hosted tools those that are offered. */
+  /** Which of the model's hosted tools to offer. */
   readonly hosted?: readonly string[]
-  /** Without some of them the provider decides; the output is bounded by the model in any case. */
+  /** Missing settings are left to the provider. The model bounds the output in any case. */
   readonly settings?: RequestSettings
   /** Stable per session: prompt-cache key and affinity header. */
   readonly sessionID: string
-  /** Besides those that every request of the model has. */
+  /** Headers for this request, in addition to the headers of every request to the model. */
   readonly headers?: Readonly<Record<string, string>>
-  /** It must call one of the tools. */
+  /** The model must call one of the tools. */
   readonly mustCall?: true
-  /** JSON Schema of the answer, for a model with a mode of its own for that. */
+  /** The JSON Schema of the answer, for a model that has its own mode for this. */
   readonly answer?: JsonObject
-  /** So many messages at the end are of this request alone: nothing behind them is worth a place in a cache. */
+  /** This many messages at the end belong to this request alone. Nothing after their start is worth caching. */
   readonly passing?: number
 }
 
@@ -64,7 +64,7 @@ export type ModelEvent =
       readonly type: "tool-call"
       readonly id: string
       readonly name: string
-      /** The raw text the model wrote; it may not be JSON, the runner settles that. */
+      /** The raw text the model wrote. It may not be JSON; the runner handles that. */
       readonly input: string
       readonly providerExecuted: boolean
       readonly metadata?: ProviderMetadata
@@ -107,7 +107,7 @@ export interface ModelFailureFacts {
 export const isRetryable = (kind: ModelFailureKind): boolean =>
   kind === "rate" || kind === "overloaded" || kind === "transport"
 
-/** The only thing a model's stream throws, besides the reason of the caller's own abort signal. */
+/** The only error a model's stream throws, apart from the reason of the caller's abort signal. */
 export class ModelFailure extends Error {
   override readonly name = "ModelFailure"
   readonly facts: ModelFailureFacts
@@ -119,11 +119,13 @@ export class ModelFailure extends Error {
 }
 
 /**
- * The events of one call. Most come several at a time, and a promise for each would cost more than the event. Measured
- * without `ready`: a tool turn 5 % slower, 64 sessions 12 % (docs/measured.md).
+ * The events of one call. Most arrive several at a time, and one promise per event would cost more than the event. Measured
+ * without `ready`: a tool turn takes 5 % longer, 64 sessions 12 % (docs/measured.md).
  */
 export interface ModelEvents extends AsyncIterator<ModelEvent, unknown> {
-  /** The next event if it has come already. Undefined says nothing: `next` waits, ends and fails. */
+  /**
+   * The next event, if it has already arrived. Undefined says nothing about the stream: only `next` waits, ends and fails.
+   */
   readonly ready?: () => ModelEvent | undefined
 }
 
@@ -132,24 +134,24 @@ export interface ModelStream extends AsyncIterable<ModelEvent, unknown> {
 }
 
 export interface Model {
-  /** Our name for it, `provider/model`; native metadata is replayed only to the model with the same id. */
+  /** Our name for the model, `provider/model`. Native metadata is replayed only to the model with the same id. */
   readonly id: string
   readonly contextWindow: number
   readonly maxOutput: number
   readonly price?: ModelPrice
-  /** Settings that go by a name: `provider/model:name`. */
+  /** Named settings: `provider/model:name`. */
   readonly variants?: ReadonlyMap<string, RequestSettings>
-  /** Whose model it is, whoever serves it: its base instructions are that family's. */
+  /** The family that made the model, whichever provider serves it. It selects the base instructions. */
   readonly family: ModelFamily
-  /** Tools that the provider runs itself and that somebody wants of it. */
+  /** Tools that the provider runs itself and that the configuration asks for. */
   readonly hosted?: readonly string[]
-  /** It can be told the schema of its answer. */
+  /** The model accepts a schema for its answer. */
   readonly answersBySchema: boolean
-  /** False: a system message may stand only at the beginning. */
+  /** False: a system message is allowed only at the beginning. */
   readonly systemInHistory: boolean
   /**
-   * One provider call. Never retries. Ends normally only after a `finish` event; throws ModelFailure otherwise; after
-   * `signal` aborts it ends promptly and the connection is closed.
+   * Makes one provider call and never retries. Ends normally only after a `finish` event; throws ModelFailure otherwise.
+   * After `signal` aborts, the stream ends promptly and the connection is closed.
    */
   readonly stream: (request: ModelRequest, signal: AbortSignal) => ModelStream
 }

@@ -1,9 +1,9 @@
 /**
- * Durable state: everything the engine may ask of it, in the words of CONTEXT.md. A store keeps the logs of many
- * sessions for many processes. Decisions are made by whoever asks, on the folded session; a store only compares and appends.
+ * Durable state: everything the engine may ask of it, in the words of CONTEXT.md. A store keeps the logs of many sessions
+ * for many processes. Callers decide, on the folded session; a store only compares and appends.
  *
- * Every verb is lazy and may be answered later. A verb that fails has either done nothing or done all of it: whoever must
- * know which asks again. `Failure` is the store's trouble (full, unreachable, damaged), never a decision.
+ * Every verb is lazy and may be answered later. A failed verb has done either nothing or everything. A caller that must
+ * know which one asks again. `Failure` is trouble of the store (full, unreachable, damaged), never a decision.
  */
 import type {
   DurableEvent,
@@ -28,186 +28,195 @@ import type { Stranded } from "../domain/stranded.ts"
 export class Store extends Context.Service<Store, StoreVerbs>()("meridian/Store") {}
 
 export interface StoreVerbs {
-  /** As people are told of it. */
+  /** The name that people see. */
   readonly name: string
-  /** The same for every process that opens this store, however it is addressed, and of no other store. */
+  /** The same in every process that opens this store, whatever address it uses. No other store has it. */
   readonly identity: string
-  /** It has answered lately. */
+  /** The store answered recently. */
   readonly isReachable: () => boolean
-  /** All of the events or none of them. */
+  /** Appends all of the events or none of them. */
   readonly append: (append: Append) => Effect.Effect<Appended, Failure>
 
   readonly session: (id: string) => Effect.Effect<SessionSummary | undefined, Failure>
   /**
-   * Deletes a session and everything derived from it; "held" while a process is at work on it. Whoever holds it itself says
-   * so, and where it ends: "moved" when something was appended since.
+   * Deletes a session and everything derived from it. "held": a process is at work on it. A caller that holds the session
+   * itself passes `heldAt`; then "moved" means that something was appended since.
    */
   readonly remove: (id: string, heldAt?: HeldAt) => Effect.Effect<Removed, Failure>
-  /** Events behind a place, oldest first; none for a session that does not exist. */
+  /** Events after a sequence, oldest first. Empty for a session that does not exist. */
   readonly events: (range: EventRange) => Effect.Effect<readonly LoggedEvent[], Failure>
-  /** The same as frames, for those who pass them on; undefined when there are none. */
+  /** The same events as frames, ready to pass on; undefined when there are none. */
   readonly eventFrames: (range: EventRange) => Effect.Effect<EventFrames | undefined, Failure>
-  /** Every event of a session that says what became of its compactions, oldest first: theirs, and the ends of undos. */
+  /**
+   * Every event of a session that decides what became of its compactions, oldest first: compaction events and the ends of
+   * undos.
+   */
   readonly compactions: (session: string) => Effect.Effect<readonly LoggedEvent[], Failure>
   readonly messages: (
     session: string,
     stretch: Stretch,
   ) => Effect.Effect<readonly Placed<SessionMessage | undefined>[], Failure>
   readonly message: (session: string, id: string) => Effect.Effect<SessionMessage | undefined, Failure>
-  /** Inputs of a session that wait, oldest first. */
+  /** Waiting inputs of a session, oldest first. */
   readonly inputs: (session: string, range?: InputRange) => Effect.Effect<readonly Receipt[], Failure>
-  /** What was admitted under an id, in whichever session. */
+  /** The input that was admitted under this id, in any session. */
   readonly input: (id: string) => Effect.Effect<Receipt | undefined, Failure>
-  /** The best places for some words: those with all of them, or with any when none has all. */
+  /** The best matches for the words: messages with all of them, or with any of them when none has all. */
   readonly search: (session: string, words: string) => Effect.Effect<readonly Hit[], Failure>
 
-  /** In the order in which they were made. */
+  /** Sessions in the order of their creation. */
   readonly sessions: (stretch: Stretch) => Effect.Effect<readonly Placed<SessionSummary>[], Failure>
-  /** Questions nobody has answered, of one session or of all, oldest first. */
+  /** Unanswered permission requests of one session or of all, oldest first. */
   readonly requests: (session?: string) => Effect.Effect<readonly OpenRequest[], Failure>
   readonly request: (id: string) => Effect.Effect<OpenRequest | undefined, Failure>
-  /** The same of what is asked besides permissions, by calls and by the engine. */
+  /** The same for all other questions, from calls and from the engine. */
   readonly questions: (session?: string) => Effect.Effect<readonly OpenQuestion[], Failure>
-  /** What people have approved for good, for one project. */
+  /** What people have approved permanently for one project. */
   readonly approvals: (project: string) => Effect.Effect<readonly SavedApproval[], Failure>
-  /** Those of all projects, oldest first. */
+  /** The permanent approvals of all projects, oldest first. */
   readonly givenApprovals: Effect.Effect<readonly GivenApproval[], Failure>
-  /** Every session in which somebody ever gave this one: a revocation is recorded in all of them. */
+  /** Every session in which a person gave this approval. A revocation is recorded in all of them. */
   readonly approvedIn: (
     approval: SavedApproval & { readonly project: string },
   ) => Effect.Effect<readonly string[], Failure>
   /**
-   * Sessions for this process to run without being asked: an input wants it, or a question was answered and its call is
-   * still open, and no interrupt came behind that; none that is parked. A store that many machines share gives each to one of them, and
-   * parked ones whose time has come as well.
+   * Sessions that this process should run on its own initiative. An input wants it, or a question was answered while its
+   * call is still open; no interrupt came after that, and the session is not parked. A store that many machines share gives
+   * each session to one of them, and includes parked sessions whose time has come.
    */
   readonly runnable: Effect.Effect<readonly string[], Failure>
 
   /** Sessions that wait for their provider or for an answer, and until when (milliseconds since 1970). */
   readonly parked: Effect.Effect<readonly Parked[], Failure>
 
-  /** A session nobody sees until it is published. Without that it is gone with its scope, or with its process. */
+  /**
+   * A session that stays invisible until it is published. An unpublished draft disappears with its scope, or with its
+   * process.
+   */
   readonly draft: (creation: Creation) => Effect.Effect<Draft, Failure, Scope.Scope>
   readonly leases: Leases
   /**
-   * Hints that another process has appended. Several may become one, and one may be lost: nothing depends on them. Own
-   * appends are not told.
+   * Hints that another process has appended. Hints may be merged or lost, so nothing may depend on them. Our own appends
+   * give no hint.
    */
   readonly changes: Stream.Stream<Change>
-  /** Where machines share this store. */
+  /** Present when machines share this store. */
   readonly peers?: Peers
 }
 
-/** The processes that share a store, over machines. */
+/** The processes that share a store, across machines. */
 export interface Peers {
-  /** By which they know each other. */
+  /** The token by which peers recognise each other. */
   readonly token: string
-  /** Who has the session, when it is another process. */
+  /** The process that holds the session, if it is not this one. */
   readonly ownerOf: (session: string) => Effect.Effect<Peer | undefined, Failure>
 }
 
 export interface Peer {
   readonly id: string
   readonly host: string
-  /** Where its HTTP server is reached, if it has one. */
+  /** The address of its HTTP server, if it has one. */
   readonly address: string | undefined
 }
 
 export type Removed = "removed" | "missing" | "held" | "moved"
 
-/** What somebody knows of a session it holds. */
+/** What a holder knows about the session it holds. */
 export interface HeldAt {
   readonly fence: Fence
-  /** Its last event. */
+  /** The last event of the session. */
   readonly seq: number
 }
 
 export interface Append {
   readonly session: string
-  /** What a drain appends carries its fence. What people ask for carries none: it may come from any process. */
+  /** Appends of a drain carry its fence. Requests of people carry none: they may come from any process. */
   readonly fence?: Fence
-  /** The last event the writer knows. 0: there is no session yet, and the first event makes it. */
+  /** The last event the writer knows. 0 means that the session does not exist yet; the first event creates it. */
   readonly after: number
-  /** Written down with each event, never compared. */
+  /** Recorded with each event, never compared. */
   readonly time: number
-  /** None: proves fence and place, and that everything before is as durable as asked for. */
+  /** An empty append proves the fence and the place, and that everything before is as durable as requested. */
   readonly events: readonly DurableEvent[]
   readonly durability: Durability
 }
 
 /**
- * What must survive a power cut once it is `safe`. `acknowledged`: we are about to say that it is done. `act`: we are about
- * to do it. `progress`: the newest of it may be lost; a resumed session repeats or reports it.
+ * What must survive a power cut once the append is `safe`. `acknowledged`: we are about to report that it is done. `act`:
+ * we are about to do it. `progress`: the newest events may be lost; a resumed session repeats or reports them.
  */
 export type Durability = "acknowledged" | "act" | "progress"
 
 export type Appended =
   /**
-   * The events have the numbers behind `after`, and everybody can read them. `safe` is done when they are as durable as
-   * asked for; work may begin before that, an answer may not.
+   * The events have the sequences after `after`, and every process can read them. `safe` completes when they are as durable
+   * as requested. Work may begin before that; an answer may not be given before it.
    */
   | { readonly kind: "committed"; readonly safe: Effect.Effect<void, Failure> }
-  /** `after` is not the last event, or there is no such session. Read on, decide again. */
+  /** `after` is not the last event, or the session does not exist. Read on and decide again. */
   | { readonly kind: "moved" }
-  /** A newer lease was given: this writer's time is over. */
+  /** A newer lease exists. This writer may not write any more. */
   | { readonly kind: "fenced" }
-  /** An event brings a name that stands for something else already. */
+  /** An event claims a name that is already taken. */
   | { readonly kind: "taken"; readonly claim: Claim }
 
-/** The right to write a session's own progress. The number only grows, over every process and every restart. */
+/** The right to write a session's own progress. The number only grows, across all processes and restarts. */
 export interface Fence {
   readonly session: string
   readonly number: number
 }
 
 export interface Leases {
-  /** Whether this process works on sessions at all; one that does not asks others. */
+  /** Whether this process works on sessions at all. A process that does not leaves them to others. */
   readonly works: boolean
-  /** From now on this process takes up no session, and the others know. */
+  /** From now on this process takes up no session, and the other processes know it. */
   readonly retire: Effect.Effect<void, Failure>
-  /** There is a place for it here; always where nobody counts them. */
+  /** This process has a free place for the session. Always true in a store that does not count places. */
   readonly hasRoom: (session: string) => boolean
-  /** Asks the other processes for work. Nobody may hear it. */
+  /** Asks the other processes for work. Possibly none of them hears it. */
   readonly ask: (demand: Asked) => Effect.Effect<void, Failure>
-  /** What others ask for and this process has taken up: its lease rests here. */
+  /** Requests of other processes that this process has taken up. Their leases rest here. */
   readonly asked: Stream.Stream<Asked>
-  /** After so long without a sign nobody has heard it. */
+  /** A request with no reaction after this time was not heard. */
   readonly patienceMs: number
   readonly acquire: (session: string) => Effect.Effect<Acquisition, Failure>
-  /** A sign of life; "lost" when somebody else has the session now. */
+  /** A sign of life. "lost" means that another process now has the session. */
   readonly renew: (fence: Fence) => Effect.Effect<"kept" | "lost", Failure>
-  /** For work that ended well: soon taken up again by this process, or else free for everybody within a moment. */
+  /**
+   * For work that ended well. This process may take the session up again soon; otherwise it becomes free for all within a
+   * moment.
+   */
   readonly rest: (fence: Fence) => Effect.Effect<void>
-  /** When that cannot be done now it is done later: a session is never kept by a process that is done with it. */
+  /** Retried later when it cannot be done now: a session is never kept by a process that is done with it. */
   readonly release: (fence: Fence) => Effect.Effect<void>
-  /** Somebody else has the session and is, as far as we know, alive. */
+  /** Another holder has the session and is, as far as we know, alive. */
   readonly isHeldElsewhere: (session: string) => Effect.Effect<boolean, Failure>
   /** Sessions whose owner is lost: its process is gone, or it has been silent for too long. */
   readonly abandoned: Effect.Effect<readonly string[], Failure>
   /**
-   * Each time this process is known to have its leases still: for how many milliseconds from now nobody else may take them.
-   * Silent where a process that is gone or frozen is seen by the others.
+   * Emits each time this process proves that it still has its leases: for how many milliseconds from now no other process
+   * may take them. Silent in a store where other processes notice a dead or frozen process directly.
    */
   readonly proofs: Stream.Stream<number>
   /**
-   * Says that work is left to take over: by an owner that was lost, or by whoever admitted it. Again until it is taken. An
-   * owner that held nothing is told at least once: it may have acknowledged what it did not begin with.
+   * Signals that work is left to take over, from a lost owner or from the process that admitted it. Repeats until it is
+   * taken. A lost owner without leases is reported at least once: it may have acknowledged work that it never began.
    */
   readonly lost: Stream.Stream<void>
 }
 
 export interface Asked {
   readonly session: string
-  /** At least one provider attempt, also without new input. */
+  /** At least one provider attempt, even without new input. */
   readonly forced: boolean
-  /** The session's last event when it was asked: whoever finds more was not the first to hear it. */
+  /** The session's last event at the time of the request. A process that finds more was not the first to hear it. */
   readonly seq: number
 }
 
 export type Acquisition =
   /**
-   * `abandoned`: the previous owner never gave it back, so its work must be settled first. `seq`: the last event of the
-   * session, for whoever knows less.
+   * `abandoned`: the previous owner never released it, so its work must be settled first. `seq`: the last event of the
+   * session, for a caller that knows fewer.
    */
   | {
       readonly kind: "acquired"
@@ -215,42 +224,42 @@ export type Acquisition =
       readonly abandoned: boolean
       readonly seq: number
     }
-  /** By another process, or by somebody else in this one: a lease is given once. */
+  /** Held by another process, or by another holder in this one: a lease has one holder. */
   | { readonly kind: "held" }
-  /** A newer version has written to it: this one does not work on it. */
+  /** A newer version has written to the session, so this version does not work on it. */
   | { readonly kind: "newer" }
 
 export interface EventRange {
   readonly session: string
   readonly after: number
   readonly limit: number
-  /** Of frames: the one that reaches this many bytes of data, with those before it, is the last. */
+  /** For frames only. The frame with which the data reaches this size is the last. */
   readonly bytes?: number
 }
 
-/** A part of the inputs that wait: a prompt may be large, and many may wait. */
+/** A part of the waiting inputs. A prompt may be large, and many may wait. */
 export interface InputRange {
-  /** Only those admitted behind this sequence. */
+  /** Only inputs admitted after this sequence. */
   readonly after: number
   readonly limit: number
-  /** The one that reaches this size, with those before it, is the last. */
+  /** The input with which the total reaches this size is the last. */
   readonly bytes: number
 }
 
-/** Consecutive events as they are sent to readers: frames of server-sent events, in UTF-8. */
+/** Consecutive events as readers receive them: frames of server-sent events, in UTF-8. */
 export interface EventFrames {
-  /** The sequence of the first one, and of the last. */
+  /** The sequences of the first and the last event. */
   readonly first: number
   readonly last: number
   readonly frames: Uint8Array
-  /** More may follow; without it, this was the end of the log. */
+  /** More may follow. False: this was the end of the log. */
   readonly more: boolean
 }
 
-/** A part of a list: at most so many items behind a place (`up`) or before it (`down`), in that direction. */
+/** A part of a list: at most `limit` items after (`up`) or before (`down`) a place, in that direction. */
 export interface Stretch {
   readonly direction: "up" | "down"
-  /** Without one, from the first item, or from the last. */
+  /** Without it: starts at the first item (`up`) or at the last (`down`). */
   readonly from?: number
   readonly limit: number
 }
@@ -275,7 +284,7 @@ export interface ParentCall {
 
 export interface SessionSummary {
   readonly id: string
-  /** Sequence of its last event. */
+  /** The sequence of its last event. */
   readonly seq: number
   readonly location: Location
   readonly agent: string | undefined
@@ -286,21 +295,21 @@ export interface SessionSummary {
   readonly updated: number
   readonly usage: RecordedUsage
   readonly cost: number
-  /** It asks for a permission. */
+  /** The session waits for a permission. */
   readonly isAsking: boolean
-  /** It asks something else: the kind of the oldest question, the engine's own first. */
+  /** The session asks another question: the kind of the oldest one. Questions of the engine come first. */
   readonly question: QuestionKind | undefined
-  /** A question of it was answered, and the call that asked has not settled. */
+  /** One of its questions was answered, but the call that asked has not settled. */
   readonly isAnswered: boolean
-  /** It waits for its provider, or for an answer (`NEVER`). */
+  /** Set while it waits for its provider, or for an answer (`NEVER`). */
   readonly parkedUntil: number | undefined
   /** Another process is at work on it. */
   readonly isHeldElsewhere: boolean
-  /** It is a child: which call of which session began it, and how deep it lies. */
+  /** Set for a child: the call of the session that began it, and its depth. */
   readonly task: ParentCall | undefined
   /** How its last work ended, unless it ended well. */
   readonly trouble: "failed" | "interrupted" | undefined
-  /** There is work to do, and no process can take it up. */
+  /** The session has work, but no process can take it up. */
   readonly stranded?: Stranded | undefined
 }
 
@@ -327,20 +336,20 @@ export interface Creation {
 }
 
 export interface Draft {
-  /** Of no other draft or session of this store: the ids inside it are made from it. */
+  /** Used by no other draft or session of this store. The ids inside the draft are made from it. */
   readonly name: string
-  /** When it fails, the draft is good for nothing any more. */
+  /** After a failure the draft is unusable. */
   readonly append: (events: readonly DatedEvent[]) => Effect.Effect<void, Failure>
-  /** Makes it a session, unless one has its id by now. It is then as durable as what was acknowledged. */
+  /** Makes it a session, unless a session with its id exists by now. It is then as durable as an acknowledged append. */
   readonly publish: Effect.Effect<"published" | "taken", Failure>
 }
 
-/** Of which session; undefined: of some, nobody knows which. */
+/** The session that changed. Undefined: some session, it is not known which. */
 export interface Change {
   readonly session: string | undefined
 }
 
-/** Asks the owner of a session for what it says. */
+/** Asks the owner of a session for its live events. */
 export type FollowPeer = (request: {
   readonly address: string
   readonly token: string

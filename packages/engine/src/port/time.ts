@@ -1,15 +1,15 @@
 /**
- * Time comes from Effect's `Clock` and from nowhere else, so that a test can decide it. What waits in the background (a
- * sweep, a sign of life) waits on a clock of its own: its timers keep no process alive.
+ * Time comes only from Effect's `Clock`, so that a test can control it. Background work (a sweep, a sign of life) waits on
+ * a separate clock whose timers keep no process alive.
  */
 import { Clock, Context, Duration, Effect } from "effect"
 
-/** How the clock for the background is made from the clock; under a test's clock both are the same. */
+/** Makes the background clock from the clock. In tests both are the same. */
 export const Background = Context.Reference<(clock: Clock.Clock) => Clock.Clock>("meridian/Background", {
   defaultValue: () => unhurried,
 })
 
-/** Whatever sleeps inside keeps no process alive. */
+/** Sleeps inside this effect keep no process alive. */
 export const inBackground = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Background, (background) =>
     Clock.clockWith((clock) => Effect.provideService(effect, Clock.Clock, background(clock))),
@@ -24,7 +24,7 @@ const unhurried = (clock: Clock.Clock): Clock.Clock => ({
   monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
   sleep: (duration) =>
     Effect.callback<void>((resume) => {
-      // The one timer of the engine that keeps no process alive.
+      // The only timer of the engine that keeps no process alive.
       const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))
       timer.unref()
       return Effect.sync(() => clearTimeout(timer))
@@ -40,7 +40,7 @@ export interface Time {
   readonly sleep: Sleep
 }
 
-/** Resolves after so long; rejects when the signal aborts. */
+/** Resolves after this time; rejects when the signal aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
 
 export const timeOf = (clock: Clock.Clock): Time => ({

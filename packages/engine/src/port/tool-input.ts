@@ -1,7 +1,7 @@
 /**
- * The input of a built-in tool, said once as a shape: the model is shown its JSON Schema, and what the model sends is read by
- * it. Models misname fields in known ways, write null for what they leave out and numbers as text: a loose reader takes
- * all that. Fields nobody knows are ignored, unless the tool refuses them.
+ * The input of a built-in tool, defined once as a shape. The model sees its JSON Schema, and the shape also reads what the
+ * model sends. Models misname fields in known ways, write null for omitted fields and numbers as text; a loose reader
+ * accepts all of that. Unknown fields are ignored, unless the tool refuses them.
  */
 import {
   alsoNamed,

@@ -1,6 +1,6 @@
 /**
- * What a tool is to the engine. A tool is plain async code: it decodes its own input, asks before it acts, gives up when
- * its signal aborts, and answers with content for the model or throws a ToolError.
+ * What a tool is to the engine. A tool is plain async code. It decodes its own input, asks before it acts and stops when
+ * its signal aborts. It answers with content for the model, or throws a ToolError.
  */
 import type { Json, JsonObject, TodoItem } from "@meridian/protocol"
 
@@ -14,21 +14,21 @@ export type ToolContent =
 
 export interface ToolOutput {
   readonly content: readonly ToolContent[]
-  /** The same in a form a program can use; shown to people, not to the model. */
+  /** The same content in a form for programs. People see it, the model does not. */
   readonly structured?: Json
   /** Where the full text is, when `content` was cut. */
   readonly outputPath?: string
 }
 
 export interface PermissionQuestion {
-  /** `read`, `edit`, `bash`, `external_directory`, or a tool's own name. */
+  /** `read`, `edit`, `bash`, `external_directory`, or the name of the tool. */
   readonly action: string
-  /** Each must be allowed; one refusal refuses the call. Project-relative for paths inside the project. */
+  /** Each must be allowed; one refusal refuses the call. Paths inside the project are project-relative. */
   readonly resources: readonly string[]
-  /** What a person sees when asked. */
+  /** What a person sees in the question. */
   readonly title: string
   readonly detail?: JsonObject
-  /** What "always" saves, when it is wider than the resources themselves (`git status *`). */
+  /** What "always" saves, when that is wider than the resources themselves (`git status *`). */
   readonly always?: readonly string[]
 }
 
@@ -42,11 +42,11 @@ export interface ToolScene {
   readonly signal: AbortSignal
   /** Resolves when allowed; rejects with a ToolError that carries the rule or the person's words. */
   readonly ask: (question: PermissionQuestion) => Promise<void>
-  /** What a person answers, however long that takes. */
+  /** The answer of a person, however long it takes. */
   readonly question: (question: Question) => Promise<readonly string[]>
-  /** Gives work to another agent, in a session of its own. */
+  /** Gives work to another agent, in a separate session. */
   readonly task: (task: TaskRequest) => Promise<TaskResult>
-  /** The session's list of work. */
+  /** The session's todo list. */
   readonly todo: {
     readonly read: () => Promise<readonly TodoItem[]>
     readonly replace: (items: readonly TodoItem[]) => Promise<void>
@@ -56,16 +56,16 @@ export interface ToolScene {
 export interface TaskRequest {
   readonly title: string
   readonly prompt: string
-  /** Without one, that of the session itself where it may be called. */
+  /** Without it: the session's own agent, where that may be called. */
   readonly agent: string | undefined
-  /** Does not wait: what comes of it is an input later. */
+  /** The call does not wait. The result arrives later as an input. */
   readonly background: boolean
 }
 
 export interface TaskResult {
   readonly sessionID: string
   readonly agent: string
-  /** What it said last; undefined while it works in the background. */
+  /** Its last words; undefined while it works in the background. */
   readonly text: string | undefined
   readonly cost: number
 }
@@ -73,25 +73,27 @@ export interface TaskResult {
 export interface Tool {
   readonly advertisement: ToolAdvertisement
   readonly traits?: ToolTraits
-  /** `input` is the parsed JSON the model sent; the tool checks its shape and throws ToolError when it does not fit. */
+  /**
+   * `input` is the parsed JSON that the model sent. The tool checks its shape and throws ToolError when it does not fit.
+   */
   readonly execute: (input: Json, scene: ToolScene) => Promise<ToolOutput>
 }
 
-/** A tool of the engine's own: what it says about itself before any place is open, and how it is opened there. */
+/** A built-in tool: what it declares before any place is open, and how to open it at a place. */
 export interface BuiltinTool<Options> {
   readonly name: string
   readonly traits: ToolTraits
   readonly open: (options: Options) => Tool
 }
 
-/** The tools of a Location as they are at one moment; a call through an older list is refused. */
+/** The tools of a Location at one moment. A call through an older list is refused. */
 export interface ToolSet {
   readonly advertisements: readonly ToolAdvertisement[]
   readonly traitsOf: TraitsOf
   readonly call: (name: string, input: Json, scene: ToolScene) => Promise<ToolOutput>
 }
 
-/** A failure the model should read and react to. Its message is shown to the model as it is. */
+/** A failure that the model should read and react to. The model sees its message unchanged. */
 export class ToolError extends Error {
   override readonly name = "ToolError"
   readonly code: ToolErrorCode
@@ -106,8 +108,8 @@ export type ToolErrorCode =
   | "invalid-input"
   | "unknown-tool"
   | "stale-tool"
-  | "denied" // a rule says no
-  | "rejected" // a person said no
+  | "denied" // a rule denies it
+  | "rejected" // a person rejected it
   | "not-found"
   | "failed"
   | "timeout"

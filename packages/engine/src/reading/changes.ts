@@ -1,16 +1,16 @@
-/** Which sessions have new events. Changes that come faster than they are taken come together; none is lost. */
+/** Which sessions have new events. Changes that arrive faster than they are read are merged; none is lost. */
 import { Effect, Latch, Stream } from "effect"
 
 import { Signals } from "../session/index.ts"
 
 export interface SessionChanges {
-  /** Sessions that were written to, as far as that is known. */
+  /** Sessions that were written to, as far as known. */
   readonly sessions: readonly string[]
-  /** Another process has written, or more sessions have changed than are listed: any may have. */
+  /** Another process has written, or more sessions have changed than are listed. Any session may have changed. */
   readonly elsewhere: boolean
 }
 
-/** More ids than this help nobody who wants to know what to look at. */
+/** A longer list would help no reader decide what to look at. */
 const MOST_SESSIONS = 200
 
 export const changedSessions: Stream.Stream<SessionChanges, never, Signals> = Stream.unwrap(

@@ -1,4 +1,4 @@
-/** Live fragments with a bounded backlog: a slow reader is told how many it missed, nobody waits for it. */
+/** Live fragments with a bounded backlog. A slow reader learns how many it missed; nothing waits for it. */
 import type { LiveEvent } from "@meridian/protocol"
 import { Effect, Latch, Stream } from "effect"
 

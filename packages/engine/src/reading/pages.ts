@@ -1,4 +1,4 @@
-/** Lists in pages. A cursor is an opaque place in one list in one order; anything else is refused, never guessed. */
+/** Lists in pages. A cursor is an opaque place in one list and one order. Any other cursor is refused, never guessed. */
 import { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -9,7 +9,7 @@ export interface PageRequest {
   readonly cursor?: string
   readonly limit: number
   readonly order: "asc" | "desc"
-  /** The item that reaches this size, with those before it, is the last of the page. */
+  /** The item with which the total reaches this size is the last of the page. */
   readonly bytes?: number
 }
 
@@ -19,7 +19,7 @@ export interface Page<Item> {
   readonly previous?: string
 }
 
-/** `list` names what is read: a cursor of another list is refused. */
+/** `list` names what is read. A cursor of another list is refused. */
 export const readPage = <Item>(
   list: string,
   request: PageRequest,
@@ -51,7 +51,7 @@ export const readPage = <Item>(
     }
   })
 
-/** Few at a time where a size is asked for: what does not fit is not read, or not much of it. */
+/** With a size limit, read only a few items at a time, so that little is read beyond what fits. */
 const FEW = 8
 
 const readWithin = <Item>(
@@ -81,10 +81,10 @@ const readWithin = <Item>(
 const sizeOf = (item: unknown): number => (JSON.stringify(item) ?? "").length
 
 interface Cursor {
-  /** The list it belongs to. */
+  /** The list this cursor belongs to. */
   readonly list: string
   readonly order: "asc" | "desc"
-  /** Read on behind this place, or back from before it. */
+  /** Read on after this place, or back from it. */
   readonly heading: "forward" | "backward"
   readonly place: number
 }

@@ -1,6 +1,7 @@
 /**
- * Fragments of a session that another machine works on: one stream to its owner for all readers here, for as long as there are
- * any. The owner may change; then it is another stream. Nothing depends on them, so a stream that breaks is made again.
+ * Live fragments of a session that another machine works on. All readers here share one stream to its owner, open while
+ * there are any. When the owner changes, a new stream opens. Nothing depends on the fragments, so a broken stream is simply
+ * reopened.
  */
 import { Deferred, Effect, Stream, type Scope } from "effect"
 
@@ -10,11 +11,11 @@ import { Signals } from "../session/index.ts"
 import type { LiveItem } from "./live.ts"
 
 export interface PeerLive {
-  /** While `items` are read. */
+  /** Adds the peer's fragments while `items` is read. */
   readonly beside: (session: string, items: Stream.Stream<LiveItem>) => Stream.Stream<LiveItem>
 }
 
-/** How often it is looked who the owner is. */
+/** How often to check who the owner is. */
 const LOOK_MS = 500
 
 export const openPeerLive = (

@@ -1,4 +1,4 @@
-/** Compactions as people see them: asked for, waited for, looked at, taken back. */
+/** Compactions as people see them: request, wait, list, restore. */
 import { Failure, type CompactionReceipt } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -13,7 +13,7 @@ export const readReceipts = (session: string): Effect.Effect<readonly Compaction
     receiptsOf,
   )
 
-/** Notes that a compaction is wanted; requests made before the boundary become one. Answers where the log stands. */
+/** Requests a compaction. Requests made before the next boundary become one. Answers with the sequence of the log. */
 export const requestCompaction = (session: string): Effect.Effect<number, Failure, FoldedSessions> =>
   FoldedSessions.use(({ write }) =>
     write({ session, durability: "acknowledged" }, ({ compactions, seq }) => ({
@@ -23,7 +23,7 @@ export const requestCompaction = (session: string): Effect.Effect<number, Failur
     })),
   )
 
-/** Done when no compaction is asked for or under way. */
+/** Completes when no compaction is requested or under way. */
 export const untilCompacted = (session: string): Effect.Effect<void, Failure, FoldedSessions | Signals> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -37,7 +37,7 @@ export const untilCompacted = (session: string): Effect.Effect<void, Failure, Fo
     }),
   )
 
-/** Goes back to an older checkpoint; without one, to the whole history. */
+/** Returns to an older checkpoint, or without an id to the whole history. */
 export const restoreCheckpoint = (
   session: string,
   compactionID: string | undefined,
@@ -69,7 +69,7 @@ const receiptsOf = (events: readonly LoggedEvent[]): readonly CompactionReceipt[
     if (event.type === "session.next.compaction.failed.1") {
       const { compactionID: id, error } = event.data
       const started = receipts.get(id)
-      // A request that found nothing to compact never started one.
+      // A request that found nothing to compact has no start.
       if (started !== undefined)
         receipts.set(id, { id, reason: started.reason, status: "failed", seq, time, inForce: false, error })
     }

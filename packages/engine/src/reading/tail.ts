@@ -1,7 +1,6 @@
 /**
- * Replays durable events in pages, says where the replay ended, then tails. The watch begins before the first page is
- * read, so no append can fall between replay and tail; it remembers one signal, because the log and not the signals carry
- * the events.
+ * Replays durable events in pages, reports where the replay ended, then follows the log. The watch begins before the first
+ * page is read, so no append can fall between the two. One remembered signal is enough, because the log carries the events.
  */
 import type { Failure, SyncedMarker } from "@meridian/protocol"
 import { Clock, Effect, Option, Stream } from "effect"
@@ -14,7 +13,7 @@ import { Signals } from "../session/index.ts"
 export interface TailRequest {
   readonly session: string
   readonly after: number
-  /** Go on with what is appended later; without it the replay is all. */
+  /** Follow later appends. Without it the replay is all. */
   readonly follow: boolean
 }
 
@@ -39,7 +38,7 @@ export const tailEvents = (
     }),
   )
 
-/** As frames, a page at a time. */
+/** Tails as frames, one page at a time. */
 export const tailFrames = (request: TailRequest): Stream.Stream<EventFrames, Failure, Store | Signals> =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -61,28 +60,28 @@ export const tailFrames = (request: TailRequest): Stream.Stream<EventFrames, Fai
     }),
   )
 
-/** The page behind a place; undefined when nothing is there. */
+/** The page after a place; undefined when there is nothing. */
 export const framesAfter = (
   session: string,
   after: number,
 ): Effect.Effect<EventFrames | undefined, Failure, Store> =>
   Store.use((store) => store.eventFrames({ session, after, ...PAGE }))
 
-/** What one reader holds stays small, however large the events are. */
+/** One reader holds little memory, however large the events are. */
 const PAGE = { limit: LIMITS.eventsPerPage, bytes: 256 * 1024 } as const
 
-/** What was appended just now is a few events; looking at their size first would cost more than reading them. */
+/** New appends are few events. Checking their size first would cost more than reading them. */
 const FEW = 8
 
 interface Tail<Item> {
   readonly read: (after: number, phase: TailState["phase"]) => Effect.Effect<Part<Item>, Failure>
-  /** Said once, where the replay ends. */
+  /** Emitted once, where the replay ends. */
   readonly synced: (after: number) => readonly Item[]
 }
 
 interface Part<Item> {
   readonly items: readonly Item[]
-  /** The last sequence that was read. */
+  /** The last sequence read. */
   readonly cursor: number
   readonly more: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * The scheduler of a process that runs nothing itself: it admits and reads, and what is to be done others do. It asks them
- * aloud and watches the log. What was admitted is in the log and needs no asking.
+ * The scheduler of a process that runs nothing itself. It admits and reads; other processes do the work. It asks them
+ * through the store and watches the log. Admitted inputs are in the log and need no asking.
  */
 import { Failure } from "@meridian/protocol"
 import { Clock, Effect } from "effect"
@@ -15,7 +15,7 @@ import { FoldedSessions } from "../session/index.ts"
 import { requestInterrupt } from "./request-interrupt.ts"
 import type { SchedulerVerbs } from "./scheduler-verbs.ts"
 
-/** Looks between one time that others are asked and the next. */
+/** How many looks pass between two requests to the others. */
 const ASK_AGAIN = 5
 
 export const askOthers = Effect.gen(function* () {
@@ -25,12 +25,12 @@ export const askOthers = Effect.gen(function* () {
   let draining = false
   const again = Effect.sleep(LIMITS.foreignPollMs)
 
-  /** Somebody works on it, or has a reason to. */
+  /** A process works on the session, or has a reason to. */
   const isBusy = (session: string): Effect.Effect<boolean, Failure> =>
     Effect.gen(function* () {
       if (yield* leases.isHeldElsewhere(session)) return true
       const { inbox, calls, parking } = (yield* sessions.current(session)).transcript
-      // What waits for its provider is nobody's work now.
+      // No process works on a session that waits for its provider.
       if (isWaiting(parking)) return false
       return inputsToRun(inbox, 0).length > 0 || hasAnsweredCall(calls)
     })
@@ -51,13 +51,13 @@ export const askOthers = Effect.gen(function* () {
       while (yield* leases.isHeldElsewhere(session)) yield* again
     })
 
-  /** A worker that heard us has the session, or has written to it already. */
+  /** Completes when a worker that heard us has the session, or has already written to it. */
   const untilBegun = (session: string, seq: number): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const deadline = monotonicMs(clock) + leases.patienceMs
       for (let looks = 0; !(yield* leases.isHeldElsewhere(session)); looks += 1) {
-        // A place may have become free since.
+        // A place may have become free since the last request.
         if (looks % ASK_AGAIN === 0) yield* leases.ask({ session, forced: true, seq })
         if ((yield* sessions.current(session)).transcript.seq > seq) return
         if (monotonicMs(clock) > deadline) return yield* Effect.fail(new Failure("NO_WORKER", { session }))
@@ -68,7 +68,7 @@ export const askOthers = Effect.gen(function* () {
   return {
     wake: (session, { until = Effect.void, early = false } = {}) =>
       Effect.gen(function* () {
-        // Only who is forced goes on before the time of a parked session.
+        // Only a forced run starts before the time of a parked session.
         const { parking, seq } = (yield* sessions.current(session)).transcript
         yield* leases.ask({ session, forced: early && isWaiting(parking), seq })
         yield* until

@@ -6,7 +6,7 @@ import { LIMITS } from "../domain/limits.ts"
 import { inBackground } from "../port/time.ts"
 
 export interface ContextRetries {
-  /** A drain of the session has failed. */
+  /** Called after a drain of the session has failed. */
   readonly after: (session: string, failure: Failure) => Effect.Effect<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * One drain: take the lease, settle what a lost process left, then turn after turn until nothing is left to do. Decisions
- * are values from the domain; this loop carries them out.
+ * One drain: take the lease, settle what a lost process left, then run turns until nothing is left to do. The domain
+ * decides, and its decisions are values; this loop carries them out.
  */
 import { Failure, type DurableEvent } from "@meridian/protocol"
 import { Clock, Effect, Exit } from "effect"
@@ -36,23 +36,23 @@ import { leaveForOthers, markToGoOn, settle } from "./settle.ts"
 export interface DrainOptions {
   readonly session: string
   readonly demand: Demand
-  /** Up to where inputs that wait for a demand have had one. */
+  /** Inputs up to this sequence that waited for a demand have had one. */
   readonly released: () => number
-  /** Up to where somebody asked to go on before the time has come. */
+  /** Somebody asked to continue early, up to this sequence. */
   readonly hurried: () => number
-  /** Told when the drain goes on with work that waited: it is an attempt, as if somebody had asked for one. */
+  /** Called when the drain resumes work that waited. That counts as an attempt, as if somebody had asked for one. */
   readonly attempts: () => void
-  /** The process leaves: what is at work ends its turn and goes on elsewhere. */
+  /** The process is leaving: work in progress ends its turn and continues in another process. */
   readonly leaves: () => boolean
-  /** This process cannot work on it: others may. */
+  /** Called when this process cannot work on the session but others may. */
   readonly leftToOthers: () => void
-  /** Ends the drain when another process wants it to end, or has the session. */
+  /** Ends the drain when another process asks for an interrupt, or takes the session. */
   readonly watch: Watch
 }
 
 type Lease = Extract<Acquisition, { readonly kind: "acquired" }>
 
-/** What drains are made of, found once. */
+/** Collects what every drain needs, once. */
 export const openDrain = Effect.gen(function* () {
   const { leases } = yield* Store
   const sessions = yield* FoldedSessions
@@ -63,7 +63,7 @@ export const openDrain = Effect.gen(function* () {
     settings: yield* Settings,
   }
 
-  /** Waits while another process is at work here; gives up when that one did the work. */
+  /** Waits while another process works on the session. Gives up when that process has done the work. */
   const acquireLease = (options: DrainOptions, first: Transcript) =>
     Effect.gen(function* () {
       const { session, demand, leftToOthers } = options
@@ -97,13 +97,13 @@ export const openDrain = Effect.gen(function* () {
             ? Effect.void
             : withSession({ fence: lease.fence, released: options.released }, (session) =>
                 drainUnderLease(session, { ...options, ...workshop, lease, standing }).pipe(
-                  // Whoever has the session by now does it.
+                  // When this fails, another process has the session and does the same.
                   Effect.onInterrupt(() => Effect.ignore(leaveForOthers(session, standing.interruptSeq))),
                 ),
               ),
         (lease, exit) => {
           if (lease === undefined) return Effect.void
-          // Work that ended well often goes on at once.
+          // Work that ended well often continues at once, so its lease only rests.
           return Exit.isSuccess(exit) ? leases.rest(lease.fence) : leases.release(lease.fence)
         },
       )
@@ -123,7 +123,7 @@ const hasWork = (transcript: Transcript, { released, hurried }: DrainOptions, no
   )
 }
 
-/** Parked, and nobody asked to go on before its time. */
+/** The session is parked, and nobody asked to continue early. */
 const mustWait = ({ parking }: Transcript, hurried: () => number, now: number): boolean =>
   isParked(parking, now) && (parking?.seq ?? 0) > hurried()
 
@@ -156,7 +156,7 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
     yield* adoptChildren(session.transcript(), session.id)
     if (session.transcript().undoing.open !== undefined) yield* finishUndo(session)
     const { demand, hurried, attempts } = facts
-    // Another process may have gone on meanwhile, and parked it again.
+    // Another process may have worked on the session and parked it again.
     if (!demand.forced && mustWait(session.transcript(), hurried, yield* Clock.currentTimeMillis)) return
     if (session.transcript().activity.answer.unread) yield* readAnswer(session, facts.settings)
     const progress = beginProgress(session.transcript(), demand)
@@ -170,22 +170,25 @@ const drainUnderLease = (session: SessionHandle, facts: DrainFacts) =>
         ),
         Effect.tapError((failure) => recordObstacle(session, failure)),
       )
-      // The session moved: its next turn belongs to the tools and the context of its new place.
+      // The session moved. Its next turn needs the tools and the context of its new place.
       if (ending === "idle") return
     }
   })
 
-/** What works in the background for this session, or is this session, has somebody who waits for it. */
+/** Background children of this session need a watcher; so does this session if it is one. */
 const adoptChildren = ({ tasks, choices: { task } }: Transcript, session: string) =>
   Tasks.use(({ adopt }) =>
     Effect.gen(function* () {
       if (tasks.some(({ background, ended }) => background && !ended)) yield* adopt(session)
-      // Its parent may be gone.
+      // The parent may be gone.
       if (task?.background === true) yield* Effect.ignore(adopt(task.sessionID))
     }),
   )
 
-/** Work that was cut off or waited goes on before a queued input opens the next, with the turns it has made so far. */
+/**
+ * Work that was cut off or had to wait continues before a queued input opens the next activity. Its earlier turns still
+ * count.
+ */
 const beginProgress = ({ activity, parking }: Transcript, demand: Demand): Progress => {
   const goesOn = parking?.waits === true && activity.state === "open"
   const forced = demand.forced || goesOn
@@ -229,17 +232,17 @@ const drainAt = (
       const { state, overrides, answer } = session.transcript().activity
       const isWanted = state === "open" && overrides.format !== undefined
       progress.forced = false
-      // The value that was asked for ends the work, whatever came beside it.
+      // The requested value ends the work, whatever else came with it.
       progress.resultsToShow = isWanted || (turn.resultsToShow && state !== "done")
       progress.turns = turn.promoted > 0 ? 1 : progress.turns + 1
-      // The end of the turn was just appended behind everything: nothing of the inbox is unknown.
+      // The end of the turn was just appended at the end of the log, so every input is known.
       const pending = session.inputs()
       const next = decideNext({
         resultsToShow: progress.resultsToShow,
         pendingSteers: pending.filter((input) => input.delivery === "steer").length,
         pendingQueued: pending.filter((input) => input.delivery === "queue").length,
         turns: progress.turns,
-        // What the agent's own steps allow was known when the turn began.
+        // The agent's own step limit was already applied when the turn began.
         turnLimit: scene.cast.isLast ? progress.turns : settings.limits.turnsPerActivity,
         ...(isWanted ? { wanted: { refused: answer.refused, mostRefused: LIMITS.refusedAnswers } } : {}),
       })
@@ -252,7 +255,7 @@ const drainAt = (
           progress.boundary = "settled"
           break
         case "idle":
-          // A compaction asked for during the last turn still has its boundary: here.
+          // A compaction requested during the last turn finds its boundary here.
           if (session.transcript().compactions.requested && (yield* pauseWhenSpent(scene)))
             return "idle" as const
           yield* compactOnRequest(scene)
@@ -269,7 +272,7 @@ const drainAt = (
     }
   })
 
-/** Its question was answered, and what waited for that was taken back meanwhile. */
+/** Unparks a session whose question was answered after the waiting work had been taken back. */
 const unpark = (session: SessionHandle): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
@@ -282,14 +285,14 @@ const unpark = (session: SessionHandle): Effect.Effect<void, Failure> =>
     }))
   })
 
-/** Work that is not done goes on in another process; inputs that wait need nobody to say so. */
+/** Unfinished work continues in another process. Waiting inputs need no mark for that. */
 const handOver = (session: SessionHandle): Effect.Effect<never, Failure> =>
   Effect.andThen(markToGoOn(session), Effect.fail(new Failure("ENGINE_CLOSED")))
 
 const giveUp = (session: SessionHandle, failure: Failure): Effect.Effect<never, Failure> =>
   Effect.andThen(session.append([executionFailed(failure)]), Effect.fail(failure))
 
-/** What kept a turn from being tried at all is recorded too; turns record their own end. */
+/** Failures that kept a turn from starting. They are recorded too; a started turn records its own end. */
 const OBSTACLES: ReadonlySet<string> = new Set([
   "AGENT_NOT_FOUND",
   "MODEL_NOT_FOUND",

@@ -7,7 +7,7 @@ import { openDrains, type Demand, type Drains } from "./drains.ts"
 const make = (drain: (session: string, demand: Demand) => Effect.Effect<void, Failure>): Promise<Drains> =>
   Effect.runPromise(Scope.provide(openDrains(drain), Scope.makeUnsafe()))
 
-/** Drains that wait at a gate each, so that a test decides when one ends and how. */
+/** Each drain waits at a gate, so that a test decides when it ends and how. */
 const openGated = async () => {
   const started: { readonly forced: boolean; readonly end: (exit: Exit.Exit<void, Failure>) => void }[] = []
   const arrivals: (() => void)[] = []

@@ -1,12 +1,12 @@
 /**
- * Who runs when, in this process: one chain of drains per busy session, one drain at a time in it, sessions side by side.
- * Knows nothing of models or tools.
+ * Who runs when, in this process: one chain of drains per busy session, one drain at a time in a chain, sessions in
+ * parallel. It knows nothing of models or tools.
  *
- * - `wake` says that there may be work; repeated wakes become one following drain.
- * - `run` asks for at least one provider attempt. It shares the current drain when that one makes one for sure: it was asked
- *   for too, or goes on with work that waited. Behind any other it gets a forced one of its own, so its failure reaches its caller.
- * - `interrupt` ends the current drain and everything demanded before; what is demanded while the cleanup runs survives.
- * - A waiter that leaves takes nothing with it.
+ * - `wake` says that there may be work. Repeated wakes become one following drain.
+ * - `run` asks for at least one provider attempt. It shares the current drain if that one is sure to make an attempt: a `run`
+ *   asked for it, or it resumes work that waited. Otherwise it gets its own forced drain, so its failure reaches its caller.
+ * - `interrupt` ends the current drain and everything demanded before. Demands that arrive during cleanup survive.
+ * - A waiter that leaves changes nothing for the others.
  */
 import { Failure } from "@meridian/protocol"
 import { Cause, Deferred, Effect, Exit, Fiber, FiberSet, type Scope } from "effect"
@@ -14,28 +14,28 @@ import { Cause, Deferred, Effect, Exit, Fiber, FiberSet, type Scope } from "effe
 export interface Drains {
   readonly wake: (session: string) => Effect.Effect<void>
   /**
-   * As `wake`, with the work beginning at once and beside what the caller waits for. The chain stays open until the caller
-   * has its answer and has had a chance to wait for the work.
+   * Like `wake`, but the work begins at once, while the caller still waits for `until`. The chain stays open until the
+   * caller has its answer and has had a chance to wait for the work.
    */
   readonly wakeBeside: <E>(session: string, until: Effect.Effect<void, E>) => Effect.Effect<void, E>
   readonly run: (session: string) => Effect.Effect<void, Failure>
-  /** `commitBoundary` runs only when there is something to interrupt, before it is. */
+  /** `commitBoundary` runs only when there is something to interrupt, and before the interrupt. */
   readonly interrupt: (
     session: string,
     commitBoundary: Effect.Effect<void, Failure>,
   ) => Effect.Effect<void, Failure>
-  /** Done when the session is idle here; fails with the first failure that happened while waiting. */
+  /** Completes when the session is idle here; fails with the first failure that happened while waiting. */
   readonly awaitIdle: (session: string) => Effect.Effect<void, Failure>
   readonly isActive: (session: string) => boolean
   readonly active: () => readonly string[]
-  /** Interrupts every chain and waits for all cleanup; refuses new work from now on. */
+  /** Interrupts every chain, waits for all cleanup, and refuses new work from then on. */
   readonly close: Effect.Effect<void>
 }
 
 export interface Demand {
-  /** At least one provider attempt, also without new input. */
+  /** At least one provider attempt, even without new input. */
   readonly forced: boolean
-  /** A drain that only a wake started says that it makes an attempt after all: whoever asks for one shares it. */
+  /** Called by a drain that only a wake started when it makes an attempt after all. Callers of `run` then share it. */
   readonly attempts: () => void
 }
 
@@ -48,24 +48,24 @@ interface Waiter {
 }
 
 interface Chain {
-  /** Callers of `run` the current drain answers to; none when only a wake started it. */
+  /** Callers of `run` that the current drain answers. Empty when only a wake started it. */
   current?: Run[]
   next?: Run[]
   fiber?: Fiber.Fiber<void, Failure>
-  /** Done when the current drain has ended and everyone it answers to was told. */
+  /** Completes when the current drain has ended and all its callers have their answers. */
   settled?: Deferred.Deferred<void>
   stopping: boolean
-  /** The current drain makes an attempt, whoever asked for it. */
+  /** The current drain makes an attempt, whatever started it. */
   attempts: boolean
-  /** Callers that have no answer yet. */
+  /** Callers of `wakeBeside` without an answer yet. */
   readonly unanswered: Set<Deferred.Deferred<void>>
-  /** How the last drain failed, for whoever comes while the end is held back. */
+  /** How the last drain failed, for callers that arrive while the chain is held open. */
   failure?: Cause.Cause<Failure>
   readonly waiters: Set<Waiter>
   readonly ended: Deferred.Deferred<void>
 }
 
-/** The scope owns the fibers. `close` settles them first; whoever opens drains calls it before the scope closes. */
+/** The scope owns the fibers. `close` settles them first; the opener of the drains calls it before the scope closes. */
 export const openDrains = <R>(
   drain: (session: string, demand: Demand) => Effect.Effect<void, Failure, R>,
 ): Effect.Effect<Drains, never, R | Scope.Scope> =>
@@ -84,7 +84,7 @@ export const openDrains = <R>(
 
     const follow = (session: string, chain: Chain): Effect.Effect<void, never, R> =>
       Effect.gen(function* () {
-        // Whoever asked has its answer first, so it can wait for the work before that can fail.
+        // A caller gets its answer first, so that it can wait for the work before that can fail.
         if (chain.unanswered.size === 0) yield* Effect.yieldNow
         for (;;) {
           if (chain.next === undefined && chain.unanswered.size > 0) yield* everyoneAnswered(chain)
@@ -95,10 +95,10 @@ export const openDrains = <R>(
           chain.current = runs
           const settled = Deferred.makeUnsafe<void>()
           chain.settled = settled
-          // Started in one step, so that an interrupt never finds a drain without its fiber.
+          // Nothing yields until `fiber` is set, so an interrupt never finds a drain without its fiber.
           const attempts = (): void => {
             chain.attempts = true
-            // A wake among them still has its look afterwards.
+            // A wake among them still gets its own drain afterwards.
             if (chain.next !== undefined) runs.push(...chain.next.splice(0))
           }
           const fiber = start(drain(session, { forced: runs.length > 0, attempts }))
@@ -111,7 +111,7 @@ export const openDrains = <R>(
             chain.failure = outcome.cause
             for (const waiter of chain.waiters) waiter.failure ??= outcome.cause
           }
-          // Idle before anyone hears of it: whoever is told may look.
+          // The chain is idle before callers hear of it, because they may look.
           if (chain.next === undefined && (chain.unanswered.size === 0 || chain.stopping))
             retire(session, chain)
           answer(runs, outcome, session)
@@ -225,6 +225,6 @@ export const openDrains = <R>(
     }
   })
 
-/** A drain that makes an attempt is under way, and is not being interrupted: another caller may share it. */
+/** A drain that makes an attempt is under way and is not being interrupted, so another caller may share it. */
 const isRunning = ({ current, stopping, attempts }: Chain): boolean =>
   !stopping && current !== undefined && (attempts || current.length > 0)

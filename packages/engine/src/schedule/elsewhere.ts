@@ -5,14 +5,14 @@ import { Effect, FiberSet, type Scope } from "effect"
 import { Store, type Fence } from "../port/store.ts"
 import { FoldedSessions, Signals } from "../session/index.ts"
 
-/** How far a drain is; it keeps this true. */
+/** How far a drain is. The drain keeps it up to date. */
 export interface Standing {
   fence?: Fence
-  /** Interrupts up to there concern earlier work. */
+  /** Interrupts up to this sequence concern earlier work. */
   interruptSeq: number
 }
 
-/** Looks after a session while `use` runs. */
+/** Watches a session while `use` runs. */
 export type Watch = <A, E, R>(
   session: string,
   standing: Standing,
@@ -39,10 +39,10 @@ export const openWatch = (
       Effect.suspend(() => {
         let stopped = false
         const look = isOver(session, standing).pipe(
-          // Looked at again with the next hint.
+          // After a failure the next hint triggers another look.
           Effect.orElseSucceed(() => false),
           Effect.flatMap((over) => {
-            // Once: what is demanded while the cleanup runs must survive.
+            // Only once: demands that arrive during cleanup must survive.
             if (!over || stopped) return Effect.void
             stopped = true
             return stop(session)

@@ -1,3 +1,3 @@
-/** Which sessions are worked on, by whom, and when. */
+/** Which sessions this process works on, and when. */
 export { Scheduler, schedulerLayer } from "./scheduler.ts"
 export { LostProcesses, settle } from "./settle.ts"

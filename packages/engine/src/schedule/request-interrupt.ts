@@ -3,7 +3,7 @@ import type { Effect } from "effect"
 
 import type { FoldedSessions } from "../session/index.ts"
 
-/** Asks whoever works on a session to stop. It is in the log, so it reaches every process. */
+/** Asks the process that works on a session to stop. The request is in the log, so it reaches every process. */
 export const requestInterrupt = (
   sessions: FoldedSessions["Service"],
   session: string,

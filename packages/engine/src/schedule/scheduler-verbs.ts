@@ -1,4 +1,4 @@
-/** What may be asked of the work on sessions, whoever does it. */
+/** The requests about work on sessions, whichever process does the work. */
 import type { Failure } from "@meridian/protocol"
 import type { Effect } from "effect"
 
@@ -6,13 +6,13 @@ export interface SchedulerVerbs {
   /** There may be work. */
   readonly wake: (session: string, demand?: WakeDemand) => Effect.Effect<void, Failure>
   readonly run: (session: string) => Effect.Effect<void, Failure>
-  /** Stops the work, here or in another process, and is done when it has settled. */
+  /** Stops the work, in this process or another, and completes when it has settled. */
   readonly interrupt: (session: string) => Effect.Effect<void, Failure>
-  /** Done when nobody works on the session; fails with the first failure that happened here meanwhile. */
+  /** Completes when no process works on the session; fails with the first failure that happened here while waiting. */
   readonly settled: (session: string) => Effect.Effect<void, Failure>
-  /** As `settled`; a session that waits for its provider is not done. */
+  /** Like `settled`, but a session that waits for its provider is not done. */
   readonly wait: (session: string) => Effect.Effect<void, Failure>
-  /** Takes up nothing more, and hands over what is at work as its turns end. Done when nothing is. */
+  /** Takes up no more work and hands over running work as its turns end. Completes when nothing runs. */
   readonly drain: Effect.Effect<void>
   readonly isDraining: () => boolean
   readonly isActive: (session: string) => boolean
@@ -20,10 +20,10 @@ export interface SchedulerVerbs {
 }
 
 export interface WakeDemand {
-  /** Inputs up to there that waited for a demand have it now. */
+  /** Inputs up to this sequence that waited for a demand now have one. */
   readonly through?: number
-  /** A session that waits for its provider goes on at once. */
+  /** A session that waits for its provider continues at once. */
   readonly early?: boolean
-  /** What the caller still waits for; the session stays busy until the caller has had its answer. */
+  /** What the caller still waits for. The session stays busy until the caller has its answer. */
   readonly until?: Effect.Effect<void, Failure>
 }

@@ -1,4 +1,4 @@
-/** Work on sessions, over all processes of a store: asked for, waited for, interrupted, taken over. */
+/** Work on sessions across all processes of a store: requests, waiting, interrupts and takeover. */
 import { Failure } from "@meridian/protocol"
 import { Context, Effect, Layer, Stream } from "effect"
 
@@ -30,7 +30,7 @@ import { openTimers } from "./timers.ts"
 
 export class Scheduler extends Context.Service<Scheduler, SchedulerVerbs>()("meridian/Scheduler") {}
 
-/** Which sessions of a lost process are ours to settle: all, those named, or none. */
+/** Which sessions of a lost process this one settles: all, the listed ones, or none. */
 type Recovery = boolean | readonly string[]
 
 type Services =
@@ -63,17 +63,17 @@ const makeScheduler = (recovery: Recovery) =>
     const permissions = yield* AskPermission
     const settings = yield* Settings
     const tasks = yield* Tasks
-    /** Up to where inputs that wait for a demand have had one: the sequence at the last wake, run or prompt. */
+    /** Inputs up to this sequence that waited for a demand have had one: the sequence at the last wake, run or prompt. */
     const releases = new Map<string, number>()
     const release = (session: string, through: number): void => {
       releases.set(session, Math.max(through, releases.get(session) ?? 0))
     }
 
-    /** Up to where somebody asked to go on early. */
+    /** Somebody asked to continue early, up to this sequence. */
     const hurries = new Map<string, number>()
 
     let draining = false
-    /** Those that others have to take up: this process has not their workspace, or no place for them. */
+    /** Sessions that other processes must take up: this process lacks their workspace or a place for them. */
     const left = new Set<string>()
     const others = yield* askOthers
     const isForOthers = (session: string, { choices }: Transcript): boolean =>
@@ -100,16 +100,16 @@ const makeScheduler = (recovery: Recovery) =>
       Effect.gen(function* () {
         yield* retries.after(session, failure)
         if (failure.code !== "MODEL_FAILED") return
-        // One failed activity does not take the inputs behind it along.
+        // The failure of one activity does not hold up the inputs after it.
         const { transcript } = yield* sessions.current(session)
         if (inputsToRun(transcript.inbox, releasedIn(session)).length > 0) yield* drains.wake(session)
       })
-    // Runs before everything the drains use is closed: they settle while it is still open.
+    // Runs before anything the drains use is closed, so that they settle while it is still open.
     yield* Effect.addFinalizer(() => Effect.andThen(permissions.close, drains.close))
 
     if (recovery !== false) {
       const recover = recoverAll(drains, recovery)
-      // A store that cannot be written now is looked at again when it says so again.
+      // After a failed write the next signal triggers another look.
       yield* Stream.runForEach(leases.lost, () => (draining ? Effect.void : Effect.ignore(recover))).pipe(
         Effect.forkScoped,
       )
@@ -129,7 +129,7 @@ const makeScheduler = (recovery: Recovery) =>
           ),
     ).pipe(Effect.forkScoped)
 
-    /** What was cut off in a session that is named goes on when it is asked for; what waited there goes on at its time. */
+    /** Wakes a listed session whose work was cut off. A session that continues at a set time is left to its timer. */
     const wakeListed = (listed: readonly string[], session: string): Effect.Effect<void> =>
       Effect.gen(function* () {
         if (!listed.includes(session)) return
@@ -137,11 +137,11 @@ const makeScheduler = (recovery: Recovery) =>
         if (transcript.parking?.resumes !== true) yield* drains.wake(session)
       }).pipe(Effect.ignore)
 
-    /** Work that others are to take up is not ours to wait for, unless we are among them. */
+    /** We do not wait for work that others will take up, unless we are one of them. */
     const waits = ({ parking }: Transcript): boolean =>
       isWaiting(parking) && (parking?.resumes !== true || recovery === true)
 
-    /** Another process is at work: it sees our appends, we see its lease go. */
+    /** Waits while another process is at work. It sees our appends, and we see when its lease ends. */
     const untilFree = (session: string): Effect.Effect<void, Failure> =>
       Effect.flatMap(leases.isHeldElsewhere(session), (held) =>
         held ? Effect.andThen(Effect.sleep(LIMITS.foreignPollMs), untilFree(session)) : Effect.void,
@@ -150,7 +150,7 @@ const makeScheduler = (recovery: Recovery) =>
     const settled = (session: string): Effect.Effect<void, Failure> =>
       Effect.andThen(drains.awaitIdle(session), untilFree(session))
 
-    /** It waits for its provider: looked at again with every hint. */
+    /** Waits for a session that waits for its provider. Each hint triggers another look. */
     const untilDone = (session: string): Effect.Effect<void, Failure> =>
       Effect.scoped(
         Effect.gen(function* () {
@@ -191,7 +191,7 @@ const makeScheduler = (recovery: Recovery) =>
       settled,
       wait: (session) =>
         Effect.suspend(() => {
-          // Whoever worked on it here knows how it ended.
+          // If this process worked on the session, it already knows how the work ended.
           const look = drains.isActive(session) ? sessions.known(session) : sessions.current(session)
           return settled(session).pipe(
             Effect.andThen(look),
@@ -203,7 +203,7 @@ const makeScheduler = (recovery: Recovery) =>
         }),
       drain: Effect.gen(function* () {
         draining = true
-        // Others hear of it from the log when they cannot be told.
+        // If this cannot be announced, the others learn it from the log.
         yield* Effect.ignore(leases.retire)
         yield* Effect.forEach(drains.active(), (session) => Effect.ignore(drains.awaitIdle(session)), {
           concurrency: "unbounded",
@@ -225,8 +225,8 @@ const makeScheduler = (recovery: Recovery) =>
   })
 
 /**
- * What a dead process left is settled before anyone looks, and gone on with where that is wished; then the inputs that ask for it
- * are worked on. Where only some sessions are ours, going on is for whoever opened us to ask.
+ * Settles what a dead process left before anyone looks, and resumes it where the policy says so. Then works on the inputs
+ * that ask for it. When only listed sessions are ours, the opener of the engine must ask for their work to resume.
  */
 const recoverAll = (drains: Drains, recovery: true | readonly string[]) =>
   Effect.gen(function* () {

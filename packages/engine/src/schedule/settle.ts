@@ -1,6 +1,6 @@
 /**
- * What becomes of a session whose process was lost. First its processes are ended: nothing acts after it was reported. Then what
- * it left open is settled, and its work is left to people or marked to go on, in one append.
+ * What becomes of a session whose process was lost. First its child processes are ended, so that nothing acts after it was
+ * reported. Then its open work is settled and either left to people or marked to resume, in one append.
  */
 import type { Failure, RecoveryPolicy } from "@meridian/protocol"
 import { Context, Effect } from "effect"
@@ -19,7 +19,7 @@ import {
   type WithSession,
 } from "../session/index.ts"
 
-/** Processes that calls of a lost engine left running. */
+/** Ends processes that calls of a lost engine left running. */
 export class LostProcesses extends Context.Service<
   LostProcesses,
   {
@@ -27,7 +27,7 @@ export class LostProcesses extends Context.Service<
   }
 >()("meridian/LostProcesses") {}
 
-/** `abandoned`: its owner never gave the session back. */
+/** `abandoned`: its owner never released the session. */
 export const settle = (
   session: SessionHandle,
   { abandoned }: { readonly abandoned: boolean },
@@ -49,7 +49,7 @@ export const settle = (
     }))
   })
 
-/** What the session says goes before what its agent says, and that before what the engine says. */
+/** The session's own policy wins over its agent's, and the agent's over the engine's. */
 export const recoveryOf = (
   { choices: { recovery, agent = DEFAULT_AGENT } }: Transcript,
   settings: SettingsValue,
@@ -65,12 +65,12 @@ const endProcesses = (session: SessionHandle): Effect.Effect<void, never, LostPr
 }
 
 /**
- * Work that its engine cuts off because it closes: nobody asked for its end, so where work goes on after a crash it goes on after
- * this, too.
+ * Marks work that a closing engine cuts off. Nobody asked for its end, so if work resumes after a crash it also resumes
+ * after this.
  */
 export const leaveForOthers = (
   session: SessionHandle,
-  /** Interrupts up to there concern earlier work. */
+  /** Interrupts up to this sequence concern earlier work. */
   interruptSeq: number,
 ): Effect.Effect<void, Failure, Settings> =>
   Effect.gen(function* () {
@@ -81,7 +81,7 @@ export const leaveForOthers = (
     yield* markToGoOn(session)
   })
 
-/** Whoever looks next goes on with what is not done. */
+/** Marks unfinished work so that the next process to look resumes it. */
 export const markToGoOn = (session: SessionHandle): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {
     const question = session.newQuestion()
@@ -92,7 +92,10 @@ export const markToGoOn = (session: SessionHandle): Effect.Effect<void, Failure>
     }))
   })
 
-/** Settles a session without working on it, and says whether its work is to go on. Nothing happens while somebody is at it. */
+/**
+ * Settles a session without working on it, and answers whether its work should resume. Does nothing while another holder
+ * works on it.
+ */
 export const recoverSession = (id: string, withSession: WithSession) =>
   Effect.gen(function* () {
     const { leases } = yield* Store
@@ -114,7 +117,7 @@ export const recoverSession = (id: string, withSession: WithSession) =>
     )
   })
 
-/** Not gone on with, and not silent either: the session shows as interrupted until somebody runs it. */
+/** For work that is not resumed: the session shows as interrupted until somebody runs it. */
 const reportUnfinished = (session: SessionHandle): Effect.Effect<void, Failure> =>
   session.decide((transcript) => {
     const isLeft =

@@ -1,7 +1,7 @@
 /**
- * Goes on with parked sessions when their time has come. Every process that has the store open looks; whoever takes the lease
- * first starts the step, and the others find that nothing waits any more. Times are wall-clock times, which may jump: so
- * the clock is looked at again and again, and nobody sleeps through to the end.
+ * Resumes parked sessions when their time has come. Every process that has the store open looks. The first to take the
+ * lease starts the step; the others find nothing waiting. Times are wall-clock times and may jump, so this polls the clock
+ * instead of sleeping until the time.
  */
 import { Clock, Effect, type Scope } from "effect"
 
@@ -15,7 +15,7 @@ export const openTimers = (
   Effect.gen(function* () {
     const store = yield* Store
     const look = Effect.gen(function* () {
-      // A store that cannot be read now is looked at again.
+      // If the store cannot be read now, the next round tries again.
       const parked = yield* Effect.orElseSucceed(store.parked, () => [])
       const now = yield* Clock.currentTimeMillis
       const due = parked.filter(({ until }) => until <= now)

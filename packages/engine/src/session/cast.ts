@@ -1,4 +1,6 @@
-/** Who takes part in a turn: agent, model, tools and rules. Chosen anew for every turn, before anything becomes visible. */
+/**
+ * Who takes part in a turn: agent, model, tools and rules. Chosen again for every turn, before anything becomes visible.
+ */
 import { Failure, matchesWildcard, type Overrides, type RequestSettings } from "@meridian/protocol"
 import { Context, Effect, Layer } from "effect"
 
@@ -20,35 +22,35 @@ import { openWantedAnswer, type WantedAnswer } from "./wanted-answer.ts"
 export interface Cast {
   readonly agent: Agent
   readonly model: Model
-  /** The settings of the model that the session or the agent named. */
+  /** The model variant that the session or the agent named. */
   readonly variant: string | undefined
-  /** Of the agent, the variant and the inputs. */
+  /** Combined from the agent, the variant and the inputs. */
   readonly settings: RequestSettings
-  /** Tokens of a request and its answer, and of the answer alone. */
+  /** In tokens: for a request with its answer, and for the answer alone. */
   readonly window: { readonly contextWindow: number; readonly maxOutput: number }
-  /** How many turns it may take. */
+  /** How many turns the cast may take. */
   readonly bounds: TurnBounds
-  /** It is told to wrap up, and gets no tools. */
+  /** The last turn: the model is told to wrap up and gets no tools. */
   readonly isLast: boolean
-  /** What the inputs of the activity change about its requests. */
+  /** How the inputs of this activity change its requests. */
   readonly overrides: Overrides
-  /** How the value is given that they ask for: by a tool of its own, or as all that the model says. */
+  /** How the requested value is given: through a tool of its own, or as the model's whole answer. */
   readonly answer: "tool" | "native" | undefined
-  /** What the session had chosen when this was made; a switch since then makes it outdated. */
+  /** What the session had chosen at this time. A later switch makes the cast outdated. */
   readonly choice: Choice
   readonly rules: readonly PermissionRule[]
-  /** Of those it works for: what one of them may not, it may not. */
+  /** The rules of the sessions this one works for. What any of them denies is denied here. */
   readonly ceilings: readonly (readonly PermissionRule[])[]
-  /** What the agent may use at all, by name. */
+  /** The names of the tools that the agent may use at all. */
   readonly toolNames: readonly string[]
-  /** What the model is offered. */
+  /** The tools that the model is offered. */
   readonly advertisements: readonly ToolAdvertisement[]
-  /** What its provider runs itself. */
+  /** The tools that the provider runs itself. */
   readonly hosted: readonly string[] | undefined
-  /** The offered tools; any other is refused. */
+  /** Calls an offered tool; any other is refused. */
   readonly call: ToolSet["call"]
   readonly traitsOf: TraitsOf
-  /** Of the extensions that were there when the turn began. */
+  /** The hooks of the extensions present when the turn began. */
   readonly hooks: ActiveHooks | undefined
 }
 
@@ -60,7 +62,7 @@ interface Choice {
 export class Casting extends Context.Service<
   Casting,
   {
-    /** Without a moment: for what goes on with a turn that has begun. */
+    /** Without `moment`: for the continuation of a turn that has begun. */
     readonly choose: (
       transcript: Transcript,
       location: LocationServices,
@@ -87,7 +89,7 @@ export const isOutdated = (cast: Cast, transcript: Transcript, outlook: Outlook)
 
 type Models = Pick<SettingsValue, "models" | "defaultModel">
 
-/** Without a name the default one. */
+/** Without a name: the default model. */
 export const findModel = (
   settings: Models,
   name: string | undefined,
@@ -128,15 +130,15 @@ type Offer = Pick<
   "rules" | "ceilings" | "toolNames" | "advertisements" | "call" | "traitsOf" | "answer"
 >
 
-/** What may be offered, before it is known which model is asked and whether it is the last time. */
+/** What may be offered, before the model and the last turn are known. */
 interface Stock {
   readonly offer: Offer
-  /** With the tool that takes the value, and that one alone. */
+  /** With the tool that takes the value: beside the others, and alone. */
   readonly wanted: { readonly beside: Offer; readonly alone: Offer } | undefined
 }
 
 const makeCasting = (settings: SettingsValue): Casting["Service"] => {
-  /** Neither the tools of a Location nor the agents nor what a prompt wants change from turn to turn. */
+  /** The tools of a Location, the agents and the wishes of a prompt do not change from turn to turn. */
   const stocks = new WeakMap<ToolSet, Map<Agent, WeakMap<Overrides, Stock>>>()
 
   const stockOf = (agent: Agent, tools: ToolSet, overrides: Overrides, task: Task | undefined): Stock => {
@@ -210,7 +212,7 @@ const makeCasting = (settings: SettingsValue): Casting["Service"] => {
 
 const choiceOf = ({ choices }: Transcript): Choice => ({ agent: choices.agent, model: choices.model })
 
-/** For what goes on with a turn that has begun. */
+/** For the continuation of a turn that has begun. */
 const withoutMoment = ({ activity }: Transcript): Pick<Outlook, "isLast" | "overrides"> => ({
   isLast: false,
   overrides: overridesAhead(activity, []),
@@ -225,7 +227,7 @@ interface Wishes {
 
 type Task = NonNullable<Transcript["choices"]["task"]>
 
-/** What no configured agent is any more may do nothing. */
+/** An agent that is no longer configured may do nothing. */
 const DENY_ALL: readonly PermissionRule[] = [{ action: "*", resource: "*", effect: "deny" }]
 
 const ceilingsOf = (settings: SettingsValue, task: Task | undefined): Cast["ceilings"] =>
@@ -257,7 +259,7 @@ const withAnswer = (offer: Offer, { tool }: WantedAnswer): Offer => {
   }
 }
 
-/** The last time nothing is offered but a way to give the value, where one is wanted. */
+/** On the last turn nothing is offered, except a way to give the value when one is wanted. */
 const offerFrom = (
   { offer, wanted }: Stock,
   { isLast, bySchema }: { readonly isLast: boolean; readonly bySchema: boolean },
@@ -273,7 +275,7 @@ const isNamed = ({ agent, overrides }: Named, name: string): boolean =>
   saysOfTool(overrides, name) ??
   (agent.tools === undefined || agent.tools.some((pattern) => matchesWildcard(pattern, name)))
 
-/** Nobody can be asked about a call that the provider runs: what is wanted of the model is offered unless it is denied. */
+/** Nobody can be asked about a call that the provider runs. A wanted hosted tool is offered unless it is denied. */
 const hostedOf = (
   names: readonly string[],
   wishes: Named & Pick<Offer, "rules" | "ceilings" | "toolNames">,
@@ -282,7 +284,7 @@ const hostedOf = (
     (name) =>
       isNamed(wishes, name) &&
       ![wishes.rules, ...wishes.ceilings].some((rules) => isDeniedEverywhere(rules, name)) &&
-      // A tool of ours that has the name is the one that was meant.
+      // One of our tools with the same name takes precedence.
       !wishes.toolNames.includes(name),
   )
   return offered.length === 0 ? undefined : offered

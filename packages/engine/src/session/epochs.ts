@@ -1,6 +1,6 @@
 /**
- * Keeps the model's privileged context true: a first complete baseline before any prompt is visible, one chronological
- * message when something changed, a fresh baseline after a compaction.
+ * Keeps the model's privileged context true: a complete first baseline before any prompt is visible, one message in order
+ * when something changes, a fresh baseline after a compaction.
  */
 import { Failure, type DurableEvent } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -21,7 +21,10 @@ import { isAt, type TurnScene } from "./turn-scene.ts"
 
 export type ContextUpdate = Extract<DurableEvent, { readonly type: "session.next.context.updated.1" }>
 
-/** At a boundary: a first baseline before any prompt is visible, a fresh one after a compaction, else what has changed. */
+/**
+ * Runs at a boundary. Starts a first baseline before any prompt is visible and a fresh one after a compaction; otherwise
+ * returns what changed.
+ */
 export const followContext = (
   scene: TurnScene,
   prompt: string,
@@ -36,19 +39,19 @@ export const followContext = (
     })
   })
 
-/** A fresh baseline where none is in force. */
+/** Starts a baseline when none is in force. */
 export const ensureEpoch = (scene: TurnScene, prompt: string): Effect.Effect<void, Failure> =>
   Effect.suspend(() =>
     hasBaseline(scene.session.transcript()) ? Effect.void : Effect.asVoid(startEpoch(scene, prompt)),
   )
 
-/** What to tell of what was observed; unchanged when it is what was told last. */
+/** Compares an observation with what the model was last told. */
 const updateSince = ({ session }: TurnScene, observed: Observation): Reconciliation => {
   const { epoch } = session.transcript().surroundings
   return epoch === undefined ? { kind: "unchanged" } : reconcile(epoch.snapshot, observed)
 }
 
-/** One message for what changed and for what the model is reminded of. */
+/** One message for changes and reminders. */
 const messageOf = (scene: TurnScene, change: Reconciliation): ContextUpdate | undefined => {
   const reminder = switchOf(scene)
   if (change.kind === "unchanged" && reminder === undefined) return undefined
@@ -62,7 +65,7 @@ const messageOf = (scene: TurnScene, change: Reconciliation): ContextUpdate | un
 
 const NO_CHANGE = { text: "", changed: {}, removed: [] } as const
 
-/** Another agent takes this turn than took the last, because somebody switched. */
+/** The reminder when another agent takes this turn because somebody switched. */
 const switchOf = ({ session, cast, settings }: TurnScene): string | undefined => {
   const { agent: from, isSwitched } = session.transcript().activity
   if (from === undefined || !isSwitched || from === cast.agent.name) return undefined
@@ -78,12 +81,12 @@ const switchOf = ({ session, cast, settings }: TurnScene): string | undefined =>
 
 const onlyLooks = (rules: readonly PermissionRule[]): boolean => isDeniedEverywhere(rules, "edit")
 
-/** Says what was observed for a new baseline, so that the same boundary does not look twice. */
+/** Returns the observation for a new baseline, so that the same boundary does not look twice. */
 const startEpoch = (scene: TurnScene, prompt: string): Effect.Effect<Observation | undefined, Failure> =>
   Effect.gen(function* () {
     const { session } = scene
     const { compactions, surroundings } = session.transcript()
-    // Also in a new place: the checkpoint is still all that the model has of the work before it.
+    // Also in a new place: the checkpoint is still all the model has of the earlier work.
     const atCompaction = compactions.seq > 0
     if (!isHere(scene)) return undefined
     const observation = yield* observe(scene, { prompt, atCompaction })
@@ -97,7 +100,7 @@ const startEpoch = (scene: TurnScene, prompt: string): Effect.Effect<Observation
       })
       return observation
     }
-    // After a compaction the old baseline and its updates stay in force until everything is known again.
+    // After a compaction the old baseline and its updates stay in force until the new one is complete.
     if (epoch !== undefined) return undefined
     return yield* Effect.fail(
       new Failure("CONTEXT_UNAVAILABLE", { session: session.id, keys: decision.keys.join(", ") }),
@@ -126,7 +129,10 @@ const observe = (
 
 const isHere = (scene: TurnScene): boolean => isAt(scene.session.transcript(), scene)
 
-/** A session that has moved meanwhile is told nothing about the place it left; the promotion will notice. */
+/**
+ * Appends only if the session is still at this place. A session that has moved is told nothing about the place it left; the
+ * promotion will notice.
+ */
 const appendHere = (scene: TurnScene, event: DurableEvent): Effect.Effect<void, Failure> =>
   scene.session.decide((transcript) => ({
     kind: "append",

@@ -1,6 +1,6 @@
 /**
- * Carries out an undo that was begun: by the one who begins it, and by whoever has the session next when that one was lost.
- * Each file stands as it did, or as it is to be; one that does neither was changed by somebody else, and stays.
+ * Carries out an undo that has begun. The process that began it does this, or the next one that takes up the session. A
+ * file in neither its old nor its wanted state was changed by somebody else, so it stays.
  */
 import type { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -14,11 +14,11 @@ import { Settings } from "./settings.ts"
 
 export interface FinishedUndo {
   readonly changed: number
-  /** Files that stay as they are. */
+  /** Files that were left unchanged. */
   readonly left: readonly string[]
 }
 
-/** Nothing is begun: nothing happens. */
+/** Does nothing when no undo has begun. */
 export const finishUndo = (
   session: SessionHandle,
 ): Effect.Effect<FinishedUndo | undefined, Failure, FilePlaces | Settings> =>
@@ -49,7 +49,7 @@ export const finishUndo = (
     return finished
   })
 
-/** Never rejects: what cannot be done is left, and said. */
+/** Never rejects: what cannot be changed is left and reported. */
 const becomeWanted = async (at: () => Promise<FileTrees>, { trees }: OpenUndo): Promise<FinishedUndo> => {
   if (trees === undefined) return { changed: 0, left: [] }
   let paths: readonly string[] = []

@@ -1,7 +1,7 @@
 /**
- * The folded sessions of this process, and the one way to write to them: decide on what is folded, append behind it, and
- * when somebody else was faster read what they wrote and decide again. Sessions at work stay folded; of the idle ones the
- * last few do.
+ * The folded sessions of this process, and the only way to write to them: decide on the folded state, append, and if
+ * another process was faster, read its events and decide again. Sessions at work stay folded; of the idle ones, the last
+ * few.
  */
 import { Failure, type DurableEvent, type StoredEvent } from "@meridian/protocol"
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
@@ -18,9 +18,9 @@ import { Store, type Durability, type Fence } from "../port/store.ts"
 import { createPreamble, type Preamble } from "./preamble.ts"
 import { Signals } from "./signals.ts"
 
-/** A transcript, and what was worked out from it so far. */
+/** A transcript, and what has been computed from it so far. */
 export interface History {
-  /** The newest value; each append makes the next one. */
+  /** The newest value. Each append makes the next one. */
   readonly transcript: Transcript
   readonly lowering: Lowering
   readonly estimator: Estimator
@@ -33,7 +33,7 @@ export interface Destination {
   readonly durability: Durability
 }
 
-/** What to append, and what to answer when that is stored. No events: only the answer, and it is true now. */
+/** What to append, and the answer once it is stored. Without events the answer is true now. */
 export type Decision<A> =
   | {
       readonly kind: "append"
@@ -42,16 +42,16 @@ export type Decision<A> =
     }
   | { readonly kind: "refuse"; readonly failure: Failure }
 
-/** Pure. Made again when the session moved meanwhile. */
+/** Pure. Runs again when the session has moved. */
 export type Decide<A> = (transcript: Transcript) => Decision<A>
 
-/** Stored, and visible to everybody. `safe`: as durable as asked for. */
+/** Stored, and visible to every process. `safe` completes when it is as durable as requested. */
 export interface Written<A> {
   readonly answer: A
   readonly safe: Effect.Effect<void, Failure>
 }
 
-/** An event of the decision brings a name that stands for something else. */
+/** An event of the decision claims a name that is already taken. */
 export interface Taken {
   readonly _tag: "Taken"
   readonly claim: Claim
@@ -60,23 +60,23 @@ export interface Taken {
 export class FoldedSessions extends Context.Service<
   FoldedSessions,
   {
-    /** Fails when there is no such session. Readers ask this: a session of any size need not be folded for them. */
+    /** Fails when the session does not exist. For readers, which then need not fold a session of any size. */
     readonly exists: (session: string) => Effect.Effect<void, Failure>
-    /** As this process last knew it: for the middle of a turn, whose beginning has asked. */
+    /** As this process last knew it. For the middle of a turn, whose beginning has read the log. */
     readonly known: (session: string) => Effect.Effect<History, Failure>
-    /** With what others have appended until now. */
+    /** Includes what other processes have appended until now. */
     readonly current: (session: string) => Effect.Effect<History, Failure>
-    /** Makes the session when it is not there. */
+    /** Creates the session when it does not exist. */
     readonly create: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure>
-    /** Done when what was decided is as durable as asked for. */
+    /** Completes when the decision is as durable as requested. */
     readonly write: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<A, Failure>
-    /** As `write`, not waiting until it is safe. */
+    /** Like `write`, but does not wait until it is safe. */
     readonly intend: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<Written<A>, Failure>
-    /** As `intend`, for a decision that brings names a caller has chosen. */
+    /** Like `intend`, for a decision with names that a caller has chosen. */
     readonly claim: <A>(to: Destination, decide: Decide<A>) => Effect.Effect<Written<A>, Failure | Taken>
-    /** Lets go of a session that was deleted. */
+    /** Drops a deleted session. */
     readonly forget: (session: string) => Effect.Effect<void>
-    /** Stays folded while it is used; the value is always the newest one known. */
+    /** Keeps the session folded while `use` runs. The value is always the newest known. */
     readonly keep: <A, E, R>(
       session: string,
       use: (history: () => History) => Effect.Effect<A, E, R>,
@@ -91,14 +91,14 @@ export class FoldedSessions extends Context.Service<
 
 interface Asked<A, E> {
   readonly decide: Decide<A>
-  /** What to do when a name the decision brings stands for something else. */
+  /** What to do when a name in the decision is already taken. */
   readonly onTaken: (claim: Claim) => Effect.Effect<never, E>
-  /** The session need not be there. */
+  /** The session need not exist. */
   readonly creates: boolean
 }
 
 interface Appended<A> extends Written<A> {
-  /** Something was appended. */
+  /** True when something was appended. */
   readonly isNew: boolean
 }
 
@@ -107,18 +107,18 @@ interface Folded {
   history: History
   /** One append at a time: the second sees the first. */
   readonly turn: Semaphore.Semaphore
-  /** Those who need it folded: drains, and whoever writes. */
+  /** How many drains and writers need it folded. */
   users: number
 }
 
-/** How often a decision is made again before we give up: each time means that another process was faster. */
+/** How often a decision is repeated before we give up. Each repeat means that another process was faster. */
 const MOST_DECISIONS = 100
 
 const makeFoldedSessions = Effect.gen(function* () {
   const store = yield* Store
   const signals = yield* Signals
   const clock = yield* Clock.Clock
-  /** Insertion order is the order of use: the first is the one used longest ago. */
+  /** Insertion order is order of use: the first entry was used longest ago. */
   const folded = new Map<string, Folded>()
 
   const entryOf = (session: string): Folded => {
@@ -134,7 +134,7 @@ const makeFoldedSessions = Effect.gen(function* () {
     return entry
   }
 
-  /** The history with everything that was appended behind it. */
+  /** The history, extended by everything appended since. */
   const readOn = (session: string, history: History): Effect.Effect<History, Failure> =>
     Effect.gen(function* () {
       for (let read = history; ;) {
@@ -145,7 +145,7 @@ const makeFoldedSessions = Effect.gen(function* () {
       }
     })
 
-  /** Others may read or append meanwhile: what is known never becomes older. */
+  /** Others may read or append at the same time. What is known never gets older. */
   const catchUp = (entry: Folded): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const read = yield* readOn(entry.session, entry.history)
@@ -153,7 +153,7 @@ const makeFoldedSessions = Effect.gen(function* () {
       if (isOutdated(entry)) yield* foldAgain(entry)
     })
 
-  /** A restore brings back what the fold has let go: it is made again, without the compactions taken back. */
+  /** A restore brings back what the fold has dropped. So fold again, without the compactions that were taken back. */
   const foldAgain = (entry: Folded): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       while (isOutdated(entry)) {
@@ -236,7 +236,7 @@ const makeFoldedSessions = Effect.gen(function* () {
       })
     })
 
-  /** Somebody else was faster. */
+  /** Another process was faster. */
   const readForeign = (entry: Folded, after: number): Effect.Effect<void, Failure> =>
     Effect.flatMap(catchUp(entry), () => {
       if (seqOf(entry.history) === after) return requireThere(entry.session)
@@ -244,7 +244,7 @@ const makeFoldedSessions = Effect.gen(function* () {
       return Effect.void
     })
 
-  /** Nothing new was there to read, and yet it moved: the session does not exist any more. */
+  /** The store says moved, but there was nothing new to read. The session may no longer exist. */
   const requireThere = (session: string): Effect.Effect<void, Failure> =>
     Effect.flatMap(store.session(session), (found) => {
       if (found !== undefined) return Effect.void
@@ -252,7 +252,7 @@ const makeFoldedSessions = Effect.gen(function* () {
       return Effect.fail(new Failure("SESSION_NOT_FOUND", { session }))
     })
 
-  /** Stays folded while it is used. */
+  /** Keeps the entry folded while `use` runs. */
   const using = <A, E, R>(entry: Folded, use: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
     entry.users += 1
     return Effect.onExitPrimitive(use, () => {
@@ -261,7 +261,7 @@ const makeFoldedSessions = Effect.gen(function* () {
     })
   }
 
-  /** What is stored is also folded in: nobody leaves between the two. */
+  /** Uninterruptible, so that what is stored is also folded in. */
   const append = <A, E>(to: Destination, asked: Asked<A, E>): Effect.Effect<Appended<A>, Failure | E> =>
     Effect.uninterruptible(
       Effect.suspend(() => {
@@ -282,7 +282,7 @@ const makeFoldedSessions = Effect.gen(function* () {
       return written
     })
 
-  /** Nobody is told of what is not safe yet: whoever acts on it would be faster than the answer. */
+  /** Signals watchers only when the append is safe. Otherwise they could act on it before the caller has its answer. */
   const untilSafe = <A>(to: Destination, asked: Asked<A, never>): Effect.Effect<A, Failure> =>
     Effect.uninterruptible(
       Effect.flatMap(append(to, asked), (written) =>
@@ -319,7 +319,7 @@ const notFound = (session: string): Failure => new Failure("SESSION_NOT_FOUND", 
 
 const failTaken = (claim: Claim): Effect.Effect<never, Taken> => Effect.fail({ _tag: "Taken", claim })
 
-/** Names that were made for the occasion are nobody else's. */
+/** Names that were generated for this cannot be taken. */
 const neverTaken = ({ kind, id }: Claim): Effect.Effect<never> =>
   Effect.die(new Error(`the ${kind} id ${id} was made for this and is taken`))
 
@@ -342,14 +342,14 @@ const isOutdated = ({ history }: Folded): boolean => history.transcript.compacti
 
 const isKnown = (entry: Folded): boolean => seqOf(entry.history) > 0 && !isOutdated(entry)
 
-/** Skips what was folded in before. */
+/** Skips events that are already folded in. */
 const foldInto = (history: History, events: readonly LoggedEvent[]): History => {
   const after = seqOf(history)
   const next = events[0]?.seq === after + 1 ? events : events.filter(({ seq }) => seq > after)
   return next.length === 0 ? history : { ...history, transcript: foldTranscript(history.transcript, next) }
 }
 
-/** Lets go of the sessions used longest ago, except those somebody needs. */
+/** Drops the sessions used longest ago, except those in use. */
 const evict = (folded: Map<string, Folded>, newest: Folded): void => {
   const weightOf = ({ history }: Folded): number => history.transcript.conversation.weight
   let weight = 0

@@ -1,4 +1,4 @@
-/** Putting inputs into a session's inbox, and taking them out again. */
+/** Puts inputs into a session's inbox and takes them out again. */
 import { Failure, messageId, type Receipt } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -11,16 +11,16 @@ import { Settings } from "./settings.ts"
 
 export interface PromptAdmission extends AdmissionRequest {
   readonly resume: boolean
-  /** The id was made for this request, so nobody has used it. */
+  /** The id was generated for this request, so it is unused. */
   readonly isFresh: boolean
-  /** Of the request that brings it. */
+  /** The trace of the request that brings the prompt. */
   readonly trace?: string | undefined
   /** Instruction files beside what the prompt names. */
   readonly discovered?: readonly string[]
 }
 
 export interface InboxVerbs {
-  /** Admits, or answers an exact retry with the first receipt, which may be given to the caller once it is safe. */
+  /** Admits the prompt. An exact retry gets the first receipt. The caller may get the receipt once it is safe. */
   readonly admit: (request: PromptAdmission) => Effect.Effect<Written<Receipt>, Failure>
   readonly cancel: (session: string, id: string) => Effect.Effect<Receipt, Failure>
 }
@@ -31,7 +31,7 @@ export const openInbox: Effect.Effect<InboxVerbs, never, Store | FoldedSessions 
     const sessions = yield* FoldedSessions
     const { limits } = yield* Settings
 
-    /** `usedByMessage`: the id names something, and it is no input. */
+    /** `usedByMessage`: the id belongs to something that is not an input. */
     const admit = (
       request: PromptAdmission,
       usedByMessage: boolean,
@@ -47,7 +47,7 @@ export const openInbox: Effect.Effect<InboxVerbs, never, Store | FoldedSessions 
             known: surroundings.discovered,
           }),
         )
-      // Somebody was faster, or the id names a message: look again.
+      // Another process was faster, or the id belongs to a message. Look again.
       return Effect.flatMap(request.isFresh ? NEVER_ADMITTED : store.input(request.id), claim).pipe(
         Effect.catchTag("Taken", () => admit(request, true)),
       )

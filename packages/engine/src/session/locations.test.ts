@@ -8,7 +8,7 @@ import type { LocationServices } from "../port/location.ts"
 import { Background } from "../port/time.ts"
 import { Locations, locationsLayer } from "./locations.ts"
 
-/** Locations that say when they are opened and closed, and a clock that moves when told to. */
+/** Locations that record when they open and close, and a clock that the test moves. */
 const openHouse = (open: (directory: string) => Effect.Effect<void, Failure> = () => Effect.void) => {
   const diary: string[] = []
   const scope = Scope.makeUnsafe()

@@ -1,6 +1,6 @@
 /**
- * The Locations that sessions work in. One is opened when a drain first enters it, shared by every session there, and closed
- * when nobody has been there for a while.
+ * The Locations that sessions work in. A Location opens when a drain first enters it. All sessions there share it. It
+ * closes after it has been empty for a while.
  */
 import type { Failure } from "@meridian/protocol"
 import { Clock, Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
@@ -12,7 +12,7 @@ import { inBackground, monotonicMs } from "../port/time.ts"
 export class Locations extends Context.Service<
   Locations,
   {
-    /** The Location stays open as long as `use` runs. */
+    /** Keeps the Location open while `use` runs. */
     readonly within: <A, R>(
       directory: string,
       use: (location: LocationServices) => Effect.Effect<A, Failure, R>,
@@ -29,7 +29,7 @@ interface Shared {
   readonly scope: Scope.Closeable
   readonly opened: Deferred.Deferred<LocationServices, Failure>
   users: number
-  /** When the last of them left, in monotonic milliseconds. */
+  /** When the last session left, in monotonic milliseconds. */
   leftAt: number
 }
 
@@ -49,7 +49,7 @@ const makeLocations = (open: OpenLocation): Effect.Effect<Locations["Service"], 
       Effect.exit(Scope.provide(open(directory), location.scope)).pipe(
         Effect.flatMap((exit) => {
           Deferred.doneUnsafe(location.opened, exit)
-          // Whoever comes next tries again.
+          // The next session that enters tries again.
           return Exit.isSuccess(exit) ? Effect.void : close(directory, location)
         }),
       )

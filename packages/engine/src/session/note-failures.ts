@@ -1,4 +1,4 @@
-/** What was added to the engine and does not work is said in the log of the session that goes on without it. */
+/** Records extensions and MCP servers that do not work in the log of the session that continues without them. */
 import { Failure, type DurableEvent } from "@meridian/protocol"
 import { Effect } from "effect"
 

@@ -1,4 +1,7 @@
-/** What a request begins with. It seldom changes, so it is made and weighed when it does, and is the same object till then. */
+/**
+ * What a request begins with. It seldom changes, so it is built and weighed only then, and is the same object until the
+ * next change.
+ */
 import type { PromptMessage } from "../domain/prompt.ts"
 import { estimateText } from "../domain/tokens.ts"
 import { wellFormed } from "../domain/well-formed.ts"

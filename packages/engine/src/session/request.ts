@@ -1,4 +1,4 @@
-/** The request of a turn: baseline, history, tools; and what it weighs. */
+/** The request of a turn, from baseline, history and tools; and its weight. */
 import { answerPolicy, answerSchema } from "../domain/answer-format.ts"
 import { baseInstructions } from "../domain/base-instructions.ts"
 import { lowerContext } from "../domain/lower.ts"
@@ -10,10 +10,10 @@ import type { Cast } from "./cast.ts"
 import type { History } from "./folded-sessions.ts"
 import type { Opening } from "./preamble.ts"
 
-/** Estimated tokens. */
+/** In estimated tokens. */
 export interface Weight {
   readonly request: number
-  /** Of them, what is not history. */
+  /** The part that is not history. */
   readonly overhead: number
 }
 
@@ -50,7 +50,7 @@ export const buildRequest = (sessionID: string, history: History, cast: Cast): M
   }
 }
 
-/** What the model is told in this request and no longer than it is so: behind everything, where it breaks no cached prefix. */
+/** Texts for this request only. They come last, where they break no cached prefix. */
 const passingTexts = ({ activity }: Transcript, { isLast, answer, overrides }: Cast): readonly string[] => {
   if (!isLast && answer === undefined && overrides.system === undefined) return []
   return [

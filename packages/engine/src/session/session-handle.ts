@@ -1,6 +1,6 @@
 /**
- * One session while this process works on it: what is known of it, and how its progress is written. Made by a drain, under
- * its lease; every append carries the fence.
+ * One session while this process works on it: what is known of it, and how to record its progress. A drain makes the handle
+ * under its lease; every append carries the fence.
  */
 import {
   messageId,
@@ -24,29 +24,29 @@ export interface SessionHandle {
   /** The newest value this process knows. */
   readonly history: () => History
   readonly transcript: () => Transcript
-  /** Up to where inputs that wait for a demand have had one. */
+  /** Inputs up to this sequence that waited for a demand have had one. */
   readonly released: () => number
-  /** With what others have appended until now, and what of ours is stored although we were not told. */
+  /** Reads what other processes have appended until now, and any append of ours whose answer got lost. */
   readonly refresh: Effect.Effect<Transcript, Failure>
   /** Inputs that may become visible now. */
   readonly inputs: () => readonly WaitingInput[]
-  /** Records progress: a power cut may take the newest of it. */
+  /** Records progress. A power cut may lose the newest of it. */
   readonly append: (events: readonly DurableEvent[]) => Effect.Effect<void, Failure>
-  /** Records what is about to be done. Nothing of it may be done before the answer is `safe`. */
+  /** Records what we are about to do. Nothing of it may be done before the answer is `safe`. */
   readonly intend: (
     events: readonly DurableEvent[],
   ) => Effect.Effect<{ readonly safe: Effect.Effect<void, Failure> }, Failure>
   readonly decide: <A>(decide: Decide<A>) => Effect.Effect<A, Failure>
-  /** As `decide`, for what is about to be done: it is safe when this is done. */
+  /** Like `decide`, for what we are about to do. Completes when the record is safe. */
   readonly decideToAct: <A>(decide: Decide<A>) => Effect.Effect<A, Failure>
-  /** For whoever is connected; in no log. */
+  /** For connected readers; not in the log. */
   readonly publish: (event: LiveEvent) => void
   readonly newMessage: () => MessageId
   readonly newCompaction: () => string
   readonly newQuestion: () => string
 }
 
-/** The session stays folded as long as `use` runs. */
+/** Keeps the session folded while `use` runs. */
 export type WithSession = <A, E, R>(
   options: { readonly fence: Fence; readonly released: () => number },
   use: (session: SessionHandle) => Effect.Effect<A, E, R>,

@@ -1,4 +1,4 @@
-/** What an engine was opened with, checked and completed once. */
+/** The options an engine was opened with, checked and completed once. */
 import type { Caps, RecoveryPolicy, RequestSettings } from "@meridian/protocol"
 import { Context } from "effect"
 
@@ -17,54 +17,54 @@ export interface SettingsValue {
   readonly limits: EngineLimits
   readonly retry: RetrySettings
   readonly compaction: CompactionSettings & {
-    /** Summarises instead of the session's own model. */
+    /** The model that summarises instead of the session's own. */
     readonly model: string | undefined
     readonly prompt: string | undefined
     readonly timeoutMs: number
-    /** Old tool results make room before a compaction does. */
+    /** Whether old tool results are pruned before a compaction. */
     readonly prune: boolean
   }
   readonly rules: readonly PermissionRule[]
-  /** Of sessions and agents that do not say. */
+  /** For sessions and agents without a policy. */
   readonly recovery: RecoveryPolicy
-  /** Of every session. */
+  /** Apply to every session. */
   readonly caps: Caps | undefined
   readonly agents: ReadonlyMap<string, Agent>
   readonly models: ReadonlyMap<string, Model>
   readonly defaultModel: string | undefined
   readonly places: Places
-  /** How fragments of other nodes come here. */
+  /** How fragments of other nodes get here. */
   readonly followPeer: FollowPeer | undefined
-  /** For values that a prompt asks for. */
+  /** Checks values that a prompt asks for. */
   readonly openValueCheck: OpenValueCheck
 }
 
-/** Who may work as an agent: people choose a primary one, other agents call a sub one, and `all` are both. */
+/** Who may choose an agent: people choose a primary one, other agents call a sub one, `all` allows both. */
 export type AgentMode = "primary" | "sub" | "all"
 
 export interface Agent {
   readonly name: string
   /** For people, and for agents that may call it. */
   readonly description?: string
-  /** Stands before everything else the model is told. */
+  /** Comes before everything else the model is told. */
   readonly prompt?: string
-  /** Read after the engine's rules, so they win. */
+  /** Read after the engine's rules, so these win. */
   readonly rules: readonly PermissionRule[]
-  /** Only tools that one of these patterns fits are offered; without any, all. */
+  /** Patterns. Only tools that match one are offered; without patterns, all. */
   readonly tools?: readonly string[]
   readonly model?: string
   readonly settings: RequestSettings
-  /** Provider turns of one activity at most. */
+  /** The most provider turns of one activity. */
   readonly steps?: number
   readonly mode: AgentMode
-  /** In no list for people; whoever knows its name can choose it. */
+  /** Absent from lists for people, but can be chosen by name. */
   readonly hidden: boolean
   readonly recovery?: RecoveryPolicy
-  /** Of every session while it works in it. */
+  /** Apply to every session while the agent works in it. */
   readonly caps?: Caps
 }
 
 export const DEFAULT_AGENT = "build"
 
-/** It stands in lists for people. */
+/** The agent appears in lists for people. */
 export const isForPeople = ({ mode, hidden }: Agent): boolean => mode !== "sub" && !hidden

@@ -6,7 +6,7 @@ import { Store, type Change, type StoreVerbs } from "../port/store.ts"
 import { Background } from "../port/time.ts"
 import { Signals } from "./signals.ts"
 
-/** A store that only tells of what others wrote, and knows whether anybody listens. */
+/** A store that only announces foreign appends, and knows whether anybody listens. */
 const inScene = <A>(
   use: (scene: {
     readonly signals: Signals["Service"]
@@ -47,7 +47,7 @@ const inScene = <A>(
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- signals ask a store for nothing but its changes
 const UNUSED = {} as Pick<StoreVerbs, "name" | "identity" | "leases">
 
-/** How often a session was signalled so far. */
+/** Counts the signals for a session. */
 const counting = (signals: Signals["Service"], session: string) =>
   Effect.gen(function* () {
     const watch = yield* signals.watch(session)

@@ -1,7 +1,7 @@
 /**
- * Who wants to know that something happened. A signal carries nothing: the log is the truth, a signal only says "look
- * again". So repeated ones become one, and none can be lost. Live fragments are the exception: they go to whoever is
- * connected, and are in no log.
+ * Tells watchers that something happened. A signal carries nothing: the log is the truth, and a signal only says "look
+ * again". So repeated signals become one, and none can be lost. Live fragments are the exception: they go to connected
+ * readers and are not in the log.
  */
 import type { LiveEvent } from "@meridian/protocol"
 import { Context, Effect, Latch, Layer, Stream, type Scope } from "effect"
@@ -12,31 +12,34 @@ import { inBackground } from "../port/time.ts"
 
 /** One watcher's memory of one signal. */
 export interface Watch {
-  /** Done when something may have happened since it was last done. */
+  /** Completes when something may have happened since it last completed. */
   readonly changed: Effect.Effect<void>
 }
 
 export class Signals extends Context.Service<
   Signals,
   {
-    /** Appends to one session, made here or elsewhere. */
+    /** Appends to one session, by this process or another. */
     readonly watch: (session: string) => Effect.Effect<Watch, never, Scope.Scope>
-    /** While `use` runs: appends of other processes, to whichever session. Called at once: it must be quick and not fail. */
+    /**
+     * Calls `look` for appends of other processes to any session, while `use` runs. `look` runs synchronously: it must be
+     * quick and must not fail.
+     */
     readonly onForeign: <A, E, R>(look: () => void, use: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Every append, with the session where that is known. Called at once: it must be quick and not fail. */
+    /** Every append, with its session if known. `look` runs synchronously: it must be quick and must not fail. */
     readonly onChange: (
       look: (session: string | undefined) => void,
     ) => Effect.Effect<void, never, Scope.Scope>
     /** This process has appended. */
     readonly tell: (session: string) => void
-    /** Done when whoever watches the session has had its turn; at once when nobody does. */
+    /** Completes when the watchers of the session have had their turn, or at once when there are none. */
     readonly heard: (session: string) => Effect.Effect<void>
-    /** Another process has: it was seen in the log, whether or not there was a hint. */
+    /** Another process has appended: we saw it in the log, with or without a hint. */
     readonly tellForeign: (session: string) => void
     readonly publishLive: (session: string, event: LiveEvent) => void
-    /** What another process has said: for readers here, never passed on. */
+    /** A fragment from another process, for readers here only. It is never passed on. */
     readonly relayLive: (session: string, event: LiveEvent) => void
-    /** `own`: only what is said in this process. */
+    /** `own`: only fragments of this process. */
     readonly onLive: (
       session: string,
       receive: (event: LiveEvent) => void,
@@ -50,7 +53,7 @@ export class Signals extends Context.Service<
   )
 }
 
-/** How long we go on following when nobody watches: the next turn is often there before. */
+/** How long to keep following without a watcher. The next turn often begins before that. */
 const UNWATCHED_MS = 1_000
 
 const makeSignals = (): Effect.Effect<Signals["Service"], never, Store | Scope.Scope> =>
@@ -76,7 +79,7 @@ const makeSignals = (): Effect.Effect<Signals["Service"], never, Store | Scope.S
       for (const look of everyone) look(session)
     }
 
-    /** A hint may be lost: everyone who waits for one looks now and then anyway. */
+    /** A hint may be lost, so every waiter also looks now and then. */
     const lookAgain = Effect.sync(() => {
       watchers.all((mark) => mark())
       for (const look of foreign) look()
@@ -89,7 +92,7 @@ const makeSignals = (): Effect.Effect<Signals["Service"], never, Store | Scope.S
       inBackground,
     )
 
-    /** Other processes are followed only while somebody here wants to know. */
+    /** Other processes are followed only while somebody here watches. */
     const follow = Effect.suspend(() => {
       if (following) return Effect.void
       following = true
@@ -101,7 +104,7 @@ const makeSignals = (): Effect.Effect<Signals["Service"], never, Store | Scope.S
             following = false
           }),
         ),
-        // Before anything else happens: what is appended from now on is noticed.
+        // Starts immediately, so that every append from now on is noticed.
         Effect.forkIn(scope, { startImmediately: true }),
         Effect.asVoid,
       )

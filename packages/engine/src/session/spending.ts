@@ -1,4 +1,7 @@
-/** The caps of a session at work: whether they are reached, what its agent is told on the way, and the question at the end. */
+/**
+ * The caps of a session at work: whether they are reached, the warnings its agent gets on the way, and the question at the
+ * end.
+ */
 import type { Caps, DurableEvent, Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -10,13 +13,13 @@ import type { Cast } from "./cast.ts"
 import { DEFAULT_AGENT, type SettingsValue } from "./settings.ts"
 import type { TurnScene } from "./turn-scene.ts"
 
-/** Of the engine, its agent and itself. */
+/** Combines the caps of the engine, the agent and the session. */
 export const capsOf = (
   { spending, choices: { agent = DEFAULT_AGENT } }: Pick<Transcript, "spending" | "choices">,
   { caps, agents }: Pick<SettingsValue, "caps" | "agents">,
 ): Caps => capsInForce([caps, agents.get(agent)?.caps, spending.given], spending.set)
 
-/** What pauses the session, when it has used up what it may; undefined while it has not. */
+/** The pause of a session that has used up its budget; undefined while it has not. */
 const pausesWhenSpent = (
   transcript: Transcript,
   caps: Caps,
@@ -24,11 +27,11 @@ const pausesWhenSpent = (
 ): readonly DurableEvent[] | undefined => {
   const breach = breachOf(transcript.spending.spent, caps)
   if (breach === undefined) return undefined
-  // Asked already, and nobody has said anything yet.
+  // The question is already open.
   return transcript.parking?.question?.kind === "budget" ? [] : [pauseAsked(requestID, budgetPause(breach))]
 }
 
-/** True: the session waits for an answer now, and nothing more is to be asked of a provider. */
+/** True: the session now waits for an answer and may ask no provider. */
 export const pauseWhenSpent = ({ session, settings }: TurnScene): Effect.Effect<boolean, Failure> =>
   Effect.suspend(() => {
     if (capsOf(session.transcript(), settings) === NO_CAPS) return Effect.succeed(false)
@@ -39,7 +42,7 @@ export const pauseWhenSpent = ({ session, settings }: TurnScene): Effect.Effect<
     })
   })
 
-/** What people are told before a turn, and the words of it that are for the agent. */
+/** Warnings before a turn: events for people, and texts for the agent. */
 export interface Warnings {
   readonly events: readonly DurableEvent[]
   readonly texts: readonly string[]
@@ -49,7 +52,7 @@ export type SpendingBefore =
   | { readonly kind: "paused"; readonly events: readonly DurableEvent[] }
   | { readonly kind: "goes"; readonly warnings: Warnings }
 
-/** Whether there may be a turn, and what is said before it. `question`: the id of the one that would be asked. */
+/** Whether there may be a turn, and the warnings before it. `question`: the id of the question that would be asked. */
 export const spendingBefore = (
   { cast, settings, question }: Pick<TurnScene, "cast" | "settings"> & { readonly question: string },
   transcript: Transcript,

@@ -4,7 +4,7 @@ import type { Cast } from "./cast.ts"
 import type { SessionHandle } from "./session-handle.ts"
 import type { SettingsValue } from "./settings.ts"
 
-/** One session at one Location, with those who take part in the turn that is about to be taken. */
+/** One session at one Location, with the cast of the next turn. */
 export interface TurnScene {
   readonly session: SessionHandle
   readonly location: LocationServices
@@ -12,7 +12,7 @@ export interface TurnScene {
   readonly settings: SettingsValue
 }
 
-/** The session is still where this turn was to be taken. */
+/** The session is still at the place of this turn. */
 export const isAt = (
   { choices }: Transcript,
   { location, settings }: Pick<TurnScene, "location" | "settings">,

@@ -1,4 +1,4 @@
-/** The value that a prompt asks for: the tool that takes it, and the words that may be it. */
+/** The value that a prompt asks for: the tool that takes it, and the text that may hold it. */
 import type { AnswerFormat, Json } from "@meridian/protocol"
 
 import { ANSWER_TOOL, answerSchema, readAnswerText } from "../domain/answer-format.ts"
@@ -8,7 +8,7 @@ import type { OpenValueCheck } from "../port/value-check.ts"
 
 export interface WantedAnswer {
   readonly tool: Tool
-  /** What the words of a turn say as that value, or why they say none. */
+  /** Reads the text of a turn as that value, or says why it is not one. */
   readonly read: (text: string) => Promise<AnswerReading>
 }
 

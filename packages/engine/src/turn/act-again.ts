@@ -1,6 +1,6 @@
 /**
- * The last step before a call does what it was allowed to, or what it was told: it is still ours to run, however long the
- * answer took, and a call that could be started again says first that it no longer can.
+ * The last step before a call acts on a permission or an answer. It proves that the call is still ours to run, however long
+ * the answer took. A call that could have been restarted first records that it no longer can.
  */
 import { messageId, type Failure } from "@meridian/protocol"
 import type { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** Whom a call may ask: for a permission, or for anything else; and who keeps the files it changes. */
+/** What a call may ask for, a permission or anything else, and the service that keeps the files it changes. */
 import type { FilePlaces } from "../port/file-trees.ts"
 import type { AskPermission } from "./permissions.ts"
 import type { AskQuestion } from "./questions.ts"

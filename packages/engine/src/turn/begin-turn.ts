@@ -1,6 +1,6 @@
 /**
- * Opens a turn in one append: the inputs that become visible, what changed around them and, when there is plainly room
- * for all of it, the step itself. Where room must be made first, the step is started by itself afterwards.
+ * Opens a turn in one append: the inputs that become visible, the context that changed and, when there is clearly room for
+ * all of it, the step itself. When room must be made first, the step starts later in an append of its own.
  */
 import { messageId, type DurableEvent, type Failure, type MessageId } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -24,24 +24,24 @@ import {
   type TurnScene,
 } from "../session/index.ts"
 
-/** Why there may be a turn now. */
+/** Why a turn may begin now. */
 export interface Occasion {
   readonly boundary: Boundary
   /** Turns of this drain since input was last promoted. */
   readonly turns: number
-  /** Also without new input: it was asked for, or the model has results to see. */
+  /** A turn is due even without new input: somebody asked for it, or the model has results to see. */
   readonly due: boolean
 }
 
 export type Beginning =
-  /** The session is somewhere else by now; nothing was written. */
+  /** The session has moved to another place; nothing was written. */
   | { readonly kind: "moved" }
-  /** Its agent or model was switched since the cast was chosen; nothing was written. */
+  /** The session's agent or model was switched after the cast was chosen; nothing was written. */
   | { readonly kind: "recast" }
   | { readonly kind: "nothing" }
-  /** It has used up what it may: its question is recorded. */
+  /** The session has used up its budget; the question is recorded. */
   | { readonly kind: "parked" }
-  /** `step`: already started, under this id. */
+  /** `step`: the id of the step, if it has started. */
   | { readonly kind: "begun"; readonly promoted: number; readonly step: MessageId | undefined }
 
 export const beginTurn = (
@@ -60,11 +60,11 @@ export const beginTurn = (
 
 interface BeginningFacts extends TurnScene, Occasion {
   readonly update: ContextUpdate | undefined
-  /** The id of the step, if it is started. */
+  /** The id of the step, if it starts. */
   readonly step: MessageId
-  /** The id of what the model is told of steers and its budget, if that is all it is told. */
+  /** The id of the note about steers and the budget, when there is no other context update. */
   readonly note: MessageId
-  /** The id of the question, if its budget is used up. */
+  /** The id of the question, if the budget is used up. */
   readonly question: string
 }
 
@@ -81,7 +81,7 @@ const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decisio
   const steered = isSteered(facts, chosen.length > 0) ? [STEERED] : []
   const whole = withTexts(facts, update, [...steered, ...warnings.texts])
   const starts = hasRoom({ ...facts, update: whole }, transcript, chosen)
-  // A compaction would take along what the agent was just told.
+  // Without room a compaction follows and would swallow the warnings, so they wait for the step.
   const told = starts ? whole : withTexts(facts, update, steered)
   return write(
     [
@@ -94,11 +94,11 @@ const decideBeginning = (facts: BeginningFacts, transcript: Transcript): Decisio
   )
 }
 
-/** Steers that come while the model is at work are said to be that, behind them and once. */
+/** Steers that arrive while the model is working get one note that says so. */
 const isSteered = ({ boundary, due }: BeginningFacts, comes: boolean): boolean =>
   comes && due && boundary === "continuing"
 
-/** Starts the step of a turn that room was made for. */
+/** Starts the step of a turn after room was made for it. */
 export const startStep = ({ session, cast, settings }: TurnScene): Effect.Effect<MessageId, Failure> =>
   Effect.suspend(() => {
     const [step, note] = [session.newMessage(), session.newMessage()]
@@ -113,7 +113,7 @@ export const startStep = ({ session, cast, settings }: TurnScene): Effect.Effect
     })
   })
 
-/** Told behind the inputs, before what changed around them. */
+/** Adds texts before the context update. Both follow the inputs. */
 const withTexts = (
   { note }: Pick<BeginningFacts, "note">,
   update: ContextUpdate | undefined,

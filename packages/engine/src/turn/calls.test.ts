@@ -27,7 +27,7 @@ const openCalls = () => {
   return { record, recordNoted, types: () => stored.map(({ type }) => type) }
 }
 
-/** Nothing is asked here. */
+/** These calls ask nothing. */
 const NOBODY = Layer.mergeAll(
   Layer.mock(AskPermission, { isClosing: () => false }),
   Layer.mock(AskQuestion, {}),

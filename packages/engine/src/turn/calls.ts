@@ -1,4 +1,4 @@
-/** The tool calls of one attempt, local and hosted: recorded, started, settled. */
+/** The tool calls of one attempt, local and hosted: recorded, started and settled. */
 import type { DurableEvent, Failure, MessageId, RecordedError } from "@meridian/protocol"
 import { Effect, Semaphore, type Fiber } from "effect"
 
@@ -16,11 +16,11 @@ import { repetitionNoticed, runCall, type Call } from "./tool-call.ts"
 
 export interface Calls {
   readonly fibers: Fiber.Fiber<void, Failure>[]
-  /** Calls settled without being started. */
+  /** How many calls were settled without being started. */
   readonly refused: () => number
-  /** Stores what was noted in one append and starts the calls among it. */
+  /** Stores what was noted in one append and starts the calls in it. */
   readonly record: (noted: readonly Noted[]) => Effect.Effect<void, ModelFailure | Failure, Asking>
-  /** What is to be done when all of them have settled. */
+  /** Runs when all calls have settled. */
   readonly settled: KeptTurn["after"]
   /** Outcomes for hosted calls the provider never answered. */
   readonly unresolved: () => DurableEvent[]
@@ -30,7 +30,7 @@ type ToolCall = Extract<ModelEvent, { readonly type: "tool-call" }>
 type ToolResult = Extract<ModelEvent, { readonly type: "tool-result" }>
 type Finish = Extract<ModelEvent, { readonly type: "finish" }>
 
-/** What becomes of something noted: what is stored, and a call that is started when it is. */
+/** What one noted item leads to: events to store, and a call to start once they are stored. */
 interface Accepted {
   readonly events: readonly DurableEvent[]
   readonly call?: Call
@@ -51,7 +51,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
     data: { assistantMessageID, callID, error },
   })
 
-  /** Providers may use one id twice in a turn; ours must name one call. */
+  /** Providers may use one id twice in a turn. Our id must name exactly one call. */
   const uniqueName = (id: string): string => {
     let name = id
     for (let copy = 2; names.has(name); copy += 1) name = `${id}_${copy}`
@@ -59,7 +59,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
     return name
   }
 
-  /** `before`: calls that came together with this one. */
+  /** `before`: the calls that arrived together with this one. */
   const acceptCall = (event: ToolCall, parsed: ParsedInput, before: readonly Made[]): Accepted => {
     const kind = event.providerExecuted ? undefined : cast.traitsOf(event.name).kind
     const callID = event.providerExecuted ? event.id : uniqueName(event.id)
@@ -142,7 +142,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
     return { events: [...unresolved(), stepEnded] }
   }
 
-  /** Calls are added to those `before` the next. */
+  /** Adds each call to `before` for the next one. */
   const accept = (noted: Noted, before: Made[]): Accepted | ModelFailure => {
     if (noted.kind === "prose") return { events: [noted.event] }
     switch (noted.event.type) {
@@ -162,7 +162,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
     }
   }
 
-  /** What is stored of all that was noted: up to where the provider broke its own rules, and prose in any case. */
+  /** Collects what to store: everything until the provider breaks its own rules, and all prose. */
   const acceptAll = (noted: readonly Noted[]) => {
     const events: DurableEvent[] = []
     const calls: Call[] = []
@@ -188,7 +188,7 @@ export const createCalls = (scene: TurnScene, assistantMessageID: MessageId): Ca
       return trouble === undefined ? stored : Effect.andThen(stored, Effect.fail(trouble))
     })
 
-  /** Not to be left halfway: what is recorded as called is started. */
+  /** Uninterruptible: a call that is recorded as called is also started. */
   const begin = (
     events: readonly DurableEvent[],
     calls: readonly Call[],

@@ -1,4 +1,4 @@
-/** Where a turn lets extensions take part. What went wrong in one is recorded, and the work goes on without it. */
+/** Where a turn lets extensions take part. A hook that fails is recorded, and the work continues without it. */
 import { messageId, type DurableEvent, type Failure, type MessageId } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -19,7 +19,7 @@ export const extendRequest = (
   return Effect.flatMap(extended, ({ value, failures }) => Effect.as(noteFailures(session, failures), value))
 }
 
-/** The turn as it is in the log by now. */
+/** Shows extensions the turn as the log has it now. */
 export const watchTurn = ({ session, cast }: Scene, step: MessageId): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {
     const { afterTurn } = cast.hooks ?? {}
@@ -41,17 +41,17 @@ export const watchTurn = ({ session, cast }: Scene, step: MessageId): Effect.Eff
     return Effect.flatMap(afterTurn(view), ({ failures }) => noteFailures(session, failures))
   })
 
-/** Runs an effect for the plain code that a call is. */
+/** Runs an effect for the plain code of a call. */
 type Run = <A>(effect: Effect.Effect<A, Failure | ToolError>) => Promise<A>
 
 export interface HookedCall {
   readonly call: CallView
   readonly run: Run
-  /** With the input that it is made with. */
+  /** Makes the call with this input. */
   readonly make: (input: CallView["input"]) => Promise<ToolOutput>
 }
 
-/** A call as extensions let it through: its input is looked at before it is made, its answer before it is recorded. */
+/** A call with hooks: extensions see its input before it is made, and its result before that is recorded. */
 export const callWithHooks = async (
   { session, cast: { hooks } }: Scene,
   { call, run, make }: HookedCall,
@@ -61,7 +61,7 @@ export const callWithHooks = async (
   const made = { ...call, input }
   const changed = input === call.input ? undefined : changedInput(input)
   const { afterTool } = hooks ?? {}
-  /** Whatever becomes of it, and also when the call was told to stop meanwhile: what the tool did is what happened. */
+  /** Runs after every end of the call, even when it was told to stop: what the tool did has happened. */
   const look = async (result: Parameters<NonNullable<typeof afterTool>>[0]) => {
     if (afterTool === undefined) return undefined
     const { value, failures } = await run(afterTool(result))
@@ -83,7 +83,7 @@ export const callWithHooks = async (
     : { ...seen, content: [...seen.content, { type: "text", text: changed }] }
 }
 
-/** The input; recorded before anything is done with it, where it is another one. */
+/** The input for the call. An input that an extension changed is recorded before it is used. */
 const letThrough = (
   session: SessionHandle,
   call: CallView,
@@ -111,6 +111,6 @@ const adjusted = (
   data: { assistantMessageID: messageId(messageID), callID, extension, input },
 })
 
-/** The model reads what was really done. */
+/** Tells the model which input was really used. */
 const changedInput = (input: CallView["input"]): string =>
   `(An extension changed the input of this call to ${JSON.stringify(input).slice(0, 2_000)})`

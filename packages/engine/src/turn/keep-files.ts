@@ -1,6 +1,6 @@
 /**
- * Keeps the files of the place around one turn: before a call first changes any of them, and when every call has settled. What
- * cannot be kept is recorded, and the turn goes on: it only cannot be taken back.
+ * Keeps the files of the place around one turn: before a call first changes any of them, and after every call has settled.
+ * Files that cannot be kept are recorded and the turn continues. Such a turn cannot be undone.
  */
 import { resolve } from "node:path"
 
@@ -14,16 +14,16 @@ import type { PermissionQuestion } from "../port/tool.ts"
 import type { TurnScene } from "../session/index.ts"
 
 export interface KeptTurn {
-  /** Done when the call may change what it was just allowed to. */
+  /** Completes when the call may make the change that was just allowed. */
   readonly before: (
     call: { readonly tool: string; readonly input: Json },
     question: PermissionQuestion,
   ) => Effect.Effect<void, Failure, FilePlaces>
-  /** Every call has settled. */
+  /** Runs after every call has settled. */
   readonly after: Effect.Effect<void, Failure, FilePlaces>
 }
 
-/** A place that could be opened, and what is kept of it for this turn. */
+/** An opened place, and what is kept of it for this turn. */
 interface Keeping {
   readonly files: FileTrees
   readonly stay: FileStay
@@ -31,7 +31,7 @@ interface Keeping {
 
 export const keepTurn = (scene: TurnScene, turn: MessageId): KeptTurn => {
   const { session, cast } = scene
-  /** One at a time: the second finds what the first has kept. */
+  /** One at a time: the second call finds what the first has kept. */
   const turns = Semaphore.makeUnsafe(1)
   const named = new Set<string>()
   const trees: string[] = []
@@ -95,7 +95,7 @@ export const keepTurn = (scene: TurnScene, turn: MessageId): KeptTurn => {
       )
     })
 
-  /** Until here git keeps new objects by itself, for days. */
+  /** Until now git protects new objects on its own, for days. */
   const hold = Effect.suspend(() =>
     keeping === undefined || trees.length === 0
       ? Effect.void

@@ -1,4 +1,4 @@
-/** What does not work at this place is said once in each session there. */
+/** Reports what does not work at this place, once per session. */
 import type { Failure } from "@meridian/protocol"
 import { Effect } from "effect"
 

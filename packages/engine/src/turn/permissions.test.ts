@@ -1,4 +1,4 @@
-/** The last guard before a call acts on an answer: whoever has lost the session meanwhile does nothing. */
+/** The last guard before a call acts on an answer: a process that has lost the session does nothing. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
@@ -71,7 +71,7 @@ test("an answer that arrives after the session was taken over lets nothing act",
           { startImmediately: true },
         )
         const [request] = yield* permissions.list()
-        // Another process takes us for gone and has the session now; it has not settled anything yet.
+        // Another process believes this one is dead and has taken the session. It has not settled anything yet.
         mine.freeze()
         const other = yield* Layer.build(storeOf(machine.start()))
         const taken = yield* Effect.provide(

@@ -1,6 +1,6 @@
 /**
- * Asking before acting. A question is an event, so it survives a restart; an answer is an event too, from this process or
- * another one. A call waits until the log has its answer.
+ * Asking before acting. A question is an event, so it survives a restart. The answer is an event too, from this process or
+ * another. A call waits until the log has its answer.
  */
 import { createHash } from "node:crypto"
 
@@ -26,9 +26,9 @@ import { proveOurs } from "./act-again.ts"
 export interface Asker extends CallName {
   readonly session: SessionHandle
   readonly rules: readonly PermissionRule[]
-  /** Of those it works for. */
+  /** The rules of the sessions this one works for. */
   readonly ceilings?: readonly (readonly PermissionRule[])[]
-  /** Saved approvals belong to a project, here its directory. */
+  /** Saved approvals belong to a project, identified by its directory. */
   readonly project: string
 }
 
@@ -45,14 +45,14 @@ export interface OpenPermissionRequest {
   readonly time: number
 }
 
-/** An approval that answers questions until somebody takes it back. */
+/** An approval that answers questions until somebody revokes it. */
 export interface SavedPermission {
-  /** The same for the same approval, also when it is given again. */
+  /** Stays the same when the same approval is given again. */
   readonly id: string
-  /** The directory of the sessions it counts in. */
+  /** The directory of the sessions it applies to. */
   readonly project: string
   readonly action: string
-  /** A pattern, as rules have them. */
+  /** A pattern, as in rules. */
   readonly resource: string
   readonly sessionID: string
   readonly time: number
@@ -61,31 +61,31 @@ export interface SavedPermission {
 export interface PermissionAnswer {
   readonly requestID: string
   readonly reply: PermissionReply
-  /** With "reject": reaches the model. */
+  /** Only with "reject": text for the model. */
   readonly message?: string
 }
 
 export class AskPermission extends Context.Service<
   AskPermission,
   {
-    /** Done when the call may act. */
+    /** Completes when the call may act. */
     readonly ask: (asker: Asker, question: PermissionQuestion) => Effect.Effect<void, ToolError | Failure>
-    /** The call waits for an answer that may still come after this engine has closed. */
+    /** Whether the call waits for an answer that may still come after this engine has closed. */
     readonly staysOpen: (asker: Asker) => Effect.Effect<boolean>
-    /** From now on interrupted questions stay open: the next engine shows them again. */
+    /** From now on an interrupted question stays open, and the next engine shows it again. */
     readonly close: Effect.Effect<void>
-    /** What ends now was not asked to end. */
+    /** Work that ends now was not asked to end. */
     readonly isClosing: () => boolean
     readonly list: (sessionID?: string) => Effect.Effect<readonly OpenPermissionRequest[], Failure>
     readonly saved: Effect.Effect<readonly SavedPermission[], Failure>
     readonly revoke: (id: string) => Effect.Effect<void, Failure>
-    /** Says whether nobody was waiting, so that the caller can wake the session. */
+    /** Records an answer. `parked`: no call was waiting, so the caller should wake the session. */
     readonly reply: (
       answer: PermissionAnswer,
     ) => Effect.Effect<{ readonly sessionID: string; readonly parked: boolean }, Failure>
   }
 >()("meridian/AskPermission") {
-  /** `asksAgain`: answers that lie in the database were not given to this engine, and count for nothing. */
+  /** `asksAgain`: this engine ignores answers in the database that were given to another engine. */
   static readonly layer = (options: {
     readonly asksAgain: boolean
   }): Layer.Layer<AskPermission, never, Store | FoldedSessions | Signals | Ids> =>
@@ -112,14 +112,14 @@ const makePermissions = Effect.fnUntraced(function* ({ asksAgain }: { readonly a
   const sessions = yield* FoldedSessions
   const signals = yield* Signals
   const ids = yield* Ids
-  /** Calls of this process that wait, by the id of their request. */
+  /** Waiting calls of this process, by the id of their request. */
   const waiting = new Map<string, Waiting>()
-  /** What this engine was told, for one that believes nothing else. */
+  /** The answers given to this engine, for `asksAgain`. */
   const told = openAnswers()
   let closing = false
 
   const judge = ({ asker, question }: Waiting): Effect.Effect<Verdict, Failure> => {
-    // Most questions are answered by the rules alone; an approval only answers what they leave open.
+    // Rules alone settle most questions. Approvals are read only for the rest.
     const byRules = decideUnder(question, setsOf(asker), [])
     if (byRules.kind !== "ask") return Effect.succeed(byRules)
     return Effect.map(approvalsFor(asker), (approvals) => decideUnder(question, setsOf(asker), approvals))
@@ -147,7 +147,7 @@ const makePermissions = Effect.fnUntraced(function* ({ asksAgain }: { readonly a
       if (verdict.kind === "allow") return
       if (verdict.kind === "deny")
         return yield* Effect.fail(new ToolError("denied", denial(question, verdict.rule)))
-      // A call that is started again after a restart finds the question it asked before, answered or not.
+      // A call that is restarted after a crash reuses the question it asked before, answered or not.
       const earlier = requestsOf(yield* callsOf(asker), asker).find(
         (request) => isSame(request, question) && counts(request),
       )
@@ -193,7 +193,7 @@ const makePermissions = Effect.fnUntraced(function* ({ asksAgain }: { readonly a
         )
         for (;;) {
           const request = (yield* callsOf(asker)).requests.get(requestID)
-          // Another process has settled the call: there is nothing left to wait for.
+          // Another process has settled the call, so there is nothing to wait for.
           if (request === undefined)
             return yield* Effect.fail(
               new ToolError("interrupted", "Interrupted while waiting for permission."),
@@ -230,7 +230,7 @@ const makePermissions = Effect.fnUntraced(function* ({ asksAgain }: { readonly a
       return { sessionID, parked }
     })
 
-  /** An approval, given here or elsewhere, may answer other open questions of the same project. */
+  /** An approval, given in this process or another, may answer other open questions of the same project. */
   const answerIfAllowed = (requestID: string, wait: Waiting): Effect.Effect<boolean, Failure> =>
     Effect.gen(function* () {
       const verdict = yield* judge(wait)
@@ -286,7 +286,7 @@ const makePermissions = Effect.fnUntraced(function* ({ asksAgain }: { readonly a
         closing
           ? callsOf(asker).pipe(
               Effect.map((calls) => findCall(calls, asker)?.restartable === true),
-              // Whoever cannot look reports the call as interrupted: that is always true.
+              // If the check fails, the call is reported as interrupted, which is always true.
               Effect.orElseSucceed(() => false),
             )
           : Effect.succeed(false),
@@ -326,7 +326,7 @@ const EDITS_ONLY = new Failure("INVALID_INPUT", {
   what: 'Only a question about an edit is answered with "session"',
 })
 
-/** Answers given to this engine: by which calls it may act, and what they allow from then on. */
+/** The answers given to this engine: which calls may act on them, and what they allow from then on. */
 const openAnswers = () => {
   const answered = new Set<string>()
   const saved: (SavedApproval & { readonly project: string })[] = []
@@ -352,7 +352,7 @@ type Replied = ReturnType<typeof replied>["data"]
 const isSame = ({ action, resources }: Request, question: PermissionQuestion): boolean =>
   action === question.action && resources.join("\0") === question.resources.join("\0")
 
-/** `always` joins the approvals of the project the question named; older logs do not name one. */
+/** `always` adds an approval to the project that the question named. Older logs do not name one. */
 const replied = (
   { requestID, reply, message }: PermissionAnswer,
   { project, action, always }: Request,

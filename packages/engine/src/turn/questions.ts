@@ -1,6 +1,6 @@
 /**
- * Questions to a person that are no permissions: of calls, which wait for the answer, and of the engine itself, with which the
- * session waits. A question is an event and so is its answer: both survive a restart, and either may come from any process.
+ * Questions to a person other than permissions. A call waits for its answer; when the engine asks, the session waits.
+ * Question and answer are events: both survive a restart, and either may come from any process.
  */
 import {
   Failure,
@@ -33,37 +33,37 @@ export interface Inquirer extends CallName {
 export interface OpenQuestion {
   readonly id: string
   readonly sessionID: string
-  /** `tool`: a call asks. The others the engine asks, and the session waits for the answer. */
+  /** `tool`: a call asks. The other kinds come from the engine, and the session waits for the answer. */
   readonly kind: QuestionKind
   readonly text: string
   readonly choices: readonly QuestionChoice[]
-  /** Words that are no choice are an answer, too. */
+  /** Free text is accepted as an answer too. */
   readonly other: boolean
-  /** Several choices may be taken together. */
+  /** More than one choice may be taken. */
   readonly multiple: boolean
   readonly messageID?: string
   readonly callID?: string
-  /** What it is about, for programs. */
+  /** The subject, in a form for programs. */
   readonly detail?: JsonObject
   readonly time: number
 }
 
 export interface QuestionAnswer {
   readonly requestID: string
-  /** The label of a choice, words where those are taken, or several. */
+  /** The label of a choice, free text where allowed, or several of them. */
   readonly answer: string | readonly string[]
 }
 
 export class AskQuestion extends Context.Service<
   AskQuestion,
   {
-    /** What was answered. */
+    /** Returns the answers. */
     readonly ask: (
       inquirer: Inquirer,
       question: Question,
     ) => Effect.Effect<readonly string[], ToolError | Failure>
     readonly list: (sessionID?: string) => Effect.Effect<readonly OpenQuestion[], Failure>
-    /** Says whether nobody was waiting, so that the caller can wake the session. */
+    /** Records an answer. `parked`: no call was waiting, so the caller should wake the session. */
     readonly reply: (
       answer: QuestionAnswer,
     ) => Effect.Effect<{ readonly sessionID: string; readonly parked: boolean }, Failure>
@@ -82,7 +82,7 @@ const makeQuestions = Effect.gen(function* () {
   const signals = yield* Signals
   const ids = yield* Ids
   const clock = yield* Clock.Clock
-  /** Requests of calls of this process that wait. */
+  /** Requests of waiting calls in this process. */
   const waiting = new Set<string>()
 
   const asked = (inquirer: Inquirer) =>
@@ -94,7 +94,7 @@ const makeQuestions = Effect.gen(function* () {
     Effect.gen(function* () {
       const flaw = findFlaw(question)
       if (flaw !== undefined) return yield* Effect.fail(new ToolError("invalid-input", `${flaw}.`))
-      // A call that is started again after a restart finds the question it asked before, answered or not.
+      // A call that is restarted after a crash reuses the question it asked before, answered or not.
       const earlier = (yield* asked(inquirer)).find(({ text, choices }) =>
         isSame(question, { text, choices }),
       )
@@ -140,7 +140,7 @@ const makeQuestions = Effect.gen(function* () {
         )
         for (;;) {
           const question = (yield* asked(inquirer)).find((one) => one.requestID === requestID)
-          // Another process has settled the call: there is nothing left to wait for.
+          // Another process has settled the call, so there is nothing to wait for.
           if (question === undefined)
             return yield* Effect.fail(
               new ToolError("interrupted", "Interrupted while waiting for an answer."),
@@ -206,7 +206,7 @@ const isSame = (
 ): boolean =>
   question.text === other.text && JSON.stringify(question.choices) === JSON.stringify(other.choices)
 
-/** It may have been answered, or overtaken, since it was found. */
+/** The question may have been answered or superseded since it was found. */
 const decideReply = (
   { event: { data } }: StoredQuestion,
   { calls, parking }: Transcript,

@@ -1,6 +1,6 @@
 /**
- * Where a value was asked for, the words a turn ended in may be it. Looked at behind the turn, and once more by whoever takes the
- * session up when the process died in between.
+ * When a prompt asked for a value, the last words of a turn may be that value. They are checked after the turn. If the
+ * process died in between, the next process to take up the session checks them.
  */
 import { messageId, type DurableEvent, type Failure, type MessageId } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -27,14 +27,14 @@ export const readAnswer = (
       (reading) =>
         session.decide((transcript) => ({
           kind: "append",
-          // Somebody may have taken the session on meanwhile.
+          // Another process may have read it already.
           events: transcript.activity.answer.unread ? [answered(messageId(unread.item.id), reading)] : [],
           answer: () => undefined,
         })),
     )
   })
 
-/** What was given, or why it was not taken. */
+/** Records the given value, or the reason why it was refused. */
 export const answered = (assistantMessageID: MessageId, reading: AnswerReading): DurableEvent =>
   reading.kind === "value"
     ? { type: "session.next.output.given.1", data: { assistantMessageID, value: reading.value } }

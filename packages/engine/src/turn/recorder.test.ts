@@ -22,7 +22,7 @@ const said = (id: string): readonly ModelEvent[] => [
   { type: "text-end", id },
 ]
 
-/** Each list of events comes together. */
+/** The events of each list arrive together. */
 const arriving = (...batches: readonly (readonly ModelEvent[])[]): ModelEvents => {
   const later = [...batches]
   let ready: ModelEvent[] = []

@@ -1,8 +1,8 @@
 /**
- * Turns one provider stream into durable events and live fragments, checking the stream's own contract on the way.
+ * Turns one provider stream into durable events and live fragments, and checks the stream's own contract on the way.
  *
- * Text is recorded when it ends, together with whatever is recorded next (a call, the end of the step): a fragment is
- * shown live at once, and a broken or interrupted stream still leaves what was seen.
+ * Text is recorded when it ends, in one append with whatever comes next (a call, the end of the step). Fragments are shown
+ * live at once, and a broken or interrupted stream still leaves what was seen.
  */
 import type { DurableEvent, LiveEvent, MessageId } from "@meridian/protocol"
 
@@ -12,24 +12,24 @@ type ToolCall = Extract<ModelEvent, { readonly type: "tool-call" }>
 type ToolResult = Extract<ModelEvent, { readonly type: "tool-result" }>
 type Finish = Extract<ModelEvent, { readonly type: "finish" }>
 
-/** What the turn must act on; everything else is handled inside. */
+/** What the turn must act on. The recorder handles everything else. */
 export type Significant = ToolCall | ToolResult | Finish
 
-/** Prose that is complete, or something to act on. */
+/** Complete prose, or something to act on. */
 export type Noted =
   | { readonly kind: "prose"; readonly event: DurableEvent }
   | { readonly kind: "significant"; readonly event: Significant }
 
 export interface Recorder {
-  /** Takes events until something needs the turn, and then all that came with it; or until the stream ends. */
+  /** Takes events until one needs the turn, together with all that have arrived by then, or until the stream ends. */
   readonly advance: (events: ModelEvents) => Promise<void>
-  /** What was noted and is not stored yet, in order; the caller acts on it and stores it now. */
+  /** Returns what was noted and is not stored yet, in order. The caller acts on it and stores it now. */
   readonly take: () => readonly Noted[]
-  /** The prose of that, and of what is still open: the stream broke or was interrupted. */
+  /** Returns the unstored prose, open parts included, after the stream broke or was interrupted. */
   readonly takePartial: () => DurableEvent[]
   /** The answer is complete. */
   readonly finished: () => boolean
-  /** Something of the answer was already shown. */
+  /** Part of the answer was already shown. */
   readonly visible: () => boolean
 }
 
@@ -49,7 +49,7 @@ export const createRecorder = (options: {
   let noted: Noted[] = []
   let visible = false
   let finished = false
-  /** What went wrong behind something that must be acted on first. */
+  /** An error that came after something that must be acted on first. */
   let trouble: unknown
 
   const proseEvent = (prose: OpenProse, partial: boolean): DurableEvent => {
@@ -84,7 +84,7 @@ export const createRecorder = (options: {
     if (prose === undefined) throw broken(`${kind} ${id} ends before it started`)
     open.delete(`${kind}:${id}`)
     if (metadata !== undefined) prose.metadata = metadata
-    // Empty reasoning still carries a signature; empty text carries nothing.
+    // Empty reasoning may still carry a signature; empty text carries nothing.
     if (prose.chunks.length > 0 || prose.metadata !== undefined)
       noted.push({ kind: "prose", event: proseEvent(prose, false) })
   }
@@ -138,7 +138,7 @@ export const createRecorder = (options: {
     }
   }
 
-  /** Notes an event and what came with it. True when there is something to act on. */
+  /** Notes an event and those that arrived with it. True when there is something to act on. */
   const note = (first: ModelEvent, { ready }: ModelEvents): boolean => {
     let toActOn = false
     try {

@@ -1,4 +1,4 @@
-/** Starts again what had only asked when its process died. Its record says so first. */
+/** Restarts calls that had only asked when their process died. Each restart is recorded first. */
 import { messageId, type Failure } from "@meridian/protocol"
 import { Effect, Semaphore } from "effect"
 
@@ -30,7 +30,7 @@ export const resumeCalls = (
         const call = { messageID, callID, tool, input: input ?? {} }
         return runCall(scene, call, { slots, recorded: safe, files })
       },
-      // The slots bound it; every call must be entered, so that an interrupt settles each of them.
+      // The slots limit how many run. Every call must start here, so that an interrupt settles each of them.
       { concurrency: "unbounded", discard: true },
     ).pipe(Effect.ensuring(Effect.forEach([...kept.values()], ({ after }) => Effect.ignore(after))))
   })

@@ -1,6 +1,6 @@
 /**
- * One logical provider turn whose start is recorded: make one physical attempt (more only while nothing was visible),
- * record each complete call before it is started, settle every call, record how the turn ended.
+ * One logical provider turn whose start is recorded. It makes one physical attempt (more only while nothing was visible),
+ * records each complete call before starting it, settles every call, and records how the turn ended.
  */
 import { Failure, type DurableEvent, type MessageId, type RecordedError } from "@meridian/protocol"
 import { Cause, Clock, Effect, Exit, Fiber, Random } from "effect"
@@ -18,12 +18,15 @@ import { createRecorder, type Recorder } from "./recorder.ts"
 export type TurnOutcome =
   /** `resultsToShow`: local calls were made, so the model has results to see. */
   | { readonly kind: "ended"; readonly resultsToShow: boolean }
-  /** Nothing was visible, and the provider asks to come back later: recorded, with the time or as a question. */
+  /** Nothing was visible, and the provider asks us to come back later. This is recorded, with the time or as a question. */
   | { readonly kind: "parked" }
-  /** The provider refused the request as too large, before anything was visible. Recorded; what follows is not decided. */
+  /**
+   * The provider refused the request as too large before anything was visible. This is recorded; the caller decides what
+   * follows.
+   */
   | { readonly kind: "overflow"; readonly failure: Failure }
 
-/** `step`: the one that was started. `number`: of the attempt. */
+/** `step`: the started step. `number`: of the attempt. */
 export const runTurn = (
   scene: TurnScene,
   step: MessageId,
@@ -39,7 +42,7 @@ export const runTurn = (
     )
   })
 
-/** Undefined when it is to be tried again now. */
+/** Undefined when the turn should be tried again now. */
 const retryParkOrGiveUp = (
   { session, settings }: TurnScene,
   step: MessageId,
@@ -93,7 +96,7 @@ const retryParkOrGiveUp = (
     return undefined
   })
 
-/** How a step ends that is given up before, or between, its attempts. */
+/** The end of a step that is given up before or between its attempts. */
 export const stepStopped = (step: MessageId): DurableEvent => stepFailed(step, STOPPED)
 
 interface FailedAttempt {
@@ -104,7 +107,10 @@ interface FailedAttempt {
 
 type Attempt = { readonly kind: "ended"; readonly calls: number } | FailedAttempt
 
-/** One physical try. Its end is always recorded: by the finish, by the caller's retry decision, or here when interrupted. */
+/**
+ * One physical attempt. Its end is always recorded: by the finish, by the caller's retry decision, or here when
+ * interrupted.
+ */
 const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, Failure, Asking> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
@@ -131,7 +137,7 @@ const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, F
       if (Exit.isSuccess(streamed))
         return { kind: "ended", calls: calls.fibers.length + calls.refused() } as const
       const failure = findModelFailure(streamed.cause)
-      // A bug, or a store that refuses (fenced, full): not the model's doing.
+      // A bug, or a store that refuses (fenced, full). The model is not to blame.
       if (failure === undefined) return yield* Effect.failCause(withoutModelFailure(streamed.cause))
       const left = [...recorder.takePartial(), ...calls.unresolved()]
       if (left.length > 0) yield* session.append(left)
@@ -140,8 +146,8 @@ const runAttempt = (scene: TurnScene, step: MessageId): Effect.Effect<Attempt, F
   )
 
 /**
- * Records that a turn was stopped. A store may have kept the turn's end although its answer got lost: only what the log
- * still shows as open is ended.
+ * Records that a turn was stopped. The store may have kept the turn's end even if its answer got lost, so this ends only
+ * what the log still shows as open.
  */
 const stopStep = (
   session: TurnScene["session"],
@@ -196,12 +202,12 @@ const send = (
     return Effect.onError(consumeAll, () => Effect.sync(() => controller.abort()))
   })
 
-/** The end is recorded while the stream, which has nothing more to say, is read to its own. */
+/** Records the end while the stream is read to its own end. The stream has nothing more to say. */
 const beside = <R>(
   record: Effect.Effect<void, ModelFailure | Failure, R>,
   rest: Promise<void>,
 ): Effect.Effect<void, ModelFailure | Failure, R> => {
-  // Heard below, when the record is made.
+  // A rejection is reported below, after the record is made.
   rest.catch(() => undefined)
   return record.pipe(Effect.andThen(Effect.tryPromise({ try: () => rest, catch: asModelFailure })))
 }
@@ -223,7 +229,7 @@ const recordModelFailure = ({
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 })
 
-/** A wait that is too long for us is for people to know. */
+/** A wait that is too long for us is reported to people. */
 const sayWait = (retryAfterMs = 0): string =>
   retryAfterMs > LIMITS.retryDelayMs
     ? ` (the provider asks to wait ${Math.ceil(retryAfterMs / 60_000)} minutes)`

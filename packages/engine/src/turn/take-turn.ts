@@ -1,6 +1,6 @@
 /**
- * One turn of a drain: begun, made to fit where it must be, sent, and when the provider still finds it too large compacted
- * once and sent once more.
+ * One turn of a drain: begin it, make room if needed, send the request. If the provider still finds it too large, compact
+ * once and send once more.
  */
 import { messageId, type Failure } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -29,7 +29,7 @@ export const takeTurn = (scene: TurnScene, occasion: Occasion): Effect.Effect<Tu
     const { promoted } = beginning
     if (beginning.step === undefined) {
       if ((yield* makeRoom(scene)) === "paused") return { kind: "parked" } as const
-      // The compaction has used up something, too.
+      // The compaction has spent part of the budget, too.
       if (yield* pauseWhenSpent(scene)) return { kind: "parked" } as const
     }
     const first = yield* runTurn(scene, beginning.step ?? (yield* startStep(scene)))
@@ -45,15 +45,15 @@ export const takeTurn = (scene: TurnScene, occasion: Occasion): Effect.Effect<Tu
     return { kind: "taken", promoted, resultsToShow: second.resultsToShow } as const
   }).pipe(Effect.onInterrupt(() => stopOpenStep(scene)))
 
-/** Rules are chosen by the newest prompt: the one that is about to become visible, else the last one that did. */
+/** The newest prompt selects the rules: the one about to become visible, otherwise the last visible one. */
 const newestPrompt = ({ session, settings: { limits } }: TurnScene, { boundary }: Occasion): string =>
   choosePromotions(session.inputs(), boundary, limits.steerBatch).at(-1)?.prompt.text ??
   session.transcript().conversation.userTexts.at(-1) ??
   ""
 
 /**
- * An interrupt may come when the step was started and nothing of it is under way. Its end may be stored already, by a store
- * whose answer got lost.
+ * An interrupt may come after the step started and before any of it is under way. The store may have recorded the end
+ * already and lost its answer.
  */
 const stopOpenStep = ({ session }: TurnScene): Effect.Effect<void, Failure> =>
   Effect.suspend(() => {

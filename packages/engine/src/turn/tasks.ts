@@ -1,10 +1,10 @@
 /**
- * Work that a call gives to another agent. It is done by a session of its own in the same log, the child: named after the call,
- * so that a call which is started again after a crash finds it, and nothing is begun twice. The parent's log says that the child
- * was begun before it is, and what it used up when it has settled.
+ * Work that a call gives to another agent. A separate session in the same log does it: the child. Its id comes from the
+ * call, so a call that is restarted after a crash finds it, and nothing begins twice. The parent's log records the child
+ * before the child begins, and what it used up once it has settled.
  *
- * A child that works in the background is watched by this process; what comes of it is an input of the parent, under an id
- * of its own. Whoever takes up the parent after a crash watches the children that have not reported.
+ * This process watches a child that works in the background. The result becomes an input of the parent, with its own id.
+ * The next process that takes up the parent after a crash watches the children that have not reported.
  */
 import { createHash } from "node:crypto"
 
@@ -38,7 +38,7 @@ import {
 } from "../session/index.ts"
 import { AskPermission, type Asker } from "./permissions.ts"
 
-/** What may be asked of whoever runs sessions; it stands above us and introduces itself. */
+/** What runs sessions. It is a layer above this one and introduces itself. */
 export interface Executor {
   readonly wake: (session: string, through: number) => Effect.Effect<void, Failure>
   readonly run: (session: string) => Effect.Effect<void, Failure>
@@ -47,14 +47,14 @@ export interface Executor {
   readonly isActive: (session: string) => boolean
 }
 
-/** A call that gives work away. */
+/** A call that delegates work. */
 export interface Delegator extends Asker {
   readonly agent: Agent
-  /** Only these tools, where it may use no others. */
+  /** The only tools the child may use. Undefined means no limit. */
   readonly toolNames: readonly string[] | undefined
 }
 
-/** What a call may give on: all that is offered, where something is left out of it. */
+/** The tools a call may pass on: the offered names when some tools are left out, otherwise undefined. */
 export const namesFor = ({ agent, overrides, toolNames }: Cast): readonly string[] | undefined =>
   agent.tools === undefined && overrides.tools === undefined ? undefined : toolNames
 
@@ -62,7 +62,7 @@ export class Tasks extends Context.Service<
   Tasks,
   {
     readonly run: (asker: Delegator, task: TaskRequest) => Effect.Effect<TaskResult, ToolError | Failure>
-    /** Watches the children in the background that have not reported. */
+    /** Watches the background children that have not reported. */
     readonly adopt: (parent: string) => Effect.Effect<void, Failure>
     readonly introduce: (executor: Executor) => Effect.Effect<void>
   }
@@ -91,9 +91,9 @@ const makeTasks = Effect.gen(function* () {
   const settings = yield* Settings
   const permissions = yield* AskPermission
   const inbox = yield* openInbox
-  /** Children in the background, by their id. */
+  /** Background children, by id. */
   const watched = yield* FiberMap.make<string, void, Failure>()
-  /** Children that are gone on with, until that has settled. */
+  /** Runs that resume a child, until they settle. */
   const attempts = new Map<string, Fiber.Fiber<void>>()
   let executor: Executor | undefined
 
@@ -124,7 +124,7 @@ const makeTasks = Effect.gen(function* () {
       }
       const outcome = yield* follow(session.id, child).pipe(
         Effect.onInterrupt(() =>
-          // An engine that closes interrupts the child itself: nobody has asked for its end.
+          // A closing engine interrupts the child itself. No person has asked for its end.
           permissions.isClosing()
             ? Effect.void
             : Effect.ignore(Effect.flatMap(working, ({ interrupt }) => interrupt(child))),
@@ -141,7 +141,7 @@ const makeTasks = Effect.gen(function* () {
       return { ...result, text: outcome.text, cost }
     })
 
-  /** Made, told and at work; all of it again changes nothing. */
+  /** Creates the child, gives it the prompt and starts it. Repeating this changes nothing. */
   const begin = (
     asker: Delegator,
     { title, prompt, background }: TaskRequest,
@@ -189,7 +189,7 @@ const makeTasks = Effect.gen(function* () {
       overrides: NO_OVERRIDES,
     })
 
-  /** What waits is begun; what a lost process left is gone on with. */
+  /** Starts what waits, and resumes what a lost process left. */
   const goOn = (child: string): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const { wake, run: runAgain, isActive } = yield* working
@@ -197,7 +197,7 @@ const makeTasks = Effect.gen(function* () {
       const { transcript } = yield* sessions.current(child)
       if (transcript.inbox.length > 0) return yield* wake(child, transcript.seq)
       if (!isCutOff(transcript)) return
-      // Its failure is read from its log.
+      // The outcome reads its failure from the child's log.
       const attempt = Effect.ensuring(
         Effect.ignore(runAgain(child)),
         Effect.sync(() => attempts.delete(child)),
@@ -208,7 +208,7 @@ const makeTasks = Effect.gen(function* () {
   const follow = (parent: string, child: string): Effect.Effect<Outcome, Failure> =>
     Effect.gen(function* () {
       const { wait } = yield* working
-      // Until an attempt has begun, nobody is at work there.
+      // Until a resumed attempt begins, the child looks idle.
       const attempt = attempts.get(child)
       const settled = Effect.andThen(attempt === undefined ? Effect.void : Fiber.await(attempt), wait(child))
       const ended = Effect.matchEffect(settled, {
@@ -232,7 +232,7 @@ const makeTasks = Effect.gen(function* () {
       return { status: trouble, text: failure?.message ?? `it was ${trouble}.` }
     })
 
-  /** The budget of the parent is that of its children, too: one that uses up the rest of it is stopped. */
+  /** The parent's budget includes its children. A child that uses up the rest is stopped. */
   const whenSpent = (parent: string, child: string): Effect.Effect<Outcome, Failure> =>
     Effect.scoped(
       Effect.gen(function* () {
@@ -250,12 +250,12 @@ const makeTasks = Effect.gen(function* () {
       }),
     )
 
-  /** With what its children at work have used up so far. */
+  /** What the parent has spent, including its working children. */
   const spentBy = ({ spending, tasks }: Transcript): Effect.Effect<Spent, Failure> =>
     Effect.gen(function* () {
       let { cost, tokens, turns } = spending.spent
       for (const { sessionID } of tasks.filter(({ ended }) => !ended)) {
-        // One that was not made yet has used up nothing.
+        // A child that does not exist yet has spent nothing.
         const found = yield* Effect.option(sessions.known(sessionID))
         if (Option.isNone(found)) continue
         const { spent } = found.value.transcript.spending
@@ -266,7 +266,7 @@ const makeTasks = Effect.gen(function* () {
       return { ...spending.spent, cost, tokens, turns }
     })
 
-  /** Once for each child: what it used up counts for its parent from here on. */
+  /** Once per child: from here on its spending counts for the parent. */
   const settle = (
     parent: string,
     task: Pick<Task, "messageID" | "callID" | "sessionID">,
@@ -310,11 +310,11 @@ const makeTasks = Effect.gen(function* () {
       ),
     )
 
-  /** To its end, and then as an input of the parent. */
+  /** Follows a child to its end and reports to the parent with an input. */
   const report = (parent: string, child: string): Effect.Effect<void, Failure> =>
     Effect.gen(function* () {
       const outcome = yield* follow(parent, child)
-      // Whoever takes up the parent next watches it again.
+      // The next process that takes up the parent watches the child again.
       if (outcome.status === "interrupted" && permissions.isClosing()) return
       const task = (yield* sessions.current(parent)).transcript.tasks.find(
         ({ sessionID }) => sessionID === child,
@@ -328,7 +328,7 @@ const makeTasks = Effect.gen(function* () {
       yield* safe
       const { seq } = (yield* sessions.current(parent)).transcript
       yield* Effect.flatMap(working, ({ wake }) => wake(parent, seq))
-      // Last: whoever waits for it finds the parent at work.
+      // Settles last, so that a waiter finds the parent at work.
       yield* settle(parent, task, outcome.status)
     })
 
@@ -379,14 +379,14 @@ const begun = (
   },
 })
 
-/** The same call gives the same child. */
+/** The same call always gives the same child. */
 const childId = (parent: string, { messageID, callID }: Pick<Delegator, "messageID" | "callID">): string =>
   `ses_${createHash("sha256")
     .update(JSON.stringify([parent, messageID, callID]))
     .digest("hex")
     .slice(0, 32)}`
 
-/** Not done, and no person has stopped it since its last turn began. */
+/** Unfinished, and no person has stopped it since its last turn began. */
 const isCutOff = ({ activity, calls, interruptSeq, conversation: { items } }: Transcript): boolean =>
   (activity.state !== "done" || calls.open.length > 0) &&
   interruptSeq <= (items.findLast(({ kind }) => kind === "assistant")?.seq ?? 0)
@@ -421,7 +421,7 @@ const chooseAgent = (
   )
 }
 
-/** What it said last: that is its report. */
+/** The child's last words are its report. */
 const lastWords = ({ conversation: { items } }: Transcript): string => {
   const last = items.findLast((item) => item.kind === "assistant")
   return last?.kind === "assistant"

@@ -1,6 +1,6 @@
 /**
- * One tool call, from its record to its outcome. The intent is stored before the tool starts and the outcome after it
- * ended; a call that is interrupted is told to stop, waited for, and recorded as what it turned out to be.
+ * One tool call, from its record to its outcome. The intent is stored before the tool starts, and the outcome after it
+ * ended. An interrupted call is told to stop and awaited; then its real outcome is recorded.
  */
 import { messageId, type DurableEvent, type Failure, type Json, type RecordedError } from "@meridian/protocol"
 import { Effect, Exit, type Semaphore } from "effect"
@@ -29,9 +29,9 @@ export interface Call {
 }
 
 export interface CallConditions {
-  /** Bound how many run at once; a call that is interrupted while it waits for its turn is settled too. */
+  /** Limits how many calls run at once. A call that is interrupted while waiting for its turn is settled too. */
   readonly slots: Semaphore.Semaphore
-  /** The record of the call is safe: nothing acts before. */
+  /** Completes when the record of the call is safe. Nothing acts before that. */
   readonly recorded: Effect.Effect<void, Failure>
   /** Keeps the files that the call may change. */
   readonly files: KeptTurn
@@ -55,7 +55,7 @@ export const runCall = (
       })
       const exit = yield* Effect.exit(restore(slots.withPermit(run)))
       if (known.staysOpen && known.outcome?.kind !== "success") return
-      // Interrupted, yet the tool had succeeded by the time it listened: then that is what happened.
+      // Interrupted, but the tool succeeded before it noticed. Then the success is what happened.
       const settled = Exit.isSuccess(exit) || known.outcome?.kind === "success"
       const outcome = (settled ? known.outcome : undefined) ?? STOPPED
       yield* scene.session.decide(({ row }) => ({
@@ -78,9 +78,9 @@ type Outcome =
 
 interface Known {
   outcome?: Outcome
-  /** It was interrupted, has only asked so far, and its question outlives this engine. */
+  /** The call was interrupted while it had only asked, and its question outlives this engine. */
   staysOpen: boolean
-  /** What the call was made with. */
+  /** The input the call was made with. */
   input?: Json
 }
 
@@ -95,7 +95,7 @@ const execute = (
       const { session, cast, location } = scene
       const { messageID, callID } = call
       const { signal } = controller
-      /** For the tool's own code. A call that was stopped has nothing more to ask or to say. */
+      /** For the tool's own code. A stopped call may not ask or record anything more. */
       const promise = async <A>(effect: Effect.Effect<A, Failure | ToolError, Asking>): Promise<A> => {
         signal.throwIfAborted()
         return Effect.runPromiseWith(context)(effect, { signal })
@@ -144,7 +144,7 @@ const execute = (
         )
         .then((outcome) => (known.outcome = outcome))
       void running.then(() => resume(Effect.void))
-      // Runs on interruption: tell the tool, give it time to end what it started, then go on without it.
+      // Runs on interruption: tells the tool, gives it time to end what it started, then continues without it.
       return AskPermission.use(({ staysOpen }) => staysOpen(asker)).pipe(
         Effect.map((staysOpen) => {
           known.staysOpen = staysOpen
@@ -172,7 +172,7 @@ const discoveries = (
     .map((found) => ({ type: "session.next.instruction.discovered.1", data: { path: found } }))
 }
 
-/** The call that gives the value the work was asked for. */
+/** Events of the call that gives the requested value. */
 const answers = (
   { cast }: TurnScene,
   { tool, messageID }: Call,
@@ -187,7 +187,7 @@ const answers = (
     : []
 }
 
-/** With words for the model when it goes round in circles. */
+/** Adds a note for the model when it goes round in circles. */
 const outcomeEvents = (call: Call, outcome: Outcome, row: Row): readonly DurableEvent[] => {
   const repetition = noticeRepetition(row, call, resultOf(outcome))
   const outcomeNoted = outcomeEvent(call, outcome, repetition?.note)

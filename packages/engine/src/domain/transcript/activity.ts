@@ -1,6 +1,6 @@
 /**
- * The work that promoted input has opened: how far it is, who does it, and how often it was taken up again after its process was
- * lost. It keeps its identity over every crash.
+ * The work that promoted input opened: how far it is, which agent does it, and how often it was resumed after a lost
+ * process. It keeps its identity across crashes.
  */
 import type { Overrides } from "@meridian/protocol"
 
@@ -9,32 +9,32 @@ import { joinOverrides, NO_OVERRIDES } from "../overrides.ts"
 import type { WaitingInput } from "./inbox.ts"
 
 export interface Activity {
-  /** Of the input that opened it; none before the first. */
+  /** The id of the input that opened it; undefined before the first. */
   readonly id: string | undefined
   /** `done`: the model had the last word. `stopped`: it failed, or a person stopped it. */
   readonly state: "open" | "done" | "stopped"
-  /** Turns that ended, since input was last promoted. None when the work has settled or was given up. */
+  /** Turns that ended since input was last promoted. 0 when the work has settled or was given up. */
   readonly turns: number
-  /** The open turn has made calls of its own. */
+  /** The open turn has made local calls. */
   readonly calls: boolean
-  /** How often it was taken up again, without any progress since. */
+  /** How often it was resumed without progress since. */
   readonly resumed: number
-  /** Who took the last turn. */
+  /** The agent of the last turn. */
   readonly agent: string | undefined
-  /** An agent was chosen since. */
+  /** The agent was switched since then. */
   readonly isSwitched: boolean
-  /** What its inputs change about its requests. */
+  /** How its inputs change its requests. */
   readonly overrides: Overrides
-  /** Where it settled: a steer that was sent before that goes on with it. */
+  /** The sequence where it settled. A steer that was sent before that continues it. */
   readonly settledSeq: number
-  /** How far the value is that its inputs ask for. */
+  /** The state of the value that its inputs ask for. */
   readonly answer: WantedAnswer
 }
 
 export interface WantedAnswer {
-  /** The last turn ended in words, and nobody has looked yet whether they are the value. */
+  /** The last turn ended in text, and no process has checked yet whether it is the value. */
   readonly unread: boolean
-  /** How many did not fit. */
+  /** How many answers did not fit. */
   readonly refused: number
   /** What was wrong with the last one. */
   readonly problem: string | undefined
@@ -55,7 +55,7 @@ export const NO_ACTIVITY: Activity = {
   answer: NO_ANSWER,
 }
 
-/** An input as far as an activity is concerned. */
+/** The fields of an input that matter to an activity. */
 export type Opener = Pick<WaitingInput, "id" | "admittedSeq" | "delivery" | "resume" | "overrides">
 
 export const foldActivity = (
@@ -64,7 +64,7 @@ export const foldActivity = (
   inputOf: (messageID: string) => Opener | undefined,
 ): Activity => events.reduce((folded, event) => foldOne(folded, event, inputOf), activity)
 
-/** What the requests behind these promotions are to be like. */
+/** The overrides of the requests that follow these promotions. */
 export const overridesAhead = (activity: Activity, chosen: readonly Opener[]): Overrides => {
   const { state, overrides } = chosen.reduce(promote, activity)
   return state === "done" ? NO_OVERRIDES : overrides
@@ -83,7 +83,7 @@ const promote = (activity: Activity, input: Opener): Activity => {
   }
 }
 
-/** Sent while the last turn was still under way. */
+/** The steer was sent while the last turn was still under way. */
 const isLate = ({ delivery, resume, admittedSeq }: Opener, { settledSeq }: Activity): boolean =>
   delivery === "steer" && resume && admittedSeq < settledSeq
 
@@ -115,14 +115,14 @@ const foldOne = (
         agent: event.data.agent,
         isSwitched: false,
         calls: false,
-        // One that had settled is over, also when it is run once more.
+        // A settled activity is over, even when it runs once more.
         overrides: activity.state === "done" ? NO_OVERRIDES : activity.overrides,
         answer: activity.answer.unread ? { ...activity.answer, unread: false } : activity.answer,
       }
     case "session.next.tool.called.1":
       return activity.calls || event.data.hosted === true ? activity : { ...activity, calls: true }
     case "session.next.step.ended.2":
-      // Without results to show the work has settled, unless a steer goes on with it: that counts anew.
+      // Without results to show, the work has settled. A steer may continue it, with a new count.
       if (activity.calls) return { ...activity, turns: activity.turns + 1 }
       if (activity.overrides.format === undefined) return settled(activity, event.seq)
       return {
@@ -147,7 +147,7 @@ const foldOne = (
     case "session.next.activity.resumed.1":
       return { ...activity, state: "open", resumed: event.data.attempt }
     case "session.next.question.asked.1":
-      // A budget may be used up between two activities.
+      // A budget may run out between two activities.
       return event.data.callID === undefined && event.data.kind !== "budget"
         ? { ...activity, state: "open" }
         : activity
@@ -181,5 +181,5 @@ const settled = (activity: Activity, seq: number): Activity => ({
 const stopped = (activity: Activity): Activity =>
   activity.state === "open" ? { ...activity, state: "stopped" } : activity
 
-/** A turn that was cut off, or is sent again with less history: the work behind it is not over. */
+/** The turn was cut off, or will be sent again with less history. The work is not over. */
 const isPassing = (code: string): boolean => code === "INTERRUPTED" || code === "overflow"

@@ -1,6 +1,6 @@
 /**
- * Calls without an outcome, and the questions they asked. A call that had only asked can be started again after its process
- * died: nothing of it happened. Any other open call may have acted, so it is reported and never repeated.
+ * Calls without an outcome, and the questions they asked. A call that had only asked can be restarted after its process
+ * died, because none of it happened. Any other open call may have acted, so it is reported and never repeated.
  */
 import type { Json, PermissionReply, QuestionChoice } from "@meridian/protocol"
 
@@ -13,9 +13,9 @@ export interface OpenCall {
   readonly input: Json | undefined
   /** The provider runs it. */
   readonly hosted: boolean
-  /** So far it has only asked, or what it does is done by a session of its own, which it finds again. */
+  /** It has only asked so far, or a separate session does its work and it will find that session again. */
   readonly restartable: boolean
-  /** It has that session. */
+  /** That session exists. */
   readonly delegated?: true
 }
 
@@ -25,14 +25,14 @@ export interface Request {
   readonly callID: string
   readonly action: string
   readonly resources: readonly string[]
-  /** Whose approvals an "always" joins; older logs do not say. */
+  /** The project whose approvals an "always" joins. Older logs do not name it. */
   readonly project: string | undefined
   /** What an "always" saves. */
   readonly always: readonly string[]
   readonly reply?: { readonly reply: PermissionReply; readonly message?: string; readonly parked: boolean }
 }
 
-/** What a call has asked besides its permission. */
+/** What a call has asked besides permissions. */
 export interface CallQuestion {
   readonly requestID: string
   readonly messageID: string
@@ -47,9 +47,9 @@ export interface Calls {
   readonly open: readonly OpenCall[]
   /** Requests of open calls, answered or not, by id. */
   readonly requests: ReadonlyMap<string, Request>
-  /** Their questions, likewise. */
+  /** Questions of open calls, likewise. */
   readonly questions: ReadonlyMap<string, CallQuestion>
-  /** Actions that a person allowed for the rest of the session. */
+  /** Actions that a person has allowed for the rest of the session. */
   readonly allowed: readonly string[]
 }
 
@@ -71,7 +71,7 @@ const foldOne = (calls: Calls, event: LoggedEvent): Calls => {
       return settle(calls, { messageID: event.data.assistantMessageID, callID: event.data.callID })
     case "session.next.tool.resumed.1": {
       const call = { messageID: event.data.assistantMessageID, callID: event.data.callID }
-      // While its question is open it has not acted, however often it was started again.
+      // While its question is open it has not acted, however often it was restarted.
       const asking =
         requestsOf(calls, call).some(({ reply }) => reply === undefined) ||
         questionsOf(calls, call).some(({ answer }) => answer === undefined)
@@ -128,7 +128,7 @@ const foldOne = (calls: Calls, event: LoggedEvent): Calls => {
   }
 }
 
-/** Names a call: a provider's call ids may repeat from turn to turn. */
+/** Names a call. A provider may repeat call ids from turn to turn. */
 export interface CallName {
   readonly messageID: string
   readonly callID: string
@@ -171,11 +171,11 @@ export const requestsOf = (calls: Calls, call: CallName): readonly Request[] =>
 export const questionsOf = (calls: Calls, call: CallName): readonly CallQuestion[] =>
   [...calls.questions.values()].filter((question) => isSame(question, call))
 
-/** Calls that wait for an answer, or have one that nobody was there to hear. */
+/** Calls that wait for an answer, or whose answer came when no call was waiting. */
 export const parkedCalls = (calls: Calls): readonly OpenCall[] =>
   calls.open.filter(({ restartable, hosted }) => restartable && !hosted)
 
-/** A parked call has its answer, so a wake may start it again. */
+/** A parked call has its answer, so a wake may restart it. */
 export const hasAnsweredCall = (calls: Calls): boolean =>
   parkedCalls(calls).some(
     (call) =>

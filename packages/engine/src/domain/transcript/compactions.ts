@@ -1,21 +1,21 @@
-/** What was compacted, what is asked for, and what a restore took back. */
+/** What was compacted, what is requested, and what a restore took back. */
 import type { RecordedUsage } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../logged-event.ts"
 import { isWithin, readSpans, type Span } from "./undoing.ts"
 
-/** How a compaction went, for the breaker. */
+/** The effect of one compaction, for the circuit breaker. */
 export interface CompactionProgress {
   readonly seq: number
   readonly before: number
   readonly after: number
 }
 
-/** What of a session was taken back, and up to which event that is known. */
+/** What was taken back in a session, and up to which event this is known. */
 export interface Restoration {
-  /** Compactions: by a restore, or by an undo of what they stand behind. */
+  /** Compactions that a restore took back, or an undo of the history before them. */
   readonly ignored: ReadonlySet<string>
-  /** Spans of the log that are no part of the conversation. */
+  /** Spans of the log that are not part of the conversation. */
   readonly undone: readonly Span[]
   readonly through: number
 }
@@ -24,33 +24,33 @@ export const NOTHING_RESTORED: Restoration = { ignored: new Set(), undone: [], t
 
 export interface Compactions {
   readonly restoration: Restoration
-  /** Sequence of the last completed one; native data from before it must not be sent. */
+  /** The sequence of the last completed compaction. Native data from before it must not be sent. */
   readonly seq: number
   readonly requested: boolean
-  /** Started, and neither ended nor failed. */
+  /** Started, but neither ended nor failed. */
   readonly open: string | undefined
   readonly completed: readonly CompactionProgress[]
-  /** A restore or an undo made this fold wrong: it must be made again from the log. */
+  /** A restore or an undo made this fold wrong. It must be folded again from the log. */
   readonly outdated: boolean
   readonly pace: Pace
   /**
-   * The last one was made because the provider reported far more than we weigh: it is not believed twice in a row. Once it has
-   * said something else, it is believed again.
+   * The last compaction happened because the provider reported far more than our estimate. Such a report is not believed
+   * twice in a row. After a lower report it is believed again.
    */
   readonly disbelieves: boolean
-  /** What the provider had reported when it was believed; zero while it was not. */
+  /** What the provider reported when it was believed; 0 otherwise. */
   readonly believed: number
 }
 
-/** How close compactions follow each other. Those a person asked for do not count. */
+/** How closely compactions follow each other. Those that a person asked for do not count. */
 export interface Pace {
-  /** Of the last three turns: whether there was one before it ended. */
+  /** For each of the last three turns: whether a compaction came before it ended. */
   readonly recent: readonly boolean[]
-  /** Since the last turn ended. */
+  /** Compactions since the last turn ended. */
   readonly fresh: number
-  /** In a row: no turn without one, no word of a person and no change of the list of work between them. */
+  /** Compactions in a row, with no turn without one, no prompt of a person and no change of the todo list in between. */
   readonly row: number
-  /** Of those so close to each other. */
+  /** That compactions are this close together was already reported. */
   readonly isTold: boolean
 }
 
@@ -140,7 +140,7 @@ const outdatedBy = (compactions: Compactions, seq: number): Compactions =>
   seq > compactions.restoration.through ? { ...compactions, outdated: true } : compactions
 
 /**
- * Each restore takes back every compaction behind the one it names, and an undo those behind the prompt it goes back to.
+ * A restore takes back every compaction after the one it names; an undo takes back those after the prompt it returns to.
  * `events`: all compaction and undo events of a session.
  */
 export const readRestoration = (events: readonly LoggedEvent[]): Restoration => {

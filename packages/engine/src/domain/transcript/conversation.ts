@@ -1,4 +1,4 @@
-/** What was said and done, as far as a model can still be shown it. */
+/** What was said and done, as far as a model can still see it. */
 import type { RecordedPrompt, RecordedUsage } from "@meridian/protocol"
 
 import { assert } from "../assert.ts"
@@ -15,7 +15,7 @@ import {
   type ToolPart,
 } from "./items.ts"
 
-/** What the provider last reported, and for which turn of which model. */
+/** The provider's last report, with its turn and model. */
 export interface ReportedUsage {
   readonly usage: RecordedUsage
   readonly seq: number
@@ -25,15 +25,15 @@ export interface ReportedUsage {
 
 export interface Conversation {
   readonly items: readonly Item[]
-  /** Changes when a settled item was replaced or removed; while it stays, items are only added. */
+  /** Changes when a settled item is replaced or removed. With the same revision, items are only added. */
   readonly revision: number
-  /** The step that was started and has neither ended nor failed. */
+  /** The step that started and has neither ended nor failed. */
   readonly openStep: string | undefined
   readonly lastUsage: ReportedUsage | undefined
   readonly prunedSeq: number
-  /** Everything people have said, oldest first, also what was compacted. */
+  /** Everything people have said, oldest first, including what was compacted. */
   readonly userTexts: readonly string[]
-  /** A rough count of characters held, for the cache that keeps idle sessions. */
+  /** A rough count of characters held. The cache of idle sessions uses it. */
   readonly weight: number
 }
 
@@ -47,7 +47,7 @@ export const NO_CONVERSATION: Conversation = {
   weight: 0,
 }
 
-/** What the fold of one slice must know of the others. */
+/** What the fold of one slice needs from the others. */
 export interface FoldedBeside {
   /** The prompt of an admitted input. */
   readonly promptOf: (messageID: string) => RecordedPrompt | undefined
@@ -151,7 +151,7 @@ const foldOne = (draft: Draft, event: LoggedEvent, { promptOf, ignored }: Folded
       const { messageID: id, text } = event.data
       return draft.add({ kind: "context", id, seq: event.seq, text })
     }
-    // Updates told about the old place; and a new baseline has them in it.
+    // Context updates described the old place or are part of the new baseline.
     case "session.next.moved.1":
     case "session.next.epoch.started.1":
       return draft.keep((item) => item.kind !== "context")
@@ -169,7 +169,7 @@ const foldOne = (draft: Draft, event: LoggedEvent, { promptOf, ignored }: Folded
 
 type Draft = ReturnType<typeof openDraft>
 
-/** Copies the list once for a whole batch of events: one copy for each event would make a long log quadratic. */
+/** Copies the list once per batch of events. One copy per event would make a long log quadratic. */
 const openDraft = (before: Conversation) => {
   let fields = before
   let items: Item[] | undefined
@@ -194,7 +194,7 @@ const openDraft = (before: Conversation) => {
     return updated
   }
 
-  /** Undefined when there is no such part: an outcome nobody waits for changes nothing. */
+  /** Undefined when there is no such part. Its outcome then changes nothing. */
   const updatePart = (
     messageID: string,
     isMeant: (part: ToolPart) => boolean,

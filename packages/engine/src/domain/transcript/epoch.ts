@@ -1,4 +1,4 @@
-/** The baseline in force, what was told since, and the instruction files the session found on its way. */
+/** The baseline in force, what was told since, and the instruction files that the session discovered. */
 import type { ContextSnapshot } from "@meridian/protocol"
 
 import { advance } from "../context.ts"
@@ -11,9 +11,9 @@ export interface Epoch {
 }
 
 export interface Surroundings {
-  /** None before the first baseline, and none right after a move. */
+  /** Undefined before the first baseline and right after a move. */
   readonly epoch: Epoch | undefined
-  /** Instruction files found beside what was read. */
+  /** Instruction files found beside files that were read. */
   readonly discovered: readonly string[]
 }
 
@@ -26,7 +26,7 @@ const foldOne = (surroundings: Surroundings, event: LoggedEvent): Surroundings =
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest tells nothing about the surroundings
   switch (event.type) {
     case "session.next.moved.1":
-      // The context of the old place says nothing about the new one.
+      // The context of the old place does not describe the new one.
       return NO_SURROUNDINGS
     case "session.next.epoch.started.1": {
       const { baseline, snapshot } = event.data

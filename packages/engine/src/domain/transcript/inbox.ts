@@ -1,4 +1,4 @@
-/** Inputs that were admitted and are not yet part of the conversation. */
+/** Admitted inputs that are not yet part of the conversation. */
 import type { Overrides, RecordedPrompt } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../logged-event.ts"
@@ -7,9 +7,9 @@ import type { PendingInput } from "../promotion.ts"
 
 export interface WaitingInput extends PendingInput {
   readonly prompt: RecordedPrompt
-  /** False: it waits until somebody asks for it. */
+  /** False: the input waits until somebody asks for it. */
   readonly resume: boolean
-  /** What it changes about the requests of its activity. */
+  /** How it changes the requests of its activity. */
   readonly overrides: Overrides
 }
 
@@ -18,7 +18,7 @@ export type Inbox = readonly WaitingInput[]
 
 export const EMPTY_INBOX: Inbox = []
 
-/** Copies the list once for a whole batch of admissions: one copy for each would make a long log quadratic. */
+/** Copies the list once per batch of admissions. One copy per admission would make a long log quadratic. */
 export const foldInbox = (inbox: Inbox, events: readonly LoggedEvent[]): Inbox => {
   let changed: WaitingInput[] | undefined
   for (const event of events) {
@@ -45,7 +45,7 @@ const inputOf = ({ seq, data }: Admitted): WaitingInput => ({
   overrides: overridesOf(data),
 })
 
-/** It waited before these events, or was admitted by one of them. */
+/** Finds an input that waited before these events or was admitted by one of them. */
 export const findAdmitted = (
   inbox: Inbox,
   events: readonly LoggedEvent[],
@@ -62,9 +62,6 @@ export const findAdmitted = (
 export const findInput = (inbox: Inbox, id: string): WaitingInput | undefined =>
   inbox.find((input) => input.id === id)
 
-/**
- * Those that may become visible: inputs admitted to be run, and inputs at or before the last explicit demand
- * (`released`).
- */
+/** Inputs that may become visible: those admitted to run, and those up to the last explicit demand (`released`). */
 export const inputsToRun = (inbox: Inbox, released: number): readonly WaitingInput[] =>
   inbox.filter(({ resume, admittedSeq }) => resume || admittedSeq <= released)

@@ -1,4 +1,4 @@
-/** What a conversation consists of, as a model will see it. Items are values: a change makes a new one. */
+/** What a conversation consists of, as a model sees it. Items are values: a change makes a new one. */
 import type { Json, JsonObject, RecordedContent, RecordedError, RecordedPrompt } from "@meridian/protocol"
 
 import { partCharacters } from "../prompt-parts.ts"
@@ -27,7 +27,7 @@ export interface ToolPart {
   readonly hosted: boolean
   readonly metadata?: JsonObject
   readonly outcome?: ToolOutcome
-  /** The model is no longer shown the result; the log has it. */
+  /** The model no longer sees the result; the log has it. */
   readonly pruned?: boolean
 }
 
@@ -60,12 +60,12 @@ export interface AssistantItem {
   readonly model: string
   readonly parts: readonly (ProsePart | ToolPart)[]
   readonly ended: boolean
-  /** It gave the value that was asked for. */
+  /** The turn gave the requested value. */
   readonly answered?: true
   readonly error?: RecordedError
 }
 
-/** Context that changed while the session ran: one chronological message. */
+/** Context that changed while the session ran: one message at its place in time. */
 export interface ContextItem {
   readonly kind: "context"
   readonly id: string
@@ -73,7 +73,7 @@ export interface ContextItem {
   readonly text: string
 }
 
-/** Stands for everything that was compacted away. */
+/** Replaces everything that was compacted. */
 export interface CheckpointItem {
   readonly kind: "checkpoint"
   readonly id: string
@@ -85,7 +85,7 @@ export interface CheckpointItem {
 
 export type Item = UserItem | SyntheticItem | AssistantItem | ContextItem | CheckpointItem
 
-/** It can only change by a new revision of the conversation. */
+/** Only a new revision of the conversation can change it. */
 export const isSettled = (item: Item): boolean =>
   item.kind !== "assistant" ||
   (item.ended && item.parts.every((part) => part.type !== "tool" || part.outcome !== undefined))

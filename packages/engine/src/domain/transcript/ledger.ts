@@ -1,9 +1,9 @@
 /**
- * The events of a session as pieces of continuity's ledger: what was asked, said, called and answered, in order. The same
- * fold tells what must survive a compaction in every host; the engine only says it in its own events.
+ * The events of a session as pieces for continuity's ledger: what was asked, said, called and answered, in order. Every
+ * host uses the same fold for what must survive a compaction; the engine only translates its events.
  *
- * The state is worked out when somebody asks, and once for each value. Reading what the texts of a turn say takes as long
- * as one of its appends, and few turns need the answer.
+ * The state is computed on demand, once per value. Reading the texts of a turn takes as long as one of its appends, and few
+ * turns need the result.
  */
 import { EMPTY_LEDGER, openLedger, type LedgerPiece, type LedgerState } from "@meridian/continuity/ledger"
 import type { RecordedPrompt } from "@meridian/protocol"
@@ -12,7 +12,7 @@ import type { LoggedEvent } from "../logged-event.ts"
 import { promptText } from "../prompt-parts.ts"
 
 export interface Ledger {
-  /** The state, or the pieces that follow an earlier value. */
+  /** The state, or the unread pieces after an earlier value. */
   known: LedgerState | Unread
 }
 
@@ -31,7 +31,7 @@ export const foldLedger = (
   const pieces = events.flatMap((event) => pieceOf(event, promptOf) ?? [])
   if (pieces.length === 0) return earlier
   const ledger: Ledger = { known: { earlier, pieces } }
-  // The conversation lets go of its texts here, and so must the pieces.
+  // The conversation drops its texts here, so the pieces must be folded now.
   if (pieces.some(({ kind }) => kind === "summary")) ledgerState(ledger)
   return ledger
 }

@@ -1,28 +1,29 @@
 /**
  * A session that waits: for its provider (a usage limit, or an overload that outlasted the attempts of one turn), for a
- * person's answer to a question of the engine's own, or for a process to take up what another one left. It is parked until a
- * time, or until the answer, by an event; so every process that has the store open knows when to go on.
+ * person's answer to a question of the engine, or for a process to resume what another one left. An event parks it until a
+ * time or an answer, so every process that has the store open knows when to continue.
  *
- * Whoever goes on starts a step, and that ends the waiting; a step that ends well also forgets how often it waited before.
+ * A process continues by starting a step, which ends the waiting. A step that ends well also resets how often the session
+ * waited.
  */
 import type { QuestionKind } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../logged-event.ts"
 
 export interface Parking {
-  /** Of the event. */
+  /** The sequence of the event. */
   readonly seq: number
-  /** Milliseconds since 1970; `NEVER`: until somebody answers. */
+  /** Milliseconds since 1970. `NEVER`: until somebody answers. */
   readonly until: number
-  /** When the first of those in a row began. */
+  /** When the first wait in the row began. */
   readonly since: number
-  /** How many in a row, this one included. */
+  /** How many waits in a row, including this one. */
   readonly count: number
-  /** Nobody has gone on yet. */
+  /** No process has continued yet. */
   readonly waits: boolean
-  /** What nobody has answered yet. */
+  /** The question that is still open. */
   readonly question?: ParkedQuestion
-  /** Its process was lost, and another one is to take it up. */
+  /** Its process was lost, and another one should resume it. */
   readonly resumes?: true
 }
 
@@ -31,10 +32,10 @@ export interface ParkedQuestion {
   readonly kind: QuestionKind
 }
 
-/** The last moment there is. */
+/** The last representable time. */
 export const NEVER = 8_640_000_000_000_000
 
-/** Whatever the clock of whoever looks says. */
+/** Due by any clock. */
 export const AT_ONCE = 0
 
 export const foldParking = (
@@ -49,7 +50,7 @@ const foldOne = (parking: Parking | undefined, event: LoggedEvent): Parking | un
       const { until, since, count } = event.data
       return { seq: event.seq, until, since, count, waits: true }
     }
-    // Its time has come already: whoever looks at the timers goes on.
+    // Already due: the next process that checks the timers continues.
     case "session.next.activity.resumed.1":
       return { seq: event.seq, until: AT_ONCE, since: event.time, count: 0, waits: true, resumes: true }
     case "session.next.question.asked.1": {
@@ -81,6 +82,6 @@ const foldOne = (parking: Parking | undefined, event: LoggedEvent): Parking | un
 
 export const isWaiting = (parking: Parking | undefined): boolean => parking?.waits === true
 
-/** It waits, and its time has not come. */
+/** The session waits, and its time has not come. */
 export const isParked = (parking: Parking | undefined, now: number): boolean =>
   parking !== undefined && parking.waits && now < parking.until

@@ -1,14 +1,14 @@
 /**
- * Identical calls in a row: the same tool, the same input and the same result, since the last thing a person said. Folded from
- * the log, so that neither a compaction nor a restart makes it forget. A call that was refused for it has no result of its
- * own and makes the row longer.
+ * Identical calls in a row: the same tool, input and result, since a person last said something. Folded from the log, so
+ * that neither a compaction nor a restart loses the count. A call refused as a repetition has no result and still extends
+ * the row.
  */
 import type { Json, RecordedContent } from "@meridian/protocol"
 
 import type { LoggedEvent } from "../logged-event.ts"
 import { sameJson } from "../same-json.ts"
 
-/** One call; without an input when it was no JSON. */
+/** One call. `input` is undefined when it was not JSON. */
 export interface Made {
   readonly tool: string
   readonly input: Json | undefined
@@ -20,7 +20,7 @@ export type Result =
 
 export interface Row {
   readonly last: (Made & { readonly result: Result }) | undefined
-  /** How often the last one was made in a row. */
+  /** How often in a row the last call was made. */
   readonly count: number
   /** Local calls without an outcome, in the order they were made. */
   readonly open: readonly OpenMade[]
@@ -37,14 +37,14 @@ export const NO_ROW: Row = { last: undefined, count: 0, open: [] }
 export const isSameCall = (left: Made, right: Made): boolean =>
   left.tool === right.tool && sameJson(left.input, right.input)
 
-/** The words that point a repetition out are no part of the result. */
+/** Appended to a result to point out the repetition. Not part of the result itself. */
 export const repetitionNote = (count: number): string =>
   `Note: this is the same call for the ${count}th time in a row. Use its result, or do something else.`
 
 const NOTE =
   /(?:^|\n\n)Note: this is the same call for the \d+th time in a row\. Use its result, or do something else\.$/
 
-/** How often the last call would have been made in a row if this one ended so. */
+/** How long the row would be if this call ended with this result. */
 export const countWith = ({ last, count }: Row, made: Made, result: Result): number =>
   last !== undefined && isSameCall(last, made) && isSameResult(last.result, result) ? count + 1 : 1
 
@@ -93,9 +93,9 @@ const settle = (
   )
   if (made === undefined) return row
   const open = row.open.filter((one) => one !== made)
-  // Those beside it that are still at work count when they end.
+  // Calls made together with it count when they end.
   if (made.isRefused) return { ...row, open, count: open.length === 0 ? row.count + 1 : row.count }
-  // Nobody knows what it would have said.
+  // Its result is unknown.
   if (result === undefined) return { ...row, open }
   const { tool, input } = made
   return { open, last: { tool, input, result }, count: countWith(row, made, result) }

@@ -1,9 +1,9 @@
 /**
- * What the session has used up, folded from its log: by its turns, their retries and its compactions, over all crashes and
- * restarts. What a fork or an import took along was used up elsewhere.
+ * What the session has used up, folded from its log: by turns, retries and compactions, across crashes and restarts. What a
+ * fork or an import copied was spent elsewhere and does not count.
  *
- * Time is time at work: while a turn is open or its calls are, and nobody is asked. What passed between a crash and its
- * discovery was no work.
+ * Time means working time: while a turn or its calls are open and no question is. Time between a crash and its discovery
+ * does not count.
  */
 import type { Caps, RecordedUsage } from "@meridian/protocol"
 
@@ -12,14 +12,14 @@ import type { LoggedEvent } from "../logged-event.ts"
 
 export interface Spending {
   readonly spent: Spent
-  /** What it was created with. */
+  /** The caps it was created with. */
   readonly given: Caps | undefined
-  /** What a person has set since. */
+  /** The caps that a person has set since. */
   readonly set: Caps
   readonly told: Told
-  /** Models whose price is not known, as far as that was said. */
+  /** Models without a known price whose warning was already given. */
   readonly unpriced: readonly string[]
-  /** Events before this time are copies. Infinite until an import has its first prompt. */
+  /** Earlier events are copies. Infinite until an import has its first prompt. */
   readonly countsFrom: number
   readonly work: Work
 }
@@ -28,7 +28,7 @@ interface Work {
   readonly isTurn: boolean
   readonly calls: number
   readonly questions: number
-  /** Up to when it is counted. */
+  /** The time up to which work is counted. */
   readonly at: number
 }
 
@@ -110,7 +110,7 @@ const spend = (spending: Spending, more: Partial<Record<Measure, number>>): Spen
   }
 }
 
-/** All that was read and written, from a cache too. */
+/** Everything read and written, cached or not. */
 const tokensOf = ({ input, output, reasoning, cacheRead, cacheWrite }: RecordedUsage): number =>
   input + output + reasoning + cacheRead + cacheWrite
 
@@ -153,7 +153,7 @@ const workAfter = (work: Work, event: LoggedEvent): Work => {
   }
 }
 
-/** It tells of what ended earlier, when a process was lost. */
+/** The event reports something that ended earlier, when a process was lost. */
 const isDiscovery = (event: LoggedEvent): boolean =>
   (event.type === "session.next.tool.failed.1" && event.data.error.code === "interrupted") ||
   (event.type === "session.next.step.failed.2" && event.data.error.code === "INTERRUPTED")

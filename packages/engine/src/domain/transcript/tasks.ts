@@ -1,9 +1,9 @@
-/** The children of a session: calls that work in a session of their own. */
+/** The children of a session: calls whose work a separate session does. */
 import type { LoggedEvent } from "../logged-event.ts"
 import type { CallName } from "./calls.ts"
 
 export interface Task extends CallName {
-  /** Of the child. */
+  /** The id of the child. */
   readonly sessionID: string
   readonly agent: string
   readonly title: string

@@ -29,7 +29,7 @@ const whole = [
 const transcriptOf = (...events: Parameters<typeof logged>[0]) =>
   foldTranscript(emptyTranscript(), logged(events))
 
-/** How often something was replaced depends on the cut, and a ledger is compared by what it says. */
+/** `revision` depends on where the log was cut. Ledgers are compared by their state. */
 const comparable = ({ conversation, ledger, ...rest }: Transcript) => ({
   ...rest,
   conversation: { ...conversation, revision: 0 },

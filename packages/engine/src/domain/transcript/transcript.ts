@@ -1,6 +1,7 @@
 /**
  * One session, folded from its events: what a drain must know without reading the log again. The log is the truth. A
- * transcript is a value made of slices, one idea each; folding makes the next value, so whoever holds one can decide on it.
+ * transcript is a value made of slices, one idea each. Folding makes the next value, so a decision can rely on the one it
+ * holds.
  */
 import type { DurableEventData, Location, RecoveryPolicy, TodoItem } from "@meridian/protocol"
 
@@ -27,37 +28,37 @@ import { foldTasks, NO_TASKS, type Tasks } from "./tasks.ts"
 import { foldUndoing, isWithin, NO_UNDOING, type Span, type Undoing } from "./undoing.ts"
 
 export interface Transcript {
-  /** Sequence of the last event folded in; 0 when there is none. */
+  /** The sequence of the last folded event; 0 without events. */
   readonly seq: number
   readonly choices: Choices
   readonly activity: Activity
-  /** Sequence of the last interrupt that was asked for. */
+  /** The sequence of the last requested interrupt. */
   readonly interruptSeq: number
   readonly inbox: Inbox
   readonly conversation: Conversation
   readonly calls: Calls
   readonly surroundings: Surroundings
   readonly compactions: Compactions
-  /** It waits for its provider, or did so and has not come further since. */
+  /** The session waits for its provider, or has waited and made no progress since. */
   readonly parking: Parking | undefined
   /** What must survive a compaction. */
   readonly ledger: Ledger
   readonly spending: Spending
-  /** Its children. */
+  /** Its child sessions. */
   readonly tasks: Tasks
-  /** Identical calls, one after the other. */
+  /** Identical calls in a row. */
   readonly row: Row
-  /** What can be taken back, and what was. */
+  /** What can be undone, and what was. */
   readonly undoing: Undoing
 }
 
-/** What people have chosen for the session, and its list of work. */
+/** What people have chosen for the session, and its todo list. */
 export interface Choices {
   readonly location: Location | undefined
   readonly agent: string | undefined
   readonly model: string | undefined
   readonly recovery: RecoveryPolicy | undefined
-  /** It is a child. */
+  /** Set when the session is a child. */
   readonly task: DurableEventData["session.next.created.1"]["task"]
   readonly todo: readonly TodoItem[]
 }
@@ -87,7 +88,7 @@ export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Tr
   undoing: NO_UNDOING,
 })
 
-/** The next value. Events must follow what was folded before, without a gap. */
+/** The next value. Events must follow the folded ones without a gap. */
 export const foldTranscript = (transcript: Transcript, events: readonly LoggedEvent[]): Transcript => {
   for (const [index, event] of events.entries())
     assert(event.seq === transcript.seq + index + 1, `event ${event.seq} follows ${transcript.seq + index}`)
@@ -120,8 +121,8 @@ export const foldTranscript = (transcript: Transcript, events: readonly LoggedEv
 }
 
 /**
- * What an undo took back is no part of the conversation any more, nor of the work, the list of work or the ledger. What people
- * chose meanwhile stays, and so does what the session was told about its place.
+ * What an undo took back no longer belongs to the conversation, the work, the todo list or the ledger. What people have
+ * chosen since stays, and so does what the session was told about its place.
  */
 const withoutUndone = (events: readonly LoggedEvent[], undone: readonly Span[]): readonly LoggedEvent[] =>
   undone.length === 0 ? events : events.filter(({ seq, type }) => LASTING.has(type) || !isWithin(undone, seq))
@@ -162,13 +163,13 @@ export const openStepOf = ({ conversation }: Transcript): AssistantItem | undefi
   return found?.kind === "assistant" ? found : undefined
 }
 
-/** A baseline is in force: there is one, and no compaction since has made it old. */
+/** A baseline is in force and no later compaction has outdated it. */
 export const hasBaseline = ({ surroundings, compactions }: Transcript): boolean =>
   surroundings.epoch !== undefined && compactions.seq <= surroundings.epoch.seq
 
 /**
- * Work that was taken on and is neither open nor done: a promoted prompt that nobody answered, results the model has not
- * seen.
+ * Work that has begun and is not finished although no turn is open: a promoted prompt without an answer, or results the
+ * model has not seen.
  */
 export const hasUnfinishedWork = ({ conversation, activity }: Transcript): boolean => {
   if (activity.answer.unread) return true

@@ -1,6 +1,6 @@
 /**
- * What can be taken back: the prompts of the conversation, the trees of files kept around what they led to, and what was taken
- * back so far. Nothing leaves the log: an undo is an event, and so is its redo.
+ * What can be undone: the prompts of the conversation, the trees of files kept around their work, and the undos so far.
+ * Nothing leaves the log: an undo is an event, and so is its redo.
  */
 import type { Location } from "@meridian/protocol"
 
@@ -10,7 +10,7 @@ import type { LoggedEvent } from "../logged-event.ts"
 /** A tree of files, kept before or after a turn. */
 export interface FileRecord {
   readonly seq: number
-  /** Of the turn. */
+  /** The message of the turn. */
   readonly messageID: string
   readonly moment: "before" | "after"
   readonly scope: "all" | "named"
@@ -18,26 +18,26 @@ export interface FileRecord {
   readonly paths: readonly string[]
   readonly skipped: readonly string[]
   readonly shared: boolean
-  /** Changed by other sessions meanwhile. */
+  /** Paths that other sessions changed in that time. */
   readonly others: readonly string[]
-  /** The place it is a tree of. */
+  /** The place of the tree. */
   readonly location: Location | undefined
 }
 
 export interface PromptMark {
   readonly id: string
-  /** Of its promotion. */
+  /** The sequence of its promotion. */
   readonly seq: number
 }
 
 export interface UndoMark {
   readonly undoID: string
-  /** What lies in between is taken back. */
+  /** The undo took back everything from here to `through`. */
   readonly from: number
   readonly through: number
   readonly conversation: boolean
   readonly files: boolean
-  /** Those that left the conversation. */
+  /** Prompts that left the conversation. */
   readonly prompts: readonly PromptMark[]
   readonly trees: FileTreePair | undefined
   readonly location: Location | undefined
@@ -48,7 +48,7 @@ export interface FileTreePair {
   readonly wanted: string
 }
 
-/** Begun, and not recorded as done: its process was lost on the way. */
+/** Begun but not recorded as done: its process was lost on the way. */
 export interface OpenUndo extends Omit<UndoMark, "through" | "prompts"> {
   readonly action: "undo" | "redo"
   readonly redoes: string | undefined
@@ -56,14 +56,14 @@ export interface OpenUndo extends Omit<UndoMark, "through" | "prompts"> {
 
 export interface Undoing {
   readonly location: Location | undefined
-  /** Those of the conversation, oldest first. */
+  /** Prompts of the conversation, oldest first. */
   readonly prompts: readonly PromptMark[]
   readonly records: readonly FileRecord[]
-  /** Turns whose files could not be kept, and why. */
+  /** Turns whose files could not be kept, with the reason. */
   readonly missed: readonly { readonly seq: number; readonly reason: string }[]
-  /** In force, oldest first. */
+  /** Undos in force, oldest first. */
   readonly undone: readonly UndoMark[]
-  /** How many of the last of them a redo may bring back: none once somebody said something else. */
+  /** How many of the newest undos a redo may bring back: 0 once a person has said something else. */
   readonly redoable: number
   readonly open: OpenUndo | undefined
 }
@@ -78,7 +78,7 @@ export const NO_UNDOING: Undoing = {
   open: undefined,
 }
 
-/** Copies its lists once for a whole batch of events: one copy for each would make a long log quadratic. */
+/** Copies its lists once per batch of events. One copy per event would make a long log quadratic. */
 export const foldUndoing = (undoing: Undoing, events: readonly LoggedEvent[]): Undoing => {
   const draft = openDraft(undoing)
   for (const event of events) foldOne(draft, event)
@@ -180,23 +180,23 @@ const openDraft = (before: Undoing) => {
     },
     location: (): Location | undefined => fields.location,
     isRedoable: (): boolean => fields.redoable > 0,
-    /** With all that was added. */
+    /** Includes everything added. */
     now: flush,
     value: flush,
   }
 }
 
-/** What is older has no tree any more. */
+/** Older records no longer have a tree. */
 const newest = <Item>(list: readonly Item[]): readonly Item[] =>
   list.length > 2 * LIMITS.keptRecords ? list.slice(-LIMITS.keptRecords) : list
 
-/** Spans of the log that an undo took out of the conversation and no redo has brought back. */
+/** A span of the log that an undo took out of the conversation and no redo has brought back. */
 export interface Span {
   readonly from: number
   readonly through: number
 }
 
-/** `events`: every undo event of a session, oldest first; others do no harm. */
+/** `events`: every undo event of a session, oldest first. Other events are ignored. */
 export const readSpans = (events: readonly LoggedEvent[]): readonly Span[] => {
   const spans: (Span & { readonly undoID: string })[] = []
   for (const event of events) {
