@@ -23,6 +23,8 @@ export interface DirectScene {
   readonly provider: ScriptedProvider
   /** The command, as a person types it. */
   readonly run: (...args: readonly string[]) => Promise<Ran>
+  /** The same in another environment. */
+  readonly runWith: (env: Readonly<Record<string, string>>, ...args: readonly string[]) => Promise<Ran>
   /** Bodies of the requests to the model, as text. */
   readonly asked: () => readonly string[]
   /** One headless launch by the adapter's plan. */
@@ -66,6 +68,7 @@ export const directScene = async (options: SceneOptions = {}): Promise<DirectSce
     env,
     provider,
     run: (...args) => meridian(args, { cwd: project, env }),
+    runWith: (other, ...args) => meridian(args, { cwd: project, env: other }),
     asked: () =>
       provider.requests.flatMap((request) => (request.n === 0 ? [] : [JSON.stringify(request.body)])),
     launch: async (request = {}) =>

@@ -34,6 +34,9 @@ export const CLUSTER_BEHAVIOURS = {
   "cluster.archive": promise(
     "a session moves into a SQLite file and back, whole; the flag that only puts it away stays",
   ),
+  "cluster.read": promise(
+    "sessions of a server are exported, searched and recalled like those of this machine, and nothing is written there",
+  ),
   "cluster.bad-server": promise(
     "a server that cannot be used is told with a code and the way on, and nothing is half written",
   ),

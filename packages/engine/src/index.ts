@@ -57,6 +57,7 @@ export { salvageDatabase, type Salvaged, type SalvagedSession } from "./salvage-
 export {
   checkDatabase,
   isServerAddress,
+  lookAtServer,
   migrateDatabase,
   readAddress,
   readCluster,
@@ -64,6 +65,8 @@ export {
   type Cluster,
   type ClusterNode,
   type Finding,
+  type LookedSession,
+  type ServerLook,
 } from "./server-database.ts"
 export { agentsForPeople, type AgentSummary } from "./read-agents.ts"
 export { lookingRules } from "./tool/builtins.ts"

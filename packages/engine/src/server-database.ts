@@ -1,7 +1,9 @@
 /** For whoever operates a server with sessions. Loaded only where it is used. */
+import type { ServerLook } from "./store/postgres/look.ts"
 import type { Cluster, Finding } from "./store/postgres/operate.ts"
 
 export { isServerAddress, readAddress, requireKnownAddress } from "./store/postgres/address.ts"
+export type { LookedSession, ServerLook } from "./store/postgres/look.ts"
 export type { Cluster, ClusterNode, Finding } from "./store/postgres/operate.ts"
 
 const operate = () => import("./store/postgres/operate.ts")
@@ -16,3 +18,7 @@ export const migrateDatabase = async (address: string): Promise<string> =>
 
 /** The nodes of a server, and what waits there. */
 export const readCluster = async (address: string): Promise<Cluster> => (await operate()).readCluster(address)
+
+/** Its sessions, for those who only look. */
+export const lookAtServer = async (address: string): Promise<ServerLook> =>
+  (await import("./store/postgres/look.ts")).openLook(address)

@@ -9,7 +9,7 @@ import { EXPAND, RECALL } from "./recall.meta.ts"
 export const recall = implement(RECALL, {
   run: async ({ query, session, limit }, world) => {
     const { recall: search } = await import("../continuity/recall/recall.ts")
-    const { hits, conversations, isIncomplete } = search(sceneOf(world), { query, session, limit })
+    const { hits, conversations, isIncomplete } = await search(sceneOf(world), { query, session, limit })
     return {
       hits: hits.map(hitDocument),
       conversations,
@@ -31,7 +31,7 @@ export const recall = implement(RECALL, {
 export const expand = implement(EXPAND, {
   run: async ({ range }, world) => {
     const { expand: read } = await import("../continuity/recall/recall.ts")
-    const { place, harness, session, entries, isCut } = read(sceneOf(world), range)
+    const { place, harness, session, entries, isCut } = await read(sceneOf(world), range)
     return {
       place,
       harness,

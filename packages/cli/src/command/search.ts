@@ -10,7 +10,7 @@ import { SEARCH_LIMITS } from "../search/limits.ts"
 import { readQuery } from "../search/query.ts"
 import { discardIndex, isBusy, isDamage, openSearchIndex } from "../search/search-index.ts"
 import { updateIndex } from "../search/update-index.ts"
-import { engineDatabases } from "../sessions/engine-databases.ts"
+import { openEngines, type Engines } from "../sessions/engine-store.ts"
 import { cacheFolder, harnessPlaces } from "../sessions/harness-places.ts"
 import { continueLine, sessionName } from "../sessions/session-name.ts"
 import { openProgress } from "./progress.ts"
@@ -26,13 +26,16 @@ export const search = implement(SEARCH, {
         problem: "There is no word to look for.",
         next: "name one: letters or digits.",
       })
+    await using engines = await openEngines(world, input.database)
     const scope: Scope = {
+      server: engines.server,
       ...(input.all ? {} : { directory: openPlace(world.env, world.cwd).project }),
       ...(input.harness === undefined ? {} : { keeper: input.harness }),
     }
     const limit = Math.min(input.limit, SEARCH_LIMITS.results)
-    return withIndex(world, (database) => ({
-      results: findSessions(database, query, { ...scope, limit }).map(resultOf),
+    const answerOf = resultOf(input.database)
+    return await withIndex(world, engines, async (database) => ({
+      results: (await findSessions(database, query, { ...scope, engines, limit })).map(answerOf),
       searched: countSessions(database, scope),
     }))
   },
@@ -46,38 +49,43 @@ export const search = implement(SEARCH, {
 type Database = ReturnType<typeof openSearchIndex>["database"]
 
 /** An index that turns out to be damaged is thrown away and made again, once. */
-const withIndex = async <Result>(world: World, look: (database: Database) => Result): Promise<Result> => {
+const withIndex = async <Result>(
+  world: World,
+  engines: Engines,
+  look: (database: Database) => Promise<Result>,
+): Promise<Result> => {
   const file = join(cacheFolder(world.env), "search.sqlite")
   try {
-    return await lookOnce(file, world, look)
+    return await lookOnce(file, world, engines, look)
   } catch (error) {
     const cause = error instanceof IndexFailure ? error.cause : error
     if (!isDamage(cause)) throw unusable(file, cause)
   }
   world.warn("SEARCH_INDEX_REBUILT", { file })
   discardIndex(file)
-  return lookOnce(file, world, look)
+  return lookOnce(file, world, engines, look)
 }
 
 const lookOnce = async <Result>(
   file: string,
   world: World,
-  look: (database: Database) => Result,
+  engines: Engines,
+  look: (database: Database) => Promise<Result>,
 ): Promise<Result> => {
   const { database, isReplaced } = openSearchIndex(file)
   using opened = database
   if (isReplaced) world.warn("SEARCH_INDEX_REBUILT", { file })
-  await update(opened, world)
+  await update(opened, world, engines)
   world.signal.throwIfAborted()
-  return look(opened)
+  return await look(opened)
 }
 
-const update = async (database: Database, world: World): Promise<void> => {
+const update = async (database: Database, world: World, engines: Engines): Promise<void> => {
   using progress = await openProgress(world, "Indexing sessions")
   try {
     const { unreadable } = await updateIndex(database, {
       places: harnessPlaces(world.env),
-      engines: engineDatabases(world),
+      engines,
       signal: world.signal,
       progress: progress.show,
     })
@@ -96,18 +104,22 @@ const unusable = (file: string, cause: unknown): unknown => {
   return new Failure("SEARCH_INDEX_UNUSABLE", { file, reason: oneLine(String(cause), 200) }, { cause })
 }
 
-const resultOf = (found: FoundSession): Document["results"][number] => {
-  const { keeper, id, path, title, directory } = found
-  return {
-    harness: keeper,
-    id: sessionName({ keeper, id }),
-    time: new Date(found.time).toISOString(),
-    snippet: found.snippet,
-    continue: continueLine({ keeper, id }, { place: directory, file: path }),
-    ...(title === undefined || title === "" ? {} : { title: oneLine(title, TITLE_CHARACTERS) }),
-    ...(directory === undefined ? {} : { place: directory }),
+/** What continues a session of a server names the server as it was named here. */
+const resultOf =
+  (asked: string | undefined) =>
+  (found: FoundSession): Document["results"][number] => {
+    const { keeper, id, path, title, directory } = found
+    const database = path.startsWith("/") ? undefined : asked
+    return {
+      harness: keeper,
+      id: sessionName({ keeper, id }),
+      time: new Date(found.time).toISOString(),
+      snippet: found.snippet,
+      continue: continueLine({ keeper, id }, { place: directory, file: path, database }),
+      ...(title === undefined || title === "" ? {} : { title: oneLine(title, TITLE_CHARACTERS) }),
+      ...(directory === undefined ? {} : { place: directory }),
+    }
   }
-}
 
 const TITLE_CHARACTERS = 100
 

@@ -3,6 +3,7 @@ import { defineMeta } from "@meridian/spaces"
 
 import { EXPORT_FORMATS } from "../export/formats.ts"
 import { KEEPERS } from "../sessions/harness-places.ts"
+import { DATABASE_FIELD } from "./session.meta.ts"
 
 export const SESSION_EXPORT = defineMeta({
   name: "session.export",
@@ -26,6 +27,7 @@ export const SESSION_EXPORT = defineMeta({
       value: "FORMAT",
     },
     output: { type: "string", description: "File to write.", short: "o", value: "FILE" },
+    database: DATABASE_FIELD,
   },
   format: "text",
   output: objectOf(

@@ -13,9 +13,9 @@ import { readSessionName, sessionName } from "../sessions/session-name.ts"
 import { SESSION_EXPORT } from "./session-export.meta.ts"
 
 export const sessionExport = implement(SESSION_EXPORT, {
-  run: async ({ session, format, output }, world) => {
+  run: async ({ session, format, output, database }, world) => {
     const name = readSessionName(session)
-    using conversation = openConversation(name, world)
+    await using conversation = await openConversation(name, world, database)
     const file = output === undefined ? undefined : resolve(world.cwd, output)
     let content = ""
     const { stdout } = processOutput()
@@ -24,9 +24,9 @@ export const sessionExport = implement(SESSION_EXPORT, {
       // Sessions hold what programs printed: a terminal must not obey it.
       else stdout(world.terminal.stdout ? plainText(text) : text)
     }
-    const put = (to: (text: string) => void): ExportEnd =>
+    const put = (to: (text: string) => void): Promise<ExportEnd> =>
       writeExport(conversation, { format, env: world.env, write: to })
-    const { hidden, lost } = file === undefined ? put(write) : intoFile(file, put)
+    const { hidden, lost } = await (file === undefined ? put(write) : intoFile(file, put))
     return {
       session: sessionName(name),
       harness: name.keeper,
@@ -44,10 +44,13 @@ export const sessionExport = implement(SESSION_EXPORT, {
 })
 
 /** It is there whole or not at all, and nobody else can read it. */
-const intoFile = (file: string, put: (to: (text: string) => void) => ExportEnd): ExportEnd => {
+const intoFile = async (
+  file: string,
+  put: (to: (text: string) => void) => Promise<ExportEnd>,
+): Promise<ExportEnd> => {
   const descriptor = openNew(file)
   try {
-    const end = put((text) => writeAll(descriptor, text))
+    const end = await put((text) => writeAll(descriptor, text))
     closeSync(descriptor)
     return end
   } catch (error) {

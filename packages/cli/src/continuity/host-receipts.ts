@@ -12,7 +12,7 @@ import {
 } from "@meridian/continuity"
 
 import { injectionFolder } from "./read-injected.ts"
-import { findConversation, type RecallScene } from "./recall/recall.ts"
+import { findHostConversation, type RecallScene } from "./recall/recall.ts"
 
 export interface HostReceipts {
   readonly harness: string
@@ -22,7 +22,7 @@ export interface HostReceipts {
 
 /** Undefined when no harness knows such a conversation in this project. */
 export const readHostReceipts = (scene: RecallScene, reference: string): HostReceipts | undefined => {
-  const conversation = findConversation(scene, reference)
+  const conversation = findHostConversation(scene, reference)
   if (conversation === undefined || conversation.keeper === "engine") return undefined
   const { keeper: harness, id: session, path } = conversation
   const injections = readInjections(

@@ -11,19 +11,19 @@ import { openJsonRenderer } from "./render-json.ts"
 import { markdown } from "./render-markdown.ts"
 import type { ExportEnd, Renderer } from "./renderer.ts"
 
-export const writeExport = (
+export const writeExport = async (
   conversation: Conversation,
   options: {
     readonly format: ExportFormat
     readonly env: Readonly<Record<string, string | undefined>>
     readonly write: (text: string) => void
   },
-): ExportEnd => {
+): Promise<ExportEnd> => {
   const { write, format } = options
   const hiding = openHiding(options.env)
   const renderer = RENDERERS[format]()
   write(renderer.begin(headOf(conversation, hiding)))
-  for (const piece of conversation.pieces()) {
+  for await (const piece of conversation.pieces()) {
     const entry = entryOf(piece, hiding)
     if (entry !== undefined) write(renderer.entry(entry))
   }

@@ -26,8 +26,8 @@ export const makeHandover = async (query: Query): Promise<string> => {
     const name = `${session.harness} (${session.id})`
     try {
       if (keeper === undefined) throw new Error("Meridian does not read its conversations")
-      using conversation = openConversation({ keeper, id: session.id }, { env, cwd })
-      for (const piece of conversation.pieces()) {
+      await using conversation = await openConversation({ keeper, id: session.id }, { env, cwd })
+      for await (const piece of conversation.pieces()) {
         ledger.take(piece)
         calls.take(piece)
         if (piece.kind === "text" && piece.text.trim() !== "") lastWords = piece.text

@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync } from "node:sqlite"
 
+import type { Engines } from "../sessions/engine-store.ts"
 import { KEEPERS, type Keeper } from "../sessions/harness-places.ts"
 import { SEARCH_LIMITS } from "./limits.ts"
 import type { Query } from "./query.ts"
@@ -14,6 +15,8 @@ export interface Scope {
   /** Only sessions that worked there or below; all when left out. */
   readonly directory?: string
   readonly keeper?: Keeper
+  /** The only server whose sessions are meant. */
+  readonly server?: string | undefined
 }
 
 export interface FoundSession {
@@ -27,23 +30,24 @@ export interface FoundSession {
 }
 
 export interface FindOptions extends Scope {
+  readonly engines: Pick<Engines, "open">
   readonly limit: number
   /** Milliseconds that only go forward. */
   readonly clock?: () => number
 }
 
-export const findSessions = (
+export const findSessions = async (
   database: DatabaseSync,
   query: Query,
   options: FindOptions,
-): readonly FoundSession[] => {
+): Promise<readonly FoundSession[]> => {
   const isLate = deadline(options.clock ?? (() => performance.now()))
   const inRow = query.phrase === undefined ? [] : matches(database, query.phrase, options, isLate)
   const wanted = new Set(inRow.map(({ session }) => session)).size < options.limit
   const rows = wanted ? [...inRow, ...matches(database, query.all, options, isLate)] : inRow
   const best = new Map<number, Weighed>()
   for (const row of someOfEach(rows)) {
-    const weighed = weigh(row, query.words)
+    const weighed = await weigh(row, query.words, options.engines)
     const before = best.get(row.session)
     if (before === undefined || weighed.score > before.score) best.set(row.session, weighed)
   }
@@ -132,17 +136,19 @@ const someOfEach = (rows: readonly Row[]): readonly Row[] => {
 const conditionOf = ({
   directory,
   keeper,
+  server = "",
 }: Scope): { readonly condition: string; readonly values: string[] } => {
   const inside = directory === undefined || directory === "/" ? undefined : directory.replace(/\/+$/, "")
   return {
     condition: [
       ...(inside === undefined ? [] : ["(directory = ? or substr(directory, 1, length(?)) = ?)"]),
       ...(keeper === undefined ? [] : ["keeper = ?"]),
-      "1",
+      "(path like '/%' or path = ?)",
     ].join(" and "),
     values: [
       ...(inside === undefined ? [] : [inside, `${inside}/`, `${inside}/`]),
       ...(keeper === undefined ? [] : [keeper]),
+      server,
     ],
   }
 }
@@ -152,10 +158,14 @@ interface Weighed {
   readonly found: FoundSession
 }
 
-const weigh = (row: Row, words: readonly string[]): Weighed => {
+const weigh = async (
+  row: Row,
+  words: readonly string[],
+  engines: Pick<Engines, "open">,
+): Promise<Weighed> => {
   const { keeper, path, name, title, directory, first, last } = row
   let best: Found & { readonly time?: number } = { snippet: "", score: -1 }
-  for (const { text, time } of readPlace({ keeper, path, session: name, first, last })) {
+  for (const { text, time } of await readPlace({ keeper, path, session: name, first, last }, engines)) {
     const found = findSnippet(text, words)
     if (found.score > best.score) best = time === undefined ? found : { ...found, time }
   }

@@ -1,4 +1,5 @@
 /** Changes to the index, in its own words. What goes wrong here is never a fault of the source that is being read. */
+import { isAbsolute } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 
 import type { About } from "@meridian/continuity"
@@ -24,7 +25,7 @@ export interface IndexWriter {
   readonly setThrough: (source: number, through: number, head: string) => void
   /** It is indexed as it stands. */
   readonly setStamp: (source: number, stamp: string) => void
-  /** What is not among these was deleted. */
+  /** A file that is not among these was deleted. A server that is not was not named this time. */
   readonly keepSources: (paths: ReadonlySet<string>) => void
   readonly keepSessions: (source: number, names: ReadonlySet<string>) => void
   readonly forgetSessions: (source: number) => void
@@ -50,6 +51,9 @@ export interface IndexedPlace {
 export class IndexFailure extends Error {
   override readonly name = "IndexFailure"
 }
+
+/** Files are named by their whole paths. */
+const isServer = (path: string): boolean => !isAbsolute(path)
 
 type Value = string | number | null
 
@@ -131,7 +135,7 @@ export const openIndexWriter = (database: DatabaseSync): IndexWriter => {
     setStamp: (id, stamp) => void setStamp(stamp, id),
     keepSources: (paths) => {
       for (const { id, path } of sources()) {
-        if (paths.has(String(path))) continue
+        if (paths.has(String(path)) || isServer(String(path))) continue
         for (const kept of sessions(Number(id))) forget(Number(kept["id"]))
         dropSource(Number(id))
       }

@@ -1,7 +1,7 @@
 /** The texts of one place of the index, read again from the source. Nothing when the source is gone or changed since. */
 import { createLosses, openTranscript, READERS } from "@meridian/continuity"
 
-import { engineEvents, engineSession } from "../sessions/engine-store.ts"
+import type { Engines } from "../sessions/engine-store.ts"
 import type { Keeper } from "../sessions/harness-places.ts"
 import { openReadOnly } from "../sessions/open-read-only.ts"
 import { opencodeEntries } from "../sessions/opencode-store.ts"
@@ -21,24 +21,39 @@ export interface TextThere {
   readonly time?: number
 }
 
-/** Never throws. */
-export const readPlace = (place: PlaceOfText): readonly TextThere[] => {
+/** Never rejects. */
+export const readPlace = async (
+  place: PlaceOfText,
+  engines: Pick<Engines, "open">,
+): Promise<readonly TextThere[]> => {
+  const { keeper } = place
   try {
-    return [...textsAt(place)]
+    return keeper === "engine" ? await textsInEngine(place, engines) : [...textsAt({ ...place, keeper })]
   } catch {
     return []
   }
 }
 
-function* textsAt({ keeper, path, session, first, last }: PlaceOfText): Generator<TextThere> {
-  if (keeper === "engine") {
-    using database = openReadOnly(path)
-    const kept = engineSession(database, session)
-    if (kept === undefined) return
-    for (const event of engineEvents(database, kept, { after: first - 1, through: last - 1 }))
-      yield { text: wordsOfEvent(event), time: event.time }
-    return
-  }
+const textsInEngine = async (
+  { path, session, first, last }: PlaceOfText,
+  engines: Pick<Engines, "open">,
+): Promise<readonly TextThere[]> => {
+  await using source = await engines.open(path)
+  const kept = await source.session(session)
+  if (kept === undefined) return []
+  const texts: TextThere[] = []
+  for await (const events of source.events(kept, { after: first - 1, through: last - 1 }))
+    for (const event of events) texts.push({ text: wordsOfEvent(event), time: event.time })
+  return texts
+}
+
+function* textsAt({
+  keeper,
+  path,
+  session,
+  first,
+  last,
+}: PlaceOfText & { readonly keeper: Exclude<Keeper, "engine"> }): Generator<TextThere> {
   const reader = READERS[keeper](createLosses())
   const told = function* (entry: Parameters<typeof reader.straight>[0]): Generator<TextThere> {
     for (const piece of reader.straight(entry)) {

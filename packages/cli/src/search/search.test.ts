@@ -28,6 +28,13 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 let scenes = 0
 
+const NO_ENGINES = {
+  paths: [],
+  server: undefined,
+  open: () => Promise.reject(new Error("there is none")),
+  [Symbol.asyncDispose]: async () => undefined,
+}
+
 const openScene = () => {
   scenes += 1
   const home = join(root, `home ${scenes}`)
@@ -37,12 +44,19 @@ const openScene = () => {
   /** Bytes of session files that were due. */
   const update = async (signal = new AbortController().signal): Promise<number> => {
     let due = 0
-    await updateIndex(database, { places, engines: [], signal, progress: (_done, all) => (due = all) })
+    await updateIndex(database, {
+      places,
+      engines: NO_ENGINES,
+      signal,
+      progress: (_done, all) => (due = all),
+    })
     return due
   }
-  const find = (words: string, scope: Scope = {}) => {
+  const find = async (words: string, scope: Scope = {}) => {
     const query = readQuery(words)
-    return query === undefined ? [] : findSessions(database, query, { ...scope, limit: 10 })
+    return query === undefined
+      ? []
+      : findSessions(database, query, { engines: NO_ENGINES, ...scope, limit: 10 })
   }
   return { home, database, update, find }
 }
@@ -88,9 +102,10 @@ test("100 planted phrases are found in the right session, and the sources stay a
   const corpus = makeCorpus({ home, bytes: 6_000_000, phrases: 100, sessionBytes: 100_000 })
   const before = treeOf(home)
   await update()
-  const wrong = corpus.planted.filter(({ phrase, harness, id, directory }) => {
-    const [first, ...others] = find(phrase)
-    return (
+  const wrong: string[] = []
+  for (const { phrase, harness, id, directory } of corpus.planted) {
+    const [first, ...others] = await find(phrase)
+    if (
       first === undefined ||
       others.some(({ snippet }) => snippet.includes(phrase)) ||
       first.keeper !== harness ||
@@ -98,7 +113,8 @@ test("100 planted phrases are found in the right session, and the sources stay a
       first.directory !== directory ||
       !first.snippet.includes(phrase)
     )
-  })
+      wrong.push(phrase)
+  }
   expect(wrong).toEqual([])
   expect(countSessions(database, {})).toBe(corpus.sessions)
   expect(treeOf(home)).toEqual(before)
@@ -112,29 +128,29 @@ test("afterwards only new lines are read, and what is half written waits for its
   const whole = line("a", 2, "third haystack")
   appendFileSync(file, whole.slice(0, 50))
   await update()
-  expect(find("haystack")).toEqual([])
+  expect(await find("haystack")).toEqual([])
   appendFileSync(file, whole.slice(50))
   await update()
-  expect(find("haystack").map(({ id }) => id)).toEqual(["a"])
-  expect(find("needle").map(({ snippet }) => snippet)).toEqual(["first needle"])
+  expect((await find("haystack")).map(({ id }) => id)).toEqual(["a"])
+  expect((await find("needle")).map(({ snippet }) => snippet)).toEqual(["first needle"])
 })
 
 test("what was deleted at its source leaves, and what was replaced is read anew", async () => {
   const { home, update, find } = openScene()
   const [gone, replaced] = [claude(home, "gone", ["walrus"]), claude(home, "kept", ["albatross here"])]
   await update()
-  expect([find("walrus").length, find("albatross").length]).toEqual([1, 1])
+  expect([(await find("walrus")).length, (await find("albatross")).length]).toEqual([1, 1])
   rmSync(gone)
   claude(home, "kept", ["something else altogether, and longer than before"])
   await update()
-  expect([find("walrus"), find("albatross"), find("altogether").map(({ id }) => id)]).toEqual([
-    [],
-    [],
-    ["kept"],
-  ])
+  expect([
+    await find("walrus"),
+    await find("albatross"),
+    (await find("altogether")).map(({ id }) => id),
+  ]).toEqual([[], [], ["kept"]])
   truncateSync(replaced, 0)
   await update()
-  expect(find("altogether")).toEqual([])
+  expect(await find("altogether")).toEqual([])
 })
 
 test("sessions of OpenCode that changed are read again, and deleted ones leave", async () => {
@@ -143,17 +159,13 @@ test("sessions of OpenCode that changed are read again, and deleted ones leave",
   const meta = { id: "ses_one", directory: "/home/dev/app", index: 0 }
   store.write(meta, [{ kind: "prompt", text: "crocodile" }])
   await update()
-  expect(find("crocodile")).toMatchObject([{ keeper: "opencode", id: "ses_one", title: "Session 0" }])
+  expect(await find("crocodile")).toMatchObject([{ keeper: "opencode", id: "ses_one", title: "Session 0" }])
   store.write({ ...meta, id: "ses_two" }, [{ kind: "prompt", text: "crocodile again" }])
   await update()
-  expect(
-    find("crocodile")
-      .map(({ id }) => id)
-      .sort(),
-  ).toEqual(["ses_one", "ses_two"])
+  expect((await find("crocodile")).map(({ id }) => id).sort()).toEqual(["ses_one", "ses_two"])
   store.remove("ses_one")
   await update()
-  expect(find("crocodile").map(({ id }) => id)).toEqual(["ses_two"])
+  expect((await find("crocodile")).map(({ id }) => id)).toEqual(["ses_two"])
   store.close()
 })
 
@@ -175,13 +187,13 @@ test("rubbish among the sessions is passed over, and the rest is found", async (
   writeFileSync(join(home, ".local/share/opencode/opencode.db"), "this is no database")
   const updated = await updateIndex(database, {
     places: harnessPlaces({ HOME: home }),
-    engines: [],
+    engines: NO_ENGINES,
     signal: new AbortController().signal,
     progress: () => undefined,
   })
   expect(updated.unreadable).toEqual([join(home, ".local/share/opencode/opencode.db")])
   await update()
-  expect(find("behind rubbish").map(({ id }) => id)).toEqual(["good"])
+  expect((await find("behind rubbish")).map(({ id }) => id)).toEqual(["good"])
 })
 
 test("a line longer than any window is one window, and texts around it are found", async () => {
@@ -190,11 +202,8 @@ test("a line longer than any window is one window, and texts around it are found
   appendFileSync(file, line("long", 1, `${"x ".repeat(9_000_000)} tail-of-long`))
   appendFileSync(file, line("long", 2, "small end"))
   await update()
-  expect(["small start", "tail-of-long", "small end"].map((words) => find(words)[0]?.id)).toEqual([
-    "long",
-    "long",
-    "long",
-  ])
+  for (const words of ["small start", "tail-of-long", "small end"])
+    expect((await find(words))[0]?.id).toBe("long")
 })
 
 test("a scope is a directory and what lies below it, or a harness", async () => {
@@ -203,14 +212,11 @@ test("a scope is a directory and what lies below it, or a harness", async () => 
   claude(home, "sub", ["needle"], "/home/dev/app/packages/x")
   claude(home, "other", ["needle"], "/home/dev/application")
   await update()
-  const names = (scope: Scope) =>
-    find("needle", scope)
-      .map(({ id }) => id)
-      .sort()
-  expect(names({ directory: "/home/dev/app" })).toEqual(["app", "sub"])
-  expect(names({ directory: "/home/dev/app/" })).toEqual(["app", "sub"])
-  expect(names({})).toEqual(["app", "other", "sub"])
-  expect(names({ keeper: "codex" })).toEqual([])
+  const names = async (scope: Scope) => (await find("needle", scope)).map(({ id }) => id).sort()
+  expect(await names({ directory: "/home/dev/app" })).toEqual(["app", "sub"])
+  expect(await names({ directory: "/home/dev/app/" })).toEqual(["app", "sub"])
+  expect(await names({})).toEqual(["app", "other", "sub"])
+  expect(await names({ keeper: "codex" })).toEqual([])
   expect(countSessions(database, { directory: "/home/dev/app" })).toBe(2)
 })
 
@@ -220,14 +226,14 @@ test("words in a row go before words apart; quotation marks ask for a row; a sta
   claude(home, "row", ["a retry budget of three"])
   claude(home, "part", ["authentication"])
   await update()
-  const names = (words: string) => find(words).map(({ id }) => id)
-  expect(names("retry budget")).toEqual(["row", "apart"])
-  expect(names('"retry budget"')).toEqual(["row"])
-  expect(names("auth*")).toEqual(["part"])
-  expect(names("auth")).toEqual([])
-  expect(names("RETRY Büdget")).toEqual(["row", "apart"])
-  expect(names('") OR "a" NOT (')).toEqual([])
-  expect(names("-- * \" '")).toEqual([])
+  const names = async (words: string) => (await find(words)).map(({ id }) => id)
+  expect(await names("retry budget")).toEqual(["row", "apart"])
+  expect(await names('"retry budget"')).toEqual(["row"])
+  expect(await names("auth*")).toEqual(["part"])
+  expect(await names("auth")).toEqual([])
+  expect(await names("RETRY Büdget")).toEqual(["row", "apart"])
+  expect(await names('") OR "a" NOT (')).toEqual([])
+  expect(await names("-- * \" '")).toEqual([])
 })
 
 test("an update that is stopped keeps what it has, and the next one goes on", async () => {
@@ -238,6 +244,6 @@ test("an update that is stopped keeps what it has, and the next one goes on", as
   stop.abort()
   await stopped
   await update()
-  expect(find("zebra quartz lighthouse").length).toBeGreaterThan(0)
+  expect((await find("zebra quartz lighthouse")).length).toBeGreaterThan(0)
   expect(await update()).toBe(0)
 })

@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync } from "node:sqlite"
 
+import type { Engines } from "../sessions/engine-store.ts"
 import type { HarnessPlaces } from "../sessions/harness-places.ts"
 import { keptFiles } from "../sessions/kept-files.ts"
 import { databaseStamp } from "../sessions/open-read-only.ts"
@@ -13,8 +14,7 @@ import { updateStore, type KeptStore } from "./update-store.ts"
 
 export interface UpdateOptions {
   readonly places: HarnessPlaces
-  /** Databases of the engine. */
-  readonly engines: readonly string[]
+  readonly engines: Engines
   readonly signal: AbortSignal
   /** Bytes of session files read so far, of those that have to be. */
   readonly progress: (done: number, all: number) => void
@@ -35,7 +35,9 @@ export const updateIndex = async (database: DatabaseSync, options: UpdateOptions
   index.begin()
   index.keepSources(new Set([...files, ...stores].map(({ path }) => path)))
   const dueFiles = files.filter((file) => index.sourceOf(file.path)?.stamp !== fileStamp(file))
-  const dueStores = stores.filter(({ path, stamp }) => index.sourceOf(path)?.stamp !== stamp)
+  const dueStores = stores.filter(
+    ({ path, stamp }) => stamp === undefined || index.sourceOf(path)?.stamp !== stamp,
+  )
   const all = dueFiles.reduce((sum, { bytes }) => sum + bytes, 0)
   let done = 0
   const breathe = openBreathing(options.signal)
@@ -47,7 +49,8 @@ export const updateIndex = async (database: DatabaseSync, options: UpdateOptions
       unreadable.push(path)
     }
   }
-  for (const store of dueStores) await orUnreadable(store.path, () => updateStore(index, store, breathe))
+  for (const store of dueStores)
+    await orUnreadable(store.path, () => updateStore(store, { index, engines: options.engines, breathe }))
   for (const file of dueFiles)
     await orUnreadable(file.path, () =>
       updateFile(index, file, (bytes) => {
@@ -63,10 +66,10 @@ export const updateIndex = async (database: DatabaseSync, options: UpdateOptions
 const keptStores = ({ places, engines }: UpdateOptions): readonly KeptStore[] =>
   [
     { path: places.opencode, keeper: "opencode" as const },
-    ...engines.map((path) => ({ path, keeper: "engine" as const })),
+    ...engines.paths.map((path) => ({ path, keeper: "engine" as const })),
   ].flatMap(({ path, keeper }) => {
     const stamp = databaseStamp(path)
-    return stamp === undefined ? [] : [{ path, keeper, stamp }]
+    return stamp === undefined && path !== engines.server ? [] : [{ path, keeper, stamp }]
   })
 
 const BREATH_BYTES = 4 * 1024 * 1024

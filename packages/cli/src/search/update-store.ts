@@ -1,9 +1,7 @@
 /** A database with many sessions, OpenCode's or the engine's: those that changed since the index saw them. */
-import type { DatabaseSync } from "node:sqlite"
-
 import { createLosses, READERS } from "@meridian/continuity"
 
-import { engineEvents, engineSessions } from "../sessions/engine-store.ts"
+import type { Engines } from "../sessions/engine-store.ts"
 import { openReadOnly } from "../sessions/open-read-only.ts"
 import { opencodeEntries, opencodeSessions } from "../sessions/opencode-store.ts"
 import type { IndexWriter } from "./index-writer.ts"
@@ -14,24 +12,26 @@ import { wordsOfEvent, wordsOfPiece } from "./words-of.ts"
 export interface KeptStore {
   readonly path: string
   readonly keeper: "opencode" | "engine"
-  readonly stamp: string
+  /** Of a file. A server says what changed when it is asked. */
+  readonly stamp: string | undefined
 }
 
-/** Throws when the database cannot be read, or is none of theirs. */
-export const updateStore = async (index: IndexWriter, store: KeptStore, breathe: Breathe): Promise<void> => {
+interface Updating {
+  readonly index: IndexWriter
+  readonly engines: Engines
+  readonly breathe: Breathe
+}
+
+/** Rejects when the database cannot be read, or is none of theirs. */
+export const updateStore = async (store: KeptStore, updating: Updating): Promise<void> => {
+  const update = store.keeper === "opencode" ? updateOpencode : updateEngine
+  await update(store, updating)
+}
+
+/** Messages change while they are written, so a session that changed is indexed anew. */
+const updateOpencode = async (store: KeptStore, { index, breathe }: Updating): Promise<void> => {
   using database = openReadOnly(store.path)
   const source = index.putSource(store)
-  const update = store.keeper === "opencode" ? updateOpencode : updateEngine
-  if (await update(index, source, database, breathe)) index.setStamp(source, store.stamp)
-}
-
-/** Messages change while they are written, so a session that changed is indexed anew. Resolves to whether all was read. */
-const updateOpencode = async (
-  index: IndexWriter,
-  source: number,
-  database: DatabaseSync,
-  breathe: Breathe,
-): Promise<boolean> => {
   const sessions = opencodeSessions(database)
   index.keepSessions(source, new Set(sessions.map(({ id }) => id)))
   for (const { id, updated, directory, title, created } of sessions) {
@@ -50,20 +50,20 @@ const updateOpencode = async (
     row.finish()
     index.setMark(session, updated)
     index.mayCommit(row.bytes(), () => undefined)
-    if (!(await breathe(row.bytes()))) return false
+    if (!(await breathe(row.bytes()))) return
   }
-  return true
+  index.setStamp(source, store.stamp ?? "")
 }
 
 /** Events are never changed: those behind the last one are added. */
-const updateEngine = async (
-  index: IndexWriter,
-  source: number,
-  database: DatabaseSync,
-  breathe: Breathe,
-): Promise<boolean> => {
-  const sessions = engineSessions(database)
+const updateEngine = async (store: KeptStore, { index, engines, breathe }: Updating): Promise<void> => {
+  await using engine = await engines.open(store.path)
+  const sessions = await engine.sessions()
+  const source = index.putSource(store)
+  const stamp = store.stamp ?? engine.identity ?? ""
+  if (store.stamp === undefined && index.sourceOf(store.path)?.stamp !== stamp) index.forgetSessions(source)
   index.keepSessions(source, new Set(sessions.map(({ id }) => id)))
+  if (store.stamp === undefined) index.setStamp(source, stamp)
   for (const kept of sessions) {
     const { id, directory, created, updated, seq } = kept
     const known = index.markOf(source, id)
@@ -71,18 +71,19 @@ const updateEngine = async (
     const session = index.putSession(source, id, updated)
     const row = openRow(index, session)
     let { title } = kept
-    for (const event of engineEvents(database, kept, { after: known ?? 0, through: seq })) {
-      if (event.type === "session.next.prompt.admitted.1") title ??= event.data.prompt.text
-      row.add(wordsOfEvent(event), event.seq, event.time)
-    }
+    for await (const events of engine.events(kept, { after: known ?? 0, through: seq }))
+      for (const event of events) {
+        if (event.type === "session.next.prompt.admitted.1") title ??= event.data.prompt.text
+        row.add(wordsOfEvent(event), event.seq, event.time)
+      }
     row.finish()
     if (known === undefined || kept.title !== undefined)
       index.describe(session, { id, directory, began: created, ...(title === undefined ? {} : { title }) })
     index.setMark(session, seq)
     index.mayCommit(row.bytes(), () => undefined)
-    if (!(await breathe(row.bytes()))) return false
+    if (!(await breathe(row.bytes()))) return
   }
-  return true
+  index.setStamp(source, stamp)
 }
 
 /** Collects texts until they are worth a row of the index. */

@@ -1,11 +1,16 @@
 /**
- * The engine's database for those who only look: opened by the engine itself it would be written to. Tables `session` (one
- * row each, with its key) and `event`, where the events of a session have the ids `key * 2^31 + seq`; the engine keeps
- * that form for what is stored.
+ * The engine's databases for those who only look: opened by the engine itself a file would be written to, and a server would
+ * have one more node. In a file: tables `session` (one row each, with its key) and `event`, where the events of a session
+ * have the ids `key * 2^31 + seq`; the engine keeps that form for what is stored.
  */
+import { resolve } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 
 import { decodeEvent, type StoredEvent } from "@meridian/protocol"
+import type { World } from "@meridian/spaces"
+
+import { engineDatabases } from "./engine-databases.ts"
+import { openReadOnly } from "./open-read-only.ts"
 
 export interface EngineSession {
   readonly id: string
@@ -18,15 +23,83 @@ export interface EngineSession {
   readonly updated: number
 }
 
-const COLUMNS = "id, key, seq, directory, title, created, updated"
-
-export const engineSessions = (database: DatabaseSync): readonly EngineSession[] =>
-  database.prepare(`select ${COLUMNS} from session order by updated desc`).all().map(sessionOf)
-
-export const engineSession = (database: DatabaseSync, id: string): EngineSession | undefined => {
-  const row = database.prepare(`select ${COLUMNS} from session where id = ?`).get(id)
-  return row === undefined ? undefined : sessionOf(row)
+export interface EngineSource extends AsyncDisposable {
+  /** Of a server: another one when it was made anew. */
+  readonly identity?: string
+  readonly sessions: () => Promise<readonly EngineSession[]>
+  readonly session: (id: string) => Promise<EngineSession | undefined>
+  /** Behind `after`, up to `through`, some at a time. What this version cannot read is passed over. */
+  readonly events: (
+    session: Pick<EngineSession, "key">,
+    range: { readonly after: number; readonly through: number },
+  ) => Iterable<Iterable<StoredEvent>> | AsyncIterable<Iterable<StoredEvent>>
 }
+
+export interface Engines extends AsyncDisposable {
+  /** Files as they are, a server as it may be shown. The one that was named comes first. */
+  readonly paths: readonly string[]
+  /** The one among them that is a server. */
+  readonly server: string | undefined
+  /** Rejects when it cannot be read. The connection to a server is there once, and stays as long as this. */
+  readonly open: (path: string) => Promise<EngineSource>
+}
+
+/** `asked` is `--database`; without it MERIDIAN_DATABASE may name one. */
+export const openEngines = async (world: Pick<World, "env" | "cwd">, asked?: string): Promise<Engines> => {
+  const noted = engineDatabases(world)
+  const named = asked ?? world.env["MERIDIAN_DATABASE"] ?? ""
+  if (named === "") return enginesOf(noted, undefined)
+  // The engine is loaded only for this.
+  const [{ findDatabase }, { isServerAddress, lookAtServer, readAddress }] = await Promise.all([
+    import("../engine-database.ts"),
+    import("@meridian/engine"),
+  ])
+  if (!isServerAddress(named)) {
+    const file = asked === undefined ? resolve(world.cwd, named) : findDatabase(asked, world)
+    return enginesOf([...new Set([file, ...noted])], undefined)
+  }
+  const address = findDatabase(asked, world)
+  const { shown } = readAddress(address)
+  let opened: ReturnType<typeof lookAtServer> | undefined
+  return enginesOf([shown, ...noted], {
+    name: shown,
+    open: () => (opened ??= lookAtServer(address)),
+    close: async () => (await opened?.catch(() => undefined))?.close(),
+  })
+}
+
+const enginesOf = (
+  paths: readonly string[],
+  server:
+    | {
+        readonly name: string
+        readonly open: () => Promise<Omit<EngineSource, typeof Symbol.asyncDispose>>
+        readonly close: () => Promise<void>
+      }
+    | undefined,
+): Engines => ({
+  paths,
+  server: server?.name,
+  open: async (path) =>
+    path === server?.name
+      ? { ...(await server.open()), [Symbol.asyncDispose]: async () => undefined }
+      : fileSource(openReadOnly(path)),
+  [Symbol.asyncDispose]: async () => server?.close(),
+})
+
+const COLUMNS = "id, key, seq, directory, title, created, updated"
+const STRIDE = 2_147_483_648
+
+const fileSource = (database: DatabaseSync): EngineSource => ({
+  sessions: async () =>
+    database.prepare(`select ${COLUMNS} from session order by updated desc`).all().map(sessionOf),
+  session: async (id) => {
+    const row = database.prepare(`select ${COLUMNS} from session where id = ?`).get(id)
+    return row === undefined ? undefined : sessionOf(row)
+  },
+  events: (session, range) => [storedEvents(database, session, range)],
+  [Symbol.asyncDispose]: async () => database.close(),
+})
 
 const sessionOf = (row: Record<string, unknown>): EngineSession => ({
   id: String(row["id"]),
@@ -38,10 +111,7 @@ const sessionOf = (row: Record<string, unknown>): EngineSession => ({
   updated: Number(row["updated"]),
 })
 
-const STRIDE = 2_147_483_648
-
-/** Behind `after`, up to `through`. What this version cannot read is passed over. */
-export function* engineEvents(
+function* storedEvents(
   database: DatabaseSync,
   { key }: Pick<EngineSession, "key">,
   { after, through }: { readonly after: number; readonly through: number },

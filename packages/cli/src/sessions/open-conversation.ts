@@ -15,28 +15,31 @@ import {
 import { Failure, type JsonObject } from "@meridian/protocol"
 import type { World } from "@meridian/spaces"
 
-import { engineDatabases } from "./engine-databases.ts"
 import { openEnginePieces } from "./engine-pieces.ts"
-import { engineEvents, engineSession } from "./engine-store.ts"
+import { openEngines } from "./engine-store.ts"
 import { harnessPlaces } from "./harness-places.ts"
 import { keptFiles } from "./kept-files.ts"
 import { databaseStamp, openReadOnly } from "./open-read-only.ts"
 import { opencodeEntries } from "./opencode-store.ts"
 import { sessionName, type SessionName } from "./session-name.ts"
 
-export interface Conversation extends Disposable {
+export interface Conversation extends AsyncDisposable {
   readonly name: SessionName
   readonly about: About
   /** Can be read once. */
-  readonly pieces: () => Iterable<SpokenPiece>
+  readonly pieces: () => Iterable<SpokenPiece> | AsyncIterable<SpokenPiece>
   readonly losses: Losses
 }
 
-/** Throws SESSION_NOT_FOUND; and IMPORT_UNREADABLE when it is there and cannot be read. */
-export const openConversation = (name: SessionName, world: Pick<World, "env" | "cwd">): Conversation => {
+/** Rejects with SESSION_NOT_FOUND; and IMPORT_UNREADABLE when it is there and cannot be read. `database`: in that one only. */
+export const openConversation = async (
+  name: SessionName,
+  world: Pick<World, "env" | "cwd">,
+  database?: string,
+): Promise<Conversation> => {
   const found =
     name.keeper === "engine"
-      ? openEngineConversation(name, world)
+      ? await openEngineConversation(name, world, database)
       : name.keeper === "opencode"
         ? openOpencodeConversation(name, world)
         : openFileConversation({ ...name, keeper: name.keeper }, world)
@@ -63,7 +66,7 @@ const openFileConversation = (
       first: opened.lines(range, (kind) => losses.add(kind)),
       second: () => opened.lines(range, () => undefined),
     }),
-    [Symbol.dispose]: opened[Symbol.dispose],
+    [Symbol.asyncDispose]: async () => opened[Symbol.dispose](),
   }
 }
 
@@ -89,7 +92,7 @@ const openOpencodeConversation = (
     const losses = createLosses()
     return {
       ...surveyed(name, { format: "opencode", losses, first: entries(), second: entries }),
-      [Symbol.dispose]: () => database.close(),
+      [Symbol.asyncDispose]: async () => database.close(),
     }
   } catch (cause) {
     database.close()
@@ -115,7 +118,7 @@ const surveyed = (
     readonly first: Iterable<JsonObject>
     readonly second: () => Iterable<JsonObject>
   },
-): Omit<Conversation, typeof Symbol.dispose> => {
+): Omit<Conversation, typeof Symbol.asyncDispose> => {
   const reader = READERS[source.format](source.losses)
   for (const entry of source.first) reader.survey(entry)
   return {
@@ -128,27 +131,29 @@ const surveyed = (
   }
 }
 
-const openEngineConversation = (
+const openEngineConversation = async (
   name: SessionName,
   world: Pick<World, "env" | "cwd">,
-): Conversation | undefined => {
-  for (const path of engineDatabases(world)) {
-    const database = openReadOnly(path)
-    const session = engineSession(database, name.id)
-    if (session === undefined) {
-      database.close()
-      continue
-    }
+  database: string | undefined,
+): Promise<Conversation | undefined> => {
+  await using opened = new AsyncDisposableStack()
+  const engines = opened.use(await openEngines(world, database))
+  for (const path of database === undefined ? engines.paths : engines.paths.slice(0, 1)) {
+    const source = opened.use(await engines.open(path))
+    const session = await source.session(name.id)
+    if (session === undefined) continue
     const { id, directory, title, created, seq } = session
+    const kept = opened.move()
     return {
       name,
       about: { id, directory, began: created, ...(title === undefined ? {} : { title }) },
       losses: createLosses(),
-      pieces: function* () {
+      pieces: async function* () {
         const pieces = openEnginePieces()
-        for (const event of engineEvents(database, session, { after: 0, through: seq })) yield* pieces(event)
+        for await (const events of source.events(session, { after: 0, through: seq }))
+          for (const event of events) yield* pieces(event)
       },
-      [Symbol.dispose]: () => database.close(),
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
     }
   }
   return undefined

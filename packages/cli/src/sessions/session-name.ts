@@ -26,9 +26,13 @@ export const sessionName = ({ keeper, id }: SessionName): string =>
 /** `place`: where the session works; harnesses look for it from there. */
 export const continueLine = (
   { keeper, id }: SessionName,
-  { place, file }: { readonly place: string | undefined; readonly file: string },
+  {
+    place,
+    file,
+    database,
+  }: { readonly place: string | undefined; readonly file: string; readonly database?: string | undefined },
 ): string => {
-  const command = COMMANDS[keeper](id, file)
+  const command = [...COMMANDS[keeper](id, file), ...(database === undefined ? [] : ["--database", database])]
   return place === undefined ? shellLine(command) : `cd ${shellLine([place])} && ${shellLine(command)}`
 }
 

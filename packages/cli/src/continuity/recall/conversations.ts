@@ -10,9 +10,8 @@ import { createLosses, openTranscript, READERS, type OpenTranscript } from "@mer
 import { objectAt, parseObject, textAt, type JsonObject } from "@meridian/protocol"
 import type { World } from "@meridian/spaces"
 
-import { engineDatabases } from "../../sessions/engine-databases.ts"
 import { openEnginePieces } from "../../sessions/engine-pieces.ts"
-import { engineEvents, engineSession, engineSessions } from "../../sessions/engine-store.ts"
+import type { EngineSource, Engines } from "../../sessions/engine-store.ts"
 import { harnessPlaces, stateFolder, type Keeper } from "../../sessions/harness-places.ts"
 import { keptFiles } from "../../sessions/kept-files.ts"
 import { openReadOnly } from "../../sessions/open-read-only.ts"
@@ -42,10 +41,25 @@ const LIMITS = {
 } as const
 
 /** Those that worked in the project, and its chats and runs wherever they worked. */
-export const findConversations = (world: Surroundings, chats: readonly Chat[]): readonly Conversation[] => {
-  const wanted = new Set(chats.map(({ session }) => session))
-  const isWanted = (id: string, directory: string | undefined): boolean =>
-    wanted.has(id) || isInside(world.root, directory)
+export const findConversations = async (
+  world: Surroundings,
+  chats: readonly Chat[],
+  engines: Engines,
+): Promise<readonly Conversation[]> => {
+  const isWanted = openWanted(world, chats)
+  const ours: Conversation[] = []
+  for (const path of engines.paths)
+    for (const { id, directory, updated } of await inEngine(path, engines, (source) => source.sessions()))
+      if (isWanted(id, directory)) ours.push({ keeper: "engine", id, path, changed: updated })
+  return newestOfEach([...findHostConversations(world, chats), ...ours])
+}
+
+/** The same without those of the engine. */
+export const findHostConversations = (
+  world: Surroundings,
+  chats: readonly Chat[],
+): readonly Conversation[] => {
+  const isWanted = openWanted(world, chats)
   const places = harnessPlaces(world.env)
   const files = [...keptFiles(places).slice(0, LIMITS.files), ...rememberedFiles(world)].flatMap(
     ({ keeper, path, changed }): readonly Conversation[] => {
@@ -58,22 +72,46 @@ export const findConversations = (world: Surroundings, chats: readonly Chat[]): 
       ? { keeper: "opencode", id: session.id, path: places.opencode, changed: session.updated }
       : undefined,
   )
-  const engine = engineDatabases(world).flatMap((path) =>
-    inDatabase(path, engineSessions).map((session): Conversation | undefined =>
-      isWanted(session.id, session.directory)
-        ? { keeper: "engine", id: session.id, path, changed: session.updated }
-        : undefined,
-    ),
-  )
+  return newestOfEach([...files, ...opencode.filter((found) => found !== undefined)])
+}
+
+const openWanted = ({ root }: Surroundings, chats: readonly Chat[]) => {
+  const wanted = new Set(chats.map(({ session }) => session))
+  return (id: string, directory: string | undefined): boolean => wanted.has(id) || isInside(root, directory)
+}
+
+/** Of several places of one conversation the first counts. */
+const newestOfEach = (found: readonly Conversation[]): readonly Conversation[] => {
   const all = new Map<string, Conversation>()
-  for (const found of [...files, ...opencode, ...engine])
-    if (found !== undefined && !all.has(`${found.keeper} ${found.id}`))
-      all.set(`${found.keeper} ${found.id}`, found)
+  for (const one of found) {
+    const name = `${one.keeper} ${one.id}`
+    if (!all.has(name)) all.set(name, one)
+  }
   return [...all.values()].toSorted((left, right) => right.changed - left.changed)
 }
 
 /** By line in a transcript, by message in OpenCode, by event in the engine: all of them only grow. */
-export function* entriesIn({ keeper, id, path }: Conversation): Generator<Entry> {
+export const entriesIn = async (
+  { keeper, id, path }: Conversation,
+  engines: Engines,
+): Promise<Iterable<Entry>> =>
+  keeper === "engine"
+    ? await inEngine(path, engines, async (source) => {
+        const session = await source.session(id)
+        if (session === undefined) return []
+        const entries: Entry[] = []
+        const pieces = openEnginePieces()
+        for await (const events of source.events(session, { after: 0, through: session.seq }))
+          for (const event of events) entries.push(...entriesOf(pieces(event), event.seq))
+        return entries
+      })
+    : entriesOfHost({ keeper, id, path })
+
+function* entriesOfHost({
+  keeper,
+  id,
+  path,
+}: Pick<Conversation, "id" | "path"> & { readonly keeper: Exclude<Keeper, "engine"> }): Generator<Entry> {
   switch (keeper) {
     case "claude":
     case "codex":
@@ -98,16 +136,20 @@ export function* entriesIn({ keeper, id, path }: Conversation): Generator<Entry>
           return entriesOf(reader.read(entry), number)
         })
       })
-      return
-    case "engine":
-      yield* inDatabase(path, (database) => {
-        const session = engineSession(database, id)
-        if (session === undefined) return []
-        const pieces = openEnginePieces()
-        return [...engineEvents(database, session, { after: 0, through: session.seq })].flatMap((event) =>
-          entriesOf(pieces(event), event.seq),
-        )
-      })
+  }
+}
+
+const inEngine = async <Item>(
+  path: string,
+  engines: Engines,
+  look: (source: EngineSource) => Promise<readonly Item[]>,
+): Promise<readonly Item[]> => {
+  try {
+    await using source = await engines.open(path)
+    return await look(source)
+  } catch {
+    // As below, or a server that does not answer.
+    return []
   }
 }
 

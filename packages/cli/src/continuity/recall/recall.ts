@@ -7,9 +7,16 @@ import { excerptOf, readQuery, scoreOf, type Query } from "@meridian/continuity"
 import { Failure } from "@meridian/protocol"
 
 import { openHiding } from "../../export/hide-secrets.ts"
+import { openEngines, type Engines } from "../../sessions/engine-store.ts"
 import { readSessionName, sessionName, type SessionName } from "../../sessions/session-name.ts"
 import { readChats } from "./chats.ts"
-import { entriesIn, findConversations, type Conversation, type Surroundings } from "./conversations.ts"
+import {
+  entriesIn,
+  findConversations,
+  findHostConversations,
+  type Conversation,
+  type Surroundings,
+} from "./conversations.ts"
 import type { Entry } from "./entry.ts"
 
 export const RECALL_LIMITS = {
@@ -48,27 +55,28 @@ export interface Recalled {
   readonly isIncomplete: boolean
 }
 
-export const recall = (
+export const recall = async (
   scene: RecallScene,
   asked: {
     readonly query: string
     readonly session?: string | undefined
     readonly limit?: number | undefined
   },
-): Recalled => {
+): Promise<Recalled> => {
   const query = readQuery(asked.query)
   if (query.words.length === 0)
     throw new Failure("USAGE", { problem: "The query has no words.", next: "name what you look for." })
   const until = scene.clock() + RECALL_LIMITS.timeMs
   const isLate = (): boolean => scene.clock() > until || scene.signal.aborted
-  const all = conversationsOf(scene)
+  await using engines = await openEngines(scene)
+  const all = await conversationsOf(scene, engines)
   const wanted = asked.session === undefined ? all : all.filter(isOf(scene, asked.session))
   const found: Ranked[] = []
   let looked = 0
   for (const conversation of wanted) {
     if (isLate()) break
     looked += 1
-    found.push(...search(conversation, query, isLate))
+    found.push(...search(conversation, await entriesIn(conversation, engines), { query, isLate }))
   }
   const most = Math.min(asked.limit ?? RECALL_LIMITS.hits, RECALL_LIMITS.mostHits)
   const hiding = openHiding(scene.env)
@@ -99,9 +107,10 @@ export interface Expanded {
 }
 
 /** `claude:8956b66f#120-140`; a single number is shown with what stands around it. */
-export const expand = (scene: RecallScene, range: string): Expanded => {
+export const expand = async (scene: RecallScene, range: string): Promise<Expanded> => {
   const asked = readRange(range)
-  const conversation = conversationsOf(scene).find(
+  await using engines = await openEngines(scene)
+  const conversation = (await conversationsOf(scene, engines)).find(
     ({ keeper, id }) => keeper === asked.name.keeper && id === asked.name.id,
   )
   if (conversation === undefined) throw new Failure("RECALL_PLACE_UNKNOWN", { place: range.slice(0, 200) })
@@ -110,7 +119,7 @@ export const expand = (scene: RecallScene, range: string): Expanded => {
   const entries: Entry[] = []
   let room: number = RECALL_LIMITS.textLength
   let isCut = false
-  for (const entry of entriesIn(conversation)) {
+  for (const entry of await entriesIn(conversation, engines)) {
     if (entry.number > asked.to || scene.clock() > until || scene.signal.aborted) break
     if (entry.number < asked.from) continue
     if (entries.length === RECALL_LIMITS.entries || room <= 0) {
@@ -126,12 +135,12 @@ export const expand = (scene: RecallScene, range: string): Expanded => {
   return { place: range, harness: conversation.keeper, session: conversation.id, entries, isCut }
 }
 
-/** By what its harness calls it, or its space. */
-export const findConversation = (scene: RecallScene, reference: string): Conversation | undefined =>
-  conversationsOf(scene).find(isOf(scene, reference))
+/** Of a host, by what that calls it, or by its chat. */
+export const findHostConversation = (scene: RecallScene, reference: string): Conversation | undefined =>
+  findHostConversations(scene, readChats(scene.stateRoot)).find(isOf(scene, reference))
 
-const conversationsOf = (scene: RecallScene): readonly Conversation[] =>
-  findConversations(scene, readChats(scene.stateRoot))
+const conversationsOf = (scene: RecallScene, engines: Engines): Promise<readonly Conversation[]> =>
+  findConversations(scene, readChats(scene.stateRoot), engines)
 
 /** `claude:ID`, what the harness calls it alone, or a chat of a space (`c3`). */
 const isOf = ({ stateRoot }: RecallScene, reference: string) => {
@@ -146,10 +155,14 @@ interface Ranked {
   readonly rank: number
 }
 
-const search = (conversation: Conversation, query: Query, isLate: () => boolean): readonly Ranked[] => {
+const search = (
+  conversation: Conversation,
+  entries: Iterable<Entry>,
+  { query, isLate }: { readonly query: Query; readonly isLate: () => boolean },
+): readonly Ranked[] => {
   const found: Ranked[] = []
   let count = 0
-  for (const entry of entriesIn(conversation)) {
+  for (const entry of entries) {
     count += 1
     if (count % 256 === 0 && isLate()) break
     const score = scoreOf(entry.text, query)
