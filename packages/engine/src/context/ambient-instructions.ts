@@ -1,7 +1,7 @@
 /**
- * Instructions that lie about: the person's own, then those from the working directory up to the project's root, nearest
- * first; and those beside files the session has read. AGENTS.md counts; CLAUDE.md and CONTEXT.md where no AGENTS.md
- * stands beside them.
+ * Instructions found on disk: the user's own file first, then those from the working directory up to the project's root,
+ * nearest first, and those beside files the session has read. AGENTS.md counts; CLAUDE.md and CONTEXT.md count only where
+ * there is no AGENTS.md beside them.
  */
 import { dirname, join, relative, resolve } from "node:path"
 
@@ -12,14 +12,14 @@ import { instructionTexts, instructionValue, type Instruction } from "./instruct
 export interface AmbientOptions {
   readonly directory: string
   readonly root: string
-  /** The person's own file, in the configuration folder. */
+  /** The user's own file, in the configuration folder. */
   readonly globalFile: string
-  /** OPENCODE_DISABLE_PROJECT_CONFIG and ours: only the person's own file counts. */
+  /** OPENCODE_DISABLE_PROJECT_CONFIG or our own variable: only the user's own file counts. */
   readonly projectDisabled: boolean
   readonly files: FileCache
 }
 
-/** The first counts alone. */
+/** If the first exists, the others do not count. */
 const NAMES = ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"] as const
 
 export const ambientInstructions = (options: AmbientOptions): ContextSource => {
@@ -41,11 +41,11 @@ export const ambientInstructions = (options: AmbientOptions): ContextSource => {
 
 export interface ReferencePlace {
   readonly name: string
-  /** Absolute. */
+  /** An absolute path. */
   readonly path: string
 }
 
-/** Found by reads, durable by events; told at the next boundary. */
+/** Instructions found by reads. Events record them, and the model is told at the next boundary. */
 export const nestedInstructions = (
   options: Pick<AmbientOptions, "root" | "files"> & { readonly references: readonly ReferencePlace[] },
 ): ContextSource => ({
@@ -56,7 +56,7 @@ export const nestedInstructions = (
       const [, name, path] = IN_REFERENCE.exec(from) ?? []
       if (name === undefined || path === undefined) return [{ path: resolve(root, from), from }]
       const reference = references.find((known) => known.name === name)
-      // A reference that is not configured any more has nothing to say.
+      // A reference that is no longer configured has no instructions.
       return reference === undefined
         ? []
         : [{ path: resolve(reference.path, path), from, inside: reference.path }]
@@ -65,10 +65,10 @@ export const nestedInstructions = (
   },
 })
 
-/** `@ref:name/AGENTS.md`: no path inside a project begins so, as far as its own instructions go. */
+/** `@ref:name/AGENTS.md`. The project's own instruction paths never begin like this. */
 const IN_REFERENCE = /^@ref:([^/]+)\/(.+)$/u
 
-/** Those of a reference, from the file that was read up to the root of the reference, outermost first. */
+/** Instructions of a reference, from the file that was read up to the reference's root, outermost first. */
 export const instructionsInReference = (
   file: string,
   { name, path: root }: ReferencePlace,
@@ -107,12 +107,12 @@ const foldersUp = (from: string, to: string): readonly string[] => {
   }
 }
 
-/** Where instructions may stand. */
+/** A path where instructions may be. */
 interface Place {
   readonly path: string
-  /** As it is told. */
+  /** The path that the model is told. */
   readonly from: string
-  /** Instead of the project. */
+  /** The folder that must contain the file, instead of the project. */
   readonly inside?: string
 }
 

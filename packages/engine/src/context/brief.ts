@@ -1,6 +1,6 @@
 /**
- * What must survive a compaction, as one source: continuity's pinned part, the same text the hosts get. Looked at only when
- * a compaction has ended: between two of them the history itself is there.
+ * What must survive a compaction, as one source: continuity's pinned part, the same text that hosts get. Observed only
+ * after a compaction; between two of them the history itself is still there.
  */
 import { readPin } from "@meridian/continuity"
 
@@ -11,9 +11,9 @@ import { textOf } from "./value-text.ts"
 export interface BriefOptions {
   readonly root: string
   readonly directory: string
-  /** Whose SESSION.md and workflows. */
+  /** The folder with SESSION.md and the workflows. */
   readonly stateRoot: string
-  /** Where runs and launches are recorded; an engine without it knows only what it saw itself. */
+  /** Where runs and launches are recorded. Without it the engine knows only what it saw itself. */
   readonly recordsRoot: string | undefined
   readonly spaceId: string | undefined
 }

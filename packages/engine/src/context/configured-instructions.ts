@@ -1,6 +1,6 @@
 /**
- * Instructions somebody configured: a file, a glob, or an address. Each entry is a source of its own, told in the order of
- * the configuration, behind those that lie about: what is configured comes later and therefore weighs more.
+ * Configured instructions: a file, a glob, or an address. Each entry is a separate source. They follow the instructions
+ * found on disk, in the order of the configuration, so they carry more weight.
  */
 import { globSync } from "node:fs"
 import { homedir } from "node:os"
@@ -35,7 +35,7 @@ const readAddress = async (entry: string, urls: UrlReader): Promise<Observed> =>
 
 interface Places {
   readonly directory: string
-  /** Of the project: where a relative entry is looked for when the directory has none. */
+  /** The project's root. A relative entry that the directory lacks is looked for here. */
   readonly root: string
   readonly files: FileCache
 }
@@ -51,7 +51,7 @@ const readFiles = (entry: string, { directory, root, files }: Places): Observed 
 
 const readBelow = (entry: string, directory: string, files: FileCache): Observed => {
   const pattern = entry.startsWith("~/") ? resolve(homedir(), entry.slice(2)) : entry
-  // Whoever wrote that it lies in the project did not mean a file that a link there leads to.
+  // An entry inside the project must not lead to a file outside it through a link.
   const bounds = leadsElsewhere(entry) ? undefined : { inside: directory }
   const paths = /[*?[{]/.test(pattern)
     ? globSync(pattern, { cwd: directory }).toSorted().slice(0, MOST_FILES)

@@ -1,4 +1,4 @@
-/** A context source as a program that embeds the engine writes it. */
+/** A context source as an embedding program writes it. */
 import type { Json } from "@meridian/protocol"
 
 import type { ContextSource } from "../port/context-source.ts"
@@ -6,7 +6,7 @@ import type { Sleep } from "../port/time.ts"
 
 export interface EmbedderSource {
   readonly key: string
-  /** A value; null when there is none any more; undefined when it cannot be known now. */
+  /** The value; null when there is no value any more; undefined when it cannot be read now. */
   readonly observe: () => unknown
   readonly baseline: string | ((value: never) => string)
   readonly update?: string | ((previous: never, value: never) => string)
@@ -30,7 +30,7 @@ export const embedderSource = (source: EmbedderSource, sleep: Sleep): ContextSou
     source.removed === undefined ? `${source.key} no longer applies.` : say(source, source.removed, value),
 })
 
-/** A source that hangs is one that cannot be known now. */
+/** A source that takes longer counts as unavailable. */
 const OBSERVATION_MS = 10_000
 
 const within = async (ms: number, sleep: Sleep, look: () => Promise<unknown>): Promise<unknown> => {
@@ -43,7 +43,7 @@ const within = async (ms: number, sleep: Sleep, look: () => Promise<unknown>): P
   }
 }
 
-/** A text that cannot be made is no reason to stop a session: the model is told the value as it is. */
+/** If a text cannot be made, the model gets the value itself. That is no reason to stop a session. */
 const say = (
   { key }: EmbedderSource,
   text: string | ((...values: never[]) => string),
@@ -58,7 +58,7 @@ const say = (
   }
 }
 
-/** What survives a trip through the log. */
+/** The part of a value that survives storage in the log. */
 const toJson = (value: unknown): Json => {
   const text = JSON.stringify(value)
   // oxlint-disable-next-line eslint/no-restricted-properties, typescript/no-unsafe-type-assertion -- the codec of foreign values

@@ -1,4 +1,4 @@
-/** Where the session works and what day it is: small facts every model is told. */
+/** Where the session works and what day it is: small facts that every model is told. */
 import { fieldAt, type Json } from "@meridian/protocol"
 
 import type { ContextSource } from "../port/context-source.ts"
@@ -27,7 +27,7 @@ const describe = (value: Json): string =>
     `- you are the model ${textOf(fieldAt(value, "model"))}`,
   ].join("\n")
 
-/** The host's local date: it changes at the host's midnight, once. */
+/** The host's local date. It changes once, at the host's midnight. */
 export const dateSource = (today: () => Date): ContextSource => ({
   key: "core/date",
   observe: () => ({ kind: "value", value: localDate(today()) }),

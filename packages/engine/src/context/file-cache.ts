@@ -1,4 +1,4 @@
-/** Text files that are looked at every turn and seldom change: a look costs a stat, only a change costs a read. */
+/** Text files that are checked every turn and seldom change. A check costs a stat; only a change costs a read. */
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from "node:fs"
 import { relative } from "node:path"
 
@@ -9,17 +9,17 @@ import { isSame, type LookUp } from "./look-up.ts"
 export type FileText =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "absent" }
-  /** There, but it cannot be read now. */
+  /** The file exists but cannot be read now. */
   | { readonly kind: "unavailable" }
 
 export interface FileCache {
-  /** With `inside`, a file whose real path lies outside that folder counts as absent. */
+  /** With `inside`, a file whose real path is outside that folder counts as absent. */
   readonly read: (path: string, options?: { readonly inside?: string }) => FileText
 }
 
 const MOST_BYTES = 256 * 1024
 
-/** One state of one file: while it stays, so do its text and where it really lies. */
+/** One state of one file. While the state lasts, its text and its real path do too. */
 interface Known {
   readonly stat: Pick<Stats, "dev" | "ino" | "mtimeMs" | "ctimeMs" | "size">
   readonly text: string
@@ -59,7 +59,7 @@ const isInside = (folder: string, path: string): boolean => {
 
 const isMissing = (cause: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemCode(cause))
 
-/** At most the bound, never blocking on something that is not a file by the time it is opened. */
+/** Reads at most the bound, and never blocks on something that is no longer a regular file when it is opened. */
 const readText = (path: string): string => {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {

@@ -1,4 +1,6 @@
-/** Instructions as a list of files: told one after the other, superseded as a whole when one changes or goes. */
+/**
+ * Instructions as a list of files, told one after the other. When one changes or disappears, the whole list is replaced.
+ */
 import { sanitizeLine } from "@meridian/continuity"
 import { asObject, type Json } from "@meridian/protocol"
 

@@ -18,7 +18,7 @@ import { createLookUp } from "./look-up.ts"
 const NOW = new Date("2030-01-02T00:00:00Z")
 const QUIET = new Date("2030-01-01T00:00:00Z")
 
-/** A folder that has been quiet for a day. */
+/** A folder without a change for a day. */
 const openScene = () => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-look-"))
   const settle = (path: string): void => utimesSync(path, QUIET, QUIET)
@@ -60,7 +60,7 @@ test("what goes is missed, and found when it comes back", async () => {
 })
 
 test("a folder that changed a moment ago is not trusted: its times may stay while it changes", () => {
-  // As on a file system whose clock has not ticked meanwhile: nothing of the folder shows the change.
+  // Simulates a file system whose clock has not ticked: the folder shows no sign of the change.
   const folder = Object.assign(statSync(tmpdir()), { mtimeMs: NOW.getTime(), ctimeMs: NOW.getTime() })
   let isThere = false
   const { lookUp } = createLookUp(

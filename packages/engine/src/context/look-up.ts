@@ -1,36 +1,36 @@
 /**
- * What lies at a path, for places that are asked for every turn and are mostly empty. Something that was missing can only
- * come into a folder that changes, so one look at the nearest folder above answers for all the places below it. On a slow
- * file system that is most of what a turn costs.
+ * Looks up paths that are checked every turn and mostly do not exist. A missing file can only appear in a folder that
+ * changes, so one check of the nearest existing folder answers for all missing paths below it. On a slow file system this
+ * saves most of what a turn costs.
  */
 import { lstatSync, statSync, type Stats } from "node:fs"
 import { dirname } from "node:path"
 
-/** Undefined when nothing is there. Throws when that cannot be known. */
+/** Undefined when nothing exists there. Throws when that cannot be determined. */
 export type LookUp = (path: string) => Stats | undefined
 
 /**
- * A folder that changed a moment ago may change again without its time showing it: the clocks of file systems tick once per
- * turn of the system's timer, and those of old ones once in two seconds.
+ * A folder that changed just now may change again without a visible difference: a file system's clock ticks with the system
+ * timer, and on old ones every two seconds.
  */
 const SETTLED_MS = { fine: 100, coarse: 3_000 } as const
 const MOST_KNOWN = 1_000
 
 type Stat = (path: string, options: { readonly throwIfNoEntry: false }) => Stats | undefined
 
-/** With the time of change, which nobody can set back. */
+/** Includes the change time, which no program can set back. */
 type Version = Pick<Stats, "dev" | "ino" | "mtimeMs" | "ctimeMs">
 
 export interface LookUps {
   readonly lookUp: LookUp
-  /** Many looks as one: each folder is looked at once while this runs. */
+  /** Runs many lookups as one: each folder is checked only once while this runs. */
   readonly together: <A>(looks: () => A) => A
 }
 
 export const createLookUp = (now: () => number, stat: Stat = statSync): LookUps => {
-  /** Missing paths, with the nearest folder above each as it was then. */
+  /** Missing paths, each with the nearest existing folder as it was then. */
   const missing = new Map<string, { readonly folder: string; readonly version: Version }>()
-  /** Folders that were looked at together. */
+  /** Folders already checked by `together`. */
   let seen: Map<string, Stats | undefined> | undefined
 
   const lookAtFolder = (path: string): Stats | undefined => {
@@ -56,7 +56,7 @@ export const createLookUp = (now: () => number, stat: Stat = statSync): LookUps 
         if (isSettled(version, now())) missing.set(path, { folder, version })
         return
       }
-      // A link to nowhere: what it waits for may come into any folder.
+      // A dangling link: its target may appear in any folder.
       if (isLink(folder) || folder === dirname(folder)) return
     }
   }
@@ -79,7 +79,7 @@ export const createLookUp = (now: () => number, stat: Stat = statSync): LookUps 
   }
 }
 
-/** A time between two seconds is one that a coarse clock never shows. */
+/** A time with a fraction of a second does not come from a coarse clock. */
 const isSettled = ({ mtimeMs, ctimeMs }: Version, now: number): boolean =>
   now - Math.max(mtimeMs, ctimeMs) >= SETTLED_MS[mtimeMs % 1_000 === 0 ? "coarse" : "fine"]
 
@@ -89,7 +89,7 @@ export const isSame = (one: Version, other: Version): boolean =>
   one.mtimeMs === other.mtimeMs &&
   one.ctimeMs === other.ctimeMs
 
-/** Unlike `stat`, `lstat` throws where a file stands in the place of a folder. */
+/** Unlike `stat`, `lstat` throws when a parent is a file instead of a folder. */
 const isLink = (path: string): boolean => {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined

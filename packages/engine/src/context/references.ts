@@ -1,4 +1,7 @@
-/** Places outside the project the session may look at: told by name, read with the ordinary tools and permissions. */
+/**
+ * Places outside the project that the session may look at. The model knows their names and reads them with the ordinary
+ * tools and permissions.
+ */
 import type { ContextSource } from "../port/context-source.ts"
 
 export interface Reference {

@@ -1,6 +1,6 @@
 /**
- * The context sources of one Location. Producers bring them in order and in a scope of their own: closing it removes them,
- * and the next boundary says so to the model.
+ * The context sources of one Location. Each contribution is ordered and can be closed. Closing it removes its sources, and
+ * the model is told at the next boundary.
  */
 import { Effect } from "effect"
 
@@ -9,13 +9,16 @@ import type { ContextSource, ObservationScene } from "../port/context-source.ts"
 import type { LookUps } from "./look-up.ts"
 
 export interface ContextRegistry {
-  /** Told in order of `rank`, then of contribution. A key in use is replaced until the newer one is closed. */
+  /**
+   * Sources are told by `rank`, then by time of contribution. A source with a key in use replaces the older one until it is
+   * closed.
+   */
   readonly contribute: (rank: number, sources: readonly ContextSource[]) => { readonly close: () => void }
-  /** Without a turn of the event loop when no source has to wait: this is asked every turn. */
+  /** Called every turn. Takes no turn of the event loop when no source has to wait. */
   readonly observe: (scene: ObservationScene) => Effect.Effect<Observation>
 }
 
-/** Where the built-in sources stand; embedders come last unless they say otherwise. */
+/** The ranks of the built-in sources. Embedders come last unless they choose otherwise. */
 export const RANK = {
   environment: 0,
   instructions: 100,

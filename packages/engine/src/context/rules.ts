@@ -1,4 +1,4 @@
-/** Conditional rules of the project and of the user, from the folders every host reads, as continuity matches them. */
+/** Conditional rules of the project and of the user, from the folders that every host reads, matched by continuity. */
 import { join } from "node:path"
 
 import {
@@ -28,11 +28,11 @@ export const rulesSource = (options: {
   return {
     key: "core/rules",
     observe: ({ agent, model, prompt, tools, workingSet }) => {
-      // Most projects have none, and this is asked every turn.
+      // Checked every turn, and most projects have none.
       if (!places.some((place) => isThere(options.lookUp, place))) return { kind: "absent" }
       const { rules } = shelf.read()
       const { active } = evaluateRules(rules, {
-        // Those the prompt names too: a rule for a new file is needed before the file is written.
+        // Paths in the prompt count too: a rule for a new file is needed before that file is written.
         paths: withNearPaths(touchPaths([], [...workingSet(), ...promptPaths(prompt)], options), options),
         prompt,
         tools,
@@ -49,7 +49,7 @@ export const rulesSource = (options: {
   }
 }
 
-/** Rules nobody may read are none. */
+/** Rules in an unreadable place count as absent. */
 const isThere = (lookUp: LookUp, path: string): boolean => {
   try {
     return lookUp(path) !== undefined

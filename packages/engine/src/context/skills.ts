@@ -1,6 +1,6 @@
 /**
- * Skills: a folder with a SKILL.md each, of the project from where the work is up to its root, and the user's own. The model is told which there are, permitted ones only; the body
- * comes when it asks for it with the tool `skill`.
+ * Skills: folders with a SKILL.md, from the working directory up to the project's root, and the user's own. The model is
+ * told which permitted skills exist and loads a body with the tool `skill`.
  */
 import { readdirSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
@@ -25,22 +25,22 @@ export interface SkillShelf {
   readonly list: () => readonly Skill[]
 }
 
-/** Nearer to the first, the first wins. */
+/** The first folder that has a skill wins. */
 const FOLDERS = [".meridian/skills", ".agents/skills", ".claude/skills", ".opencode/skills"] as const
 const MOST_SKILLS = 200
 const LEVELS = 16
 
 interface Shelf {
   readonly directory: string
-  /** Of the project; without it the directory is. */
+  /** The project's root. Default: `directory`. */
   readonly root?: string
-  /** Folders of the user's own, full paths: there links lead where they lead. */
+  /** Folders of the user's own, as full paths. Links in them may lead anywhere. */
   readonly own?: readonly string[]
   readonly files: FileCache
   readonly lookUp: LookUp
 }
 
-/** A place where skills may be, and the folder that a link in it must not lead out of. */
+/** A place where skills may be, and the folder that its links must not leave. */
 interface Place {
   readonly path: string
   readonly inside: string | undefined
@@ -53,7 +53,7 @@ export const openSkillShelf = (shelf: Shelf): SkillShelf => {
   return { list: () => readSkills(shelf, places, { folders, skillOf }) }
 }
 
-/** Nearer ones first: of one name the first wins. */
+/** Nearest first: the first skill of a name wins. */
 const placesOf = ({ directory, root = directory, own = [] }: Shelf): readonly Place[] => {
   const levels: string[] = []
   for (let level = directory; levels.length < LEVELS; level = dirname(level)) {
@@ -66,7 +66,7 @@ const placesOf = ({ directory, root = directory, own = [] }: Shelf): readonly Pl
   ]
 }
 
-/** Where a user keeps skills for every project. */
+/** Where users keep skills for all their projects. */
 export const ownSkillFolders = (
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly string[] => {
@@ -129,7 +129,7 @@ const isDenied = (rules: readonly PermissionRule[], name: string): boolean =>
   rules.findLast((rule) => matchesWildcard(rule.action, "skill") && matchesWildcard(rule.resource, name))
     ?.effect === "deny"
 
-/** A folder's list changes with its modification time: most looks cost one stat. */
+/** Adding or removing a name changes a folder's modification time, so most checks cost one stat. */
 const createFolderCache = (lookUp: LookUp) => {
   const known = new Map<string, { readonly modifiedMs: number; readonly names: readonly string[] }>()
   return (path: string): readonly string[] => {
@@ -155,7 +155,7 @@ const foldersIn = (path: string): readonly string[] => {
   }
 }
 
-/** A file that has not changed is the same text: what was read from it stays read. */
+/** An unchanged file is parsed only once. */
 const createSkillCache = (): ReadSkill => {
   const known = new Map<string, { readonly text: string; readonly skill: Skill }>()
   return (folder, path, text) => {
@@ -172,14 +172,14 @@ const MOST_KNOWN = FOLDERS.length * MOST_SKILLS
 const NAME_CHARACTERS = 100
 const DESCRIPTION_CHARACTERS = 500
 
-/** One that cannot be read within the bounds of a front matter goes by the name of its folder. */
+/** A skill without a readable front matter is named after its folder. */
 const readSkill: ReadSkill = (folder, path, text) => {
   const front = readFrontMatter(text)
   const fieldOfFront = (name: string): string => {
     const value = front.kind === "read" ? front.fields.get(name) : undefined
     return typeof value === "string" ? value : ""
   }
-  // Both become lines of a list that the model is told: nothing in them may begin another line.
+  // Both become lines of a list for the model, so neither may contain a line break.
   return {
     name:
       sanitizeLine(fieldOfFront("name"), NAME_CHARACTERS) || sanitizeLine(folder, NAME_CHARACTERS) || "skill",

@@ -18,7 +18,7 @@ import { createUrlReader } from "./url-reader.ts"
 interface Scene extends AsyncDisposable {
   readonly directory: string
   readonly reads: string[]
-  /** Sends a prompt and gives what the model saw. */
+  /** Sends a prompt and returns what the model saw. */
   readonly ask: (text?: string) => Promise<string>
   readonly write: (path: string, text: string) => void
 }

@@ -1,7 +1,6 @@
 /**
- * Instructions from the web: http and https only, bounded in size and time, never from an address inside somebody's network
- * unless that is configured. The address is checked by the connection itself, so a name that changes its mind between the
- * check and the call gains nothing.
+ * Instructions from the web: only http and https, bounded in size and time, never from a private network address unless
+ * configured. The connection itself checks the address, so a host name that changes between check and call gains nothing.
  */
 import { lookup as resolveName } from "node:dns"
 import { request as requestHttp } from "node:http"
@@ -27,7 +26,7 @@ const MOST_REDIRECTS = 3
 
 export const createUrlReader = (options: {
   readonly allowPrivate: boolean
-  /** Never goes back. */
+  /** Milliseconds that never go back. */
   readonly monotonic: () => number
 }): UrlReader => {
   const known = new Map<string, { readonly at: number; readonly text: UrlText }>()
@@ -37,7 +36,7 @@ export const createUrlReader = (options: {
       const now = options.monotonic()
       if (cached !== undefined && now - cached.at < FRESH_MS) return cached.text
       const text = await follow(url, options.allowPrivate, MOST_REDIRECTS)
-      // A server that is away for a moment does not take back what it said.
+      // While a server is unreachable, its last text stays in force.
       if (text.kind === "unavailable") return cached?.text ?? text
       known.set(url, { at: now, text })
       return text
@@ -101,7 +100,7 @@ const get = (
     request.end()
   })
 
-/** One request for a page that somebody asked for, under the same guard. Never rejects. */
+/** One request for a page that a tool call or a prompt asked for, under the same guard. Never rejects. */
 export const fetchPage = (
   url: URL,
   {
@@ -188,7 +187,7 @@ const guardedLookup =
     })
   }
 
-/** An IPv4 address inside an IPv6 one is found too, however it is written. */
+/** Recognises an IPv4 address inside an IPv6 one too, in any spelling. */
 const isPrivate = (address: string): boolean =>
   privateNetworks().check(address, isIP(address) === 4 ? "ipv4" : "ipv6")
 

@@ -1,5 +1,5 @@
 import type { Json } from "@meridian/protocol"
 
-/** A value as a person would write it in a sentence. */
+/** A value as text for a sentence. */
 export const textOf = (value: Json | undefined): string =>
   typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value)

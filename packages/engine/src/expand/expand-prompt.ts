@@ -1,6 +1,6 @@
 /**
- * What a prompt names, found once, before the prompt is admitted. Its words stay as they were written; what was found
- * stands beside them, so that a later look at the same names changes nothing.
+ * Finds what a prompt names, once, before it is admitted. The prompt's words stay as written, and the findings are stored
+ * beside them, so that later changes to the named things do not matter.
  */
 import type { PromptPart } from "@meridian/protocol"
 
@@ -18,9 +18,9 @@ import { findTemplate, type Template, type TemplatePlaces } from "./templates.ts
 
 export interface ExpandOptions extends Sight {
   readonly templates: TemplatePlaces
-  /** Shell lines of templates that lie in the project may run, where the rules allow the command. */
+  /** Shell lines of project templates may run, where the rules allow the command. */
   readonly shell: boolean
-  /** Runs one command and gives what it printed; rejects with why it did not. */
+  /** Runs one command and returns its output; rejects with the reason when it did not run. */
   readonly run: (command: string, signal: AbortSignal) => Promise<string>
 }
 
@@ -31,7 +31,7 @@ export const expandPrompt = async (request: ExpandRequest, options: ExpandOption
   const { mentions, more } = readMentions(command?.words ?? request.text)
   const parts: PromptPart[] = [...(command?.parts ?? [])]
   const read: Expanded["read"][number][] = []
-  // One after the other: what comes first has the room.
+  // One at a time, because earlier mentions get the room first.
   for (const mention of mentions) {
     const seen = await readMention(mention, options, asked)
     parts.push(...seen.parts)
@@ -48,12 +48,12 @@ export const expandPrompt = async (request: ExpandRequest, options: ExpandOption
 }
 
 interface Command {
-  /** What it says itself, without what its shell lines printed: only here are mentions looked for. */
+  /** The template's own words, without the output of its shell lines. Only these are searched for mentions. */
   readonly words: string
   readonly parts: readonly PromptPart[]
 }
 
-/** Undefined when no template has the name: then the text is what it is. A template that names another does not call it. */
+/** Undefined when no template has the name; then the text stays as it is. A template cannot call another. */
 const expandCommand = async (
   text: string,
   asked: Asked,

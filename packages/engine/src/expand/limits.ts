@@ -1,4 +1,4 @@
-/** Every bound of what one prompt may bring along by naming it. */
+/** Every bound on what one prompt may bring along by naming it. */
 import { assert } from "../domain/assert.ts"
 import { LIMITS } from "../domain/limits.ts"
 import { TOOL_LIMITS } from "../tool/limits.ts"
@@ -7,7 +7,7 @@ export const EXPAND_LIMITS = {
   /** Files and resources of all mentions together. */
   things: 100,
   textBytes: 512 * 1024,
-  /** Of one thing; what is longer is cut, and says so. */
+  /** The text of one thing. Longer text is cut, with a note. */
   thingTextBytes: TOOL_LIMITS.readBytes,
   mediaBytes: 8 * 1024 * 1024,
   filesAtOnce: 16,
@@ -15,9 +15,9 @@ export const EXPAND_LIMITS = {
   templateCommands: 10,
   commandMs: 30_000,
   commandCharacters: 16 * 1024,
-  /** Templates that lists show. */
+  /** How many templates a list shows. */
   templates: 200,
-  /** All of it together. */
+  /** The time for all of it. */
   wholeMs: 60_000,
 } as const
 

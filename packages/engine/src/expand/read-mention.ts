@@ -1,7 +1,6 @@
 /**
- * What a mention leads to. A person who names a file has said that it may be looked at, so what a rule would ask about is
- * allowed inside the place; what a rule denies is not, and what lies outside needs a rule that allows it. Links are
- * followed before anything is judged.
+ * What a mention leads to. A user who names a file allows reading it. So inside the place, a rule that would ask does not;
+ * a rule that denies still does. A file outside needs a rule that allows it. Links are followed before anything is decided.
  */
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -45,7 +44,7 @@ export interface Asked extends ExpandRequest {
 
 type Seen = Expanded
 
-/** None where it was an ordinary word. Never rejects for what a mention can lead to. */
+/** Empty when the mention was an ordinary word. Never rejects for anything a mention can lead to. */
 export const readMention = async (mention: Mention, sight: Sight, asked: Asked): Promise<Seen> => {
   try {
     return await look(mention, sight, asked)
@@ -95,7 +94,7 @@ interface PathWanted {
   readonly path: string
   readonly lines?: { readonly from: number; readonly through?: number }
   readonly loose: boolean
-  /** No glob, whatever signs are in it. */
+  /** The path is not a glob, whatever characters it contains. */
   readonly literal?: boolean
 }
 
@@ -130,7 +129,7 @@ const lookAtPath = async (wanted: PathWanted, sight: Sight, asked: Asked): Promi
   }
 }
 
-/** Throws what the rules say against it. */
+/** Throws when the rules forbid the path. */
 const judge = async (path: ResolvedPath, { may }: Asked): Promise<void> => {
   if (path.external && may("external_directory", await directoryOf(path.absolute)) !== "allow")
     throw new ToolError(
@@ -191,7 +190,7 @@ const lookAtGlob = async (
   return { parts: [...parts, ...note], read }
 }
 
-/** A few at once, in their order. */
+/** Reads a few at once and keeps their order. */
 const readAll = async (
   files: readonly string[],
   { source, start }: { readonly source: string; readonly start: ResolvedPath },

@@ -1,4 +1,4 @@
-/** One file or folder as a part of a prompt: opened as the tools open files, bounded as a page of `read`. */
+/** One file or folder as a part of a prompt: opened as tools open files, bounded like a page of `read`. */
 import { createHash } from "node:crypto"
 
 import type { PromptPart } from "@meridian/protocol"
@@ -14,9 +14,9 @@ import { readPageText } from "../tool/read-page.ts"
 import type { ResolvedPath } from "../tool/resolve-path.ts"
 
 export interface Wanted {
-  /** As it was written. */
+  /** As the user wrote it. */
   readonly source: string
-  /** As it is told. */
+  /** As the model is told. */
   readonly name: string
   readonly lines?: Lines | undefined
   readonly signal: AbortSignal
@@ -66,7 +66,7 @@ const readFile = async (path: ResolvedPath, opened: OpenedFile, wanted: Wanted):
   }
 }
 
-/** What every provider can look at, or says that it cannot. */
+/** Types that every provider can show, or reports that it cannot. */
 const SHOWN = /^(?:image\/(?:png|jpeg|gif|webp)|application\/pdf)$/u
 
 const readMedia = async (

@@ -1,12 +1,12 @@
-/** How much room is left in one prompt for what it names. */
+/** How much room is left in a prompt for what it names. */
 import type { PromptPart } from "@meridian/protocol"
 
 import { EXPAND_LIMITS } from "./limits.ts"
 
 export interface Room {
-  /** How many more things may come. */
+  /** How many more things fit. */
   readonly things: () => number
-  /** The part, or why there is no room for it. */
+  /** Returns the part, or a note that there is no room for it. */
   readonly take: (part: PromptPart) => PromptPart
 }
 

@@ -1,6 +1,7 @@
 /**
- * Command templates: Markdown files whose name is typed behind a slash. Those of the project go first, nearest folder
- * first, then the person's own, then ours. A file is read as every file that a prompt names: links lead nowhere else.
+ * Command templates: Markdown files whose names are typed after a slash. Templates of the project win, nearest folder
+ * first, then the user's own, then the built-in ones. They are read like every file that a prompt names, so links must not
+ * lead outside.
  */
 import { readdirSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
@@ -15,15 +16,15 @@ import { EXPAND_LIMITS } from "./limits.ts"
 
 export interface TemplatePlaces {
   readonly directory: string
-  /** Of the project. */
+  /** The project's root. */
   readonly root: string
-  /** The person's own, in the configuration folder. */
+  /** The user's own folder, in the configuration folder. */
   readonly own: string
 }
 
 export interface Template extends CommandTemplate {
   readonly body: string
-  /** Lies in the project: its shell lines run only where that is allowed. */
+  /** The template is part of the project, so its shell lines run only where that is allowed. */
   readonly isOfProject: boolean
 }
 
@@ -41,7 +42,7 @@ export const findTemplate = async (name: string, places: TemplatePlaces): Promis
   return BUILT_IN.find((template) => template.name === name)
 }
 
-/** Names and descriptions, for lists: the project's, the person's, ours. */
+/** Names and descriptions for lists: project, user, built-in. */
 export const listTemplates = async (places: TemplatePlaces): Promise<readonly CommandTemplate[]> => {
   const found = new Map<string, CommandTemplate>()
   for (const { folder, base } of foldersOf(places))
@@ -60,7 +61,7 @@ export const listTemplates = async (places: TemplatePlaces): Promise<readonly Co
 
 interface Folder {
   readonly folder: string
-  /** What is read stays below it. */
+  /** Every file that is read must be below this folder. */
   readonly base: string
   readonly isOfProject: boolean
 }
@@ -90,7 +91,7 @@ const namesIn = (folder: string): readonly string[] => {
   }
 }
 
-/** Undefined where there is no such file, or it leads out of there. */
+/** Undefined when there is no such file, or it is outside `base`. */
 const readInside = async (base: string, file: string): Promise<string | undefined> => {
   try {
     const path = await resolvePath({ root: base, directory: base }, file)

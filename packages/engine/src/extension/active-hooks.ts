@@ -1,4 +1,4 @@
-/** The hooks of the extensions in force, one extension after the other, in the order they came. */
+/** The hooks of the active extensions, called one after the other in the order they were added. */
 import { ANY, Failure, objectOf, reader, something, STRING } from "@meridian/protocol"
 import { Effect } from "effect"
 
@@ -21,9 +21,9 @@ import { applyView, viewOf } from "./request-view.ts"
 export interface HookConditions {
   readonly extensions: readonly Registered[]
   readonly frozen: FrozenMessages
-  /** Whether the engine can take it as an answer of a tool. */
+  /** Whether the value is valid as the output of a tool. */
   readonly isToolOutput: (value: unknown) => value is ToolOutput
-  /** What goes to the model and into the log is bounded, whoever made it. */
+  /** Bounds an output before it goes to the model and into the log. */
   readonly bound: (output: ToolOutput) => Promise<ToolOutput>
 }
 
@@ -97,7 +97,7 @@ export const activeHooks = (conditions: HookConditions): ActiveHooks | undefined
   return Object.keys(hooks).length === 0 ? undefined : hooks
 }
 
-/** What one extension gives is what the next one gets. One that fails is as if it were not there. */
+/** Each extension gets what the previous one returned. One that fails is skipped. */
 const inOrder = <Value>(
   extensions: readonly Registered[],
   first: Value,

@@ -1,6 +1,6 @@
 /**
- * Calls one hook of one extension: within its time, with its answer looked at. It never fails; what went wrong is said. One
- * that fails again and again is left out, because each time it costs what it may take.
+ * Calls one hook of one extension, within its time, and checks the answer. Never fails: trouble is reported. A hook that
+ * fails repeatedly is left out, because each failure may cost its full time.
  */
 import { Effect, Option, Result } from "effect"
 
@@ -8,16 +8,16 @@ import { LIMITS } from "../domain/limits.ts"
 import type { HookFailure } from "../port/hooks.ts"
 import type { Extension, ExtensionHooks, HookName, HookOptions } from "./extension.ts"
 
-/** An extension as the engine holds it. */
+/** An extension as the engine keeps it. */
 export interface Registered {
   readonly extension: Extension
-  /** Failures in a row, by hook. */
+  /** Failures in a row, per hook. */
   readonly failures: Map<HookName, number>
 }
 
 export type HookAnswer<Value> =
   | { readonly kind: "answer"; readonly value: Value }
-  /** It has no such hook, it is left out, or it had nothing to say. */
+  /** The extension has no such hook, the hook is left out, or it returned nothing. */
   | { readonly kind: "nothing" }
   | { readonly kind: "failed"; readonly failure: HookFailure }
 
@@ -67,7 +67,7 @@ export const callHook = <Name extends HookName, Value>(
     } catch (cause) {
       return Effect.succeed(failed(wordsOf(cause)))
     }
-    // Most answer at once: that costs neither a timer nor a fiber.
+    // Most hooks answer synchronously, which costs neither a timer nor a fiber.
     if (waiting === undefined) return Effect.succeed(answered(given))
     const promised = waiting
     const called = Effect.tryPromise({ try: () => Promise.resolve(promised), catch: wordsOf }).pipe(

@@ -1,6 +1,6 @@
 /**
- * The extensions of one engine. They come and go while it runs: their tools and context are those of every open place from
- * its next boundary on, and a turn that has begun keeps the hooks it began with.
+ * The extensions of one engine. They may come and go while it runs. Their tools and context apply to every open place from
+ * its next boundary on; a turn that has begun keeps its hooks.
  */
 import { Failure } from "@meridian/protocol"
 import { Context, Layer } from "effect"
@@ -15,7 +15,7 @@ import type { Registered } from "./call-hook.ts"
 import type { Extension } from "./extension.ts"
 import { openFrozenMessages } from "./frozen-messages.ts"
 
-/** A place that takes part. */
+/** A place that extensions contribute to. */
 export interface ExtendedPlace {
   readonly directory: string
   readonly contributeTools: (tools: readonly EmbedderTool[]) => { readonly close: () => void }
@@ -25,7 +25,7 @@ export interface ExtendedPlace {
 }
 
 export interface JoinedPlace {
-  /** The same object until an extension comes or goes, or a hook is left out. */
+  /** The same object until an extension is added or removed, or a hook is left out. */
   readonly hooks: () => ActiveHooks | undefined
   readonly leave: () => void
 }
@@ -33,7 +33,7 @@ export interface JoinedPlace {
 export class ExtensionHost extends Context.Service<
   ExtensionHost,
   {
-    /** Throws INVALID_INPUT for a name that is taken. Removing twice does nothing. */
+    /** Throws INVALID_INPUT for a name in use. Removing twice does nothing. */
     readonly add: (extension: Extension) => { readonly remove: () => void }
     readonly list: () => readonly Extension[]
     readonly join: (place: ExtendedPlace) => JoinedPlace

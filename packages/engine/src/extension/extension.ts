@@ -1,4 +1,4 @@
-/** An extension as a program writes it: what it adds to an engine, for as long as it is there. */
+/** An extension as a program writes it: what it adds to an engine while it is present. */
 import type { EmbedderSource } from "../context/embedder-source.ts"
 import type {
   CallView,
@@ -13,34 +13,34 @@ import type { ToolOutput } from "../port/tool.ts"
 import type { EmbedderTool } from "../tool/embedder-tool.ts"
 
 export interface Extension {
-  /** One at a time may have it. */
+  /** Unique among the extensions of an engine. */
   readonly name: string
-  /** Only in this folder and below; without it everywhere. */
+  /** Applies only in this folder and below. Default: everywhere. */
   readonly directory?: string
   readonly tools?: readonly EmbedderTool[]
-  /** What the model is told beside the conversation. */
+  /** What the model is told besides the conversation. */
   readonly context?: readonly EmbedderSource[]
   readonly hooks?: ExtensionHooks
-  /** How long one hook may take; 2 seconds by default. */
+  /** How long one hook may take. Default: 2 seconds. */
   readonly hookTimeoutMs?: number
 }
 
 export interface HookOptions {
-  /** Aborts when the hook has taken too long, or when the work is interrupted. */
+  /** Aborts when the hook takes too long, or when the work is interrupted. */
   readonly signal: AbortSignal
 }
 
 type Given<Value> = Value | undefined | Promise<Value | undefined>
 
-/** What is given is frozen. An answer is a whole value; no answer leaves everything as it is. */
+/** Arguments are frozen. An answer is a whole value; no answer leaves everything as it is. */
 export interface ExtensionHooks {
-  /** Changes what this one request is; nothing of it is remembered. */
+  /** Changes this one request. Later requests are not affected. */
   readonly beforeRequest?: (request: RequestView, options: HookOptions) => Given<RequestView>
-  /** Changes the input of a call, or refuses it. */
+  /** Changes the input of a call, or refuses the call. */
   readonly beforeTool?: (call: CallView, options: HookOptions) => Given<CallView | RefusedCall>
-  /** Changes what a call has given before it is recorded. The answer to a call that failed is not looked at. */
+  /** Changes the result of a call before it is recorded. For a failed call the answer is ignored. */
   readonly afterTool?: (result: ResultView, options: HookOptions) => Given<{ readonly output?: ToolOutput }>
-  /** Looks at a turn that has ended. */
+  /** Sees each turn that has ended. */
   readonly afterTurn?: (turn: TurnView, options: HookOptions) => unknown
   /** Supplies the summary of a checkpoint instead of the model. */
   readonly onCompaction?: (compaction: CompactionView, options: HookOptions) => Given<SuppliedSummary>

@@ -1,18 +1,21 @@
 /**
- * The messages of a session as extensions see them: copies that cannot be written to, made once for each message. What comes
- * back untouched is the session's own message again, so that bytes written for it before are sent again.
+ * The messages of a session as extensions see them: frozen copies, made once per message. A copy that comes back unchanged
+ * is mapped to the session's own message again, so that its written bytes are reused.
  */
 import type { PromptMessage } from "../port/model.ts"
 
 export interface FrozenMessages {
   readonly show: (message: PromptMessage) => PromptMessage
-  /** Undefined for a message that is not one of ours. */
+  /** The session's message behind a frozen copy; undefined for any other value. */
   readonly own: (shown: unknown) => PromptMessage | undefined
-  /** The message that said the same before, where it is still known: its bytes are written already. `text`: it as JSON. */
+  /**
+   * An earlier message with the same content, if still known, so that its written bytes are reused. `text`: the message as
+   * JSON.
+   */
   readonly same: (made: PromptMessage, text: string) => PromptMessage
 }
 
-/** What extensions say again in every request is seldom more. */
+/** Extensions seldom repeat more than this in every request. */
 const MOST_MADE = 256
 const LONGEST_MADE = 64 * 1024
 

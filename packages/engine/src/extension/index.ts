@@ -1,4 +1,4 @@
-/** What is added to an engine while it runs. */
+/** Extensions: what can be added to a running engine. */
 export { ExtensionHost } from "./extension-host.ts"
 export { HOOK_NAMES } from "./extension.ts"
 export type { Extension, ExtensionHooks, HookOptions } from "./extension.ts"

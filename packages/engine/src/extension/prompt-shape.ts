@@ -1,4 +1,4 @@
-/** The form of messages that an extension made, and what must be true of all of them together. */
+/** The form of messages that an extension made, and the rule for all of them together. */
 import {
   ANY,
   ANY_OBJECT,
@@ -61,7 +61,7 @@ const MESSAGE = taggedBy(
 /** Throws INVALID_INPUT. */
 export const readMessage: (value: unknown) => PromptMessage = reader(MESSAGE, { what: "A message" })
 
-/** No provider takes a call without its result, or a result without its call. Undefined when all is well. */
+/** No provider accepts a call without its result, or a result without its call. Undefined when all match. */
 export const pairingProblem = (messages: readonly PromptMessage[]): string | undefined => {
   const open = new Set<string>()
   for (const message of messages) {

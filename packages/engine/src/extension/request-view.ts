@@ -1,4 +1,4 @@
-/** A request as extensions see it, and the request that their answer makes of it. */
+/** A request as extensions see it, and the request that their answer turns it into. */
 import {
   Failure,
   mapOf,
@@ -36,7 +36,7 @@ export const viewOf = (
   })
 }
 
-/** Throws when a provider could not take what it makes. */
+/** Throws when no provider could accept the result. */
 export const applyView = (
   request: ModelRequest,
   shown: RequestView,
@@ -88,7 +88,7 @@ const openingOf = (prompt: readonly PromptMessage[]): readonly System[] => {
   return opening
 }
 
-/** The message there was, where its text is the same. */
+/** Reuses the existing message when its text is the same. */
 const systemMessage = (content: string, before: System | undefined, frozen: FrozenMessages): PromptMessage =>
   before?.content === content ? before : frozen.same({ role: "system", content }, `system ${content}`)
 
@@ -113,14 +113,14 @@ const readMessages = (messages: readonly unknown[], frozen: FrozenMessages): rea
   return read
 }
 
-/** How many at the end are of this request alone: those that were, and what was put behind the last that stays. */
+/** How many messages at the end belong to this request alone: everything after the last lasting message. */
 const passingOf = (request: ModelRequest, history: readonly PromptMessage[]): number => {
   const { prompt, passing = 0 } = request
   const staying = new Set(prompt.slice(0, prompt.length - passing))
   return history.length - 1 - history.findLastIndex((message) => staying.has(message))
 }
 
-/** How a request is sent is not for extensions to say. */
+/** Transport headers, which extensions may not set. */
 const OWN_HEADERS = new Set(["host", "connection", "content-length", "content-type", "transfer-encoding"])
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 const HEADER_VALUE = /^[\t\u0020-\u007E\u0080-\u00FF]{0,8192}$/

@@ -1,6 +1,6 @@
 /**
- * One call of git in a repository of ours. Its own folder says how it works, so no setting, hook or filter of the user's
- * repository has a say; the user's own are switched off by name.
+ * Runs git once in a repository of ours. Its own folder holds all settings, so no setting, hook or filter of the user's
+ * repository has any effect; the user's own settings are switched off by name.
  */
 import { spawn } from "node:child_process"
 
@@ -19,7 +19,7 @@ export interface GitFolder {
 export interface GitCall {
   readonly input?: string
   readonly env?: Environment
-  /** Exit codes that are an answer, besides 0. */
+  /** Exit codes besides 0 that are valid answers. */
   readonly answers?: readonly number[]
 }
 
@@ -51,7 +51,7 @@ export const callGit = async (
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
     } catch {
-      // It has ended by itself.
+      // The process has already ended on its own.
     }
   }
   let why: string | undefined

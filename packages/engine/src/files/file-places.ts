@@ -1,4 +1,4 @@
-/** The trees of every place that an engine works in: each is opened when it is first needed, and one is shared by all in it. */
+/** The trees of every place that an engine works in. Each is opened on first use and shared by all sessions there. */
 import { Effect, Layer } from "effect"
 
 import { FilePlaces, FilesProblem, type FileTrees } from "../port/file-trees.ts"
@@ -23,7 +23,7 @@ export const filePlacesLayer = (
       )
     : noFilePlaces
 
-/** Nothing is kept, and nothing can be taken back. */
+/** Keeps nothing, so nothing can be undone. */
 export const noFilePlaces: Layer.Layer<FilePlaces> = Layer.succeed(FilePlaces, {
   keeps: false,
   at: () => Promise.reject(new FilesProblem("this engine keeps no files (`undo: false`)")),
@@ -39,7 +39,7 @@ const openPlaces = (options: FilePlaceOptions) => {
     at: async (directory: string): Promise<FileTrees> => {
       const found = opened.get(directory) ?? open(directory)
       opened.set(directory, found)
-      // Whoever comes next tries again.
+      // The next caller tries again.
       found.catch(() => opened.delete(directory))
       try {
         return (await found)[1]
@@ -53,7 +53,7 @@ const openPlaces = (options: FilePlaceOptions) => {
       for (const settled of await Promise.allSettled(opened.values()))
         if (settled.status === "fulfilled") {
           closePlace(settled.value[0])
-          // What could not be cleaned up now is cleaned up by the next engine.
+          // The next engine cleans up what could not be cleaned up now.
           await trimStore(settled.value[0], FILE_LIMITS.storeBytes).catch(() => undefined) // oxlint-disable-line eslint/no-await-in-loop -- one after the other: nobody waits for the second
         }
     },

@@ -1,4 +1,7 @@
-/** Refs keep trees: a folder of them for each session, the newest of a bounded number. They name trees, so no log shows them. */
+/**
+ * Refs keep trees alive: one folder of refs per session, holding a bounded number of the newest. They point at trees, not
+ * commits, so `git log` never shows them.
+ */
 import { createHash } from "node:crypto"
 
 import { callGit } from "./call-git.ts"
@@ -13,7 +16,7 @@ export interface TreeHolder {
 }
 
 export const openTreeHolder = (place: Refs): TreeHolder => {
-  /** As we know them: another process may hold more for the same session. */
+  /** As this process knows them. Another process may hold more for the same session. */
   const known = new Map<string, readonly HeldRef[]>()
 
   const add = async (session: string, trees: readonly string[]): Promise<void> => {
@@ -81,6 +84,6 @@ const heldBy = async ({ refs }: Refs, session: string): Promise<readonly HeldRef
 const refOf = (session: string, number: number): string =>
   `refs/meridian/files/${folderOf(session)}/${String(number).padStart(9, "0")}`
 
-/** Ids may hold more signs than names of refs do. */
+/** A session id may contain characters that a ref name may not. */
 const folderOf = (session: string): string =>
   /^[\w-]{1,100}$/.test(session) ? session : createHash("sha256").update(session).digest("hex").slice(0, 32)

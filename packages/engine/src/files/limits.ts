@@ -4,15 +4,15 @@ export const FILE_LIMITS = {
   callMs: 30_000,
   answerBytes: 64 * 1024 * 1024,
   errorCharacters: 4_000,
-  /** A larger file is in no tree. */
+  /** Larger files are not kept. */
   fileBytes: 32 * 1024 * 1024,
   /** New and changed files of one tree. */
   changedFiles: 20_000,
   changedBytes: 256 * 1024 * 1024,
   /** Trees kept for one session. */
   trees: 400,
-  /** What was kept outside of repositories, for one place, before the oldest of it goes. */
+  /** For one place outside a repository: bytes kept before the oldest trees are dropped. */
   storeBytes: 512 * 1024 * 1024,
-  /** What `diff` prints. */
+  /** The output of `diff`. */
   diffBytes: 16 * 1024 * 1024,
 } as const

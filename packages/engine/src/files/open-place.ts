@@ -1,7 +1,7 @@
 /**
- * Where the trees of a place live: a small git folder of ours in the state of the engine, with its own settings, attributes and
- * index. In a repository its objects lie among the user's, and refs of ours (`refs/meridian/files/`) keep them there; the
- * user's index, HEAD and settings are only read. Anywhere else the objects lie in our folder.
+ * Where the trees of a place live: a small git folder in the engine's state, with its own settings, attributes and index.
+ * In a repository the objects are stored with the user's, and our refs (`refs/meridian/files/`) keep them alive; the user's
+ * index, HEAD and settings are only read. Elsewhere the objects are in our folder.
  */
 import { createHash, randomUUID } from "node:crypto"
 import {
@@ -28,21 +28,21 @@ import { callGit, gitEnvironment, type GitFolder } from "./call-git.ts"
 
 export interface FilePlace {
   readonly top: string
-  /** The place below that, with slashes; "" for all of it. */
+  /** The place's path below `top`, with slashes; "" for all of it. */
   readonly prefix: string
-  /** Ours. */
+  /** Our folder. */
   readonly folder: string
-  /** Calls of git among our settings. */
+  /** For git calls with our settings. */
   readonly git: GitFolder
-  /** Calls that read and write the refs that keep trees. */
+  /** For calls that read and write the refs that keep trees alive. */
   readonly refs: GitFolder
-  /** It knows what stood there last, so that only what changed since is read. */
+  /** Remembers the last state of the files, so that only changed ones are read. */
   readonly index: string
   readonly isRepository: boolean
 }
 
 export interface FilePlaceOptions {
-  /** Where our folders are. */
+  /** The folder that contains our folders. */
   readonly root: string
   readonly environment: Readonly<Record<string, string | undefined>>
 }
@@ -79,12 +79,12 @@ export const openPlace = async (directory: string, options: FilePlaceOptions): P
   return place
 }
 
-/** Leaves what the index knows to the next process. */
+/** Leaves the index to the next process. */
 export const closePlace = ({ folder, index }: FilePlace): void => {
   try {
     if (existsSync(index)) renameSync(index, keptIndex(folder))
   } catch {
-    // The next one reads the files again.
+    // Then the next process reads the files again.
   }
   rmSync(`${index}.lock`, { force: true })
 }
@@ -107,7 +107,7 @@ interface UserRepository {
   readonly format: string
 }
 
-/** Undefined where the place is no part of a repository: outside of one, ignored by it, or one that git refuses to read. */
+/** Undefined when the place is not part of a repository: outside of one, ignored by it, or one that git refuses to read. */
 const findRepository = async (cwd: string, env: GitFolder["env"]): Promise<UserRepository | undefined> => {
   const found = await callGit(
     { cwd, env },
@@ -132,10 +132,10 @@ const findRepository = async (cwd: string, env: GitFolder["env"]): Promise<UserR
   return ignored.code === 0 ? undefined : { top, gitDir, commonDir, objects, format }
 }
 
-/** For the few calls that read the user's repository: no program that it names is started. */
+/** For the few calls that read the user's repository: they start no program that its settings name. */
 export const SILENT = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"] as const
 
-/** The index of the user says what is in the files: nothing converts them on their way into it. */
+/** The user's index can be reused only if nothing converts files on their way into it. */
 const isPlain = async (
   cwd: string,
   { top, gitDir, commonDir }: UserRepository,
@@ -165,7 +165,7 @@ const CONVERTING: ReadonlySet<string> = new Set([
 const configHome = (env: GitFolder["env"]): string =>
   env["XDG_CONFIG_HOME"] ?? join(env["HOME"] ?? homedir(), ".config")
 
-/** Whole or not at all. */
+/** Makes the folder completely or not at all. */
 const makeFolder = async (
   folder: string,
   { cwd, env, format }: GitFolder & { readonly format: string },
@@ -196,7 +196,7 @@ const makeFolder = async (
   }
 }
 
-/** Files are kept byte by byte: no setting and no attribute converts them. */
+/** Keeps files byte for byte: no setting and no attribute converts them. */
 const ATTRIBUTES = "* -text -eol -filter -ident -working-tree-encoding -merge\n"
 
 const SETTINGS = `[core]
@@ -214,7 +214,7 @@ const SETTINGS = `[core]
 	auto = 0
 `
 
-/** Where no repository says what is worth keeping. */
+/** What to ignore outside a repository. */
 const OUTSIDE = "node_modules/\n.venv/\n__pycache__/\n.cache/\n"
 
 const readIfThere = (file: string): string => {
@@ -225,10 +225,7 @@ const readIfThere = (file: string): string => {
   }
 }
 
-/**
- * Git takes an entry as unchanged when it is older than the index, so the copy may not look younger than what it was copied
- * from.
- */
+/** Git treats an entry older than the index as unchanged, so the copy must not look newer than its original. */
 const copyIndex = (from: string, to: string): void => {
   try {
     const { mtimeMs } = lstatSync(from)
@@ -239,7 +236,7 @@ const copyIndex = (from: string, to: string): void => {
   }
 }
 
-/** Of processes that are gone. */
+/** Removes the index files of dead processes. */
 const sweepIndexes = (folder: string): void => {
   for (const name of readdirSync(folder)) {
     const pid = /^(\d+)-.*\.index(?:\.lock)?$/.exec(name)?.[1]

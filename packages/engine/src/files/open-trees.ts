@@ -1,4 +1,4 @@
-/** Trees of one place: taken, compared and written back by git. What is taken is only read; nothing converts it. */
+/** Trees of one place, which git takes, compares and writes back. Taking only reads files, and nothing converts them. */
 import { randomUUID } from "node:crypto"
 import { accessSync, constants, existsSync, lstatSync, realpathSync, rmSync, type Stats } from "node:fs"
 import { basename, dirname, join, relative, sep } from "node:path"
@@ -16,9 +16,9 @@ export const openTrees = (place: FilePlace): FileTrees => {
   const run = async (args: readonly string[], call: GitCall = {}): Promise<string> =>
     (await callGit(git, args, call)).text
   const warm = { GIT_INDEX_FILE: place.index }
-  /** One look at all files at a time: they share an index. */
+  /** All full looks share one index, so they run one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
-  /** Of the index as it is. */
+  /** The tree of the index in its current state. */
   let known: string | undefined
 
   const inTurn = <A>(work: () => Promise<A>): Promise<A> => {
@@ -27,7 +27,7 @@ export const openTrees = (place: FilePlace): FileTrees => {
     return next
   }
 
-  /** Git with an index of its own, which is gone afterwards. */
+  /** Runs git with a temporary index. */
   const withIndex = async <A>(work: (env: NonNullable<GitCall["env"]>) => Promise<A>): Promise<A> => {
     const file = join(place.folder, `${process.pid}-${randomUUID()}.index`)
     try {
@@ -46,7 +46,7 @@ export const openTrees = (place: FilePlace): FileTrees => {
       run(["diff-files", "-z", "--name-only", "--ignore-submodules=all", ...below], { env: warm }),
       run(["ls-files", "-z", "--others", "--exclude-standard", ...below], { env: warm }),
     ])
-    // A repository within the place is listed with a slash: it is not ours to keep.
+    // A nested repository is listed with a trailing slash. We do not keep it.
     const paths = [...new Set([...names(changed), ...names(added)])].filter((path) => !path.endsWith("/"))
     const { kept, skipped } = sift(top, paths)
     if (kept.length > 0) {
@@ -65,7 +65,7 @@ export const openTrees = (place: FilePlace): FileTrees => {
       try {
         return await lookAtAll()
       } catch (error) {
-        // Whatever was wrong with the index: it only knows what can be found out again.
+        // Start with a new index, whatever is wrong with this one. All it knows can be found out again.
         if (!existsSync(place.index) || isMissingGit(error)) throw error
         rmSync(place.index, { force: true })
         known = undefined
@@ -110,7 +110,7 @@ export const openTrees = (place: FilePlace): FileTrees => {
     write: (now, then) =>
       withIndex(async (env) => {
         await run(["read-tree", now], { env })
-        // Its exit code says that a file differs, and the next call says which.
+        // Its exit code says only that some file differs. The next call finds out which.
         await run(["update-index", "-q", "--refresh"], { env, answers: [1] })
         await run(["read-tree", "-m", "-u", now, then], { env })
       }),
@@ -130,14 +130,14 @@ const FORMS = {
 
 const names = (answer: string): readonly string[] => answer.split("\0").filter((name) => name !== "")
 
-/** Relative to the top; undefined when it lies elsewhere, also by way of a link. */
+/** The path relative to the top; undefined when it is elsewhere, even through a link. */
 const inside = (top: string, absolute: string): string | undefined => {
   const path = relative(top, join(realFolder(dirname(absolute)), basename(absolute)))
   const parts = path.split(sep)
   return path === "" || parts[0] === ".." || parts.includes(".git") ? undefined : parts.join("/")
 }
 
-/** The folder of a file that is not there yet may not be there either. */
+/** A file that does not exist yet may be in a folder that does not exist yet. */
 const realFolder = (folder: string): string => {
   try {
     return realpathSync(folder)
@@ -146,7 +146,7 @@ const realFolder = (folder: string): string => {
   }
 }
 
-/** Throws when there is more than we keep at all. */
+/** Throws when the files exceed what we keep at all. */
 const sift = (
   top: string,
   paths: readonly string[],
@@ -176,7 +176,7 @@ const sift = (
 
 const MEBIBYTE = 1_048_576
 
-/** Also where a file stands in the place of one of its folders. */
+/** Undefined also when one of its folders is now a file. */
 const statOf = (file: string): Stats | undefined => {
   try {
     return lstatSync(file, { throwIfNoEntry: false })
@@ -190,7 +190,7 @@ const isFile = (file: string): boolean => {
   return stat !== undefined && !stat.isDirectory()
 }
 
-/** Its size; 0 when it is gone. Undefined: we do not keep it. */
+/** The file's size, 0 when it is gone, undefined when we do not keep it. */
 const keepable = (file: string): number | undefined => {
   const stat = statOf(file)
   if (stat === undefined || stat.isSymbolicLink() || stat.isDirectory()) return 0

@@ -1,10 +1,10 @@
-/** Who works on the files of one place at the same time, in this process. */
+/** Which sessions of this process work on the files of one place at the same time. */
 import type { FileStay, FileTrees } from "../port/file-trees.ts"
 
 interface Stay {
   readonly session: string
   readonly parent: string | undefined
-  /** Any file may be changed. */
+  /** The session may change any file. */
   any: boolean
   readonly paths: Set<string>
   shared: boolean

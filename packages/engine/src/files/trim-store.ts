@@ -1,4 +1,4 @@
-/** Outside of repositories what is kept lies in a folder of ours, and it is bounded: the older half of the trees goes at a time. */
+/** Outside repositories, trees are kept in a bounded folder of ours. When it is full, the older half of them is dropped. */
 import { globSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 

@@ -1,14 +1,14 @@
 /**
- * What Anthropic needs of a prompt beyond its shape: marks for its prompt cache, and system messages only at the start.
- * The prompt is shared with the session, so nothing of it is changed: a copy of the list, with new objects only where
- * something differs.
+ * What Anthropic needs of a prompt beyond its shape: marks for its prompt cache, and system messages only at the start. The
+ * session shares the prompt, so it is never changed: this makes a copy of the list, with new objects only where something
+ * differs.
  */
 import type { PromptMessage, ProviderMetadata } from "../port/model.ts"
 import { withSystemFirst } from "./system-first.ts"
 
 const CACHED: ProviderMetadata = { anthropic: { cacheControl: { type: "ephemeral" } } }
 
-/** `passing`: so many messages at the end are of this request alone. */
+/** `passing`: this many messages at the end belong to this request alone. */
 export const shapeForAnthropic = (
   prompt: readonly PromptMessage[],
   passing = 0,
@@ -17,7 +17,7 @@ export const shapeForAnthropic = (
   const firstSpoken = shaped.findIndex(({ role }) => role !== "system")
   const lastInstruction = firstSpoken === -1 ? shaped.length - 1 : firstSpoken - 1
   mark(shaped, lastInstruction)
-  // Results of tools travel in a user message too, so the newest of either is where the cache should reach.
+  // Tool results also travel in a user message, so the cache should reach the newest message of either role.
   mark(
     shaped,
     shaped.findLastIndex(

@@ -1,25 +1,24 @@
 /**
- * What is known of the beginning of a conversation. A session sends its whole history every turn, and its messages stay the
- * same objects: only what is new since the last request needs to be looked at. Comparing the objects is a tenth of looking
- * into them.
+ * What is known about the beginning of a conversation. A session sends its whole history every turn, and its messages stay
+ * the same objects, so only messages since the last request need work. Comparing objects costs a tenth of reading them.
  */
 import type { PromptMessage } from "../domain/prompt.ts"
 
-/** A prompt as it was sent before, and what was found out about it. */
+/** An earlier prompt, and the value derived from it. */
 export interface Known<Message, Value> {
   readonly messages: readonly Message[]
   readonly value: Value
 }
 
 export interface Beginnings<Message extends object, Value> {
-  /** The longest prompt we know with which this one begins, if we know any. */
+  /** The longest known prompt that this one begins with, if any. */
   readonly find: (prompt: readonly Message[]) => Known<Message, Value> | undefined
-  /** In place of what this prompt extends: of one conversation only its newest request is kept. */
+  /** Replaces the prompt that this one extends: only the newest request of a conversation is kept. */
   readonly keep: (known: Known<Message, Value>, extended: Known<Message, Value> | undefined) => void
 }
 
 export const openBeginnings = <Message extends object, Value>(): Beginnings<Message, Value> => {
-  /** By its last message, which goes when the session does. */
+  /** Keyed by the last message, so an entry disappears with its session. */
   const byLast = new WeakMap<Message, Known<Message, Value>>()
 
   const find: Beginnings<Message, Value>["find"] = (prompt) => {
@@ -41,16 +40,16 @@ export const openBeginnings = <Message extends object, Value>(): Beginnings<Mess
   }
 }
 
-/** A loop: it runs over the whole history of every request. */
+/** A plain loop, because it runs over the whole history of every request. */
 const isBeginning = (beginning: readonly object[], prompt: readonly object[]): boolean => {
   for (let at = 0; at < beginning.length; at += 1) if (beginning[at] !== prompt[at]) return false
   return true
 }
 
-/** A turn adds its question, its answer and the results between. */
+/** A turn adds its question, its answer and the results in between. */
 const LOOK_BACK = 64
 
-/** Whether any message of a prompt is like that. What was looked at in vain is not looked at again. */
+/** Whether any message of a prompt matches. Messages without a match are not checked again. */
 export const openSearch = (
   isLike: (message: PromptMessage) => boolean,
 ): ((prompt: readonly PromptMessage[]) => boolean) => {

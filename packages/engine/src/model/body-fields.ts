@@ -1,6 +1,6 @@
 /**
- * A provider's own options: fields of its request body that no setting of ours stands for. The AI SDK takes only those it
- * knows, under names of its own; here they join the body as they are, so every field a provider has can be set.
+ * A provider's own options: fields of its request body for which we have no setting. The AI SDK accepts only options it
+ * knows, under its own names. Here they join the body unchanged, so every field of a provider can be set.
  */
 import { isJsonObject, type Json, type JsonObject } from "@meridian/protocol"
 
@@ -8,7 +8,7 @@ import { mergeObjects } from "../domain/request-settings.ts"
 import type { StreamingModel } from "./compatible-model.ts"
 import type { Fetch } from "./http-fetch.ts"
 
-/** The same connection, with these fields in every body that is JSON text. */
+/** The same connection, with these fields added to every body that is JSON text. */
 export const withBodyFields = (fetch: Fetch, fields: JsonObject | undefined): Fetch =>
   fields === undefined
     ? fetch
@@ -23,7 +23,7 @@ const addFields = (body: string, fields: JsonObject): string => {
 
 type Load = (fields: JsonObject | undefined) => Promise<StreamingModel>
 
-/** A model for each set of fields that is in use: one as a rule, a few where prompts bring their own. */
+/** One model per set of fields in use: usually one, a few where prompts bring their own. */
 export const openModelsByFields = (load: Load): Load => {
   const models = new Map<string, Promise<StreamingModel>>()
   return (fields) => {

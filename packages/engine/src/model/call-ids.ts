@@ -1,7 +1,7 @@
 /**
- * Ids of tool calls, made good for providers that are strict about them. A session may have been with a server that counts
- * its calls anew every turn, or writes ids of its own kind; Anthropic refuses a repeated id and unusual characters, OpenAI
- * one that is too long. Objects that need no change are kept as they are.
+ * Makes the ids of tool calls acceptable to strict providers. A session may have used a server that restarts its counter
+ * every turn, or one with ids of another form. Anthropic refuses repeated ids and unusual characters; OpenAI refuses long
+ * ones. Objects that need no change are kept.
  */
 import type { PromptMessage } from "../port/model.ts"
 
@@ -11,7 +11,7 @@ type Part = Exclude<PromptMessage["content"], string>[number]
 
 export const withUniqueCallIds = (prompt: readonly PromptMessage[]): readonly PromptMessage[] => {
   const taken = new Set<string>()
-  /** Ids given out for an id of the prompt whose results are still to come, in the order of the calls. */
+  /** For each id of the prompt, the new ids whose results are still to come, in the order of the calls. */
   const renamed = new Map<string, string[]>()
   const changed = { any: false }
 
@@ -39,7 +39,7 @@ export const withUniqueCallIds = (prompt: readonly PromptMessage[]): readonly Pr
   return changed.any ? shaped : prompt
 }
 
-/** The id itself when it is good and free; otherwise the nearest that is. */
+/** The id itself when it is valid and unused; otherwise the nearest valid one. */
 const freeId = (id: string, taken: ReadonlySet<string>): string => {
   if (GOOD.test(id) && !taken.has(id)) return id
   const base = id.replaceAll(/[^\w-]/g, "_").slice(-56) || "call"

@@ -6,14 +6,16 @@ import type {
 } from "@ai-sdk/provider"
 import type { StreamingToolCallDelta } from "@ai-sdk/provider-utils"
 /**
- * From the chunks of a Chat Completions stream to the AI SDK's stream parts, with the allowances that compatible servers
- * need: reasoning under two names, content in parts, refusals, tool calls whose name, index or id comes late or never.
- * The SDK has the same between four streams piped into each other, which costs more than the rest of the turn
- * (docs/decisions says how much); `compatible-model.test.ts` holds the two against each other.
+ * Turns the chunks of a Chat Completions stream into the AI SDK's stream parts, with the tolerance that compatible servers
+ * need: reasoning under two names, content in parts, refusals, tool calls whose name, index or id comes late or never. The
+ * SDK does the same with four piped streams, which cost more than the rest of the turn (docs/decisions has the figures).
+ * `compatible-model.test.ts` compares the two.
  */
 import { isJsonObject, type JsonObject } from "@meridian/protocol"
 
-/** Assembles tool calls from their pieces; the SDK's own, so that odd servers are read the same way everywhere. */
+/**
+ * Assembles tool calls from their pieces. This is the SDK's own tracker, so odd servers are read the same way everywhere.
+ */
 export interface ToolCallTracker {
   readonly processDelta: (delta: ToolCallDelta) => void
   readonly flush: () => void
@@ -78,7 +80,7 @@ export const openChunkReader = ({ enqueue, tracker, providerName }: ChunkReaderO
     }
     const calls = delta["tool_calls"]
     if (!Array.isArray(calls) || calls.length === 0) return
-    // The SDK leaves a text open until the end; recorded in the order of their ends, it would come after its calls.
+    // The SDK leaves text open until the end. Recorded in the order of their ends, the text would then follow its calls.
     close()
     for (const call of calls.filter(isJsonObject)) tools.processDelta(readCall(call))
   }
@@ -113,7 +115,7 @@ export const openChunkReader = ({ enqueue, tracker, providerName }: ChunkReaderO
   }
 }
 
-/** Metadata of a finished call, as the prompt converter of the SDK reads it back. */
+/** Metadata of a finished call, as the SDK's prompt converter reads it back. */
 export const signatureMetadata = (
   providerName: string,
   delta: ToolCallDelta,
@@ -154,7 +156,7 @@ const readCall = (call: JsonObject): ToolCallDelta => {
   }
 }
 
-/** Some servers send a call's first piece before its name; such pieces wait for it. */
+/** Some servers send pieces of a call before its name. Those pieces wait for the name. */
 const holdNameless = (tracker: ToolCallTracker): ToolCallTracker => {
   const waiting = new Map<number, ToolCallDelta>()
   const named = new Set<number>()

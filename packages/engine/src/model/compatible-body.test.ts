@@ -27,7 +27,7 @@ const optionsOf = (prompt: readonly PromptMessage[]) => ({
   maxOutputTokens: 7,
 })
 
-/** What the SDK would have sent. */
+/** The body that the SDK would send. */
 const expectedOf = async (prompt: readonly PromptMessage[]): Promise<string> =>
   JSON.stringify({ ...(await sdk.prepare(optionsOf(prompt))).body, ...FIXED })
 
@@ -68,7 +68,7 @@ const anyMessage: fc.Arbitrary<PromptMessage> = fc.oneof(
   })),
 )
 
-/** Order of the fields apart, which no server looks at. */
+/** Equal except for the order of fields, which no server cares about. */
 const sameRequest = (ours: Body, theirs: string): void => {
   const sent = Buffer.concat(ours).toString()
   // eslint-disable-next-line eslint/no-restricted-properties -- our own text, compared as a value

@@ -1,8 +1,8 @@
 /**
- * The text of a request to a compatible server. A session sends its whole history every turn, so what was written once is
- * kept: at 2,000 turns the request has 3.6 MB, and converting and writing it anew took as long as sending it.
+ * The text of a request to a compatible server. A session sends its whole history every turn, so written bytes are kept. At
+ * 2,000 turns a request has 3.6 MB, and converting and writing all of it took as long as sending it.
  *
- * The AI SDK converts messages one by one, so the text of a message depends on nothing but the message.
+ * The AI SDK converts messages one by one, so the text of a message depends only on that message.
  */
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
 import type { JsonObject } from "@meridian/protocol"
@@ -10,7 +10,7 @@ import type { JsonObject } from "@meridian/protocol"
 import { mergeObjects } from "../domain/request-settings.ts"
 import { openBeginnings } from "./beginnings.ts"
 
-/** The AI SDK's converters: of messages, and of whole requests. */
+/** The AI SDK's converters, for messages and for whole requests. */
 export interface Converters {
   readonly convert: (prompt: Prompt) => readonly unknown[]
   readonly prepare: (
@@ -21,12 +21,12 @@ export interface Converters {
 /** The bytes of a request, in pieces. */
 export type Body = readonly Uint8Array[]
 
-/** At once, except where something besides the messages is new. */
+/** Synchronous, except when something besides the messages is new. */
 export type WriteBody = (options: LanguageModelV4CallOptions) => Body | Promise<Body>
 
 type Prompt = LanguageModelV4CallOptions["prompt"]
 
-/** The beginning of a conversation, as it was last written: the bytes are the messages with a comma after each. */
+/** The beginning of a conversation as last written: its messages, each followed by a comma. */
 interface Written {
   readonly bytes: Buffer
   readonly length: number
@@ -44,7 +44,7 @@ export const openBodyWriter = ({ convert, prepare }: Converters, fixed: JsonObje
     const fresh = prompt.slice(messages.length)
     if (fresh.length === 0) return value
     const now = extend(value, convert(fresh))
-    // The bytes have one owner: whoever extends them takes them along.
+    // Each buffer has one owner: the entry that extends it takes it over.
     beginnings.keep({ messages: prompt, value: now }, known)
     return now
   }
@@ -63,7 +63,7 @@ export const openBodyWriter = ({ convert, prepare }: Converters, fixed: JsonObje
 
 const OPENING = Buffer.from('{"messages":[')
 
-/** Written behind what is there: a request that is still being sent keeps its own part as it was. */
+/** Appends after the existing bytes. A request that is still being sent keeps its own part unchanged. */
 const extend = ({ bytes, length }: Written, messages: readonly unknown[]): Written => {
   const added = Buffer.from(messages.map((message) => `${JSON.stringify(message)},`).join(""))
   const needed = length + added.length
@@ -75,7 +75,7 @@ const extend = ({ bytes, length }: Written, messages: readonly unknown[]): Writt
 
 const GROWTH = 1.25
 
-/** Everything behind the messages. It changes with the tools and the agent, so it is kept while they stay. */
+/** Everything after the messages. It depends on the tools and the agent, so it is kept until they change. */
 const openFrames = (prepare: Converters["prepare"], fixed: JsonObject) => {
   const frames = new WeakMap<object, Frame>()
 
@@ -97,7 +97,7 @@ const openFrames = (prepare: Converters["prepare"], fixed: JsonObject) => {
 
 interface Frame {
   readonly rest: Readonly<Record<string, unknown>>
-  /** What follows the last message. */
+  /** The bytes after the last message. */
   readonly bytes: Buffer
 }
 
@@ -117,7 +117,7 @@ const isSame = (
 
 const NO_TOOLS: object = []
 
-/** What the SDK made of a request is JSON by now. */
+/** The SDK's request body is JSON by now. */
 const join = (body: Readonly<Record<string, unknown>>, fixed: JsonObject): JsonObject =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
   mergeObjects(body as JsonObject, fixed)

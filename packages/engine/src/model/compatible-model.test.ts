@@ -1,4 +1,4 @@
-/** Our reading of a Chat Completions stream against the AI SDK's own: the same bytes give the same parts. */
+/** Compares our reading of a Chat Completions stream with the AI SDK's: the same bytes must give the same parts. */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import * as fc from "fast-check"
@@ -21,7 +21,7 @@ const wire = (chunks: readonly unknown[]): string =>
     .map((data) => `data: ${data}\n\n`)
     .join("")
 
-/** A call that never gets a name breaks the stream; that is an outcome too. */
+/** A call that never gets a name breaks the stream. That is an outcome too. */
 const partsOf = async (model: StreamingModel): Promise<readonly LanguageModelV4StreamPart[]> => {
   const { stream } = await model.doStream({ prompt: PROMPT })
   const reader = stream.getReader()
@@ -34,7 +34,7 @@ const partsOf = async (model: StreamingModel): Promise<readonly LanguageModelV4S
   return parts
 }
 
-/** When a call is let go is ours: as soon as it is whole. Its own parts keep their order. */
+/** We release a call as soon as it is whole. The order of its own parts stays the same. */
 const callByCall = (parts: readonly LanguageModelV4StreamPart[]): readonly LanguageModelV4StreamPart[] => {
   const error = parts.findIndex(({ type }) => type === "error")
   const heard = error === -1 ? parts : parts.slice(0, error + 1)
@@ -51,7 +51,7 @@ const callByCall = (parts: readonly LanguageModelV4StreamPart[]): readonly Langu
   return [...[...calls.values()].flat(), ...heard.filter((part) => idOf(part) === undefined)]
 }
 
-/** What a turn can tell from a part; ids that were made up are only told apart from each other. */
+/** What a turn can see of a part. Generated ids only have to differ from each other. */
 const essence = (parts: readonly LanguageModelV4StreamPart[]): readonly unknown[] => {
   const made = new Map<string, string>()
   const idOf = (id: string): string => {
@@ -63,9 +63,9 @@ const essence = (parts: readonly LanguageModelV4StreamPart[]): readonly unknown[
   const essential: unknown[] = []
   for (const part of callByCall(parts)) {
     if (part.type === "stream-start" || part.type === "response-metadata") continue
-    // A piece of nothing is nothing.
+    // An empty piece has no effect.
     if (part.type === "tool-input-delta" && part.delta === "") continue
-    // Where a text ends is ours: before the calls that follow it.
+    // We end a text before the calls that follow it.
     if (part.type === "text-start" || part.type === "text-end") continue
     if (part.type === "error") {
       essential.push({ type: "error" })
@@ -199,7 +199,7 @@ test.each(Object.entries(CASES))("reads %s as the SDK does", async (_name, chunk
 })
 
 const text = fc.string({ maxLength: 5 })
-/** No object ever ends: then no call is whole before the answer is, for us as for the SDK. */
+/** No object ever ends here, so no call is whole before the answer is, for us as for the SDK. */
 const argument = text.map((some) => some.replaceAll("}", "]"))
 const index = fc.constantFrom(0, 1)
 const anyChunk = fc.oneof(
@@ -214,7 +214,7 @@ const anyChunk = fc.oneof(
   fc.constant(USAGE),
 )
 
-/** A call whose beginning comes twice. */
+/** A call whose beginning arrives twice. */
 const twice = (args: string) => call({ index: 0, id: "id-0", function: { name: "b", arguments: args } })
 
 test("reads any sequence of chunks as the SDK does", async () => {
@@ -227,7 +227,7 @@ test("reads any sequence of chunks as the SDK does", async () => {
   )
 })
 
-/** The kinds of parts, in order, with the call they belong to. */
+/** The kinds of parts in order, with the call each belongs to. */
 const orderOf = async (chunks: readonly unknown[]): Promise<readonly string[]> => {
   const config = {
     id: "x/one",

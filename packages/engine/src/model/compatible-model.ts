@@ -1,6 +1,6 @@
 /**
- * An OpenAI-compatible server: the AI SDK writes the request, we read the answer. Reading it ourselves halves what a turn
- * costs besides the network; see `chat-chunks.ts`.
+ * An OpenAI-compatible server: the AI SDK writes the request, we read the answer. Our own reader halves what a turn costs
+ * besides the network; see `chat-chunks.ts`.
  */
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import type { JsonObject } from "@meridian/protocol"
@@ -19,12 +19,12 @@ import { arrivedIn, OVER } from "./http-exchange.ts"
 import type { Fetch } from "./http-fetch.ts"
 import { openSseReader } from "./sse.ts"
 
-/** Under which native data of such models is kept. */
+/** The name under which native data of such models is kept. */
 export const COMPATIBLE_NAME = "compatible"
 
 const STREAMED = { stream: true, stream_options: { include_usage: true } }
 
-/** As much of the SDK's model as is used: its streams are read, nothing else. */
+/** The part of the SDK's model that we use: only its streams. */
 export interface StreamingModel {
   readonly doStream: (
     options: LanguageModelV4CallOptions,
@@ -35,7 +35,7 @@ export interface PartReader extends Pick<
   ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
   "read" | "cancel"
 > {
-  /** What came together with the last part and was not read yet, one by one. */
+  /** The next part that arrived together with the last one; undefined when there is none. */
   readonly ready?: () => LanguageModelV4StreamPart | undefined
 }
 
@@ -119,7 +119,7 @@ type BytesRead = { readonly done: boolean; readonly value?: Uint8Array | undefin
 type OpenParts = (enqueue: (part: LanguageModelV4StreamPart) => void) => ReturnType<typeof openChunkReader>
 
 /**
- * Nothing is read ahead of the reader: what it does not take, the provider does not send. By hand, because a web stream
+ * Reads nothing ahead: what the reader does not take, the provider does not send. Written by hand, because a web stream
  * costs more than the few parts of a turn.
  */
 const readParts = (response: Response, openParts: OpenParts): PartReader => {
@@ -132,7 +132,7 @@ const readParts = (response: Response, openParts: OpenParts): PartReader => {
     read: async () => {
       while (found.length === 0 && !ended) {
         let next: BytesRead | undefined = arrivedIn(bytes) ?? (await bytes?.read()) ?? OVER
-        // What came together is parsed together.
+        // Chunks that arrived together are parsed together.
         for (; next !== undefined; next = ended ? undefined : arrivedIn(bytes)) {
           ended = next.done
           parsed.push(next.done ? undefined : decoder.decode(next.value, { stream: true }))
@@ -149,7 +149,7 @@ const readParts = (response: Response, openParts: OpenParts): PartReader => {
 }
 
 interface ParsedStream {
-  /** Text of the response, or undefined at its end. Never throws. */
+  /** Takes text of the response, or undefined at its end. Never throws. */
   readonly push: (text: string | undefined) => void
 }
 
@@ -179,7 +179,7 @@ const openParsedStream = (
           end()
         }
       } catch (error) {
-        // As a part: a stream that breaks would take back what is still waiting to be read.
+        // Sent as a part, because a broken stream would discard parts that still wait to be read.
         ended = true
         enqueue({ type: "error", error })
       }
@@ -187,7 +187,7 @@ const openParsedStream = (
   }
 }
 
-/** Undefined when it is no JSON. */
+/** Undefined when it is not JSON. */
 const parseJson = (text: string): unknown => {
   try {
     // eslint-disable-next-line eslint/no-restricted-properties -- `chat-chunks.ts` reads every field as unknown
@@ -202,10 +202,10 @@ const definedOnly = (headers: LanguageModelV4CallOptions["headers"]): Record<str
     Object.entries(headers ?? {}).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
 
-/** As much of an error's body as can matter. */
+/** The part of an error's body that can matter. */
 const REFUSAL_LIMIT = 65_536
 
-/** An answer that is an error, in the shape `failure.ts` reads. */
+/** An error response in the shape that `failure.ts` reads. */
 const readRefusal = async (response: Response): Promise<object> => {
   const body = await readText(response)
   const data = parseJson(body)

@@ -1,6 +1,6 @@
 /**
- * What compatible servers need of a prompt: the result of a tool is a text to them. Files in results (an image that was
- * read) follow in a message of the user, which they do understand; as text they would be a megabyte of base64.
+ * What compatible servers need of a prompt: a tool's result must be text. Files in results (an image that was read) follow
+ * in a user message, which these servers understand; as text they would be a megabyte of base64.
  */
 import type { FilePart, PromptMessage, ToolResultPart } from "../domain/prompt.ts"
 import { openSearch } from "./beginnings.ts"
@@ -8,7 +8,7 @@ import { openSearch } from "./beginnings.ts"
 type ShapePrompt = (prompt: readonly PromptMessage[]) => readonly PromptMessage[]
 
 export const openCompatiblePrompt = (): ShapePrompt => {
-  /** A message is taken apart once: what stays the same object is written once (see `compatible-body.ts`). */
+  /** A message is split only once: what stays the same object is written only once (see `compatible-body.ts`). */
   const known = new WeakMap<ToolMessage, TakenApart>()
   const partsOf = (message: ToolMessage): TakenApart => {
     const parts = known.get(message) ?? takeApart(message)

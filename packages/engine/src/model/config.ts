@@ -1,4 +1,4 @@
-/** What a person writes to name a model, and the check that it can be opened at all. */
+/** How a person configures a model, and the check that it can be opened at all. */
 import {
   EFFORTS,
   Failure,
@@ -30,32 +30,32 @@ export type ProviderName = (typeof PROVIDERS)[number]
 export type Effort = ModelEffort
 
 export interface ModelConfig {
-  /** Our name for it, `provider/model`. */
+  /** Our name for the model, `provider/model`. */
   readonly id: string
   readonly provider: ProviderName
-  /** Up to and with the version: `https://host/v1`. Needed for `openai-compatible`; the others know their own. */
+  /** Including the version: `https://host/v1`. Required for `openai-compatible`; the other providers have a default. */
   readonly baseURL?: string
   readonly apiKey?: string
-  /** The provider's name for it; by default what stands behind the first `/` of the id. */
+  /** The provider's name for the model. Default: the part of the id after the first `/`. */
   readonly model?: string
   /** Tokens of prompt and answer together. */
   readonly contextWindow: number
   readonly maxOutput: number
   readonly price?: ModelPrice
   readonly headers?: Readonly<Record<string, string>>
-  /** How long it thinks before it answers, where it can be told; by default as the provider decides. */
+  /** How long the model thinks before it answers, where this can be set. Default: the provider decides. */
   readonly effort?: Effort
-  /** Settings by name: a session or an agent chooses one as `provider/model:name`. */
+  /** Named settings. A session or an agent chooses one as `provider/model:name`. */
   readonly variants?: Readonly<Record<string, RequestSettings>>
-  /** Tools that the provider runs itself. Agents, prompts and rules that deny take them away like any other. */
+  /** Tools that the provider runs itself. Agents, prompts and denying rules remove them like any other tool. */
   readonly hosted?: readonly HostedTool[]
-  /** A provider that is silent for this long counts as a broken connection; by default it may think for ever. */
+  /** After this silence a connection counts as broken. Default: the provider may think for any time. */
   readonly idleMs?: number
-  /** Only for `scripted`: what it answers. */
+  /** Only for `scripted`: the answers. */
   readonly script?: readonly ScriptStep[] | Respond
 }
 
-/** The provider's name of a model. */
+/** The provider's name for the model. */
 export const wireName = (config: ModelConfig): string =>
   config.model ?? config.id.slice(config.id.indexOf("/") + 1)
 
@@ -83,7 +83,7 @@ const CONFIG = objectOf(
     model: STRING,
     apiKey: STRING,
     headers: mapOf(STRING),
-    // Read below.
+    // Checked below.
     variants: something("settings by name", () => true),
     script: something(
       "a list of steps, or a function",
@@ -92,7 +92,9 @@ const CONFIG = objectOf(
   },
 )
 
-/** Throws INVALID_INPUT for a model that could never answer: better when it is opened than in the first turn. */
+/**
+ * Throws INVALID_INPUT for a model that could never answer. It is better to learn this at opening than in the first turn.
+ */
 export const checkModelConfig = (config: ModelConfig): void => {
   const fail = (problem: string): Failure =>
     new Failure("INVALID_INPUT", { what: `Model "${config.id}": ${problem}` })

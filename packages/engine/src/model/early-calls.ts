@@ -1,7 +1,7 @@
 /**
- * Lets a tool call go when its input is whole. The SDK's tracker keeps every call back until the answer is over, because a
- * text can always grow; an object cannot, once its last brace is closed. A call can then run while the model writes the
- * next one. `{}` waits for the next call to begin: some servers send it before the real input.
+ * Releases a tool call when its input is whole. The SDK's tracker holds every call until the answer is over, because text
+ * can always grow. An object cannot grow after its last closing brace, so its call can already run while the model writes
+ * the next one. `{}` waits until the next call begins, because some servers send it before the real input.
  */
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider"
 
@@ -9,12 +9,12 @@ import type { ToolCallDelta, ToolCallTracker } from "./chat-chunks.ts"
 
 type Enqueue = (part: LanguageModelV4StreamPart) => void
 
-/** `open` makes the tracker that writes into what it is given. */
+/** `open` makes the tracker, which writes its parts to the function it gets. */
 export const withEarlyCalls = (
   open: (enqueue: Enqueue) => ToolCallTracker,
   enqueue: Enqueue,
 ): ToolCallTracker => {
-  /** Calls the tracker still holds, by their id. */
+  /** Calls that the tracker still holds, by id. */
   const held = new Map<string, ObjectScan>()
   let last: ToolCallDelta | undefined
 
@@ -24,7 +24,7 @@ export const withEarlyCalls = (
     else if (part.type === "tool-call") held.delete(part.toolCallId)
     enqueue(part)
   })
-  /** Only all of them at once: the tracker knows no other way. Calls that come one after the other are alone. */
+  /** The tracker can only release all calls at once. Calls that arrive one after the other are alone in it. */
   const release = (states: readonly ScanState[]): void => {
     if (held.size > 0 && [...held.values()].every((scan) => states.includes(scan.state()))) tracker.flush()
   }
@@ -47,7 +47,7 @@ const beginsAnother = (delta: ToolCallDelta, last: ToolCallDelta): boolean => {
   return (delta.id ?? "") !== "" && delta.id !== last.id
 }
 
-/** `broken`: it is no object, so nobody can say when it ends. */
+/** `broken`: not an object, so its end cannot be recognised. */
 type ScanState = "open" | "empty" | "whole" | "broken"
 
 interface ObjectScan {
@@ -55,7 +55,7 @@ interface ObjectScan {
   readonly state: () => ScanState
 }
 
-/** Follows braces, brackets and strings only: whether it is JSON is decided when the call is made. */
+/** Follows only braces, brackets and strings. Whether it is JSON is checked when the call is made. */
 const openObjectScan = (): ObjectScan => {
   let depth = 0
   let inString = false

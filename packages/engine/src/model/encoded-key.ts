@@ -1,7 +1,7 @@
 /**
- * A key in the forms a command can give it without knowing it: base64 in either alphabet, hexadecimal, reversed, and as part
- * of an address. Base64 packs three bytes into four characters, so a key within a longer text has three forms; of each
- * only the characters that no neighbour can change are looked for.
+ * A key in the forms that a command can give it without knowing it: base64 in either alphabet, hexadecimal, reversed, and
+ * as part of a URL. Base64 packs three bytes into four characters, so a key inside a longer text has three forms. Of each,
+ * only the characters that no neighbour can change are searched for.
  */
 export const formsOf = (key: string): readonly string[] => {
   const bytes = Buffer.from(key)
@@ -27,10 +27,10 @@ const base64Within = (key: Buffer, before: number): string => {
   return text.slice(first, last)
 }
 
-/** A line of base64 that goes on in the next one: `base64` breaks after 76 characters. */
+/** A line of base64 that continues on the next line. `base64` breaks after 76 characters. */
 const BROKEN_LINE = /[\w+/-]{16}\r?\n[\w+/-]{4}/
 
-/** The forms of long keys, however their lines are broken. Undefined where none is in the text. */
+/** Matches the forms of long keys, however their lines are broken. Undefined when none is in the text. */
 export const brokenForms = (forms: readonly string[]): ((text: string) => RegExp | undefined) => {
   const patterns = forms
     .filter((form) => form.length > SHORTEST_BROKEN)

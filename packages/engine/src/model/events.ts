@@ -1,16 +1,19 @@
-/** The AI SDK's stream parts in our words. One translator per turn: it remembers what a block has said of itself so far. */
+/**
+ * Translates the AI SDK's stream parts into our events. One translator per turn, because it remembers what each block has
+ * reported so far.
+ */
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider"
 
 import type { FinishReason, ModelEvent, ProviderMetadata, Usage } from "../port/model.ts"
 
-/** Undefined for parts that say nothing to us: warnings, sources, response metadata, pings. */
+/** Undefined for parts we ignore: warnings, sources, response metadata, pings. */
 export type Translate = (part: LanguageModelV4StreamPart) => ModelEvent | undefined
 
 export const openTranslator = (): Translate => {
-  /** Blocks whose metadata came before their end. */
+  /** Metadata of blocks that came before their end. */
   const known = new Map<string, ProviderMetadata>()
 
-  /** Anthropic signs a block by a delta, Responses at its end: the end always carries all that was said. */
+  /** Anthropic signs a block in a delta, Responses at its end. Our end event always carries both. */
   const remember = (id: string, metadata: ProviderMetadata | undefined): void => {
     if (metadata !== undefined) known.set(id, merge(known.get(id), metadata))
   }
@@ -89,11 +92,11 @@ export const openTranslator = (): Translate => {
 
 type ResultOf = Extract<ModelEvent, { readonly type: "tool-result" }>["result"]
 
-/** A stream that stopped before the provider's own end: the SDK gives it a finish of its own. */
+/** The stream stopped before the provider's own end. The SDK adds a finish in that case. */
 export const isBrokenOff = (part: LanguageModelV4StreamPart): boolean =>
   part.type === "finish" && part.finishReason.unified === "interrupted"
 
-/** Five counters that never overlap; a provider may leave any of them out. */
+/** Five counters that never overlap. A provider may omit any of them. */
 export const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage => {
   const cacheRead = count(inputTokens.cacheRead)
   const cacheWrite = count(inputTokens.cacheWrite)
@@ -121,7 +124,7 @@ const nativeOf = (part: { readonly providerMetadata?: object }): ProviderMetadat
 const withMetadata = (metadata: ProviderMetadata | undefined): { readonly metadata?: ProviderMetadata } =>
   metadata === undefined ? {} : { metadata }
 
-/** Per provider, the later value wins. */
+/** Merges by provider; the later value wins. */
 const merge = (before: ProviderMetadata | undefined, after: ProviderMetadata): ProviderMetadata => {
   if (before === undefined) return after
   const providers = Object.entries(after).map(([provider, values]) => {

@@ -9,7 +9,7 @@ const SURROUNDINGS = { now: NOW, secrets: ["sk-live-abcdef123456", "tok/with+odd
 const factsOf = (error: unknown) => toModelFailure(error, SURROUNDINGS).facts
 const kindOf = (error: unknown): ModelFailureKind => factsOf(error).kind
 
-/** An answer as the AI SDK hands it over. */
+/** An error as the AI SDK passes it on. */
 const answer = (status: number, message: string, extra: object = {}) => ({
   name: "AI_APICallError",
   message,
@@ -20,7 +20,7 @@ const answer = (status: number, message: string, extra: object = {}) => ({
   ...extra,
 })
 
-/** The words of the servers themselves. */
+/** The original wording of each server. */
 const OVERFLOWS: readonly (readonly [server: string, status: number, message: string])[] = [
   [
     "OpenAI chat",
@@ -93,7 +93,7 @@ const OVERFLOWS: readonly (readonly [server: string, status: number, message: st
   ],
 ]
 
-/** Texts about tokens and limits that mean something else. */
+/** Texts about tokens and limits with another meaning. */
 const OTHERS: readonly (readonly [
   server: string,
   status: number,

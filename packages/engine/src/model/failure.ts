@@ -1,6 +1,6 @@
 /**
- * One kind for every way a provider can fail. Errors arrive as classes of the AI SDK, as plain objects from inside a
- * stream, or as whatever a socket threw; all are read by shape, because a class check misses the plain ones.
+ * Gives every provider failure one kind. Errors arrive as classes of the AI SDK, as plain objects from inside a stream, or
+ * as whatever a socket threw. All are read by shape, because a class check would miss plain objects.
  */
 import { oneLine } from "@meridian/protocol"
 
@@ -10,7 +10,7 @@ import { redact } from "./redact.ts"
 import { retryAfterMs } from "./retry-after.ts"
 
 export interface FailureSurroundings {
-  /** Milliseconds since the epoch: a provider may name the date of its return. */
+  /** Milliseconds since the epoch. A provider may give its return as a date. */
   readonly now: number
   /** Credentials in use. */
   readonly secrets: readonly string[]
@@ -19,8 +19,8 @@ export interface FailureSurroundings {
 export const MESSAGE_LIMIT = 2_000
 
 /**
- * The cause is left behind on purpose: an error of the AI SDK carries the whole request and its headers, which would
- * keep a session's prompt in memory and put keys into logs.
+ * The cause is dropped on purpose: an AI SDK error carries the whole request with its headers, which would keep a session's
+ * prompt in memory and put keys into logs.
  */
 export const toModelFailure = (error: unknown, surroundings: FailureSurroundings): ModelFailure =>
   error instanceof ModelFailure ? error : new ModelFailure(classify(readError(error), surroundings))
@@ -31,15 +31,15 @@ interface ErrorReading {
   readonly message: string
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string>>
-  /** Codes and types, the error's own and those in its data. */
+  /** Codes and types, from the error itself and from its data. */
   readonly codes: readonly string[]
-  /** Of the socket or the name look-up, anywhere down the causes. */
+  /** The code of the socket or the name lookup, anywhere in the chain of causes. */
   readonly networkCode: string | undefined
   readonly text: string
   readonly retryable: boolean
 }
 
-/** How much of a body is looked at. */
+/** How much of a body is read. */
 const BODY_LIMIT = 16_384
 
 const readError = (error: unknown): ErrorReading => {
@@ -53,7 +53,7 @@ const readError = (error: unknown): ErrorReading => {
     asRecord(asRecord(data["response"])["error"]),
   ]
   const body = asText(fields["responseBody"]).slice(0, BODY_LIMIT)
-  // Servers that know no objects: `{"error": "what happened"}`.
+  // Some servers send no object: `{"error": "what happened"}`.
   const bare = typeof error === "string" ? error : asText(data["error"])
   const said = inner.map((one) => asText(one["message"])).find(isWords) ?? bare
   const networkCode = findNetworkCode(error)
@@ -83,7 +83,7 @@ const classify = (reading: ErrorReading, { now, secrets }: FailureSurroundings):
   }
 }
 
-/** By the name of the error, for those that never were an answer of the provider. */
+/** By the error's name, for errors that were never an answer of the provider. */
 const BY_NAME: Readonly<Record<string, ModelFailureKind>> = {
   AI_LoadAPIKeyError: "authentication",
   AI_InvalidResponseDataError: "invalid-output",
@@ -108,14 +108,14 @@ const BUSY =
   /overloaded|server_error|api_error|internal_error|service_unavailable|timeout_error|internal server error/i
 const REFUSED =
   /authentication|invalid_api_key|invalid x-api-key|permission_error|permission_denied|unauthorized|unauthenticated/i
-/** Google says it with the status of an invalid request. */
+/** Google sends this with the status of an invalid request. */
 const BAD_KEY = /api[ _]key[ _](not valid|invalid|expired)|api key has expired/i
-/** Google words every limit as a used-up quota; one that says when to come back passes by itself. */
+/** Google words every limit as an exhausted quota. One that says when to come back passes on its own. */
 const COMES_BACK = /please retry in \d|"retryDelay":\s*"\d/i
 
 /**
- * The order matters: what an error calls itself comes before its status, because the AI SDK makes up a status for errors
- * inside a stream; and the narrow readings come before the wide ones.
+ * The order matters. An error's own name comes before its status, because the AI SDK invents a status for errors inside a
+ * stream. Narrow checks come before wide ones.
  */
 const kindOf = (reading: ErrorReading): ModelFailureKind => {
   const { name, status, codes, text } = reading
@@ -148,14 +148,14 @@ const kindWithoutStatus = (reading: ErrorReading, words: string): ModelFailureKi
   return "unknown"
 }
 
-/** What was never sent: asked again it would be refused again. */
+/** Requests that were never sent. Repeating them would fail again. */
 const OUR_MISTAKES: ReadonlySet<string> = new Set([
   "ERR_INVALID_URL",
   "UND_ERR_INVALID_ARG",
   "UND_ERR_NOT_SUPPORTED",
 ])
 
-/** Codes of sockets, look-ups, TLS and of `fetch`; a provider's own codes look different. */
+/** Codes of sockets, lookups, TLS and `fetch`. A provider's own codes look different. */
 const NETWORK_CODE =
   /^(ECONN\w+|EPIPE|E?\w*TIMEDOUT|ENOTFOUND|EAI_\w+|E(HOST|NET)(UNREACH|DOWN)|EADDR\w+|EPROTO|ECANCELED|UND_ERR_\w+|HPE_\w+|ERR_(TLS|SSL|INVALID_URL|SOCKET|STREAM)\w*|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/
 
@@ -192,7 +192,7 @@ const asText = (value: unknown): string => {
   return typeof value === "number" ? String(value) : ""
 }
 
-/** Names and messages of an Error are not its own enumerable fields, so they are asked for one by one. */
+/** Name and message of an Error are not own enumerable fields, so each is read by name. */
 const FIELDS = [
   "name",
   "message",

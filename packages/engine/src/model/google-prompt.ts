@@ -1,7 +1,6 @@
 /**
- * What Gemini needs of a prompt beyond its shape: system messages only at the start, as Anthropic, no message without
- * content, which it refuses, and one answer for every call. The prompt is shared with the session, so nothing of it is
- * changed.
+ * What Gemini needs of a prompt beyond its shape: system messages only at the start (like Anthropic), no message without
+ * content, which it refuses, and exactly one answer per call. The session shares the prompt, so it is never changed.
  */
 import type { ToolResultPart } from "../domain/prompt.ts"
 import type { PromptMessage } from "../port/model.ts"
@@ -10,7 +9,7 @@ import { withSystemFirst } from "./system-first.ts"
 export const shapeForGoogle = (prompt: readonly PromptMessage[]): readonly PromptMessage[] =>
   withSystemFirst(prompt).filter(hasContent).map(withOneAnswerEach)
 
-/** From Gemini 2.5 on a model thinks and shows it when asked; the older ones refuse the question. */
+/** From Gemini 2.5 on, models think and show it on request. Older models refuse the request field. */
 export const showsThoughts = (model: string): boolean => /gemini-(2\.5|[3-9]|\d\d)/.test(model)
 
 const hasContent = (message: PromptMessage): boolean =>
@@ -23,8 +22,8 @@ const withOneAnswerEach = (message: PromptMessage): PromptMessage =>
     : message
 
 /**
- * Before Gemini 3 the SDK writes one `functionResponse` for every text of a result and none for its files: a picture alone
- * would leave its call without an answer, two texts would answer it twice, and the API refuses both.
+ * Before Gemini 3 the SDK writes one `functionResponse` per text of a result and none for its files. A picture alone would
+ * leave its call unanswered, and two texts would answer it twice. The API refuses both.
  */
 const withOneText = (part: ToolResultPart): ToolResultPart => {
   if (part.output.type !== "content") return part

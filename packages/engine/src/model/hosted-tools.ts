@@ -1,4 +1,4 @@
-/** Tools that a provider runs itself, where somebody wants them: our few names for them, and each provider's own. */
+/** Tools that a provider runs itself: our few names for them, and each provider's own. */
 import type { LanguageModelV4ProviderTool } from "@ai-sdk/provider"
 
 export const HOSTED_TOOLS = ["web_search", "web_fetch", "code_execution"] as const
@@ -24,14 +24,14 @@ const OF_PROVIDER: Readonly<Record<string, Known | undefined>> = {
   },
 }
 
-/** Why it cannot be had of this provider and model; undefined when it can. */
+/** Why this provider and model cannot run the tool; undefined when they can. */
 export const hostedProblem = (
   tool: HostedTool,
   { provider, name }: { readonly provider: string; readonly name: string },
 ): string | undefined => {
   if (provider === "scripted") return undefined
   if (OF_PROVIDER[provider]?.[tool] === undefined) return `${provider} has no hosted tool ${tool}`
-  // Older ones take either their own tools or ours, and a session needs ours.
+  // Older ones accept either their own tools or ours, and a session needs ours.
   return provider === "google" && /gemini-[12]\b|gemini-[12]\./.test(name)
     ? `${name} takes no hosted tool beside others; Gemini 3 does`
     : undefined

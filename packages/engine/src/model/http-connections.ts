@@ -1,5 +1,6 @@
 /**
- * Connections to providers: undici's, one set of them for an engine. What is kept open keeps no process alive. undici does not give up a connection that is still coming about when the request for it is; we do.
+ * Connections to providers: one undici pool per engine. Open connections keep no process alive. undici does not abandon a
+ * connection attempt when its request is abandoned; this does.
  */
 import { globalAgent } from "node:http"
 import type { Socket } from "node:net"
@@ -8,13 +9,13 @@ import type { Dispatcher } from "undici"
 
 export interface Connections {
   readonly dispatch: Dispatcher["dispatch"]
-  /** Somebody needs a connection to there; to be called back when they have one, or no longer need it. */
+  /** A request needs a connection to this origin. Call the returned function once it has one or no longer needs it. */
   readonly expect: (origin: string) => () => void
 }
 
-/** How long a connection is silent before the system asks whether the other side is still there. */
+/** After this silence the system checks whether the other side is still there. */
 const PROBE_MS = 30_000
-/** How long a connection may take to come about. */
+/** How long connecting may take. */
 const CONNECT_MS = 30_000
 
 export const openConnections = async (): Promise<Connections> => {
@@ -41,19 +42,19 @@ export const openConnections = async (): Promise<Connections> => {
   return { dispatch: (request, handler) => dispatcher.dispatch(request, handler), expect: nursery.expect }
 }
 
-/** NODE_USE_ENV_PROXY; the types do not know it yet. */
+/** NODE_USE_ENV_PROXY, which the types do not know yet. */
 const hasProxy = (): boolean => {
   const options: unknown = Reflect.get(globalAgent, "options")
   return typeof options === "object" && options !== null && Reflect.get(options, "proxyEnv") !== undefined
 }
 
-/** Connections that are coming about, by where they lead, and how many wait for one. */
+/** Connections being made, by origin, and how many requests wait for one. */
 const openNursery = () => {
   const sockets = new Map<Socket, string>()
   const waiting = new Map<string, number>()
 
   const giveUp = (origin: string): void => {
-    // Those through a proxy lead to the proxy: they go when nobody waits for anything.
+    // A proxied connection is listed under the proxy's origin, so it goes when no request waits at all.
     for (const [socket, there] of sockets)
       if (there === origin || waiting.size === 0)
         socket.destroy(Object.assign(new Error("nobody waits for this connection"), { code: "ECANCELED" }))

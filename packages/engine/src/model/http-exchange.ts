@@ -1,20 +1,21 @@
 /**
- * One request and its answer, as undici tells of them. By hand, because a web stream costs more than the bytes it carries.
+ * One request and its answer, from undici's callbacks. Written by hand, because a web stream costs more than the bytes it
+ * carries.
  */
 import { systemCode } from "@meridian/protocol"
 import type { Dispatcher } from "undici"
 
 export interface ExchangeOptions {
   readonly signal: AbortSignal | undefined
-  /** A connection that is silent for this long is given up; undefined: none is. */
+  /** A connection that is silent for this long is given up. Undefined: never. */
   readonly idleMs: number | undefined
-  /** Once: the request is on its way, or it is over. */
+  /** Called once, when the request is on its way or over. */
   readonly onConnected: () => void
 }
 
 export interface Exchange {
   readonly handler: Dispatcher.DispatchHandler
-  /** Status and headers; rejects when there is no answer. */
+  /** Status and headers. Rejects when there is no answer. */
   readonly answer: Promise<Answer>
   readonly reader: ByteReader
 }
@@ -29,19 +30,19 @@ export type Read =
   | { readonly done: false; readonly value: Buffer }
   | { readonly done: true; readonly value: undefined }
 
-/** The part of a stream's reader that is used. */
+/** The part of a stream reader that we use. */
 export interface ByteReader {
   readonly read: () => Promise<Read>
-  /** What the next read would give if it need not wait. */
+  /** What the next read would return without waiting. */
   readonly arrived: () => Read | undefined
   readonly cancel: () => Promise<void>
   readonly releaseLock: () => void
 }
 
-/** This much waits for the reader; the socket keeps the rest, and the server stops sending. */
+/** This much is held for the reader. The socket holds the rest, and then the server stops sending. */
 const HELD_BYTES = 65_536
 
-/** Of any reader; those that are not ours do not know. */
+/** Works for any reader; one that is not ours returns undefined. */
 export const arrivedIn = (reader: object | undefined): Read | undefined =>
   isByteReader(reader) ? reader.arrived() : undefined
 
@@ -59,7 +60,7 @@ export const openExchange = ({ signal, idleMs, onConnected }: ExchangeOptions): 
   let waiting: PromiseWithResolvers<Read> | undefined
   let connection: Dispatcher.DispatchController | undefined
 
-  /** What arrived comes before what went wrong. */
+  /** What arrived before an error is read first. */
   const arrived = (): Read | undefined => {
     const value = chunks.shift()
     if (value === undefined) return state === "over" && broken === undefined ? OVER : undefined
@@ -68,11 +69,11 @@ export const openExchange = ({ signal, idleMs, onConnected }: ExchangeOptions): 
     return { done: false, value }
   }
 
-  /** Answers the read that waits, if there is one and there is something to say. */
+  /** Answers the waiting read, if there is one and something to return. */
   const tell = (): void => {
     const asked = waiting
     if (asked === undefined) return
-    // Taking makes room, and more may arrive right there.
+    // Taking makes room, so more may arrive at once.
     waiting = undefined
     const next = arrived()
     if (next !== undefined) asked.resolve(next)
@@ -86,7 +87,7 @@ export const openExchange = ({ signal, idleMs, onConnected }: ExchangeOptions): 
     broken = error
     onConnected()
     signal?.removeEventListener("abort", abort)
-    // Heard only by who waits for an answer that never began.
+    // Matters only to a caller that waits for an answer that never began.
     if (error !== undefined) answer.reject(error)
     tell()
   }
@@ -108,7 +109,7 @@ export const openExchange = ({ signal, idleMs, onConnected }: ExchangeOptions): 
         if (broken !== undefined) controller.abort(broken)
       },
       onResponseStart: (_controller, status, headers, statusText = "") => {
-        // 103 and its like come before the answer.
+        // 1xx responses, such as 103, come before the answer.
         if (status >= 200) answer.resolve({ status, statusText, headers })
       },
       onResponseData: (controller, chunk) => {
@@ -137,7 +138,7 @@ export const openExchange = ({ signal, idleMs, onConnected }: ExchangeOptions): 
   }
 }
 
-/** undici's own words for what has a name everywhere else. */
+/** Translates undici's own wording into common error codes. */
 const inOurWords = (error: Error, idleMs: number | undefined): Error => {
   const { message, name } = error
   if (/\b407\b/.test(message)) return Object.assign(new Error(`The proxy: ${message}`), { statusCode: 407 })

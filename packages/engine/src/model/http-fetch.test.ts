@@ -9,14 +9,14 @@ import { afterEach, expect, test } from "vitest"
 import { verifies } from "../../../../test/verifies.ts"
 import { openHttp } from "./http-fetch.ts"
 
-/** undici's own clock, which its limits go by. */
+/** undici's internal clock, which drives its limits. */
 // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a file of undici's without types
 const { tick } = createRequire(import.meta.url)("undici/lib/util/timers.js") as {
   readonly tick: (ms: number) => void
 }
 
 const passHour = (): void => {
-  // A limit begins to run with the first tick after it was set.
+  // A limit starts with the first tick after it was set.
   tick(0)
   tick(3_600_000)
 }
@@ -154,7 +154,7 @@ test("a signal ends the request before and after the answer began", async () => 
 
 test("a connection nobody waits for any more is given up while it is coming about", async () => {
   const arrived = Promise.withResolvers<Socket>()
-  // It takes the connection and never answers the handshake.
+  // The server accepts the connection and never answers the handshake.
   const server = createSilentServer((socket) => arrived.resolve(socket)).listen(0, "127.0.0.1")
   await once(server, "listening")
   const address = server.address()
@@ -211,7 +211,7 @@ verifies(
     const url = await serve((_request, response) => asked.resolve(response))
     const pending = fetch(url)
     const response = await asked.promise
-    // Unless it is told otherwise, undici waits five minutes for an answer, and for each piece of it.
+    // By default undici waits five minutes for an answer, and for each piece of it.
     passHour()
     response.write("after a long ")
     const reader = (await pending).body?.getReader()
@@ -239,7 +239,7 @@ test("a reader that comes after the end finds everything", async () => {
   const response = await fetch(url)
   const reader = response.body?.getReader()
   await sent.promise
-  // Whole turns of the loop, so that the end has arrived before anyone asks.
+  // Whole turns of the loop, so that the end has arrived before the test reads.
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
   let text = ""
   for (;;) {
@@ -267,7 +267,7 @@ test("the server is held back while nobody reads", async () => {
   })
   const reader = (await fetch(url)).body?.getReader()
   let received = (await reader?.read())?.value?.length ?? 0
-  // Until nothing moves any more: everything that can be on its way is on its way.
+  // Waits until nothing moves any more: everything that can be sent has been sent.
   for (let still = 0, seen = -1; still < 200; still = seen === sent ? still + 1 : 0) {
     seen = sent
     await new Promise((resolve) => setImmediate(resolve))

@@ -1,7 +1,7 @@
 /**
- * The `fetch` our providers are given: undici's connections without the objects, headers and streams of a browser's fetch,
- * which cost more than the request (docs/decisions/0030 has the figures). It knows what the AI SDK asks of a response and no
- * more: no redirects, no cookies, no compression.
+ * The `fetch` for our providers: undici's connections without the objects, headers and streams of a browser's fetch, which
+ * cost more than the request (docs/decisions/0030 has the figures). It supports only what the AI SDK uses: no redirects, no
+ * cookies, no compression.
  */
 import { urlToHttpOptions } from "node:url"
 
@@ -10,18 +10,18 @@ import type { Dispatcher } from "undici"
 import { openConnections, type Connections } from "./http-connections.ts"
 import { openExchange, type Answer, type ByteReader } from "./http-exchange.ts"
 
-/** As the AI SDK calls it; and with a body in pieces, which are sent as they lie. */
+/** As the AI SDK calls it, and also with a body in pieces, which are sent without joining them. */
 export type Fetch = (
   input: Parameters<typeof globalThis.fetch>[0],
   init?: Omit<RequestInit, "body"> & { readonly body?: RequestInit["body"] | readonly Uint8Array[] },
 ) => Promise<Response>
 
 export interface HttpFetchOptions {
-  /** A connection that is silent for this long is given up; by default none is, models may think for minutes. */
+  /** A connection that is silent for this long is given up. Default: never, because models may think for minutes. */
   readonly idleMs?: number
 }
 
-/** One set of connections, opened with the first request, for as many fetches as there are models. */
+/** One set of connections for the fetches of all models, opened with the first request. */
 export const openHttp = (): ((options?: HttpFetchOptions) => Fetch) => {
   const addressOf = openAddresses()
   let opening: Promise<Connections> | undefined
@@ -51,7 +51,7 @@ export const openHttp = (): ((options?: HttpFetchOptions) => Fetch) => {
     }
 }
 
-/** `auth`: the header that the name and password of an address stand for. */
+/** `auth`: the header for the user name and password in a URL. */
 interface Address {
   readonly origin: string
   readonly path: string
@@ -60,7 +60,7 @@ interface Address {
 
 const MOST_ADDRESSES = 64
 
-/** A model is asked at one address again and again; taking it apart costs more than looking it up. */
+/** A model always uses the same URL, and parsing it costs more than a lookup. */
 const openAddresses = (): ((url: string) => Address) => {
   const addresses = new Map<string, Address>()
   return (url) => {
@@ -79,7 +79,7 @@ const openAddresses = (): ((url: string) => Address) => {
   }
 }
 
-/** Name after name and value, as undici writes them. It adds the host, and the length, which it knows best. */
+/** Header names and values in turn, as undici writes them. It adds the host, and the length, which it knows best. */
 const listHeaders = (headers: RequestInit["headers"], auth: string | undefined): string[] => {
   const byName = new Map<string, string>(auth === undefined ? [] : [["authorization", auth]])
   for (const [name, value] of entriesOf(headers)) byName.set(name.toLowerCase(), String(value))
@@ -94,12 +94,12 @@ const entriesOf = (headers: RequestInit["headers"]): Iterable<readonly [string, 
   return Object.entries(headers)
 }
 
-/** Up to here pieces are put together: that costs less than writing them one by one. */
+/** Up to this size pieces are joined, because that costs less than writing them one by one. */
 const SMALL_BYTES = 262_144
 
 /**
- * Says the length where undici cannot know it. With a limit on silence large pieces are cut: each that goes out is a sign of
- * life.
+ * Adds the length where undici cannot know it. With a silence limit, large pieces are split, because each sent piece is a
+ * sign of life.
  */
 const toSend = (body: unknown, headers: string[], idleMs: number | undefined): string | Uint8Array | null => {
   if (typeof body === "string" || body instanceof Uint8Array) return body

@@ -1,4 +1,4 @@
-/** One contract for every model: four wire formats over loopback HTTP, and the scripted one inside the process. */
+/** One contract for every model: four wire formats over loopback HTTP, and the scripted one in the process. */
 import { startScriptedProvider, type ScriptedProvider } from "@meridian/testkit"
 import { afterEach, describe, expect, test } from "vitest"
 
@@ -71,7 +71,7 @@ describe.each(PROVIDERS)("a model of provider %s", (name) => {
       type: "finish",
       reason: "stop",
       usage:
-        name === "anthropic" // does not tell thinking apart
+        name === "anthropic" // does not report thinking separately
           ? { input: 100, output: 30, reasoning: 0, cacheRead: 40, cacheWrite: 0 }
           : { input: 100, output: 20, reasoning: 10, cacheRead: 40, cacheWrite: 0 },
     })
@@ -113,7 +113,7 @@ describe.each(PROVIDERS)("a model of provider %s", (name) => {
       },
       { id: "second", name: "read", input: '{"path": "unfinished', providerExecuted: false },
     ])
-    // What is recorded when it ends must have ended before what came after it.
+    // Parts are recorded when they end, so a text must end before the call that follows it.
     const types = events.map(({ type }) => type)
     expect(types.indexOf("text-end")).toBeLessThan(types.indexOf("tool-input-start"))
     const typed = events.map((event) =>

@@ -1,4 +1,4 @@
-/** Our prompt is the AI SDK's prompt: handed over as it is, never rebuilt. The compiler is the test. */
+/** Our prompt is the AI SDK's prompt: passed on unchanged, never rebuilt. The compiler is the test. */
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
 import { expectTypeOf, test } from "vitest"
 

@@ -1,4 +1,4 @@
-/** From a model's configuration to a model. Opening touches neither the network nor a provider's code. */
+/** Opens a model from its configuration. This touches neither the network nor a provider's code. */
 import { familyOf } from "../domain/base-instructions.ts"
 import type { Model } from "../port/model.ts"
 import type { Time } from "../port/time.ts"
@@ -8,9 +8,9 @@ import { openProviderModel } from "./provider-model.ts"
 import { openScriptedModel } from "./scripted.ts"
 
 export interface OpenModelOptions extends Pick<Time, "now" | "sleep"> {
-  /** Connections that other models use too. */
+  /** Connections shared with other models. */
   readonly http?: ReturnType<typeof openHttp>
-  /** Credentials of the other models, kept out of what this one says. */
+  /** Credentials of the other models, hidden in this one's messages. */
   readonly secrets?: readonly string[]
 }
 
@@ -31,7 +31,7 @@ export const openModel = (config: ModelConfig, options: OpenModelOptions): Model
   }
 }
 
-/** A compatible server may have such a mode, and nobody can know: it gets the tool. */
+/** A compatible server may support a schema, but there is no way to know, so it gets the tool. */
 const ANSWERS_BY_SCHEMA: ReadonlySet<ProviderName> = new Set(["anthropic", "google", "openai"])
 
 const openStream = (config: ModelConfig, options: OpenModelOptions): Model["stream"] => {

@@ -1,10 +1,10 @@
 /**
- * How providers say that a request does not fit the window. There is no standard: one has a code, most have only words.
- * A missed wording costs a session its turn, a false one costs it a needless compaction, so both lists are tested
- * against the texts themselves.
+ * How providers report that a request does not fit the window. There is no standard: some have a code, most only words. A
+ * missed wording costs a session its turn; a false match costs a needless compaction. So both lists are tested with the
+ * original texts.
  */
 
-/** Codes and types that mean overflow and nothing else. */
+/** Codes and types that always mean overflow. */
 const CODES: ReadonlySet<string> = new Set([
   "context_length_exceeded", // OpenAI, Azure, Groq, OpenRouter
   "exceed_context_size_error", // llama.cpp
@@ -38,7 +38,7 @@ const WORDINGS: readonly RegExp[] = [
   /request_too_large|request exceeds the maximum (allowed )?(number of bytes|size)/i, // Anthropic
 ]
 
-/** Texts that mention tokens or limits and mean something else. */
+/** Texts that mention tokens or limits with another meaning. */
 const EXCLUSIONS: readonly RegExp[] = [
   /rate.?limit|too many requests|throttl|quota/i,
   /per (minute|min|hour|day|second)\b|\b(tpm|tpd|rpm|rpd)\b/i,

@@ -1,4 +1,4 @@
-/** A model behind HTTP: one `doStream` per turn, nothing retried, and no connection left behind. */
+/** A model behind HTTP: one `doStream` per turn, no retries, and no connection left behind. */
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
@@ -106,22 +106,22 @@ interface Turn {
   readonly hide: HideEvents | undefined
 }
 
-/** One object: what a request is written from is compared by identity. */
+/** A single object, because request parts are compared by identity. */
 const MUST_CALL = { type: "required" } as const
 
 type Part = LanguageModelV4StreamPart
 
 const OVER: IteratorResult<ModelEvent, undefined> = { done: true, value: undefined }
 
-/** An iterator by hand: generators inside generators cost more per event than the events themselves. */
+/** A hand-written iterator: nested generators cost more per event than the events themselves. */
 const openTurn = ({ begin, request, signal, surroundings, sleep, hide }: Turn): ModelEvents => {
-  // One controller per turn, so that leaving early closes the connection just as the caller's abort does.
+  // One controller per turn, so that leaving early closes the connection just like the caller's abort.
   const connection = new AbortController()
   const leave = (): void => connection.abort()
   const translate = openTranslator()
   let reader: PartReader | undefined
   let state: "reading" | "finished" | "over" = "reading"
-  /** Events that came with the one before, and what went wrong behind them. */
+  /** Events that arrived with the previous one, and the failure after them. */
   const waiting: ModelEvent[] = []
   let trouble: ModelFailure | undefined
 
@@ -133,7 +133,7 @@ const openTurn = ({ begin, request, signal, surroundings, sleep, hide }: Turn): 
   const close = (): void => {
     end()
     leave()
-    // Nothing waits for the answer of this, and after an error there is nothing left to cancel.
+    // Nobody awaits this, and after an error there is nothing left to cancel.
     reader?.cancel().catch(() => {})
   }
 
@@ -200,7 +200,7 @@ const openTurn = ({ begin, request, signal, surroundings, sleep, hide }: Turn): 
 /** How long a provider may take to end its response after its last event. */
 const END_MS = 250
 
-/** A response that was read to its end leaves a connection the next turn can use. Most have ended already. */
+/** Reading a response to its end leaves a connection for the next turn. Most have already ended. */
 const endsSoon = async (reader: PartReader, sleep: Sleep): Promise<boolean> => {
   const drained = drain(reader)
   const first = await Promise.race([drained, nextTurn()])
@@ -215,7 +215,7 @@ const endsSoon = async (reader: PartReader, sleep: Sleep): Promise<boolean> => {
   return outcome
 }
 
-/** False when it broke instead of ending: then the connection is no longer one. */
+/** False when the response broke, so the connection cannot be reused. */
 const drain = async (reader: PartReader): Promise<boolean> => {
   try {
     while (!(await reader.read()).done);
@@ -228,12 +228,12 @@ const drain = async (reader: PartReader): Promise<boolean> => {
 const brokenOff = (): ModelFailure =>
   new ModelFailure({ kind: "invalid-output", message: "The provider's stream ended before its answer did" })
 
-/** Two spellings of one shape; `model-types.test.ts` holds them together. Nothing in the SDK writes to a prompt. */
+/** Two spellings of one shape; `model-types.test.ts` keeps them equal. The SDK never writes to a prompt. */
 export const asSdkPrompt = (prompt: readonly PromptMessage[]): LanguageModelV4CallOptions["prompt"] =>
   // eslint-disable-next-line typescript/no-unsafe-type-assertion -- differs only in `readonly`
   prompt as LanguageModelV4CallOptions["prompt"]
 
-/** A session shows the same list of tools turn after turn; it is rewritten once. */
+/** A session offers the same list of tools turn after turn, so it is converted once. */
 const openAdvertisements = () => {
   const known = new WeakMap<readonly ToolAdvertisement[], LanguageModelV4FunctionTool[]>()
   return (tools: readonly ToolAdvertisement[]): LanguageModelV4FunctionTool[] => {

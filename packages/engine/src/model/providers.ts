@@ -1,4 +1,7 @@
-/** The AI SDK's providers, each loaded when its first model is used: their import costs more than opening the engine. */
+/**
+ * The AI SDK's providers. Each is loaded when its first model is used, because importing one costs more than opening the
+ * engine.
+ */
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
 import type { JsonObject } from "@meridian/protocol"
 
@@ -14,13 +17,13 @@ import type { Fetch } from "./http-fetch.ts"
 export type WireProvider = Exclude<ProviderName, "scripted">
 
 export interface Provider {
-  /** `fields`: of the request body, for those that write it without `fetch`'s help. */
+  /** `fields`: extra fields of the request body, for providers that write it without `fetch`. */
   readonly load: (
     config: ModelConfig,
     fetch: Fetch,
     fields: JsonObject | undefined,
   ) => Promise<StreamingModel>
-  /** What this provider wants besides prompt, tools and limits. Opened once for a model. */
+  /** What this provider needs besides prompt, tools and limits. Opened once per model. */
   readonly openShape: (config: ModelConfig) => (request: ModelRequest) => ShapedRequest
 }
 
@@ -52,8 +55,8 @@ export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
       ({ prompt, sessionID, answer }) => ({
         prompt: withUniqueCallIds(prompt),
         options: {
-          // Nothing is left at the provider: reasoning comes back encrypted and travels with the prompt.
-          // A schema of a person's own seldom keeps to what the strict mode asks; we check the answer ourselves.
+          // Nothing is stored at the provider: reasoning comes back encrypted and travels with the prompt. A user's schema
+          // seldom meets the rules of strict mode, so we check the answer ourselves.
           providerOptions: {
             openai: {
               store: false,
@@ -94,8 +97,8 @@ export const PROVIDER_TABLE: Readonly<Record<WireProvider, Provider>> = {
 const CACHE_KEY_LIMIT = 64
 
 /**
- * Without an address and a key the SDK takes the key from the environment, as people expect. With an address of its own
- * and no key it must not: that would send the person's real key to a stranger.
+ * Without a URL and a key, the SDK takes the key from the environment, as people expect. With a custom URL and no key it
+ * must not: that would send the user's real key to a stranger.
  */
 const account = ({ baseURL, apiKey }: ModelConfig): { baseURL?: string; apiKey?: string } => ({
   ...(baseURL === undefined ? {} : { baseURL, apiKey: "none" }),

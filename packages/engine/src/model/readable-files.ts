@@ -1,6 +1,6 @@
 /**
- * Files of a kind a provider does not take. It would refuse the whole request, and every later one of the session, so
- * they are sent as text instead: a text as its words, anything else as a note that it was there.
+ * Files of a type that a provider does not accept. It would refuse the request and every later one of the session, so such
+ * files are sent as text: a text file as its content, any other as a note that it was there.
  */
 import type { FilePart, PromptMessage, TextPart, ToolResultPart } from "../domain/prompt.ts"
 import { openSearch } from "./beginnings.ts"
@@ -8,7 +8,7 @@ import type { ProviderName } from "./config.ts"
 
 const PICTURES = "image/jpeg|image/png|image/gif|image/webp"
 
-/** By the providers' own documents; what is not here was refused by one of their models. */
+/** From the providers' documentation. Types not listed here were refused by one of their models. */
 const READS: Readonly<Record<ProviderName, RegExp>> = {
   anthropic: new RegExp(`^(${PICTURES}|application/pdf|text/plain)$`),
   openai: new RegExp(`^(${PICTURES}|application/pdf)$`),
@@ -19,7 +19,7 @@ const READS: Readonly<Record<ProviderName, RegExp>> = {
 
 export type ReadableFiles = (prompt: readonly PromptMessage[]) => readonly PromptMessage[]
 
-/** The prompt itself when there is nothing to change; a message that was changed once stays the same object after. */
+/** Returns the prompt itself when nothing changes. A changed message stays the same object afterwards. */
 export const openReadableFiles = (provider: ProviderName): ReadableFiles => {
   const known = new WeakMap<PromptMessage, PromptMessage>()
   const isRefused = (part: TextPart | FilePart): part is FilePart =>
@@ -54,7 +54,7 @@ const replaceFiles = (message: PromptMessage, isRefused: IsRefused): PromptMessa
   return message.role === "tool" ? { ...message, content: message.content.map(inResult) } : message
 }
 
-/** Kinds whose bytes are words. */
+/** Types whose bytes are text. */
 const TEXTUAL =
   /^(text\/.*|image\/svg\+xml|application\/(json|xml|yaml|x-yaml|toml|javascript|typescript|sql|x-sh|x-httpd-php|graphql|.*\+(json|xml|yaml)))$/
 
@@ -67,7 +67,7 @@ const describeFile = ({ data, mediaType, filename }: FilePart): string => {
   return `[${name} (${mediaType}, ${bytes} bytes) was attached; you cannot read files of this kind here.]`
 }
 
-/** Undefined when the bytes are no UTF-8 after all. */
+/** Undefined when the bytes are not UTF-8 after all. */
 const decode = (base64: string): string | undefined => {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(base64, "base64"))

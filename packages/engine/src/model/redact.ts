@@ -2,7 +2,7 @@
 
 export const HIDDEN = "<hidden>"
 
-/** Shapes of credentials, most specific first. The first group, where there is one, stays. */
+/** Patterns of credentials, most specific first. The first group, if any, stays visible. */
 const SHAPES: readonly RegExp[] = [
   // Headers, as text or as JSON.
   /((?:proxy-)?authorization["']?\s*[:=]\s*["']?)(?:(?:bearer|basic|token)\s+)?[^\s"',;}]+/gi,
@@ -11,17 +11,17 @@ const SHAPES: readonly RegExp[] = [
   // Fields and query parameters.
   /((?:[?&]|\b)(?:api[-_]?key|key|access[-_]?token|auth[-_]?token|token|secret|client[-_]?secret|password|signature|sig|x-amz-[\w-]+)=)[^&\s"'<>)]+/gi,
   /("(?:api[-_]?key|apikey|access[-_]?token|auth[-_]?token|token|secret|client[-_]?secret|password)"\s*:\s*")[^"]+/gi,
-  // A name and a password before the host.
+  // User name and password before a host.
   /(\w+:\/\/)[^\s/@:]+:[^\s/@]+(?=@)/g,
-  // Keys that say what they are, also with their middle already hidden by the provider.
+  // Keys with a known prefix, even when the provider has already hidden their middle.
   /\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|glpat|AIza|AKIA|ya29)[-_.]?[\w*-]{8,}[\w*.-]*/g,
   /\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*/g,
 ]
 
-/** Short secrets are not searched for: they would hide ordinary words. */
+/** Shorter secrets are not searched for: they would hide ordinary words. */
 const SHORTEST_SECRET = 6
 
-/** `secrets` are the credentials known to be in use; they are hidden wherever they stand. */
+/** `secrets`: the credentials in use. They are hidden everywhere. */
 export const redact = (text: string, secrets: readonly string[] = []): string => {
   const known = secrets.flatMap((secret) =>
     secret.length < SHORTEST_SECRET ? [] : [secret, encodeURIComponent(secret)],

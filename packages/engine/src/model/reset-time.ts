@@ -1,7 +1,7 @@
 /**
- * When a provider says a limit ends: a span ("2h 13m", "1.5s"), a moment in numbers (seconds since 1970), a date, or a time of
- * day in words ("3:47 PM", "3pm (America/Los_Angeles)"). Undefined for whatever makes no sense; a moment that is past is one
- * second away.
+ * When a provider says that a limit ends: a span ("2h 13m", "1.5s"), a numeric time (seconds since 1970), a date, or a time
+ * of day ("3:47 PM", "3pm (America/Los_Angeles)"). Undefined for anything unreadable; a past time counts as one second
+ * ahead.
  */
 const SECOND = 1_000
 const UNITS: readonly (readonly [name: RegExp, milliseconds: number])[] = [
@@ -13,7 +13,7 @@ const UNITS: readonly (readonly [name: RegExp, milliseconds: number])[] = [
   [/^(?:w|weeks?)$/, 7 * 86_400 * SECOND],
 ]
 
-/** `1.5s`, `2h13m`, `5 days 3 hours and 2 minutes`; at least one part, and nothing else before the end of the span. */
+/** `1.5s`, `2h13m`, `5 days 3 hours and 2 minutes`: one or more parts and nothing else before the end of the span. */
 export const spanMs = (text: string): number | undefined => {
   let sum: number | undefined
   for (const [, amount = "", unit = ""] of text.matchAll(PART)) {
@@ -24,10 +24,10 @@ export const spanMs = (text: string): number | undefined => {
   return sum === undefined ? undefined : Math.round(sum)
 }
 
-/** Parts that follow each other directly, from the start on. */
+/** Adjacent parts, from the start on. */
 const PART = /[\s,]*(?:and\s+)?(\d{1,9}(?:\.\d{1,6})?)\s?([a-z]+)/giy
 
-/** From now to a moment: seconds or milliseconds since 1970, or a date as RFC 3339 and HTTP write it. */
+/** Time until a moment: seconds or milliseconds since 1970, or a date in the format of RFC 3339 or HTTP. */
 export const untilMoment = (text: string, now: number): number | undefined => {
   const value = text.trim()
   if (/^\d{9,11}(?:\.\d+)?$/.test(value)) return ahead(Number(value) * SECOND, now)
@@ -55,7 +55,7 @@ export const untilWords = (text: string, now: number): number | undefined => {
     )
   if (clock === null) return undefined
   const [, hours = "", minutes = "0", half, zone] = clock
-  // A bare number is no time of day.
+  // A bare number is not a time of day.
   if (half === undefined && clock[2] === undefined) return undefined
   return untilTimeOfDay({ hours: Number(hours), minutes: Number(minutes), half, zone, now })
 }
@@ -75,12 +75,12 @@ const untilTimeOfDay = (options: {
   const today = minutesOfDay(now, zone)
   if (today === undefined) return undefined
   const minutesAhead = (hours * 60 + minutes - today.minutes + 1_440) % 1_440
-  // A clock leaves the seconds out: the minute that runs, or has just run out, is today's.
+  // A clock time has no seconds: the current minute, or the one just over, means today.
   const isNow = minutesAhead === 0 || minutesAhead === 1_439
   return Math.max(SECOND, (isNow ? 1 : minutesAhead) * 60 * SECOND - today.restMs)
 }
 
-/** Where the hands stand there, and how far into the minute. */
+/** The time of day in the zone, and how far into the minute it is. */
 const minutesOfDay = (
   now: number,
   zone: string | undefined,
@@ -95,7 +95,7 @@ const minutesOfDay = (
     const part = (type: string): number => Number(parts.find((one) => one.type === type)?.value)
     return { minutes: part("hour") * 60 + part("minute"), restMs: now % (60 * SECOND) }
   } catch {
-    // A zone nobody knows.
+    // An unknown zone.
     return undefined
   }
 }

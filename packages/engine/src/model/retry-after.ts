@@ -1,4 +1,4 @@
-/** How long a provider asks us to wait: by header, in the fields of its error, or in its own words. */
+/** How long a provider asks us to wait, from headers, from fields of its error, or from its text. */
 import { spanMs, untilMoment, untilWords } from "./reset-time.ts"
 
 export interface RetryHints {
@@ -26,8 +26,8 @@ const readNumber = (text: string | undefined): number | undefined => {
 }
 
 /**
- * Limits that are used up say when they are full again. Anthropic: a date, or seconds since 1970 for the limits of a
- * subscription; OpenAI: a span; others: seconds, or seconds since 1970. Several may be told: only those with nothing left count.
+ * Headers that say when a used-up limit resets. Anthropic: a date, or seconds since 1970 for subscription limits. OpenAI: a
+ * span. Others: seconds, or seconds since 1970. Of several, only limits with nothing left count.
  */
 const readResets = (headers: Readonly<Record<string, string>>, now: number): number | undefined => {
   const resets = Object.entries(headers).flatMap(([name, value]) => {

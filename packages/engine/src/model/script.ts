@@ -1,18 +1,18 @@
 /**
- * Scripts: what a scripted model answers. One format for the provider inside the process (`scripted.ts`) and for the one
- * that listens on loopback (`@meridian/testkit`), so that a scene can move between them unchanged.
+ * Scripts: what a scripted model answers. The provider inside the process (`scripted.ts`) and the one on loopback
+ * (`@meridian/testkit`) share this format, so that a scene can move between them unchanged.
  *
- * A script is a list of steps or a function. For every request the first step that is not used up and whose `when` holds
- * is played; a step with `repeat` is never used up. When none is left the model echoes the last text of the person, so an
- * unscripted run still ends. Steps are plain JSON: `{ "turns": [step, ...] }` in a file.
+ * A script is a list of steps or a function. Each request plays the first unused step whose `when` matches; a step with
+ * `repeat` is never used up. When no step is left, the model echoes the user's last text, so an unscripted run still ends.
+ * Steps are plain JSON: `{ "turns": [step, ...] }` in a file.
  *
- * It is deterministic: ids come from the number of the request, nothing from a clock or from chance.
+ * Scripts are deterministic: ids come from the number of the request, nothing from a clock or from chance.
  */
 import type { Json, JsonObject } from "@meridian/protocol"
 
-/** As a provider counts: `output` is everything that was written, `reasoning` the part of it that was thinking. */
+/** Counted as a provider does: `output` is everything written, `reasoning` the part of it that was thinking. */
 export interface ScriptUsage {
-  /** Read fresh: neither from the cache nor into it. */
+  /** Read fresh: neither read from the cache nor written to it. */
   readonly input?: number
   readonly output?: number
   readonly cacheRead?: number
@@ -44,22 +44,22 @@ export interface Fault {
   /** Seconds, or a whole header value such as an HTTP date. */
   readonly retryAfter?: number | string
   readonly headers?: Readonly<Record<string, string>>
-  /** The whole body as it is, for servers that have a form of their own. */
+  /** The whole body, for servers with their own form. */
   readonly body?: Json
 }
 
 export interface ScriptTool {
   readonly name: string
   readonly input?: JsonObject
-  /** Arguments that are not the JSON of `input`, malformed on purpose perhaps. */
+  /** Arguments instead of `input` as JSON, possibly malformed on purpose. */
   readonly raw?: string
-  /** Providers may repeat an id; by default each request and position has its own. */
+  /** Providers may repeat an id. Default: a separate id per request and position. */
   readonly id?: string
-  /** Of the Responses format's namespaced tools. */
+  /** For the namespaced tools of the Responses format. */
   readonly namespace?: string
 }
 
-/** A tool that runs at the provider: call and result are both part of the answer. */
+/** A tool that runs at the provider. Call and result are both part of the answer. */
 export interface ScriptHosted {
   readonly name?: "web_search"
   readonly id?: string
@@ -85,17 +85,20 @@ export type ReplyPart =
   | ({ readonly type: "reasoning" } & ScriptReasoning)
   | ({ readonly type: "tool" } & ScriptTool)
   | ({ readonly type: "hosted" } & ScriptHosted)
-  /** An error inside the running stream; nothing after it is sent. */
+  /** An error inside the running stream. Nothing is sent after it. */
   | { readonly type: "error"; readonly error: FaultName | Fault }
 
-/** One answer. The short fields play in the order reasoning, hosted, text, tools; `parts` plays in its own order after them. */
+/**
+ * One answer. The short fields play in the order reasoning, hosted, text, tools. `parts` plays after them, in its own
+ * order.
+ */
 export interface Reply {
   /** Free text, copied into the log. */
   readonly label?: string
   readonly text?: string
-  /** The text this many times over: large answers from a small script. */
+  /** Repeats the text this many times: large answers from a small script. */
   readonly times?: number
-  /** Into how many pieces each text is cut; by default a piece has 24 characters. */
+  /** How many pieces each text is cut into. Default: pieces of 24 characters. */
   readonly chunks?: number
   readonly reasoning?: string | ScriptReasoning
   readonly hosted?: readonly ScriptHosted[]
@@ -109,19 +112,19 @@ export interface Reply {
   readonly chunkMs?: number
   /** An error instead of an answer. */
   readonly error?: FaultName | Fault
-  /** That error inside a stream which began well. */
+  /** The error comes inside a stream that began well. */
   readonly inStream?: boolean
-  /** The connection breaks half way. */
+  /** The connection breaks halfway. */
   readonly cut?: boolean
-  /** The stream ends cleanly, but without the provider's own end. */
+  /** The stream ends cleanly, but without the provider's end event. */
   readonly unfinished?: boolean
-  /** Waits there until released; `true` is `"start"`, `"end"` is after the last event of an open connection. */
+  /** Waits at this point until released. `true` means `"start"`; `"end"` is after the last event of an open connection. */
   readonly hold?: boolean | "start" | "middle" | "end"
 }
 
 export interface ScriptWhen {
   readonly api?: ScriptApi
-  /** The rest are regular expressions (flags `is`), matched against the text they name. */
+  /** All others are regular expressions (flags `is`), matched against the text they name. */
   readonly model?: string
   readonly body?: string
   readonly notBody?: string
@@ -136,14 +139,14 @@ export interface ScriptStep extends Reply {
 
 export type ScriptApi = "chat" | "responses" | "messages" | "generate" | "inside"
 
-/** What a script can look at, whatever the wire format was. */
+/** What a script can see of a request, in any wire format. */
 export interface ScriptRequest {
   /** The first request is 1. */
   readonly n: number
   readonly api: ScriptApi
   readonly model: string
   readonly system: string
-  /** The last message of the person; agents put notes of their own into its earlier parts. */
+  /** The user's last message. Agents put their own notes into its earlier parts. */
   readonly lastUser: string
   readonly lastText: string
   readonly body: unknown
@@ -155,7 +158,7 @@ export interface Script {
   readonly take: (
     request: ScriptRequest,
   ) => Promise<{ readonly reply: Reply; readonly turn: string | number }>
-  /** Steps that still wait for their request. */
+  /** How many steps have not been used yet. */
   readonly left: () => number
 }
 
@@ -202,7 +205,7 @@ export const fullText = (part: { readonly text: string; readonly times?: number 
 
 const PIECE = 24
 
-/** Text in pieces, so that a client's assembly is exercised; lazily, because there may be 100,000 of them. */
+/** Text in pieces, to exercise the client's assembly. Lazy, because there may be 100,000 of them. */
 export function* pieces(text: string, chunks?: number): Generator<string> {
   const size = chunks === undefined ? PIECE : Math.max(1, Math.ceil(text.length / chunks))
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
@@ -218,10 +221,10 @@ export const DEFAULT_USAGE: Required<ScriptUsage> = {
   reasoning: 0,
 }
 
-/** Whose words an error answer is in. */
+/** Which provider family words an error answer. */
 export type FaultFamily = "openai" | "anthropic" | "google"
 
-/** Each as the providers themselves word it; `openai` and `google` where they differ. */
+/** Each in the providers' own words; `openai` and `google` where they differ. */
 const FAULTS: Readonly<Record<FaultName, Fault & { readonly openai?: string; readonly google?: Fault }>> = {
   "context-overflow": {
     status: 400,
@@ -286,7 +289,7 @@ const FAULTS: Readonly<Record<FaultName, Fault & { readonly openai?: string; rea
   server: { status: 500, code: "server_error", type: "api_error", message: "The server had an error" },
 }
 
-/** The error answer in the words of one family of providers. */
+/** The error answer as one provider family words it. */
 export const faultOf = (error: FaultName | Fault, family: FaultFamily): Fault => {
   if (typeof error !== "string") return error
   const { openai, google, ...fault } = FAULTS[error]

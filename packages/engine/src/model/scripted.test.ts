@@ -1,4 +1,4 @@
-/** What only the scripted model inside the process does; what it shares with the others is in `model-contract.test.ts`. */
+/** What only the in-process scripted model does. What it shares with the others is in `model-contract.test.ts`. */
 import { expect, test } from "vitest"
 
 import { realTime } from "../../../../test/real-time.ts"

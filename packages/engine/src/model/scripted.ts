@@ -1,4 +1,4 @@
-/** The scripted provider inside the process: no key, no network. For demos and tests of everything above a model. */
+/** The scripted provider inside the process: no key, no network. For demos, and for tests of everything above a model. */
 import {
   ModelFailure,
   type Model,
@@ -54,7 +54,7 @@ export const openScriptedModel = (
           continue
         }
         ready.push(event)
-        // Without a pace all of it is there at once, as on the wire.
+        // Without `chunkMs` all events are ready at once, as on the wire.
         if (chunkMs === undefined) continue
         yield* taken(ready, signal)
         if (event.type.endsWith("-delta")) await sleep(chunkMs, signal)
@@ -96,7 +96,7 @@ function* taken(ready: ModelEvent[], signal: AbortSignal): Generator<ModelEvent>
   }
 }
 
-/** The events of a reply, with the place where it breaks or waits. */
+/** The events of a reply, and the point where it breaks or waits. */
 function* paced(reply: Reply, n: number, now: () => number): Generator<ModelEvent | "hold"> {
   if (reply.cut !== true && reply.hold !== "middle") {
     yield* eventsOf(reply, n, now)
@@ -192,7 +192,7 @@ const usageOf = (reply: Reply): Usage => {
   return { ...usage, output: Math.max(0, usage.output - usage.reasoning) }
 }
 
-/** A scripted error takes the way of a real one, so that it comes out with the same kind. */
+/** A scripted error passes through the same code as a real one, so it gets the same kind. */
 const fail = (error: FaultName | Fault, now: number): ModelFailure => {
   const fault = faultOf(error, "openai")
   const { status = 400, code, type, message = "fake error", retryAfter, headers } = fault

@@ -112,7 +112,7 @@ describe("a key that a command encodes", () => {
     for (const key of [KEY, LONG]) {
       const shown = hide(`before ${encode(key)} after`)
       expect(shown).toMatch(/^before .*<hidden>.* after$/s)
-      // What is left of it is its surroundings and at most an end that a neighbour could have changed.
+      // What remains is the surrounding text and at most an end that a neighbour could have changed.
       expect(shown.replace("<hidden>", "").length).toBeLessThan(50)
     }
   })

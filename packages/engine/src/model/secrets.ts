@@ -1,13 +1,13 @@
 /**
  * Credentials in use, and how they are kept out of what is recorded. A provider may repeat the key it was sent, and a
- * command may print its environment; neither may end in an event.
+ * command may print its environment. Neither may end up in an event.
  */
 import type { ModelEvent } from "../port/model.ts"
 import type { ModelConfig } from "./config.ts"
 import { brokenForms, formsOf } from "./encoded-key.ts"
 import { HIDDEN } from "./redact.ts"
 
-/** Key, secret headers, and a password before the host of the address. */
+/** The key, secret headers, and a password before the host in the URL. */
 export const secretsOf = ({
   apiKey,
   headers = {},
@@ -25,7 +25,7 @@ export const secretsOf = ({
 
 const SECRET_HEADER = /authorization|key|token|secret|cookie/i
 
-/** Local servers are given words such as `ollama` for a key; those are no secret and stand in ordinary texts. */
+/** Local servers get words such as `ollama` as a key. Those are not secret and appear in ordinary text. */
 const SHORTEST_KEY = 16
 
 export type Hide = (text: string) => string
@@ -36,7 +36,7 @@ export const openHide = (secrets: readonly string[]): Hide | undefined => {
   return keys === undefined ? undefined : (text) => hideKeys(text, keys)
 }
 
-/** One text that comes in pieces: what could begin a key waits for the next piece, or for the end. */
+/** For one text that arrives in pieces. Text that could begin a key waits for the next piece or the end. */
 export interface HidePieces {
   readonly push: (piece: string) => string
   readonly end: () => string
@@ -64,10 +64,10 @@ const hidePieces = (keys: Keys): HidePieces => {
   }
 }
 
-/** Watches one answer. The events may be fewer or more than came in. */
+/** Filters the events of one answer. It may return more or fewer events than it got. */
 export type HideEvents = (event: ModelEvent) => readonly ModelEvent[]
 
-/** For each answer one of its own; undefined when there is nothing to hide. */
+/** Makes a new filter per answer; undefined when there is nothing to hide. */
 export const openHideEvents = (secrets: readonly string[]): (() => HideEvents) | undefined => {
   const keys = keysOf(secrets)
   return keys === undefined ? undefined : () => watchFor(keys)
@@ -134,7 +134,7 @@ const hideKeys = (text: string, { forms, broken }: Keys): string => {
   return rest
 }
 
-/** As JSON, because a key may stand anywhere in native data. Nothing is rebuilt when none is there. */
+/** Searches the JSON, because a key may be anywhere in native data. Nothing is rebuilt when none is found. */
 const hideWhole = <Event extends ModelEvent>(event: Event, { forms }: Keys): Event => {
   const text = JSON.stringify(event)
   const found = forms.filter((key) => text.includes(asInJson(key)))
@@ -145,7 +145,7 @@ const hideWhole = <Event extends ModelEvent>(event: Event, { forms }: Keys): Eve
 
 const asInJson = (key: string): string => JSON.stringify(key).slice(1, -1)
 
-/** How many characters at the end of the text may be the beginning of a key. */
+/** How many characters at the end of the text may begin a key. */
 const longestBeginning = (text: string, keys: readonly string[]): number => {
   let longest = 0
   for (const key of keys) {

@@ -1,4 +1,4 @@
-/** Settings on the four wires: under which names each provider gets them, and what it refuses to have replaced. */
+/** Settings on the four wires: the names that each provider gets, and which fields may not be replaced. */
 import type { RequestSettings } from "@meridian/protocol"
 import { startScriptedProvider } from "@meridian/testkit"
 import { describe, expect, test } from "vitest"
@@ -16,7 +16,7 @@ const MODELS: Readonly<Record<WireName, string>> = {
   google: "gemini-2.0-flash",
 }
 
-/** What the provider got for these requests, one after the other. */
+/** The bodies that the provider got for these requests, in order. */
 const bodiesOf = async (
   name: WireName,
   asked: readonly (RequestSettings | undefined)[],
@@ -51,7 +51,7 @@ const PLAIN = { temperature: 0.25, topP: 0.5, maxOutputTokens: 100 } as const
 describe.each([
   ["openai-compatible", { temperature: 0.25, top_p: 0.5, max_tokens: 100 }],
   ["openai", { temperature: 0.25, top_p: 0.5, max_output_tokens: 100 }],
-  // It takes one of the two: its documentation says so, and the SDK leaves out the second.
+  // Its documentation says that it takes only one of the two, and the SDK omits the second.
   ["anthropic", { temperature: 0.25, max_tokens: 100 }],
   ["google", { generationConfig: { temperature: 0.25, topP: 0.5, maxOutputTokens: 100 } }],
 ] as const)("%s", (name, written) => {
@@ -66,7 +66,7 @@ describe.each([
     const [body, after] = await bodiesOf(name, [{ ...PLAIN, options }, undefined])
     expect(body).toMatchObject({ ...written, made_up: options.made_up })
     expect(body).toMatchObject(options)
-    // They were those of one request.
+    // Those settings belonged to one request.
     expect(JSON.stringify(after)).not.toMatch(/made_up|seed/)
   })
 

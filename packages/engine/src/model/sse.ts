@@ -1,15 +1,15 @@
 /**
- * Server-sent events, as much of them as model providers use: the data of each event, in order. Comments and the other
- * fields are passed over. Lines end in LF or CRLF. (https://html.spec.whatwg.org/multipage/server-sent-events.html)
+ * Server-sent events, limited to what model providers use: the data of each event, in order. Comments and other fields are
+ * skipped. Lines end in LF or CRLF. (https://html.spec.whatwg.org/multipage/server-sent-events.html)
  */
 export interface SseReader {
   /** Throws when an event grows beyond the bound. */
   readonly push: (text: string) => void
-  /** The connection ended: an event without its empty line still counts. */
+  /** The connection ended. An event without its final empty line still counts. */
   readonly end: () => void
 }
 
-/** Characters of one event; providers stay far below, and a server that never ends a line must not fill the memory. */
+/** The most characters of one event. Providers stay far below; a server that never ends a line must not fill the memory. */
 export const EVENT_LIMIT = 33_554_432
 
 export const openSseReader = (onData: (data: string) => void, limit = EVENT_LIMIT): SseReader => {

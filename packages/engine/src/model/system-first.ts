@@ -1,7 +1,9 @@
-/** For providers that take system messages only before the conversation: later ones become marked blocks of the user. */
+/**
+ * For providers that accept system messages only before the conversation: later ones become marked blocks in user messages.
+ */
 import type { PromptMessage } from "../port/model.ts"
 
-/** A copy of the list, with new objects only where something differs. */
+/** Copies the list, with new objects only where something differs. */
 export const withSystemFirst = (prompt: readonly PromptMessage[]): PromptMessage[] => {
   const shaped = prompt.slice()
   const firstSpoken = shaped.findIndex(({ role }) => role !== "system")

@@ -632,7 +632,7 @@ describe.each(["openai-compatible", "openai", "anthropic", "google"] as const)(
       const { provider, model } = await open(name, [{ text: "one" }, { text: "two" }, { text: "three" }])
       for (let turn = 0; turn < 3; turn++) {
         await ask(model, HELLO)
-        // A connection is free again one turn of the loop after its answer: the server may be closing it.
+        // A connection becomes free one turn of the loop after its answer, because the server may be closing it.
         await new Promise((resolve) => setImmediate(resolve))
       }
       expect(new Set(provider.requests.map(({ connection }) => connection)).size).toBe(1)
@@ -671,7 +671,7 @@ test.each(["openai-compatible", "openai", "anthropic", "google"] as const)(
       released.push(provider.release())
       calls.push(event.id)
     }
-    // The first came while the answer was held; nothing was held any more when the others did.
+    // The first call arrived while the answer was held. The others came after the release.
     expect(released).toEqual([1, 0, 0])
     expect(calls).toEqual(["first", "second", "third"])
   },

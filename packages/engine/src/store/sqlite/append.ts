@@ -1,6 +1,6 @@
 /**
- * Compare and append. One transaction moves the session on if fence and last event are what the writer thinks, stores the
- * events with their numbers and derives their projections; readers see all of it or nothing.
+ * Compare and append. If fence and last event are what the writer believes, one transaction moves the session on, stores
+ * the events with their sequences and derives their projections. Readers see all of it or nothing.
  */
 import type { DurableEvent, Failure } from "@meridian/protocol"
 import { Effect } from "effect"
@@ -18,9 +18,9 @@ import { NEXT_KEY, positionOf } from "./schema.ts"
 export interface AppendOptions {
   readonly database: Database
   readonly projector: Projector
-  /** As the session was last known here. */
+  /** The session's key, as last known here. */
   readonly keyOf: EventReader["keyOf"]
-  /** How many sessions are at work here. */
+  /** How many sessions are at work in this process. */
   readonly atWork: () => number
 }
 
@@ -34,7 +34,7 @@ export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptio
   )
   const nextKey = raw.prepare(NEXT_KEY)
   const insertEvent = raw.prepare("insert into event (id, type, time, data) values (?, ?, ?, ?)")
-  // The id too: a session of that key may have been deleted by another process, and the key given to the next one.
+  // Compares the id too: another process may have deleted the session, and the key may belong to the next one.
   const moveOn = "update session set seq = ?, updated = ? where key = ? and id = ? and seq = ?"
   const move = raw.prepare(moveOn)
   const moveFenced = raw.prepare(
@@ -56,7 +56,7 @@ export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptio
     return undefined
   }
 
-  /** Why nothing may be appended, or the key of the session, which may be new. */
+  /** Why nothing may be appended, or the key of the session, possibly a new one. */
   const compare = ({ session, fence, after, events }: Append): Refusal | number => {
     const head = selectHead.get(session)
     if (fence !== undefined && head?.["fence"] !== fence.number) {
@@ -70,7 +70,9 @@ export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptio
     return Number((head ?? nextKey.get())?.["key"])
   }
 
-  /** The key of a session that stood where the writer thinks, and has moved on. Comparing costs no statement of its own. */
+  /**
+   * Moves the session on if it is where the writer believes, and returns its key. The comparison needs no extra statement.
+   */
   const moveFrom = ({ session, fence, after, time, events }: Append): number | undefined => {
     const key = keyOf(session)
     if (key === undefined || findTaken(events) !== undefined) return undefined
@@ -79,7 +81,7 @@ export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptio
     return changes === 0 ? undefined : key
   }
 
-  /** Undefined when it is stored. */
+  /** Undefined when stored. */
   const store = (append: Append): Refusal | undefined => {
     const { session, after, time, events } = append
     const moved = moveFrom(append)
@@ -99,13 +101,16 @@ export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptio
     return typeof key === "number" ? undefined : key
   }
 
-  /** Others are likely to join a commit: several sessions are at work, or several callers wait for their receipts. */
+  /** Others are likely to join the commit: several sessions are at work, or several callers wait for receipts. */
   const isShared = (append: Append): boolean => {
     const inCrowd = isFromCaller(append) && callers.join()
     return inCrowd || atWork() > 1
   }
 
-  /** In place where nobody could work meanwhile; whoever is about to act is at work itself. */
+  /**
+   * Flushes in place when no other session could work in that time. A session that is about to act counts as at work
+   * itself.
+   */
   const flush = (append: Append): Effect.Effect<void, Failure> =>
     Effect.suspend(() => {
       const others = append.durability === "act" ? atWork() - 1 : atWork()
@@ -133,11 +138,11 @@ export const createAppend = ({ database, projector, keyOf, atWork }: AppendOptio
 
 type Refusal = Exclude<Appended, { readonly kind: "committed" }>
 
-/** Somebody outside waits until it is safe; no work goes on under a lease. */
+/** A caller outside waits until it is safe, and no lease is involved. */
 const isFromCaller = ({ durability, fence }: Append): boolean =>
   durability === "acknowledged" && fence === undefined
 
-/** Somebody will begin with it while the disk is waited for. */
+/** A drain will begin with it while the flush is under way. */
 const bringsWork = ({ events }: Append): boolean =>
   events.some((event) => event.type === "session.next.prompt.admitted.1" && event.data.resume)
 

@@ -1,11 +1,11 @@
 /**
- * Notices when callers come in crowds: two of them in one round of the event loop, or in the last round that had any. What a
- * crowd asks for is worth doing together at the end of the round. Callers that keep coming one by one wait for nobody.
+ * Notices when callers come in crowds: two of them in one round of the event loop, or in the last round that had any. A
+ * crowd's requests are worth doing together at the end of the round. Callers that come one by one do not wait.
  */
 import { nextTurn } from "../../port/next-turn.ts"
 
 export interface Crowd {
-  /** Counts one more, and says whether it came in a crowd. */
+  /** Counts one more caller and says whether it is part of a crowd. */
   readonly join: () => boolean
 }
 

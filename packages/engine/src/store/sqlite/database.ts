@@ -1,8 +1,8 @@
 /**
- * The SQLite file: opened with care, never touched when it is not ours to touch.
+ * The SQLite file: opened with care, and never touched when it is not ours.
  *
- * A commit is in the write-ahead log at once and survives the death of the process. A flush of that log makes it, and every
- * commit before it, survive a power cut; `append.ts` decides who must wait for one.
+ * A commit is in the write-ahead log at once and survives the death of the process. A flush of that log makes it and every
+ * earlier commit survive a power cut. `append.ts` decides which caller must wait for a flush.
  */
 import { randomUUID } from "node:crypto"
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, statSync } from "node:fs"
@@ -23,24 +23,28 @@ export interface Database {
   /** The same for every path that leads to this file. */
   readonly identity: string
   readonly raw: DatabaseSync
-  /** All or nothing, under the write lock from its first statement on. Not reentrant. */
+  /** All or nothing, under the write lock from the first statement. Not reentrant. */
   readonly transact: <A>(body: () => A) => A
-  /** Runs synchronous code that asks the database: what SQLite throws becomes a failure with a code, a bug stays one. */
+  /** Runs synchronous code that queries the database. An SQLite error becomes a coded failure; a bug stays a defect. */
   readonly ask: <A>(body: () => A) => Effect.Effect<A, Failure>
-  /** The same for something that was thrown elsewhere. */
+  /** The same for an error that was thrown elsewhere. */
   readonly fail: (cause: unknown) => Effect.Effect<never, Failure>
-  /** Done when everything committed so far survives a power cut. `inPlace`: nothing else could be done meanwhile. */
+  /**
+   * Completes when everything committed so far survives a power cut. `inPlace`: there is no other work to do in that time.
+   */
   readonly flush: (inPlace: boolean) => Effect.Effect<void, Failure>
   readonly close: () => void
 }
 
-/** Called just before and just after every commit, and before a flush. A test stops a process there, or fills its disk. */
+/**
+ * Called just before and just after every commit, and before a flush. A test stops the process there, or fills its disk.
+ */
 export type Tap = (point: "commit" | "committed" | "flush", raw: DatabaseSync) => void
 
 export interface DatabaseOptions {
   readonly file: string
   readonly tap?: Tap
-  /** How a file is flushed; a simulation decides it. */
+  /** How to flush a file. A simulation supplies its own. */
   readonly flushFile?: FlushFile
   /** Milliseconds that never go back. */
   readonly monotonic?: () => number
@@ -48,7 +52,7 @@ export interface DatabaseOptions {
 
 const BUSY_TIMEOUT_MS = 5_000
 const BUSY_POLL_MS = 10
-/** Up to this many pages a database is checked as a whole when it is opened; larger ones when they are read. */
+/** Up to this many pages a database is checked completely when it opens; a larger one when it is read. */
 const PAGES_CHECKED_AT_OPEN = 1_000
 
 export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Database => {
@@ -62,7 +66,7 @@ export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Datab
   const { flusher, files } = orClose(raw, () =>
     guarded(file, () => {
       patiently(() => prepare(raw, file))
-      // A file system without shared memory has no write-ahead log to flush: there every commit waits in place.
+      // A file system without shared memory has no write-ahead log to flush, so every commit waits in place.
       const hasLog = textOf(raw, "pragma journal_mode") === "wal"
       raw.exec(`pragma synchronous=${hasLog || inMemory ? "NORMAL" : "FULL"}`)
       const opened = hasLog
@@ -90,7 +94,7 @@ export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Datab
     try {
       commit.run()
     } catch (cause) {
-      // SQLite flushes, too: when it moves the log into the database after a commit.
+      // SQLite flushes too, when it moves the log into the database after a commit.
       if (isDiskTrouble(cause)) flusher?.distrust()
       throw cause
     } finally {
@@ -107,7 +111,7 @@ export const openDatabase = ({ file, tap, ...flushing }: DatabaseOptions): Datab
       tap?.("committed", raw)
       return result
     } catch (cause) {
-      // A failed commit (full disk) may have rolled back by itself.
+      // A failed commit (full disk) may already have rolled back.
       if (raw.isOpen && raw.isTransaction) rollback.run()
       throw cause
     }
@@ -185,7 +189,7 @@ const failed = (file: string, cause: unknown): Effect.Effect<never, Failure> => 
   return failure instanceof Failure ? Effect.fail(failure) : Effect.die(failure)
 }
 
-/** As `ask`, for code that is no Effect: it throws the failure. */
+/** Like `ask`, for code that is not an Effect: throws the failure. */
 export const guarded = <A>(file: string, body: () => A): A => {
   try {
     return body()
@@ -221,11 +225,11 @@ const translate = (file: string, cause: unknown): unknown => {
 }
 
 /**
- * Looks at the header before SQLite does: opening may create side files or finish a checkpoint, and a database that is
- * newer or not one at all must stay as it is, byte for byte.
+ * Reads the header before SQLite does. Opening may create side files or finish a checkpoint, but a newer database, or a
+ * file that is not a database, must stay as it is, byte for byte.
  */
 const inspectFile = (file: string): void => {
-  // A file that seems short may be one that another process is just writing its log into: then it is whole a moment later.
+  // A file that seems short may be one whose log another process is just writing. A moment later it is whole.
   for (let look = 1; isShort(file); look += 1) {
     if (look === LOOKS_AT_SHORT_FILE) throw new Failure("DATABASE_DAMAGED", { file, why: "it was cut short" })
     pause()
@@ -259,7 +263,7 @@ const isShort = (file: string): boolean => {
   const pageSize = stored === 1 ? 65_536 : stored
   const pages = header.readUInt32BE(28)
   const countIsCurrent = header.readUInt32BE(24) === header.readUInt32BE(92)
-  // With a log beside it the file may lag behind its own header: what is missing is in there, and SQLite knows how to find it.
+  // With a log beside it, the file may lag behind its header. The missing pages are in the log, and SQLite finds them.
   return countIsCurrent && pages * pageSize > size && !hasContent(`${file}-wal`)
 }
 
@@ -275,9 +279,9 @@ const textOf = (raw: DatabaseSync, sql: string): string =>
 
 const numberOf = (raw: DatabaseSync, sql: string): number => Number(textOf(raw, sql))
 
-/** SQLite's own patience does not reach the moment in which another process turns a new file into one with a log. */
+/** SQLite's own busy timeout does not cover the moment when another process switches a new file to a log. */
 const patiently = (body: () => void): void => {
-  // The machine's time, not a Clock's: opening is one synchronous step, in which no test could move a clock.
+  // Machine time instead of a Clock: opening is one synchronous step, in which no test could move a clock.
   const deadline = machineMs() + BUSY_TIMEOUT_MS
   for (;;)
     try {
@@ -304,7 +308,7 @@ const prepare = (raw: DatabaseSync, file: string): void => {
   if (found < MIGRATIONS.length) migrate(raw, file)
 }
 
-/** Its version; one look at one moment, since another process may be making it right now. */
+/** The schema version. Read in one transaction, because another process may be creating the database right now. */
 const identify = (raw: DatabaseSync, file: string): number => {
   raw.exec("begin")
   try {
@@ -319,7 +323,7 @@ const identify = (raw: DatabaseSync, file: string): number => {
   }
 }
 
-/** A file of ours from which something was taken away is damaged, whatever its version says. */
+/** A file of ours with a missing table is damaged, whatever its version says. */
 const checkTables = (raw: DatabaseSync, file: string): void => {
   const present = new Set(
     raw
@@ -334,7 +338,7 @@ const checkTables = (raw: DatabaseSync, file: string): void => {
     throw new Failure("DATABASE_DAMAGED", { file, why: `its table ${missing[1]} is missing` })
 }
 
-/** Two processes may open a new file at once: each looks again at the version under the write lock. */
+/** Two processes may open a new file at once, so each checks the version again under the write lock. */
 const migrate = (raw: DatabaseSync, file: string): void => {
   raw.exec("begin immediate")
   try {

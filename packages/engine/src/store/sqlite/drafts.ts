@@ -1,12 +1,12 @@
 /**
- * Sessions that are written before they exist: a fork or an import of any length, in bounded transactions, of which
- * nobody sees anything until the last one publishes it.
+ * Sessions that are written before they exist: a fork or an import of any length, in bounded transactions. Nobody sees any
+ * of it until the last transaction publishes it.
  *
- *   - A draft has a key of its own, reserved by a lease. Its events from sequence 2 on and their projections are stored
- *     under that key; what it lacks is its first event and its row in `session`. Every reader comes through that row.
- *   - The row is derived beside it, by the same projector on a database in memory, and inserted together with the first
- *     event when the draft is published.
- *   - A draft whose process died is cleared away by the next one who looks; nobody can have seen it.
+ *   - A draft has its own key, reserved by a lease. Its events from sequence 2 on and their projections are stored under
+ *     that key. It lacks its first event and its row in `session`, and every reader starts at that row.
+ *   - The same projector derives the row separately, on a database in memory. Publishing inserts it together with the
+ *     first event.
+ *   - The next process to look clears away a draft whose process died. Nobody can have seen it.
  */
 import { DatabaseSync } from "node:sqlite"
 
@@ -19,7 +19,7 @@ import type { KeyFence, LeaseTable } from "./leases.ts"
 import { createProjector, type Projector } from "./projector.ts"
 import { MIGRATIONS, NEXT_KEY, positionOf, STRIDE } from "./schema.ts"
 
-/** The caller discards it in the end, published or not. */
+/** The caller closes it in the end, published or not. */
 export interface KeyDraft {
   readonly key: number
   readonly append: (events: readonly DatedEvent[]) => void
@@ -29,9 +29,9 @@ export interface KeyDraft {
 
 export interface Drafts {
   readonly open: (creation: Creation) => KeyDraft
-  /** Clears away what lost processes left. */
+  /** Clears away the drafts of lost processes. */
   readonly sweep: () => void
-  /** Clears away what is not published by now. */
+  /** Clears away drafts that are not published by now. */
   readonly close: () => void
 }
 
@@ -42,7 +42,7 @@ export const createDrafts = (options: {
 }): Drafts => {
   const { database, projector, leases } = options
   const { raw } = database
-  /** Drafts of this process, by their key. */
+  /** Drafts of this process, by key. */
   const ours = new Map<number, KeyDraft>()
   const insertEvent = raw.prepare("insert into event (id, type, time, data) values (?, ?, ?, ?)")
   const giveBack = raw.prepare("update lease set owner = null where session = ? and fence = ?")
@@ -73,7 +73,7 @@ export const createDrafts = (options: {
     leases.release(fence)
   }
 
-  /** Whoever takes the lease has the key. Another may be faster: then there is a next one. */
+  /** The process that takes the lease has the key. If another is faster, there is a next key. */
   const reserve = (): KeyFence => {
     for (;;) {
       const key = Number(nextKey.get()?.["key"])
@@ -125,7 +125,7 @@ export const createDrafts = (options: {
               `insert into session (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
             )
             .run(...Object.values(row))
-          // With the same commit: nobody shall take the new session for one whose owner was lost at work.
+          // In the same commit, so that no process takes the new session for one whose owner was lost at work.
           giveBack.run(key, fence.number)
           return "published"
         })
@@ -166,7 +166,7 @@ export const createDrafts = (options: {
 
 const ROWS_CLEARED_AT_ONCE = 2_000
 
-/** Every table with rows of one session, by the column that holds their position. */
+/** Tables with rows of one session, each with the column that holds their position. */
 const POSITIONED = [
   { table: "part", column: "position" },
   { table: "message", column: "position" },
@@ -176,7 +176,7 @@ const POSITIONED = [
   { table: "event", column: "id" },
 ] as const
 
-/** The row of the session as the projector derives it; rows of other tables are of no interest here. */
+/** The session's row as the projector derives it. Rows of other tables do not matter here. */
 const deriveRow = (key: number, creation: Creation) => {
   const memory = new DatabaseSync(":memory:")
   for (const migration of MIGRATIONS) memory.exec(migration)
@@ -192,7 +192,10 @@ const deriveRow = (key: number, creation: Creation) => {
   }
 }
 
-/** Most of a log is of these; none of them changes the row. A rebuild shows it: `test/behaviour/engine-fork.test.ts`. */
+/**
+ * Most events of a log are of these types, and none changes the row. `test/behaviour/engine-fork.test.ts` checks this with
+ * a rebuild.
+ */
 const LEAVE_NO_MARK: ReadonlySet<StoredEvent["type"]> = new Set<StoredEvent["type"]>([
   "session.next.prompt.admitted.1",
   "session.next.prompt.promoted.1",

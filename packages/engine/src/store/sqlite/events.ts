@@ -27,8 +27,8 @@ export const createEventReader = ({ raw }: Database): EventReader => {
   )
   // A third cheaper than objects.
   selectPage.setReturnArrays(true)
-  // SQLite writes the frames of a page, as `storedFrame` does: one value for 500 events instead of thousands that the garbage
-  // collector has to follow (bench/server: replay). One `format` takes three quarters of the time of as many `||`.
+  // SQLite writes the frames of a page, as `storedFrame` does: one value for 500 events instead of thousands for the
+  // garbage collector to track (bench/server: replay). One `format` takes three quarters of the time of as many `||`.
   const selectFrames = raw.prepare(
     `select count(*) as rows, cast(group_concat(
        format('id: %d\ndata: {"seq":%d,"time":%d,"type":"%s","data":%s}\n\n', seq, seq, time, type, data), '') as blob) as frames
@@ -44,7 +44,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     "select id, type, time, data from event where id > ? and id < ? and (type like 'session.next.compaction.%' or type = 'session.next.undo.ended.1') order by id",
   )
 
-  /** A session keeps its key; those at work are asked for many times a turn. */
+  /** A session keeps its key, and a session at work is looked up many times per turn. */
   const keys = new Map<string, number>()
 
   const keyOf: EventReader["keyOf"] = (session) => {
@@ -57,7 +57,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     return Number(row["key"])
   }
 
-  /** Session -> the last event up to which every row fits as stored. Rows never change: nobody looks twice. */
+  /** Session -> the last event up to which every row is valid as stored. Rows never change, so none is checked twice. */
   const checked = new Map<string, number>()
 
   const placeOf = ({ session, after, limit, bytes }: EventRange): Page | undefined => {
@@ -77,7 +77,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     return through > range.after ? storedFrames(page, through) : checkedFrames(page)
   }
 
-  /** Of rows that were looked at before. */
+  /** For rows that were checked before. */
   const storedFrames = (page: Page, through: number): EventFrames | undefined => {
     const { low } = page
     const found = selectFrames.get(low, Math.min(page.high, low - seqOf(low) + through + 1), howMany(page))
@@ -107,7 +107,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     return { first: first.seq, last: last.seq, frames: Buffer.from(text), more: rows.length === limit }
   }
 
-  /** Session -> where a full page begins -> how many rows it has. A second reader of a log does not measure its pages again. */
+  /** Session -> start of a full page -> its number of rows. A second reader of a log does not measure its pages again. */
   const measured = new Map<string, Map<string, number>>()
 
   const howMany = (page: Page): number => {
@@ -125,7 +125,7 @@ export const createEventReader = ({ raw }: Database): EventReader => {
     return rows
   }
 
-  /** SQLite knows the size of a value without reading it. Nearly every page fits, and one sum says so. */
+  /** SQLite knows the size of a value without reading it. Nearly every page fits, and one sum proves it. */
   const measure = ({ low, high, limit, bytes }: Page): Measured => {
     const whole = selectBytes.get(low, high, limit)
     if (Number(whole?.["bytes"] ?? 0) < bytes) return { rows: limit, isFull: whole?.["rows"] === limit }
@@ -165,10 +165,10 @@ export const createEventReader = ({ raw }: Database): EventReader => {
 
 const MOST_KEYS = 10_000
 
-/** Sessions whose pages are known; each page of a log is a few bytes here and 256 KB there. */
+/** Sessions with known pages. Each page of a log is a few bytes here, for 256 KB of the log. */
 const MOST_MEASURED = 100
 
-/** Behind one position and before another, at most so many rows and so many bytes. */
+/** Rows after one position and before another, bounded in number and bytes. */
 interface Page {
   readonly session: string
   readonly low: number
@@ -179,11 +179,11 @@ interface Page {
 
 interface Measured {
   readonly rows: number
-  /** Nothing that is appended later changes it. */
+  /** The page is full, so later appends do not change it. */
   readonly isFull: boolean
 }
 
-/** From a row with the columns of an event. */
+/** Decodes a row with the columns of an event. */
 export const eventOf = (row: Row): LoggedEvent =>
   decodeEvent({
     seq: seqOf(Number(row["id"])),
@@ -192,7 +192,7 @@ export const eventOf = (row: Row): LoggedEvent =>
     data: String(row["data"]),
   })
 
-/** From the same columns without their names. */
+/** The same columns by index instead of name. */
 const rowOfCells = (cells: Row): EventRow => ({
   seq: seqOf(Number(cells[0])),
   type: String(cells[1]),

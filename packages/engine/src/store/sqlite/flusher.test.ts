@@ -62,7 +62,7 @@ const EIO = (): never => {
   throw Object.assign(new Error("i/o error"), { code: "EIO" })
 }
 
-/** A disk that fails when told to, and a log that is mended when told to. */
+/** A disk that fails on command, and a log that is mended on command. */
 const openFailing = (options: FlusherOptions = {}) => {
   const how = { disk: true, mend: true }
   const done: string[] = []

@@ -1,11 +1,11 @@
 /**
- * Flushing the write-ahead log. A commit is in that file but perhaps not on the disk; a flush makes every commit before it
- * safe. Beside the work, one flush runs at a time and all that was committed meanwhile shares the next, so many sessions
- * cost hardly more than one. In place, the caller waits: on a quick disk that is sooner than another thread could say so.
+ * Flushes the write-ahead log. A commit is in that file but perhaps not on the disk; a flush makes every earlier commit
+ * safe. Beside the work, one flush runs at a time, and all commits made during it share the next, so many sessions cost
+ * hardly more than one. In place, the caller waits; on a fast disk that is quicker than a message from another thread.
  *
- * A flush that fails is not forgotten. The system drops what it could not write and says so once; the next flush succeeds
+ * A failed flush is not forgotten. The system drops what it could not write and reports it once. The next flush succeeds
  * and leaves a hole, and after a power cut nothing behind a hole is read. So a log whose flush failed is mended first
- * (`mend-log.ts`), and until that has worked nobody is told that anything is safe.
+ * (`mend-log.ts`), and until that has worked nothing is reported as safe.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs"
 import { promisify } from "node:util"
@@ -14,11 +14,11 @@ import { machineMs } from "../../port/machine-time.ts"
 import { sayFlushed } from "./say-aloud.ts"
 
 export interface Flusher {
-  /** Of the log, for as long as the flusher is open. */
+  /** The descriptor of the log while the flusher is open. */
   readonly descriptor: number
-  /** Must be told of every commit. */
+  /** Must be called after every commit. */
   readonly committed: () => void
-  /** Must be told when SQLite itself failed to write or to flush. */
+  /** Must be called when SQLite itself failed to write or to flush. */
   readonly distrust: () => void
   /** Everything committed so far is on the disk. */
   readonly isSafe: () => boolean
@@ -31,15 +31,17 @@ export interface Flusher {
   readonly close: () => void
 }
 
-/** A file is flushed by the system; a simulation decides how, so that no thread decides the order of things. */
+/**
+ * How to flush a file. By default the system does; a simulation replaces it so that no thread decides the order of events.
+ */
 export interface FlushFile {
   readonly beside: (descriptor: number) => Promise<void>
   readonly inPlace: (descriptor: number) => void
 }
 
 /**
- * What we know of the bytes in the log. `inherited`: a process before us wrote some, and nobody can ask whether its last
- * flush failed. `torn`: a flush failed.
+ * What we know of the bytes in the log. `inherited`: an earlier process wrote some, and there is no way to ask whether its
+ * last flush failed. `torn`: a flush failed.
  */
 export type LogState = "sound" | "inherited" | "torn"
 
@@ -54,11 +56,11 @@ export interface FlusherOptions {
   readonly isInherited?: boolean
   /** Called when a flush has failed. */
   readonly onTorn?: () => void
-  /** Makes a log sound again, but for the flush that follows. Throws when it cannot. */
+  /** Makes a log sound again, except for the flush that follows. Throws when it cannot. */
   readonly mend?: (log: UnsoundLog) => void
   readonly beforeFlush?: () => void
   readonly flushFile?: FlushFile
-  /** Milliseconds that never go back. The store hands in its Clock's; a flusher alone takes the machine's. */
+  /** Milliseconds that never go back. The store passes its Clock's; a flusher on its own uses the machine's. */
   readonly monotonic?: () => number
 }
 
@@ -68,14 +70,14 @@ const QUICK_MS = 2
 
 export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher => {
   const { onTorn, mend, beforeFlush, flushFile = REAL, monotonic = machineMs } = options
-  // Opened before anything is flushed: the system tells a failure only to those who had the file open by then.
+  // Opened before anything is flushed: the system reports a failure only to processes that already had the file open.
   const descriptor = openSync(file, "r+")
   let state: LogState = options.isInherited === true ? "inherited" : "sound"
   let failures = 0
   let commits = 0
   let safe = 0
   let quick = true
-  /** The flush that runs, and how many commits it makes safe. */
+  /** The running flush, and how many commits it makes safe. */
   let running: { readonly done: Promise<void>; readonly through: number } | undefined
   let following: Promise<void> | undefined
 
@@ -90,7 +92,7 @@ export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher
     if (state !== "sound") mend?.({ state, descriptor, flush: () => flushFile.inPlace(descriptor) })
   }
 
-  /** A failure is told to one of those who flush at the same moment, and holds for all of them. */
+  /** The system reports a failure to only one of several simultaneous flushes. It holds for all of them. */
   const succeed = (through: number, failuresBefore: number): void => {
     if (failures !== failuresBefore) throw new LogTorn()
     state = "sound"
@@ -109,7 +111,7 @@ export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher
     }
     const took = monotonic() - began
     sayFlushed(took)
-    // Heard late when we were busy: that says nothing about the disk.
+    // A late answer while we were busy says nothing about the disk.
     if (took < QUICK_MS) quick = true
     succeed(through, failuresBefore)
   }
@@ -145,7 +147,7 @@ export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher
     if (following !== undefined) return following
     if (running === undefined) return start()
     if (running.through === commits) return running.done
-    // The one that runs began before the last commit.
+    // The running flush began before the last commit.
     following = running.done
       .catch(() => undefined)
       .then(() => {
@@ -157,7 +159,7 @@ export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher
 
   const close = (): void => {
     const end = (): void => closeSync(descriptor)
-    // Never closed under a flush: the number could be another file's by then.
+    // Never closed during a flush: the descriptor's number could belong to another file by then.
     const last = following ?? running?.done
     if (last === undefined) end()
     else void last.then(end, end)
@@ -177,7 +179,7 @@ export const openFlusher = (file: string, options: FlusherOptions = {}): Flusher
   }
 }
 
-/** Somebody else's flush of the same file failed while this one ran. Known by its code to whoever translates failures. */
+/** Another flush of the same file failed while this one ran. The code identifies it when failures are translated. */
 class LogTorn extends Error {
   readonly code = "EIO"
   constructor() {

@@ -26,7 +26,7 @@ const openScene = () => {
         .prepare("select number from note order by rowid")
         .all()
         .map((row) => row["number"]),
-    /** Writes a number; says what was heard. */
+    /** Writes a number and returns what was reported. */
     write: (number: number, trouble?: Error) =>
       new Promise<string>((resolve) => {
         join(

@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { openDatabase } from "./database.ts"
 import { openLeaseTable } from "./leases.ts"
 
-/** Two owners on one database in memory, and a clock that only moves when told to. */
+/** Two owners on one database in memory, and a clock that only the test moves. */
 const openOwners = () => {
   let full = false
   const database = openDatabase({

@@ -1,17 +1,17 @@
 /**
- * Who may write a session's progress. A drain takes a numbered lease; each of its appends carries the number and is
- * refused inside its own transaction once a newer one exists. So a frozen process that wakes up late cannot write, whatever
- * it believes.
+ * Who may write a session's progress. A drain takes a numbered lease. Each of its appends carries the number and is refused
+ * inside its own transaction once a newer one exists. So a frozen process that wakes up late cannot write, whatever it
+ * believes.
  *
- * A lease is taken from another owner only when that owner is certainly gone (its process does not exist any more), or has
- * been silent for the whole lease time on our own monotonic clock. Wall clocks may jump, so none is compared.
+ * A lease is taken from another owner only when that owner is certainly gone (its process no longer exists), or has been
+ * silent for the whole lease time on our own monotonic clock. Wall clocks may jump, so none is compared.
  */
 import { Failure } from "@meridian/protocol"
 
 import type { Database } from "./database.ts"
 import type { Processes, ProcessIdentity } from "./processes.ts"
 
-/** Here a session is known by its key: drafts have one before they are sessions. */
+/** Sessions are known by key here, because a draft has a key before it is a session. */
 export interface KeyFence {
   readonly key: number
   readonly number: number
@@ -22,29 +22,29 @@ export type KeyAcquisition =
       readonly kind: "acquired"
       readonly fence: KeyFence
       readonly abandoned: boolean
-      /** The last event of the session; 0 where there is none. */
+      /** The last event of the session; 0 when there is none. */
       readonly seq: number
     }
   | { readonly kind: "held" }
 
 export interface LeaseTable {
   readonly acquire: (key: number) => KeyAcquisition
-  /** False when it could not be done now: `giveBack` will. */
+  /** False when that failed now. `giveBack` will do it. */
   readonly release: (fence: KeyFence) => boolean
-  /** Ours again without a write if more work comes before `giveBack`. */
+  /** The lease becomes ours again without a write if more work arrives before `giveBack`. */
   readonly rest: (fence: KeyFence) => void
-  /** Releases what rests and what could not be released before. False: not now. */
+  /** Releases resting leases and those that could not be released before. False: not possible now. */
   readonly giveBack: () => boolean
-  /** Nobody has taken it since. */
+  /** No other holder has taken it since. */
   readonly isCurrent: (fence: KeyFence) => boolean
-  /** How many sessions are at work here; those whose lease rests are not. */
+  /** How many sessions are at work here. Sessions with a resting lease do not count. */
   readonly atWork: () => number
   readonly isHeldElsewhere: (key: number) => boolean
   /** Sessions whose owner is lost. */
   readonly abandoned: () => readonly string[]
-  /** Whether an owner that holds something was lost; forgets those that hold nothing. */
+  /** Whether an owner that holds a lease was lost. Forgets owners that hold none. */
   readonly sweep: () => boolean
-  /** A sign of life, if anything is held. */
+  /** A sign of life, if any lease is held. */
   readonly beat: () => void
   readonly close: () => void
 }
@@ -58,7 +58,7 @@ interface Owner {
 export const openLeaseTable = (options: {
   readonly database: Database
   readonly processes: Processes
-  /** Of no other owner. */
+  /** Our owner id, unique among owners. */
   readonly me: string
   readonly leaseMs: number
   /** Milliseconds that never go back. */
@@ -68,7 +68,7 @@ export const openLeaseTable = (options: {
   const { raw } = database
   const held = new Set<number>()
   const resting = new Map<number, KeyFence>()
-  /** Those that could not be released when they should have been: without them others would wait for ever. */
+  /** Leases whose release failed. Without this list other processes would wait for ever. */
   const overdue = new Map<number, KeyFence>()
   const seen = new Map<string, { readonly beat: number; readonly since: number }>()
 
@@ -124,7 +124,7 @@ export const openLeaseTable = (options: {
         return { kind: "acquired", fence: rested, abandoned: false, seq: Number(standing["seq"]) }
       held.delete(key)
     }
-    // Who waits for another asks again and again: that must not cost the others the write lock.
+    // A waiting process asks again and again. That must not take the write lock from the others.
     if (held.has(key) || isHeldElsewhere(key)) return { kind: "held" }
     return database.transact((): KeyAcquisition => {
       const row = selectLease.get(key)
@@ -132,7 +132,7 @@ export const openLeaseTable = (options: {
       if (owner !== undefined && owner !== me && !isLost(owner)) return { kind: "held" }
       const number = Number(row?.["fence"] ?? 0) + 1
       upsertLease.run(key, number, me)
-      // A sign of life with every lease: others may have last looked at us long ago, when we held nothing.
+      // A sign of life with every lease: others may have last seen us long ago, when we held none.
       beatOwner.run(me)
       held.add(key)
       return {
@@ -170,14 +170,17 @@ export const openLeaseTable = (options: {
       const holds = selectHeldBy.get(owner.id) !== undefined
       if (processes.isGone(owner.identity)) {
         lost = true
-        // What it held is taken over first; a row that holds nothing only grows the table.
+        // Its leases are taken over first. A row without leases only grows the table.
         if (!holds) database.transact(() => deleteOwner.run(owner.id))
       } else if (holds && isLost(owner.id)) lost = true
     }
     return lost
   }
 
-  /** Signs of life are hints, the fence decides who may write; and neither a timer nor a closing engine has anyone to tell. */
+  /**
+   * Signs of life are hints, and the fence decides who may write. Neither a timer nor a closing engine could report a
+   * failure.
+   */
   const whenPossible = (body: () => void): boolean => {
     try {
       database.transact(body)

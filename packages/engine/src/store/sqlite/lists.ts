@@ -1,4 +1,4 @@
-/** The lists over all sessions: sessions, inputs, open requests, approvals. */
+/** The lists across all sessions: sessions, inputs, open requests, approvals. */
 import type { Receipt } from "@meridian/protocol"
 
 import { parentCall } from "../../domain/parent-call.ts"
@@ -85,7 +85,7 @@ export const createLists = (options: {
      join event on event.id = approval.position join session on session.key = approval.position / ${STRIDE}
      order by approval.position`,
   )
-  // Reads the whole log, which is rare: the table holds only the first who gave it.
+  // Scans the whole log, which is rare: the table holds only the first session that gave the approval.
   const selectApprovedIn = raw.prepare(
     `select distinct session.id from event
      join session on session.key = event.id / ${STRIDE}, json_each(event.data, '$.saved.resources') as saved
@@ -164,7 +164,7 @@ export const createLists = (options: {
       if (key === undefined) return []
       const receipts: Receipt[] = []
       let sum = 0
-      // One row at a time: the next prompt may be too large to be read for nothing.
+      // One row at a time: the next prompt may be too large to read in vain.
       for (const row of selectInputs.iterate(positionOf(key, after), positionOf(key, STRIDE - 1), limit)) {
         receipts.push(...receiptOf(row))
         sum += String(row["data"]).length

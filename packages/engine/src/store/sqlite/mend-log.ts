@@ -1,12 +1,12 @@
 /**
- * Making a write-ahead log sound again of which some bytes may never have reached the disk.
+ * Repairs a write-ahead log some of whose bytes may never have reached the disk.
  *
- * First its bytes are written once more where they stand. The system still shows them and believes it has written them; now
- * it has to. Without that, a power cut during the checkpoint below could find new pages in the database and only the
- * beginning of the log, and would put old pages over them.
+ * First its bytes are written again in place. The system still shows them and believes it has written them; now it really
+ * has to. Without this, a power cut during the checkpoint below could leave new pages in the database but only the
+ * beginning of the log, and recovery would overwrite new pages with old ones.
  *
- * A log whose flush failed is then emptied into the database by a checkpoint, which proves that this disk takes writes
- * again. One that was merely there before us is only written once more: its readers may be many, and a checkpoint that
+ * A log whose flush failed is then emptied into the database by a checkpoint, which proves that this disk accepts writes
+ * again. A log that already existed when we opened it is only rewritten: it may have many readers, and a checkpoint that
  * empties it would have to wait for all of them.
  */
 import { fstatSync, readSync, writeSync } from "node:fs"
@@ -16,15 +16,15 @@ import { Failure } from "@meridian/protocol"
 
 import type { UnsoundLog } from "./flusher.ts"
 
-/** The log is moved into the database and begun anew whenever it has grown to this. */
+/** SQLite moves the log into the database and restarts it when it has grown to this size. */
 const LOG_PAGES = 500
 const PIECE_BYTES = 1 << 20
-/** Everybody in this process waits meanwhile. */
+/** The whole process waits during this time. */
 const PATIENCE_MS = 250
 
 export const moveLogByItself = (raw: DatabaseSync): void => raw.exec(`pragma wal_autocheckpoint=${LOG_PAGES}`)
 
-/** From a torn log nothing may reach the database by itself: the reason is the same as for writing it once more. */
+/** SQLite must not checkpoint a torn log on its own, for the reason given above. */
 export const keepLog = (raw: DatabaseSync): void => raw.exec("pragma wal_autocheckpoint=0")
 
 export const mendLog = (raw: DatabaseSync, file: string, log: UnsoundLog): void => {
@@ -39,7 +39,7 @@ export const mendLog = (raw: DatabaseSync, file: string, log: UnsoundLog): void 
   }
 }
 
-/** Under the write lock: nobody may begin the log anew between our reading and our writing. */
+/** Holds the write lock, so that no process restarts the log between our reading and our writing. */
 const writeAgain = (raw: DatabaseSync, { descriptor, flush }: UnsoundLog): void => {
   raw.exec("begin immediate")
   try {

@@ -1,4 +1,4 @@
-/** Messages as people read them: put together from the events that their rows point at. */
+/** Messages as people read them, assembled from the events that their rows point at. */
 import type { AssistantPart, SessionMessage, ToolState } from "@meridian/protocol"
 
 import type { Placed, Stretch } from "../../port/store.ts"
@@ -37,7 +37,7 @@ export const createMessageReader = ({ raw }: Database, log: EventReader): Messag
     const started = log.at(position)
     if (started?.type !== "session.next.step.started.1") return undefined
     const endOfSession = (keyOf(position) + 1) * STRIDE
-    // Parts lie where they were created, between this turn and the next.
+    // Parts are stored where they were created, between this turn and the next.
     const end = Math.min(Number(nextTurn.get(position)?.["position"] ?? endOfSession), endOfSession)
     const content = selectParts.all(position, end, position).flatMap(partOf)
     const ended = typeof row["ended"] === "number" ? log.at(row["ended"]) : undefined

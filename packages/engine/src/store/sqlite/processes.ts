@@ -1,4 +1,7 @@
-/** Processes of this machine: who we are, in a form another process can check, and whether another one is gone. */
+/**
+ * Processes of this machine: our own identity in a form that other processes can check, and whether another process is
+ * gone.
+ */
 import { readFileSync, readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 
@@ -6,15 +9,15 @@ import { systemCode } from "@meridian/protocol"
 
 export interface ProcessIdentity {
   readonly pid: number
-  /** When it started, in the words of the system: a pid may be used again. */
+  /** Its start time, as the system states it. A pid may be reused. */
   readonly started: string
-  /** Which boot of which machine: processes of another one are never judged by pid. */
+  /** The boot of its machine. A process of another boot is never judged by pid. */
   readonly boot: string
 }
 
 export interface Processes {
   readonly me: ProcessIdentity
-  /** The process behind an identity is certainly gone. */
+  /** The process with this identity is certainly gone. */
   readonly isGone: (identity: ProcessIdentity) => boolean
 }
 
@@ -42,11 +45,11 @@ const isGone = ({ pid, started }: ProcessIdentity): boolean => {
   }
 }
 
-/** State and start time of a process, or undefined when there is none. */
+/** State and start time of a process; undefined when there is none. */
 const processStat = (pid: number): { readonly state: string; readonly started: string } | undefined => {
   const text = readText(`/proc/${pid}/stat`)
   if (text === "") return undefined
-  // The command name may contain anything; the fields behind its last parenthesis do not.
+  // The command name may contain anything; the fields after its last parenthesis may not.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
   return { state: fields[0] ?? "", started: fields[19] ?? "" }
 }

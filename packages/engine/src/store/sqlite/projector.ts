@@ -1,6 +1,6 @@
 /**
- * Derives the projections from one event, inside the event's own transaction. Reads nothing but the event and the tables:
- * no clock, no memory, so that a rebuild from the log comes out equal.
+ * Derives the projections from one event, inside the event's own transaction. Reads nothing but the event and the tables
+ * (no clock, no memory), so a rebuild from the log gives the same rows.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 
@@ -10,7 +10,7 @@ import { AT_ONCE, NEVER } from "../../domain/transcript/parking.ts"
 import { positionOf, STRIDE } from "./schema.ts"
 
 export interface Projector {
-  /** `key` is the session's; the session row exists already, except for its creation. */
+  /** `key` is the session's key. The session row already exists, except for its creation. */
   readonly project: (key: number, event: StoredEvent) => void
 }
 
@@ -50,7 +50,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
     )
 
   const settlePart = (key: number, position: number, assistantMessageID: string, callID: string) => {
-    // Parts lie behind their message, so the search starts there and ends with the session.
+    // Parts follow their message, so the search starts there and ends with the session.
     run(
       `update part set settled = ? where position = (
          select part.position from part, message
@@ -62,7 +62,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
       (key + 1) * STRIDE,
       callID,
     )
-    // Whatever the call asked is over with it, answered or not.
+    // When a call ends, its requests end too, answered or not.
     run(
       `update request set withdrawn = ? where withdrawn = 0
          and message = (select position from message where id = ?) and call = ?`,
@@ -171,7 +171,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
       case "session.next.tool.success.1":
       case "session.next.tool.failed.1":
         settlePart(key, position, event.data.assistantMessageID, event.data.callID)
-        // The work behind the call is not done: the session shows it until a step ends well.
+        // The work behind the call is unfinished. The session shows this until a step ends well.
         if (event.type === "session.next.tool.failed.1" && event.data.error.code === "interrupted")
           run("update session set failed_seq = ? where key = ?", event.seq, key)
         break
@@ -214,7 +214,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
         break
       }
       case "session.next.permission.revoked.1":
-        // Only what this session gave: the others have a record of their own.
+        // Only this session's approval: each other session records its own.
         run(
           `delete from approval where project = ? and action = ? and resource = ? and position / ${STRIDE} = ?`,
           event.data.project,

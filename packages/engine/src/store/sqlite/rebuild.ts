@@ -1,4 +1,4 @@
-/** Projections are derived: this drops them and derives them again from the log. Leases and owners are not derived. */
+/** Drops the projections and derives them again from the log. Leases and owners are not derived. */
 import { decodeEvent } from "@meridian/protocol"
 
 import type { Database } from "./database.ts"

@@ -1,6 +1,6 @@
 /**
- * Deletes one session with everything derived from it, in one transaction. Its key is never given again and its fence moves
- * on, so a process that still believes it works there cannot write.
+ * Deletes one session with everything derived from it, in one transaction. Its key is never reused and its fence moves on,
+ * so a process that still believes it works there cannot write.
  */
 import type { DatabaseSync } from "node:sqlite"
 
@@ -10,7 +10,7 @@ import type { EventReader } from "./events.ts"
 import type { LeaseTable } from "./leases.ts"
 import { positionOf, STRIDE } from "./schema.ts"
 
-/** Table -> the column that says where in the log its row comes from. */
+/** Table -> the column with the log position of a row. */
 const ROWS = {
   event: "id",
   part: "position",
@@ -20,7 +20,7 @@ const ROWS = {
   approval: "position",
 } as const
 
-/** Deletes the rows of a session by its key; whoever calls it has the transaction. */
+/** Deletes the rows of a session by its key. The caller holds the transaction. */
 export const createRowRemoval = (raw: DatabaseSync): ((key: number) => void) => {
   const rows = Object.entries(ROWS).map(([table, column]) =>
     raw.prepare(`delete from ${table} where ${column} >= ? and ${column} < ?`),
@@ -57,7 +57,7 @@ export const createRemoval = (options: {
       if (removed === "removed") log.forget(id)
       return removed
     }
-    // Taking the lease is what moves the fence; its row stays and keeps the key.
+    // Taking the lease moves the fence. Its row stays and reserves the key.
     const acquired = leases.acquire(key)
     if (acquired.kind === "held") return "held"
     database.transact(() => removeRows(key))

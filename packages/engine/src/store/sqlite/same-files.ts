@@ -1,10 +1,10 @@
 /**
- * The files we write must be the files at their paths. A database that was deleted, replaced or moved while it was open can
- * still be written and flushed without any error, and everything in it is gone with this process; the same holds for its
- * log. So whoever is about to say that something is safe looks first.
+ * The files we write must be the files at their paths. A database that was deleted, replaced or moved while open can still
+ * be written and flushed without any error, and is lost when this process ends. The same holds for its log. So this is
+ * checked before anything is reported as safe.
  *
- * Two looks at paths cost an admission a seventh. A folder is told of everything that comes, goes or moves in it, so while
- * it has not changed one look at its open descriptor is enough.
+ * Checking two paths costs an admission a seventh. A folder's change time covers everything that comes, goes or moves in
+ * it, so while the folder is unchanged one look at its open descriptor is enough.
  */
 import { closeSync, fstatSync, lstatSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
@@ -20,7 +20,7 @@ interface Identity {
 }
 
 export interface SameFiles {
-  /** Throws when one of them is not the one that was opened. */
+  /** Throws when one of them is not the file that was opened. */
   readonly check: () => void
   readonly close: () => void
 }
@@ -29,7 +29,7 @@ export const rememberFiles = (
   raw: DatabaseSync,
   options: {
     readonly file: string
-    /** Of the log, where there is one. */
+    /** The descriptor of the log, if there is one. */
     readonly descriptor: number | undefined
   },
 ): SameFiles => {
@@ -37,9 +37,9 @@ export const rememberFiles = (
   const database = statSync(file)
   const log = descriptor === undefined ? undefined : fstatSync(descriptor)
   const logFile = `${file}-wal`
-  // What a link points at lies in another folder.
+  // The target of a link is in another folder.
   const folder = lstatSync(file).isSymbolicLink() ? undefined : openSync(dirname(file), "r")
-  /** When the folder had changed last, as of a look at which all was well. */
+  /** The folder's last change time at a check that succeeded. */
   let wellSince: number | undefined
 
   const checkPaths = (): void => {
@@ -62,7 +62,8 @@ export const rememberFiles = (
       if (changed !== undefined && changed === wellSince) return
       wellSince = undefined
       checkPaths()
-      // A folder's time is as coarse as the system's tick: one that changed just now may change again under the same time.
+      // A folder's time is as coarse as the system's tick. A folder that changed just now may change again at the same
+      // time.
       if (changed !== undefined && machineNow() - changed > TICK_MS) wellSince = changed
     },
   }
@@ -74,11 +75,11 @@ const look = (file: string): Identity | undefined => statSync(file, { throwIfNoE
 
 const isSame = (one: Identity, other: Identity): boolean => one.ino === other.ino && one.dev === other.dev
 
-/** What is in a log without a path is lost with this process, unless the database takes it now. */
+/** A log without a path is lost with this process, unless its content moves into the database now. */
 const saveLog = (raw: DatabaseSync): void => {
   try {
     raw.exec("pragma wal_checkpoint(truncate)")
   } catch {
-    // The caller is about to say that the log is gone.
+    // The caller is about to report that the log is gone.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What no event tells, said aloud for those who watch this process (`node:diagnostics_channel`). Nobody has to listen, and
+ * What no event records, published for observers of this process (`node:diagnostics_channel`). Listening is optional and
  * nothing depends on it.
  */
 import { channel } from "node:diagnostics_channel"
@@ -14,7 +14,7 @@ export const sayFlushed = (milliseconds: number): void => {
   if (FLUSH.hasSubscribers) FLUSH.publish(milliseconds)
 }
 
-/** Somebody else has the session now. May be said more than once of one fence. */
+/** Another holder has the session now. May be published more than once for one fence. */
 export const sayLeaseLost = ({ session, number }: Fence): void => {
   if (LEASE_LOST.hasSubscribers) LEASE_LOST.publish(`${session} ${number}`)
 }

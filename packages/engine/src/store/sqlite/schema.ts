@@ -108,7 +108,7 @@ export const MIGRATIONS: readonly string[] = [
     from event join session on session.key = event.id / 2147483648;
   `,
   `alter table session add column archived integer not null default 0;`,
-  // From here on \`withdrawn\` says where the call was settled, also for a question that was answered before.
+  // From here on `withdrawn` is where the call was settled, even for a question that had been answered.
   `
   update request set withdrawn = coalesce((
       select part.settled from part
@@ -123,18 +123,18 @@ export const MIGRATIONS: readonly string[] = [
   create index session_parked on session (parked_until) where parked_until is not null;
   `,
   `alter table session add column workspace text;`,
-  // Where the engine's own question stands that the session waits with. Questions of calls are rows of request.
+  // The sequence of the engine's question that the session waits with. Questions of calls are rows of `request`.
   `alter table session add column question_seq integer;`,
-  // The value that a message gave, where one was asked for.
+  // The requested value that a message gave.
   `alter table message add column output integer;`,
-  // By which undo it left the conversation.
+  // The undo that took it out of the conversation.
   `alter table message add column undone text;`,
 ]
 
 /** One session's share of the id space. */
 export const STRIDE = 2_147_483_648
 
-/** The next free key. A lease may have reserved one for a session that is still being written (`drafts.ts`). */
+/** The next free key. A lease may have reserved a key for a session that is still being written (`drafts.ts`). */
 export const NEXT_KEY = `select max(
   (select coalesce(max(key), 0) from session), (select coalesce(max(session), 0) from lease)) + 1 as key`
 

@@ -1,6 +1,6 @@
 /**
- * The full-text index of what was said and done, by session. It lives in memory, is built from the log when it is first
- * asked for and follows it by sequence: searching is rare, writing is not, so writing pays nothing for it.
+ * The full-text index of what was said and done, per session. It is in memory, is built from the log on first use and then
+ * follows it by sequence. Searching is rare and writing is not, so writing pays nothing for it.
  */
 import { describeEvent } from "../../domain/describe-event.ts"
 import { LIMITS } from "../../domain/limits.ts"
@@ -16,7 +16,7 @@ export const createSearch = (
   { raw }: Database,
   log: EventReader,
 ): ((session: string, words: string) => readonly Hit[]) => {
-  /** Up to where each session is indexed; the first is the one indexed longest ago. */
+  /** How far each session is indexed. The first entry was indexed longest ago. */
   const through = new Map<number, number>()
 
   const tableOf = (key: number): string => `recall_${key}`
@@ -51,7 +51,7 @@ export const createSearch = (
     const key = log.keyOf(session)
     if (key === undefined) return []
     follow(session, key)
-    // Each word quoted: no query is a syntax error, whatever it contains.
+    // Every word is quoted, so no query is a syntax error.
     const words = (query.match(/[\p{L}\p{N}_]+/gu) ?? []).slice(0, MOST_WORDS).map((word) => `"${word}"`)
     if (words.length === 0) return []
     const table = tableOf(key)

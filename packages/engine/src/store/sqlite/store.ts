@@ -1,4 +1,6 @@
-/** SQLite behind the store's port: one file, or memory. Everything is answered at once, but what waits for a commit or a disk. */
+/**
+ * SQLite behind the store port: one file, or memory. Every answer is immediate, except what waits for a commit or a disk.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -114,7 +116,7 @@ export const openSqliteStore = (
     return { store, outputs: { folder, keep: () => Effect.void, fetch: () => Effect.void } }
   })
 
-/** A conversation goes on at once or after a pause; another process should not have to wait for the pause to end. */
+/** A conversation continues at once or after a pause. Another process should not have to wait for the pause to end. */
 const REST_MS = 50
 
 const openLeases = (options: {
@@ -179,7 +181,7 @@ const openLeases = (options: {
       patienceMs: 0,
       proofs: Stream.never,
       lost: Stream.fromEffectRepeat(
-        // A store that cannot be read now is looked at again at the next tick: nobody waits for this.
+        // If the store cannot be read now, the next tick tries again. Nothing waits for this.
         Effect.orElseSucceed(ask(table.sweep), () => false).pipe(
           Effect.delay(Math.max(50, Math.floor(leaseMs / 4))),
           inBackground,
@@ -191,7 +193,7 @@ const openLeases = (options: {
     }
   })
 
-/** SQLite counts the commits of other connections and does not say what they were about. */
+/** SQLite counts the commits of other connections but does not say what changed. */
 const foreignCommits = ({ raw, ask }: Database): StoreVerbs["changes"] => {
   const select = raw.prepare("pragma data_version")
   const version = Effect.orElseSucceed(
@@ -207,7 +209,7 @@ const foreignCommits = ({ raw, ask }: Database): StoreVerbs["changes"] => {
   )
 }
 
-/** Full texts of long outputs lie beside the database; those of a store in memory go with it. */
+/** The full texts of long outputs are beside the database. With a store in memory they disappear with it. */
 const openOutputFolder = (file: string): Effect.Effect<string, never, Scope.Scope> =>
   file === ":memory:"
     ? Effect.acquireRelease(

@@ -1,6 +1,6 @@
 /**
- * What is left of a log of events, found row by row on the pages of a damaged file. Only where a row lies is remembered, so
- * the size of the file does not matter.
+ * What is left of a log of events, found row by row on the pages of a damaged file. Only the places of rows are kept in
+ * memory, so the size of the file does not matter.
  */
 import { decodeEvent } from "@meridian/protocol"
 
@@ -9,7 +9,7 @@ import { keyOf, seqOf } from "../schema.ts"
 import type { Pages } from "./pages.ts"
 import { rowAt, rowsOn, type Value } from "./rows.ts"
 
-/** A session as its own row tells it, for one whose first event is gone. */
+/** A session from its own row, for a session whose first event is gone. */
 export interface SessionRow {
   readonly id: string
   readonly directory: string
@@ -18,15 +18,15 @@ export interface SessionRow {
 }
 
 export interface DamagedLog {
-  /** By key, in the order they were made. */
+  /** By key, in order of creation. */
   readonly sessions: readonly { readonly key: number; readonly last: number }[]
   readonly row: (key: number) => SessionRow | undefined
-  /** As it is stored, when it is there at all. */
+  /** The event as stored, if it is there at all. */
   readonly event: (key: number, seq: number) => LoggedEvent | undefined
 }
 
 export const readDamagedLog = (pages: Pages): DamagedLog => {
-  /** Position -> page and row on it. */
+  /** Position -> page and row on that page. */
   const places = new Map<number, number>()
   const rows = new Map<number, SessionRow>()
   const last = new Map<number, number>()

@@ -1,10 +1,10 @@
-/** The write-ahead log of a SQLite file: the newest form of each page up to the last whole commit. */
+/** The write-ahead log of an SQLite file: the newest form of each page up to the last whole commit. */
 import { closeSync, fstatSync, openSync } from "node:fs"
 
 import { readAt } from "./read-at.ts"
 
 export interface Log {
-  /** Undefined when there is no log, or nothing in it. */
+  /** Undefined when there is no log or it is empty. */
   readonly pageSize: number | undefined
   /** How many pages the database has after the last commit. */
   readonly count: number | undefined
@@ -43,7 +43,7 @@ export const readLog = (file: string): Log => {
     const frame = readAt(descriptor, at, FRAME_HEADER + size)
     if (frame.length < FRAME_HEADER + size || !frame.subarray(8, 16).equals(salt)) break
     sum = checksum(frame.subarray(FRAME_HEADER), checksum(frame.subarray(0, 8), sum, isBig), isBig)
-    // From here on it is what an older log left behind, or it was torn.
+    // From here on the frames are from an older log, or torn.
     if (frame.readUInt32BE(16) !== sum[0] || frame.readUInt32BE(20) !== sum[1]) break
     open.push([frame.readUInt32BE(0), at + FRAME_HEADER])
     const after = frame.readUInt32BE(4)

@@ -1,6 +1,6 @@
 /**
- * The pages of a SQLite file, read without SQLite: it refuses a file whose header or one of whose inner pages is damaged, and
- * most pages of such a file are whole. What the write-ahead log holds goes before what the file holds.
+ * The pages of an SQLite file, read without SQLite. SQLite refuses a file with a damaged header or inner page, although
+ * most of its pages are whole. Pages in the write-ahead log take precedence over those in the file.
  * (https://sqlite.org/fileformat2.html)
  */
 import { closeSync, fstatSync, openSync } from "node:fs"
@@ -10,18 +10,18 @@ import { readAt } from "./read-at.ts"
 
 export interface Pages {
   readonly count: number
-  /** `pragma user_version`; undefined when the header does not say. */
+  /** `pragma user_version`; undefined when the header has none. */
   readonly version: number | undefined
-  /** From 1. Undefined when there is none. */
+  /** Numbered from 1. Undefined when there is no such page. */
   readonly page: (number: number) => Buffer | undefined
-  /** Holds nothing any more, as far as that is known. */
+  /** The page is known to hold nothing any more. */
   readonly isFree: (number: number) => boolean
   readonly close: () => void
 }
 
 const HEADER = "SQLite format 3\0"
 export const HEADER_BYTES = 100
-/** What SQLite takes when nothing else is asked for, and what our databases have. */
+/** SQLite's default, which our databases use. */
 const USUAL_SIZE = 4_096
 
 export const openPages = (file: string): Pages => {
@@ -55,7 +55,7 @@ export const openPages = (file: string): Pages => {
   }
 }
 
-/** Pages of rows that were deleted. A list that is damaged ends where it is. */
+/** Pages with deleted rows. A damaged list ends where it is damaged. */
 const freePages = (first: number, page: Pages["page"], count: number): ReadonlySet<number> => {
   const free = new Set<number>()
   for (let trunk = first; trunk > 0 && !free.has(trunk);) {

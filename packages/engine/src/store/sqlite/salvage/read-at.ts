@@ -1,6 +1,6 @@
 import { readSync } from "node:fs"
 
-/** What is there of it; a place that the disk cannot read is empty. */
+/** Reads the bytes that are there. A place that the disk cannot read is empty. */
 export const readAt = (descriptor: number, position: number, length: number): Buffer => {
   const bytes = Buffer.alloc(length)
   try {

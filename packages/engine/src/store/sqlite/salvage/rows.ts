@@ -1,17 +1,17 @@
-/** The rows on one page of a table, whichever table that is. A row that is not whole is passed over. */
+/** The rows on one page, of any table. An incomplete row is skipped. */
 import { HEADER_BYTES, type Pages } from "./pages.ts"
 
 export type Value = null | number | string
 
 export interface FoundRow {
   readonly rowid: number
-  /** Undefined when not all of it is there. */
+  /** Undefined when part of the row is missing. */
   readonly values: () => readonly Value[] | undefined
 }
 
 const TABLE_LEAF = 13
 
-/** How many rows a page has; 0 for a page that holds none. */
+/** How many rows a page has; 0 for a page without rows. */
 export const rowsOn = (number: number, pages: Pages): number => {
   const page = pages.page(number)
   const start = startOf(number)
@@ -38,7 +38,7 @@ export const rowAt = (number: number, index: number, pages: Pages): FoundRow | u
 
 const startOf = (page: number): number => (page === 1 ? HEADER_BYTES : 0)
 
-/** What does not fit on the page stands on others, each naming the next. */
+/** What does not fit on the page continues on overflow pages, each naming the next. */
 const payloadOf = (
   page: Buffer,
   { at, length }: { readonly at: number; readonly length: number },
