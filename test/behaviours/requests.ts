@@ -59,6 +59,9 @@ export const REQUEST_BEHAVIOURS = {
   "mcp.configured": promise(
     "MCP servers of config.toml work in Direct, for editors and over HTTP, a project's where it is trusted",
   ),
+  "session.title": promise(
+    "a session is called by the first words of its first prompt, by a model only where one is configured for that, and for good by whoever renames it",
+  ),
   "config.engine": promise(
     "instructions, references, agents, rules, compaction, retry and limits of an engine have keys in config.toml",
   ),

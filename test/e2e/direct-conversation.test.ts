@@ -669,7 +669,7 @@ verifies("direct.with-server", async () => {
     await terminal.until("[y] once")
     const [session] = (await client.sessions.list({})).items
     const sessionID = session?.id ?? ""
-    expect(session).toMatchObject({ status: "waiting", title: "s1: chat c1: one" })
+    expect(session).toMatchObject({ status: "waiting", title: "one" })
     const [request] = (await client.sessions.permissions({ sessionID })).items
     await client.permissions.reply({ requestID: request?.id ?? "", reply: "once" })
     await terminal.until("Allowed.")

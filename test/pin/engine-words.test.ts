@@ -18,6 +18,15 @@ test("events of every version ever written can still be read", () => {
     ["session.next.model.switched.1", { model: "m" }],
     ["session.next.moved.1", { location: { directory: "/" } }],
     ["session.next.renamed.1", { title: "t" }],
+    [
+      "session.next.titled.1",
+      {
+        title: "t",
+        model: "m",
+        usage: { input: 1, output: 1, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
+        cost: 0,
+      },
+    ],
     ["session.next.archived.1", { archived: true }],
     [
       "session.next.prompt.admitted.1",

@@ -119,6 +119,14 @@ export interface EngineOptions {
     /** Lets old tool results go before a compaction is needed. */
     readonly prune?: boolean
   }
+  /**
+   * A session that nobody names is called by the first words of its first prompt. With a model, that one is asked for a title
+   * beside the first turn; without an answer the words stay.
+   */
+  readonly titles?: {
+    readonly model?: string
+    readonly timeoutMs?: number
+  }
   readonly limits?: Partial<EngineLimits>
   readonly retry?: Partial<RetryPolicy>
   /**

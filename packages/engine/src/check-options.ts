@@ -121,6 +121,7 @@ const OPTIONS = objectOf(
         prune: BOOLEAN,
       },
     ),
+    titles: objectOf({}, { model: STRING, timeoutMs: number({ least: 1 }) }),
     limits: objectOf({}, LIMIT_SHAPES),
     retry: objectOf({}, { attempts: number({ least: 1 }), baseMs: number({ least: 0 }) }),
     recover: anyOf(BOOLEAN, listOf(STRING)),

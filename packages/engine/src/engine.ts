@@ -33,7 +33,7 @@ import type { SqliteOptions } from "./store/sqlite/store.ts"
 import { endLeftovers } from "./tool/end-leftovers.ts"
 import { openFileLocks } from "./tool/file-locks.ts"
 import { openProcessGuard } from "./tool/process-guard.ts"
-import { AskPermission, AskQuestion, Tasks } from "./turn/index.ts"
+import { AskPermission, AskQuestion, Tasks, Titles } from "./turn/index.ts"
 import { offerOf } from "./worker-options.ts"
 
 /** What only tests replace. */
@@ -79,6 +79,7 @@ const compose = (options: EngineOptions, internals: EngineInternals): Layer.Laye
       Layer.mergeAll(
         Tasks.layer.pipe(Layer.provideMerge(askPermission(options))),
         AskQuestion.layer,
+        Titles.layer,
         Casting.layer,
         lostProcesses(internals),
         filePlaces(options, internals),

@@ -20,7 +20,7 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
     options.models.map((config) => [config.id, openModel(config, { ...time, secrets, http })] as const),
   )
   const agents = readAgents(options.agents)
-  for (const wanted of [options.model, options.compaction?.model])
+  for (const wanted of [options.model, options.compaction?.model, options.titles?.model])
     if (wanted !== undefined) requireModel({ models, defaultModel: undefined }, wanted)
   return {
     limits: { ...DEFAULT_LIMITS, ...options.limits },
@@ -38,6 +38,10 @@ export const readSettings = (options: EngineOptions, time: Time): SettingsValue 
       prompt: options.compaction?.prompt,
       timeoutMs: options.compaction?.timeoutMs ?? LIMITS.summaryMs,
       prune: options.compaction?.prune ?? false,
+    },
+    titles: {
+      model: options.titles?.model,
+      timeoutMs: options.titles?.timeoutMs ?? LIMITS.titleMs,
     },
     rules: options.permissions ?? [],
     recovery: options.recovery ?? "settle",

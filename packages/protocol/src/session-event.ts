@@ -89,6 +89,8 @@ export const DURABLE_EVENTS = {
   "session.next.model.switched.1": objectOf({ model: STRING }),
   "session.next.moved.1": objectOf({ location: LOCATION }),
   "session.next.renamed.1": objectOf({ title: STRING }),
+  /** By a model that was asked for a title. It changes none that a person gave. */
+  "session.next.titled.1": objectOf({ title: STRING, model: STRING, usage: RECORDED_USAGE, cost: NUMBER }),
   /** Put away, or taken out again. It changes nothing but where lists show the session. */
   "session.next.archived.1": objectOf({ archived: BOOLEAN }),
   "session.next.prompt.admitted.1": objectOf(

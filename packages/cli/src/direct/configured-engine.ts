@@ -10,7 +10,7 @@ export type McpServer = Extract<NonNullable<EngineOptions["mcp"]>, readonly unkn
 export interface ConfiguredEngine {
   readonly options: Pick<
     EngineOptions,
-    "compaction" | "instructions" | "keepVariables" | "references" | "retry"
+    "compaction" | "instructions" | "keepVariables" | "references" | "retry" | "titles"
   >
   readonly limits: NonNullable<EngineOptions["limits"]>
   /** By name. */
@@ -41,6 +41,10 @@ export const loadConfiguredEngine = async (world: World): Promise<ConfiguredEngi
         model: config["compaction.model"]?.replace(/^direct\//, ""),
         prompt: config["compaction.prompt"],
         timeoutMs: config["compaction.timeout_ms"],
+      }),
+      titles: given({
+        model: config["titles.model"]?.replace(/^direct\//, ""),
+        timeoutMs: config["titles.timeout_ms"],
       }),
       retry: given({ attempts: config["retry.attempts"], baseMs: config["retry.base_ms"] }),
     },

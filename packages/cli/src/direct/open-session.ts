@@ -4,7 +4,7 @@ import { Failure, type Caps, type RecoveryPolicy } from "@meridian/protocol"
 import { ownTask, type LaunchFile, type PermissionTier, type World } from "@meridian/spaces"
 
 import { openEngineHere, type EngineWish } from "./open-engine-here.ts"
-import { aboutTitle, chatTitle } from "./session-title.ts"
+import { runTitle } from "./session-title.ts"
 
 export interface DirectLaunch {
   readonly session:
@@ -155,16 +155,11 @@ const obtain = (
   }
 }
 
-/** Lists of sessions say which run or chat each belongs to, and what it is about. */
+/** Lists of sessions say which run each belongs to, and what it is about. */
 const titleOf = (world: World): { readonly title?: string } => {
   const { env } = world
-  const [space = "", run = "", chat = ""] = ["SPACE_ID", "PARENT_RUN_ID", "CHAT_ID"].map(
-    (name) => env[`MERIDIAN_${name}`] ?? "",
-  )
-  if (space === "" || (run === "" && chat === "")) return {}
-  if (run === "") return { title: chatTitle(space, chat) }
-  const title = `${space}: run ${run}`
-  return { title: aboutTitle(title, ownTask(world)) }
+  const { MERIDIAN_SPACE_ID: space = "", MERIDIAN_PARENT_RUN_ID: run = "" } = env
+  return space === "" || run === "" ? {} : { title: runTitle(space, run, ownTask(world)) }
 }
 
 /** It waits for the answer to a question of its own: nobody is at work, and nobody will be before that. */

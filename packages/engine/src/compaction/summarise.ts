@@ -5,8 +5,8 @@ import { Effect, Result } from "effect"
 import { piecesOf, type CompactionPlan } from "../domain/compaction.ts"
 import { extractSummary, judgeSummary, SUMMARY_PROMPT, summaryRequest } from "../domain/summary.ts"
 import { estimateText } from "../domain/tokens.ts"
-import { isRetryable, ModelFailure, type Model, type ModelRequest } from "../port/model.ts"
-import type { SettingsValue } from "../session/index.ts"
+import { isRetryable, type Model, type ModelFailure } from "../port/model.ts"
+import { askText, NO_USAGE, type SettingsValue, type TextAnswer } from "../session/index.ts"
 
 export interface Summary {
   readonly summary: string
@@ -30,8 +30,6 @@ export interface SummaryScene {
 }
 
 const LEAST_PIECE_TOKENS = 200
-
-const NO_USAGE: RecordedUsage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
 
 /** Each answer becomes the previous checkpoint for the next piece. Never fails. */
 export const summarise = (scene: SummaryScene): Effect.Effect<Summary> =>
@@ -69,53 +67,23 @@ export const summarise = (scene: SummaryScene): Effect.Effect<Summary> =>
 const allowanceOf = ({ model, plan }: SummaryScene): number =>
   Math.min(plan.summaryTokens, model.maxOutput, Math.floor(model.contextWindow / 6))
 
-interface Answer {
-  readonly text: string
-  readonly usage: RecordedUsage
-}
-
-const ask = (scene: SummaryScene, text: string): Effect.Effect<Answer, ModelFailure> =>
-  Effect.tryPromise({
-    try: (signal) => readAnswer(scene, text, signal),
-    catch: asModelFailure,
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: scene.settings.timeoutMs,
-      orElse: () =>
-        Effect.fail(new ModelFailure({ kind: "transport", message: "the summary took too long" })),
-    }),
-    Effect.retry({ times: 1, while: (failure: ModelFailure) => isRetryable(failure.facts.kind) }),
-  )
-
-const readAnswer = async (scene: SummaryScene, text: string, signal: AbortSignal): Promise<Answer> => {
-  const { sessionID, model, settings, onDelta } = scene
-  const chunks: string[] = []
-  let usage = NO_USAGE
-  const request: ModelRequest = {
-    prompt: [
-      { role: "system", content: settings.prompt ?? SUMMARY_PROMPT },
-      { role: "user", content: [{ type: "text", text }] },
-    ],
-    tools: [],
-    settings: { ...scene.asked, maxOutputTokens: allowanceOf(scene) },
-    sessionID,
-  }
-  for await (const event of model.stream(request, signal)) {
-    if (event.type === "text-delta") {
-      chunks.push(event.delta)
-      onDelta(event.delta)
-    }
-    if (event.type === "finish") usage = event.usage
-  }
-  return { text: chunks.join(""), usage }
-}
-
-const asModelFailure = (cause: unknown): ModelFailure => {
-  if (cause instanceof ModelFailure) return cause
-  return new ModelFailure({
-    kind: "unknown",
-    message: cause instanceof Error ? cause.message : String(cause),
-  })
+const ask = (scene: SummaryScene, text: string): Effect.Effect<TextAnswer, ModelFailure> => {
+  const { sessionID, model, settings, asked, onDelta } = scene
+  return askText({
+    model,
+    what: "the summary",
+    timeoutMs: settings.timeoutMs,
+    onDelta,
+    request: {
+      prompt: [
+        { role: "system", content: settings.prompt ?? SUMMARY_PROMPT },
+        { role: "user", content: [{ type: "text", text }] },
+      ],
+      tools: [],
+      settings: { ...asked, maxOutputTokens: allowanceOf(scene) },
+      sessionID,
+    },
+  }).pipe(Effect.retry({ times: 1, while: ({ facts }: ModelFailure) => isRetryable(facts.kind) }))
 }
 
 const addUsage = (left: RecordedUsage, right: RecordedUsage): RecordedUsage => ({

@@ -247,6 +247,7 @@ export const rewriteEvent = (
     case "session.next.model.switched.1":
     case "session.next.moved.1":
     case "session.next.renamed.1":
+    case "session.next.titled.1":
     case "session.next.archived.1":
     case "session.next.interrupt.requested.1":
     case "session.next.todo.updated.1":

@@ -17,7 +17,7 @@ import {
   type Casting,
   type Locations,
 } from "../session/index.ts"
-import { AskPermission, Tasks, type AskQuestion } from "../turn/index.ts"
+import { AskPermission, Tasks, type AskQuestion, type Titles } from "../turn/index.ts"
 import { askOthers } from "./ask-others.ts"
 import { openContextRetries } from "./context-retries.ts"
 import { openDrain } from "./drain.ts"
@@ -42,6 +42,7 @@ type Services =
   | AskPermission
   | AskQuestion
   | Tasks
+  | Titles
   | Locations
   | Casting
   | LostProcesses

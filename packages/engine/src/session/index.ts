@@ -1,4 +1,5 @@
 /** One session, folded and at work: what the parts of the runner share. */
+export { askText, NO_USAGE, type TextAnswer } from "./ask-text.ts"
 export { Casting, findModel, isOutdated, requireModel, requirePrimaryAgent, type Cast } from "./cast.ts"
 export { ensureEpoch, followContext, type ContextUpdate } from "./epochs.ts"
 export { entriesOf, finishUndo } from "./finish-undo.ts"

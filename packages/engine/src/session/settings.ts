@@ -24,6 +24,11 @@ export interface SettingsValue {
     /** Whether old tool results are pruned before a compaction. */
     readonly prune: boolean
   }
+  readonly titles: {
+    /** Without one, sessions are called by the words of their first prompt. */
+    readonly model: string | undefined
+    readonly timeoutMs: number
+  }
   readonly rules: readonly PermissionRule[]
   /** For sessions and agents without a policy. */
   readonly recovery: RecoveryPolicy

@@ -9,5 +9,6 @@ export {
 } from "./permissions.ts"
 export { AskQuestion, type OpenQuestion, type QuestionAnswer } from "./questions.ts"
 export { Tasks } from "./tasks.ts"
+export { Titles } from "./titles.ts"
 export { readAnswer } from "./read-answer.ts"
 export { resumeCalls } from "./resume-calls.ts"

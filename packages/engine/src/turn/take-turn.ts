@@ -13,6 +13,7 @@ import type { Asking } from "./asking.ts"
 import { beginTurn, startStep, type Beginning, type Occasion } from "./begin-turn.ts"
 import { noteTroubles } from "./note-troubles.ts"
 import { runTurn, stepStopped } from "./run-turn.ts"
+import { Titles, wantsTitle } from "./titles.ts"
 
 export type TurnTaken =
   | Exclude<Beginning, { readonly kind: "begun" }>
@@ -20,13 +21,19 @@ export type TurnTaken =
   | { readonly kind: "parked" }
   | { readonly kind: "taken"; readonly promoted: number; readonly resultsToShow: boolean }
 
-export const takeTurn = (scene: TurnScene, occasion: Occasion): Effect.Effect<TurnTaken, Failure, Asking> =>
+export const takeTurn = (
+  scene: TurnScene,
+  occasion: Occasion,
+): Effect.Effect<TurnTaken, Failure, Asking | Titles> =>
   Effect.gen(function* () {
     const update = yield* followContext(scene, newestPrompt(scene, occasion))
     const beginning = yield* beginTurn(scene, occasion, update)
     if (beginning.kind !== "begun") return beginning
     if (scene.location.troubles !== undefined) yield* noteTroubles(scene)
     const { promoted } = beginning
+    const { session, settings } = scene
+    if (settings.titles.model !== undefined && wantsTitle(session.transcript(), promoted))
+      yield* Titles.use(({ begin }) => begin(session.id, session.transcript()))
     if (beginning.step === undefined) {
       if ((yield* makeRoom(scene)) === "paused") return { kind: "parked" } as const
       // The compaction has spent part of the budget, too.

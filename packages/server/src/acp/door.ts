@@ -12,15 +12,15 @@ import type {
   StopReason,
 } from "@agentclientprotocol/sdk"
 import type { Engine, SessionEvent, SessionInfo } from "@meridian/engine"
-import { Failure, oneLine, type PermissionReply, type Prompt } from "@meridian/protocol"
+import { Failure, type PermissionReply, type Prompt } from "@meridian/protocol"
 
 import { followEvents, type Follower } from "../session/follow-events.ts"
 import { settled } from "../session/settled.ts"
 import type { Choices } from "./choices.ts"
-import { ACP_LIMITS } from "./limits.ts"
 import { answerOf, permissionOptions } from "./permission.ts"
 import { promptOf } from "./prompt-blocks.ts"
 import { openSessionUpdates, type ClientFeatures } from "./session-updates.ts"
+import { shownTitle } from "./tool-face.ts"
 
 /** A session with an engine of its own, which goes when the door is closed. */
 export interface OpenedSession {
@@ -153,11 +153,13 @@ export const openDoor = async (options: DoorOptions): Promise<Door> => {
       throw new Failure("SESSION_IN_USE", { session: sessionID })
   }
 
-  const tellName = async ({ text }: Prompt): Promise<void> => {
+  /** Its first prompt names it. */
+  const tellName = async (): Promise<void> => {
     if (isNamed) return
+    const { title } = await sessions.get(sessionID)
+    if (title === undefined) return
     isNamed = true
-    const title = oneLine(text, NAME_CHARACTERS)
-    if (title !== "") await client.tell({ sessionUpdate: "session_info_update", title }, undefined)
+    await client.tell({ sessionUpdate: "session_info_update", title: shownTitle(title) }, undefined)
   }
 
   const work = async (prompt: Prompt): Promise<void> => {
@@ -169,6 +171,7 @@ export const openDoor = async (options: DoorOptions): Promise<Door> => {
     own.add(id)
     // Admitted first and woken then: no other engine on this database takes it up.
     await sessions.prompt({ sessionID, id, prompt, resume: false })
+    await tellName()
     await sessions.wake(sessionID)
   }
 
@@ -183,7 +186,6 @@ export const openDoor = async (options: DoorOptions): Promise<Door> => {
     turns.add(turn)
     cancelled.addEventListener("abort", stop, { once: true })
     try {
-      await tellName(asked)
       if (!turn.cancelled) await work(asked)
       const failure = await settled(sessions, sessionID)
       await follower.upTo((await sessions.get(sessionID)).seq)
@@ -242,7 +244,6 @@ export const openDoor = async (options: DoorOptions): Promise<Door> => {
 }
 
 const COMPACT = "/compact"
-const NAME_CHARACTERS = Math.min(80, ACP_LIMITS.titleCharacters)
 
 const ignoreGoneInput = (error: unknown): void => {
   // It was promoted at this very moment; the interruption ends it.

@@ -1,9 +1,9 @@
 /** The sessions of a database as a client lists them, the one that changed last first. */
 import type { ListSessionsResponse, SessionInfo as ListedSession } from "@agentclientprotocol/sdk"
 import type { Engine, SessionInfo } from "@meridian/engine"
-import { oneLine } from "@meridian/protocol"
 
 import { ACP_LIMITS } from "./limits.ts"
+import { shownTitle } from "./tool-face.ts"
 
 export const listSessions = async (
   engine: Engine,
@@ -23,29 +23,15 @@ export const listSessions = async (
     )
     if (found.length === 0 && cursor !== undefined && looked < ACP_LIMITS.listedPages) continue
     return {
-      sessions: await Promise.all(found.map((session) => describe(engine, session))),
+      sessions: found.map(describe),
       ...(cursor === undefined ? {} : { nextCursor: cursor }),
     }
   }
 }
 
-const describe = async (engine: Engine, session: SessionInfo): Promise<ListedSession> => {
-  const title = session.title ?? (await firstWords(engine, session.id))
-  return {
-    sessionId: session.id,
-    cwd: session.location.directory,
-    updatedAt: new Date(session.time.updated).toISOString(),
-    ...(title === undefined ? {} : { title }),
-  }
-}
-
-/** Nobody named it: what it was asked first says what it is about. */
-const firstWords = async (engine: Engine, sessionID: string): Promise<string | undefined> => {
-  const { items } = await engine.sessions.messages({ sessionID, order: "asc", limit: FIRST_MESSAGES })
-  const asked = items.find((message) => message.type === "user")
-  const words = asked === undefined ? "" : oneLine(asked.text, TITLE_CHARACTERS)
-  return words === "" ? undefined : words
-}
-
-const FIRST_MESSAGES = 5
-const TITLE_CHARACTERS = Math.min(80, ACP_LIMITS.titleCharacters)
+const describe = ({ id, location, time, title }: SessionInfo): ListedSession => ({
+  sessionId: id,
+  cwd: location.directory,
+  updatedAt: new Date(time.updated).toISOString(),
+  ...(title === undefined ? {} : { title: shownTitle(title) }),
+})

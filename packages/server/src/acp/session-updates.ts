@@ -17,7 +17,7 @@ import {
 
 import { configOptionsOf, type Choices } from "./choices.ts"
 import { openSpoken } from "./spoken.ts"
-import { resultContent, showsDifference, toolFace, type ToolFace } from "./tool-face.ts"
+import { resultContent, shownTitle, showsDifference, toolFace, type ToolFace } from "./tool-face.ts"
 
 export interface ClientFeatures {
   /** Shows output in terminals of its own (`_meta.terminal_output`). */
@@ -291,10 +291,12 @@ export const openSessionUpdates = (options: UpdatesOptions): SessionUpdates => {
         })
       case "session.next.compaction.failed.1":
         return compaction(read.data.compactionID, "failed", { error: read.data.error.message })
+      case "session.next.renamed.1":
+      case "session.next.titled.1":
+        return [{ sessionUpdate: "session_info_update", title: shownTitle(read.data.title) }]
       // What the model is told beside the conversation, and what only the engine is concerned with.
       case "session.next.created.1":
       case "session.next.moved.1":
-      case "session.next.renamed.1":
       case "session.next.files.kept.1":
       case "session.next.undo.started.1":
       case "session.next.archived.1":

@@ -66,6 +66,9 @@ export const resultContent = (
       : { type: "content", content: { type: "text", text: `[${part.mediaType}]` } }
   })
 
+/** Of a session. */
+export const shownTitle = (title: string): string => oneLine(title, ACP_LIMITS.titleCharacters)
+
 const titleOf = ({ tool, input, kind }: ShownCall): string => {
   const about = aboutCall(input)
   const title = kind === "execute" ? (about ?? tool) : `${tool}${about === undefined ? "" : ` ${about}`}`

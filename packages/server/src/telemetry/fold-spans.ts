@@ -247,6 +247,7 @@ export const openSpanFold = ({ session, content }: SpanFoldOptions): SpanFold =>
       case "session.next.model.switched.1":
       case "session.next.moved.1":
       case "session.next.renamed.1":
+      case "session.next.titled.1":
       case "session.next.files.kept.1":
       case "session.next.undo.started.1":
       case "session.next.files.missed.1":

@@ -422,6 +422,19 @@ export const OPTIONS = {
     minimum: 1,
     maximum: 3_600_000,
   },
+  "titles.model": {
+    type: "string",
+    default: undefined,
+    description:
+      "Model (provider/model) that gives each session of the engine a title. Unset: the first words of its first prompt.",
+  },
+  "titles.timeout_ms": {
+    type: "integer",
+    default: undefined,
+    description: "How long a title may take. Unset: half a minute.",
+    minimum: 1,
+    maximum: 3_600_000,
+  },
   "retry.attempts": {
     type: "integer",
     default: undefined,

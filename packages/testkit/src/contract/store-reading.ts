@@ -24,6 +24,21 @@ import {
   type StoreUnderTest,
 } from "./store-scene.ts"
 
+const asking = (id: string, text: string): DurableEvent => ({
+  type: "session.next.prompt.admitted.1",
+  data: { messageID: messageId(id), prompt: { text }, delivery: "steer", resume: true },
+})
+
+const titled = (title: string): DurableEvent => ({
+  type: "session.next.titled.1",
+  data: {
+    title,
+    model: "m",
+    usage: { input: 1, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0 },
+    cost: 0.25,
+  },
+})
+
 const COMPACTED: DurableEvent = {
   type: "session.next.compaction.ended.2",
   data: {
@@ -226,7 +241,7 @@ export const readingContract = (subject: StoreUnderTest): void => {
           location: { directory: "/project" },
           agent: "plan",
           model: undefined,
-          title: undefined,
+          title: "say a",
           isArchived: false,
           created: 7,
           updated: 7,
@@ -326,6 +341,30 @@ export const readingContract = (subject: StoreUnderTest): void => {
           { action: "act", resource: "y" },
         ])
         expect(yield* store.approvals("/other")).toEqual([])
+      }),
+    ))
+
+  test("a title is by the first prompt's words, by a model, and for good by a person", () =>
+    withStore(subject, (store) =>
+      Effect.gen(function* () {
+        yield* createSession(store, "ses_1")
+        const title = Effect.map(store.session("ses_1"), (summary) => summary?.title)
+        const steps: readonly (readonly [DurableEvent, string | undefined])[] = [
+          [asking("msg_1", " \n "), undefined],
+          [asking("msg_2", "Fix\nthe \u001b[31mparser"), "Fix the parser"],
+          [asking("msg_3", "and more"), "Fix the parser"],
+          [titled("A parser"), "A parser"],
+          [{ type: "session.next.renamed.1", data: { title: "Mine" } }, "Mine"],
+          [titled("Theirs"), "Mine"],
+        ]
+        for (const [index, [event, expected]] of steps.entries()) {
+          yield* append(store, { session: "ses_1", after: index + 1, events: [event] })
+          expect(yield* title).toBe(expected)
+        }
+        expect(yield* store.session("ses_1")).toMatchObject({
+          usage: { input: 2, output: 4 },
+          cost: 0.5,
+        })
       }),
     ))
 

@@ -1,6 +1,7 @@
 /** What a log says, derived from its events on the spot: the slow and simple way, to compare a quick one with. */
 import {
   NEVER,
+  nextTitle,
   type GivenApproval,
   type OpenQuestion,
   type OpenRequest,
@@ -25,7 +26,12 @@ export const summaryOf = (
 ): Omit<SessionSummary, "isHeldElsewhere"> => {
   const created = events.find(is("session.next.created.1"))
   const spent = events.filter(
-    is("session.next.step.ended.2", "session.next.compaction.ended.2", "session.next.task.ended.1"),
+    is(
+      "session.next.step.ended.2",
+      "session.next.compaction.ended.2",
+      "session.next.task.ended.1",
+      "session.next.titled.1",
+    ),
   )
   const total = (field: keyof SessionSummary["usage"]): number =>
     spent.reduce((sum, { data }) => sum + data.usage[field], 0)
@@ -37,7 +43,7 @@ export const summaryOf = (
     },
     agent: last(events, "session.next.agent.switched.1", "session.next.created.1")?.data.agent,
     model: last(events, "session.next.model.switched.1", "session.next.created.1")?.data.model,
-    title: last(events, "session.next.renamed.1", "session.next.created.1")?.data.title,
+    title: events.reduce(nextTitle, undefined)?.text,
     isArchived: last(events, "session.next.archived.1")?.data.archived ?? false,
     created: created?.time ?? 0,
     updated: events.at(-1)?.time ?? 0,

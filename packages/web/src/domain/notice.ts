@@ -30,6 +30,8 @@ const tell = (event: StoredEvent | UnknownEvent): Told => {
       return info(`Moved to ${event.data.location.directory}`)
     case "session.next.renamed.1":
       return info(`Renamed to ${event.data.title}`)
+    case "session.next.titled.1":
+      return info(`A model calls it ${event.data.title}`)
     case "session.next.archived.1":
       return info(event.data.archived ? "Archived" : "Taken out of the archive")
     case "session.next.prompt.cancelled.1":

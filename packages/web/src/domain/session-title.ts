@@ -4,12 +4,10 @@ import type { SessionInfo } from "@meridian/server/contract"
 
 const MOST_CHARACTERS = 120
 
-/** Its title, or the beginning of what was first asked, or the end of its id: an id alone tells nobody anything. */
-export const titleOf = (session: Pick<SessionInfo, "id" | "title">, firstPrompt?: string): string => {
+/** Its title, or the end of its id while nothing was asked in it: an id alone tells nobody anything. */
+export const titleOf = (session: Pick<SessionInfo, "id" | "title">): string => {
   const title = oneLine(session.title ?? "", MOST_CHARACTERS)
-  if (title !== "") return title
-  const asked = oneLine(firstPrompt ?? "", MOST_CHARACTERS)
-  return asked === "" ? `Untitled …${session.id.slice(-6)}` : asked
+  return title === "" ? `Untitled …${session.id.slice(-6)}` : title
 }
 
 /** Every word of the search is in its title, place, model, state or id. */

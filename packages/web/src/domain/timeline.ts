@@ -352,6 +352,7 @@ export const createTimeline = (): Timeline => {
       case "session.next.agent.switched.1":
       case "session.next.moved.1":
       case "session.next.renamed.1":
+      case "session.next.titled.1":
       case "session.next.files.missed.1":
       case "session.next.undo.ended.1":
       case "session.next.archived.1":

@@ -78,7 +78,7 @@ const Head = ({ session, stream }: { readonly session: OpenSession; readonly str
   const info = session.info.value
   return (
     <div class="session-head">
-      <SessionName info={info} title={titleOf(info ?? { id: session.id }, firstPrompt(session))} />
+      <SessionName info={info} title={titleOf(info ?? { id: session.id })} />
       <div class="session-facts">
         {info === undefined ? null : (
           <>
@@ -98,11 +98,6 @@ const Head = ({ session, stream }: { readonly session: OpenSession; readonly str
       </div>
     </div>
   )
-}
-
-const firstPrompt = ({ timeline }: OpenSession): string | undefined => {
-  const first = timeline.rows.find((row) => row.kind === "user")
-  return first?.kind === "user" ? first.body.text : undefined
 }
 
 const STREAM = {

@@ -11,7 +11,6 @@ import { followChildren } from "../children.ts"
 import { broughtAlong, unreadable } from "../named-things.ts"
 import { idsOf } from "../open-engine-here.ts"
 import type { OpenSession } from "../open-session.ts"
-import { aboutTitle, isBareTitle } from "../session-title.ts"
 import { openAttachments } from "./attachments.ts"
 import { wholeCall } from "./call-content.ts"
 import { cutTo, wrapText } from "./columns.ts"
@@ -181,19 +180,9 @@ export const converse = async (options: ConversationOptions): Promise<Left> => {
           `(with ${along.slice(0, MOST_NAMED).join(", ")}${along.length > MOST_NAMED ? ` and ${along.length - MOST_NAMED} more` : ""})`,
           style.dim,
         )
-      await nameAfter(text)
       await sessions.wake(sessionID)
       await work.watch()
     })
-  }
-
-  let { title } = opened.session
-  /** A chat is called after what was first asked in it. */
-  const nameAfter = async (text: string): Promise<void> => {
-    if (!isBareTitle(title)) return
-    const wanted = aboutTitle(title, text)
-    title = wanted
-    await sessions.rename({ sessionID, title: wanted })
   }
 
   const tellSettled = ({ failure, inputs }: Settled): void => {

@@ -14,7 +14,6 @@ import {
   undoText,
 } from "@meridian/protocol"
 
-import { isOwnTitle } from "../session-title.ts"
 import { cutTo, wrapText } from "./columns.ts"
 import { count, describeCall, NOTHING_SPENT, sentence, several, spend, type Spent } from "./describe.ts"
 import { plainText } from "./plain-text.ts"
@@ -273,7 +272,6 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       case "session.next.moved.1":
         return [style.dim(cutTo(`Moved to ${oneLine(event.data.location.directory)}`, width))]
       case "session.next.renamed.1":
-        if (isOwnTitle(event.data.title)) return []
         return [style.dim(cutTo(`Renamed to ${oneLine(event.data.title)}`, width))]
       case "session.next.files.missed.1":
         return wrapText(
@@ -286,6 +284,7 @@ export const openView = ({ style, isOwn, tellsBeginnings, isWorking }: ViewOptio
       case "session.next.files.kept.1":
       case "session.next.undo.started.1":
       case "session.next.archived.1":
+      case "session.next.titled.1":
       case "session.next.created.1":
       case "session.next.interrupt.requested.1":
       case "session.next.repetition.noticed.1":

@@ -72,6 +72,10 @@ const foldOne = (before: Spending, event: LoggedEvent): Spending => {
       const { usage, cost } = event.data
       return counts(spending, event) ? spend(spending, { cost, tokens: tokensOf(usage), turns: 1 }) : spending
     }
+    case "session.next.titled.1": {
+      const { usage, cost } = event.data
+      return counts(spending, event) ? spend(spending, { cost, tokens: tokensOf(usage), turns: 1 }) : spending
+    }
     case "session.next.task.ended.1": {
       const { usage, cost, turns } = event.data
       return counts(spending, event) ? spend(spending, { cost, tokens: tokensOf(usage), turns }) : spending

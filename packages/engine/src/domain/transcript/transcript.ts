@@ -7,6 +7,7 @@ import type { DurableEventData, Location, RecoveryPolicy, TodoItem } from "@meri
 
 import { assert } from "../assert.ts"
 import type { LoggedEvent } from "../logged-event.ts"
+import { nextTitle, type Title } from "../title.ts"
 import { foldActivity, NO_ACTIVITY, type Activity } from "./activity.ts"
 import { foldCalls, NO_CALLS, type Calls } from "./calls.ts"
 import {
@@ -30,6 +31,7 @@ import { foldUndoing, isWithin, NO_UNDOING, type Span, type Undoing } from "./un
 export interface Transcript {
   /** The sequence of the last folded event; 0 without events. */
   readonly seq: number
+  readonly title: Title | undefined
   readonly choices: Choices
   readonly activity: Activity
   /** The sequence of the last requested interrupt. */
@@ -65,6 +67,7 @@ export interface Choices {
 
 export const emptyTranscript = (restoration: Restoration = NOTHING_RESTORED): Transcript => ({
   seq: 0,
+  title: undefined,
   choices: {
     location: undefined,
     agent: undefined,
@@ -98,6 +101,7 @@ export const foldTranscript = (transcript: Transcript, events: readonly LoggedEv
   const promptOf = (messageID: string) => inputOf(messageID)?.prompt
   return {
     seq: transcript.seq + events.length,
+    title: events.reduce(nextTitle, transcript.title),
     choices: said.reduce(foldChoices, transcript.choices),
     activity: foldActivity(transcript.activity, said, inputOf),
     interruptSeq:

@@ -33,6 +33,7 @@ import { openNode, type NodeOptions } from "./node.ts"
 import { createOutputs } from "./outputs.ts"
 import { createSessionReader } from "./reader.ts"
 import { createServerRows, type Head } from "./rows.ts"
+import { shownSummary } from "./summary.ts"
 import { openLeases } from "./take-over.ts"
 import { createWriter } from "./writer.ts"
 
@@ -82,7 +83,7 @@ export const openPostgresStore = (
         heads.filter(({ owner }) => owner !== workers.me && !alive.has(owner)).map(({ key }) => key),
       )
       return heads.map(({ id, key, seq, owner, isAsking, isQuestioning, isAnswered, summary }) => ({
-        ...summary,
+        ...shownSummary(summary),
         id,
         seq,
         isAsking,

@@ -17,11 +17,14 @@ import {
 
 import type { LoggedEvent } from "../../domain/logged-event.ts"
 import { parentCall } from "../../domain/parent-call.ts"
+import { nextTitle, type Title } from "../../domain/title.ts"
 import { AT_ONCE, NEVER } from "../../domain/transcript/parking.ts"
 import type { SessionSummary } from "../../port/store.ts"
 
 /** What the log alone says; who works on it and what its calls ask are rows of their own. */
-export type LogSummary = Omit<SessionSummary, "id" | "isAsking" | "isAnswered" | "isHeldElsewhere">
+export type LogSummary = Omit<SessionSummary, "id" | "isAsking" | "isAnswered" | "isHeldElsewhere"> & {
+  readonly titleBy: Title["by"] | undefined
+}
 
 export const NO_SUMMARY: LogSummary = {
   seq: 0,
@@ -29,6 +32,7 @@ export const NO_SUMMARY: LogSummary = {
   agent: undefined,
   model: undefined,
   title: undefined,
+  titleBy: undefined,
   isArchived: false,
   created: 0,
   updated: 0,
@@ -41,12 +45,12 @@ export const NO_SUMMARY: LogSummary = {
 }
 
 export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary => {
-  const summary = { ...before, seq: event.seq, updated: event.time }
+  const summary = { ...before, ...titleAfter(before, event), seq: event.seq, updated: event.time }
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others change nothing that a list shows
   switch (event.type) {
     case "session.next.created.1": {
-      const { location, agent, model, title, task } = event.data
-      return { ...summary, location, agent, model, title, task: parentCall(task), created: event.time }
+      const { location, agent, model, task } = event.data
+      return { ...summary, location, agent, model, task: parentCall(task), created: event.time }
     }
     case "session.next.agent.switched.1":
       return { ...summary, agent: event.data.agent }
@@ -54,8 +58,6 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
       return { ...summary, model: event.data.model }
     case "session.next.moved.1":
       return { ...summary, location: event.data.location }
-    case "session.next.renamed.1":
-      return { ...summary, title: event.data.title }
     case "session.next.archived.1":
       return { ...summary, isArchived: event.data.archived }
     case "session.next.parked.1":
@@ -81,6 +83,7 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
     case "session.next.output.given.1":
       return { ...summary, trouble: undefined, ...NOT_PARKED }
     case "session.next.task.ended.1":
+    case "session.next.titled.1":
     case "session.next.compaction.ended.2":
       return spent(summary, event.data)
     case "session.next.step.failed.2":
@@ -93,6 +96,15 @@ export const nextSummary = (before: LogSummary, event: LoggedEvent): LogSummary 
     default:
       return summary
   }
+}
+
+const titleAfter = (
+  { title, titleBy }: LogSummary,
+  event: LoggedEvent,
+): Pick<LogSummary, "title" | "titleBy"> => {
+  const before = title === undefined ? undefined : { text: title, by: titleBy ?? "person" }
+  const after = nextTitle(before, event)
+  return { title: after?.text, titleBy: after?.by }
 }
 
 const NOT_PARKED = { parkedUntil: undefined, question: undefined } as const
@@ -115,6 +127,8 @@ const spent = (
   cost: summary.cost + cost,
 })
 
+export const shownSummary = ({ titleBy: _by, ...shown }: LogSummary): Omit<LogSummary, "titleBy"> => shown
+
 /** As it is stored beside the session. */
 export const summaryText = (summary: LogSummary): string => JSON.stringify(summary)
 
@@ -132,6 +146,7 @@ const SUMMARY = objectOf(
     agent: STRING,
     model: STRING,
     title: STRING,
+    titleBy: oneOf("person", "model", "words"),
     parkedUntil: NUMBER,
     question: QUESTION_KIND,
     task: objectOf({ sessionID: STRING, messageID: STRING, callID: STRING, depth: COUNT }),

@@ -15,8 +15,9 @@ import { Effect } from "effect"
 import { machineMs } from "../../port/machine-time.ts"
 import { openFlusher, type Flusher, type FlushFile } from "./flusher.ts"
 import { keepLog, mendLog, moveLogByItself } from "./mend-log.ts"
+import { nameSessions } from "./name-sessions.ts"
 import { rememberFiles, type SameFiles } from "./same-files.ts"
-import { MIGRATIONS } from "./schema.ts"
+import { MIGRATIONS, TITLES_SINCE } from "./schema.ts"
 
 export interface Database {
   readonly file: string
@@ -345,6 +346,7 @@ const migrate = (raw: DatabaseSync, file: string): void => {
     const from = numberOf(raw, "pragma user_version")
     refuseNewer(file, from)
     for (const migration of MIGRATIONS.slice(from)) raw.exec(migration)
+    if (from > 0 && from < TITLES_SINCE) nameSessions(raw)
     raw.exec(`pragma user_version=${MIGRATIONS.length}`)
     raw.exec("commit")
   } catch (cause) {

@@ -197,10 +197,8 @@ const deriveRow = (key: number, creation: Creation) => {
  * a rebuild.
  */
 const LEAVE_NO_MARK: ReadonlySet<StoredEvent["type"]> = new Set<StoredEvent["type"]>([
-  "session.next.prompt.admitted.1",
   "session.next.prompt.promoted.1",
   "session.next.prompt.cancelled.1",
-  "session.next.prompted.1",
   "session.next.synthetic.1",
   "session.next.text.ended.1",
   "session.next.reasoning.ended.1",

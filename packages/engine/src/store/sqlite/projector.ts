@@ -6,6 +6,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 
 import type { RecordedUsage, StoredEvent } from "@meridian/protocol"
 
+import { nextTitle } from "../../domain/title.ts"
 import { AT_ONCE, NEVER } from "../../domain/transcript/parking.ts"
 import { positionOf, STRIDE } from "./schema.ts"
 
@@ -72,6 +73,17 @@ export const createProjector = (database: DatabaseSync): Projector => {
     )
   }
 
+  const nameByWords = (key: number, event: StoredEvent): void => {
+    const title = nextTitle(undefined, event)
+    if (title !== undefined)
+      run(
+        "update session set title = ?, title_by = ? where key = ? and title is null",
+        title.text,
+        title.by,
+        key,
+      )
+  }
+
   const project: Projector["project"] = (key, event) => {
     const position = positionOf(key, event.seq)
     switch (event.type) {
@@ -106,8 +118,18 @@ export const createProjector = (database: DatabaseSync): Projector => {
         break
       }
       case "session.next.renamed.1":
-        run("update session set title = ? where key = ?", event.data.title, key)
+        run("update session set title = ?, title_by = null where key = ?", event.data.title, key)
         break
+      case "session.next.titled.1": {
+        const { title, usage, cost } = event.data
+        run(
+          "update session set title = ?, title_by = 'model' where key = ? and (title is null or title_by is not null)",
+          title,
+          key,
+        )
+        run(ADD_USAGE, ...usageValues(usage, cost), key)
+        break
+      }
       case "session.next.archived.1":
         run("update session set archived = ? where key = ?", event.data.archived ? 1 : 0, key)
         break
@@ -119,6 +141,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
           event.data.delivery,
           event.data.resume ? 1 : 0,
         )
+        nameByWords(key, event)
         break
       case "session.next.prompt.promoted.1":
         run("update input set promoted = ? where id = ?", position, event.data.messageID)
@@ -129,6 +152,7 @@ export const createProjector = (database: DatabaseSync): Projector => {
         break
       case "session.next.prompted.1":
         insertMessage(position, event.data.messageID, "user")
+        nameByWords(key, event)
         break
       case "session.next.unparked.1":
         run(`update session set ${NOT_PARKED} where key = ?`, key)

@@ -1,0 +1,58 @@
+/** One answer in words to a request of the engine's own, beside the turns of a session: a summary, a title. */
+import type { RecordedUsage } from "@meridian/protocol"
+import { Effect } from "effect"
+
+import { ModelFailure, type Model, type ModelRequest } from "../port/model.ts"
+
+export interface TextAnswer {
+  readonly text: string
+  readonly usage: RecordedUsage
+}
+
+export interface TextQuestion {
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly timeoutMs: number
+  /** What is asked for, as a failure says it. */
+  readonly what: string
+  /** Pieces of the answer, as they come. */
+  readonly onDelta?: (delta: string) => void
+}
+
+export const NO_USAGE: RecordedUsage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 }
+
+export const askText = (question: TextQuestion): Effect.Effect<TextAnswer, ModelFailure> =>
+  Effect.tryPromise({
+    try: (signal) => readAnswer(question, signal),
+    catch: asModelFailure,
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: question.timeoutMs,
+      orElse: () =>
+        Effect.fail(new ModelFailure({ kind: "transport", message: `${question.what} took too long` })),
+    }),
+  )
+
+const readAnswer = async (
+  { model, request, onDelta }: TextQuestion,
+  signal: AbortSignal,
+): Promise<TextAnswer> => {
+  const chunks: string[] = []
+  let usage = NO_USAGE
+  for await (const event of model.stream(request, signal)) {
+    if (event.type === "text-delta") {
+      chunks.push(event.delta)
+      onDelta?.(event.delta)
+    }
+    if (event.type === "finish") usage = event.usage
+  }
+  return { text: chunks.join(""), usage }
+}
+
+const asModelFailure = (cause: unknown): ModelFailure => {
+  if (cause instanceof ModelFailure) return cause
+  return new ModelFailure({
+    kind: "unknown",
+    message: cause instanceof Error ? cause.message : String(cause),
+  })
+}
