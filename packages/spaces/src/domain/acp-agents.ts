@@ -1,23 +1,23 @@
 import { ACP_KEY, type ConfigFile, type WrongValue } from "./config-layer.ts"
 /**
- * Agents that speak the Agent Client Protocol, as a person names them in their own configuration:
+ * Agents that speak the Agent Client Protocol. The user names them in their own configuration:
  *
  *   [harness.acp.gemini]
  *   command = ["gemini", "--experimental-acp"]
  *
- * A project's file names none: it would decide which program runs. Nothing else stands in such a table.
+ * A project's file cannot name one, because it would then decide which program runs. The table has no other keys.
  */
 import { isTable } from "./table-rule.ts"
 
 export interface AcpAgents {
-  /** The words that start each of them, by name. */
+  /** The command of each agent, by its name. */
   readonly commands: ReadonlyMap<string, readonly [string, ...(readonly string[])]>
   readonly wrong: readonly WrongValue[]
 }
 
 export const ACP_LIMITS = { words: 64, wordLength: 4_096 } as const
 
-/** Of the user's own files only; a later file replaces an agent of the same name. */
+/** Reads only the user's own files. A later file replaces an agent of the same name. */
 export const readAcpAgents = (files: readonly ConfigFile[]): AcpAgents => {
   const commands = new Map<string, readonly [string, ...(readonly string[])]>()
   const wrong: WrongValue[] = []
@@ -51,7 +51,7 @@ const readCommand = (value: unknown): readonly [string, ...(readonly string[])] 
     : [program, ...args]
 }
 
-/** A table of a tree, or the value itself as one; empty when it is none. */
+/** The named table of a tree, or the value itself without a name. Empty if that is not a table. */
 const tableAt = (value: unknown, name: string | undefined): Readonly<Record<string, unknown>> => {
   const found: unknown = name === undefined || !isTable(value) ? value : value[name]
   return isTable(found) ? found : {}

@@ -28,8 +28,8 @@ test("a child does not wait for its own family", () => {
   expect([mayRun(runs, runId("r3"), 1), mayRun(runs, runId("r4"), 1)]).toEqual([true, false])
 })
 
-/** Runs wait for their children; the deepest that can run does. However they are spawned, the last of them ends. */
-test("whatever the family tree, somebody can always go on, and strangers never exceed the limit", () => {
+/** Runs wait for their children, and the deepest one that can run does. However they are spawned, all of them end. */
+test("whatever the family tree, some run can always continue, and unrelated runs never exceed the limit", () => {
   const spawns = fc.array(fc.nat(9), { minLength: 1, maxLength: 12 })
   fc.assert(
     fc.property(spawns, fc.integer({ min: 1, max: 3 }), (parents, limit) => {

@@ -1,6 +1,6 @@
 /**
- * Who of the queued may run. At most `maxParallel` runs of a space work at once, oldest first; the runs that wait for
- * a child are not counted against that child, so that a family can never block itself.
+ * Which queued runs may start. At most `maxParallel` runs of a space work at once, oldest first. A run that waits for
+ * its child does not count against that child, so a family can never block itself.
  */
 import type { RunId } from "@meridian/protocol"
 
@@ -8,7 +8,7 @@ import type { Run } from "./run.ts"
 
 type Waiting = Pick<Run, "id" | "status" | "parentRunId">
 
-/** `runs` are the live ones, in the order they started. 0 means no limit. */
+/** `runs` are the live runs, in the order they started. A limit of 0 means no limit. */
 export const mayRun = (runs: readonly Waiting[], id: RunId, maxParallel: number): boolean => {
   if (maxParallel <= 0) return true
   const running = new Set(runs.filter((run) => run.status === "running").map((run) => run.id))

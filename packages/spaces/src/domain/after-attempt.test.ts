@@ -21,31 +21,39 @@ const again = (delayMs: number): Next => ({ tag: "again", delayMs })
 
 test.each<[string, Partial<AttemptFacts>, Next]>([
   ["a success ends the run", {}, END],
-  ["words that wait are told first", { hasWords: true }, { tag: "deliver" }],
+  ["waiting words are delivered first", { hasWords: true }, { tag: "deliver" }],
   ["nothing follows a stop", { isStopped: true, failure: "rate_limit", hasWords: true }, END],
-  ["a full context is not tried again", { failure: "context_overflow" }, END],
-  ["a refused key is not tried again", { failure: "authentication" }, END],
-  ["a told reset is waited for", { failure: "rate_limit", resetMs: NOW + 5 * HOUR }, wait(5 * HOUR)],
-  ["also of an overload", { failure: "overload", resetMs: NOW + MINUTE }, wait(MINUTE)],
-  ["also beyond the patience", { failure: "rate_limit", resetMs: NOW + 100 * HOUR }, wait(100 * HOUR)],
-  ["a reset in the past means a second", { failure: "rate_limit", resetMs: NOW - HOUR }, wait(1_000)],
+  ["a full context is not retried", { failure: "context_overflow" }, END],
+  ["a refused key is not retried", { failure: "authentication" }, END],
+  ["a known reset is waited for", { failure: "rate_limit", resetMs: NOW + 5 * HOUR }, wait(5 * HOUR)],
+  ["so is that of an overload", { failure: "overload", resetMs: NOW + MINUTE }, wait(MINUTE)],
+  ["even beyond the patience", { failure: "rate_limit", resetMs: NOW + 100 * HOUR }, wait(100 * HOUR)],
+  [
+    "a reset in the past means a wait of one second",
+    { failure: "rate_limit", resetMs: NOW - HOUR },
+    wait(1_000),
+  ],
   [
     "a reset beyond seven days is a question",
     { failure: "rate_limit", resetMs: NOW + 169 * HOUR },
     { tag: "ask", untilMs: NOW + 169 * HOUR },
   ],
-  ["a crash is tried again", { failure: "crashed" }, again(250)],
-  ["three times", { failure: "crashed", tries: 4 }, END],
-  ["a run that stalls is asked once", { failure: "stalled" }, again(0)],
-  ["and ends when it stalls again", { failure: "stalled", tries: 2 }, END],
-  ["a session that is gone is begun anew", { failure: "session_not_found" }, { tag: "anew" }],
-  ["unless it was somebody else's", { failure: "session_not_found", mayBeginAnew: false }, END],
-  ["a provider that says a second for ever is left", { failure: "rate_limit", resetMs: NOW, tries: 51 }, END],
+  ["a crash is retried", { failure: "crashed" }, again(250)],
+  ["but only three times", { failure: "crashed", tries: 4 }, END],
+  ["a stalled run is asked to go on once", { failure: "stalled" }, again(0)],
+  ["and ends if it stalls again", { failure: "stalled", tries: 2 }, END],
+  ["a missing session is replaced by a new one", { failure: "session_not_found" }, { tag: "anew" }],
+  ["unless it existed before the run", { failure: "session_not_found", mayBeginAnew: false }, END],
+  [
+    "a provider that always says 'in a second' is given up",
+    { failure: "rate_limit", resetMs: NOW, tries: 51 },
+    END,
+  ],
 ])("%s", (_name, facts, next) => {
   expect(decideNext({ ...FACTS, ...facts }, POLICY)).toEqual(next)
 })
 
-test("without patience a run tries as often as it is told, and ends", () => {
+test("without patience a run retries as often as configured, and ends", () => {
   const policy = { ...POLICY, patienceMs: 0 }
   for (const failure of ["rate_limit", "connection"] as const) {
     expect(decideNext({ ...FACTS, failure, tries: 3 }, policy)).toEqual(again(1_000))

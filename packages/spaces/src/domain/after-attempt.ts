@@ -1,41 +1,41 @@
 /**
- * What follows an attempt of a run, as a value. Limits that end at a told time are waited for; a limit without one is tried
- * again a few times and then waited for, longer each time; what broke on the way is tried again for as long as the run's
- * patience lasts. Unknown failures are not repeated: they would cost twice.
+ * Decides what follows an attempt of a run. A limit with a known end is waited for. A limit without one is retried a
+ * few times and then waited for, longer each time. Transient failures are retried for as long as the run's patience
+ * lasts. Unknown failures are not retried: they would cost twice.
  */
 import type { FailureClass } from "./failure-class.ts"
 
 export type Next =
   | { readonly tag: "end" }
-  /** The same again, after a moment. */
+  /** Retry after a delay. */
   | { readonly tag: "again"; readonly delayMs: number }
-  /** Nothing happens before this time, unless a person says so. */
+  /** Do nothing before this time, unless a person asks for it. */
   | { readonly tag: "wait"; readonly untilMs: number }
-  /** The harness does not know its own session any more: a new one, told what happened. */
+  /** The harness no longer knows its own session. Open a new one and tell it what happened. */
   | { readonly tag: "anew" }
-  /** Words that were sent meanwhile are its next message. */
+  /** Send the words that arrived during the attempt as the next message. */
   | { readonly tag: "deliver" }
-  /** Only a person can say whether it goes on. */
+  /** Only a person can decide whether it continues. */
   | { readonly tag: "paused"; readonly for: "budget" | "question" }
-  /** Too far away to wait for unasked. */
+  /** The time is too far away to wait for without asking. */
   | { readonly tag: "ask"; readonly untilMs: number }
-  /** Another harness goes on; not before this time, when there is one (`failover.ts`). */
+  /** Continue in another harness, not before `untilMs` if that is set (`failover.ts`). */
   | { readonly tag: "hand-over"; readonly to: string; readonly untilMs?: number }
 
 export interface AttemptFacts {
-  /** Undefined: it succeeded. */
+  /** Undefined if the attempt succeeded. */
   readonly failure?: FailureClass | undefined
-  /** When the limit ends, as far as that was said. */
+  /** When the limit ends, if known. */
   readonly resetMs?: number | undefined
-  /** Somebody wants the run to end. */
+  /** A stop was requested. */
   readonly isStopped: boolean
-  /** Words wait to be told. */
+  /** Words are waiting to be sent. */
   readonly hasWords: boolean
-  /** It went on in a session that was there before, so a new one is another thing. */
+  /** False if the run continued a session that existed before it: a new session would not be the same conversation. */
   readonly mayBeginAnew: boolean
-  /** Attempts in a row that neither said nor did anything, this one too; 1 after one that did. */
+  /** Attempts in a row that produced nothing, including this one. 1 after an attempt that produced something. */
   readonly tries: number
-  /** When the first of them began; now, when this one did something before it failed. */
+  /** When the first of them began, or now if this attempt produced something before it failed. */
   readonly failingSinceMs: number
   readonly nowMs: number
 }
@@ -43,7 +43,7 @@ export interface AttemptFacts {
 export interface AttemptPolicy {
   readonly maxRetries: number
   readonly backoffMs: number
-  /** How long a run goes on trying what fails for reasons that pass. */
+  /** How long a run keeps retrying transient failures. */
   readonly patienceMs: number
 }
 
@@ -52,10 +52,10 @@ const SHORTEST_WAIT_MS = 1_000
 const UNKNOWN_RESET_MS = 60_000
 const LONGEST_UNKNOWN_RESET_MS = 30 * 60_000
 const FARTHEST_RESET_MS = 7 * 24 * 3_600_000
-/** Told resets that bring nothing: a provider that says "in a second" for ever is not asked for ever. */
+/** How many announced resets may lead nowhere, so that a provider that always says "in a second" is not asked forever. */
 const MOST_TOLD_RESETS = 50
 export const MOST_CRASHES = 3
-/** Asked once, by the note it goes on with. */
+/** One more try: the resume note asks the agent to go on. */
 const MOST_STALLS = 1
 
 export const decideNext = (facts: AttemptFacts, policy: AttemptPolicy): Next => {
@@ -78,7 +78,7 @@ export const decideNext = (facts: AttemptFacts, policy: AttemptPolicy): Next => 
     case "budget":
     case "question":
       return { tag: "paused", for: facts.failure }
-    // Nothing that time would mend; the class is on record.
+    // Waiting would not fix these. The record names the class.
     case "authentication":
     case "context_overflow":
     case "incomplete":
@@ -100,7 +100,7 @@ const END: Next = { tag: "end" }
 
 const toldReset = (facts: AttemptFacts, resetMs: number): Next => {
   if (facts.tries > MOST_TOLD_RESETS) return END
-  // A time in the past means that it is over: a second is enough.
+  // A reset in the past is already over: one second is enough.
   const untilMs = Math.max(resetMs, facts.nowMs + SHORTEST_WAIT_MS)
   return untilMs - facts.nowMs > FARTHEST_RESET_MS ? { tag: "ask", untilMs } : { tag: "wait", untilMs }
 }

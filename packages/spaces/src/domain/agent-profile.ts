@@ -1,4 +1,7 @@
-/** An agent profile: who does the work, with which model, skills and rights. Front matter says so, the body is its text. */
+/**
+ * An agent profile: who does the work, with which model, skills and rights. These are in the front matter; the body
+ * is the profile's text.
+ */
 import { isJsonObject } from "@meridian/protocol"
 
 import { textList, textValue } from "./front-matter.ts"
@@ -15,9 +18,9 @@ export interface AgentProfile {
   readonly skills: readonly string[]
   readonly allowedTools?: readonly string[]
   readonly permission?: FileTier
-  /** Command lines that prove its work. Of a folder, they count where the user trusts it with them. */
+  /** Command lines that prove its work. In a folder's profile they count only if the user trusts the folder with them. */
   readonly checks?: readonly string[]
-  /** Names only: no profile starts a program by itself. */
+  /** Names only: a profile starts no program on its own. */
   readonly servers: readonly string[]
 }
 
@@ -54,10 +57,10 @@ export const readAgentProfile = (file: {
       body: file.body,
       skills: textList(fields["skills"]),
       servers: serverNames(fields["mcp-servers"] ?? fields["mcpServers"]),
-      // `inherit` is Claude's word for "whatever the conversation uses".
+      // `inherit` is Claude's word for "the model of the conversation".
       ...(model === undefined || model === "inherit" ? {} : { model }),
       ...(effort === undefined ? {} : { effort }),
-      // OpenCode writes `tools: {write: false}`, which is not a list of what is allowed.
+      // OpenCode writes `tools: {write: false}`, which is not a list of allowed tools.
       ...(tools === undefined || isJsonObject(tools) ? {} : { allowedTools: textList(tools) }),
       ...(permission === undefined ? {} : { permission }),
       ...(checks === undefined ? {} : { checks }),
@@ -65,7 +68,7 @@ export const readAgentProfile = (file: {
   }
 }
 
-/** One, or a list: a comma is part of a command line. */
+/** One command line or a list of them. It is never split at commas: a comma can be part of a command line. */
 const commandLines = (value: unknown): readonly string[] | undefined => {
   if (value === undefined || value === null) return undefined
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]
@@ -81,7 +84,7 @@ const TIER_OF_SANDBOX: Readonly<Record<string, FileTier>> = {
   unrestricted: "full-access",
 }
 
-/** By name, or a list of names, of servers with a `name`, and of servers by name (as Claude writes them). */
+/** A name, a list of names, a list of servers with a `name`, or servers keyed by name (as Claude writes them). */
 const serverNames = (value: unknown): readonly string[] => {
   if (isJsonObject(value)) return Object.keys(value)
   if (!Array.isArray(value)) return textList(value)

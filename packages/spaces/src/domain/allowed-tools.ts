@@ -1,6 +1,6 @@
 /**
- * Lists of tools as agent profiles write them (`Read`, `Edit(src/**)`, `Bash(npm test:*)`). A profile of the project may
- * choose among the tools its tier allows; what the tier does not allow, it cannot give itself.
+ * Lists of tools as agent profiles write them (`Read`, `Edit(src/**)`, `Bash(npm test:*)`). A project's profile may
+ * choose among the tools its tier allows. It cannot give itself more.
  */
 import type { PermissionTier } from "./tier.ts"
 
@@ -21,7 +21,7 @@ const LOOKING: ReadonlySet<string> = new Set([
   "ExitPlanMode",
 ])
 const EDITING: ReadonlySet<string> = new Set(["Edit", "Write", "MultiEdit", "NotebookEdit", "ApplyPatch"])
-/** Word for word: a pattern would allow more than looking. */
+/** Matched word for word: a pattern would allow more than looking. */
 const LOOKING_COMMANDS: ReadonlySet<string> = new Set(["git status", "git log", "git diff"])
 
 const isWithin = (tool: string, tier: "read-only" | "workspace-write" | undefined): boolean => {
@@ -33,5 +33,5 @@ const isWithin = (tool: string, tier: "read-only" | "workspace-write" | undefine
   return tier === "workspace-write" && named(EDITING) && (pattern === undefined || PLAIN_FOLDER.test(pattern))
 }
 
-/** Begins in a folder of the project, and in none that is hidden: those are guarded, and a list must not name them. */
+/** Begins in a visible folder of the project. Hidden folders are guarded, and a list must not name them. */
 const PLAIN_FOLDER = /^(?:\.\/)?[\p{L}\p{N}_][^/*]*(?:\/(?!\.)[^/]*)*$/u

@@ -1,10 +1,11 @@
 /**
- * In which order runs are applied so that few of them conflict. What conflicts with fewer others goes first, so that one that is
- * in the way of many does not keep all of them out; among equals the one that began first.
+ * The order in which runs are applied, so that few of them conflict. A run that conflicts with fewer others comes
+ * first, so that one run in the way of many does not keep all of them out. Among equals, the run that began first
+ * wins.
  */
 export interface Applicant<Id extends string> {
   readonly id: Id
-  /** The others that it cannot be merged with. */
+  /** The others it cannot be merged with. */
   readonly conflicts: ReadonlySet<Id>
 }
 
@@ -20,14 +21,14 @@ export const applyOrder = <Id extends string>(applicants: readonly Applicant<Id>
     if (first === undefined) break
     order.push(first.id)
     const lost = new Set(left.filter(({ id }) => first.conflicts.has(id)).map(({ id }) => id))
-    // Tried all the same, at the end: what conflicts with the run may not conflict with what it became.
+    // Try it anyway, at the end: what conflicts with the run may not conflict with the merged result.
     last.push(...lost)
     left.splice(0, left.length, ...left.filter(({ id }) => id !== first.id && !lost.has(id)))
   }
   return [...order, ...last]
 }
 
-/** Which of them touch a file that another touches: only those have to be tried against each other. */
+/** Pairs that touch a common file. Only these have to be tried against each other. */
 export const pairsToTry = <Id extends string>(
   touched: ReadonlyMap<Id, ReadonlySet<string>>,
 ): readonly (readonly [Id, Id])[] => {

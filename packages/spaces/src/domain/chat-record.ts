@@ -2,7 +2,7 @@
  * `sessions.jsonl`, one event a line, each with its version in `v` (still 1):
  *
  *   start   a harness was launched for a chat: everything that was resolved (harness, model, agent and skills with their
- *           paths, parameters passed on, working directory). A chat that is continued starts again under the same id.
+ *           paths, parameters passed on, working directory). A continued chat starts again under the same id.
  *   update  the harness's own session id became known
  *   stop    the harness ended
  *   moved   the project was moved; where the chat works now, sealed for the new place
@@ -31,30 +31,30 @@ const START = objectOf(
     event: oneOf("start"),
     chatId: CHAT_ID,
     harness: STRING,
-    /** Empty until the harness has told it. */
+    /** Empty until the harness reports it. */
     harnessSessionId: STRING,
     model: STRING,
     skills: listOf(STRING),
     skillPaths: listOf(STRING),
-    /** Arguments passed on to the harness; the defaults of a continuation. */
+    /** Arguments passed on to the harness, and the defaults of a continuation. */
     params: listOf(STRING),
     startedAt: STRING,
   },
   {
     agent: STRING,
     agentPath: STRING,
-    /** The rights that were asked for; those of a continuation, too. Absent: profile and configuration decide. */
+    /** The requested rights; a continuation asks for the same. If absent, profile and configuration decide. */
     permission: STRING,
-    /** What the harness was really given, by whomever; what is started from the chat never gets more. */
+    /** The tier the harness really got, from any source. Nothing started from the chat gets more. */
     tier: STRING,
     cwd: STRING,
-    /** Set when the conversation belongs to a run, not to a person at a terminal. */
+    /** Set if the conversation belongs to a run rather than to a person at a terminal. */
     runId: RUN_ID,
     holderPid: COUNT,
     holderStarted: STRING,
-    /** Vouches for harness, params and cwd: they were written by this user's Meridian. */
+    /** Proves that this user's Meridian wrote harness, params and cwd. */
     seal: STRING,
-    /** What was asked for, as it is pinned after a compaction; continuity reads it. */
+    /** The requested task, as it is pinned after a compaction. Continuity reads it. */
     task: STRING,
   },
 )
@@ -95,7 +95,7 @@ export const encodeChatMoved = recordEncoder(VERSION, MOVED)
 export const decodeChatRecord: (line: Fields, file: string) => ChatEventRecord | undefined =
   recordDecoder<ChatEventRecord>({ first: (line) => readFirst(line) })
 
-/** Version 1 grew over time, and there were lines before versions: everything that is not there is empty. */
+/** Version 1 grew over time, and older lines have no version. Missing fields are read as empty. */
 const readFirst = (fields: Fields): ChatEventRecord | undefined => {
   const chatId = asChatId(text(fields, "chat_id") ?? text(fields, FORMER_CHAT_KEY))
   if (chatId === undefined) return undefined

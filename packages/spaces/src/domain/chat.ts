@@ -1,6 +1,6 @@
 /**
- * Chats, folded from the events of `sessions.jsonl` (`chat-record.ts` says how they are written). Each start is a record; the
- * newest record of a chat speaks for it.
+ * Chats, folded from the events of `sessions.jsonl` (`chat-record.ts` describes the format). Each start is a record;
+ * the newest record of a chat speaks for it.
  */
 import type { ChatId } from "@meridian/protocol"
 
@@ -24,7 +24,7 @@ export interface ChatRecord extends ChatStart {
 
 export type ChatEvent = ({ readonly event: "start" } & ChatStart) | Exclude<ChatEventRecord, ChatStartRecord>
 
-/** Undefined for lines that are no event of a chat. Throws RECORD_NEWER. */
+/** Undefined for lines that are not events of a chat. Throws RECORD_NEWER. */
 export const decodeChatEvent = (fields: Fields, file: string): ChatEvent | undefined => {
   const record = decodeChatRecord(fields, file)
   if (record?.event !== "start") return record
@@ -35,7 +35,7 @@ export const decodeChatEvent = (fields: Fields, file: string): ChatEvent | undef
 export const encodeChatStart = ({ holder, ...start }: ChatStart): WrittenRecord =>
   encodeStart({ event: "start", ...start, holderPid: holder?.pid, holderStarted: holder?.started })
 
-/** One record per start, oldest first; all others speak of the newest record of their chat. */
+/** One record per start, oldest first. Every other event belongs to the newest record of its chat. */
 export const replayChats = (events: Iterable<ChatEvent>): readonly ChatRecord[] => {
   const records: ChatRecord[] = []
   const newest = new Map<ChatId, number>()
@@ -78,6 +78,6 @@ export const findChat = (records: readonly ChatRecord[], reference: string): Cha
   records.findLast((record) => record.chatId === reference) ??
   records.findLast((record) => record.harnessSessionId !== "" && record.harnessSessionId === reference)
 
-/** The last chat a person had; a conversation of a run only when there is no other. */
+/** The last chat a person had. A run's conversation counts only if there is no other. */
 export const lastChat = (records: readonly ChatRecord[]): ChatRecord | undefined =>
   records.findLast((record) => record.runId === undefined) ?? records.at(-1)

@@ -4,7 +4,7 @@ import { findCheckFiles, type FileTexts } from "./check-files.ts"
 
 const PACKAGE = (scripts: object): string => JSON.stringify({ scripts })
 
-/** `changes`: with a `+` before those that are new. */
+/** `changes`: new files have a `+` in front. */
 const named = (
   command: string,
   changes: readonly string[],
@@ -27,9 +27,9 @@ const same = (text: string): FileTexts => ({ before: text, after: text })
 
 test.each([
   ["the script it starts", "./check.sh --all", ["check.sh", "src/a.ts"], ["check.sh"]],
-  ["a script that was made by the agent", "node prove.mjs", ["+prove.mjs"], ["prove.mjs"]],
+  ["a script the agent made", "node prove.mjs", ["+prove.mjs"], ["prove.mjs"]],
   [
-    "a script behind another command",
+    "a script after another command",
     "cd src && python3 -u prove.py",
     ["src/prove.py", "src/a.py"],
     ["src/prove.py"],
@@ -41,26 +41,21 @@ test.each([
     ["tests/unit/test_a.py", "+tests/unit/test_b.py"],
     ["tests/unit/test_a.py"],
   ],
-  [
-    "tests that a pattern names",
-    "node --test 'lib/*.spec.js'",
-    ["lib/a.spec.js", "lib/a.js"],
-    ["lib/a.spec.js"],
-  ],
-  ["tests that a runner finds", "cargo test", ["tests/it.rs", "src/lib.rs"], ["tests/it.rs"]],
+  ["tests a pattern names", "node --test 'lib/*.spec.js'", ["lib/a.spec.js", "lib/a.js"], ["lib/a.spec.js"]],
+  ["tests a runner finds", "cargo test", ["tests/it.rs", "src/lib.rs"], ["tests/it.rs"]],
   [
     "settings of a runner",
     "npx jest",
     ["jest.config.js", "babel.config.js", "src/x.js"],
     ["jest.config.js", "babel.config.js"],
   ],
-  ["not what it looks at", "grep -q right a.txt && test -e b.txt", ["a.txt", "+b.txt"], []],
-  ["not tests, where none are run", "npx oxlint src", ["src/a.test.ts"], []],
+  ["not a file it looks at", "grep -q right a.txt && test -e b.txt", ["a.txt", "+b.txt"], []],
+  ["no tests, if none are run", "npx oxlint src", ["src/a.test.ts"], []],
 ])("names %s", (_what, command, changes, expected) => {
   expect(named(command, changes)).toEqual(expected)
 })
 
-test("scripts of a package, as far as they are started, and what these start", () => {
+test("started scripts of a package, and what these start", () => {
   const before = PACKAGE({ test: "npm run unit", unit: "node test.js", lint: "a" })
   const files = {
     "package.json": { before, after: PACKAGE({ test: "npm run unit", unit: "node test.js", lint: "b" }) },
@@ -76,7 +71,7 @@ test("scripts of a package, as far as they are started, and what these start", (
   ])
 })
 
-test("scripts of a shell and make are read on", () => {
+test("shell scripts and makefiles are read too", () => {
   const files = {
     "run/all.sh": same("set -e\nsh run/one.sh src/a.js\n"),
     Makefile: same("proof:\n\tsh run/all.sh\n"),
@@ -85,7 +80,7 @@ test("scripts of a shell and make are read on", () => {
   expect(named("make proof", ["Makefile", "run/one.sh"], files)).toEqual(["Makefile", "run/one.sh"])
 })
 
-test("scripts that start each other come to an end", () => {
+test("scripts that start each other cause no endless search", () => {
   const files = { "package.json": same(PACKAGE({ test: "npm run a", a: "npm run test" })) }
   expect(named("npm test", ["a.js"], files)).toEqual([])
 })

@@ -1,19 +1,20 @@
 /**
- * Which of the files that a run changed its checks depend on: the script a check starts, tests it names, scripts of a package. An
- * agent that changes these may have made the check easier, so they are named beside the verdict. It goes by the words of the
- * command lines, and by those of scripts they lead to; whoever reads files asks again until nothing more is wanted.
+ * Finds which of a run's changed files its checks depend on: the script a check starts, the tests it names, the
+ * scripts of a package. An agent that changes these may have made the check easier, so they are named beside the
+ * verdict. The search looks at the words of the command lines and of the scripts they lead to. The caller reads the
+ * wanted files and asks again until nothing more is wanted.
  */
 import { asObject, textAt, type JsonObject } from "@meridian/protocol"
 
 import { decodeJson } from "./json-line.ts"
 
 export interface ChangedFile {
-  /** From the top of the checkout. */
+  /** Relative to the top of the checkout. */
   readonly path: string
   readonly isAdded: boolean
 }
 
-/** Undefined: there was no such file, or it is no text. */
+/** Undefined if the file did not exist or is not text. */
 export interface FileTexts {
   readonly before: string | undefined
   readonly after: string | undefined
@@ -22,16 +23,16 @@ export interface FileTexts {
 export interface CheckFiles {
   /** In the order of the changes. */
   readonly named: readonly string[]
-  /** Files whose text would tell more. */
+  /** Files whose text would help. */
   readonly wants: readonly string[]
 }
 
 export interface CheckFilesQuestion {
   readonly commands: readonly string[]
-  /** Where they run, from the top of the checkout; "": there. */
+  /** Where the commands run, relative to the top of the checkout; "" for the top itself. */
   readonly folder: string
   readonly changes: readonly ChangedFile[]
-  /** What was read by now. */
+  /** The texts read so far. */
   readonly texts: ReadonlyMap<string, FileTexts>
 }
 
@@ -63,7 +64,7 @@ export const findCheckFiles = ({ commands, folder, changes, texts }: CheckFilesQ
   }
 }
 
-/** A command line, or the text of a script that one starts. */
+/** A command line, or the text of a script it starts. */
 interface Line {
   readonly text: string
   readonly isScript: boolean
@@ -72,7 +73,7 @@ interface Line {
 const MOST_LINES = 100
 const MOST_FILES = 50
 
-/** Words of a shell, roughly: what stands between blanks and signs. A line break stands before each command but the first. */
+/** Words of a shell, roughly: what is between blanks and signs. A line break precedes each command but the first. */
 const wordsOf = (text: string): readonly string[] =>
   text
     .replaceAll(/[\n;|&(){}]+/g, " \0 ")
@@ -85,9 +86,9 @@ const wordsOf = (text: string): readonly string[] =>
 
 const within = (folder: string, word: string): string => (folder === "" ? word : `${folder}/${word}`)
 
-/** How the words of a line name files. */
+/** How a line's words name files. */
 interface Naming {
-  /** Whether a word stands where a program or its script stands, or where settings do. */
+  /** Whether each word is in the position of a program, its script or its settings. */
   readonly isStarted: ReadonlyMap<string, boolean>
   readonly findsTests: boolean
   readonly isScript: boolean
@@ -99,7 +100,7 @@ const namingOf = (words: readonly string[], isScript: boolean, folder: string): 
   let before: string | undefined
   for (const word of words) {
     isStarted.set(word, isStarted.get(word) === true || before === undefined || BEFORE_SCRIPT.test(before))
-    // Flags stand between a program and its script.
+    // Flags come between a program and its script.
     if (!/^-(?!-?(?:config|project|import|require|p)$)/.test(word)) before = word
   }
   return { isStarted, isScript, folder, findsTests: words.some((word) => FINDS_TESTS.test(word)) }
@@ -109,11 +110,11 @@ const isNamed = (
   { path, isAdded }: ChangedFile,
   { isStarted, findsTests, isScript, folder }: Naming,
 ): boolean => {
-  // New tests are what is asked for; tests that were changed or deleted are another matter.
+  // New tests are what the task asks for. Changed or deleted tests are different.
   if (findsTests && !isAdded && isOfTests(path)) return true
   const isProof = isOfTests(path) || isRead(path)
   const here = folder !== "" && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
-  // Checks, and scripts even more, also name what they look at.
+  // Checks, and scripts even more so, also name the files they look at.
   if (isProof && [path, here].some((name) => isStarted.has(name))) return true
   const names = isStarted.has("cd") ? endsOf(path) : [path, here]
   return (!isScript || isProof) && names.some((name) => isStarted.get(name) === true)
@@ -128,10 +129,10 @@ const endsOf = (path: string): readonly string[] => {
 const BEFORE_SCRIPT =
   /^(?:\n|(?:.*\/)?(?:(?:ba|z|da|k)?sh|node|python[\d.]*|ruby|perl|php|deno|bun|tsx|ts-node|source|env|time|exec|make)|run|--?(?:config|project|import|require|p))$/
 
-/** In the names of programs and scripts that find their tests by themselves. */
+/** Parts of the names of programs and scripts that find their tests on their own. */
 const FINDS_TESTS = /test|spec|jest|mocha|\bava\b|tox|nox|check|verify|cypress|playwright|karma|rake/i
 
-/** Tests, and what says how they are run. */
+/** Tests, and files that say how to run them. */
 const isOfTests = (path: string): boolean => TEST.test(path) || SETTINGS_OF_TESTS.test(path)
 
 const TEST = /(?:^|[/._-])(?:tests?|specs?|__tests__|__snapshots__|e2e|conftest|checks?|verify)(?:[/._-]|$)/i
@@ -139,7 +140,7 @@ const TEST = /(?:^|[/._-])(?:tests?|specs?|__tests__|__snapshots__|e2e|conftest|
 const SETTINGS_OF_TESTS =
   /(?:^|\/)(?:(?:vitest|vite|jest|playwright|cypress|karma|ava|babel|wdio)\.(?:[\w.]+\.)?config\.\w+|\.mocharc[\w.]*|pytest\.ini|tox\.ini|noxfile\.py|setup\.cfg|phpunit\.xml[\w.]*|\.rspec)$/i
 
-/** Whose text is read on: scripts of a shell, and what make goes by. */
+/** Files whose text is read too: shell scripts, and the files make reads. */
 const scriptsNamed = (words: readonly string[]): readonly string[] =>
   words.filter((word) => !/^[/-]/.test(word) && (isRead(word) || /\/[^./]+$/.test(word)))
 
@@ -154,7 +155,7 @@ const MAKEFILES = ["Makefile", "makefile", "GNUmakefile", "justfile"]
 
 const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(["npm", "pnpm", "yarn", "bun"])
 
-/** Scripts of the package that these words start, as they were and as they are. */
+/** Scripts of the package that these words start, before and after the change. */
 const startedScripts = (
   words: readonly string[],
   texts: FileTexts | undefined,

@@ -1,4 +1,7 @@
-/** The event `check` of `runs.jsonl`: one check of a run and how it ended. Of applying, it may come after the run has ended. */
+/**
+ * The event `check` of `runs.jsonl`: one check of a run and how it ended. A check while applying may be recorded
+ * after the run has ended.
+ */
 import { COUNT, INTEGER, number, objectOf, oneOf, RUN_ID, STRING } from "@meridian/protocol"
 
 import type { RecordOf } from "./record.ts"
@@ -9,8 +12,8 @@ export const CHECK_ENDS = ["ended", "timeout", "stopped", "not-started"] as cons
 const AMOUNT = number({ least: 0 })
 
 /**
- * `place`: where the agent said it was done, or on the work as it would be applied. `attempt`: the attempt of the run behind
- * which it ran. `output`: the last of it; all of it is in the file that `log` names in the folder of the run.
+ * `place`: on the agent's claim to be done, or on the work as it would be applied. `attempt`: the attempt after which
+ * it ran. `output`: the last part; the file that `log` names in the run's folder has all of it.
  */
 export const CHECK_EVENT = objectOf(
   {

@@ -1,6 +1,7 @@
 /**
- * Checks: command lines that prove a run's claim to be done. They run when the agent says it is done, and once more on the work as
- * it would be applied. Red ones go back to the agent, a bounded number of times; what they say in the end is the verdict.
+ * Checks: command lines that prove a run's claim to be done. They run when the agent says it is done, and again on
+ * the work as it would be applied. Red ones go back to the agent, a bounded number of times. Their final results are
+ * the verdict.
  */
 import { plainText } from "@meridian/protocol"
 
@@ -9,17 +10,17 @@ import type { SandboxUse } from "./sandbox.ts"
 
 export interface ChecksPlan {
   readonly commands: readonly string[]
-  /** For each of them. */
+  /** For each command. */
   readonly timeoutMs: number
-  /** How often red ones are told to the agent. */
+  /** How often the agent is sent back with red checks. */
   readonly rounds: number
-  /** Variables that look like credentials and that checks may see all the same. */
+  /** Variables that look like credentials and that checks may see anyway. */
   readonly keepVariables: readonly string[]
-  /** They run in the sandbox that the run works in. */
+  /** The sandbox of the run. The checks run in it too. */
   readonly sandbox?: SandboxUse | undefined
 }
 
-/** `unverified` is what nobody checked. */
+/** `unverified` means that no check ran. */
 export const VERDICTS = ["verified", "unverified", "refuted"] as const
 export type RunVerdict = (typeof VERDICTS)[number]
 
@@ -33,12 +34,12 @@ export const isGreen = ({ why, exitCode }: Pick<CheckResult, "why" | "exitCode">
 
 export type Proof =
   | { readonly tag: "verified" }
-  /** Red, and the agent is told so. */
+  /** Red: the agent is told. */
   | { readonly tag: "told" }
-  /** `message`: which check, and how it ended. */
+  /** `message` names the check and how it ended. */
   | { readonly tag: "refuted"; readonly message: string }
 
-/** `earlier`: what was recorded of this run before these results. */
+/** `earlier`: the results recorded for this run before these. */
 export const decideProof = (
   results: readonly CheckResult[],
   {
@@ -52,7 +53,7 @@ export const decideProof = (
   return toldRounds(earlier, attempt) < rounds ? { tag: "told" } : { tag: "refuted", message: endOf(red) }
 }
 
-/** Attempts before this one that ended with red checks: each was told. */
+/** How many earlier attempts ended with red checks. The agent was told each time. */
 const toldRounds = (earlier: readonly CheckResult[], attempt: number): number =>
   new Set(
     earlier.flatMap((result) =>
@@ -79,12 +80,12 @@ const HOW_ENDED: Readonly<
 }
 
 export interface ToldResult extends Omit<CheckResult, "output"> {
-  /** As far as it is told; `isCut`: it said more before that. */
+  /** The part of the output the agent sees. `isCut` says that more came before it. */
   readonly output: string
   readonly isCut: boolean
 }
 
-/** What the agent is told of red checks, word for word. */
+/** The text the agent gets about red checks, word for word. */
 export const redWords = (results: readonly ToldResult[], most: number): string => {
   const red = results.filter((result) => !isGreen(result))
   const share = Math.floor(most / Math.max(1, red.length))
@@ -100,7 +101,7 @@ const lastOf = ({ output, isCut }: ToldResult, most: number): string => {
   return isCut || kept.length < plain.length ? `[the end of its output]\n${kept}` : kept
 }
 
-/** Behind a fence that nothing in it closes. */
+/** Inside a fence longer than any in the output. */
 const fenced = (output: string): string => {
   const longest = Math.max(2, ...[...output.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length))
   const fence = "`".repeat(longest + 1)

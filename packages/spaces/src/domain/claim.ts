@@ -1,6 +1,6 @@
 /**
- * A claim: one thing that the files of a folder would decide for whoever works in it. What a claim says counts only when
- * the user trusted the folder with exactly that value; see `trust.ts`.
+ * A claim: one thing that a folder's files would decide for the person working there. It counts only if the user
+ * trusted the folder with exactly that value; see `trust.ts`.
  */
 export const CLAIM_KINDS = [
   "program",
@@ -21,21 +21,21 @@ export interface Claim {
   readonly key: string
   /** JSON text of the value: what trust remembers and compares. */
   readonly value: string
-  /** The value as a person is shown it, without credentials. */
+  /** The value as it is shown to a person, without credentials. */
   readonly shown: string
-  /** File and line, or file. */
+  /** File and line, or just the file. */
   readonly where: string
 }
 
-/** A claim of a configuration file, with the way to its value in the file. */
+/** A claim of a configuration file, with the path to its value in the file. */
 export interface ConfigClaim extends Claim {
   readonly parts: readonly string[]
 }
 
-/** A folder that claims more than this is not trusted: nobody can read such a list. */
+/** A folder with more claims than this cannot be trusted: no person can read such a list. */
 export const MOST_CLAIMS = 200
 
-/** One text for a set of claims: a person who said no to them is not asked about the same ones again. */
+/** One text for a set of claims, so that a person who refused them is not asked about the same set again. */
 export const claimsText = (claims: readonly Claim[]): string =>
   claims
     .map(({ key, value }) => `${key}=${value}`)

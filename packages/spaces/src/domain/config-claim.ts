@@ -1,4 +1,4 @@
-/** How a claim is made of a value in a configuration file, and the file without it. */
+/** Makes a claim from a value in a configuration file, and removes a value from the file. */
 import type { ConfigClaim } from "./claim.ts"
 import type { ConfigFile } from "./config-layer.ts"
 import { isTable } from "./table-rule.ts"
@@ -25,8 +25,8 @@ export const withoutPart = (tree: unknown, [head = "", ...rest]: readonly string
 }
 
 /**
- * Paths, globs or addresses of a project's file that stay with the project: relative, never upwards, and no address. A glob counts by
- * each of its alternatives.
+ * Whether a path or glob of a project's file stays inside the project: relative, never upwards, and not an address.
+ * Each alternative of a glob is checked.
  */
 export const staysInside = (entry: unknown): boolean =>
   typeof entry === "string" &&

@@ -1,6 +1,6 @@
 /**
- * What a project's `config.toml` would decide for the person who works in the folder: programs, addresses, variables,
- * folders outside of it, and rights. Everything else in the file is the project's own business and simply counts.
+ * What a project's `config.toml` would decide for the person working in the folder: programs, addresses, variables,
+ * folders outside it, and rights. Everything else in the file is the project's own business and simply counts.
  */
 import type { ClaimKind, ConfigClaim } from "./claim.ts"
 import { makeClaim, staysInside, valueAt, withoutPart } from "./config-claim.ts"
@@ -22,15 +22,15 @@ export interface IgnoredClaim {
   readonly why: "untrusted" | "changed" | "tier" | "guard" | "own" | "sandbox" | "cap"
 }
 
-/** The tiers the user gave: what a folder's files may wish for at most. */
+/** The tiers the user gave: the most a folder's files may wish for. */
 export interface Ceilings {
   readonly run: FileTier
-  /** Undefined: none was given for conversations, where the harness asks. */
+  /** Undefined: the user gave none for conversations, so the harness asks. */
   readonly primary: FileTier | undefined
-  /** The user wants instruction files guarded: no file of a folder takes that down. */
+  /** The user wants instruction files guarded. No file of a folder can switch that off. */
   readonly guardsInstructions: boolean
   readonly sandbox: SandboxWish
-  /** The budgets the user set, by key: what a folder's files may lower. */
+  /** The budgets the user set, by key. A folder's files may lower them. */
   readonly budget: Readonly<Record<string, number>>
 }
 
@@ -84,7 +84,10 @@ export const withoutClaims = (file: ConfigFile, claims: readonly ConfigClaim[]):
 
 const isBudget = (key: string): boolean => key.startsWith("budget.")
 
-/** What only takes away needs nobody's trust; what is no amount the layer refuses with its place. */
+/**
+ * A lower budget only takes away, so it needs no trust. A value that is not an amount is refused by the layer, with
+ * its place.
+ */
 const lowers = ({ key, value }: ConfigClaim, { budget }: Ceilings): boolean => {
   const amount = amountOf(decodeJson(value))
   const own = budget[key]
@@ -97,10 +100,10 @@ const amountOf = (value: unknown): number | undefined =>
 const GUARD = "permissions.guard_instructions"
 const RULES = "permissions.rules"
 
-/** Their values are tiers: the ceiling decides. Other rights count where exactly they were trusted. */
+/** Keys whose values are tiers, held to the ceiling. Other rights count only where exactly they were trusted. */
 const TIERS: ReadonlySet<string> = new Set(["permissions.default_tier", "primary.permission_tier"])
 
-/** What is not a tier is no wish either; the layer refuses it with its place. */
+/** A value that is not a tier wishes for nothing. The layer refuses it, with its place. */
 const staysBelow = ({ key, value }: ConfigClaim, ceilings: Ceilings): boolean => {
   const wished = asFileTier(value.slice(1, -1))
   const ceiling = key === "permissions.default_tier" ? ceilings.run : (ceilings.primary ?? "read-only")
@@ -120,7 +123,7 @@ const optionClaim = (file: ConfigFile, key: OptionKey): ConfigClaim | undefined 
 
 const areInside = (value: unknown): boolean => Array.isArray(value) && value.every(staysInside)
 
-/** What only takes away rights needs nobody's trust. */
+/** Rules that only deny take rights away, so they need no trust. */
 const onlyDenies = (value: unknown): boolean =>
   isPermissionRules(value) && value.every(({ effect }) => effect === "deny")
 
@@ -151,7 +154,7 @@ const rowClaims = (
     return [makeClaim(file, { kind, key: parts.join("."), parts, value, shown })]
   })
 
-/** The table of a local preset alone opens its address on this machine. */
+/** The table of a local preset opens an address on this machine by its mere presence. */
 const presetClaim = (
   file: ConfigFile,
   name: string,

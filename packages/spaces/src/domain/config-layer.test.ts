@@ -41,7 +41,7 @@ test("later layers win: defaults, the file, the overlay, variables", () => {
   expect(configOf(settings)["defaults.max_retries"]).toBe(9)
 })
 
-test("unknown keys are told with file, line and the nearest known one", () => {
+test("unknown keys are reported with file, line and the nearest known one", () => {
   const text = "[start]\nauto_resum = true\n[what]\nx = 1\n"
   const { unknown } = layerConfig([file("file", { start: { auto_resum: true }, what: { x: 1 } }, text)], {})
   expect(unknown).toEqual([
@@ -73,7 +73,7 @@ test.each([
   expect(wrong.map((entry) => entry.expected)).toEqual([expected])
 })
 
-test("a wrong variable is told by its name", () => {
+test("a wrong variable is reported by its name", () => {
   expect(layerConfig([], { MERIDIAN_MAX_DEPTH: "many" }).wrong).toEqual([
     {
       key: "defaults.max_depth",

@@ -12,14 +12,17 @@ import {
 import { checkOptionValue, readOptionText } from "./config-value.ts"
 import { isTable } from "./table-rule.ts"
 
-/** The words of `config show`: `user` is the user's own file, `file` the project's, `user-config` that of --config. */
+/**
+ * The words `config show` uses: `user` is the user's own file, `file` the project's, `user-config` the file of
+ * --config.
+ */
 export const CONFIG_SOURCES = ["builtin", "user", "file", "user-config", "env var"] as const
 export type ConfigSource = (typeof CONFIG_SOURCES)[number]
 
 export interface Setting {
   readonly value: OptionValue | undefined
   readonly source: ConfigSource
-  /** Of the file that set it. */
+  /** The file that set it. */
   readonly path?: string
   readonly line?: number
   readonly variable?: string
@@ -30,16 +33,16 @@ export type Settings = ReadonlyMap<OptionKey, Setting>
 export interface ConfigFile {
   readonly path: string
   readonly source: Extract<ConfigSource, "user" | "file" | "user-config">
-  /** What TOML made of it. */
+  /** The parsed TOML. */
   readonly tree: unknown
   /** `section.name` -> 1-based line. */
   readonly lines: ReadonlyMap<string, number>
 }
 
-/** Where agents of the Agent Client Protocol stand: `acp-agents.ts` reads them. */
+/** The tables of agents that speak the Agent Client Protocol; `acp-agents.ts` reads them. */
 export const ACP_KEY = "harness.acp"
 
-/** Sections whose keys are names of the reader's own: `provider-table.ts` reads them. */
+/** Sections whose keys are names the user chooses; `provider-table.ts` reads them. */
 export const TABLE_SECTIONS: ReadonlySet<string> = new Set([
   "providers",
   "models",
@@ -63,7 +66,7 @@ export interface UnknownKey {
 
 export interface WrongValue {
   readonly key: string
-  /** `path:line` or the name of a variable. */
+  /** `path:line`, or the name of a variable. */
   readonly where: string
   readonly expected: string
   readonly got: string
@@ -81,7 +84,7 @@ export const layerConfig = (
   for (const file of files)
     for (const [key, value] of leavesOf(file.tree)) {
       const line = lineOf(file.lines, key)
-      // Read by `acp-agents.ts`; a project's file names no programs.
+      // `acp-agents.ts` reads these. A project's file names no programs.
       if (key === ACP_KEY && file.source !== "file") continue
       if (!isOptionKey(key)) {
         unknown.push({ path: file.path, line, key, suggestion: nearest(key, OPTION_KEYS) })
@@ -107,7 +110,7 @@ export const configOf = (settings: Settings): Config =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every key is set and was checked against its option
   Object.fromEntries([...settings].map(([key, setting]) => [key, setting.value])) as unknown as Config
 
-/** Sections are one level deep; what is deeper, or not in a section, is reported under its own path. */
+/** Sections are one level deep. A deeper value, or one outside a section, is reported under its own path. */
 const leavesOf = (tree: unknown): readonly (readonly [key: string, value: unknown])[] =>
   isTable(tree)
     ? Object.entries(tree).flatMap(([section, inner]) =>
@@ -119,7 +122,7 @@ const leavesOf = (tree: unknown): readonly (readonly [key: string, value: unknow
       )
     : []
 
-/** Of the key itself, else of its section (an inline table), else the first line. */
+/** The line of the key itself, else of its section (an inline table), else the first line. */
 const lineOf = (lines: ReadonlyMap<string, number>, key: string): number => {
   const exact = lines.get(key)
   if (exact !== undefined) return exact

@@ -12,22 +12,22 @@ export type OptionType = "boolean" | "integer" | "number" | "string" | "strings"
 
 export interface Option {
   readonly type: OptionType
-  /** Undefined: unset until somebody sets it. */
+  /** Undefined: unset by default. */
   readonly default: OptionValue | undefined
-  /** Sentences, as they stand above the option in `config.toml`. */
+  /** Sentences, as they appear above the option in `config.toml`. */
   readonly description: string
-  /** Environment variable that goes before every file. */
+  /** The environment variable that overrides every file. */
   readonly variable?: string
   readonly choices?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
-  /** Only the user's own files and variables set it: a project's file never does. */
+  /** Only the user's own files and variables can set it; a project's file cannot. */
   readonly isOwn?: true
-  /** What the option decides when a project's file sets it: counts only where the user trusts the folder. */
+  /** What the option decides if a project's file sets it. It then counts only where the user trusts the folder. */
   readonly claims?: Extract<ClaimKind, "program" | "folder" | "variable" | "rights" | "address">
 }
 
-/** Caps; a folder's file may lower what the user has set, and never raise it. */
+/** Caps. A folder's file may lower what the user has set, but never raise it. */
 const BUDGET_OPTIONS = {
   "budget.run_cost": {
     type: "number",
@@ -552,7 +552,7 @@ export const optionOf = (key: OptionKey): Option => OPTIONS[key]
 
 export const isOptionKey = (text: string): text is OptionKey => Object.hasOwn(OPTIONS, text)
 
-/** `max_retries` for `defaults.max_retries`, when only one option ends so. */
+/** Finds `defaults.max_retries` for `max_retries`, if only one option ends that way. */
 export const resolveOptionKey = (text: string): OptionKey | undefined => {
   if (isOptionKey(text)) return text
   const ends = OPTION_KEYS.filter((key) => key.endsWith(`.${text}`))

@@ -21,7 +21,7 @@ export const configTemplate = (): string => {
   return `${[...lines, "", ...TABLES].join("\n")}\n`
 }
 
-/** What is named by the reader cannot be listed with a default: an example stands for it. */
+/** Names the user chooses cannot be listed with a default, so an example shows them. */
 const TABLES = [
   "# An agent that speaks the Agent Client Protocol, for --harness acp:mine. It counts in your own configuration only",
   "# (~/.config/meridian/config.toml), not in a project's.",
@@ -73,7 +73,7 @@ const tomlItem = (item: string | PermissionRuleRow): string =>
     ? tomlString(item)
     : `{ action = ${tomlString(item.action)}, resource = ${tomlString(item.resource)}, effect = ${tomlString(item.effect)} }`
 
-/** A TOML basic string and a JSON string escape alike, except that TOML also wants DEL escaped. */
+/** A TOML basic string escapes like a JSON string, except that TOML also wants DEL escaped. */
 const tomlString = (text: string): string => JSON.stringify(text).replaceAll("\u007F", "\\u007f")
 
 const exampleOf = (option: Option): OptionValue => {

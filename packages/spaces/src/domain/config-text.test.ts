@@ -27,17 +27,17 @@ test("keys are found with their lines, through sections, dots and values of seve
   })
 })
 
-test("setting a key changes its value and nothing else, the comment behind it included", () => {
+test("setting a key changes only its value and keeps the comment after it", () => {
   expect(setKey(FILE, "start.auto_resume", "false")).toBe(FILE.replace("= true   # keep", "= false   # keep"))
 })
 
-test("a value of several lines is replaced whole, and the comments inside it are kept above", () => {
+test("a value of several lines is replaced whole, and the comments inside it move above", () => {
   expect(setKey(FILE, "search_paths.agents", '["c"]')).toBe(
     FILE.replace(/agents = \[.*?\n\]/s, '# one\nagents = ["c"]'),
   )
 })
 
-test("a new key stands behind its commented example, and removing it gives the first text again", () => {
+test("a new key comes after its commented example, and removing it restores the first text", () => {
   const template = configTemplate()
   const set = setKey(template, "runs.max_parallel", "8")
   expect(set).toBe(template.replace("# max_parallel = 4\n", "# max_parallel = 4\nmax_parallel = 8\n"))

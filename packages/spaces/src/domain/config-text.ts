@@ -1,7 +1,7 @@
 /**
- * A small editor of TOML text that knows lines, not meaning: it finds where a key stands and changes that one place, so
- * that comments, order and spacing of everything else survive. No well-kept library does this (smol-toml parses and
- * prints, and printing loses every comment); the store checks each edit by parsing the result.
+ * A small editor of TOML text that knows lines, not meaning. It finds the place of a key and changes only that, so
+ * comments, order and spacing of everything else survive. No well-kept library does this (smol-toml parses and
+ * prints, and printing loses every comment). The store checks each edit by parsing the result.
  */
 
 export interface KeyPlace {
@@ -21,7 +21,7 @@ export const findKey = (text: string, key: string): KeyPlace | undefined => {
   return undefined
 }
 
-/** Every key that is set, `section.name` with its 1-based line. The first place of a key counts. */
+/** Every key that is set: `section.name` with its 1-based line. The first place of a key counts. */
 export const keyLines = (text: string): ReadonlyMap<string, number> => {
   const lines = new Map<string, number>()
   for (const entry of entriesOf(text)) {
@@ -33,14 +33,14 @@ export const keyLines = (text: string): ReadonlyMap<string, number> => {
 }
 
 /**
- * Sets one key to TOML source of a value. Changes its place, or adds one line where the key belongs. `header` is the
- * section's when it has to be written and its name needs quotes.
+ * Sets one key to the TOML source of a value. Changes the key in place, or adds one line where it belongs. `header`
+ * is the section's header, for a section that must be written and whose name needs quotes.
  */
 export const setKey = (text: string, key: string, value: string, header?: string): string => {
   const place = findKey(text, key)
   const ending = text.includes("\r\n") ? "\r\n" : "\n"
   if (place !== undefined) {
-    // Comments inside the old value have no place in the new one: they stand above it.
+    // Comments inside the old value have no place in the new one, so they move above it.
     const comments = commentsIn(text.slice(place.valueStart, place.valueEnd)).map((line) => line + ending)
     const before = text.slice(place.lineStart, place.valueStart)
     return text.slice(0, place.lineStart) + comments.join("") + before + value + text.slice(place.valueEnd)
@@ -54,7 +54,7 @@ export const setKey = (text: string, key: string, value: string, header?: string
   return `${text}${gap}${header ?? `[${section}]`}${ending}${added}${ending}`
 }
 
-/** Removes the lines that set a key; the text is unchanged when none does. */
+/** Removes the lines that set a key. Without such lines the text stays unchanged. */
 export const removeKey = (text: string, key: string): string => {
   const place = findKey(text, key)
   return place === undefined ? text : text.slice(0, place.lineStart) + text.slice(place.lineEnd)
@@ -96,7 +96,7 @@ const KEY = /^\s*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]+|"[^"\n]*"|'
 const splitKey = (text: string): readonly string[] =>
   [...text.matchAll(/[\w-]+|"([^"\n]*)"|'([^'\n]*)'/g)].map((match) => match[1] ?? match[2] ?? match[0])
 
-/** Just after the value that starts here: strings, nested brackets and the comments inside them are stepped over. */
+/** The offset just after the value that starts here. Steps over strings, nested brackets and the comments inside them. */
 const endOfValue = (text: string, start: number): number => {
   let depth = 0
   let offset = start
@@ -152,7 +152,7 @@ const endOfString = (text: string, start: number, quote: (typeof QUOTES)[number]
   return text.length
 }
 
-/** Where a new line for the key goes: behind its commented example, else behind its section's header. */
+/** Where a new line for the key goes: after its commented example, else after its section's header. */
 const placeForNew = (text: string, section: string, name: string): number | undefined => {
   const headers = [...entriesOf(text)].filter((entry) => entry.tag === "section")
   const index = headers.findIndex((entry) => entry.path.join(".") === section)

@@ -1,5 +1,5 @@
 import { optionOf, type Option, type OptionKey, type OptionType, type OptionValue } from "./config-option.ts"
-/** Values of options: what a TOML file, a word of the command line or a variable may say. */
+/** Checks values of options from a TOML file, the command line or a variable. */
 import { parseSeconds } from "./duration.ts"
 import { isPermissionRules, PERMISSION_RULES_EXPECTED, readPermissionRules } from "./engine-table-rules.ts"
 
@@ -7,7 +7,7 @@ export type ValueCheck =
   | { readonly tag: "value"; readonly value: OptionValue }
   | { readonly tag: "wrong"; readonly expected: string }
 
-/** A value of a TOML file against its option. */
+/** Checks a value of a TOML file against its option. */
 export const checkOptionValue = (key: OptionKey, value: unknown): ValueCheck => {
   const option = optionOf(key)
   const expected = expectationOf(option)
@@ -41,7 +41,7 @@ export const checkOptionValue = (key: OptionKey, value: unknown): ValueCheck => 
   }
 }
 
-/** A word of the command line or of a variable against its option. Lists are separated by commas. */
+/** Reads a word of the command line or of a variable as its option's value. Commas separate the items of a list. */
 export const readOptionText = (key: OptionKey, text: string): ValueCheck => {
   const option = optionOf(key)
   switch (option.type) {

@@ -1,4 +1,4 @@
-/** What `start --continue` means: which record, with which parameters. */
+/** What `start --continue` means: which record it continues, with which parameters. */
 import type { SpaceId } from "@meridian/protocol"
 
 import { findChat, type ChatRecord } from "./chat.ts"
@@ -14,8 +14,8 @@ export type Target =
   | { readonly tag: "ambiguous"; readonly spaces: readonly SpaceId[] }
 
 /**
- * A chat alias in several spaces cannot be guessed. A harness's own id is unique by itself: seen in several spaces it is
- * the same conversation, and the newest record speaks for it.
+ * A chat alias that exists in several spaces is ambiguous. A harness's own id is globally unique: in several spaces
+ * it is the same conversation, and the newest record speaks for it.
  */
 export const findTarget = (spaces: readonly SpaceChats[], reference: string): Target => {
   const matches = spaces.flatMap(({ space, records }) => {

@@ -1,4 +1,4 @@
-/** How deep in a family of runs a new run would stand. The variable can be forged or lost; the parent's row cannot. */
+/** How deep a new run would be in its family. The variable can be forged or lost; the parent's row cannot. */
 export const depthOf = (facts: {
   readonly variable: string | undefined
   readonly parentDepth: number | undefined

@@ -1,12 +1,12 @@
-/** What `git diff -z --raw --numstat --patch` says, as files with their hunks. */
+/** Parses the output of `git diff -z --raw --numstat --patch` into files with their hunks. */
 export interface DiffHunk {
   readonly oldStart: number
   readonly oldLines: number
   readonly newStart: number
   readonly newLines: number
-  /** What git found above it: the name of a function, usually. */
+  /** The text git found above the hunk, usually the name of a function. */
   readonly heading: string
-  /** With their first character: blank, `+`, `-`, or a backslash for a remark of git. */
+  /** With their first character: blank, `+`, `-`, or a backslash for a remark of git's. */
   readonly lines: readonly string[]
 }
 
@@ -54,7 +54,7 @@ const CHANGES: Readonly<Record<string, FileDiff["change"]>> = {
   T: "type-changed",
 }
 
-/** `:modes hashes X` and one path; two for what was renamed or copied. */
+/** `:modes hashes X` and one path, or two paths for a rename or copy. */
 const readRaw = (words: readonly string[]): readonly Pick<FileDiff, "path" | "oldPath" | "change">[] => {
   const files: Pick<FileDiff, "path" | "oldPath" | "change">[] = []
   for (let at = 0; words[at]?.startsWith(":") === true;) {
@@ -71,7 +71,7 @@ const readRaw = (words: readonly string[]): readonly Pick<FileDiff, "path" | "ol
   return files
 }
 
-/** `additions TAB deletions TAB path`, in the same order; without a path when two follow. */
+/** `additions TAB deletions TAB path`, in the same order. The two paths of a rename follow as words of their own. */
 const readCounts = (
   words: readonly string[],
 ): readonly { readonly additions: string; readonly deletions: string }[] =>

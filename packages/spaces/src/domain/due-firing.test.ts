@@ -6,7 +6,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const START = Date.parse("2026-11-18T00:00:00Z")
 
-/** Each full hour. */
+/** Every full hour. */
 const hourly = {
   next: (afterMs: number) => (Math.floor(afterMs / HOUR) + 1) * HOUR,
   last: (untilMs: number) => Math.floor(untilMs / HOUR) * HOUR,
@@ -28,17 +28,17 @@ describe("a schedule", () => {
     expect(at(1, 1.2)).toEqual({ tag: "none" })
   })
 
-  test("after a sleep over many of its times, catches up the newest one and says that it is late", () => {
+  test("after sleeping past many of its times, catches up the newest one and says that it is late", () => {
     expect(at(0.5, 30.5)).toEqual({ tag: "fire", dueMs: START + 30 * HOUR, isLate: true })
   })
 
-  test("fires nothing again when the clock steps back, and goes on where the clock gets to", () => {
+  test("fires nothing twice when the clock steps back, and continues when the clock catches up", () => {
     expect(at(9.1, 8.9)).toEqual({ tag: "none" })
     expect(at(9.1, 9)).toEqual({ tag: "none" })
     expect(at(9.1, 10)).toMatchObject({ tag: "fire", dueMs: START + 10 * HOUR })
   })
 
-  test("disbelieves a clock that stood more than a day ahead", () => {
+  test("disbelieves a clock that was more than a day ahead", () => {
     expect(at(25, 1)).toEqual({ tag: "none" })
     expect(at(25.1, 1)).toEqual({ tag: "rewind" })
   })
@@ -62,7 +62,7 @@ describe("a schedule", () => {
   })
 })
 
-test("whatever the clock does within a day, each due time fires at most once, and a look in time misses none", () => {
+test("whatever the clock does within a day, each due time fires at most once, and a timely look misses none", () => {
   let state = 7
   const random = (below: number): number => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -74,7 +74,7 @@ test("whatever the clock does within a day, each due time fires at most once, an
   let missed = 0
   for (let look = 0; look < 20_000; look += 1) {
     const jump = random(50)
-    // Mostly minutes go by; sometimes hours of sleep, sometimes a step back.
+    // Usually minutes go by, sometimes hours of sleep, sometimes a step back.
     now += jump === 0 ? random(20) * HOUR : jump === 1 ? -random(5 * HOUR) : random(600_000)
     const due = dueFiring({ createdMs: START, handledMs: handled, nowMs: now, ...hourly })
     expect(due.tag).not.toBe("rewind")

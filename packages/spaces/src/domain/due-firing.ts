@@ -1,11 +1,11 @@
 /**
- * Whether a schedule fires now. The clock may jump: after a sleep or a stop the newest time that was missed is caught up, once;
- * after a step back nothing fires that has fired. Only a clock that stood far ahead is disbelieved.
+ * Decides whether a schedule fires now. The clock may jump. After a sleep or a stop, the newest missed time is caught
+ * up, once. After a step back, nothing fires twice. Only a clock that was far ahead is disbelieved.
  */
 
 export interface ScheduleClock {
   readonly createdMs: number
-  /** Everything due up to here is dealt with. */
+  /** Everything due up to here has been handled. */
   readonly handledMs: number
   readonly nowMs: number
   /** The first time of the pattern after this one. */
@@ -16,12 +16,12 @@ export interface ScheduleClock {
 
 export type DueFiring =
   | { readonly tag: "none" }
-  /** `isLate`: it was due while nobody looked. */
+  /** `isLate`: it came due while no supervisor was watching. */
   | { readonly tag: "fire"; readonly dueMs: number; readonly isLate: boolean }
-  /** The clock stood far ahead when something was dealt with last: count from now. */
+  /** The clock was far ahead when the last firing was handled, so count from now. */
   | { readonly tag: "rewind" }
 
-/** A clock is corrected by minutes; a zone changes by hours. More than this was a wrong clock. */
+/** Corrections move a clock by minutes and zones by hours. A larger jump means that the clock was wrong. */
 const DISBELIEF_MS = 24 * 3_600_000
 
 const LATE_MS = 60_000

@@ -1,4 +1,4 @@
-/** `90`, `90s`, `5m`, `2h`, `1.5h`: seconds, or undefined when it is none of these. */
+/** Parses `90`, `90s`, `5m`, `2h`, `1.5h` as seconds. Undefined for anything else. */
 export const parseSeconds = (text: string): number | undefined => {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(text.trim())
   if (match === null) return undefined

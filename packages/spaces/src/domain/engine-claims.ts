@@ -1,6 +1,7 @@
 /**
- * What a project's tables for the engine would decide: programs and addresses of MCP servers, places elsewhere, and rights of agents.
- * A server is one claim with all that stands in its table: its variables and words decide as much as its program.
+ * What a project's tables for the engine would decide: programs and addresses of MCP servers, places elsewhere, and
+ * rights of agents. A server is one claim with everything in its table: its variables and words decide as much as its
+ * program.
  */
 import type { ConfigClaim } from "./claim.ts"
 import { makeClaim, staysInside, valueAt } from "./config-claim.ts"
@@ -42,7 +43,7 @@ const referenceClaim = (file: ConfigFile, name: string, row: unknown): readonly 
   return [makeClaim(file, { kind: "folder", key: parts.join("."), parts, value: row, shown })]
 }
 
-/** Any rules at all: they replace those of an agent that is there already. */
+/** Any rules at all are a claim, because they replace those of an existing agent. */
 const agentRights = (file: ConfigFile, name: string, row: unknown): readonly ConfigClaim[] => {
   const rules = isTable(row) ? row["permissions"] : undefined
   if (rules === undefined) return []

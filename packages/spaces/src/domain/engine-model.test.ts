@@ -65,7 +65,7 @@ describe("without any configuration", () => {
     expect(usable(facts({ [name]: " \n" }))).toEqual([])
   })
 
-  test("the usual variables of an address move a provider, and a bare host gets its version", () => {
+  test("the usual address variables move a provider, and a bare host gets its version", () => {
     const env = { ANTHROPIC_API_KEY: "x", ANTHROPIC_BASE_URL: "http://127.0.0.1:1" }
     expect(connectionOf(facts(env), "anthropic/any")).toEqual({
       kind: "anthropic",
@@ -102,7 +102,7 @@ describe("with tables", () => {
     expect(usable(given)).toEqual([`${name}/m`])
   })
 
-  test("a provider of one's own is compatible by default and needs an address", () => {
+  test("a custom provider is compatible by default and needs an address", () => {
     expect(whyNot(facts({}, "[providers.mine]"), "mine/*")).toBe("no address: set providers.mine.base_url")
     const text = '[providers.mine]\nbase_url = "https://llm.example"\napi_key_env = "MINE"\nmodels = ["m"]'
     expect(whyNot(facts({}, text), "mine/*")).toBe("set MINE")
@@ -114,7 +114,7 @@ describe("with tables", () => {
     })
   })
 
-  test("configured providers and models come before the others, as they stand in the file", () => {
+  test("configured providers and models come before the others, in the order of the file", () => {
     const text = `[models."openai/gpt-new"]\n[providers.vllm]\nmodels = ["b", "a"]\n[models."vllm/c"]`
     const given = facts({ ANTHROPIC_API_KEY: "x", OPENAI_API_KEY: "x" }, text)
     expect(usable(given)).toEqual([
@@ -128,7 +128,7 @@ describe("with tables", () => {
     ])
   })
 
-  test("a key of a usual variable goes to no address that only the project names, unless it is named too", () => {
+  test("a key from a usual variable never goes to an address that only the project names, unless its variable is named too", () => {
     const env = { OPENAI_API_KEY: "x" }
     const away = '[providers.openai]\nbase_url = "https://elsewhere.example/v1"'
     expect(whyNot(facts(env, away), "openai/*")).toBe(
@@ -138,7 +138,7 @@ describe("with tables", () => {
     expect(connectionOf(facts(env, named), "openai/m")).toMatchObject({
       key: { tag: "variable", name: "OPENAI_API_KEY" },
     })
-    // The reader's own file and this machine are trusted.
+    // The user's own file and this machine are trusted.
     expect(connectionOf(facts(env, away, "user-config"), "openai/m")).toMatchObject({
       address: "https://elsewhere.example/v1",
     })
@@ -158,7 +158,7 @@ describe("limits", () => {
   }
   const KEYS = { ANTHROPIC_API_KEY: "x", GROQ_API_KEY: "x" }
 
-  test("come from the catalogue, an answer taking a quarter of the window and 64,000 tokens at most", () => {
+  test("come from the catalogue, with answers of at most a quarter of the window and 64,000 tokens", () => {
     expect(limitsOf(facts(KEYS), "anthropic/claude-haiku-4-5")).toEqual({
       contextWindow: 200_000,
       maxOutput: 50_000,
@@ -169,7 +169,7 @@ describe("limits", () => {
     expect(limitsOf(facts(KEYS), "groq/small")).toMatchObject({ contextWindow: 8_192, maxOutput: 2_048 })
   })
 
-  test("of a model nobody knows are assumed, and said to be", () => {
+  test("of an unknown model are assumed, and marked so", () => {
     expect(limitsOf(facts(KEYS), "anthropic/claude-next")).toEqual({
       contextWindow: 200_000,
       maxOutput: 32_000,
@@ -183,7 +183,7 @@ describe("limits", () => {
     })
   })
 
-  test("of the configuration go before the catalogue, key by key", () => {
+  test("in the configuration take precedence over the catalogue, key by key", () => {
     const text = `[models."anthropic/claude-haiku-4-5"]
 context_window = 1000
 max_output = 1000
@@ -205,7 +205,7 @@ cache_write_price = 3`
     })
   })
 
-  test("a single price of the configuration is laid over those of the catalogue", () => {
+  test("a single configured price overrides that of the catalogue", () => {
     const text =
       '[models."anthropic/claude-haiku-4-5"]\noutput_price = 9\n[models."anthropic/new"]\ninput_price = 2'
     expect(limitsOf(facts(KEYS, text), "anthropic/claude-haiku-4-5")).toMatchObject({
@@ -214,7 +214,7 @@ cache_write_price = 3`
     expect(limitsOf(facts(KEYS, text), "anthropic/new")).toMatchObject({ price: { input: 2, output: 0 } })
   })
 
-  test("of a hosted kind are known behind a name of one's own too", () => {
+  test("of a hosted kind are known under a custom name too", () => {
     const text =
       '[providers.work]\nkind = "anthropic"\nbase_url = "http://127.0.0.1:9"\nmodels = ["claude-haiku-4-5"]'
     expect(limitsOf(facts(KEYS, text), "work/claude-haiku-4-5")).toMatchObject({
@@ -223,7 +223,7 @@ cache_write_price = 3`
     })
   })
 
-  test("belong to the id, the name on the wire may be another", () => {
+  test("belong to the id, even if the name on the wire differs", () => {
     const text = '[models."vllm/coder"]\nmodel = "Qwen/Qwen3-Coder"\n[providers.vllm]'
     expect(findEngineModel("vllm/coder", facts({}, text))).toMatchObject({
       model: { id: "vllm/coder", model: "Qwen/Qwen3-Coder" },

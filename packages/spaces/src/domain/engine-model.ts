@@ -13,26 +13,26 @@ export interface EngineModel {
   readonly contextWindow: number
   readonly maxOutput: number
   readonly price?: ModelPrice
-  /** A silence that counts as a broken connection. */
+  /** How long a silence counts as a broken connection. */
   readonly idleMs?: number
-  /** Settings by name: `provider/model:name`. */
+  /** Named settings, chosen as `provider/model:name`. */
   readonly variants?: NonNullable<ModelSettings["variants"]>
-  /** Tools that the provider runs itself. */
+  /** Tools the provider runs itself. */
   readonly hosted?: NonNullable<ModelSettings["hosted"]>
-  /** Where the limits are from; `assumed` when nobody knows the model. */
+  /** The source of the limits; `assumed` if no source knows the model. */
   readonly limits: "config" | "catalogue" | "assumed"
 }
 
 export interface UnusableModels {
-  /** `provider/model`, or `provider/*` for all of a provider. */
+  /** `provider/model`, or `provider/*` for all models of a provider. */
   readonly id: string
   readonly why: string
-  /** How many the catalogue knows of. */
+  /** How many of them the catalogue knows. */
   readonly count: number
 }
 
 export interface EngineModels {
-  /** In the order in which one is taken when nobody chose. */
+  /** In the order in which they are tried when no model was chosen. */
   readonly usable: readonly EngineModel[]
   readonly unusable: readonly UnusableModels[]
 }
@@ -65,7 +65,7 @@ export type FoundModel =
   | { readonly tag: "usable"; readonly model: EngineModel }
   | { readonly tag: "unusable"; readonly why: string }
 
-/** How a model is named, with each of its variants. */
+/** A model's names: its id, and one for each variant. */
 export const namesOfModel = ({
   id,
   variants = {},
@@ -74,7 +74,7 @@ export const namesOfModel = ({
   ...Object.keys(variants).map((name) => `${id}:${name}`),
 ]
 
-/** Any model of a provider that can be asked, also one that nobody listed: then its limits are assumed. */
+/** Finds any model of a reachable provider, even an unlisted one, whose limits are then assumed. */
 export const findEngineModel = (id: string, facts: EngineFacts): FoundModel => {
   const slash = id.indexOf("/")
   if (slash <= 0 || slash === id.length - 1)
@@ -85,7 +85,7 @@ export const findEngineModel = (id: string, facts: EngineFacts): FoundModel => {
     : { tag: "usable", model: engineModel(id, state.connection, facts) }
 }
 
-/** Those of the configuration as they stand there, then the preferred ones, then the catalogue's by name. */
+/** The configured models in their order, then the preferred ones, then the catalogue's by name. */
 const namesOf = (provider: string, { tables, limits }: EngineFacts): readonly string[] => {
   const start = `${provider}/`
   const ofProvider = (ids: Iterable<string>): readonly string[] =>
@@ -102,7 +102,7 @@ const namesOf = (provider: string, { tables, limits }: EngineFacts): readonly st
   ]
 }
 
-/** A hosted model nobody has described has at least this much; one on the reader's own machine often less. */
+/** What an unknown model is assumed to have: a hosted one at least this much, a local one often less. */
 const ASSUMED: Readonly<Record<ProviderKind, { readonly window: number; readonly output: number }>> = {
   anthropic: { window: 200_000, output: 32_000 },
   openai: { window: 128_000, output: 16_000 },
@@ -110,14 +110,14 @@ const ASSUMED: Readonly<Record<ProviderKind, { readonly window: number; readonly
   "openai-compatible": { window: 32_768, output: 4_096 },
 }
 
-/** What an answer may take of the window: the rest is for the conversation. */
+/** The share of the window an answer may take. The rest is for the conversation. */
 const LONGEST_ANSWER = 64_000
 const ANSWER_SHARE = 4
 
 const engineModel = (id: string, connection: Connection, facts: EngineFacts): EngineModel => {
   const row: ModelSettings = facts.tables.models.get(id) ?? {}
   const model = row.model ?? id.slice(id.indexOf("/") + 1)
-  // Behind a name of one's own a hosted kind has the same models; what a compatible server has is anybody's guess.
+  // A custom name for a hosted kind has the same models. The models of a compatible server are unknown.
   const known = facts.limits.get(id) ?? facts.limits.get(`${connection.kind}/${model}`)
   const assumed = ASSUMED[connection.kind]
   const contextWindow = row.context_window ?? known?.contextWindow ?? assumed.window
@@ -138,7 +138,7 @@ const engineModel = (id: string, connection: Connection, facts: EngineFacts): En
   }
 }
 
-/** A price that only one of the two sources gives is that one's; none at all is unknown, not free. */
+/** If only one of the two sources gives a price, that price counts. Without any, the price is unknown, not free. */
 const priceOf = (row: ModelSettings, known: ModelPrice | undefined): ModelPrice | undefined => {
   const cacheRead = row.cache_read_price ?? known?.cacheRead
   const cacheWrite = row.cache_write_price ?? known?.cacheWrite

@@ -1,11 +1,11 @@
-/** Whether a provider can be asked now: where it is, with which key, or what is missing. Pure: a key is named, not read. */
+/** Whether a provider can be asked now: its address, its key, or what is missing. Pure: a key is named, not read. */
 import { fullAddress, hostOf, isLoopback, ollamaAddress } from "./provider-address.ts"
 import { PROVIDER_PRESETS, type ProviderKind, type ProviderPreset } from "./provider-preset.ts"
 import type { ProviderSettings, ProviderTables } from "./provider-table.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where the key is. `given` is one that stands in the reader's own file. */
+/** Where the key is. `given` means that it is in the user's own file. */
 export type KeySource =
   | { readonly tag: "none" }
   | { readonly tag: "variable"; readonly name: string }
@@ -13,7 +13,7 @@ export type KeySource =
 
 export interface Connection {
   readonly kind: ProviderKind
-  /** Undefined: the provider's own. */
+  /** Undefined: the provider's default address. */
   readonly address?: string
   readonly key: KeySource
   readonly headers: Readonly<Record<string, string>>
@@ -23,7 +23,7 @@ export type ProviderState =
   | { readonly tag: "usable"; readonly name: string; readonly connection: Connection }
   | { readonly tag: "unusable"; readonly name: string; readonly why: string }
 
-/** Those of the tables first, in their order, then the presets that are known or have a variable set. */
+/** The providers of the tables first, in their order, then the presets that are known or have a variable set. */
 export const providerStates = (tables: ProviderTables, env: Environment): readonly ProviderState[] => {
   const presets = Object.entries(PROVIDER_PRESETS).filter(
     ([name, preset]) => !tables.providers.has(name) && (preset.known === true || isSet(preset, env)),
@@ -49,7 +49,7 @@ export const providerState = (name: string, tables: ProviderTables, env: Environ
   const { url } = address
   const key = findKey(settings, preset, env)
   if (key.tag === "missing") return unusable(`set ${key.variable}`)
-  // A project that names an address must not get a key that was meant for another.
+  // If a project names an address, it must not get a key that was meant for another.
   if (key.tag === "variable" && settings?.api_key_env === undefined && tables.foreignAddress.has(name)) {
     if (url !== undefined && !isLoopback(url))
       return unusable(`say which key may go to ${hostOf(url)}: set providers.${name}.api_key_env`)
@@ -104,7 +104,7 @@ const findKey = (
   return name === undefined ? { tag: "missing", variable: first } : { tag: "variable", name }
 }
 
-/** A name of one's own for a hosted kind takes the variable that kind usually has. */
+/** A custom name for a hosted kind uses the variable that kind usually has. */
 const keysOf = (
   settings: ProviderSettings | undefined,
   preset: ProviderPreset | undefined,

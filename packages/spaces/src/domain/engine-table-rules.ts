@@ -1,5 +1,5 @@
 /**
- * What the tables say that an engine is opened with beside its models:
+ * The tables an engine is opened with, besides its models:
  *
  *   [mcp.NAME]          command = ["program", "word"]  or  url = "https://..."
  *   [references.NAME]   path = "../library"
@@ -109,7 +109,7 @@ const VARIABLE: TableRule = {
     (value) => isText(value) && /^[A-Z_][A-Z0-9_]{0,99}$/.test(value),
     "the name of an environment variable, in capitals",
   ),
-  // Who mistakes it for the credential itself must not find it in an error.
+  // If a user mistakes this for the credential itself, an error must not show it.
   secret: true,
 }
 
@@ -144,7 +144,7 @@ const isPermissionRule = (value: unknown): boolean =>
 export const PERMISSION_RULES_EXPECTED =
   'a list of { action = "bash", resource = "git *", effect = "allow" }, the effect allow, ask or deny'
 
-/** `allow bash git *, deny edit secrets/*`: effect, action, and the resource as all that stands behind them. */
+/** `allow bash git *, deny edit secrets/*`: effect, action, and everything after them as the resource. */
 export const readPermissionRules = (typed: string): readonly PermissionRuleRow[] | undefined => {
   const rows = typed
     .split(",")
@@ -244,7 +244,7 @@ export const HOSTED: TableRule = {
       : `a list of ${HOSTED_TOOLS.join(", ")}`,
 }
 
-/** Settings by name, of one model: `variants = { deep = { effort = "high" } }`. */
+/** Named settings of one model: `variants = { deep = { effort = "high" } }`. */
 export const VARIANTS: TableRule = {
   problem: (value) =>
     isTable(value) && Object.values(value).every(isSettings)
@@ -273,7 +273,7 @@ export interface RowProblem {
   readonly got: string
 }
 
-/** What only whole rows can show. */
+/** Problems that only whole rows can show. */
 export const checkEngineRows = ({ mcp, references, agents }: EngineTables): readonly RowProblem[] => [
   ...[...mcp].flatMap(([name, row]) => checkServer(`mcp.${name}`, name, row)),
   ...[...references].flatMap(([name, { path }]) =>

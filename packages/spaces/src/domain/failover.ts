@@ -1,30 +1,31 @@
 /**
- * Whether a run goes on in another harness after an attempt, and in which, as a value. Its own cannot go on when a limit lasts
- * longer than the run waits for one, when it is gone, when its provider refuses, or after three crashes. The next in the
- * order that is free takes over, round and round; when all have limits, the one whose limit ends first.
+ * Decides whether a run continues in another harness after an attempt, and in which one. A harness cannot go on if a
+ * limit lasts longer than the run waits for one, if it is gone, if its provider refuses, or after three crashes. The
+ * next free harness in the order takes over, round and round. If all have limits, the one whose limit ends first
+ * takes over.
  */
 import { MOST_CRASHES, type Next } from "./after-attempt.ts"
 import type { FailureClass } from "./failure-class.ts"
 import type { RunAttempt } from "./run.ts"
 
 export interface FailoverFacts {
-  /** Undefined: the attempt succeeded. */
+  /** Undefined if the attempt succeeded. */
   readonly failure?: FailureClass | undefined
-  /** All harnesses of the run in their order; the one that made the attempt is among them. */
+  /** All harnesses of the run in their order, including the one that made the attempt. */
   readonly order: readonly string[]
   readonly current: string
-  /** Of the whole run, oldest first. */
+  /** All attempts of the run, oldest first. */
   readonly attempts: readonly RunAttempt[]
-  /** Attempts of the current harness in a row that neither said nor did anything. */
+  /** Attempts of the current harness in a row that produced nothing. */
   readonly tries: number
   /** When the first of them failed. */
   readonly failingSinceMs: number
-  /** A longer limit than this is not waited for. */
+  /** A limit longer than this is not waited for. */
   readonly afterMs: number
   readonly nowMs: number
 }
 
-/** A limit without a time is over when an unknown one would be asked again at the latest. */
+/** A limit without a time counts as over when an unknown one would be retried at the latest. */
 const UNKNOWN_LIMIT_MS = 30 * 60_000
 
 export const decideWhere = (next: Next, facts: FailoverFacts): Next => {
@@ -71,7 +72,7 @@ interface Standing {
   readonly limitEndsMs: number
 }
 
-/** How a harness that is not at work stands: as its last attempt left it. */
+/** The standing of a harness that is not at work, as its last attempt left it. */
 const standingOf = (harness: string, attempts: readonly RunAttempt[]): Standing => {
   const free = { harness, isOut: false, limitEndsMs: Number.NEGATIVE_INFINITY }
   const last = attempts.findLast((attempt) => attempt.harness === harness)
@@ -92,7 +93,7 @@ const standingOf = (harness: string, attempts: readonly RunAttempt[]): Standing 
 
 const isFailure = (why: string): why is FailureClass => Object.hasOwn(STANDING, why)
 
-/** `limit` passes, `out` does not, `task` would meet any harness or was a wish. */
+/** `limit` passes, `out` does not, and `task` would meet any harness or was requested. */
 const STANDING = {
   rate_limit: "limit",
   overload: "limit",

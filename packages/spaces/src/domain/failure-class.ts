@@ -1,6 +1,6 @@
-/** How an attempt can fail, in a word. */
+/** How an attempt can fail, in one word. */
 
-/** Class -> may the same attempt work later? Only these are retried. */
+/** Class -> could the same attempt work later? Only these are retried. */
 export const TRANSIENT = {
   rate_limit: true,
   overload: true,

@@ -20,7 +20,7 @@ const GEMINI: Model = {
 }
 const ids = (models: readonly Model[]) => models.map(({ id, aliases }) => [id, ...aliases])
 
-test("an alias moves to the newest of its family, and the row it had stays without it", () => {
+test("an alias moves to the newest of its family, and its old row stays without it", () => {
   const known = ["anthropic/claude-opus-4-6", "anthropic/claude-opus-5", "anthropic/claude-opus-4-10"]
   expect(followCatalogue([OPUS], known)).toEqual([
     { ...OPUS, id: "claude-opus-5" },
@@ -29,7 +29,7 @@ test("an alias moves to the newest of its family, and the row it had stays witho
 })
 
 test.each([
-  ["nothing is known", []],
+  ["the catalogue is empty", []],
   ["it is the newest", ["anthropic/claude-opus-4-6", "anthropic/claude-opus-4-5"]],
   ["the others are of other kinds", ["anthropic/claude-sonnet-9", "openrouter/anthropic/claude-opus-9"]],
   [
@@ -40,7 +40,7 @@ test.each([
   expect(followCatalogue([OPUS], known)).toEqual([OPUS])
 })
 
-test("ten is newer than nine, and a harness that names the provider goes on doing so", () => {
+test("ten is newer than nine, and a harness that names the provider keeps doing so", () => {
   const known = ["google/gemini-3.9-pro", "google/gemini-3.10-pro-preview"]
   expect(followCatalogue([GEMINI], known)[0]).toEqual({
     ...GEMINI,
@@ -49,7 +49,7 @@ test("ten is newer than nine, and a harness that names the provider goes on doin
   })
 })
 
-test("every alias of the built-in rows is there once, on a model of the bundled catalogue", () => {
+test("every alias of the built-in rows is given once, to a model of the bundled catalogue", () => {
   const limits = parseLimits(MODEL_SNAPSHOT)
   const rows = followCatalogue(BUILT_IN_MODELS, limits.models.keys())
   expect(ids(rows).filter((row) => row.length > 1)).toEqual([

@@ -1,13 +1,16 @@
 /**
- * Aliases that mean "the newest of its kind" (`opus`, `codex`) follow the catalogue of models: the built-in rows are only what
- * was newest when they were written. Pure.
+ * Aliases that mean "the newest of its kind" (`opus`, `codex`) follow the catalogue of models. The built-in rows only
+ * hold what was newest when they were written. Pure.
  */
 import type { Model } from "./model-catalogue.ts"
 
 interface Family {
   /** One of its aliases names the family. */
   readonly alias: string
-  /** `provider/model` of a member; its groups are the parts of the version. Previews with a date of their own are no members. */
+  /**
+   * Matches a member's `provider/model`; its groups are the parts of the version. Previews with their own date do not
+   * match.
+   */
   readonly member: RegExp
 }
 
@@ -19,7 +22,10 @@ const FAMILIES: readonly Family[] = [
   { alias: "gemini", member: /^google\/gemini-(\d{1,2})(?:\.(\d{1,2}))?-pro(?:-preview)?$/ },
 ]
 
-/** The same rows, before each the newest of its family when the catalogue knows a newer one; it takes over the aliases. */
+/**
+ * The same rows. If the catalogue knows a newer member of a family, that one comes before the old row and takes over
+ * its aliases.
+ */
 export const followCatalogue = (models: readonly Model[], known: Iterable<string>): readonly Model[] => {
   const ids = [...known]
   return models.flatMap((model) => {

@@ -1,6 +1,6 @@
 /** A Markdown file with a block of YAML between `---` lines at its very start. */
 export interface FrontMatter {
-  /** YAML source, without the lines that fence it; undefined when the file has none. */
+  /** YAML source, without the fence lines. Undefined if the file has none. */
   readonly yaml: string | undefined
   readonly body: string
 }
@@ -22,7 +22,7 @@ export const textList = (value: unknown): readonly string[] => {
   return items.flatMap((item) => (typeof item === "string" && item.trim() !== "" ? [item.trim()] : []))
 }
 
-/** Numbers and booleans in a place for text are what their author typed. */
+/** A number or boolean in place of text reads as its author typed it. */
 export const textValue = (value: unknown): string | undefined => {
   if (typeof value === "string") return value.trim() === "" ? undefined : value.trim()
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined

@@ -1,7 +1,7 @@
 /** Ids of spaces, chats and runs: a letter and a counter that only grows. */
 import { chatId, runId, spaceId, type ChatId, type RunId, type SpaceId } from "@meridian/protocol"
 
-/** One more than the greatest ever seen, in logs or as a directory; gaps are never filled. */
+/** One more than the greatest number ever seen, in logs or as a directory. Gaps are never filled. */
 export const nextNumber = (prefix: string, seen: Iterable<string>): number => {
   let greatest = 0
   for (const id of seen) greatest = Math.max(greatest, numberOf(prefix, id))
@@ -23,7 +23,7 @@ export const asRunId = (text: string | undefined): RunId | undefined =>
 export const byNumber = (left: string, right: string): number =>
   Number(left.slice(1)) - Number(right.slice(1))
 
-/** -1 when the text is not such an id; leading zeros are not ours (`r007` is not r7). */
+/** -1 if the text is not such an id. Leading zeros are not ours (`r007` is not r7). */
 const numberOf = (prefix: string, id: string): number =>
   id.startsWith(prefix) && /^(0|[1-9][0-9]{0,8})$/.test(id.slice(prefix.length))
     ? Number(id.slice(prefix.length))

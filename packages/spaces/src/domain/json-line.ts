@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "@meridian/protocol"
 
 export type Fields = JsonObject
 
-/** The object on this line, or undefined when it is anything else. */
+/** The object on this line, or undefined for anything else. */
 export const decodeLine = (line: string): Fields | undefined => {
   const value = decodeJson(line)
   return isJsonObject(value) ? value : undefined
@@ -18,7 +18,7 @@ export const decodeJson = (text: string): unknown => {
   }
 }
 
-/** Keys sorted, undefined left out, so that the same event is always the same bytes. */
+/** Sorts keys and leaves out undefined, so that the same event is always the same bytes. */
 export const encodeLine = (event: Readonly<Record<string, Json | undefined>>): string => {
   const kept: Record<string, Json> = {}
   for (const key of Object.keys(event).sort()) {
@@ -43,6 +43,6 @@ export const texts = (fields: Fields, key: string): readonly string[] => {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : []
 }
 
-/** The value when it is one of a closed set. */
+/** The value, if it belongs to the closed set. */
 export const choice = <T extends string>(fields: Fields, key: string, set: readonly T[]): T | undefined =>
   set.find((member) => member === fields[key])

@@ -9,7 +9,7 @@
  */
 import { isJsonObject } from "@meridian/protocol"
 
-/** The same words as the port's `HarnessId`; the port may import the domain, not the other way round. */
+/** The same words as the port's `HarnessId`. The port may import the domain, not the other way round. */
 const HARNESSES = ["claude", "codex", "opencode", "direct"] as const
 export type HarnessName = (typeof HARNESSES)[number]
 
@@ -17,9 +17,9 @@ export interface Model {
   readonly id: string
   readonly aliases: readonly string[]
   readonly harness: HarnessName
-  /** The harness's own name of it, when that differs from the id. */
+  /** The harness's own name for it, if that differs from the id. */
   readonly harnessModel?: string
-  /** Reasoning effort that belongs to the model's name (`gpt-5.2-high`). */
+  /** The reasoning effort contained in the model's name (`gpt-5.2-high`). */
   readonly effort?: string
   readonly role?: string
   readonly strengths?: string
@@ -87,8 +87,8 @@ export interface DuplicateAlias {
 }
 
 /**
- * User rows replace built-in rows of the same id. An alias given twice stays with the first model in id order; what a user
- * names is meant, so that the user's rows come before the built-in ones.
+ * User rows replace built-in rows of the same id. An alias given twice stays with the first model in id order. The
+ * user's rows come before the built-in ones, because a name the user wrote is meant.
  */
 export const mergeModels = (
   user: readonly Model[],
@@ -119,7 +119,7 @@ export type ModelRow =
   | { readonly tag: "model"; readonly model: Model }
   | { readonly tag: "wrong"; readonly key: string; readonly expected: string; readonly got: unknown }
 
-/** A row of models.toml. `id` is the name of its table, when it has one. */
+/** A row of models.toml. `id` is the name of its table, if it has one. */
 export const readModelRow = (row: unknown, id: string | undefined): ModelRow => {
   if (!isJsonObject(row)) return { tag: "wrong", key: id ?? "models", expected: "a table", got: row }
   const text = (key: string): string | undefined => (typeof row[key] === "string" ? row[key] : undefined)
@@ -144,7 +144,7 @@ export const readModelRow = (row: unknown, id: string | undefined): ModelRow => 
   return { tag: "model", model: { id: named, aliases, harness: known, ...present(optional) } }
 }
 
-/** The harness a name belongs to by its looks, for models no table lists. */
+/** The harness a name seems to belong to, for models that no table lists. */
 export const harnessByName = (name: string): HarnessName | undefined => {
   if (name.startsWith("direct/")) return "direct"
   if (name.includes("/") || /^(opencode-|gemini-)/.test(name)) return "opencode"

@@ -33,7 +33,7 @@ const BIG = {
   price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
 }
 
-test("models that write text and call tools are read from models.dev's form, with what is known of them", () => {
+test("models that write text and call tools are read from models.dev's form, with their known limits and prices", () => {
   expect(readModelsDev(API)).toEqual([
     BIG,
     { id: "acme/org/small", contextWindow: 8_000, maxOutput: 8_000 },
@@ -41,9 +41,12 @@ test("models that write text and call tools are read from models.dev's form, wit
   ])
 })
 
-test.each([[[]], [{}], ["text"], [null], [{ acme: { models: {} } }]])("%j is no list of models", (value) => {
-  expect(readModelsDev(value)).toBeUndefined()
-})
+test.each([[[]], [{}], ["text"], [null], [{ acme: { models: {} } }]])(
+  "%j is not a list of models",
+  (value) => {
+    expect(readModelsDev(value)).toBeUndefined()
+  },
+)
 
 test("20,000 models are believed, one more is not", () => {
   const many = (count: number) => ({
@@ -57,7 +60,7 @@ test("20,000 models are believed, one more is not", () => {
   expect(readModelsDev(many(20_001))).toBeUndefined()
 })
 
-test("what was written is read back the same, prices that are missing stay missing", () => {
+test("a written catalogue is read back the same, and missing prices stay missing", () => {
   const models = readModelsDev(API) ?? []
   const only = {
     id: "acme/read",
@@ -81,7 +84,7 @@ test("damaged lines are left out and the rest counts", () => {
   ])
 })
 
-test("the newer catalogue goes before the bundled one, an older or empty one does not", () => {
+test("a newer catalogue wins over the bundled one, and an older or empty one does not", () => {
   const bundled = parseLimits("# models 2026-11-02 bundled\nacme/a 100 50\nacme/b 100 50\n")
   const kept = (date: string, lines: string) => parseLimits(`# models ${date} there\n${lines}`)
   const newer = mergeLimits(bundled, kept("2026-11-15", "acme/a 200 50\n"))

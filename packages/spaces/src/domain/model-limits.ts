@@ -1,10 +1,11 @@
 /**
- * What is known of models: how much they read and write, and what that costs. A catalogue is a text, one model per line,
+ * What we know about models: how much they read and write, and what that costs. A catalogue is a text with one model
+ * per line,
  *
  *   provider/model window output input output [cache-read [cache-write]]
  *
- * tokens first, then dollars per million tokens, `-` for a price nobody gave. The first line is a remark that says when
- * and where it is from: `# models 2026-11-15 https://...`. The same text is bundled, and kept when it was updated.
+ * tokens first, then dollars per million tokens, `-` for an unknown price. The first line is a remark with its date
+ * and source: `# models 2026-11-15 https://...`. The bundled catalogue and an updated one have the same format.
  */
 import { isJsonObject } from "@meridian/protocol"
 
@@ -24,13 +25,13 @@ export interface ModelLimits {
 }
 
 export interface LimitsCatalogue {
-  /** `2026-11-15`, or "" when its first line does not say. */
+  /** `2026-11-15`, or "" if its first line does not say. */
   readonly date: string
   readonly origin: string
   readonly models: ReadonlyMap<string, ModelLimits>
 }
 
-/** Lines that are none are left out: a damaged catalogue knows less, it does not fail. */
+/** Skips lines that do not describe a model: a damaged catalogue knows less, but it does not fail. */
 export const parseLimits = (text: string): LimitsCatalogue => {
   const [, date = "", origin = ""] = /^# models (\d{4}-\d\d-\d\d) (\S+)/.exec(text) ?? []
   const models = new Map<string, ModelLimits>()
@@ -51,13 +52,13 @@ export const renderLimits = (
     "",
   ].join("\n")
 
-/** The newer catalogue's word counts; what only the older knows stays. */
+/** The newer catalogue wins. Models that only the older one knows stay. */
 export const mergeLimits = (bundled: LimitsCatalogue, kept: LimitsCatalogue | undefined): LimitsCatalogue => {
   if (kept === undefined || kept.models.size === 0 || kept.date < bundled.date) return bundled
   return { ...kept, models: new Map([...bundled.models, ...kept.models]) }
 }
 
-/** Of the shape of models.dev's api.json: providers by id, each with its models. Undefined when it has another shape. */
+/** Reads the shape of models.dev's api.json: providers by id, each with its models. Undefined for another shape. */
 export const readModelsDev = (value: unknown): readonly ModelLimits[] | undefined => {
   if (!isJsonObject(value)) return undefined
   const models = Object.entries(value).flatMap(([provider, fields]) =>
@@ -68,7 +69,7 @@ export const readModelsDev = (value: unknown): readonly ModelLimits[] | undefine
   return models.length === 0 || models.length > MOST_MODELS ? undefined : models
 }
 
-/** A bound on what is believed; models.dev lists about 4,000. */
+/** A bound on what we believe; models.dev lists about 4,000. */
 const MOST_MODELS = 20_000
 
 const NAME = /^[\w.-]{1,64}$/
@@ -82,7 +83,7 @@ const readModel = (id: string, model: unknown): readonly ModelLimits[] => {
   const contextWindow = countOf(limit["context"])
   const maxOutput = countOf(limit["output"])
   if (contextWindow === undefined || maxOutput === undefined) return []
-  // An agent calls tools and writes text; what cannot do both is no model for it.
+  // An agent calls tools and writes text. A model that cannot do both is useless for it.
   if (model["tool_call"] === false || model["status"] === "deprecated") return []
   if (Array.isArray(modalities) && !modalities.includes("text")) return []
   const price = priceOf([cost["input"], cost["output"], cost["cache_read"], cost["cache_write"]])

@@ -40,7 +40,7 @@ test.each([
   expect(route(model)).toEqual({ tag: "unknown", model, suggestion })
 })
 
-test("the catalogue decides the harness before the look of a name does", () => {
+test("the catalogue takes precedence over the look of a name in choosing the harness", () => {
   const read = readModelRow(
     { harness: "opencode", aliases: ["opus"], harness_model: "x/y" },
     "claude-opus-4-6",
@@ -51,7 +51,7 @@ test("the catalogue decides the harness before the look of a name does", () => {
   expect(route("opus", models)).toEqual(["opencode", "claude-opus-4-6", "x/y", true])
 })
 
-test("a user's alias is taken from a built-in model, and whoever loses one is told", () => {
+test("a user's alias replaces a built-in one, and a warning names the model that lost it", () => {
   const row = (id: string): Model => ({ id, aliases: ["opus"], harness: "codex" })
   const { models, duplicates } = mergeModels([row("b"), row("a")])
   expect(duplicates).toEqual([

@@ -1,4 +1,4 @@
-/** Model name or alias -> the harness that runs it and what that harness calls it. Pure. */
+/** Model name or alias -> the harness that runs it and that harness's name for it. Pure. */
 import { nearest } from "@meridian/protocol"
 
 import { harnessByName, type HarnessName, type Model } from "./model-catalogue.ts"
@@ -10,7 +10,7 @@ export type Route =
       readonly harness: HarnessName
       readonly harnessModel: string
       readonly effort?: string
-      /** False when only the look of the name decided. */
+      /** False if only the look of the name decided. */
       readonly listed: boolean
     }
   | { readonly tag: "unknown"; readonly model: string; readonly suggestion: string | undefined }

@@ -1,4 +1,4 @@
-/** Paths of a project that was moved. Only values that are a path as a whole: what people wrote stays as they wrote it. */
+/** Paths of a moved project. Only values that are a whole path change; text that people wrote stays as it is. */
 import { isJsonObject, type Json } from "@meridian/protocol"
 
 export interface Move {

@@ -1,6 +1,6 @@
 /**
- * Who a process is. A pid alone is reused; with its start time it names one process for as long as the machine is up.
- * `started` is text of the platform (clock ticks since boot on Linux) and is only ever compared.
+ * Identifies a process. A pid alone is reused; with its start time it names one process for as long as the machine is
+ * up. `started` is text of the platform (clock ticks since boot on Linux) and is only ever compared.
  */
 import { number, text, type Fields } from "./json-line.ts"
 
@@ -15,7 +15,7 @@ export const sameProcess = (left: ProcessMark, right: ProcessMark): boolean =>
 export const readMark = (fields: Fields, prefix: string): ProcessMark | undefined =>
   asMark(number(fields, `${prefix}_pid`), text(fields, `${prefix}_started`))
 
-/** Undefined when a part is missing, and for numbers that are nobody's to signal. */
+/** Undefined if a part is missing, and for pids that must never be signalled. */
 export const asMark = (pid: number | undefined, started: string | undefined): ProcessMark | undefined =>
   pid === undefined || pid < 2 || started === undefined || started === "" ? undefined : { pid, started }
 

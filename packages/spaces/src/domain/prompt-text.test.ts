@@ -12,7 +12,7 @@ const PARTS = {
   wantsReport: true,
 }
 
-test("the parts stand in their order, and variables are filled once everywhere but in skills", () => {
+test("the parts keep their order, and variables are filled once everywhere except in skills", () => {
   const composed = composePrompt(PARTS)
   expect(wholePrompt(composed)).toBe(
     [
@@ -26,12 +26,12 @@ test("the parts stand in their order, and variables are filled once everywhere b
   expect(composed.undefinedVariables).toEqual([])
 })
 
-test("a plain prompt without anything is itself", () => {
+test("a plain prompt alone stays as it is", () => {
   const bare = { skills: [], agentBody: undefined, references: [], variables: new Map(), wantsReport: false }
   expect(wholePrompt(composePrompt({ ...bare, prompt: "Hello" }))).toBe("Hello")
 })
 
-test("only placeholders of the prompt itself have to be filled", () => {
+test("only placeholders of the prompt itself must be filled", () => {
   const composed = composePrompt({
     ...PARTS,
     prompt: "{{B}} {{A}} {{B}} {{ not one }} \\{{C}}",

@@ -1,15 +1,15 @@
 /**
- * The text a harness is given. Order (each part only when it has something to say):
+ * The text a harness is given, in this order (empty parts are left out):
  *
  *   standing   1 `# Skill: <name>` blocks   2 `# Agent Profile`
  *   asking     3 `# Reference: <path>`      4 `# Report`      5 the prompt itself
  *
- * A harness that knows agents gets 2 natively; one that has a place for standing text gets 1 and 2 there, any other gets
- * them before the prompt. A continued conversation has been told 1 and 2 already.
+ * A harness that knows agents gets 2 natively. A harness with a place for standing text gets 1 and 2 there. Any other
+ * gets them before the prompt. A continued conversation already has 1 and 2.
  */
 export interface PromptParts {
   readonly skills: readonly { readonly name: string; readonly body: string }[]
-  /** Undefined when the harness takes the profile natively. */
+  /** Undefined if the harness takes the profile natively. */
   readonly agentBody: string | undefined
   readonly references: readonly { readonly path: string; readonly content: string }[]
   readonly variables: ReadonlyMap<string, string>
@@ -19,18 +19,18 @@ export interface PromptParts {
 }
 
 export interface ComposedPrompt {
-  /** 1 and 2. "" when there are none. */
+  /** Parts 1 and 2, or "". */
   readonly instructions: string
-  /** 3 to 5. */
+  /** Parts 3 to 5. */
   readonly prompt: string
-  /** 5 alone: the words of whoever asked, without anything of ours. */
+  /** Part 5 alone: the caller's words, without anything of ours. */
   readonly task: string
-  /** Placeholders of the prompt that no variable fills, in order. */
+  /** Placeholders of the prompt without a variable, in order. */
   readonly undefinedVariables: readonly string[]
 }
 
 export const composePrompt = (parts: PromptParts): ComposedPrompt => {
-  // Files and profiles are left as they are when nobody gave a variable.
+  // Without variables, files and profiles stay as they are.
   const fill = (text: string): string =>
     parts.variables.size === 0 ? text : fillVariables(text, parts.variables)
   const standing = [
@@ -64,7 +64,7 @@ export const REPORT_INSTRUCTION = `# Report
 
 Your final message is the report of this run; whoever started you reads nothing else. Say what was done, which decisions were made and why, which files were created or changed, what was verified and how, and what is blocked or left open. If MERIDIAN_REPORT_PATH is set you may write a longer report to that file instead.`
 
-/** The prompt itself: it stands last in the text a harness was given. */
+/** The prompt itself, which comes last in the text a harness was given. */
 export const promptItself = (whole: string): string => {
   const at = whole.lastIndexOf(REPORT_INSTRUCTION)
   return (at === -1 ? whole : whole.slice(at + REPORT_INSTRUCTION.length)).trim()
@@ -85,10 +85,10 @@ export const readVariable = (assignment: string): VariableReading => {
     : { tag: "text", name, value }
 }
 
-/** `\{{` is two literal braces; `{{ name }}` is a place for a value. */
+/** `\{{` is two literal braces; `{{ name }}` is a placeholder. */
 const PLACEHOLDER = /\\\{\{|\{\{\s*([A-Za-z_]\w*)\s*\}\}/g
 
-/** Once over the text: what a value contains is not filled again. */
+/** Goes over the text once: placeholders inside a value are not filled. */
 export const fillVariables = (text: string, variables: ReadonlyMap<string, string>): string =>
   text.replaceAll(PLACEHOLDER, (whole, name: string | undefined) =>
     name === undefined ? "{{" : (variables.get(name) ?? whole),

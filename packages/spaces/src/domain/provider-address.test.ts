@@ -33,14 +33,14 @@ test.each([
   expect(ollamaAddress(text)).toBe(expected)
 })
 
-test("this machine is known by its names, and by nothing that only looks like them", () => {
+test("only the real names of this machine count as local", () => {
   const addresses = ["http://localhost:1/v1", "http://127.8.9.1/v1", "http://[::1]:9/v1"]
   const strangers = ["http://localhost.example/v1", "http://127.0.0.1.example/v1", "https://10.0.0.1/v1"]
   expect(addresses.map(isLoopback)).toEqual([true, true, true])
   expect(strangers.map(isLoopback)).toEqual([false, false, false])
 })
 
-test("an address is shown without credentials before its host and behind its path", () => {
+test("an address is shown without credentials before its host or after its path", () => {
   expect(publicAddress("https://me:secret@host/v1")).toBe("https://<hidden>@host/v1")
   expect(publicAddress("https://host/v1?key=secret")).toBe("https://host/v1?<hidden>")
   expect(publicAddress("https://host/v1#secret")).toBe("https://host/v1#<hidden>")

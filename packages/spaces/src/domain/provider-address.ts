@@ -1,10 +1,10 @@
-/** Addresses of providers as people write them. */
+/** Addresses of providers, as people write them. */
 import type { ProviderKind } from "./provider-preset.ts"
 
-/** Scheme, credentials, host, port, path. No query and no fragment: paths are put behind it. */
+/** Scheme, credentials, host, port, path. No query and no fragment, because paths are appended to it. */
 const ADDRESS = /^(https?):\/\/(?:([^\s/@]*)@)?(\[[\da-f:]+\]|[\w.-]+)(?::(\d{1,5}))?((?:\/[^\s?#]*)?)$/i
 
-/** The version every kind has in its path; people often leave it out. */
+/** The version that each kind has in its path. People often leave it out. */
 const VERSIONS: Readonly<Record<ProviderKind, string>> = {
   anthropic: "/v1",
   openai: "/v1",
@@ -12,7 +12,10 @@ const VERSIONS: Readonly<Record<ProviderKind, string>> = {
   "openai-compatible": "/v1",
 }
 
-/** With the path of its kind when it has none, and without a slash at its end. Undefined: no http or https address. */
+/**
+ * Adds the path of its kind if it has none, and drops a slash at the end. Undefined if it is not an http or https
+ * address.
+ */
 export const fullAddress = (text: string, kind: ProviderKind): string | undefined => {
   const found = ADDRESS.exec(text.trim())
   if (found === null) return undefined
@@ -23,7 +26,7 @@ export const fullAddress = (text: string, kind: ProviderKind): string | undefine
   return `${before}${host}${port === undefined ? "" : `:${port}`}${plain === "" ? VERSIONS[kind] : plain}`
 }
 
-/** OLLAMA_HOST: `host`, `host:port`, `:port` or an address; where a server listens everywhere it is reached nearby. */
+/** OLLAMA_HOST: `host`, `host:port`, `:port` or an address. A server that listens everywhere is reached on loopback. */
 export const ollamaAddress = (text: string): string | undefined => {
   const typed = text.trim().replace(/\/+$/, "")
   if (typed === "") return undefined
@@ -38,6 +41,6 @@ export const hostOf = (address: string): string => ADDRESS.exec(address)?.[3] ??
 export const isLoopback = (address: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i.test(hostOf(address))
 
-/** Without a name and password that stand before the host, and without what stands behind the path: it may be a key. */
+/** Hides name and password before the host, and everything after the path: it may be a key. */
 export const publicAddress = (address: string): string =>
   address.replace(/^(\w+:\/\/)[^/@]*@/, "$1<hidden>@").replace(/^(\w+:\/\/[^?#]*[?#]).+$/s, "$1<hidden>")

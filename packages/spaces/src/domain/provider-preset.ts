@@ -1,4 +1,4 @@
-/** Providers that need no table in `config.toml`: their address is known, and the variables people keep their keys in. */
+/** Providers that need no table in `config.toml`: we know their address, and the variables people keep their keys in. */
 export const PROVIDER_KINDS = ["anthropic", "openai", "google", "openai-compatible"] as const
 export type ProviderKind = (typeof PROVIDER_KINDS)[number]
 
@@ -6,19 +6,19 @@ export interface ProviderPreset {
   readonly kind: ProviderKind
   /** Undefined: the provider's own library knows it. */
   readonly address?: string
-  /** The first that is set counts. Empty: no key is needed. */
+  /** The first variable that is set counts. Empty: no key is needed. */
   readonly keys: readonly string[]
-  /** A variable that names another address. */
+  /** A variable that overrides the address. */
   readonly addressVariable?: string
-  /** Runs on the reader's own machine: used only when it is configured or its variable is set. */
+  /** Runs on the user's own machine: used only if it is configured or its variable is set. */
   readonly local?: true
-  /** Listed although nothing is set, to say what is missing. */
+  /** Listed even if nothing is set, to show what is missing. */
   readonly known?: true
-  /** Who is asked when nobody chose, the first that the catalogue knows. */
+  /** Models to try when none was chosen; the first that the catalogue knows is taken. */
   readonly preferred?: readonly string[]
 }
 
-/** In the order in which a model is looked for when nobody chose one. */
+/** In the order in which a model is looked for when none was chosen. */
 export const PROVIDER_PRESETS: Readonly<Record<string, ProviderPreset>> = {
   anthropic: {
     kind: "anthropic",
@@ -76,5 +76,5 @@ export const PROVIDER_PRESETS: Readonly<Record<string, ProviderPreset>> = {
   xai: { kind: "openai-compatible", address: "https://api.x.ai/v1", keys: ["XAI_API_KEY"] },
 }
 
-/** Needs no key and only repeats what it is told: there so that everything but the thinking can be tried. */
+/** Needs no key and only repeats its prompt, so that everything but the thinking can be tried. */
 export const ECHO_MODEL = "meridian/echo"

@@ -57,7 +57,7 @@ export const PROVIDER_RULES: Rules = {
         : "the name of an environment variable, in capitals",
     shown: text,
     fromText: (typed) => typed,
-    // Who mistakes it for the key itself must not find it in an error.
+    // If a user mistakes this for the key itself, an error must not show it.
     secret: true,
   },
   api_key: {

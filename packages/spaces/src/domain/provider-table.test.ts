@@ -178,12 +178,12 @@ test("a max_output as large as its context_window is let through", () => {
   expect(read('[models."ollama/x"]\ncontext_window = 10\nmax_output = 10').wrong).toEqual([])
 })
 
-test("the reader's own file may hold a key", () => {
+test("the user's own file may hold a key", () => {
   const { tables, wrong } = read(`[providers.a]\napi_key = "${KEY}"`, "user-config")
   expect([wrong, tables.providers.get("a")]).toEqual([[], { api_key: KEY }])
 })
 
-test("an unknown key of a table is told with the nearest known one, never with its value", () => {
+test("an unknown key of a table is reported with the nearest known one, never with its value", () => {
   const { unknown } = read(`[providers.a]\nbase_ur = "x"\napikey = "${KEY}"\n[models."ollama/x"]\nwindow = 1`)
   expect(unknown).toEqual([
     { path: "file.toml", line: 2, key: "providers.a.base_ur", suggestion: "providers.a.base_url" },

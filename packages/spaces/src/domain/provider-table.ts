@@ -1,7 +1,7 @@
 /**
  * The tables of `config.toml` that name providers and models of the engine:
  *
- *   [providers.ollama]                          a name of one's own, or a preset to change
+ *   [providers.ollama]                          a custom name, or a preset to change
  *   kind = "openai-compatible"                  the default for a name that is no preset
  *   base_url = "http://127.0.0.1:11434/v1"
  *   api_key_env = "NAME"                        the variable that holds the key
@@ -9,10 +9,10 @@
  *   headers = { "x-title" = "meridian" }
  *   models = ["qwen3:8b"]
  *
- *   [models."ollama/qwen3:8b"]                  limits and prices, where the catalogue has none or others
+ *   [models."ollama/qwen3:8b"]                  limits and prices, if the catalogue has none or others
  *   context_window = 40960
  *   max_output = 8192
- *   model = "qwen3:8b"                          the provider's name for it, when it is another
+ *   model = "qwen3:8b"                          the provider's name for it, if that differs
  *   input_price = 0.1                           dollars per million tokens, also output_price,
  *                                               cache_read_price and cache_write_price
  *   idle_ms = 120000                            a provider silent for so long counts as a broken connection
@@ -21,7 +21,8 @@
  *
  * `engine-table-rules.ts` has the tables for MCP servers, references and agents.
  *
- * A later file replaces single keys of an earlier one. A wrong value is told with its place; a credential never is.
+ * A later file replaces single keys of an earlier one. The error for a wrong value names its place and never shows a
+ * credential.
  */
 
 import { nearest } from "@meridian/protocol"
@@ -58,7 +59,7 @@ export interface ModelSettings {
 export interface ProviderTables extends EngineTables {
   readonly providers: ReadonlyMap<string, ProviderSettings>
   readonly models: ReadonlyMap<string, ModelSettings>
-  /** Providers whose address is the project's choice, not the reader's own. */
+  /** Providers whose address the project chose, not the user. */
   readonly foreignAddress: ReadonlySet<string>
 }
 
@@ -127,7 +128,7 @@ export const readProviderTables = (files: readonly ConfigFile[]): ReadTables => 
         }
       }
     }
-  // Every field was checked by its rule.
+  // Its rule has checked every field.
   const tables: ProviderTables = { ...rows, foreignAddress }
   return { tables, shown: [...shown.values()], wrong: [...wrong, ...checkTogether(tables, files)], unknown }
 }
@@ -168,7 +169,7 @@ function* entriesOf(file: ConfigFile): Generator<Entry> {
     for (const [name, row] of Object.entries(tree)) {
       const key = `${section}.${name}`
       if (!isTable(row)) {
-        // Perhaps a credential that lost its table: its value is not repeated.
+        // This may be a credential that lost its table, so its value is not repeated.
         yield {
           tag: "wrong",
           key,
@@ -214,7 +215,7 @@ const readField = (given: {
   return { tag: "value", key, section, name, field, value, shown: rule.shown(value) }
 }
 
-/** What only whole rows can show. */
+/** Problems that only whole rows can show. */
 const checkTogether = (tables: ProviderTables, files: readonly ConfigFile[]): readonly WrongValue[] => {
   const wrong = (key: string, expected: string, got: string): WrongValue => {
     const file = files.findLast(({ lines }) => [...lines.keys()].some((name) => name.startsWith(key)))

@@ -1,6 +1,6 @@
 /**
- * Records of the logs: one JSON object a line that says its version in `v`. A shape is the type, the check and the names
- * on disk; this file only adds what all records have in common.
+ * Records of the logs: one JSON object a line with its version in `v`. A shape gives the type, the check and the
+ * names on disk. This file adds what all records have in common.
  */
 import {
   encoder,
@@ -14,7 +14,7 @@ import {
   type TypeOf,
 } from "@meridian/protocol"
 
-/** What code may build a record from: an optional value may also be given as undefined, which writes nothing. */
+/** The type that code builds a record from. An optional value may also be undefined, which writes nothing. */
 export type RecordOf<S> = {
   readonly [Key in keyof TypeOf<S>]: undefined extends TypeOf<S>[Key]
     ? TypeOf<S>[Key] | undefined
@@ -35,15 +35,15 @@ export const recordEncoder = <S extends Shape<object>>(
 }
 
 export interface RecordVersions<T> {
-  /** Reads version 1, and lines from before versions. Undefined when the line says nothing we know. */
+  /** Reads version 1, and lines from before versions. Undefined if the line says nothing we know. */
   readonly first: (line: JsonObject) => T | undefined
-  /** What is written today, when that is no longer version 1. */
+  /** The format written today, if that is no longer version 1. */
   readonly now?: { readonly version: number; readonly shape: Shape<T> }
 }
 
 /**
- * A line of this log. Undefined when it is damaged or says nothing. Throws RECORD_NEWER for a line that a newer Meridian
- * wrote: reading half of it would lose the rest.
+ * Decodes a line of this log. Undefined if it is damaged or says nothing. Throws RECORD_NEWER for a line that a newer
+ * Meridian wrote: reading half of it would lose the rest.
  */
 export const recordDecoder = <T>({
   first,
@@ -63,5 +63,5 @@ export const recordDecoder = <T>({
   }
 }
 
-/** Never asked: version 1 is read above. */
+/** Never used: version 1 is read above. */
 const NOTHING: Shape<never> = something<never>("nothing", () => false)

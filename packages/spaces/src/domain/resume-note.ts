@@ -1,6 +1,6 @@
 /**
- * What an agent is told when its run goes on after something that was not its doing. Short and fixed: the conversation has
- * the rest. Each begins as all our notes do, so that none is ever taken for a task.
+ * What an agent is told when its run resumes after something it did not cause. The notes are short and fixed: the
+ * conversation has the rest. All begin the same way, so that none is ever taken for a task.
  */
 export type Resumption = "worker_died" | "crashed" | "stalled" | "limit" | "failed" | "paused" | "anew"
 
@@ -21,7 +21,7 @@ const CHECK =
 
 export const resumeNote = (why: Resumption): string => `${NOTE} ${HAPPENED[why]} ${CHECK}`
 
-/** For a harness that takes over from another. What was done stands behind it. */
+/** For a harness that takes over from another. The work done so far follows it. */
 export const takeoverNote = ({
   from,
   why,
@@ -31,7 +31,7 @@ export const takeoverNote = ({
 }): string =>
   `${NOTE} This task was begun in ${from}${why === undefined ? "" : `, which cannot go on (${why})`}. You carry it on in the same directory; files are as they were left. ${CHECK}`
 
-/** Words that a person sent, behind the note when there is one. */
+/** Words that a person sent, after the note if there is one. */
 export const nextMessage = (parts: {
   readonly note?: string | undefined
   readonly words: readonly string[]

@@ -7,14 +7,14 @@ const theirs = (tier: "read-only" | "workspace-write" | "full-access") => ({ tie
 
 test.each<[string, RightsWish, RightsBounds, PermissionTier | undefined, string | undefined]>([
   [
-    "nothing is the configuration",
+    "without a wish the configuration decides",
     { configured: "read-only" },
     { ceiling: "read-only" },
     "read-only",
     undefined,
   ],
   [
-    "a flag goes before everything",
+    "a flag takes precedence over everything",
     { flag: "danger", recorded: "read-only" },
     { ceiling: "read-only" },
     "danger",
@@ -35,29 +35,29 @@ test.each<[string, RightsWish, RightsBounds, PermissionTier | undefined, string 
     "agent",
   ],
   [
-    "the user's own profile raises",
+    "the user's own profile raises rights",
     { agent: { tier: "full-access", isOwn: true } },
     { ceiling: "read-only" },
     "full-access",
     undefined,
   ],
   [
-    "a record goes before the user's own profile",
+    "a record takes precedence over the user's own profile",
     { recorded: "danger", agent: { tier: "full-access", isOwn: true } },
     { ceiling: "read-only" },
     "read-only",
     "record",
   ],
   [
-    "a recorded danger is never given back",
+    "a recorded danger is never restored",
     { recorded: "danger" },
     { ceiling: "full-access" },
     "full-access",
     "record",
   ],
-  ["where no tier was given the harness asks", { recorded: "danger" }, {}, undefined, "record"],
+  ["without a given tier the harness asks", { recorded: "danger" }, {}, undefined, "record"],
   [
-    "where no tier was given the lowest may be wished for",
+    "without a given tier the lowest may be wished for",
     { recorded: "read-only" },
     {},
     "read-only",
@@ -71,7 +71,7 @@ test.each<[string, RightsWish, RightsBounds, PermissionTier | undefined, string 
     "flag",
   ],
   [
-    "a child without a wish has what its parent has",
+    "a child without a wish has its parent's tier",
     {},
     { parent: "workspace-write" },
     "workspace-write",

@@ -1,31 +1,31 @@
 /**
- * Which tier a launch gets. Who may say so, in this order: the person's flag, the record of the conversation, the agent's
- * profile, the configuration. Only the person and the person's own files raise rights; what a folder's files wish for is
- * held to the ceiling, which is the tier the user gave by configuration or with the trust. A child never gets more than
- * its parent.
+ * Which tier a launch gets. In order of precedence, it comes from the person's flag, the record of the conversation,
+ * the agent's profile, or the configuration. Only the person and the person's own files raise rights. What a folder's
+ * files wish for is held to the ceiling: the tier the user gave by configuration or with the trust. A child never
+ * gets more than its parent.
  */
 import { isAbove, lowerTier, type FileTier, type PermissionTier } from "./tier.ts"
 
 export interface RightsWish {
   /** `--permission`. */
   readonly flag?: PermissionTier | undefined
-  /** Of the chat or run that is continued. Its log lies in the folder. */
+  /** From the chat or run being continued. Its log lies in the folder. */
   readonly recorded?: PermissionTier | undefined
   readonly agent?: { readonly tier: FileTier; readonly isOwn: boolean } | undefined
-  /** The configuration, held to the ceiling already. Undefined: the harness asks as it always does. */
+  /** From the configuration, already held to the ceiling. Undefined: the harness asks as it always does. */
   readonly configured?: FileTier | undefined
 }
 
 export interface RightsBounds {
   /** Undefined: the user gave no tier at all, so only the lowest may be wished for. */
   readonly ceiling?: FileTier | undefined
-  /** Of the run or chat this launch is started from. */
+  /** The tier of the run or chat that starts this launch. */
   readonly parent?: PermissionTier | undefined
 }
 
 export interface Rights {
   readonly tier?: PermissionTier
-  /** What was wished for and not given. */
+  /** A wish that was not granted in full. */
   readonly denied?: DeniedWish
 }
 
@@ -52,7 +52,7 @@ const underCeiling = (wish: RightsWish, ceiling: FileTier | undefined): Rights =
   if (wished === undefined) return given(wish.configured)
   const by = wisher(wish)
   const denied: DeniedWish = { by, wished, because: "ceiling" }
-  // Nobody gave a tier: the harness asks the person, which is less than any tier that acts unasked.
+  // Without a tier from the user, the harness asks the person, which is less than any tier that acts unasked.
   if (ceiling === undefined)
     return wished === "read-only" ? { tier: wished } : { ...given(wish.configured), denied }
   return isAbove(wished, ceiling) ? { tier: lowerTier(wished, ceiling), denied } : { tier: wished }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 
 import { eventInWords, followActivity, NO_ACTIVITY, shortCount, shortTime } from "./run-activity.ts"
 
-test("tools are counted, usage is summed, and the last thing that began is what it does", () => {
+test("tools are counted, usage is summed, and the newest act is shown as what it does", () => {
   const events = [
     { type: "session", harness_session_id: "x" },
     { type: "usage", input_tokens: 10, cached_input_tokens: 5, output_tokens: 2, cost_usd: 0.25 },
@@ -25,7 +25,7 @@ test("tools are counted, usage is summed, and the last thing that began is what 
   })
 })
 
-test("a call that has not ended is what it does, whatever is said meanwhile", () => {
+test("an open call is shown as what it does, whatever is said in between", () => {
   const events = [
     { type: "tool.started", call: "1", tool: "bash", input: { command: "sleep 9" } },
     { type: "text", text: "I wait." },
@@ -40,13 +40,13 @@ test("a call that has not ended is what it does, whatever is said meanwhile", ()
   expect(ended.reduce(followActivity, NO_ACTIVITY).doing).toBe("writing")
 })
 
-test("a harness that tells no cost has none", () => {
+test("a harness that reports no cost has none", () => {
   expect(followActivity(NO_ACTIVITY, { type: "usage", input_tokens: 1, output_tokens: 1 }).costUsd).toBe(
     undefined,
   )
 })
 
-test("an event in words obeys no control character and stays in its line", () => {
+test("an event in words contains no control characters and stays on one line", () => {
   expect(eventInWords({ type: "tool.started", tool: "bash", input: { command: "\u001b[2Jrm\n-rf x" } })).toBe(
     "> bash rm -rf x",
   )

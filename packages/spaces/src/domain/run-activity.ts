@@ -4,20 +4,20 @@ import { aboutCall, oneLine, plainText, wordAt } from "@meridian/protocol"
 import { number, text, type Fields } from "./json-line.ts"
 
 export interface RunActivity {
-  /** What it does now, in a few words: a call that has not ended goes before anything else. Undefined before a sign of life. */
+  /** What it does now, in a few words. An open call takes precedence. Undefined before the first sign of life. */
   readonly doing: string | undefined
   /** Calls that have not ended, by their id. */
   readonly open: ReadonlyMap<string, string>
   /** The last line it said, and the last call it made. */
   readonly said: string | undefined
   readonly tool: string | undefined
-  /** When it last gave a sign of life, in ISO time. */
+  /** Its last sign of life, in ISO time. */
   readonly at: string | undefined
   readonly tools: number
-  /** What it has read, from a cache too. */
+  /** What it has read, including from a cache. */
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Undefined where the harness does not tell. */
+  /** Undefined if the harness does not report it. */
   readonly costUsd: number | undefined
 }
 
@@ -67,7 +67,7 @@ export const followActivity = (before: RunActivity, event: Fields): RunActivity 
   }
 }
 
-/** Whether a kind of event shows that the agent said or did something. */
+/** Whether this kind of event shows that the agent said or did something. */
 export const isProgress = (type: string): boolean => PROGRESS.has(type)
 
 const PROGRESS: ReadonlySet<string> = new Set(["text", "tool.started", "tool.ended", "file"])
@@ -80,10 +80,10 @@ const does = (activity: RunActivity, otherwise: string): RunActivity => ({
 const lastLine = (said: string): string | undefined =>
   oneLine(said.trimEnd().split("\n").at(-1) ?? "", DOING) || undefined
 
-/** A harness that never ends its calls must not fill the memory. */
+/** Bounds the memory if a harness never ends its calls. */
 const MOST_OPEN = 100
 
-/** One event as `run tail` tells it; undefined for what nobody wants to read. */
+/** One event as `run tail` prints it. Undefined for events of no interest to a reader. */
 export const eventInWords = (event: Fields): string | undefined => {
   const message = (): string => oneLine(text(event, "message") ?? "", MESSAGE)
   switch (wordAt(event, "type")) {

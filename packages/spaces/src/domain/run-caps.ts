@@ -1,6 +1,7 @@
 /**
- * What a run may use up, alone and together with others, and when that is reached. Pure: the amounts come from the records of
- * runs (`operation/run-budget.ts`). A cap is looked at before an attempt and, while one works, with every line of usage.
+ * What a run may use up, alone and together with others, and when that is reached. Pure: the amounts come from the
+ * records of runs (`operation/run-budget.ts`). A cap is checked before an attempt and, during one, with every line of
+ * usage.
  */
 
 /** Dollars, tokens, turns, seconds at work. */
@@ -9,11 +10,11 @@ export interface RunCaps {
   readonly tokens?: number | undefined
   readonly turns?: number | undefined
   readonly timeSecs?: number | undefined
-  /** Of the run that began it all and every run below that. */
+  /** For the whole family: the root run and every run below it. */
   readonly treeCost?: number | undefined
-  /** Of all runs of the space. */
+  /** For all runs of the space. */
   readonly spaceCost?: number | undefined
-  /** Of all runs of the project since midnight. */
+  /** For all runs of the project since midnight. */
   readonly dayCost?: number | undefined
 }
 
@@ -65,11 +66,11 @@ export const breachOf = (caps: RunCaps | undefined, spent: RunSpent): RunBreach 
   return undefined
 }
 
-/** Others spend of it, too: it is not enough to know what this run has spent. */
+/** Other runs count against these caps too, so it is not enough to know what this run has spent. */
 export const countsOthers = ({ treeCost, spaceCost, dayCost }: RunCaps): boolean =>
   treeCost !== undefined || spaceCost !== undefined || dayCost !== undefined
 
-/** What a harness may be told to keep to by itself. */
+/** Caps that a harness can enforce itself. */
 export interface Rest {
   readonly cost?: number
   readonly tokens?: number
@@ -77,7 +78,7 @@ export interface Rest {
   readonly timeMs?: number
 }
 
-/** The least that is left of any cap on the same thing; undefined where nothing bounds it. */
+/** The least that is left of any cap on the same measure. Undefined if nothing bounds it. */
 export const restOf = (caps: RunCaps | undefined, spent: RunSpent): Rest | undefined => {
   if (caps === undefined) return undefined
   const left = (measure: Measure): number | undefined =>
@@ -92,7 +93,7 @@ export const restOf = (caps: RunCaps | undefined, spent: RunSpent): Rest | undef
   }
 }
 
-/** What was read from a cache counts, too: it was read. */
+/** Tokens read from a cache count too: they were read. */
 export const tokensOf = ({
   inputTokens,
   cachedInputTokens,
@@ -111,7 +112,7 @@ export const mergeCaps = (before: RunCaps | undefined, after: RunCaps): RunCaps 
 const defined = (caps: RunCaps): RunCaps =>
   Object.fromEntries(Object.entries(caps).filter(([, value]) => value !== undefined))
 
-/** For people, as a sentence with what to do about it. */
+/** A sentence for people. */
 export const sayBreach = ({ measure, cap, spent }: RunBreach): string =>
   `${OF[measure]} is used up: ${sayAmount(measure, spent)} of ${sayAmount(measure, cap)}.`
 

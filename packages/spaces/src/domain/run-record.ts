@@ -2,15 +2,15 @@
  * `runs.jsonl`, one event a line, each with its version in `v` (now 2):
  *
  *   start     what a run is: id, task, model, harness, agent, skills, working directory, parent, its worker
- *   update    what became known or was asked: status, the harness's session id and process, a new worker, an attempt that
+ *   update    what became known or was requested: status, the harness's session id and process, a new worker, an attempt that
  *             began or ended, what it waits for and until when, a request to pause or to go on
  *   finalize  how it ended: status, exit code, usage, `error`, what its checks say; `by` says who wrote it
  *   check     a check of it that ran, and how that ended (`check-record.ts`)
  *   worktree  what became of its worktree (`worktree-record.ts`)
  *
- * The task stands here as far as it is pinned; one that is longer is whole in `runs/<id>/task.md`. The text the harness was given,
- * with everything we wrap around the task, is in `prompt.md`. Processes are `<who>_pid` and `<who>_started`: continuity reads
- * this log too, inside hosts, and knows these names.
+ * The record holds as much of the task as is pinned; a longer one is whole in `runs/<id>/task.md`. The text the
+ * harness was given, with everything we wrap around the task, is in `prompt.md`. Processes are `<who>_pid` and
+ * `<who>_started`; continuity also reads this log, inside hosts, and knows these names.
  */
 import {
   BOOLEAN,
@@ -82,11 +82,11 @@ const START = objectOf(
     workerPid: COUNT,
     workerStarted: STRING,
     worktree: WORKTREE,
-    /** What keeps it in; absent when nobody asked. */
+    /** The run's sandbox. Absent if none was requested. */
     sandbox: SANDBOX,
-    /** The same for all that were spawned at one task by --best-of. */
+    /** Shared by all runs that --best-of spawned for one task. */
     contest: STRING,
-    /** Other runs that wrote into the same checkout when it began. */
+    /** Other runs that were writing into the same checkout when it began. */
     besides: listOf(STRING),
   },
 )
@@ -96,7 +96,7 @@ const ATTEMPT_BEGAN = objectOf(
   {
     model: STRING,
     harnessSessionId: STRING,
-    /** Why the harness was not given what pins the task after a compaction. */
+    /** Why the harness did not get the text that pins the task after a compaction. */
     unpinned: STRING,
   },
 )
@@ -106,10 +106,10 @@ const ATTEMPT_ENDED = objectOf(
   {
     ...USAGE,
     message: STRING,
-    /** Of the model, with what the harness tried again and what it compacted. */
+    /** Turns of the model, including the harness's own retries and compactions. */
     turns: COUNT,
     madeProgress: BOOLEAN,
-    /** When the limit that ended it is over, as far as that was said. */
+    /** When the limit that ended it is over, if known. */
     resetAt: STRING,
   },
 )
@@ -131,7 +131,7 @@ const UPDATE = objectOf(
     waitingFor: oneOf(...WAITING_FOR),
     waitingUntil: STRING,
     message: STRING,
-    /** What somebody wants of the worker; it answers with a status, and a wish to stop with the end. */
+    /** A request to the worker. It answers with a status, or with the end for a stop. */
     asked: oneOf("pause", "resume", "stop"),
   },
 )
@@ -149,14 +149,14 @@ const FINALIZE = objectOf(
     durationSecs: AMOUNT,
     /** A word of a closed set: the class of the failure, `timeout`, `cancelled`, `orphan_run`. */
     error: STRING,
-    /** The same for people. */
+    /** The same, for people. */
     message: STRING,
-    /** Of one with checks that said it was done. */
+    /** Only for a run with checks that said it was done. */
     verdict: oneOf("verified", "refuted"),
-    /** Files that the checks depend on and the agent has changed. */
+    /** Files that the checks depend on and that the agent changed. */
     changedCheckFiles: listOf(STRING),
     ...USAGE,
-    /** The whole session so far, where the harness reports totals: what the next run of it starts from. */
+    /** Totals of the whole session, if the harness reports totals. The session's next run starts from them. */
     sessionInputTokens: AMOUNT,
     sessionCachedInputTokens: AMOUNT,
     sessionOutputTokens: AMOUNT,
@@ -202,7 +202,7 @@ export const decodeRunRecord: (line: Fields, file: string) => RunRecord | undefi
     now: { version: RECORD_VERSION, shape: EVENT },
   })
 
-/** Version 1, and what was written before versions: everything that is not there is empty. */
+/** Version 1, and lines from before versions. Missing fields are read as empty. */
 const readFirst = (fields: Fields): RunRecord | undefined => {
   const id = asRunId(text(fields, "id"))
   if (id === undefined) return undefined
@@ -218,7 +218,7 @@ const readFirst = (fields: Fields): RunRecord | undefined => {
   }
 }
 
-/** What `chat_id` was called before the two ideas of a session had two names. */
+/** The old name of `chat_id`, from before chats and sessions had two names. */
 export const FORMER_CHAT_KEY = ["session", "id"].join("_")
 
 const firstStart = (id: RunId, fields: Fields): RunStartRecord => ({

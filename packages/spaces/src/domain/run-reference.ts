@@ -1,4 +1,4 @@
-/** How a reader names a run: its id, or one of the three words for the newest of a kind. */
+/** How a user names a run: by its id, or by one of three words for the newest of a kind. */
 import type { Run } from "./run.ts"
 
 export const RUN_REFERENCES = {

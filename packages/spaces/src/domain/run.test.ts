@@ -68,7 +68,7 @@ test("the first real end stands, whatever repairs and updates come before or aft
   )
 })
 
-test("an update or an end of a run that never started says nothing", () => {
+test("an update or an end of a run that never started is ignored", () => {
   expect(replayRuns([end("worker"), { event: "update", id: ID, status: "running" }])).toEqual([])
 })
 
@@ -76,7 +76,7 @@ const LOG = "/p/runs.jsonl"
 const readBack = (written: Parameters<typeof encodeLine>[0]) =>
   decodeRunEvent(decodeLine(encodeLine(written)) ?? {}, LOG)
 
-test("what is written is read back as it was", () => {
+test("a written record is read back unchanged", () => {
   const began = { number: 1, harness: "claude", began: "t1", harnessSessionId: "abc" }
   const ended = {
     number: 1,
@@ -109,7 +109,7 @@ test("what is written is read back as it was", () => {
   ])
 })
 
-test("a run that waits says for what and until when, until it works again", () => {
+test("a waiting run says for what and until when, until it works again", () => {
   const waiting = {
     status: "waiting",
     waitingFor: "limit",
@@ -129,7 +129,7 @@ test("a run that waits says for what and until when, until it works again", () =
   })
 })
 
-test("an end of an older writer is a repair when it says orphan_run", () => {
+test("an older writer's end is a repair if it says orphan_run", () => {
   const older = decodeRunEvent(
     { event: "finalize", id: "r1", status: "failed", exit_code: 1, error: "orphan_run" },
     LOG,
@@ -137,7 +137,7 @@ test("an end of an older writer is a repair when it says orphan_run", () => {
   expect(older).toMatchObject({ by: "repair" })
 })
 
-test("a record of version 1 is upgraded: the number of its attempt becomes one of a list", () => {
+test("a record of version 1 is upgraded: its attempt's number becomes an entry of the list", () => {
   const lines = [
     {
       v: 1,
@@ -167,12 +167,12 @@ test("a record of a newer version is refused in words", () => {
   )
 })
 
-test("a record of this version that lacks a part says nothing", () => {
+test("an incomplete record of this version is ignored", () => {
   expect(decodeRunEvent({ v: 2, event: "start", id: "r1" }, LOG)).toBeUndefined()
   expect(decodeRunEvent({ v: 2, event: "other", id: "r1" }, LOG)).toBeUndefined()
 })
 
-test("attempts that neither said nor did anything are counted from the last that did", () => {
+test("fruitless attempts are counted from the last that produced something", () => {
   const attempt = (number: number, madeProgress: boolean) => ({
     number,
     harness: "claude",
@@ -184,11 +184,11 @@ test("attempts that neither said nor did anything are counted from the last that
   expect(fruitless([])).toBe(0)
   expect(fruitless([attempt(1, false), attempt(2, false)])).toBe(2)
   expect(fruitless([attempt(1, false), attempt(2, true), attempt(3, false)])).toBe(1)
-  // Another harness has taken over: what the first one did is not its.
+  // Another harness has taken over, so the first one's attempts do not count.
   expect(fruitless([attempt(1, false), attempt(2, false)], "codex")).toBe(0)
 })
 
-test("a row of stalls begins anew with one that had worked for a while", () => {
+test("a stall after a while of work begins a new row", () => {
   const minute = (count: number): string => new Date(count * 60_000).toISOString()
   const attempt = (number: number, from: number, to: number, why = "stalled") => ({
     number,

@@ -1,7 +1,7 @@
 /**
- * A run, folded from its events (`run-record.ts` says how they are written). It has the status of its last word, with one
- * law: an end written by the run itself (or by a cancel) beats one written by a repair, whichever came first, and nothing
- * beats it.
+ * A run, folded from its events (`run-record.ts` describes the format). Its status is that of the newest event, with
+ * one law: an end written by the run itself (or by a cancel) beats one written by a repair, whichever came first, and
+ * nothing beats it.
  */
 import type { RunId } from "@meridian/protocol"
 
@@ -42,19 +42,19 @@ export type RunEnd = Omit<
   "event" | "id" | "totalCostUsd" | "sessionInputTokens" | "sessionCachedInputTokens" | "sessionOutputTokens"
 > &
   RunUsage & {
-    /** The whole session so far, where the harness reports totals: what the next run of it starts from. */
+    /** Totals of the whole session, if the harness reports totals. The session's next run starts from them. */
     readonly sessionUsage?: RunUsage | undefined
   }
 
 export interface AttemptBegan {
-  /** From 1, over all workers of the run. */
+  /** Counts from 1, over all workers of the run. */
   readonly number: number
   readonly harness: string
   readonly model?: string | undefined
   readonly harnessSessionId?: string | undefined
   /** ISO time; "" in an old record. */
   readonly began: string
-  /** Why the harness was not given what pins the task after a compaction. */
+  /** Why the harness did not get the text that pins the task after a compaction. */
   readonly unpinned?: string | undefined
 }
 
@@ -65,9 +65,9 @@ export interface AttemptEnded extends RunUsage {
   readonly why: string
   readonly message?: string | undefined
   readonly turns?: number | undefined
-  /** It said or did something: the next attempt is not one of a row of fruitless ones. */
+  /** It produced something, so the next attempt does not continue a row of fruitless ones. */
   readonly madeProgress?: boolean | undefined
-  /** ISO time: when the limit that ended it is over. */
+  /** ISO time when the limit that ended it is over. */
   readonly resetAt?: string | undefined
 }
 
@@ -97,14 +97,14 @@ export interface Run extends Omit<RunStart, "status" | "worktree"> {
   readonly worktree?: WorktreeState | undefined
   readonly harnessProcess?: ProcessMark | undefined
   readonly attempts: readonly RunAttempt[]
-  /** The newest last. */
+  /** Newest last. */
   readonly checks?: readonly CheckResult[] | undefined
   readonly waitingFor?: WaitingFor | undefined
   /** ISO time. */
   readonly waitingUntil?: string | undefined
   /** Why it waits or pauses, for people. */
   readonly message?: string | undefined
-  /** What was asked of its worker and is not answered yet. Only the end answers a wish to stop. */
+  /** The request its worker has not answered yet. Only the end answers a stop. */
   readonly asked?: Asked | undefined
   readonly end?: RunEnd | undefined
 }
@@ -118,7 +118,7 @@ export type RunEvent =
 
 export const isEnded = (run: Pick<Run, "end">): boolean => run.end !== undefined
 
-/** Undefined for lines that are no event of a run. Throws RECORD_NEWER. */
+/** Undefined for lines that are not events of a run. Throws RECORD_NEWER. */
 export const decodeRunEvent = (fields: Fields, file: string): RunEvent | undefined => {
   const record = decodeRunRecord(fields, file)
   if (record === undefined) return undefined
@@ -169,7 +169,7 @@ export const encodeRunEnd = (id: RunId, { sessionUsage, ...end }: RunEnd): Writt
     sessionOutputTokens: sessionUsage?.outputTokens,
   })
 
-/** One event applied to what is known of its run. An update or end of a run that never started says nothing. */
+/** Applies one event to what is known of its run. An update or end of a run that never started means nothing. */
 export const applyRunEvent = (run: Run | undefined, event: RunEvent): Run | undefined => {
   if (event.event === "start") {
     const { event: _, worktree, ...start } = event
@@ -194,10 +194,10 @@ export const applyRunEvent = (run: Run | undefined, event: RunEvent): Run | unde
   return { ...run, status: end.status, end }
 }
 
-/** Whoever applies a run again and again adds some each time. */
+/** Applying a run again and again adds some each time. */
 const MOST_KEPT_CHECKS = 500
 
-/** What is known of its claim to be done; undefined for one that made none. */
+/** What is known about its claim to be done. Undefined if it made none. */
 export const verdictOf = ({ end }: Pick<Run, "end">): RunVerdict | undefined =>
   end?.verdict ?? (end?.status === "succeeded" ? "unverified" : undefined)
 
@@ -211,7 +211,7 @@ export const replayRuns = (events: Iterable<RunEvent>): readonly Run[] => {
   return [...runs.values()]
 }
 
-/** The totals of a harness session after the run of it that ended last, if it told them. */
+/** The session totals after the run that ended last, if its harness reported them. */
 export const sessionUsageIn = (runs: readonly Run[], harnessSession: string): RunUsage | undefined =>
   runs.findLast((run) => run.harnessSessionId === harnessSession && run.end?.sessionUsage !== undefined)?.end
     ?.sessionUsage
@@ -229,7 +229,7 @@ const updated = (run: Run, event: Extract<RunEvent, { event: "update" }>): Run =
     harnessProcess: event.harnessProcess ?? run.harnessProcess,
     worker: event.worker ?? run.worker,
     attempts: withAttempt(run.attempts, event),
-    // A new status says what it waits for, or that it waits no longer; and it answers what was asked.
+    // A new status says what the run waits for, if anything, and answers the open request.
     waitingFor: isMoved ? event.waitingFor : run.waitingFor,
     waitingUntil: isMoved ? event.waitingUntil : run.waitingUntil,
     message: isMoved ? event.message : run.message,
@@ -250,7 +250,7 @@ const withAttempt = (
       attempt.number === attemptEnded.number ? { ...attempt, ...attemptEnded } : attempt,
     )
   const open = begun.at(-1)
-  // The id became known while it ran.
+  // The id became known during the attempt.
   return harnessSessionId === undefined || open === undefined || open.ended !== undefined
     ? begun
     : [...begun.slice(0, -1), { ...open, harnessSessionId }]
@@ -288,7 +288,7 @@ const endOf = (record: RunEndRecord): RunEvent => {
   }
 }
 
-/** On disk the cost has the name other programs know. */
+/** On disk the cost has the name that other programs know. */
 const writtenUsage = <T extends RunUsage>({
   costUsd,
   ...rest
@@ -311,24 +311,27 @@ const present = <T extends object>(value: T): Present<T> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every undefined was just removed
   Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Present<T>
 
-/** The newest attempts in a row that the harness of the run made. What others did before is another matter. */
+/** The newest attempts in a row that the run's current harness made. */
 export const ownAttempts = ({
   attempts,
   harness,
 }: Pick<Run, "attempts" | "harness">): readonly RunAttempt[] =>
-  // A first record says no harness.
+  // A record from before attempts had one names no harness.
   attempts.slice(
     attempts.findLastIndex((attempt) => attempt.harness !== "" && attempt.harness !== harness) + 1,
   )
 
-/** Attempts at the end of the row that neither said nor did anything: what a resume may not repeat for ever. */
+/** Attempts at the end of the row that produced nothing: a resume must not repeat these forever. */
 export const fruitlessAttempts = (run: Pick<Run, "attempts" | "harness">): number => {
   const attempts = ownAttempts(run)
   const last = attempts.findLastIndex((attempt) => attempt.madeProgress === true)
   return attempts.length - 1 - last
 }
 
-/** Attempts at the end of the row that stalled soon: one that had worked for longer than it was then silent begins a new row. */
+/**
+ * Attempts at the end of the row that soon stalled. One that had worked for longer than its final silence begins a
+ * new row.
+ */
 export const stallsInRow = (run: Pick<Run, "attempts" | "harness">, stallMs: number): number => {
   const attempts = ownAttempts(run)
   const last = attempts.findLastIndex(
@@ -338,5 +341,5 @@ export const stallsInRow = (run: Pick<Run, "attempts" | "harness">, stallMs: num
   return attempts.length - 1 - last
 }
 
-/** Silence is looked for once a second or so, not at once. */
+/** Silence is noticed up to a second or so late. */
 const LOOKED_LATE_MS = 5_000

@@ -1,9 +1,10 @@
 /**
- * Whether what an agent starts is kept in a sandbox, and the command line that keeps it there. Pure: `store/sandbox-site.ts`
- * looks which places there are, `operation/open-sandbox.ts` asks whether the machine can do it.
+ * Whether an agent's processes are kept in a sandbox, and the command line that keeps them there. Pure:
+ * `store/sandbox-site.ts` finds which places exist, `operation/open-sandbox.ts` asks whether the machine can do it.
  *
- * Everything is read-only but what is named writable; `/tmp`, `/run` and what belongs to a desktop are empty; secrets are hidden.
- * Processes are not hidden: what runs in there writes down process ids that the rest of Meridian must understand.
+ * Everything is read-only except what is named writable. `/tmp`, `/run` and the places of a desktop are empty, and
+ * secrets are hidden. Processes are not hidden: programs in there record process ids that the rest of Meridian must
+ * understand.
  */
 export const SANDBOX_MODES = ["off", "auto", "required"] as const
 export type SandboxMode = (typeof SANDBOX_MODES)[number]
@@ -12,28 +13,28 @@ export const SANDBOX_NETWORKS = ["on", "off"] as const
 export type SandboxNetwork = (typeof SANDBOX_NETWORKS)[number]
 
 export interface SandboxWish {
-  /** `auto`: where the machine has one. */
+  /** `auto`: if the machine has one. */
   readonly mode: SandboxMode
   readonly network: SandboxNetwork
 }
 
-/** What is kept in the plan of a run: that it is in one, and which. */
+/** What the plan of a run keeps: that it runs in a sandbox, and in which. */
 export interface SandboxUse {
   readonly network: SandboxNetwork
-  /** Folders of the user's that stay writable. */
+  /** The user's folders that stay writable. */
   readonly writable: readonly string[]
 }
 
-/** As it is recorded and shown. */
+/** As recorded and shown. */
 export interface SandboxRecord {
   readonly by: (typeof SANDBOX_KINDS)[number]
   readonly network?: SandboxNetwork
-  /** Of `none`: why there is none. */
+  /** For `none`: the reason. */
   readonly why?: string
 }
 export const SANDBOX_KINDS = ["bubblewrap", "none"] as const
 
-/** Set for everything that runs in one; the value is its network. */
+/** Set for everything that runs in a sandbox; its value is the network. */
 export const SANDBOX_VARIABLE = "MERIDIAN_IN_SANDBOX"
 
 export const stricterMode = (one: SandboxMode, other: SandboxMode): SandboxMode =>
@@ -42,7 +43,7 @@ export const stricterMode = (one: SandboxMode, other: SandboxMode): SandboxMode 
 export const stricterNetwork = (one: SandboxNetwork, other: SandboxNetwork): SandboxNetwork =>
   one === "off" ? one : other
 
-/** Whether the second is looser than the first: what a folder may not make of what its user says. */
+/** Whether a told value is looser than the user's own, which a folder may not demand. */
 export const isLooser = (
   own: SandboxWish,
   told: { readonly key: string; readonly value: string },
@@ -53,13 +54,13 @@ export const isLooser = (
 }
 
 export interface SandboxSite {
-  /** Seen as they are, although they lie where everything is hidden. */
+  /** Visible, although they lie where everything else is hidden. */
   readonly readable: readonly string[]
   readonly writable: readonly string[]
-  /** Read-only although they lie in something writable. */
+  /** Read-only, although they lie in a writable folder. */
   readonly kept: readonly string[]
   readonly hidden: readonly { readonly path: string; readonly isFolder: boolean }[]
-  /** A file without content, for those that are hidden. */
+  /** An empty file, mounted over hidden files. */
   readonly empty: string
 }
 
@@ -68,14 +69,14 @@ export interface SandboxCall {
   readonly network: SandboxNetwork
   readonly site: SandboxSite
   readonly directory: string
-  /** Its processes are among themselves, and end with it: for what leaves no process ids behind. */
+  /** Isolates its processes and ends them with it. For programs that leave no process ids behind. */
   readonly isAlone: boolean
 }
 
-/** Emptied: sockets lie there by which other programs of the user can be told what to do. */
+/** Emptied, because sockets there can tell the user's other programs what to do. */
 export const EMPTIED = ["/tmp", "/var/tmp", "/run"] as const
 
-/** The way to an agent, a desktop or a server that would do outside what cannot be done inside. */
+/** Ways to an agent, a desktop or a server that would do outside what is forbidden inside. */
 const UNSET = [
   "SSH_AUTH_SOCK",
   "SSH_AGENT_PID",
@@ -96,7 +97,7 @@ const UNSET = [
   "TMPDIR",
 ]
 
-/** Later mounts lie over earlier ones, so what is hidden comes last. */
+/** Later mounts cover earlier ones, so the hidden paths come last. */
 export const sandboxCommand = (call: SandboxCall, argv: readonly string[]): readonly string[] => {
   const { program, network, site, directory, isAlone } = call
   const two = (flag: string, paths: readonly string[]): readonly string[] =>
@@ -110,7 +111,7 @@ export const sandboxCommand = (call: SandboxCall, argv: readonly string[]): read
     ...(network === "off" ? ["--unshare-net"] : []),
     ...(isAlone ? ["--unshare-pid"] : []),
     "--die-with-parent",
-    // As root it would otherwise keep what it needs to take the mounts down again.
+    // As root it would otherwise keep the capabilities it needs to unmount things again.
     "--cap-drop",
     "ALL",
     ...two("--ro-bind", ["/"]),

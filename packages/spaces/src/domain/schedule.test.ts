@@ -25,12 +25,12 @@ const made = (id: string): Schedule => ({
   handledUntil: "2026-11-18T08:00:00.000Z",
 })
 
-test("schedules are written and read again", () => {
+test("written schedules are read back", () => {
   const { after } = addSchedule(NO_SCHEDULES, (id) => ({ ...made(id), overlap: true, seal: "s" }))
   expect(decodeSchedules(encodeSchedules(after))).toEqual(after)
 })
 
-test("a number that was given once is not given again", () => {
+test("a number is never given twice", () => {
   const first = addSchedule(NO_SCHEDULES, made)
   const gone = { ...first.after, schedules: [] }
   expect(addSchedule(gone, made).added.id).toBe("sch2")
@@ -53,7 +53,7 @@ test.each([
   expect(decodeSchedules(content)).toContain(reason)
 })
 
-test("a firing has a name that says which and when", () => {
+test("a firing's name says which schedule and when", () => {
   const due = "2026-11-18T08:00:00.000Z"
   expect(readFiringName(firingName("sch2", due))).toEqual({ id: "sch2", due })
   for (const name of ["", "sch2", "sch2@today", `s2@${due}`, `sch2@${due} `])

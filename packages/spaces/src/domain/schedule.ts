@@ -1,14 +1,15 @@
 /**
- * `schedules.json`: what a project does by the clock, one document that is replaced whole under `schedules.lock`.
+ * `schedules.json`: what a project does by the clock. It is one document that is replaced whole under
+ * `schedules.lock`.
  *
  *   {"v":1,"last_number":2,"schedules":[{"id":"sch2","pattern":"0 9 * * 1-5","zone":"Europe/Berlin","command":"run.spawn",
  *     "words":["-p","review"],"space":"s1","cwd":"/home/me/app","created_at":"…Z","status":"active",
  *     "handled_until":"…Z","last_firing":{"due":"…Z","at":"…Z","outcome":"begun","run_id":"r4"},"seal":"…"}]}
  *
- * Everything due up to `handled_until` has been dealt with. A firing is
- * written as `open` before anything is started, and gets its outcome afterwards; the run it begins carries the id of the
- * schedule and the time it was due for, so whoever tries again after a crash finds it. What is carried out is sealed
- * (`operation/seal.ts`): a schedule that this user's Meridian did not write fires nothing.
+ * Everything due up to `handled_until` has been handled. A firing is written as `open` before anything starts, and
+ * gets its outcome afterwards. The run it begins carries the schedule's id and the due time, so a retry after a crash
+ * finds it. The work is sealed (`operation/seal.ts`): a schedule that this user's Meridian did not write fires
+ * nothing.
  */
 import {
   BOOLEAN,
@@ -30,10 +31,10 @@ import { nextNumber } from "./identifier.ts"
 import { decodeJson } from "./json-line.ts"
 
 export const SCHEDULE_LIMIT = {
-  /** Of one project. */
+  /** Per project. */
   schedules: 100,
   patternCharacters: 200,
-  /** The words of one command; a longer prompt belongs into a file. */
+  /** The words of one command. A longer prompt belongs in a file. */
   commandBytes: 32_768,
   documentBytes: 8_388_608,
 } as const
@@ -61,17 +62,17 @@ const SCHEDULE = objectOf(
   },
   {
     configPath: STRING,
-    /** Fires also while the run of an earlier firing has not ended. */
+    /** Fires even if the run of an earlier firing has not ended. */
     overlap: BOOLEAN,
     lastFiring: FIRING,
-    /** The run of the last firing that began one. */
+    /** The newest run that a firing began. */
     lastRun: RUN_ID,
     seal: STRING,
   },
 )
 export type Schedule = TypeOf<typeof SCHEDULE>
 
-/** What a schedule carries out and when: the part that its seal vouches for. */
+/** The work of a schedule and its times: the part that its seal vouches for. */
 export type ScheduledWork = Pick<
   Schedule,
   "id" | "pattern" | "zone" | "command" | "words" | "space" | "cwd" | "configPath" | "overlap"
@@ -93,13 +94,13 @@ const decode = versionedDecoder(
 export const encodeSchedules = (schedules: Schedules): string =>
   `${JSON.stringify({ v: VERSION, ...encode(schedules) }, undefined, 1)}\n`
 
-/** The reason when it is no such document. */
+/** Returns the reason as text if it is not such a document. */
 export const decodeSchedules = (content: string): Schedules | string => {
   const decoded = decode(decodeJson(content))
   return decoded.tag === "value" ? decoded.value : problemText(decoded.problem, "It").replace(/\.$/, "")
 }
 
-/** With one more schedule, which gets the next number. Numbers of schedules that are gone are not given again. */
+/** Adds one schedule with the next number. Numbers of removed schedules are not reused. */
 export const addSchedule = (
   { lastNumber, schedules }: Schedules,
   make: (id: string) => Schedule,
@@ -115,7 +116,7 @@ export const addSchedule = (
   return { added, after: { lastNumber: number, schedules: [...schedules, added] } }
 }
 
-/** The very same document when nothing changes. */
+/** Returns the same object if nothing changes. */
 export const changeSchedule = (
   before: Schedules,
   id: string,
@@ -126,11 +127,14 @@ export const changeSchedule = (
   return isSame ? before : { ...before, schedules }
 }
 
-/** Whether a supervisor has anything to do for it: what was under way when it was paused gets its outcome all the same. */
+/**
+ * Whether a supervisor has anything to do for it. A firing that was open when the schedule was paused still gets its
+ * outcome.
+ */
 export const needsKeeper = ({ status, lastFiring }: Schedule): boolean =>
   status === "active" || lastFiring?.outcome === "open"
 
-/** The word that a run begun by a firing is known by: `sch2@2026-11-18T08:00:00.000Z`. */
+/** The name of a run begun by a firing: `sch2@2026-11-18T08:00:00.000Z`. */
 export const firingName = (id: string, due: string): string => `${id}@${due}`
 
 export const readFiringName = (name: string): { readonly id: string; readonly due: string } | undefined => {

@@ -3,13 +3,13 @@ import { textList, textValue } from "./front-matter.ts"
 
 export interface Skill {
   readonly name: string
-  /** Absolute, of the SKILL.md. */
+  /** The absolute path of the SKILL.md. */
   readonly path: string
   readonly description: string
   readonly tags: readonly string[]
   /** The whole file, as it is on disk. */
   readonly content: string
-  /** Without front matter: what goes into a prompt. */
+  /** Without front matter: this part goes into a prompt. */
   readonly body: string
 }
 

@@ -15,7 +15,7 @@ export interface Space {
   readonly status: SpaceStatus
   readonly startedAt: string
   readonly finishedAt: string | undefined
-  /** What a newer writer put beside it: kept as it is. */
+  /** Fields of a newer writer, kept as they are. */
   readonly extra?: Fields
 }
 
@@ -69,7 +69,7 @@ export const encodeSpace = (space: Space): string =>
     ...space.extra,
   })}\n`
 
-/** What `doctor` makes of a space whose file and locks contradict each other; undefined when they agree. */
+/** What `doctor` makes of a space whose file and locks contradict each other. Undefined if they agree. */
 export const repairStatus = (
   space: Space,
   facts: { readonly alive: boolean; readonly now: string },

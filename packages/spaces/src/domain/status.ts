@@ -1,10 +1,10 @@
-/** What `git status --porcelain=v2 --branch -z --no-renames` says. */
+/** Parses the output of `git status --porcelain=v2 --branch -z --no-renames`. */
 export interface Status {
   /** "" before the first commit. */
   readonly head: string
-  /** Paths whose file, index or both differ from HEAD, and files git does not know. */
+  /** Paths whose file or index differs from HEAD, and files git does not know. */
   readonly paths: readonly string[]
-  /** Repositories inside of this one that are not part of it. */
+  /** Repositories inside this one that are not part of it. */
   readonly nested: readonly string[]
   readonly isUnmerged: boolean
 }
@@ -28,7 +28,7 @@ export const readStatus = (answer: string): Status => {
   return { head, paths: [...new Set(paths)], nested, isUnmerged }
 }
 
-/** Before the path: `1 XY sub mH mI mW hH hI` and `u XY sub m1 m2 m3 mW h1 h2 h3`. */
+/** Fields before the path: `1 XY sub mH mI mW hH hI` and `u XY sub m1 m2 m3 mW h1 h2 h3`. */
 const CHANGED_FIELDS = 8
 const UNMERGED_FIELDS = 10
 

@@ -43,10 +43,10 @@ test("a first task and newest words that are both long share the bound", () => {
   expect([pinned.length, first.length, newest.length]).toEqual([2_000, 998, 1_000])
 })
 
-test("half of a character is never left at a cut", () => {
+test("a cut never leaves half of a character", () => {
   expect(pinnedTask({ task: "😀".repeat(2_000), file: FILE }).isWellFormed()).toBe(true)
 })
 
-test("a list shows the first line that says something, on one line", () => {
+test("a list shows the first line that is not blank", () => {
   expect(taskLine("\n\n  fix\tthe parser \u001b[31m\nand more")).toBe("fix the parser")
 })

@@ -2,7 +2,7 @@
 export const PERMISSION_TIERS = ["read-only", "workspace-write", "full-access", "danger"] as const
 export type PermissionTier = (typeof PERMISSION_TIERS)[number]
 
-/** The tiers a file may name. `danger` takes a person's own flag, every time. */
+/** The tiers a file may name. `danger` needs a person's own flag, every time. */
 export const FILE_TIERS = ["read-only", "workspace-write", "full-access"] as const
 export type FileTier = (typeof FILE_TIERS)[number]
 
@@ -17,6 +17,6 @@ export const isAbove = (left: PermissionTier, right: PermissionTier): boolean =>
 export const lowerTier = <Tier extends PermissionTier>(left: Tier, right: Tier): Tier =>
   isAbove(left, right) ? right : left
 
-/** The higher of those that are given at all. */
+/** The highest of the given tiers. */
 export const highestTier = (...tiers: readonly (FileTier | undefined)[]): FileTier | undefined =>
   FILE_TIERS.findLast((tier) => tiers.includes(tier))

@@ -22,7 +22,7 @@ const entry = (path: string, more: Partial<TrustEntry> = {}): TrustEntry => ({
   ...more,
 })
 
-test("a book is read as it was written", () => {
+test("a written book is read back unchanged", () => {
   const book = {
     entries: [
       entry("/a", { tier: "full-access", values: { "harness.claude": '"./x"' } }),
@@ -41,7 +41,7 @@ test.each([
   expect(decodeBook(text)).toBe(why)
 })
 
-test("an entry that cannot be read trusts nothing, and a tier nobody may give is none", () => {
+test("an unreadable entry trusts nothing, and a forbidden tier is ignored", () => {
   const read = decodeBook(
     JSON.stringify({
       version: 1,
@@ -55,11 +55,11 @@ test("an entry that cannot be read trusts nothing, and a tier nobody may give is
   expect(read).toEqual({ entries: [entry("/b", { owner: 1, id: "x", values: { l: "2" }, at: "" })] })
 })
 
-test("whatever stands in the file, reading it never throws", () => {
+test("reading never throws, whatever the file contains", () => {
   fc.assert(fc.property(fc.json(), (text) => void decodeBook(text)))
 })
 
-test("a folder that changed hands is another folder", () => {
+test("a folder that changed hands is a different folder", () => {
   const book = { entries: [entry("/a")] }
   expect([
     findEntry(book, { path: "/a", owner: 1000 })?.id,
@@ -68,7 +68,7 @@ test("a folder that changed hands is another folder", () => {
   ]).toEqual(["an-id", undefined, undefined])
 })
 
-test("a value is covered when the folder is trusted with exactly it", () => {
+test("a value is covered if the folder is trusted with exactly that value", () => {
   const claim = { kind: "program", key: "harness.claude", value: '"./x"', shown: "./x", where: "" } as const
   const values = { "harness.claude": '"./x"' }
   expect([
@@ -80,7 +80,7 @@ test("a value is covered when the folder is trusted with exactly it", () => {
   ]).toEqual([false, false, true, false, false])
 })
 
-test("a full book makes room by forgetting what it only knew, and then refuses", () => {
+test("a full book makes room by dropping untrusted folders, and then refuses", () => {
   const known = Array.from({ length: MOST_FOLDERS }, (_, index) =>
     entry(`/${index}`, index === 3 ? {} : { tier: "read-only" }),
   )

@@ -1,14 +1,14 @@
 /**
- * The trust book: which folders this user trusts, with which values and up to which tier. One JSON document that lies with
- * the user, never in a folder it speaks of (`store/trust-store.ts`):
+ * The trust book: which folders this user trusts, with which values and up to which tier. It is one JSON document
+ * among the user's own files, never in a folder it is about (`store/trust-store.ts`):
  *
  *   {"version":1,"folders":[{"path":"/home/me/app","owner":1000,"id":"<random>","tier":"read-only",
  *     "values":{"harness.claude":"\"./bin/claude\""},"at":"2026-11-16T08:00:00.000Z"}]}
  *
- * `path` is the canonical path of the project, `owner` the user id it belonged to. `id` is random; the engine database of
- * the folder carries it too, so that a database somebody else put there is not taken for ours. An entry without `tier` is
- * known and not trusted; `refused` is what a person said no to. A database that lies outside of a state folder has an
- * entry of its own, under its own path.
+ * `path` is the canonical path of the project, `owner` the user id it belonged to. `id` is random. The folder's
+ * engine database carries it too, so that a database someone else put there is not taken for ours. An entry without
+ * `tier` is known but not trusted; `refused` is what a person said no to. A database outside a state folder has its
+ * own entry, under its own path.
  */
 import { isJsonObject } from "@meridian/protocol"
 
@@ -21,7 +21,7 @@ export interface TrustEntry {
   readonly owner: number
   readonly id: string
   readonly tier?: FileTier
-  /** Key of a claim -> JSON text of the value that was shown. */
+  /** Key of a claim -> JSON text of the value that the user saw. */
   readonly values: Readonly<Record<string, string>>
   readonly refused?: string
   /** Which engine database is this user's own; see `operation/database-trust.ts`. */
@@ -32,23 +32,23 @@ export interface TrustEntry {
 
 export interface TrustBook {
   readonly entries: readonly TrustEntry[]
-  /** What records of chats are sealed with; see `operation/seal.ts`. */
+  /** The key that seals records of chats; see `operation/seal.ts`. */
   readonly key?: string
 }
 
 export const EMPTY_BOOK: TrustBook = { entries: [] }
 
-/** Oldest entries that trust nothing make room first. */
+/** Above this, the oldest entries that trust nothing make room first. */
 export const MOST_FOLDERS = 2_000
 
 export const findEntry = (
   { entries }: TrustBook,
   folder: { readonly path: string; readonly owner: number },
 ): TrustEntry | undefined =>
-  // A folder that changed hands is another folder.
+  // A folder that changed hands is a different folder.
   entries.find(({ path, owner }) => path === folder.path && owner === folder.owner)
 
-/** Undefined when the book is full of folders that are trusted. */
+/** Undefined if the book is full of trusted folders. */
 export const putEntry = (book: TrustBook, entry: TrustEntry): TrustBook | undefined => {
   const others = book.entries.filter(({ path }) => path !== entry.path)
   if (others.length < MOST_FOLDERS) return { ...book, entries: [...others, entry] }
@@ -73,7 +73,7 @@ export const valuesOf = (claims: readonly Claim[]): TrustEntry["values"] =>
 export const encodeBook = ({ entries, key }: TrustBook): string =>
   `${JSON.stringify({ version: 1, key, folders: entries }, undefined, 1)}\n`
 
-/** The reason when it is no trust book. An entry that cannot be read is left out: it trusts nothing. */
+/** Returns the reason as text if it is not a trust book. An unreadable entry is left out: it trusts nothing. */
 export const decodeBook = (content: string): TrustBook | string => {
   const fields = decodeJson(content)
   if (!isJsonObject(fields)) return "it is not a JSON object"

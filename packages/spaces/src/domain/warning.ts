@@ -1,6 +1,6 @@
 /**
- * What a person or agent should know although the command goes on. A warning has a code, a cause and a way out like a
- * failure, and goes to stderr (command) or into `warning` (MCP), never into a result.
+ * What a person or agent should know although the command continues. Like a failure, a warning has a code, a cause
+ * and a way out. It goes to stderr (command) or into `warning` (MCP), never into a result.
  */
 import type { Facts } from "@meridian/protocol"
 
@@ -242,6 +242,6 @@ export const warning = (code: WarningCode, facts: Facts = {}): Warning => {
   return { code, facts, cause: entry.cause(facts), next: entry.next(facts) }
 }
 
-/** One line: a name with a newline in it must not look like a line of ours. */
+/** One line: a name with a newline in it must not look like one of our lines. */
 export const renderWarning = (given: Warning): string =>
   `WARNING [${given.code}]: ${given.cause} Next: ${given.next}`.replaceAll(/\s*[\r\n]+\s*/g, " ")

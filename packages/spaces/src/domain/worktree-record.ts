@@ -3,16 +3,16 @@ import { BOOLEAN, objectOf, oneOf, RUN_ID, STRING } from "@meridian/protocol"
 
 import type { RecordOf } from "./record.ts"
 
-/** In the start record of its run. */
+/** Part of the start record of its run. */
 export const WORKTREE = objectOf(
   { path: STRING, branch: STRING, base: STRING, checkout: STRING, repository: STRING },
   { withChanges: BOOLEAN },
 )
 
 /**
- *   filled     it is there; `changes`: the commit of the user's uncommitted changes that came along
- *   moved      it stands on another commit now
- *   applied    the checkout has the work, as what is between `from` and `commit`; `staged`: not committed
+ *   filled     it is there; `changes`: the commit with the user's uncommitted changes
+ *   moved      it is based on another commit now
+ *   applied    the checkout has the work, from `from` to `commit`; `staged`: not committed
  *   discarded  thrown away; `kept`: the ref that still has it
  *   removed    folder and branch are gone
  */

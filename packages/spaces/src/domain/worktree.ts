@@ -1,37 +1,36 @@
 /**
- * The worktree of a run: a checkout of its own on a branch of its own, so that nothing the run does reaches the user's
- * checkout before somebody applies it. Where it is and what it stands on is decided here and recorded before git changes
- * anything.
+ * The worktree of a run: its own checkout on its own branch. Nothing the run does reaches the user's checkout until
+ * it is applied. Its place and base are decided here and recorded before git changes anything.
  *
- * Names are lower case, so that a file system that does not tell case apart keeps two runs apart as well as any other.
+ * Names are lower case, so that they stay distinct on a file system that ignores case.
  */
 import type { RunId, SpaceId } from "@meridian/protocol"
 
 import type { WorktreeEventRecord } from "./worktree-record.ts"
 
 export interface RunWorktree {
-  /** Absolute; in the user's state folder, outside of every checkout. */
+  /** Absolute, in the user's state folder, outside every checkout. */
   readonly path: string
   /** Without `refs/heads/`. */
   readonly branch: string
-  /** The commit the work stands on. */
+  /** The commit the work is based on. */
   readonly base: string
-  /** The top of the checkout that it was taken from, and that it is applied to. "": a bare repository. */
+  /** The top of the checkout it was taken from and is applied to. "" for a bare repository. */
   readonly checkout: string
   /** The git folder that all checkouts of the repository share. */
   readonly repository: string
-  /** The user's uncommitted changes came along. */
+  /** It began with the user's uncommitted changes. */
   readonly withChanges?: boolean
 }
 
 export const WORKTREE_STATES = ["open", "applied", "staged", "discarded"] as const
 
-/** What became of it, folded from the log. */
+/** Its fate, folded from the log. */
 export interface WorktreeState extends RunWorktree {
   readonly state: (typeof WORKTREE_STATES)[number]
-  /** The commit of the user's uncommitted changes that it began with. */
+  /** The commit with the user's uncommitted changes that it began with. */
   readonly changes?: string | undefined
-  /** Once `applied`: what the branch was moved from, and the commit that brought it in. */
+  /** Once `applied`: the branch's earlier commit, and the commit that brought the work in. */
   readonly from?: string | undefined
   readonly commit?: string | undefined
   /** Once `discarded`: the ref that still has the work. */
@@ -46,10 +45,13 @@ export const branchOf = (space: SpaceId, run: RunId): string => `meridian/${spac
 export const keptRef = (branch: string): string =>
   `refs/meridian/discarded/${branch.replace("meridian/", "")}`
 
-/** Keeps what a worktree holds while checks work in it. */
+/** Keeps a worktree's content safe while checks work in it. */
 export const heldRef = (branch: string): string => `refs/meridian/held/${branch.replace("meridian/", "")}`
 
-/** `app-3f9a2c81b0de`: readable, and another for every repository. `digest` is of the canonical path of its git folder. */
+/**
+ * `app-3f9a2c81b0de`: readable, and different for every repository. `digest` is of the canonical path of its git
+ * folder.
+ */
 export const repositoryFolder = (name: string, digest: string): string => {
   const plain = name
     .toLowerCase()
@@ -68,7 +70,7 @@ export const openWorktree = (worktree: RunWorktree): WorktreeState => ({
   isRemoved: false,
 })
 
-/** One event applied. What was applied or thrown away stays so. */
+/** Applies one event. Applied or discarded work stays so. */
 export const applyWorktreeEvent = (
   worktree: WorktreeState,
   { what, base, changes, commit, from, staged, kept }: WorktreeEventRecord,

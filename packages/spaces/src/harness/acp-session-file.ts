@@ -1,2 +1,2 @@
-/** Names the file where a conversation with an agent on a terminal writes down its session, as soon as the agent told it. */
+/** Names the file into which an agent's terminal conversation writes its session, as soon as the agent reports it. */
 export const SESSION_FILE = "MERIDIAN_ACP_SESSION_FILE"

@@ -1,7 +1,7 @@
 /**
- * Any agent that speaks the Agent Client Protocol as a harness: this program again, with its internal command `acp-agent`,
- * which starts the agent, talks to it and tells the lines of `direct-lines.ts`. The agent's command is not part of the
- * launch: `acp-agent` reads it from the user's configuration, which no file of a project can change.
+ * Any agent that speaks the Agent Client Protocol as a harness. It runs this program again with its internal command
+ * `acp-agent`, which starts the agent, talks to it and prints the lines of `direct-lines.ts`. The agent's command is
+ * not part of the launch: `acp-agent` reads it from the user's configuration, which no file of a project can change.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -33,7 +33,7 @@ export const acp = (id: AcpHarness, program: readonly [string, ...(readonly stri
   launch: (request) => launch(id, program, request),
   parser: () => directParser(),
   findSession: ({ environment }) => Promise.resolve(readSession(environment[SESSION_FILE])),
-  // What is told counts from the start of the run.
+  // The reported usage counts from the start of the run.
   usageBefore: () => Promise.resolve(undefined),
 })
 
@@ -58,7 +58,7 @@ const launch = (
       ...(request.model === undefined ? [] : ["--model", request.model]),
       ...(permission === undefined ? [] : ["--permission", permission]),
       ...(headless || prompt === "" ? [] : ["--launch", join(request.scratch, LAUNCH)]),
-      // Words of the person for the agent itself, behind its own.
+      // The person's words for the agent itself, after its own.
       ...(fitted.args.length === 0 ? [] : ["--", ...fitted.args]),
     ],
     cwd: request.cwd,

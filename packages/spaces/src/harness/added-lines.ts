@@ -1,10 +1,10 @@
-/** Lines of a file that a harness appends to, read on from where the last look ended. Never throws. */
+/** Lines of a file that a harness appends to. Each call continues where the last one ended. Never throws. */
 import { open } from "node:fs/promises"
 
 import { LIMITS } from "./limits.ts"
 import { lineSplitter } from "./line-splitter.ts"
 
-/** Hands out each whole line once; the one that is being written is handed out when its end is there. */
+/** Returns each whole line once. An unfinished line is returned when its end is there. */
 export const addedLines = (path: string): ((each: (line: string) => void) => Promise<void>) => {
   const splitter = lineSplitter({ lineBytes: LIMITS.lineBytes, cutBytes: LIMITS.cutLineBytes })
   const chunk = Buffer.alloc(LIMITS.addedChunkBytes)
@@ -20,7 +20,7 @@ export const addedLines = (path: string): ((each: (line: string) => void) => Pro
           if (line.kind === "whole") each(line.text)
       }
     } catch {
-      // Not there yet, or not for us: another look may find it.
+      // The file does not exist yet, or we may not read it. A later call may succeed.
     }
   }
 }

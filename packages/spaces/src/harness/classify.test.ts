@@ -42,7 +42,7 @@ test.each([
   expect(classify(text, status)).toBe(expected)
 })
 
-test("only rate limit, overload, errors of the server and of the connection may be tried again", () => {
+test("only rate limits, overloads, server errors and connection errors may be retried", () => {
   expect(failureOf("rate_limit", "x").transient).toBe(true)
   expect(failureOf("overload", "x").transient).toBe(true)
   expect(failureOf("server_error", "x").transient).toBe(true)
@@ -52,7 +52,7 @@ test("only rate limit, overload, errors of the server and of the connection may 
   expect(failureOf("unclassified", "x").transient).toBe(false)
 })
 
-test("megabytes of words are classified by their ends, and told in one bounded sentence", () => {
+test("megabytes of words are classified by both ends and reported in one bounded sentence", () => {
   const text = `rate limit ${"x ".repeat(2_000_000)}`
   expect(classifyText(text)).toBe("rate_limit")
   expect(failureOf("rate_limit", text).message.length).toBeLessThan(700)

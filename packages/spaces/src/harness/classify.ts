@@ -1,6 +1,6 @@
 /**
- * What kind of failure a harness met, from the status of the provider or from the words it printed. The order of the
- * rules matters: a message about a full context often also mentions limits, one about a key often also a status.
+ * Classifies a harness failure by the provider's status or by the printed words. The order of the rules matters: a
+ * message about a full context often also mentions limits, and one about a key often also a status.
  */
 import type { FailureClass } from "../domain/failure-class.ts"
 import { TRANSIENT } from "../domain/failure-class.ts"
@@ -13,7 +13,7 @@ export const failureOf = (failure: FailureClass, message: string): HarnessFailur
   transient: TRANSIENT[failure],
 })
 
-/** A status of HTTP together with the words beside it. */
+/** Classifies an HTTP status together with the words beside it. */
 export const classify = (text: string, status?: number): FailureClass => {
   const said = classifyText(text)
   if (status === undefined) return said

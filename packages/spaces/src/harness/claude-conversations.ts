@@ -1,7 +1,7 @@
 /**
- * What Claude Code keeps of its conversations: `projects/<folder>/<id>.jsonl` below its own folder, and what sub-agents of one
- * say in `projects/<folder>/<id>/subagents/`. A line of an answer carries `message.{id,model,usage}`, one line for each part
- * of it, with what was written in all. Read-only, and nothing here throws.
+ * How Claude Code keeps its conversations: `projects/<folder>/<id>.jsonl` in its own folder, and those of sub-agents
+ * in `projects/<folder>/<id>/subagents/`. A line of an answer carries `message.{id,model,usage}`. Each part of an
+ * answer has a line, with the usage so far. We only read, and nothing here throws.
  */
 import { access, readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -28,7 +28,7 @@ import { addedLines } from "./added-lines.ts"
 import { LIMITS } from "./limits.ts"
 import { asSession } from "./stream-parser.ts"
 
-/** What a compaction asked is in no line: its conversation, and its answer, are told by others. */
+/** The request of a compaction is in no line; other sources report its usage. */
 export const keptByClaude = (search: KeptSearch): KeptRequests => {
   const readers = new Map<string, ReturnType<typeof addedLines>>()
   const requests = new Map<string, KeptRequest>()
@@ -78,7 +78,7 @@ const subagentFiles = async (conversation: string): Promise<readonly string[]> =
     .map((name) => join(folder, name))
 }
 
-/** It keeps a conversation from its first message on. Without its folder of conversations nothing can be said. */
+/** Claude keeps a conversation from its first message on. If its folder of conversations is missing, we cannot tell. */
 export const isConversationKept = async (lookup: SessionLookup): Promise<boolean> => {
   const isThere = await access(conversations(lookup.environment)).then(
     () => true,
@@ -87,7 +87,7 @@ export const isConversationKept = async (lookup: SessionLookup): Promise<boolean
   return !isThere || (await conversationFiles(lookup)).length > 0
 }
 
-/** A conversation that went on elsewhere has a file for each directory. */
+/** A conversation that continued elsewhere has a file for each directory. */
 export const conversationFiles = async ({ id, environment }: SessionLookup): Promise<readonly string[]> => {
   const root = conversations(environment)
   const folders = await readdir(root).catch(() => [])
@@ -104,7 +104,7 @@ export const conversationFiles = async ({ id, environment }: SessionLookup): Pro
 const conversations = (environment: Environment): string =>
   join(environment["CLAUDE_CONFIG_DIR"] ?? join(environment["HOME"] ?? "", ".claude"), "projects")
 
-/** Needed only when the person chose the session by hand: the newest conversation of that directory. */
+/** Needed only if the person chose the session by hand: the newest conversation of that directory. */
 export const findConversation = async (search: SessionSearch): Promise<HarnessSessionId | undefined> => {
   const { environment, cwd, startedAtMs, taken = [] } = search
   const folder = join(conversations(environment), cwd.replace(/[^A-Za-z0-9]/g, "-"))

@@ -62,7 +62,7 @@ export const claude: Harness = {
   findSession: (search) => findConversation(search),
   isKept: (lookup) => isConversationKept(lookup),
   holdsPrompt: async (lookup) => (await conversationFiles(lookup)).length > 0,
-  // Every result line carries the figures of its own run.
+  // Every result line has the figures of its own run.
   usageBefore: () => Promise.resolve(undefined),
   keptRequests: (search) => keptByClaude(search),
 }
@@ -88,7 +88,7 @@ const launch = (request: LaunchRequest): LaunchPlan => {
     ...(headless ? restArgs(request) : []),
     ...rest.flatMap((group) => group.words),
     ...session.args,
-    // A prompt may begin with a dash; and a single word may be a command (`mcp`), which a blank behind it is not.
+    // A prompt may begin with a dash. A single word may be a command (`mcp`); a blank after it prevents that.
     ...(message.text === undefined
       ? []
       : ["--", /\s/.test(message.text) ? message.text : `${message.text} `]),
@@ -97,7 +97,7 @@ const launch = (request: LaunchRequest): LaunchPlan => {
     command: request.binary ?? claude.binary,
     args,
     cwd: request.cwd,
-    // A Claude started by Claude refuses to nest while it sees this variable.
+    // Claude refuses to start inside Claude while it sees this variable.
     environment: { PWD: request.cwd, CLAUDECODE: undefined, CLAUDE_CODE_ENTRYPOINT: undefined },
     stdin: headless ? { kind: "text", text: request.prompt ?? "" } : { kind: "inherit" },
     files: [...agent.files, ...standing.files, ...message.files],
@@ -111,7 +111,7 @@ const sessionArgs = (
   asked: string | undefined,
 ): { readonly args: readonly string[]; readonly id: HarnessSessionId | undefined } => {
   if (session.kind === "continue") return { args: ["--resume", session.id], id: session.id }
-  // The person steers sessions by hand: an id of ours would contradict them.
+  // The person chooses sessions by hand, and an id of ours would contradict them.
   if (params.some((word) => /^(-r|--resume|-c|--continue|--from-pr|--teleport)(=|$)/.test(word)))
     return { args: [], id: undefined }
   const chosen = asked ?? session.chosen
@@ -145,7 +145,7 @@ const standingArgs = (request: LaunchRequest, asked: string | undefined): ArgsAn
     .filter((part) => part !== undefined && part.trim() !== "")
     .join("\n\n")
   if (text === "" || (isToldAlready(request) && asked === undefined)) return { args: [], files: [] }
-  // A resumed session replays the system prompt it recorded; told to look again, it needs all of it.
+  // A resumed session replays its recorded system prompt. If it is told to look again, it needs all of it.
   const again = request.session.kind === "new" ? [] : ["--system-prompt-snapshot", "off"]
   if (fitsArgument(text)) return { args: ["--append-system-prompt", text, ...again], files: [] }
   const path = join(request.scratch, "claude-system-prompt.md")
@@ -159,7 +159,7 @@ const FULL = [...WRITE, "Bash", "WebFetch", "WebSearch"]
 interface Tier {
   readonly mode: string
   readonly tools: readonly string[]
-  /** Refused even where the settings of the user would allow them. */
+  /** Refused even if the user's settings would allow them. */
   readonly never: readonly string[]
 }
 
@@ -169,7 +169,7 @@ const TIERS: Readonly<Record<Exclude<PermissionTier, "danger">, Tier>> = {
   "full-access": { mode: "acceptEdits", tools: FULL, never: [] },
 }
 
-/** Lists are one word each, joined by `=`: the flags take any number of words and would swallow what follows. */
+/** Each list is one word, joined by `=`: the flags take any number of words and would swallow what follows. */
 const permissionArgs = (request: LaunchRequest): readonly string[] => {
   const tier = request.permission ?? (request.mode === "headless" ? "read-only" : undefined)
   if (tier === "danger") return ["--dangerously-skip-permissions"]
@@ -198,13 +198,13 @@ const mcpArgs = ({ mcpServers = [] }: LaunchRequest): readonly string[] => {
   return [`--mcp-config=${JSON.stringify({ mcpServers: Object.fromEntries(servers) })}`]
 }
 
-/** Added to the settings there are. A person who gives settings of their own has them alone: the flag counts once. */
+/** Added to existing settings. If a person gives their own, only those apply: the flag counts once. */
 const continuityArgs = ({ continuity, params = [] }: LaunchRequest): readonly string[] =>
   continuity?.settings === undefined || params.some((word) => /^--settings(?:=|$)/.test(word))
     ? []
     : ["--settings", continuity.settings]
 
-/** What a person says about it goes before what we know. */
+/** What a person says about it takes precedence over what we know. */
 const restArgs = ({ rest, params = [] }: LaunchRequest): readonly string[] => {
   const isSaid = (flag: string): boolean =>
     params.some((word) => word === flag || word.startsWith(`${flag}=`))
@@ -216,12 +216,12 @@ const restArgs = ({ rest, params = [] }: LaunchRequest): readonly string[] => {
   ]
 }
 
-/** Nothing left is never launched; this only keeps the flag valid. */
+/** A run with nothing left is never launched. This only keeps the flag valid. */
 const LEAST_BUDGET = 0.0001
 
 const parser = (options: ParserOptions): StreamParser => {
   const calls = openCalls()
-  /** Each message is told by a line for each of its parts; those of sub-agents come between. */
+  /** Each part of a message has a line, and lines of sub-agents come between them. */
   const messages = new Set<string>()
   let lastText: string | undefined
   let result: JsonObject | undefined
@@ -233,7 +233,7 @@ const parser = (options: ParserOptions): StreamParser => {
       const said = listAt(message, "content").map((block) => wordAt(asObject(block), "text"))
       return [{ type: "warning", message: said.join(" ") }]
     }
-    // What a sub-agent says is for its parent, not the answer of the run.
+    // A sub-agent's words are for its parent, not the answer of the run.
     const own = textAt(line, "parent_tool_use_id") === undefined
     const id = wordAt(message, "id")
     const used = objectAt(message, "usage")
@@ -298,7 +298,7 @@ const parser = (options: ParserOptions): StreamParser => {
           return readResult(line)
         case "system":
           return readSystem(line)
-        // Pieces of what the next assistant line says whole.
+        // Pieces of the text that the next assistant line repeats whole.
         case "stream_event":
           return []
         default:
@@ -382,7 +382,7 @@ const sayLimit = (result: JsonObject): string =>
     ? "It took as many turns as it may."
     : "It cost as much as it may."
 
-/** `total_cost_usd` and `modelUsage` add up over a resumed session; what happened since the last result does not. */
+/** `total_cost_usd` and `modelUsage` add up over a resumed session. The usage since the last result does not. */
 const usageOf = (result: JsonObject, options: ParserOptions): Usage | undefined => {
   const since = objectAt(result, "model_usage_since_last_result")
   if (since !== undefined) {
@@ -407,7 +407,7 @@ const usageOf = (result: JsonObject, options: ParserOptions): Usage | undefined 
   }
 }
 
-/** Of one request, as it was when its answer began. */
+/** The usage of one request, as reported when its answer began. */
 const usageOfMessage = (usage: JsonObject): Usage => ({
   inputTokens: countAt(usage, "input_tokens") + countAt(usage, "cache_creation_input_tokens"),
   cachedInputTokens: countAt(usage, "cache_read_input_tokens"),

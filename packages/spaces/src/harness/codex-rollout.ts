@@ -1,8 +1,9 @@
 /**
- * `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread id>.jsonl`, what codex writes of every thread. The first line is
- * `{"type":"session_meta","payload":{"id","cwd","source",…}}`; lines `{"type":"event_msg","payload":{"type":"token_count",
- * "info":{"total_token_usage":{…}}}}` carry the tokens of the whole thread, lines `token_usage_record` those of one request as
- * soon as it has ended, and `turn_context` the model. Read-only, and nothing here throws.
+ * `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<thread id>.jsonl`: the file codex writes for every thread. The
+ * first line is `{"type":"session_meta","payload":{"id","cwd","source",…}}`. Lines
+ * `{"type":"event_msg","payload":{"type":"token_count", "info":{"total_token_usage":{…}}}}` carry the tokens of the
+ * whole thread, lines `token_usage_record` those of one ended request, and `turn_context` the model. We only read it,
+ * and nothing here throws.
  */
 import { open, readdir, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -29,7 +30,10 @@ import { addedLines } from "./added-lines.ts"
 import { LIMITS } from "./limits.ts"
 import { asSession } from "./stream-parser.ts"
 
-/** The newest thread a person started in this directory since then. Threads of `codex exec` and of sub-agents are not it. */
+/**
+ * The newest thread that a person started in this directory since the start. Threads of `codex exec` and of
+ * sub-agents do not count.
+ */
 export const findRollout = async (search: SessionSearch): Promise<HarnessSessionId | undefined> => {
   const cwd = await realPath(search.cwd)
   const recent = await Promise.all(
@@ -45,7 +49,7 @@ export const findRollout = async (search: SessionSearch): Promise<HarnessSession
   return undefined
 }
 
-/** Whether it keeps the thread; its first line is there before the first request. */
+/** Whether codex keeps the thread. Its first line is written before the first request. */
 export const isInRollout = async (lookup: SessionLookup): Promise<boolean> =>
   (await rolloutOf(lookup)) !== undefined
 
@@ -85,7 +89,7 @@ export const keptByCodex = (search: KeptSearch): KeptRequests => {
   }
 }
 
-/** Other lines may be long. */
+/** Lines worth parsing. The others may be long. */
 const KEPT_LINE = /"type":"(?:token_usage_record|turn_context)"/
 const KEPT_LINE_START = 200
 
@@ -122,7 +126,7 @@ const threadIn = async (path: string, cwd: string): Promise<HarnessSessionId | u
 
 const ID_IN_NAME = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/i
 
-/** Newest days first; folders are named after dates, so their names sort. */
+/** Newest days first. Folders are named after dates, so their names sort. */
 const rolloutFiles = async (
   environment: Environment,
   days: number,

@@ -1,4 +1,7 @@
-/** Codex (0.166): `codex exec --json … [resume ID | fork ID] -`, prompt on stdin; every flag stands before the subcommand. */
+/**
+ * Codex (0.166): `codex exec --json … [resume ID | fork ID] -`, prompt on stdin. Every flag comes before the
+ * subcommand.
+ */
 import { join } from "node:path"
 
 import {
@@ -62,7 +65,8 @@ const launch = (request: LaunchRequest): LaunchPlan => {
   const headless = request.mode === "headless"
   const fitted = fitParams({ id: "codex", name: NAME }, request.params ?? [])
   const standing = isToldAlready(request) ? "" : standingText(request)
-  // An interactive session may have no prompt at all; a headless one keeps its text in the history, where a resume has it.
+  // An interactive session may have no prompt at all. A headless one keeps the text in its history, where a resume
+  // finds it.
   const asSetting = !headless && standing !== "" && fitsArgument(standing)
   const prompt = promptWith(asSetting ? "" : standing, request.prompt ?? "")
   const message = headless ? { files: [] } : firstMessage({ ...request, prompt })
@@ -105,7 +109,7 @@ const SANDBOX = {
   danger: ["--dangerously-bypass-approvals-and-sandbox"],
 } as const satisfies Record<PermissionTier, readonly string[]>
 
-/** Codex remembers that a directory was trusted once, so a headless run always says what it may do. */
+/** Codex remembers that a directory was trusted once, so a headless run always states its rights. */
 const permissionArgs = ({ permission, mode }: LaunchRequest): readonly string[] => {
   if (permission !== undefined) return SANDBOX[permission]
   return mode === "headless" ? SANDBOX["read-only"] : []
@@ -124,11 +128,11 @@ const mcpArgs = ({ mcpServers = [] }: LaunchRequest): readonly string[] =>
     ...Object.entries(environment).flatMap(([key, value]) =>
       setting(`mcp_servers.${name}.env.${key}`, value),
     ),
-    // Nobody is there to approve: without this every call fails.
+    // No person is there to approve, and without this every call fails.
     ...setting(`mcp_servers.${name}.default_tools_approval_mode`, "approve"),
   ])
 
-/** It takes a file. */
+/** Codex takes the schema as a file. */
 const schemaArgs = ({
   mode,
   schema,
@@ -140,8 +144,8 @@ const schemaArgs = ({
 }
 
 /**
- * Codex runs commands in a login shell, whose profile sets the PATH anew: the agent would not find `meridian`. A variable
- * of its shell policy is set after the profile was read.
+ * Codex runs commands in a login shell whose profile resets the PATH, so the agent would not find `meridian`.
+ * Variables of its shell policy are set after the profile was read.
  */
 const pathArgs = ({ environment }: LaunchRequest): readonly string[] => {
   const { PATH: path, MERIDIAN_COMMAND: launcher } = environment
@@ -173,7 +177,7 @@ const parser = (options: ParserOptions): StreamParser => {
         return [{ type: "reasoning", text: wordAt(item, "text") }]
       case "file_change":
         return readFiles(item)
-      // Not a failure: "model metadata not found" and the like.
+      // Not a failure: for example "model metadata not found".
       case "error":
         return [{ type: "warning", message: wordAt(item, "message") }]
       default:
@@ -220,7 +224,7 @@ const parser = (options: ParserOptions): StreamParser => {
     outcome: ({ exitCode }) => {
       const usage = sessionUsage === undefined ? undefined : usageOfRun(sessionUsage, options)
       return {
-        // Its exit code can be trusted: what says so here is that something was said.
+        // Exit code 0 can be trusted once the turn completed or the agent said something.
         complete: exitCode === 0 && turn !== "failed" && (turn === "completed" || lastText !== undefined),
         ...(failure === undefined ? {} : { failure }),
         ...(lastText === undefined ? {} : { report: lastText }),
@@ -231,7 +235,7 @@ const parser = (options: ParserOptions): StreamParser => {
   })
 }
 
-/** Items that are calls of tools, and what they are called in events. */
+/** Items that are tool calls, with their names in events. */
 const TOOLS: Readonly<Record<string, string>> = {
   command_execution: "shell",
   mcp_tool_call: "mcp",
@@ -271,16 +275,16 @@ const readFiles = (item: JsonObject): readonly HarnessEvent[] =>
         return path === undefined ? [] : [{ type: "file", path, change: deleted ? "deleted" : "written" }]
       })
 
-/** `error` lines are notices of a retry until `turn.failed` says otherwise. */
+/** `error` lines announce a retry, unless `turn.failed` says otherwise. */
 const readNotice = (message: string): readonly HarnessEvent[] => {
   if (!message.startsWith("Reconnecting...")) return [{ type: "warning", message }]
-  // "1/5", or "waiting for network", which has no end: only the time limit of the run ends it.
+  // "1/5", or "waiting for network", which never ends: only the time limit of the run stops it.
   const attempt = Number(/^Reconnecting\.\.\. (\d+)\/\d+/.exec(message)?.[1] ?? 1)
   const { class: failure, message: said } = failureIn(message)
   return [{ type: "retry", attempt, failure, message: said }]
 }
 
-/** A refusal by HTTP comes as the raw body of the answer. */
+/** An HTTP refusal arrives as the raw body of the response. */
 const failureIn = (message: string): HarnessFailure => {
   const inner = textAt(objectAt(parseObject(message), "error"), "message")
   return failureOf(classifyText(message), inner ?? message)
@@ -291,7 +295,7 @@ const usageEvents = (total: Usage | undefined, options: ParserOptions): readonly
   return usage === undefined ? [] : [{ type: "usage", usage }]
 }
 
-/** `input_tokens` includes what was cached. */
+/** `input_tokens` includes cached ones. */
 const usageOf = (usage: JsonObject | undefined): Usage | undefined => {
   if (usage === undefined) return undefined
   const cached = countAt(usage, "cached_input_tokens")
@@ -302,7 +306,7 @@ const usageOf = (usage: JsonObject | undefined): Usage | undefined => {
   }
 }
 
-/** The stream reports the whole thread. Without knowing where it stood before, a continuation does not know its own part. */
+/** The stream reports the total of the thread. Without the total before it, a continuation cannot tell its own part. */
 const usageOfRun = (total: Usage, { continued, usageBefore }: ParserOptions): Usage | undefined => {
   if (usageBefore !== undefined) return usageSince(usageBefore, total)
   return continued === true ? undefined : total

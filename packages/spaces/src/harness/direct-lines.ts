@@ -22,7 +22,7 @@ import { type HarnessEvent } from "../port/harness.ts"
 import { encodeUsage } from "./event-codec.ts"
 import { other } from "./stream-parser.ts"
 
-/** What the engine has to say, and that it is done. */
+/** What the engine reports, and its end. */
 export type DirectEvent = Exclude<HarnessEvent, { type: "other" | "give-up" }> | { readonly type: "ended" }
 
 /** With its newline. */
@@ -70,7 +70,7 @@ const fieldsOf = (event: DirectEvent): JsonObject => {
   }
 }
 
-/** The event of a line; the session is told by whoever reads the stream. Never throws. */
+/** The event of a line. The caller that reads the stream reports the session. Never throws. */
 export const readDirectLine = (line: JsonObject): HarnessEvent | { readonly type: "ended" } | undefined => {
   const type = wordAt(line, "type")
   switch (type) {

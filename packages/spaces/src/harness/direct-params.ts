@@ -1,4 +1,7 @@
-/** What may follow `--` for our own harness. Nobody stands behind us who might know more: an unknown word is a slip. */
+/**
+ * The words that may follow `--` for our own harness. No other program reads them after us, so an unknown word is a
+ * mistake.
+ */
 import { Failure } from "@meridian/protocol"
 
 import type { PlanWarning } from "../port/harness.ts"
@@ -6,11 +9,11 @@ import { fitParams, valueOf } from "./params.ts"
 
 export interface DirectParams {
   readonly maxTurns?: number
-  /** Flags of other harnesses are left out, as every harness does. */
+  /** Names flags of other harnesses that were left out, as every harness does. */
   readonly warnings: readonly PlanWarning[]
 }
 
-/** Throws USAGE for what neither we nor another harness know, and for a number that is none. */
+/** Throws USAGE for words that no harness knows, and for a bad number. */
 export const readDirectParams = (params: readonly string[]): DirectParams => {
   const { groups, warnings } = fitParams({ id: "direct", name: "Direct" }, params)
   const unknown = groups.find(({ flag }) => flag !== MAX_TURNS)

@@ -1,6 +1,6 @@
 /**
- * Meridian's own engine as a harness: this program again, with its internal command `direct`. What it was asked goes by
- * stdin (headless) or, with everything else that may be long, in a file of the launch.
+ * Meridian's own engine as a harness: this program again, with its internal command `direct`. The prompt goes through
+ * stdin (headless) or, with everything else that may be long, through a file of the launch.
  */
 import { join } from "node:path"
 
@@ -27,7 +27,7 @@ import { addUsage } from "./usage.ts"
 
 const NAME = "Direct"
 
-/** `program` starts this very command again. */
+/** `program` starts this command again. */
 export const direct = (program: readonly [command: string, ...args: readonly string[]]): Harness => ({
   id: "direct",
   name: NAME,
@@ -112,7 +112,7 @@ const launchFile = (request: LaunchRequest): readonly PlannedFile[] => {
     : [{ path: join(request.scratch, "direct-launch.json"), content: JSON.stringify(content) }]
 }
 
-/** A cap that is reached ends the run before its launch: none of these is 0. */
+/** A cap that is used up ends the run before its launch, so none of these is 0. */
 const budgetOf = ({ cost, tokens, turns, timeMs }: Rest): Caps => {
   const given = { maxCost: cost, maxTokens: tokens, maxTurns: turns, maxTimeMs: timeMs }
   return Object.fromEntries(Object.entries(given).filter(([, amount]) => amount !== undefined && amount > 0))
@@ -127,7 +127,7 @@ const failureIn = ({
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 })
 
-/** For whatever tells the lines of `direct-lines.ts`. */
+/** For any program that prints the lines of `direct-lines.ts`. */
 export const directParser = (): StreamParser => {
   let lastText: string | undefined
   let failure: HarnessFailure | undefined

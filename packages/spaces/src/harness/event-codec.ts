@@ -1,6 +1,7 @@
 /**
- * `runs/<rN>/events.jsonl`: one object per line, `v: 1`, a time, and the fields of one HarnessEvent in snake_case. Lines are
- * only appended. A reader skips a type it does not know. Long texts are cut, the raw stream is kept beside it.
+ * `runs/<rN>/events.jsonl`: one object per line, `v: 1`, a time, and the fields of one HarnessEvent in snake_case.
+ * Lines are only appended. A reader skips types it does not know. Long texts are cut; the raw stream is kept beside
+ * this file.
  */
 import { countAt, numberAt, type JsonObject } from "@meridian/protocol"
 
@@ -62,7 +63,7 @@ const fieldsOf = (event: HarnessEvent): JsonObject => {
   }
 }
 
-/** The other way: from a line of `events.jsonl`. */
+/** Decodes the usage in a line of `events.jsonl`. */
 export const decodeUsage = (line: JsonObject): Usage => {
   const costUsd = numberAt(line, "cost_usd")
   return {

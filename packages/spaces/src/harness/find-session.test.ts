@@ -1,4 +1,4 @@
-/** Session ids read from files that a harness left behind, in shapes the real ones have or had. */
+/** Session ids read from files that a harness left behind, in shapes that real files have or had. */
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -39,7 +39,7 @@ const codexHome = (...rollouts: readonly Rollout[]): string => {
 const search = (home: string, startedAtMs: number, taken: readonly string[] = []) =>
   findRollout({ cwd: root, environment: { CODEX_HOME: home }, startedAtMs, taken })
 
-test("codex: the newest thread of this directory that a person started is the one", async () => {
+test("codex: the newest thread that a person started in this directory is found", async () => {
   const home = codexHome(
     { day: "2026/01/01", id: id(1), payload: { id: id(1), cwd: root, source: "cli" }, at: 1000 },
     { day: "2026/01/02", id: id(2), payload: { id: id(2), cwd: root, source: "cli" }, at: 2000 },
@@ -52,14 +52,14 @@ test("codex: the newest thread of this directory that a person started is the on
   expect(await search(home, 2_500_000)).toBeUndefined()
 })
 
-test("codex: a rollout without an id in it is named by its file, a damaged one by nothing", async () => {
+test("codex: a rollout without an id takes it from its file name, and a damaged one has none", async () => {
   const named = codexHome({ day: "2026/01/01", id: id(1), payload: { cwd: root }, at: 1000 })
   expect(await search(named, 0)).toBe(id(1))
   const damaged = codexHome({ day: "2026/01/01", id: id(1), payload: ["no", "object"], at: 1000 })
   expect(await search(damaged, 0)).toBeUndefined()
 })
 
-test("codex: the last count of tokens in a rollout is the thread's total, input without cached", async () => {
+test("codex: the last token count in a rollout is the thread's total, with input excluding cached tokens", async () => {
   const count = (input: number, cached: number, output: number): object => ({
     type: "event_msg",
     payload: {

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { LaunchRequest, PlannedFile } from "../port/harness.ts"
 import { fitsArgument } from "./instructions.ts"
 
-/** The first words of an interactive session travel as an argument; too many of them travel as a file. */
+/** The first words of an interactive session travel as an argument, or as a file if they are too long. */
 export const firstMessage = (
   request: LaunchRequest,
 ): { readonly text?: string; readonly files: readonly PlannedFile[] } => {

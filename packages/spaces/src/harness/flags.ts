@@ -1,17 +1,17 @@
 /**
- * The flags each harness understands, as its own `--help` lists them (opencode 1.18.33, claude 2.1.325, codex 0.166.0).
- * Spelling says how many values follow: `--flag` none, `--flag=` one, `--flag=?` perhaps one, `--flag=*` several. Other
- * names of the same flag stand before it: `-m|--model=`.
+ * The flags of each harness, as its own `--help` lists them (opencode 1.18.33, claude 2.1.325, codex 0.166.0). The
+ * spelling says how many values follow: `--flag` none, `--flag=` one, `--flag=?` zero or one, `--flag=*` several.
+ * Other names of the same flag come before it: `-m|--model=`.
  */
 import { isAcp, type BuiltInHarness, type HarnessId } from "../port/harness.ts"
 
 export interface Flag {
-  /** The longest name: two spellings of one flag compare equal by it. */
+  /** The longest name, by which two spellings of one flag compare equal. */
   readonly name: string
   readonly values: "none" | "one" | "optional" | "many"
 }
 
-/** What a flag is to a harness, or undefined when the harness does not know it. */
+/** How a harness reads a flag, or undefined if it does not know it. */
 export const flagOf = (harness: HarnessId, name: string): Flag | undefined =>
   (isAcp(harness) ? [] : SPELLINGS[harness]).map(readSpelling).find(({ names }) => names.includes(name))?.flag
 
@@ -19,7 +19,7 @@ export const flagOf = (harness: HarnessId, name: string): Flag | undefined =>
 export const harnessesWith = (name: string): readonly HarnessId[] =>
   IDS.filter((harness) => flagOf(harness, name) !== undefined)
 
-/** Every name of every flag. Where harnesses differ, the first of them says how many values follow. */
+/** Every name of every flag. If harnesses differ, the first of them decides how many values follow. */
 export const knownFlags = (): readonly { readonly flag: string; readonly values: Flag["values"] }[] => {
   const known = new Map<string, Flag["values"]>()
   for (const spelling of IDS.flatMap((harness) => SPELLINGS[harness])) {

@@ -1,14 +1,14 @@
-/** Where standing text goes when the harness has no better place: before the prompt, in the order it was given. */
+/** Where standing text goes if the harness has no better place: before the prompt, in the given order. */
 import type { LaunchRequest } from "../port/harness.ts"
 import { LIMITS } from "./limits.ts"
 
-/** Agent body and instructions as one text, for harnesses that know no agents. */
+/** Agent body and instructions as one text, for harnesses without agents. */
 export const standingText = (request: LaunchRequest): string =>
   [request.agent?.body, request.instructions]
     .filter((text) => text !== undefined && text.trim() !== "")
     .join("\n\n")
 
-/** A continued session keeps what it was told, unless that changed. */
+/** A continued session keeps its instructions unless they changed. */
 export const isToldAlready = (request: LaunchRequest): boolean =>
   request.session.kind !== "new" && request.instructionsChanged !== true
 

@@ -1,4 +1,4 @@
-/** What `--launch FILE` of the direct harness holds: the parts of a launch that may be long, in snake_case. */
+/** The content of `--launch FILE` of the direct harness: the parts of a launch that may be long, in snake_case. */
 import {
   ANY_OBJECT,
   BOOLEAN,
@@ -17,17 +17,17 @@ const LAUNCH = objectOf(
   {
     /** The first message of a conversation. */
     prompt: STRING,
-    /** Standing text: skills and whatever else the launcher wants to be told beside the conversation. */
+    /** Standing text: skills and anything else the launcher wants to say beside the conversation. */
     instructions: STRING,
     agent: objectOf({ name: STRING, body: STRING }),
-    /** Replaces what the permission tier would allow. */
+    /** Replaces the tools the permission tier would allow. */
     allowedTools: listOf(STRING),
     /** JSON Schema of the answer. */
     schema: ANY_OBJECT,
     mcpServers: listOf(
       objectOf({ name: STRING, command: STRING, args: listOf(STRING) }, { environment: mapOf(STRING) }),
     ),
-    /** What it may use up from now on. */
+    /** What the session may still use up. */
     budget: CAPS,
     /** Questions wait for a person. */
     asks: BOOLEAN,

@@ -5,7 +5,7 @@ import { type Line, lineSplitter } from "./line-splitter.ts"
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const whole = (text: string): Line => ({ kind: "whole", text })
 
-test("lines are cut at newlines wherever the chunks end, also inside a character", () => {
+test("lines split at newlines wherever the chunks end, even inside a character", () => {
   const splitter = lineSplitter({ lineBytes: 100, cutBytes: 10 })
   const text = bytes("één\r\nzwei\n\ndrei")
   const lines = [...text].flatMap((byte) => splitter.feed(Uint8Array.of(byte)))
@@ -21,13 +21,13 @@ test("a line at the bound is whole, one byte more is cut to its beginning", () =
   ])
 })
 
-test("what is kept of a long line is its beginning, and no more than the bound", () => {
+test("of a long line only the beginning is kept, up to the bound", () => {
   const splitter = lineSplitter({ lineBytes: 20, cutBytes: 5 })
   const lines = ["abcdefgh", "ijklmnop", "qrstuvwx", "yz"].flatMap((part) => splitter.feed(bytes(part)))
   expect([...lines, ...splitter.end()]).toEqual([{ kind: "cut", start: "abcde", bytes: 26 }])
 })
 
-test("a chunk may be reused by its owner after it was fed", () => {
+test("the owner of a chunk may reuse it once it was fed", () => {
   const splitter = lineSplitter({ lineBytes: 20, cutBytes: 5 })
   const chunk = bytes("first")
   splitter.feed(chunk)

@@ -1,17 +1,17 @@
 /**
- * Bytes to lines with a bound: a line of any length costs at most `limit` bytes here. UTF-8 may be split anywhere
- * between chunks. A line over the bound is handed out by its beginning only.
+ * Splits bytes into lines with a bound: a line of any length costs at most `limit` bytes here. Chunks may split UTF-8
+ * anywhere. Only the beginning of a line over the bound is returned.
  */
 import { isUtf8 } from "node:buffer"
 
 export type Line =
-  /** `isMangled`: some of its bytes are no UTF-8, and U+FFFD stands for them. */
+  /** `isMangled`: some of its bytes are not UTF-8, and U+FFFD replaces them. */
   | { readonly kind: "whole"; readonly text: string; readonly isMangled?: true }
   | { readonly kind: "cut"; readonly start: string; readonly bytes: number }
 
 export interface LineSplitter {
   readonly feed: (chunk: Uint8Array) => readonly Line[]
-  /** The last line, when the stream ended without a newline. */
+  /** The last line, if the stream ended without a newline. */
   readonly end: () => readonly Line[]
 }
 

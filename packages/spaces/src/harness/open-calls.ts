@@ -3,7 +3,7 @@ import { LIMITS } from "./limits.ts"
 
 export interface OpenCall {
   readonly tool: string
-  /** What it will have written when it succeeds. */
+  /** The files it will have written if it succeeds. */
   readonly files: readonly string[]
 }
 

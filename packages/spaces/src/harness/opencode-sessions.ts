@@ -1,8 +1,9 @@
 /**
- * Which session an interactive OpenCode used. It keeps sessions in SQLite (`$XDG_DATA_HOME/opencode/opencode.db`, table
- * `session`: id, parent_id, directory, time_created, time_updated in milliseconds), read here without writing; when the
- * table is not as expected, `opencode session list` is asked once the process has ended. Its table `message` (session_id,
- * time_created, data as JSON) tells of each answer `modelID`, `cost` and `tokens`.
+ * Finds which session an interactive OpenCode used. It keeps sessions in SQLite
+ * (`$XDG_DATA_HOME/opencode/opencode.db`, table `session`: id, parent_id, directory, time_created, time_updated in
+ * milliseconds), which we read without writing. If the table is not as expected, we ask `opencode session list` once
+ * the process has ended. The table `message` (session_id, time_created, data as JSON) has `modelID`, `cost` and
+ * `tokens` of each answer.
  */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -48,7 +49,7 @@ export const findOpencodeSession = async (
   }
 }
 
-/** The first one made after the start: what the session itself spawns comes later. */
+/** The first session made after the start. Those that the session itself spawns come later. */
 const choose = (sessions: readonly Session[], search: SessionSearch): HarnessSessionId | undefined => {
   const fitting = sessions
     .filter(
@@ -80,7 +81,7 @@ const storedSessions = async (search: SessionSearch): Promise<readonly Session[]
   }
 }
 
-/** Also what its sub-agents asked: those have sessions of their own, of which its stream says nothing. */
+/** Includes requests of sub-agents. They have their own sessions, which the stream does not mention. */
 export const keptByOpencode =
   ({ id, environment, sinceMs }: KeptSearch): KeptRequests =>
   async () => {
@@ -95,7 +96,7 @@ export const keptByOpencode =
     }
   }
 
-/** An answer that has not ended has used nothing yet. */
+/** An unfinished answer has used nothing yet. */
 const ANSWERS = `
   WITH RECURSIVE family(id) AS (
     SELECT ? UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
@@ -126,7 +127,7 @@ const databasePath = (environment: Environment): string =>
     "opencode.db",
   )
 
-/** It lists what belongs to the directory it is asked in; a row that does not name one is from there. */
+/** The command lists the sessions of the directory it runs in, so a row without a directory belongs there. */
 const listedSessions = (answer: string, cwd: string): readonly Session[] =>
   parseList(answer).map((value) => {
     const row = asObject(value)

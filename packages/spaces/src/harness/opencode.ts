@@ -1,4 +1,7 @@
-/** OpenCode (1.18): `opencode run --format json --dir DIR`, prompt on stdin. Its exit code lies both ways: the stream decides. */
+/**
+ * OpenCode (1.18): `opencode run --format json --dir DIR`, prompt on stdin. Its exit code is wrong both ways, so the
+ * stream decides.
+ */
 import { basename, join } from "node:path"
 
 import {
@@ -55,7 +58,7 @@ export const opencode: Harness = {
   launch: (request) => launch(request),
   parser: () => parser(),
   findSession: (search) => findOpencodeSession(search, opencode.binary),
-  // Its first event has the session, which is made with the prompt in it.
+  // Its first event names the session, which is created with the prompt in it.
   holdsPrompt: () => Promise.resolve(true),
   // Every step reports its own tokens.
   usageBefore: () => Promise.resolve(undefined),
@@ -69,7 +72,7 @@ const launch = (request: LaunchRequest): LaunchPlan => {
   const message = headless ? { files: [] } : firstMessage(request)
   const { session } = request
   const args = [
-    // The folder is taken from PWD, not from the process: it is told in both ways.
+    // OpenCode takes the folder from PWD, not from the process, so we pass it both ways.
     ...(headless ? ["run", "--format", "json", "--dir", request.cwd] : [request.cwd]),
     ...(request.model === undefined ? [] : ["--model", request.model]),
     ...(request.effort === undefined ? [] : headless ? ["--variant", request.effort] : []),
@@ -94,13 +97,16 @@ const launch = (request: LaunchRequest): LaunchPlan => {
 const headlessPrompt = (request: LaunchRequest): string =>
   promptWith(isToldAlready(request) ? "" : standingText(request), request.prompt ?? "")
 
-/** On a terminal there may be no prompt: the text becomes an instruction file of this launch, so every launch brings it. */
+/**
+ * A terminal session may have no prompt. The text becomes an instruction file of this launch, so every launch brings
+ * it.
+ */
 const standingFile = (request: LaunchRequest): readonly PlannedFile[] => {
   const text = request.mode === "headless" ? "" : standingText(request)
   return text === "" ? [] : [{ path: join(request.scratch, INSTRUCTIONS), content: text }]
 }
 
-/** Looking, planning and reading skills; the names are those of OpenCode's own tools. */
+/** Looking, planning and reading skills, by the names of OpenCode's own tools. */
 const READ = {
   "*": "deny",
   read: "allow",
@@ -127,7 +133,7 @@ const environmentOf = (request: LaunchRequest, standing: readonly PlannedFile[])
     PWD: request.cwd,
     ...(tier === undefined ? {} : { OPENCODE_PERMISSION: JSON.stringify(permissionsOf(request, tier)) }),
     ...(config === undefined ? {} : { OPENCODE_CONFIG_CONTENT: config }),
-    // With a plugin and no network it asks the registry for over a minute before its first word.
+    // With a plugin and no network, OpenCode asks the registry for over a minute before its first word.
     ...quickRetries(environment),
   }
 }
@@ -156,8 +162,8 @@ const allowedIn = (tools: readonly string[]): JsonObject => {
 const SAME_RIGHT: Readonly<Record<string, string>> = { Write: "edit", NotebookEdit: "edit", LS: "list" }
 
 /**
- * Laid over what the user already passes in the same variable, never instead of it. The instructions of a conversation
- * that this one is started from are not its own: they stay behind.
+ * Merged over what the user already passes in the same variable. If this launch comes from another conversation, that
+ * conversation's instructions are left out.
  */
 const configOf = (request: LaunchRequest, standing: readonly PlannedFile[]): string | undefined => {
   const { mcpServers = [], environment, continuity } = request
@@ -205,7 +211,7 @@ const parser = (): StreamParser => {
   const readText = (part: JsonObject | undefined): readonly HarnessEvent[] => {
     const text = wordAt(part, "text")
     if (part?.["synthetic"] === true) {
-      // OpenCode's own "Continue…" after a compaction. It has no guard against compacting for ever.
+      // OpenCode's own "Continue…" after a compaction. It has no guard against endless compactions.
       if (objectAt(part, "metadata")?.["compaction_continue"] !== true) return []
       idleCompactions += 1
       lastReason = undefined
@@ -285,7 +291,7 @@ const parser = (): StreamParser => {
   })
 }
 
-/** A turn that ended on something else than an answer, though the process may have exited with 0. */
+/** A turn that did not end with an answer, even if the process exited with 0. */
 const unfinished = (reason: string | undefined, rejected: string | undefined): HarnessFailure | undefined => {
   if (rejected !== undefined) return failureOf("permission_rejected", rejected)
   if (reason === "length")
@@ -297,7 +303,7 @@ const failureIn = (error: JsonObject | undefined): HarnessFailure => {
   const data = objectAt(error, "data")
   const name = textAt(error, "name") ?? "error"
   const said = textAt(data, "message") ?? name
-  // All it tells about an unknown model or provider.
+  // This is all it says about an unknown model or provider.
   const message = name === "UnknownError" ? `${said} Is the model known to OpenCode?` : said
   if (name === "ContextOverflowError") return failureOf("context_overflow", message)
   if (name === "ProviderAuthError") return failureOf("authentication", message)

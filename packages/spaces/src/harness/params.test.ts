@@ -27,12 +27,12 @@ test.each([
   expect(flagOf(harness, flag)).toEqual(expected)
 })
 
-test("own flags pass with their values, in order", () => {
+test("a harness's own flags pass with their values, in order", () => {
   const params = ["--add-dir", "a", "b", "--effort=high", "--verbose"]
   expect(fitParams(CLAUDE, params)).toMatchObject({ args: params, warnings: [] })
 })
 
-test("a flag of another harness goes with all its values, and is warned about once", () => {
+test("a flag of another harness is dropped with all its values, and warned about once", () => {
   const params = ["--add-dir", "a", "b", "--betas", "x", "y", "--betas", "z", "--json"]
   expect(fitParams(CODEX, params)).toMatchObject({
     args: ["--add-dir", "a", "b", "--json"],
@@ -49,7 +49,7 @@ test.each([
   expect(fitParams(OPENCODE, params).args).toEqual(args)
 })
 
-test("what nobody knows, and everything after a bare --, is passed as it is", () => {
+test("unknown flags, and everything after a bare --, pass unchanged", () => {
   const params = ["--unheard-of", "value", "--", "--sandbox", "x"]
   expect(fitParams(CLAUDE, params)).toMatchObject({ args: params, warnings: [] })
 })
@@ -60,7 +60,7 @@ test("recorded params are defaults: the same flag is replaced under any of its n
   ).toEqual(["--search", "--sandbox=workspace-write", "--oss"])
 })
 
-test("the first message of a conversation is not said again when it is continued", () => {
+test("a continuation does not repeat the first message of its conversation", () => {
   expect(mergeParams("claude", ["-p", "Say hello.", "--verbose"], ["-p", "And again."])).toEqual([
     "--verbose",
     "-p",

@@ -1,6 +1,6 @@
 /**
- * `params`: the words a person gave for the harness itself. They are recorded with the chat, and a continuation starts from
- * the recorded ones. Pure functions over lists of words.
+ * `params`: the words a person gave for the harness itself. They are recorded with the chat, and a continuation
+ * starts from the recorded ones. Pure functions over lists of words.
  */
 import type { Harness, HarnessId, PlanWarning } from "../port/harness.ts"
 import { type Flag, flagOf, harnessesWith } from "./flags.ts"
@@ -9,7 +9,7 @@ import { type Flag, flagOf, harnessesWith } from "./flags.ts"
 export interface ParamGroup {
   readonly flag?: string
   readonly words: readonly string[]
-  /** Known, but only to other harnesses. */
+  /** Known only to other harnesses. */
   readonly foreign: boolean
 }
 
@@ -19,7 +19,10 @@ export interface FittedParams {
   readonly warnings: readonly PlanWarning[]
 }
 
-/** What this harness can be given. A flag that only another one knows is left out, with its values, and warned about. */
+/**
+ * The params this harness can take. A flag that only another harness knows is left out with its values, and warned
+ * about.
+ */
 export const fitParams = (harness: Pick<Harness, "id" | "name">, params: readonly string[]): FittedParams => {
   const groups = groupParams(harness.id, params)
   const own = groups.filter((group) => !group.foreign)
@@ -35,8 +38,8 @@ export const fitParams = (harness: Pick<Harness, "id" | "name">, params: readonl
 }
 
 /**
- * Recorded params are defaults: an explicit flag replaces the recorded one of the same name, others are added. Recorded
- * words that belong to no flag are left behind: they were the first message, and it is in the conversation already.
+ * Recorded params are defaults: an explicit flag replaces the recorded one of the same name, and other flags are
+ * added. Recorded words without a flag are dropped: they were the first message, which the conversation already has.
  */
 export const mergeParams = (
   harness: HarnessId,
@@ -51,7 +54,7 @@ export const mergeParams = (
   return [...kept, ...given].flatMap((group) => group.words)
 }
 
-/** The value of a flag among params that fit; the last one counts. */
+/** The value of a flag among fitted params. The last one counts. */
 export const valueOf = (groups: readonly ParamGroup[], ...names: readonly string[]): string | undefined => {
   const group = groups.findLast(({ flag }) => flag !== undefined && names.includes(flag))
   const [first = "", second] = group?.words ?? []
@@ -86,7 +89,7 @@ export const groupParams = (harness: HarnessId, params: readonly string[]): read
 }
 
 const NO_FLAG: Flag = { name: "", values: "none" }
-/** Nobody knows it: a word behind it is more likely its value than a message. */
+/** For a flag that no harness knows: the word after it is more likely its value than a message. */
 const UNKNOWN_FLAG: Flag = { name: "", values: "optional" }
 
 const valuesAfter = (flag: Flag, params: readonly string[], at: number): number => {
@@ -99,7 +102,10 @@ const valuesAfter = (flag: Flag, params: readonly string[], at: number): number 
   return (end === -1 ? params.length : end) - at - 1
 }
 
-/** Codex takes `-c key=value` many times; each key is a setting of its own. The same holds for directories and images. */
+/**
+ * Codex takes `-c key=value` many times, and each key is a separate setting. The same holds for directories and
+ * images.
+ */
 const identity = (harness: HarnessId, group: ParamGroup): string => {
   if (group.flag === undefined) return `word ${group.words.join(" ")}`
   if (harness === "codex" && group.flag === "--config") return `config ${settingKey(group.words)}`

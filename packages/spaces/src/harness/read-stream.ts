@@ -1,4 +1,4 @@
-/** From the bytes of stdout to events and a verdict: the splitter and a parser, put together. */
+/** Turns the bytes of stdout into events and a verdict: the splitter and a parser together. */
 import type { HarnessEvent, ProcessEnd, StreamParser, Verdict } from "../port/harness.ts"
 import { LIMITS } from "./limits.ts"
 import { type Line, lineSplitter } from "./line-splitter.ts"

@@ -1,6 +1,6 @@
 /**
- * The harnesses Meridian knows: one line each. Name and binary are here so that a command that only prints them need not
- * load an adapter. `direct` is added by the command, which alone knows the engine.
+ * The harnesses Meridian knows, one line each. Name and binary are here so that a command that only prints them need
+ * not load an adapter. `direct` is added by the command, the only one that knows the engine.
  */
 import type { AcpHarness, Harness, HarnessId } from "../port/harness.ts"
 
@@ -23,8 +23,8 @@ export const HARNESSES: readonly HarnessEntry[] = [
 ]
 
 /**
- * The engine: `program` starts this command again, `keptRequests` reads its log. Only the command can add it, for only it has
- * the engine.
+ * The engine: `program` starts this command again, `keptRequests` reads its log. Only the command can add it, because
+ * only it has the engine.
  */
 export const directEntry = (
   program: readonly [string, ...(readonly string[])],
@@ -39,7 +39,7 @@ export const directEntry = (
   }),
 })
 
-/** Any agent that speaks the Agent Client Protocol: `program` starts this command again, which talks to the agent. */
+/** Any agent that speaks the Agent Client Protocol. `program` starts this command again, which talks to the agent. */
 export const acpEntry = (
   id: AcpHarness,
   program: readonly [string, ...(readonly string[])],

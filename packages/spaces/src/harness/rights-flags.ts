@@ -1,13 +1,13 @@
 /**
- * Flags of harnesses that widen what an agent may do. A person gives them for one launch: recorded with the chat, they are
- * not repeated by a continuation, which has the rights that are given now. Pure.
+ * Flags of harnesses that widen what an agent may do. A person gives them for one launch. They are recorded with the
+ * chat, but a continuation does not repeat them; it has the rights given now. Pure.
  */
 import { isAcp, type BuiltInHarness, type HarnessId } from "../port/harness.ts"
 import { groupParams, type ParamGroup } from "./params.ts"
 
 export interface Narrowed {
   readonly params: readonly string[]
-  /** Names of the flags that were left out. */
+  /** The flags that were left out. */
   readonly dropped: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export const withoutRights = (harness: HarnessId, recorded: readonly string[]): 
   }
 }
 
-/** By the longest name of each, as `flags.ts` gives it. */
+/** Each by its longest name, as in `flags.ts`. */
 const WIDENING: Readonly<Record<BuiltInHarness, ReadonlySet<string>>> = {
   claude: new Set([
     "--add-dir",
@@ -55,13 +55,13 @@ const WIDENING: Readonly<Record<BuiltInHarness, ReadonlySet<string>>> = {
   direct: new Set(),
 }
 
-/** Settings of Codex that decide what may run, and where. */
+/** Codex settings that decide what may run, and where. */
 const CODEX_SETTING =
   /^(sandbox|approval|approvals|mcp_servers|hooks|notify|shell_environment|projects|profiles?|tools|features|permissions|model_providers)/
 
 const widens = (harness: HarnessId, { flag, words }: ParamGroup): boolean => {
   if (flag === undefined) return false
-  // Nobody knows what a flag means to an agent of somebody's own.
+  // We cannot know what a flag means to a custom agent.
   if (isAcp(harness)) return true
   if (harness !== "codex" || flag !== "--config") return WIDENING[harness].has(flag)
   const [first = "", second = ""] = words

@@ -1,6 +1,6 @@
 /**
- * What all parsers share: one JSON object per line, the session id told once, unknown and damaged lines survived, and the
- * judgement of how a process ended. A dialect only says what its own lines mean.
+ * What all parsers share: one JSON object per line, one report of the session id, tolerance for unknown and damaged
+ * lines, and the judgement of how a process ended. A dialect only says what its own lines mean.
  */
 import { stripVTControlCharacters } from "node:util"
 
@@ -19,18 +19,18 @@ import { classifyText, failureOf } from "./classify.ts"
 import { LIMITS } from "./limits.ts"
 
 export interface Dialect {
-  /** The native session id a line shows, if it is one to trust. */
+  /** The native session id that a line shows, if it can be trusted. */
   readonly session: (line: JsonObject) => string | undefined
-  /** The same, found in the beginning of a line too long to parse. */
+  /** Finds the same id in the beginning of a line too long to parse. */
   readonly sessionPattern: RegExp
   readonly read: (line: JsonObject) => readonly HarnessEvent[]
   readonly outcome: (end: ProcessEnd) => Outcome
 }
 
 export interface Outcome {
-  /** The stream says the work is done; the dialect has weighed the exit code. */
+  /** The stream says the work is done. The dialect has already weighed the exit code. */
   readonly complete: boolean
-  /** The stream says why it failed, and nothing later took that back. */
+  /** Why it failed, according to the stream, if nothing later took that back. */
   readonly failure?: HarnessFailure
   readonly report?: string
   readonly usage?: Usage
@@ -88,7 +88,7 @@ export const streamParser = (dialect: Dialect): StreamParser => {
   }
 }
 
-/** A line nobody knows yet: kept, so that a newer harness can be read later. */
+/** Keeps an unknown line, so that a newer harness can be read later. */
 export const other = (name: string, line: JsonObject): HarnessEvent => ({
   type: "other",
   name: cut(name, 100),
@@ -106,12 +106,12 @@ export const asSession = (text: string): HarnessSessionId | undefined => {
 interface Evidence {
   readonly outcome: Outcome
   readonly end: ProcessEnd
-  /** How many lines could be read. */
+  /** How many lines were readable. */
   readonly seen: number
   readonly gaveUp?: HarnessFailure
 }
 
-/** The order is the rule: what the stream proves beats what we did, which beats what the exit looks like. */
+/** The order is the rule: proof in the stream beats what we did, which beats the look of the exit. */
 const judge = ({ outcome, end, seen, gaveUp }: Evidence): Pick<Verdict, "status" | "failure"> => {
   if (outcome.complete) return { status: "succeeded" }
   if (gaveUp !== undefined) return { status: "failed", failure: gaveUp }
@@ -147,7 +147,7 @@ const judgeExit = (end: ProcessEnd, seen: number): HarnessFailure => {
   return failureOf(end.exitCode === 2 ? "invalid_launch" : "unclassified", message)
 }
 
-/** The line of stderr that says most: an error if one is named, else the last one. Warnings and backtraces are noise. */
+/** The most telling line of stderr: a named error, else the last line. Warnings and backtraces are noise. */
 const lastWords = (stderr: string): string => {
   const lines = stripVTControlCharacters(stderr)
     .split("\n")

@@ -2,7 +2,7 @@ import type { Usage } from "../port/harness.ts"
 
 export const NO_USAGE: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
 
-/** A cost is known when one of the two is: a free step and an unpriced one look the same. */
+/** The sum has a cost if either side has one: a free step and an unpriced one look the same. */
 export const addUsage = (left: Usage, right: Usage): Usage => ({
   inputTokens: left.inputTokens + right.inputTokens,
   cachedInputTokens: left.cachedInputTokens + right.cachedInputTokens,
@@ -12,7 +12,7 @@ export const addUsage = (left: Usage, right: Usage): Usage => ({
     : { costUsd: (left.costUsd ?? 0) + (right.costUsd ?? 0) }),
 })
 
-/** What a run used, from two totals of its session. A total that went down was started anew by the harness. */
+/** What a run used, from two totals of its session. If a total went down, the harness started it anew. */
 export const usageSince = (before: Usage, after: Usage): Usage => ({
   inputTokens: since(before.inputTokens, after.inputTokens),
   cachedInputTokens: since(before.cachedInputTokens, after.cachedInputTokens),

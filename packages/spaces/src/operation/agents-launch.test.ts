@@ -83,7 +83,7 @@ const FILES = {
   ".opencode/skills/deep/er/SKILL.md": "---\nname: review\n---\nReview twice.",
 }
 
-test("nothing asked for is the default harness with the model its user chose there, read-only", async () => {
+test("without any wish the default harness runs read-only, with the model its user chose there", async () => {
   const { resolve, warned } = await scene({})
   expect(await resolve({})).toEqual({
     harness: "claude",
@@ -128,13 +128,13 @@ test("a profile of the project lowers rights and never raises them", async () =>
   ])
 })
 
-test("explicit flags go before the profile, and the harness follows the model that won", async () => {
+test("explicit flags take precedence over the profile, and the harness follows the winning model", async () => {
   const { resolve } = await scene(FILES)
   const launch = await resolve({ agent: "coder", model: "sonnet", permission: "danger" })
   expect([launch.harness, launch.model, launch.permission]).toEqual(["claude", "claude-sonnet-5-5", "danger"])
 })
 
-test("profiles written for a harness are read as they are: its own keys mean nothing to us", async () => {
+test("profiles written for a harness are read as they are, and its own keys are ignored", async () => {
   const { resolve } = await scene({
     ".opencode/agents/build.md":
       "---\nmode: subagent\nmodel: zai/glm-5\npermission:\n  edit: ask\ntools:\n  write: false\n---\nBuild.",
@@ -156,7 +156,7 @@ test("an agent is found by the name in its front matter too", async () => {
   expect((await resolve({ agent: "reviewer" })).agent?.body).toBe("Review.")
 })
 
-test("a continued chat keeps its agent, skills and model from their recorded paths unless a flag says otherwise", async () => {
+test("a continued chat keeps its agent, skills and model from their recorded paths unless a flag overrides them", async () => {
   const { resolve, project } = await scene({
     ...FILES,
     "old/coder.md": "Old text.",
@@ -214,7 +214,7 @@ test.each([
   expect(await failure(resolve({ agent: "coder" }))).toMatch(message)
 })
 
-test("with state elsewhere, agents and skills are found there first and then in the project's .meridian", async () => {
+test("if the state is elsewhere, agents and skills are found there first and then in the project's .meridian", async () => {
   const { resolve } = await scene(
     {
       "elsewhere/agents/a.md": "There.",
@@ -234,7 +234,7 @@ test("folders of skills that link to each other are read once", async () => {
   expect((await resolve({ skills: ["plan"] })).skills).toHaveLength(1)
 })
 
-test("references and variables are read, and what cannot be is said", async () => {
+test("references and variables are read, and unreadable ones are reported", async () => {
   const { resolve, project } = await scene({ ...FILES, "a.txt": "A\n", "fs/note.md": "N", "bin.dat": "a\0b" })
   const launch = await resolve({ agent: "coder" })
   const wish = {

@@ -16,7 +16,7 @@ const times = (pattern: string, zone: string, from: string, count = 3): readonly
 }
 
 describe("the times of a pattern", () => {
-  test("are those of the clocks in its zone, also over a weekend", () => {
+  test("follow the clocks of its zone, even over a weekend", () => {
     expect(times("0 9 * * 1-5", "Europe/Berlin", "2026-11-19T12:00:00Z")).toEqual([
       "2026-11-20T08:00:00.000Z",
       "2026-11-23T08:00:00.000Z",
@@ -24,14 +24,14 @@ describe("the times of a pattern", () => {
     ])
   })
 
-  test("that a change of the clocks leaves out come right after the gap, once", () => {
+  test("that a clock change skips come right after the gap, once", () => {
     expect(times("30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 2)).toEqual([
       "2026-03-29T01:00:00.000Z",
       "2026-03-30T00:30:00.000Z",
     ])
   })
 
-  test("that come twice on one day are the first; a pattern of every hour goes on through both", () => {
+  test("that come twice on one day fire at the first; an hourly pattern continues through both", () => {
     expect(times("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2)).toEqual([
       "2026-10-25T00:30:00.000Z",
       "2026-10-26T01:30:00.000Z",
@@ -49,7 +49,7 @@ describe("the times of a pattern", () => {
     expect(iso(last(Date.parse("2026-11-18T08:59:59Z")))).toBe("2026-11-17T09:00:00.000Z")
   })
 
-  test("can be one alone", () => {
+  test("can be a single one", () => {
     const once = cronTimes({ pattern: "2026-12-24T09:00", zone: "America/New_York" })
     expect(iso(once.next(Date.parse("2026-11-18T00:00:00Z")))).toBe("2026-12-24T14:00:00.000Z")
     expect(once.next(Date.parse("2026-12-24T14:00:00Z"))).toBeUndefined()
@@ -57,7 +57,7 @@ describe("the times of a pattern", () => {
     expect(once.last(Date.parse("2026-12-01T00:00:00Z"))).toBeUndefined()
   })
 
-  test("are shown as the clocks of the zone show them", () => {
+  test("are shown in the clocks of the zone", () => {
     expect(timeIn(Date.parse("2026-11-20T08:00:00Z"), "Europe/Berlin")).toBe("2026-11-20 09:00")
     expect(timeIn(Date.parse("2026-11-20T08:00:05Z"), "UTC")).toBe("2026-11-20 08:00:05")
   })
@@ -76,7 +76,7 @@ test.each([
   expect(() => cronTimes({ pattern, zone: "UTC" })).toThrow(expect.objectContaining({ code }))
 })
 
-test("a zone nobody knows is refused", () => {
+test("an unknown zone is refused", () => {
   expect(() => cronTimes({ pattern: "0 9 * * *", zone: "Mars/Base" })).toThrow(
     expect.objectContaining({ code: "SCHEDULE_ZONE" }),
   )

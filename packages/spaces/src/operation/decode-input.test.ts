@@ -31,7 +31,7 @@ const failureOf = (act: () => unknown): string => {
   return "no failure"
 }
 
-test("text of a command becomes typed input, with defaults and the set of what was given", () => {
+test("the words of a command become typed input, with defaults and the set of given options", () => {
   const values = { run_id: "r1", skills: ["a, b", "c"], timeout_secs: "5m", report: true }
   expect(decodeInput(META, { values, face: "command" })).toEqual({
     runId: "r1",
@@ -61,7 +61,7 @@ test.each([
   )
 })
 
-test("a tool call is refused by the names of its own schema, and unknown arguments get a suggestion", () => {
+test("a refused tool call uses the names of its own schema, and unknown arguments get a suggestion", () => {
   expect(failureOf(() => decodeInput(META, { values: { run_id: 7 }, face: "tool" }))).toBe(
     "'run_id' must be text, got 7. Next: correct the arguments of run_test and call it again.",
   )

@@ -32,7 +32,7 @@ const open = (
 
 const home = (): string => mkdtempSync(join(tmpdir(), "launcher "))
 
-test("the script starts the same program with the same words, whatever is in them", () => {
+test("the script starts the same program with the same words, whatever they contain", () => {
   const { env, command } = open({ HOME: home(), PATH: "/usr/bin:/bin" })
   expect(env["PATH"]).toBe(`${dirname(command)}:/usr/bin:/bin`)
   const said = execFileSync("sh", ["-c", `meridian "it's" 'a $HOME' "x;y"`], { env, encoding: "utf8" })
@@ -52,7 +52,7 @@ test("only its owner can change it, and making it again changes nothing", () => 
   expect(readdirSync(dirname(first.command))).toEqual(["meridian"])
 })
 
-test("two versions live side by side, and a launch inside a launch keeps one entry each", () => {
+test("two versions coexist, and a launch inside a launch keeps one entry for each", () => {
   const place = home()
   const outer = open({ HOME: place, PATH: "/bin" }, ["/one/node", "/one/meridian.js"])
   const inner = open(outer.env, ["/two/node", "/two/meridian.js"])
@@ -61,7 +61,7 @@ test("two versions live side by side, and a launch inside a launch keeps one ent
   expect(again.env["MERIDIAN_COMMAND"]).toBe(outer.command)
 })
 
-test("a changed or half-written script is put right", () => {
+test("a changed or half-written script is repaired", () => {
   const place = home()
   const { command } = open({ HOME: place })
   const content = readFileSync(command, "utf8")
@@ -78,7 +78,7 @@ test("a folder others can write to is not used", () => {
   expect(other.warned).toEqual([])
 })
 
-test("without any place for it the launch goes on as it is, with a warning", () => {
+test("without a place for it the launch continues as it is, with a warning", () => {
   const place = home()
   writeFileSync(join(place, "file"), "")
   const blocked = join(place, "temporary")

@@ -11,7 +11,7 @@ import type { State } from "./state.ts"
 const NOW = Date.parse("2026-01-01T12:00:00.000Z")
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Two spaces whose runs have no worker; a worker that is started only leaves a mark. */
+/** Two spaces whose runs have no worker. Starting a worker only leaves a mark. */
 const openScene = (lines: Readonly<Record<string, readonly object[]>>) => {
   const home = mkdtempSync(join(tmpdir(), "keeper-"))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
@@ -65,26 +65,26 @@ const START = {
   started_at: iso(NOW),
 }
 
-test("a run whose worker fails again and again is tried with growing delays", async () => {
+test("a run whose worker keeps failing is retried with growing delays", async () => {
   const scene = openScene({ s1: [START] })
   for (let elapsedMs = 0; elapsedMs < 60_000; elapsedMs += 1_000) await scene.look(elapsedMs)
   // At 0, 2, 6, 14, 30 s.
   expect(scene.started()).toBe(5)
 })
 
-test("a space of a newer Meridian is left alone, and the others are looked after", async () => {
+test("a space of a newer Meridian is left alone, and the others are supervised", async () => {
   const scene = openScene({ s1: [{ ...START, v: 3 }], s2: [START] })
   expect(await scene.look(0)).toBe(1)
   expect(scene.started()).toBe(1)
 })
 
-test("a run that waits is not touched before its time, whatever becomes of the clock", async () => {
+test("a waiting run is not touched before its time, whatever the clock does", async () => {
   const waits = { event: "update", status: "waiting", waiting_for: "limit", waiting_until: iso(NOW + 10_000) }
   const scene = openScene({ s1: [START, waits] })
   expect(await scene.look(0)).toBe(1)
   expect(await scene.look(9_000)).toBe(1)
   expect(scene.started()).toBe(0)
-  // The clock is set back by a day: ten seconds are ten seconds.
+  // The clock is set back by a day, but ten seconds are still ten seconds.
   scene.setClock(NOW - 24 * 3_600_000)
   await scene.look(9_500)
   expect(scene.started()).toBe(0)
@@ -92,7 +92,7 @@ test("a run that waits is not touched before its time, whatever becomes of the c
   expect(scene.started()).toBe(1)
 })
 
-test("a machine that slept over the time goes on when it wakes", async () => {
+test("a machine that slept past the time resumes the run when it wakes", async () => {
   const waits = {
     event: "update",
     status: "waiting",
@@ -106,7 +106,7 @@ test("a machine that slept over the time goes on when it wakes", async () => {
   expect(scene.started()).toBe(1)
 })
 
-test("what is paused costs nobody's time, and goes on when it was asked to", async () => {
+test("a paused run starts no process, and resumes when asked to", async () => {
   const paused = { event: "update", status: "paused" }
   expect(await openScene({ s1: [START, paused] }).look(0)).toBe(0)
   const asked = openScene({ s1: [START, paused, { event: "update", asked: "resume" }] })

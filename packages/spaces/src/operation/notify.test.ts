@@ -8,7 +8,7 @@ import { expect, test } from "vitest"
 import type { WarningCode } from "../domain/warning.ts"
 import { notify, type Notice } from "./notify.ts"
 
-/** A program that writes down what it was given. */
+/** A program that records what it was given. */
 const openScene = (body: string) => {
   const folder = mkdtempSync(join(tmpdir(), "meridian-notify-"))
   const program = join(folder, "tell me")
@@ -35,7 +35,7 @@ const notice = (message: string): Notice => ({
   facts: { run: "r1", space: undefined },
 })
 
-test("the program gets its own words, the message as one more, and the facts in variables", async () => {
+test("the program gets its own words, then the message, and the facts in variables", async () => {
   using scene = openScene(WRITES)
   await notify([scene.program, "-a", "two words"], notice("Run r1 succeeded: mend it"), scene.world)
   expect([scene.told(), scene.warned]).toEqual([
@@ -44,7 +44,7 @@ test("the program gets its own words, the message as one more, and the facts in 
   ])
 })
 
-test("what others wrote reaches it as one plain line", async () => {
+test("text from others reaches it as one plain line", async () => {
   using scene = openScene(WRITES)
   await notify([scene.program], notice("Run r1 failed: \u001b[31mred\nand $(touch x)\u0000"), scene.world)
   expect(scene.told().split("\n")[1]).toMatch(/^Run r1 failed: \P{Cc}*and \$\(touch x\)/u)
@@ -62,7 +62,7 @@ test("a program that fails is a warning", async () => {
   expect(scene.warned).toEqual([["NOTIFY_FAILED", { program: scene.program, why: "it ended with 3" }]])
 })
 
-test("a program that is not there is a warning", async () => {
+test("a missing program is a warning", async () => {
   using scene = openScene("")
   await notify(["/none/such"], notice("x"), scene.world)
   expect(scene.warned).toEqual([["NOTIFY_FAILED", { program: "/none/such", why: "spawn /none/such ENOENT" }]])

@@ -16,7 +16,7 @@ const overflow = failed({ class: "context_overflow", message: "too long", transi
 
 test.each([
   [
-    "a success is 0, also when it was stopped a moment too late",
+    "a success is 0, even if the stop came a moment too late",
     { status: "succeeded", skippedLines: 0 },
     signal,
     { status: "succeeded", exitCode: 0 },
@@ -28,7 +28,7 @@ test.each([
     { status: "failed", exitCode: 1, error: "context_overflow", message: "too long" },
   ],
   [
-    "a launch that was wrong is 2",
+    "an invalid launch is 2",
     failed({ class: "invalid_launch", message: "flag", transient: false }),
     nobody,
     { status: "failed", exitCode: 2 },
@@ -36,7 +36,7 @@ test.each([
   ["a timeout is 3", overflow, clock, { status: "failed", exitCode: 3, error: "timeout" }],
   ["a signal is its own code", overflow, signal, { status: "cancelled", exitCode: 130, error: "cancelled" }],
   [
-    "a harness ended by somebody else is cancelled",
+    "a harness that another process ended is cancelled",
     { status: "cancelled", skippedLines: 0 },
     nobody,
     { status: "cancelled", exitCode: 143 },
@@ -46,7 +46,7 @@ test.each([
   expect(outcome).toMatchObject({ ...expected, ...USAGE })
 })
 
-test("what attempts cost is added up, and unknown stays unknown", () => {
+test("the costs of attempts are added up, and an unknown cost stays unknown", () => {
   expect(addUsage(undefined, undefined)).toBeUndefined()
   expect(addUsage(USAGE, undefined)).toEqual(USAGE)
   expect(addUsage(undefined, USAGE)).toEqual(USAGE)

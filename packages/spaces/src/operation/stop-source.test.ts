@@ -40,7 +40,7 @@ test.each([
   expect([stopper.hurry.aborted, asked()]).toEqual([true, 1])
 })
 
-test("a terminal that goes away takes no run with it", () => {
+test("a run survives the end of its terminal", () => {
   const { stopper, send, asked } = open()
   send("SIGHUP")
   expect([stopper.signal.aborted, stopper.reason(), asked()]).toEqual([false, undefined, 0])
@@ -49,7 +49,7 @@ test("a terminal that goes away takes no run with it", () => {
 })
 
 test.each(["SIGTERM", "SIGHUP", "SIGINT"] as const)(
-  "%s to a worker that nobody asked to stop leaves the run to others",
+  "%s to a worker without a request to stop leaves the run to others",
   (signal) => {
     const { stopper, send, asked } = open({ owner: "worker" })
     send(signal)
@@ -57,7 +57,7 @@ test.each(["SIGTERM", "SIGHUP", "SIGINT"] as const)(
   },
 )
 
-test("a worker that was asked to stop by its run stops it", () => {
+test("a worker stops its run if a stop was requested", () => {
   const { stopper, send } = open({ owner: "worker", isAsked: () => true })
   send("SIGTERM")
   expect([stopper.isLeft(), stopper.reason(), stopper.exitCode()]).toEqual([false, "cancelled", 143])

@@ -1,13 +1,13 @@
 /**
- * What a harness is to spaces: a value that turns a request into a plan, and a stream into events and a verdict. It never
- * starts a process. The launcher does, by the plan, and feeds the parser:
+ * What spaces expect of a harness: a value that turns a request into a plan, and a stream into events and a verdict.
+ * It never starts a process. The launcher does that by the plan, and feeds the parser:
  *
  *   const plan = harness.launch(request)           // write plan.files, start plan.command, give it plan.stdin
  *   const reader = readStream(harness.parser({ … })) // harness/read-stream.ts: bytes -> lines -> events, bounded
  *   reader.feed(chunk)                             // -> events; record `session` at once, stop on `give-up`
  *   reader.end({ exitCode, signal, stderrTail })   // -> the last events and the verdict
  *
- * An interactive harness has no stream: its end is its exit code, its session id is `plan.harnessSessionId` or what
+ * An interactive harness has no stream. Its end is its exit code. Its session id is `plan.harnessSessionId`, or what
  * `findSession` reads from the files it left.
  */
 import type { Facts, HarnessSessionId, JsonObject, Json } from "@meridian/protocol"
@@ -29,14 +29,14 @@ export type HarnessId = BuiltInHarness | AcpHarness
 
 export interface Harness {
   readonly id: HarnessId
-  /** As people read it in messages: `Claude`, `Codex`, `OpenCode`. */
+  /** The name in messages: `Claude`, `Codex`, `OpenCode`. */
   readonly name: string
-  /** What is looked up on PATH when the configuration names nothing else. */
+  /** The program looked up on PATH if the configuration names no other. */
   readonly binary: string
   readonly capabilities: HarnessCapabilities
   /**
-   * Pure. Throws USAGE for words behind `--` that nobody would ever judge. A harness that reads its own command line has
-   * none: it is given what we do not know.
+   * Pure. Throws USAGE for words after `--` that no program would ever check. Absent for a harness that reads its own
+   * command line: it gets the words we do not know.
    */
   readonly checkParams?: (params: readonly string[]) => void
   /** Pure. Never fails: what the harness cannot do becomes a warning in the plan. */
@@ -44,28 +44,28 @@ export interface Harness {
   /** A fresh parser for one attempt of one headless run. */
   readonly parser: (options?: ParserOptions) => StreamParser
   /**
-   * The native id of an interactive session that was started without a known one. Reads only what the harness wrote, and
-   * may ask the harness itself once it has ended. Undefined when nothing fits yet. Never throws.
+   * The native id of an interactive session that was started without a known one. Reads only files the harness wrote,
+   * and may ask the harness itself once it has ended. Undefined if nothing fits yet. Never throws.
    */
   readonly findSession: (search: SessionSearch) => Promise<HarnessSessionId | undefined>
   /**
-   * False when the harness certainly kept nothing under this id: a conversation that was left before its first message. Absent
-   * where every conversation that was begun can be continued.
+   * False if the harness certainly kept nothing under this id: the conversation was left before its first message.
+   * Absent if every conversation can be continued once begun.
    */
   readonly isKept?: (lookup: SessionLookup) => Promise<boolean>
   /**
-   * Whether a session that answered nothing holds the prompt it was begun with, so that it can be gone on with. Absent where it
+   * Whether a session without an answer still holds its first prompt, so that it can be continued. Absent if it
    * cannot. Never throws.
    */
   readonly holdsPrompt?: (lookup: SessionLookup) => Promise<boolean>
   /**
-   * What a session had used up before this run, for harnesses that report totals: give it to `parser` when continuing or
-   * forking. Undefined when the harness reports per run anyway or nothing is known. Never throws.
+   * What a session had used up before this run, for harnesses that report totals. Pass it to `parser` when continuing
+   * or forking. Undefined if the harness reports per run anyway, or if nothing is known. Never throws.
    */
   readonly usageBefore: (lookup: SessionLookup) => Promise<Usage | undefined>
   /**
-   * What a session and those that work for it have asked since a moment, as the harness itself keeps it: its stream may tell
-   * late, leave out sub-agents, or be cut off. Absent where nothing is kept.
+   * The requests of a session and its sub-agents since a moment, as the harness itself recorded them. Its stream may
+   * report late, leave out sub-agents, or be cut off. Absent if the harness keeps nothing.
    */
   readonly keptRequests?: (search: KeptSearch) => KeptRequests
 }
@@ -75,15 +75,15 @@ export interface KeptSearch extends SessionLookup {
   readonly sinceMs: number
 }
 
-/** All of them at each call, oldest first; what was read once is not read again. Never throws. */
+/** Returns all requests at each call, oldest first, and never reads the same record twice. Never throws. */
 export type KeptRequests = () => Promise<readonly KeptRequest[]>
 
 /** One request whose answer has ended. */
 export interface KeptRequest {
   readonly atMs: number
-  /** As the provider names it. */
+  /** The provider's name for it. */
   readonly model: string
-  /** Neither from a cache nor into one. */
+  /** Neither read from a cache nor written into one. */
   readonly inputTokens: number
   readonly cacheWriteTokens: number
   readonly cachedInputTokens: number
@@ -95,19 +95,19 @@ export interface HarnessCapabilities {
   readonly fork: boolean
   /** The launcher may choose the native id of a new (or forked) session. */
   readonly chooseSession: boolean
-  /** A chosen id may be launched again and goes on where it was: later attempts of a run do nothing twice. */
+  /** A chosen id may be launched again and continues where it was, so later attempts of a run do nothing twice. */
   readonly reopenSession: boolean
   /** An agent profile is passed as an agent of the harness, not as text. */
   readonly nativeAgent: boolean
-  /** The harness finds skills in its own folders by itself. */
+  /** The harness finds skills in its own folders. */
   readonly nativeSkills: boolean
-  /** `instructions` of a headless run go to the system prompt; otherwise they stand before the prompt. */
+  /** `instructions` of a headless run go into the system prompt; otherwise they come before the prompt. */
   readonly systemPrompt: boolean
-  /** Reports what a run cost in dollars. */
+  /** Reports the cost of a run in dollars. */
   readonly cost: boolean
   /** Can be started on a terminal by `meridian start`. */
   readonly interactive: boolean
-  /** Can be held to a JSON Schema of its answer (`schema` of a launch). */
+  /** Can hold its answer to a JSON Schema (`schema` of a launch). */
   readonly schema: boolean
 }
 
@@ -117,42 +117,49 @@ export interface LaunchRequest {
   readonly binary?: string
   /** Absolute. A continued session must run where it was started. */
   readonly cwd: string
-  /** The launcher's own environment: what is set there by the user is respected or extended, never lost. */
+  /** The launcher's own environment. What the user set there is respected or extended, never lost. */
   readonly environment: Environment
   readonly session: SessionChoice
-  /** The harness's own name of the model. Absent: its default. */
+  /** The harness's own name for the model. Absent: its default. */
   readonly model?: string
   /** Headless: the whole prompt. Interactive: the first message, if any. */
   readonly prompt?: string
   /**
-   * Agent body, skills and other standing text. Goes where the harness keeps standing text, else before the prompt; it is
-   * never dropped. Give it at every launch: the adapter knows whether a continued session still has it.
+   * Agent body, skills and other standing text. It goes where the harness keeps standing text, else before the
+   * prompt, and is never dropped. Pass it at every launch: the adapter knows whether a continued session still has
+   * it.
    */
   readonly instructions?: string
-  /** A continuation overrides agent or skills: the text must be sent again even where the session keeps the old one. */
+  /** A continuation overrides agent or skills: the text must be sent again even if the session keeps the old one. */
   readonly instructionsChanged?: boolean
-  /** Used where `capabilities.nativeAgent`; elsewhere its body joins the instructions. */
+  /** Used with `capabilities.nativeAgent`; otherwise its body joins the instructions. */
   readonly agent?: NativeAgent
-  /** Absent: whatever the harness does by itself (interactive only; a headless run is `read-only` then). */
+  /** Absent: the harness's own default (interactive only; a headless run is `read-only` then). */
   readonly permission?: PermissionTier
-  /** Replaces the tools that the tier would allow, in the harness's own words. */
+  /** Replaces the tools the tier would allow, in the harness's own words. */
   readonly allowedTools?: readonly string[]
   readonly effort?: string
-  /** `params`: what followed `--`, and known flags of harnesses. Flags known only to another harness are left out and warned about. */
+  /**
+   * `params`: the words after `--`, and known flags of harnesses. Flags known only to another harness are left out
+   * and warned about.
+   */
   readonly params?: readonly string[]
-  /** For the engine, which puts its commands there by itself: the network of the sandbox. Others are started in one. */
+  /**
+   * The sandbox's network, for the engine, which sandboxes its own commands. Other harnesses are started inside a
+   * sandbox.
+   */
   readonly sandbox?: "on" | "off"
-  /** JSON Schema of the answer, where `capabilities.schema`; the report is that value as JSON. Headless only. */
+  /** JSON Schema of the answer, with `capabilities.schema`. The report is then that value as JSON. Headless only. */
   readonly schema?: JsonObject
-  /** Servers offered to the harness for this launch only. */
+  /** Servers for this launch only. */
   readonly mcpServers?: readonly McpServer[]
-  /** Keeps facts over a compaction in this launch, where neither the project nor the user has set that up. */
+  /** Keeps facts over a compaction in this launch, if neither the project nor the user has set that up. */
   readonly continuity?: LaunchContinuity
-  /** What it may still use up, for harnesses that keep to it by themselves; the launcher stops the others. */
+  /** What it may still use up, for harnesses that enforce it themselves. The launcher stops the others. */
   readonly rest?: Rest
   /** Questions wait for a person instead of being refused, for harnesses that can wait. */
   readonly asks?: boolean
-  /** An absolute directory the plan may put files into (the run's or the chat's own). */
+  /** An absolute directory for the plan's files (the run's or the chat's own). */
   readonly scratch: string
 }
 
@@ -161,14 +168,14 @@ export interface LaunchContinuity {
   readonly settings?: string
   /** The address of our plugin for OpenCode. */
   readonly plugin?: string
-  /** Why the harness could not be given it, in words: after a compaction there nothing is pinned. */
+  /** Why the harness could not get it, in words: after a compaction there, nothing is pinned. */
   readonly missing?: string
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export type SessionChoice =
-  /** `chosen`: a fresh UUID, used where `capabilities.chooseSession`. */
+  /** `chosen`: a fresh UUID, used with `capabilities.chooseSession`. */
   | { readonly kind: "new"; readonly chosen?: string }
   | { readonly kind: "continue"; readonly id: HarnessSessionId }
   | { readonly kind: "fork"; readonly id: HarnessSessionId; readonly chosen?: string }
@@ -196,7 +203,7 @@ export interface LaunchPlan {
   readonly stdin: PlannedStdin
   /** Written (mode 0600, folders made) before the launch. */
   readonly files: readonly PlannedFile[]
-  /** Known before the launch; otherwise the stream or `findSession` tells. */
+  /** Set if known before the launch; otherwise the stream or `findSession` reports it. */
   readonly harnessSessionId?: HarnessSessionId
   readonly warnings: readonly PlanWarning[]
 }
@@ -212,7 +219,7 @@ export interface PlannedFile {
   readonly content: string
 }
 
-/** For `world.warn(code, facts)`. */
+/** Passed to `world.warn(code, facts)`. */
 export interface PlanWarning {
   readonly code: Extract<WarningCode, "UNSUPPORTED_FLAG">
   readonly facts: Facts
@@ -227,23 +234,23 @@ export interface Usage {
 }
 
 export interface ParserOptions {
-  /** The run continues or forks a session: totals the stream reports are not this run's. */
+  /** The run continues or forks a session: the stream's totals are not this run's. */
   readonly continued?: boolean
-  /** From `usageBefore`, or the `sessionUsage` of the verdict of the run before. */
+  /** From `usageBefore`, or the `sessionUsage` of the previous run's verdict. */
   readonly usageBefore?: Usage
 }
 
-/** Incremental and pure: state inside, no I/O, never throws, memory bounded whatever comes in. */
+/** Incremental and pure: state inside, no I/O, never throws, bounded memory for any input. */
 export interface StreamParser {
   /** One line of stdout without its newline. A line that is not a JSON object is skipped and counted. */
   readonly push: (line: string) => readonly HarnessEvent[]
-  /** A line that was longer than the reader keeps: only its beginning. */
+  /** Only the beginning of a line longer than the reader keeps. */
   readonly pushCut: (start: string, bytes: number) => readonly HarnessEvent[]
   /** Call once, after the last line. */
   readonly end: (end: ProcessEnd) => Verdict
 }
 
-/** One fact of a run, the same shape for every harness; `encodeEvent` makes a line of `events.jsonl` of it. */
+/** One fact of a run, in the same shape for every harness. `encodeEvent` turns it into a line of `events.jsonl`. */
 export type HarnessEvent =
   /** The native session id, as soon as the stream shows it; again if it changes. */
   | { readonly type: "session"; readonly harnessSessionId: HarnessSessionId }
@@ -257,7 +264,7 @@ export type HarnessEvent =
       readonly status: "completed" | "failed"
       readonly output: string
     }
-  /** A file the run wrote, as the harness named it. */
+  /** A file the run wrote, under the name the harness gave. */
   | { readonly type: "file"; readonly path: string; readonly change: "written" | "deleted" }
   | {
       readonly type: "compaction"
@@ -265,7 +272,7 @@ export type HarnessEvent =
       readonly tokensBefore?: number
       readonly tokensAfter?: number
     }
-  /** The harness itself tries again. */
+  /** The harness itself retries. */
   | {
       readonly type: "retry"
       readonly attempt: number
@@ -277,11 +284,11 @@ export type HarnessEvent =
       readonly type: "error"
       readonly failure: FailureClass
       readonly message: string
-      /** How long the provider asks to stay away. */
+      /** How long the provider asks us to wait. */
       readonly retryAfterMs?: number
     }
   | { readonly type: "usage"; readonly usage: Usage }
-  /** One request of a turn that a later `usage` sums up: what is used up so far, for who has to know before its end. */
+  /** One request of a turn that a later `usage` sums up: the usage so far, for readers that must know before the end. */
   | { readonly type: "spending"; readonly usage: Usage }
   /** It waits for a person's answer, or no longer does. */
   | {
@@ -291,9 +298,9 @@ export type HarnessEvent =
     }
   /** A model turn ended; `reason` in the harness's own words. */
   | { readonly type: "turn.ended"; readonly reason: string }
-  /** Nothing good can follow: the launcher ends the process group now. The verdict will say why. */
+  /** Nothing good can follow. The launcher ends the process group now, and the verdict will say why. */
   | { readonly type: "give-up"; readonly failure: FailureClass; readonly message: string }
-  /** What this version does not know. `raw` is cut to a bound. */
+  /** A line this version does not know. `raw` is cut to a bound. */
   | { readonly type: "other"; readonly name: string; readonly raw: string }
 
 export interface ProcessEnd {
@@ -301,7 +308,7 @@ export interface ProcessEnd {
   readonly signal: string | null
   /** The last few KiB of stderr. */
   readonly stderrTail: string
-  /** What the launcher did to the process, if it ended it itself. A `give-up` it obeyed needs no mention. */
+  /** What the launcher did to the process, if it ended it. A `give-up` it obeyed needs no mention. */
   readonly stopped?: "cancelled" | "timeout"
 }
 
@@ -310,11 +317,11 @@ export interface Verdict {
   /** Present exactly when the status is `failed`. */
   readonly failure?: HarnessFailure
   readonly harnessSessionId?: HarnessSessionId
-  /** The last thing the agent said; also on failure, when it had said something. */
+  /** The last thing the agent said, even on failure. */
   readonly report?: string
-  /** This run alone. Absent when the harness did not tell. */
+  /** Usage of this run alone. Absent if the harness did not report it. */
   readonly usage?: Usage
-  /** The session so far, where the harness reports totals: the `usageBefore` of the next run. */
+  /** Usage of the session so far, if the harness reports totals: the `usageBefore` of the next run. */
   readonly sessionUsage?: Usage
   /** Lines of stdout that were not JSON objects, or too long to read. */
   readonly skippedLines: number
@@ -322,11 +329,11 @@ export interface Verdict {
 
 export interface HarnessFailure {
   readonly class: FailureClass
-  /** One sentence for people, without secrets and without control characters; bounded. */
+  /** One sentence for people: no secrets, no control characters, bounded. */
   readonly message: string
-  /** Trying the same again may work. */
+  /** A retry may work. */
   readonly transient: boolean
-  /** When a limit ends, in milliseconds since 1970, or how long it lasts from now; where the harness said so by itself. */
+  /** When a limit ends, in milliseconds since 1970, or how long it lasts from now, if the harness said so. */
   readonly resetAtMs?: number
   readonly retryAfterMs?: number
 }
@@ -339,12 +346,12 @@ export interface SessionLookup {
 export interface SessionSearch {
   readonly cwd: string
   readonly environment: Environment
-  /** When the harness was started, in milliseconds since 1970: what is older is another session. */
+  /** When the harness started, in milliseconds since 1970. An older session is a different one. */
   readonly startedAtMs: number
-  /** Ids that are known to belong to other chats. */
+  /** Ids known to belong to other chats. */
   readonly taken?: readonly string[]
   readonly binary?: string
-  /** Runs a short query of the harness itself; given only once the session has ended. */
+  /** Runs a short query of the harness itself. Present only once the session has ended. */
   readonly ask?: (query: QueryPlan) => Promise<string | undefined>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The work of a run as commits on top of another commit. Its own commits are kept one by one where that goes; what it did not
- * commit becomes one more. Where one by one does not go, but all of it together does, it is one commit.
+ * The work of a run as commits on top of another commit. Its own commits are kept one by one if possible, and its
+ * uncommitted changes become one more. If that conflicts but all changes together fit, they become one commit.
  */
 import { LIMIT } from "../domain/limit.ts"
 import type { GitPlace } from "./git.ts"
@@ -11,11 +11,11 @@ import type { Snapshot } from "./snapshot.ts"
 export interface BringWish {
   readonly onto: Pick<Head, "commit" | "tree">
   readonly snapshot: Snapshot
-  /** What the work stands on. */
+  /** The commit the work is based on. */
   readonly base: string
-  /** The commit of the user's changes that it began with: they are no part of the work. */
+  /** The commit with the user's changes that it began with. They are not part of the work. */
   readonly changes: string | undefined
-  /** Of the commit that has what it did not commit. */
+  /** The message of the commit with its uncommitted changes. */
   readonly message: string
 }
 
@@ -41,7 +41,7 @@ interface Tip {
   readonly commits: number
 }
 
-/** Undefined when they are too many, or one of them is a merge. */
+/** Undefined if there are too many, or if one of them is a merge. */
 const ownCommits = async (
   place: GitPlace,
   { onto, snapshot, base }: BringWish,
@@ -69,7 +69,7 @@ const replay = async (
     }
     const tree = await moved(place, { parent, to: tip, commit: commit.id, isFirst: tip.commits === 0 })
     if (tree === undefined) return undefined
-    // Somebody else has made the same change meanwhile.
+    // The target already has the same change.
     if (tree === tip.tree) continue
     const { message, author } = commit
     const made = await commitTree(place, { tree, parent: tip.commit, message, author })
@@ -78,7 +78,7 @@ const replay = async (
   return tip
 }
 
-/** The tree of a commit on another parent. Undefined when they conflict. */
+/** The tree of a commit on another parent. Undefined if they conflict. */
 const moved = async (
   place: GitPlace,
   {
@@ -88,7 +88,8 @@ const moved = async (
     isFirst,
   }: { readonly parent: string; readonly to: Tip; readonly commit: string; readonly isFirst: boolean },
 ): Promise<string | undefined> => {
-  // The first of a row stands on what both have in their past; for the others a commit that says so has to be made up.
+  // The first commit of a row merges on the common ancestor. For the others we make up a commit with the right
+  // parent.
   const ours = isFirst ? to.commit : await commitTree(place, { tree: to.tree, parent, message: MADE_UP })
   const merged = await mergeCommits(place, ours, commit)
   return merged.tag === "tree" ? merged.tree : undefined
@@ -96,7 +97,7 @@ const moved = async (
 
 const MADE_UP = "meridian"
 
-/** What was not committed, on top of the commits that were carried over. */
+/** Its uncommitted changes, on top of the commits carried over. */
 const carryRest = async (place: GitPlace, wish: BringWish, tip: Tip): Promise<Tip | undefined> => {
   const { snapshot, message } = wish
   if (tip.commit === snapshot.head) {
@@ -116,7 +117,7 @@ const carryRest = async (place: GitPlace, wish: BringWish, tip: Tip): Promise<Ti
   return { commit, tree, commits: tip.commits + 1 }
 }
 
-/** All of it as one change. `since`: what it is the change of, when that is not in the past of both. */
+/** All of it as one change. `since`: the commit it is a change of, if that is not a common ancestor. */
 const bringWhole = async (
   place: GitPlace,
   { onto, snapshot, message }: BringWish,

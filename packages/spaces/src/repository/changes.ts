@@ -3,7 +3,7 @@ import { git, type GitPlace } from "./git.ts"
 
 export interface FileChange {
   readonly path: string
-  /** Undefined where there is no such file. */
+  /** Undefined if there is no such file. */
   readonly before: FileEntry | undefined
   readonly after: FileEntry | undefined
 }
@@ -37,6 +37,6 @@ export const changesBetween = async (
 
 const SUBMODULE = "160000"
 
-/** A submodule is a repository of its own: no file of ours. */
+/** A submodule is its own repository, not a file of ours. */
 const entryOf = (mode: string, blob: string): FileEntry | undefined =>
   /^0+$/.test(mode) || mode === SUBMODULE ? undefined : { mode, blob }

@@ -1,5 +1,5 @@
 /**
- * The repository that a folder is in, found as git finds it but without asking it: the nearest `.git` upwards, which is a
+ * Finds the repository of a folder as git does, but without asking git: the nearest `.git` upwards, which is a
  * folder, or a file that names one (linked worktrees, submodules, bare-parent layouts).
  */
 import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs"
@@ -39,7 +39,7 @@ const gitDirOf = (path: string): string | undefined => {
   return isGitDir(target) ? realpathSync.native(target) : undefined
 }
 
-/** An empty `.git` is no repository. */
+/** An empty `.git` is not a repository. */
 const isGitDir = (path: string): boolean =>
   lstatSync(join(path, "HEAD"), { throwIfNoEntry: false }) !== undefined
 
@@ -48,7 +48,7 @@ const commonDirOf = (gitDir: string): string => {
   return told === undefined ? gitDir : realpathSync.native(resolve(gitDir, told))
 }
 
-/** Undefined when there is no such file, or it is no small plain one. */
+/** Undefined if the file does not exist, is not regular or is too large. */
 export const readSmall = (path: string): string | undefined => {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats?.isFile() === true && stats.size <= LIMIT.gitFileBytes ? readFileSync(path, "utf8") : undefined

@@ -1,7 +1,7 @@
 /**
- * One call of git: hardened (`git-settings.ts` of the protocol), out of reach of the terminal, with bounded output. A call that changes
- * something is handed the lock it happens under, so that the lock stays held for as long as git works, also when we are
- * killed.
+ * One call of git: hardened (`git-settings.ts` of the protocol), out of reach of the terminal, with bounded output. A
+ * call that changes something inherits the lock it happens under, so the lock stays held while git works, even if we
+ * are killed.
  */
 import { spawn } from "node:child_process"
 
@@ -10,20 +10,20 @@ import { Failure, reasonIn, systemCode } from "@meridian/protocol"
 import { LIMIT } from "../domain/limit.ts"
 
 export interface GitPlace {
-  /** Where git is started. */
+  /** Where git starts. */
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly settings: readonly (readonly [key: string, value: string])[]
-  /** Held by every call, too. */
+  /** Inherited by every call. */
   readonly lock?: { readonly descriptor: number } | undefined
 }
 
 export interface GitCall {
   readonly input?: string | Uint8Array
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Held by git, too, while it works. */
+  /** Inherited by git while it works. */
   readonly lock?: { readonly descriptor: number } | undefined
-  /** Ends the call. Not given where git must not be stopped half-way. */
+  /** Ends the call. Absent if git must not be stopped half-way. */
   readonly signal?: AbortSignal | undefined
   readonly maxBytes?: number
 }
@@ -32,11 +32,11 @@ export interface GitAnswer {
   readonly code: number
   readonly stdout: Buffer
   readonly stderr: string
-  /** More was said than we keep. */
+  /** Git printed more than we keep. */
   readonly isCut: boolean
 }
 
-/** Whatever its exit code is. Throws GIT_MISSING. */
+/** Answers with any exit code. Throws GIT_MISSING. */
 export const callGit = async (
   place: GitPlace,
   args: readonly string[],
@@ -78,7 +78,7 @@ export const callGit = async (
   }
 }
 
-/** What it says; throws GIT_FAILED unless it went well. */
+/** Returns git's output. Throws GIT_FAILED unless git succeeded. */
 export const git = async (place: GitPlace, args: readonly string[], call: GitCall = {}): Promise<string> => {
   const answer = await callGit(place, args, call)
   if (answer.code !== 0) throw gitFailed(args, answer)
@@ -97,7 +97,7 @@ const signalQuietly = (pid: number): void => {
   try {
     process.kill(pid, "SIGTERM")
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * A worktree whose files were changed for checks, written down before: `held.json` in the folder of the repository, under the
- * lock of applying. Until they are put back, what stands there is not what the run left.
+ * A worktree whose files were changed for checks, recorded before the change: `held.json` in the folder of the
+ * repository, under the lock of applying. Until the files are put back, the worktree does not show what the run left.
  */
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -17,11 +17,11 @@ import type { WorktreesPlace } from "./worktree-place.ts"
 export interface HeldFiles {
   readonly top: string
   readonly gitDir: string
-  /** The commit of what the run left. */
+  /** The commit with what the run left. */
   readonly kept: string
-  /** The tree that was put in its place. */
+  /** The tree that replaces it. */
   readonly held: string
-  /** Keeps `kept`. */
+  /** The ref that keeps `kept`. */
   readonly ref: string
 }
 
@@ -48,8 +48,8 @@ export const readHeld = (place: WorktreesPlace): HeldFiles | undefined => {
 }
 
 /**
- * Puts back what a killed one left, under the lock of applying. Only files that hold exactly what was put there are touched.
- * Undefined when there was nothing.
+ * Puts back what a killed process left, under the lock of applying. Touches only files that hold exactly what was put
+ * there. Undefined if there was nothing.
  */
 export const recoverHeld = async (
   git: GitPlace,

@@ -1,7 +1,7 @@
 /**
- * The files of a worktree, held at one tree while checks look at them, and put back to what they were. HEAD and index of the
- * worktree stay as they are. A ref keeps what was there, and files that were brought in are written down before the first of
- * them is touched, so that whoever is killed in between has lost nothing (`recover-held.ts`).
+ * Holds the files of a worktree at one tree while checks look at them, then puts them back. HEAD and index of the
+ * worktree stay as they are. A ref keeps what was there, and the files to bring in are recorded before the first of
+ * them is touched, so a killed process loses nothing (`held-journal.ts`).
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -15,11 +15,11 @@ import { takeSnapshot, withIndexCopy, withSnapshotIndex, type Checkout, type Sna
 import type { WorktreesPlace } from "./worktree-place.ts"
 
 export interface HoldWish {
-  /** As the worktree stands. */
+  /** The worktree as it is. */
   readonly snapshot: Snapshot
-  /** The commit whose files it is to have; undefined: its own. */
+  /** The commit whose files it gets. Undefined: its own. */
   readonly commit: string | undefined
-  /** Keeps what was there. */
+  /** The ref that keeps what was there. */
   readonly ref: string
   readonly place: WorktreesPlace
   readonly run: string
@@ -27,9 +27,9 @@ export interface HoldWish {
 }
 
 export interface HeldTree {
-  /** Whatever changed the files meanwhile is undone. */
+  /** Undoes any change to the files since. */
   readonly putBack: () => Promise<void>
-  /** The files are what they were before. Throws WORKTREE_NOT_RESTORED; the ref still has them. */
+  /** Restores the files as they were before. Throws WORKTREE_NOT_RESTORED; the ref still has them. */
   readonly release: () => Promise<void>
 }
 
@@ -78,7 +78,7 @@ export const holdTree = async (checkout: Checkout, wish: HoldWish): Promise<Held
 const treeOf = (checkout: Checkout, commit: string): Promise<string> =>
   git(checkout.git, ["rev-parse", "--verify", `${commit}^{tree}`])
 
-/** More than we would read: what a check has written there goes unread. */
+/** More than we would read, so the files a check wrote there stay unread. */
 const removeNewFiles = async (
   checkout: Checkout,
   { tree, token }: { readonly tree: string; readonly token: string },

@@ -1,4 +1,4 @@
-/** What killed processes of ours leave in a repository, found and taken away. Called under both locks of the repository. */
+/** Finds and removes what killed processes of ours leave in a repository. Called under both locks of the repository. */
 import { existsSync, lstatSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 
@@ -13,7 +13,7 @@ import { namesIn, type WorktreesPlace } from "./worktree-place.ts"
 
 const OWNER = "meridian.json"
 
-/** Beside what git keeps of a worktree: in which project its run is on record. */
+/** Kept beside git's record of a worktree: the project that has the run on record. */
 export const writeOwner = (gitDir: string, spaces: string): void =>
   writeFileSync(join(gitDir, OWNER), `${JSON.stringify({ spaces })}\n`)
 
@@ -22,7 +22,7 @@ export const readOwner = (gitDir: string): string | undefined => {
   return isJsonObject(fields) ? text(fields, "spaces") : undefined
 }
 
-/** Nothing but `branch` leads to these commits. */
+/** Whether only `branch` leads to these commits. */
 export const hasOwnCommits = async (
   { git }: Pick<Repository, "git">,
   { tip, branch }: { readonly tip: string; readonly branch: string },
@@ -32,7 +32,7 @@ export const hasOwnCommits = async (
   return code !== 0 || stdout.length > 0
 }
 
-/** Git still knows of worktrees of ours whose folder is gone. How many. */
+/** Makes git forget our worktrees whose folder is gone. Returns how many. */
 export const forgetGone = (commonDir: string, place: WorktreesPlace): number => {
   const folder = join(commonDir, "worktrees")
   const gone = namesIn(folder).filter((name) => {
@@ -45,10 +45,10 @@ export const forgetGone = (commonDir: string, place: WorktreesPlace): number => 
   return gone.length
 }
 
-/** Nobody of ours needs one for so long. */
+/** No process of ours needs one for that long. */
 const OLD_MS = 600_000
 
-/** Copies of an index, and the lock of a process of ours that was killed: it is the same file as our marker. */
+/** Copies of an index, and the lock of a killed process of ours: it is the same file as our marker. */
 export const removeOwnFiles = ({ gitDir }: Pick<Checkout, "gitDir">, nowMs: number): readonly string[] => {
   const own = namesIn(gitDir)
     .filter((name) => /^meridian-[0-9a-f-]{36}\.(?:index|lock|restore)(?:\.lock)?$/.test(name))

@@ -1,6 +1,6 @@
 /**
- * Makes the worktree of a run, and takes it away. Its path, branch and base are on record already. Whoever is killed in between
- * leaves a half-filled one, in which nobody has worked yet: the next worker takes that away and begins again.
+ * Makes the worktree of a run, and removes it. Its path, branch and base are already on record. A killed process
+ * leaves a half-filled worktree in which nobody has worked yet: the next worker removes it and starts over.
  */
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -21,18 +21,21 @@ export interface MakeWorktree {
   readonly run: RunId
   readonly worktree: RunWorktree
   readonly place: WorktreesPlace
-  /** Of the checkout. */
+  /** The repository of the checkout. */
   readonly repository: Repository
   /** Another worker may have begun it. */
   readonly isAgain: boolean
-  /** The folder of the spaces whose run it is. */
+  /** The folder of the spaces that has the run. */
   readonly owner: string
   readonly uuid: () => string
   readonly cores: number
   readonly signal: AbortSignal
 }
 
-/** Throws WORKTREE_TAKEN and GIT_FAILED; nothing is left then. Answers with the commit of the changes that came along. */
+/**
+ * Throws WORKTREE_TAKEN and GIT_FAILED, and then leaves nothing. Returns the commit with the user's changes, if they
+ * came along.
+ */
 export const makeWorktree = async (wish: MakeWorktree): Promise<string | undefined> => {
   const { worktree, place, repository, run } = wish
   mkdirSync(place.directory, { recursive: true, mode: 0o700 })
@@ -72,7 +75,7 @@ const addCommand = ({ branch, path, base }: RunWorktree): readonly string[] => [
   base,
 ]
 
-/** Files are written by several processes of git at once, unless the user decided that. */
+/** Several git processes write files at once, unless the user configured that. */
 const workers = ({ repository, cores }: MakeWorktree): readonly (readonly [string, string])[] =>
   repository.configuration.hasWorkers || cores < 2
     ? []
@@ -93,8 +96,8 @@ const taken = (run: RunId, what: string, away: string): Failure =>
   new Failure("WORKTREE_TAKEN", { run, what, away })
 
 /**
- * The user's uncommitted changes, as uncommitted changes of the worktree. A ref of ours keeps the commit of them: what the run
- * did is what differs from it.
+ * Brings the user's uncommitted changes as uncommitted changes of the worktree. A ref of ours keeps their commit: the
+ * run's work is what differs from it.
  */
 const bringChanges = async (
   { run, repository, worktree, uuid }: MakeWorktree,
@@ -117,7 +120,7 @@ const bringChanges = async (
 export const changesRef = ({ branch }: Pick<RunWorktree, "branch">): string =>
   `refs/meridian/changes/${branch.replace("meridian/", "")}`
 
-/** The worktree as a checkout of its own. Undefined when it is gone. */
+/** The worktree as a checkout. Undefined if it is gone. */
 export const checkoutOf = (
   { git: place, commonDir }: Pick<Repository, "git" | "commonDir">,
   { path }: Pick<RunWorktree, "path">,
@@ -144,13 +147,13 @@ export const requireCheckout = (
   return found
 }
 
-/** For one that was made and in which nobody has worked. */
+/** Removes a worktree that was made but never used. */
 export const unmakeWorktree = (wish: MakeWorktree): Promise<void> =>
   withRepositoryLock(wish.place.lock, { signal: new AbortController().signal }, (lock) =>
     clearHalf(wish, lock),
   )
 
-/** Nothing but what we made ourselves: a branch that still is where it began, a folder that is empty or git's own. */
+/** Removes only what we made ourselves: a branch that is still where it began, a folder that is empty or git's own. */
 const clearHalf = async (
   { worktree, repository, place, uuid, run }: MakeWorktree,
   lock: HeldLock,
@@ -169,7 +172,7 @@ const isOurs = (commonDir: string, path: string): boolean => {
   return told.startsWith(`gitdir: ${join(commonDir, "worktrees")}/`)
 }
 
-/** A ref that is not there, or is elsewhere by now, is left alone. */
+/** Leaves a ref alone if it is missing or has moved. */
 const deleteRef = async (
   place: GitPlace,
   { ref, at, lock }: { readonly ref: string; readonly at?: string; readonly lock: HeldLock },
@@ -178,8 +181,8 @@ const deleteRef = async (
 }
 
 /**
- * Takes the folder away at once and what git knows of it, too. The files are deleted by whoever has time: a large folder takes
- * longer than anybody wants to wait.
+ * Removes the folder at once, along with git's record of it. Its files are deleted later: a large folder takes longer
+ * than a user wants to wait.
  */
 export const dropWorktree = ({
   path,
@@ -201,6 +204,6 @@ export const dropWorktree = ({
     rmSync(gitDir, { recursive: true, force: true })
 }
 
-/** What a killed one left there, too. */
+/** Includes what a killed process left there. */
 export const trashOf = (place: WorktreesPlace): readonly string[] =>
   namesIn(place.trash).map((name) => join(place.trash, name))

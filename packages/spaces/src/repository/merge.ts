@@ -1,4 +1,4 @@
-/** Merging without a checkout: objects in, objects out. Nothing that a user can see changes. */
+/** Merges without a checkout: objects in, objects out. Nothing that a user can see changes. */
 import { Failure } from "@meridian/protocol"
 
 import { callGit, git, gitFailed, type GitPlace } from "./git.ts"
@@ -7,7 +7,7 @@ export type Merged =
   | { readonly tag: "tree"; readonly tree: string }
   | { readonly tag: "conflict"; readonly paths: readonly string[] }
 
-/** Three-way, with the nearest commit that both have in their past as the third. Throws GIT_TOO_OLD. */
+/** A three-way merge based on the nearest common ancestor. Throws GIT_TOO_OLD. */
 export const mergeCommits = async (place: GitPlace, ours: string, theirs: string): Promise<Merged> => {
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs]
   const answer = await callGit(place, args)
@@ -26,7 +26,7 @@ export interface CommitWish {
   readonly tree: string
   readonly parent: string
   readonly message: string
-  /** The same author and time as another commit's; else whoever applies, now. */
+  /** Author and time of another commit. Absent: the user who applies, now. */
   readonly author?: Author | undefined
 }
 
@@ -54,7 +54,7 @@ export interface ReadCommit {
   readonly message: string
 }
 
-/** Oldest first: what `tip` has and `head` has not. Undefined when there are more than `most`. */
+/** Commits that `tip` has and `head` has not, oldest first. Undefined if there are more than `most`. */
 export const commitsBetween = async (
   place: GitPlace,
   { head, tip, most }: { readonly head: string; readonly tip: string; readonly most: number },

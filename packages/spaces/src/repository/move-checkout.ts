@@ -1,6 +1,7 @@
 /**
- * The one step that touches the user's checkout: it is moved from one commit to another. Until every file is written, HEAD and the
- * index are as they were, and both change at the end. Meanwhile `index.lock` is ours, so that no other git works in there.
+ * The one step that touches the user's checkout: it moves from one commit to another. Until every file is written,
+ * HEAD and the index stay as they were; both change at the end. We hold `index.lock` throughout, so no other git
+ * works there.
  */
 import { linkSync, lstatSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -15,10 +16,10 @@ import { copyIndex, readCheckout, type Checkout } from "./snapshot.ts"
 
 export type Moved =
   | { readonly tag: "moved" }
-  /** HEAD is somewhere else by now; nothing was touched. */
+  /** HEAD is somewhere else by now. Nothing was touched. */
   | { readonly tag: "elsewhere" }
 
-/** Throws CHECKOUT_LOCKED and GIT_FAILED; the checkout is as it was then. */
+/** Throws CHECKOUT_LOCKED and GIT_FAILED; the checkout is then as it was. */
 export const moveCheckout = async (
   checkout: Checkout,
   move: CheckoutMove,
@@ -41,14 +42,14 @@ export const moveCheckout = async (
 }
 
 /**
- * Throws CHECKOUT_IN_THE_WAY when a file that would be written holds something that no commit has. Asked before the move is
- * written down: whatever is taken back later was clean before.
+ * Throws CHECKOUT_IN_THE_WAY if a file that would be overwritten holds something no commit has. Checked before the
+ * move is recorded, so whatever is taken back later was clean before.
  */
 export const requireClean = async (checkout: Checkout, changes: readonly FileChange[]): Promise<void> => {
   const paths = changes.map(({ path }) => path)
   const limit = paths.length > MOST_ARGUMENTS ? [] : paths
   const dirty = new Set((await readCheckout(checkout, limit)).paths)
-  // Git would overwrite files that it ignores.
+  // Git would overwrite ignored files.
   const inTheWay = changes.filter(
     ({ path, before }) => dirty.has(path) || (before === undefined && isFile(join(checkout.top, path))),
   )
@@ -66,7 +67,7 @@ const writeFiles = async (checkout: Checkout, move: CheckoutMove, copy: string):
   const args = ["read-tree", "-m", "-u", move.head, move.commit]
   const first = await callGit(place, args)
   if (first.code === 0) return
-  // Files that only look changed, because their times are others.
+  // Refreshes files that only look changed because their times differ.
   await callGit(place, ["update-index", "-q", "--refresh"])
   const second = await callGit(place, args)
   if (second.code === 0) return
@@ -74,7 +75,7 @@ const writeFiles = async (checkout: Checkout, move: CheckoutMove, copy: string):
   throw gitFailed(args, second)
 }
 
-/** False when HEAD is not what it was. */
+/** False if HEAD has moved. */
 const moveHead = async (
   place: GitPlace,
   { head, commit }: CheckoutMove,
@@ -88,7 +89,7 @@ const isFile = (path: string): boolean => {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false
   } catch {
-    // A file stands where a folder is needed: git says so.
+    // A file is where a folder is needed: git reports that.
     return false
   }
 }
@@ -96,7 +97,7 @@ const isFile = (path: string): boolean => {
 interface OwnFiles {
   readonly index: string
   readonly lock: string
-  /** What shows later that the lock is ours: the same file. */
+  /** Proves later that the lock is ours: it is the same file. */
   readonly marker: string
   readonly copy: string
 }
@@ -119,7 +120,7 @@ const lockIndex = ({ top }: Checkout, { lock, marker }: OwnFiles): void => {
   }
 }
 
-/** Only ours. */
+/** Removes the lock only if it is ours. */
 export const unlockIndex = ({ lock, marker, copy }: OwnFiles): void => {
   const [there, ours] = [lstatSync(lock, ABSENT), lstatSync(marker, ABSENT)]
   if (there !== undefined && ours !== undefined && there.ino === ours.ino && there.dev === ours.dev)

@@ -1,6 +1,6 @@
 /**
- * The move of a checkout, written down before it begins: `move.json` in the folder of the repository, under the lock of applying.
- * Whoever is killed in between, the next one who applies, or `meridian doctor`, finishes it or takes it back.
+ * The move of a checkout, recorded before it begins: `move.json` in the folder of the repository, under the lock of
+ * applying. If the process is killed, the next apply or `meridian doctor` finishes the move or takes it back.
  */
 import { rmSync } from "node:fs"
 import { join } from "node:path"
@@ -14,14 +14,14 @@ import type { WorktreesPlace } from "./worktree-place.ts"
 export interface CheckoutMove {
   readonly top: string
   readonly gitDir: string
-  /** What HEAD was, and what it is to be. */
+  /** What HEAD was, and what it will be. */
   readonly head: string
   readonly commit: string
   /** Names our files in the git folder of the checkout. */
   readonly token: string
   /** HEAD stays where it is. */
   readonly isStaged: boolean
-  /** Whose work it brings: folder of the spaces, space, run. */
+  /** The run whose work it brings: folder of the spaces, space, run. */
   readonly spaces: string
   readonly space: string
   readonly run: string

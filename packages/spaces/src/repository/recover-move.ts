@@ -9,14 +9,14 @@ import { restoreFiles } from "./restore-files.ts"
 import type { Checkout } from "./snapshot.ts"
 
 export type Recovered =
-  /** HEAD had its new commit: the index follows. */
+  /** HEAD had its new commit, so the index follows. */
   | "finished"
-  /** Every file is what it was. */
+  /** Every file is as it was. */
   | "taken-back"
-  /** Somebody has gone on there since; only our own files were removed. */
+  /** The checkout has changed since, so only our own files were removed. */
   | "left"
 
-/** `repository`: opened anywhere in it. Called under the lock of applying. */
+/** `repository`: any checkout of it. Called under the lock of applying. */
 export const recoverMove = async (
   repository: Pick<Repository, "git">,
   move: CheckoutMove,
@@ -32,7 +32,7 @@ export const recoverMove = async (
       return "finished"
     }
     if (head?.commit !== move.head) return "left"
-    // A staged one is done as soon as the index has the new tree: then nothing of ours is left, or only the lock.
+    // A staged move is done once the index has the new tree: then nothing of ours is left, or only the lock.
     if (move.isStaged && !existsSync(own.copy) && (await hasIndex(checkout, move.commit))) return "finished"
     await restoreFiles(checkout, move)
     return "taken-back"

@@ -1,9 +1,9 @@
-/** Shared state of a repository is changed by one of us at a time, over all projects and spaces. */
+/** Only one Meridian process at a time changes the shared state of a repository, over all projects and spaces. */
 import { Failure } from "@meridian/protocol"
 
 import { acquireLock, type HeldLock } from "../store/lock.ts"
 
-/** Throws LOCK_TIMEOUT, or what the signal was aborted with. `onWait` is told once when it takes long. */
+/** Throws LOCK_TIMEOUT, or the abort reason of the signal. `onWait` is called once if it takes long. */
 export const withRepositoryLock = async <T>(
   path: string,
   options: { readonly signal: AbortSignal; readonly onWait?: () => void },

@@ -18,9 +18,9 @@ import { callGit, gitFailed, type GitPlace } from "./git.ts"
 export interface Repository extends RepositoryPlace {
   readonly git: GitPlace
   readonly configuration: GitConfiguration
-  /** Drivers of the repository that are switched off, because nobody trusts them. */
+  /** Drivers of the repository that are switched off, because the user has not trusted them. */
   readonly strange: readonly string[]
-  /** It has no checkout of its own here. */
+  /** It has no checkout here. */
   readonly isBare: boolean
   readonly hasSubmodules: boolean
   readonly head: Head | undefined
@@ -29,7 +29,7 @@ export interface Repository extends RepositoryPlace {
 export interface Head {
   readonly commit: string
   readonly tree: string
-  /** `refs/heads/main`; undefined when it is detached. */
+  /** `refs/heads/main`, or undefined if detached. */
   readonly ref: string | undefined
 }
 
@@ -39,7 +39,7 @@ export interface RepositoryWish {
   readonly trusts: (key: string, value: string) => boolean
 }
 
-/** Throws GIT_MISSING, and GIT_FAILED where git refuses to look. */
+/** Throws GIT_MISSING, and GIT_FAILED if git refuses to look. */
 export const openRepository = async (
   place: RepositoryPlace,
   { env, trusts }: RepositoryWish,
@@ -69,8 +69,8 @@ export const openRepository = async (
 }
 
 /**
- * The same git, of another checkout. Both folders are told, so that no file in either of them can lead git elsewhere
- * (`core.worktree`, a `.git` that was written anew).
+ * The same git for another checkout. Both folders are passed, so that no file in either can lead git elsewhere
+ * (`core.worktree`, a rewritten `.git`).
  */
 export const bind = (
   place: GitPlace,
@@ -81,7 +81,7 @@ export const bind = (
   env: { ...place.env, GIT_DIR: gitDir, GIT_WORK_TREE: top },
 })
 
-/** Undefined when there is no commit yet. */
+/** Undefined if there is no commit yet. */
 export const readHead = async (place: GitPlace): Promise<Head | undefined> => {
   const { code, stdout } = await callGit(place, [
     "rev-parse",
@@ -95,7 +95,7 @@ export const readHead = async (place: GitPlace): Promise<Head | undefined> => {
   return { commit, tree, ref: ref === "HEAD" || ref === "" ? undefined : ref }
 }
 
-/** Throws REPOSITORY_BUSY in the middle of something that the user has to finish first. */
+/** Throws REPOSITORY_BUSY in the middle of something the user has to finish first. */
 export const requireAtRest = ({ gitDir, top }: RepositoryPlace): void => {
   const found = UNDER_WAY.find(([file]) => existsSync(join(gitDir, file)))
   if (found !== undefined) throw new Failure("REPOSITORY_BUSY", { checkout: top, what: found[1] })

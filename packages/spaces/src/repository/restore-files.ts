@@ -1,6 +1,6 @@
 /**
- * Takes back what a move of a checkout has written. Only files that hold exactly what the move would have put there, or the beginning
- * of it, are touched: whatever else they hold was written by somebody else.
+ * Takes back what a move of a checkout has written. Touches only files that hold exactly what the move would have put
+ * there, or the beginning of it. Any other content was not written by the move.
  */
 import { closeSync, lstatSync, openSync, readSync, rmdirSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -36,8 +36,8 @@ export const restoreFiles = async (
 }
 
 /**
- * The disk was full, or git was killed, while this very file was written: it is gone, or has only the beginning of what was meant.
- * It was clean before, so nobody else's words are lost.
+ * The disk was full, or git was killed, while this file was written: it is gone, or has only the beginning of what
+ * was meant. It was clean before, so no other work is lost.
  */
 const isCutOff = async (
   place: GitPlace,
@@ -67,7 +67,7 @@ const readBeginning = (path: string, bytes: number): Buffer => {
   }
 }
 
-/** Paths whose file is not what the move puts there. */
+/** Paths whose file differs from what the move puts there. */
 const differing = async (place: GitPlace, changes: readonly FileChange[]): Promise<ReadonlySet<string>> => {
   await putEntries(
     place,
@@ -103,12 +103,12 @@ const isAbsent = (path: string): boolean => {
   }
 }
 
-/** And the folders that were made for it. */
+/** Removes the file and the folders that were made for it. */
 const removeFile = (top: string, path: string): void => {
   rmSync(join(top, path), { force: true })
   try {
     for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) rmdirSync(join(top, folder))
   } catch {
-    // Something else is in there.
+    // The folder holds something else.
   }
 }

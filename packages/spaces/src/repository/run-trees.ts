@@ -1,19 +1,19 @@
 /**
- * The checkout of a run without a worktree, as it was when the run began and when it ended: two trees under refs of ours. They
- * name trees, so no log of git shows them; the user's index and HEAD are only read.
+ * The checkout of a run without a worktree, as it was when the run began and when it ended: two trees under refs of
+ * ours. The refs name trees, so no log of git shows them. The user's index and HEAD are only read.
  */
 import { callGit, git, type GitPlace } from "./git.ts"
 import { takeSnapshot, type Checkout } from "./snapshot.ts"
 import type { WorkRange } from "./work.ts"
 
 export interface RunTreesName {
-  /** The same for no other run of the repository. */
+  /** Unique among the runs of the repository. */
   readonly name: string
   readonly run: string
   readonly token: string
 }
 
-/** The first of a run stays: one that is carried on began where it began. Throws a coded failure when nothing is kept. */
+/** The first tree of a run stays: a resumed run began where it first began. Throws a coded failure if nothing is kept. */
 export const keepRunTree = async (
   checkout: Checkout,
   moment: "start" | "end",
@@ -25,7 +25,7 @@ export const keepRunTree = async (
   await git(checkout.git, ["update-ref", ref, tree])
 }
 
-/** Undefined: its beginning was not kept. Without an end it is the checkout as it stands now. */
+/** Undefined if the beginning was not kept. Without an end, the range ends at the checkout as it is now. */
 export const runTreesRange = async (
   checkout: Checkout,
   { name, run, token }: RunTreesName,
@@ -40,7 +40,7 @@ export const runTreesRange = async (
   return { from, to: await git(checkout.git, ["rev-parse", "--verify", tree]), nested, isOpen: true }
 }
 
-/** The oldest go once there are more than so many runs. */
+/** Removes the oldest when there are more than this many runs. */
 export const pruneRunTrees = async (place: GitPlace, most: number): Promise<void> => {
   const listed = await git(place, ["for-each-ref", "--sort=refname", "--format=%(refname)", `${ROOT}/`])
   const refs = listed.split("\n").filter((ref) => ref !== "")

@@ -1,6 +1,6 @@
 /**
- * A checkout as it stands, as a tree of git: commits, staged and unstaged changes, and new files that are not ignored. Index
- * and files are only read: git works on a copy of the index.
+ * A checkout as it is, as a tree of git: commits, staged and unstaged changes, and new files that are not ignored.
+ * Index and files are only read: git works on a copy of the index.
  */
 import { copyFileSync, existsSync, lstatSync, rmSync, utimesSync } from "node:fs"
 import { join } from "node:path"
@@ -20,14 +20,14 @@ export interface Checkout {
 export interface Snapshot {
   readonly head: string
   readonly tree: string
-  /** The tree is that of HEAD. */
+  /** The tree equals that of HEAD. */
   readonly isClean: boolean
-  /** What differs from HEAD. */
+  /** Paths that differ from HEAD. */
   readonly paths: readonly string[]
   readonly nested: readonly string[]
 }
 
-/** `paths`: only these; [] means all. */
+/** `paths` limits the answer; [] means all. */
 export const readCheckout = async (
   { git: place }: Pick<Checkout, "git">,
   paths: readonly string[] = [],
@@ -47,7 +47,7 @@ export const readCheckout = async (
     ]),
   )
 
-/** `who`: what it is a snapshot of, for the words of a failure. Throws WORKTREE_TOO_LARGE. */
+/** `who` names the snapshot's run in failures. Throws WORKTREE_TOO_LARGE. */
 export const takeSnapshot = async (
   checkout: Checkout,
   who: { readonly run: string; readonly token: string },
@@ -76,7 +76,7 @@ export const withSnapshotIndex = <T>(
     return await body(place)
   })
 
-/** Git with a copy of the index in place of the index. */
+/** Git with a copy of the index instead of the index. */
 export const withIndexCopy = async <T>(
   { git: place, gitDir }: Pick<Checkout, "git" | "gitDir">,
   token: string,
@@ -92,8 +92,8 @@ export const withIndexCopy = async <T>(
 }
 
 /**
- * Git takes an entry as unchanged when it is older than the index, so the copy may not look younger than what it was copied
- * from; times are rounded down on the way.
+ * Git takes an entry as unchanged if it is older than the index, so the copy must not look younger than the original.
+ * Times are rounded down on the way.
  */
 export const copyIndex = (from: string, to: string): void => {
   if (!existsSync(from)) return

@@ -1,4 +1,7 @@
-/** The work of a run, wherever it is by now: in its worktree, in the branch it became part of, or under the ref of what was thrown away. */
+/**
+ * The work of a run, wherever it is by now: in its worktree, in the branch it became part of, or under the ref of
+ * discarded work.
+ */
 import { dirname } from "node:path"
 
 import { Failure, type RunId } from "@meridian/protocol"
@@ -11,7 +14,7 @@ import type { Repository } from "./repository.ts"
 import { takeSnapshot } from "./snapshot.ts"
 import { worktreesIn } from "./worktree-place.ts"
 
-/** Two trees: what it began with, and what it made of it. */
+/** Two trees: the one the run began with, and the one it made. */
 export interface WorkRange {
   readonly from: string
   readonly to: string
@@ -19,7 +22,7 @@ export interface WorkRange {
   readonly nested: readonly string[]
 }
 
-/** Throws WORKTREE_GONE when nothing of it is left. */
+/** Throws WORKTREE_GONE if nothing of it is left. */
 export const rangeOf = async (
   repository: Repository,
   { run, worktree, token }: { readonly run: RunId; readonly worktree: WorktreeState; readonly token: string },
@@ -38,14 +41,14 @@ export const rangeOf = async (
     return { from: await startOf(repository, worktree, tip), to: tip, nested: [] }
   }
   const held = readHeld(worktreesIn(dirname(worktree.path)))
-  // While checks work there, or after one was killed, other files stand in it.
+  // While checks work there, or after a check was killed, the worktree holds other files.
   if (held?.gitDir === checkout.gitDir)
     return { from: await startOf(repository, worktree, held.kept), to: held.kept, nested: [] }
   const { head, tree, nested } = await takeSnapshot(checkout, { run, token })
   return { from: await startOf(repository, worktree, head), to: tree, nested }
 }
 
-/** What the work stands on now: the run, or somebody else, may have brought it onto another commit. */
+/** What the work is based on now. The run or a person may have rebased it onto another commit. */
 export const startOf = async (
   { git: place, head }: Pick<Repository, "git" | "head">,
   { base, changes }: Pick<WorktreeState, "base" | "changes">,
@@ -69,7 +72,7 @@ const commitAt = async (
   return undefined
 }
 
-/** Nothing that the repository names is started for it. */
+/** Keeps git from starting programs that the repository names. */
 const PLAIN = ["--no-color", "--no-ext-diff", "--no-textconv"] as const
 
 export const diffText = async (
@@ -83,7 +86,7 @@ export const diffText = async (
   return answer.stdout.toString("utf8").replace(/\n$/, "")
 }
 
-/** For `readDiff`. `isCut`: more than the bound. */
+/** Output for `readDiff`. `isCut`: it was longer than the bound. */
 export const diffParts = async (
   place: GitPlace,
   { from, to }: WorkRange,

@@ -1,6 +1,6 @@
 /**
- * Files that git ignores and a worktree needs all the same (`.env`): `.worktreeinclude` at the top of the checkout names them as
- * a `.gitignore` would. Only ignored files are copied, so it cannot bring in what git keeps.
+ * Files that git ignores but a worktree needs (`.env`): `.worktreeinclude` at the top of the checkout names them as a
+ * `.gitignore` would. Only ignored files are copied, so it cannot bring in what git keeps.
  */
 import {
   constants,
@@ -23,7 +23,7 @@ import type { Checkout } from "./snapshot.ts"
 
 const FILE = ".worktreeinclude"
 
-/** How many were copied. Throws WORKTREE_INCLUDE_TOO_LARGE before it copies any. */
+/** Returns how many were copied. Throws WORKTREE_INCLUDE_TOO_LARGE before it copies any. */
 export const copyIncluded = async (
   from: Checkout,
   to: string,
@@ -83,7 +83,7 @@ const requireRoom = (top: string, files: readonly string[]): void => {
 
 const MEBIBYTE = 1_048_576
 
-/** A link stays a link. What is neither file nor link (a pipe, a socket), or is gone by now, is left out. */
+/** A link stays a link. Skips what is neither file nor link (a pipe, a socket), or is gone by now. */
 const copyOne = (from: string, to: string): boolean => {
   const stats = lstatSync(from, { throwIfNoEntry: false })
   if (stats === undefined || lstatSync(to, { throwIfNoEntry: false }) !== undefined) return false

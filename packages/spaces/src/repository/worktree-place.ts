@@ -1,7 +1,7 @@
 /**
- * Where worktrees of runs lie, and the git folder that git keeps for each:
+ * Where the worktrees of runs are, and the folder git keeps for each:
  *
- *   $XDG_STATE_HOME/meridian/worktrees/<repository>/lock            held while shared state of git is changed
+ *   $XDG_STATE_HOME/meridian/worktrees/<repository>/lock            held while shared state of git changes
  *                                                  /apply.lock      held while a run is applied
  *                                                  /writers/<uuid>  a run that writes into a checkout of it
  *                                                  /trash/<uuid>    what is being deleted
@@ -27,7 +27,7 @@ export interface WorktreesPlace {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Of all repositories. Undefined where the environment names no home. */
+/** The folder of all repositories' worktrees. Undefined if the environment names no home. */
 export const allWorktrees = (env: Environment): string | undefined => userStateFile(env, "worktrees")
 
 /** Throws WORKTREE_NO_PLACE. */
@@ -46,15 +46,15 @@ export const worktreesIn = (directory: string): WorktreesPlace => ({
   trash: join(directory, "trash"),
 })
 
-/** `app` of `/home/me/app/.git`, `/home/me/app/.bare` and `/home/me/app.git`. */
+/** `app` for `/home/me/app/.git`, `/home/me/app/.bare` and `/home/me/app.git`. */
 const nameOf = (repository: string): string => {
   const name = basename(repository)
   return name.startsWith(".") ? basename(dirname(repository)) : name.replace(/\.git$/, "")
 }
 
 /**
- * The git folder of the worktree at this path: what git itself wrote down, not the `.git` file in the worktree, which an agent
- * can write. Undefined when git knows no such worktree.
+ * The git folder of the worktree at this path, from git's own records and not from the `.git` file in the worktree,
+ * which an agent can write. Undefined if git knows no such worktree.
  */
 export const gitDirOfWorktree = (repository: string, path: string): string | undefined => {
   const folder = join(repository, "worktrees")
@@ -68,7 +68,7 @@ export const gitDirOfWorktree = (repository: string, path: string): string | und
   return found === undefined ? undefined : join(folder, found)
 }
 
-/** Also of a folder that is not there. */
+/** Works for a missing folder too. */
 const canonical = (path: string): string => {
   try {
     return join(realpathSync.native(dirname(path)), basename(path))

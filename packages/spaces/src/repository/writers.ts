@@ -1,7 +1,7 @@
 /**
- * Which runs write into which checkout of a repository, over all projects and spaces of this user: one small file a run, made
- * before it looks whether others are there. Two that begin at the same moment see each other. A file whose process is gone
- * means nothing.
+ * Which runs write into which checkout of a repository, over all projects and spaces of this user. Each run makes one
+ * small file before it looks for others, so two that begin at the same moment see each other. A file whose process is
+ * gone means nothing.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -13,9 +13,9 @@ import { readSmall } from "./find-repository.ts"
 import { namesIn, type WorktreesPlace } from "./worktree-place.ts"
 
 export interface Writer {
-  /** Of the checkout. */
+  /** The top of the checkout. */
   readonly top: string
-  /** `s1 r2`, and the project whose space and run that are. */
+  /** `s1 r2`, and the project that has this space and run. */
   readonly name: string
   readonly project: string
   readonly holder: ProcessMark | undefined
@@ -23,7 +23,7 @@ export interface Writer {
 
 export interface Announced {
   readonly others: readonly Writer[]
-  /** It has a better name now. */
+  /** Replaces the name once a better one is known. */
   readonly rename: (name: string) => void
   readonly close: () => void
 }
@@ -52,7 +52,7 @@ const readWriters = (place: WorktreesPlace, own: string): readonly Writer[] =>
     const fields = decodeLine(readSmall(path) ?? "")
     const [top, name, project] = ["top", "name", "project"].map((key) => text(fields ?? {}, key))
     const holder = fields === undefined ? undefined : readMark(fields, "holder")
-    // One that is being written has no content yet: its writer looks later than we do.
+    // A file still being written has no content yet; its writer looks later than we do.
     if (top === undefined || name === undefined || project === undefined || holder === undefined) return []
     if (isAlive(holder)) return [{ top, name, project, holder }]
     rmSync(path, { force: true })

@@ -1,4 +1,7 @@
-/** The program that makes sandboxes, and whether it can on this machine: tried once, since a kernel or a container may forbid it. */
+/**
+ * The program that makes sandboxes, and whether it works on this machine. It is tried once, because a kernel or a
+ * container may forbid it.
+ */
 import { execFile } from "node:child_process"
 import { accessSync, constants, readFileSync } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
@@ -41,7 +44,7 @@ const isExecutable = (path: string): boolean => {
 
 const LONGEST_MS = 10_000
 
-/** Undefined when it went well. */
+/** Undefined on success. */
 const tryOut = (program: string, network: SandboxNetwork): Promise<string | undefined> =>
   new Promise((done) => {
     const kinds = ["user", "ipc", "pid", ...(network === "off" ? ["net"] : [])]
@@ -56,7 +59,7 @@ const tryOut = (program: string, network: SandboxNetwork): Promise<string | unde
     })
   })
 
-/** What a variable says is believed only where the machine agrees: the root is read-only, and nobody gains rights. */
+/** The variable is believed only if the machine agrees: the root is read-only, and no process can gain rights. */
 export const isInSandbox = (): boolean => {
   try {
     const root = readFileSync("/proc/self/mountinfo", "utf8")
@@ -71,7 +74,7 @@ export const isInSandbox = (): boolean => {
   }
 }
 
-/** Where a program may type into the terminal that it shares, no sandbox holds it. */
+/** If a program may type into the terminal it shares, no sandbox holds it. */
 export const maySpeakForTerminal = (): boolean => {
   try {
     return readFileSync("/proc/sys/dev/tty/legacy_tiocsti", "utf8").trim() !== "0"

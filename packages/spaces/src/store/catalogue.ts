@@ -1,6 +1,6 @@
 /**
- * The models this project knows: the built-in table, whose aliases follow the catalogue of limits, and `.meridian/models.toml`,
- * which is read only when it exists.
+ * The models this project knows: the built-in table, whose aliases follow the catalogue of limits, and
+ * `.meridian/models.toml`, which is read only if it exists.
  */
 import { join } from "node:path"
 
@@ -43,7 +43,10 @@ export const loadCatalogue = async (
   return { models, warnings: duplicates.map((duplicate) => warning("MODEL_ALIAS_TWICE", { ...duplicate })) }
 }
 
-/** The line of the key in its row; of the row's header (the n-th `[[models]]`, or `[models.<id>]`) when it is not there. */
+/**
+ * The line of the key in its row. If it is not there, the line of the row's header (the n-th `[[models]]`, or
+ * `[models.<id>]`).
+ */
 const lineOfKey = (
   lines: readonly string[],
   { id, index, key }: { readonly id: string | undefined; readonly index: number; readonly key: string },

@@ -126,7 +126,7 @@ verifies("session.newest-wins", async () => {
   expect(findChat(chats(), "c1")?.model).toBe("new")
 })
 
-test("a chat whose holder is gone is stopped once and its lock file removed; the living are left alone", async () => {
+test("a chat whose holder is gone is stopped once and its lock file removed; live chats are left alone", async () => {
   const dead = await startChat(place, space, START)
   dead.lock.release()
   const live = await startChat(place, space, START)

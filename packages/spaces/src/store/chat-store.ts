@@ -1,4 +1,4 @@
-/** Chats of a space: `sessions.jsonl`, appended under `sessions.lock`; a chat lives while `sessions/<cN>.lock` is held. */
+/** Chats of a space: `sessions.jsonl`, appended under `sessions.lock`. A chat lives while `sessions/<cN>.lock` is held. */
 import { mkdirSync } from "node:fs"
 
 import { Failure, type ChatId, type RunId } from "@meridian/protocol"
@@ -29,7 +29,7 @@ export interface OpenChat {
   readonly lock: HeldLock
 }
 
-/** Vouches for what a start says; the id is part of it. */
+/** Seals what a start says, including the chat's id. */
 export type Seal = (chat: ChatId, start: Pick<ChatStart, "harness" | "params" | "cwd">) => string
 
 /** Oldest first. */
@@ -39,8 +39,8 @@ export const readChats = (space: SpacePlace, onDamage: OnDamage): readonly ChatR
   )
 
 /**
- * Takes the lock of the chat, then says in the log that it started: whoever reads the start finds the lock held. Without
- * a `chatId` it is a new chat. A space that was closed meanwhile takes no chat.
+ * Takes the lock of the chat, then logs its start, so a reader of the start finds the lock held. Without a `chatId`
+ * it is a new chat. A space that was closed in between takes no chat.
  */
 export const startChat = (
   place: StatePlace,
@@ -51,7 +51,7 @@ export const startChat = (
   withLock(space.chatsLock, async () => {
     if (findSpace(place, space.id).status === "closed") throw new Failure("SPACE_CLOSED", { space: space.id })
     for (const folder of [place.spaces, space.directory, space.chats]) keepPrivate(folder)
-    // An older writer made it only when it was needed.
+    // Older versions made this folder only when needed.
     mkdirSync(space.fs, { recursive: true, mode: 0o700 })
     const chat = start.chatId ?? nextChatId(knownChats(space))
     const lock = await acquireLock(chatLock(space, chat), { waitMs: LIMIT.livenessWaitMs })
@@ -66,7 +66,7 @@ export const startChat = (
     }
   })
 
-/** Where these chats work since their project was moved, each sealed for the new place. */
+/** Records where these chats work since their project was moved, each sealed for the new place. */
 export const moveChats = (
   space: SpacePlace,
   moved: readonly {
@@ -84,7 +84,7 @@ export const moveChats = (
     )
   })
 
-/** The harness that lives on after its `meridian start` was killed, for a chat whose lock is held. */
+/** The harness that survived its killed `meridian start`, for a chat whose lock is held. */
 export const abandonedBy = (
   space: SpacePlace,
   chat: ChatId,
@@ -106,7 +106,7 @@ export const stopChat = (space: SpacePlace, open: OpenChat, now: string): Promis
     open.lock.release({ remove: true })
   })
 
-/** Chats that have started and not stopped, and whose lock is held. Looks; changes nothing. */
+/** Chats that have started and not stopped, and whose lock is held. Changes nothing. */
 export const liveChats = async (
   space: SpacePlace,
   records: readonly ChatRecord[],
@@ -123,15 +123,15 @@ export const liveChats = async (
 }
 
 /**
- * Records the stop of every chat whose holder is gone and removes lock files nobody holds. Returns the chats it stopped
- * and the lock files it removed; a healthy space is not touched at all.
+ * Records the stop of every chat whose holder is gone, and removes lock files that no process holds. Returns the
+ * stopped chats and the removed lock files. A healthy space is not touched at all.
  */
 export const stopDeadChats = async (
   space: SpacePlace,
   options: {
     readonly now: string
     readonly onDamage: OnDamage
-    /** Runs that will be carried on: their chats are only resting. */
+    /** Runs that will be resumed. Their chats are only resting. */
     readonly resting?: ReadonlySet<RunId>
   },
 ): Promise<{ readonly stopped: readonly ChatId[]; readonly removed: number }> => {

@@ -37,7 +37,7 @@ const section = fc.record({
   sets: fc.option(fc.constantFrom("1", "2 # keep", '"wrong type"')),
 })
 
-/** Each name once per section and each section once, or it is no TOML. */
+/** Each name once per section and each section once; otherwise it is not TOML. */
 const document = fc
   .tuple(
     fc.uniqueArray(section, { maxLength: 4, selector: ({ name }) => name }),
@@ -69,7 +69,7 @@ const value = fc.oneof(
 
 const KEY = "runs.max_parallel"
 
-/** What the text means, the key apart. */
+/** The meaning of the text without the key. */
 const others = (text: string): string => {
   const { runs, ...rest } = parse(text)
   const left = Object.entries(typeof runs === "object" ? runs : {}).filter(
@@ -95,7 +95,7 @@ test("whatever the file looks like, setting a key says the new value and changes
   )
 })
 
-test("resetting takes the key out, and gives the first text back where it was not set before", () => {
+test("resetting removes the key, and restores the first text if it was not set before", () => {
   fc.assert(
     fc.property(document, value, (before, given) => {
       const set = setKey(before, KEY, toTomlValue(given))

@@ -26,7 +26,7 @@ const codeOf = async (act: Promise<unknown>): Promise<string> => {
   return "no failure"
 }
 
-test("the template sets nothing, and says every default when its comments are removed", () => {
+test("the template sets nothing, and gives every default once its comments are removed", () => {
   expect(Object.values(parse(configTemplate())).every((section) => JSON.stringify(section) === "{}")).toBe(
     true,
   )
@@ -50,7 +50,7 @@ test("a wrong value stops with file, line and key; broken TOML with file and lin
   expect(await codeOf(load(root))).toMatch(new RegExp(`^CONFIG_SYNTAX: ${path}:3: not valid TOML: `))
 })
 
-test("--config goes before MERIDIAN_CONFIG, and a missing overlay is an error", async () => {
+test("--config takes precedence over MERIDIAN_CONFIG, and a missing overlay is an error", async () => {
   const root = folder()
   writeFileSync(join(root, "one.toml"), "[runs]\nmax_parallel = 1\n")
   writeFileSync(join(root, "two.toml"), "[runs]\nmax_parallel = 2\n")
@@ -62,21 +62,21 @@ test("--config goes before MERIDIAN_CONFIG, and a missing overlay is an error", 
   )
 })
 
-test("a byte order mark and Windows line ends are nothing special", async () => {
+test("a byte order mark and Windows line ends change nothing", async () => {
   const root = folder()
   writeFileSync(join(root, "config.toml"), "\uFEFF[runs]\r\nmax_parallel = 3\r\n")
   const { config, settings } = await load(root)
   expect([config["runs.max_parallel"], settings.get("runs.max_parallel")?.line]).toEqual([3, 2])
 })
 
-test("a file that is there is never overwritten", async () => {
+test("an existing file is never overwritten", async () => {
   const path = join(folder(), "config.toml")
   expect(await createConfigFile(path, "one")).toBe(true)
   expect(await createConfigFile(path, "two")).toBe(false)
   expect(readFileSync(path, "utf8")).toBe("one")
 })
 
-test("an edit keeps the mode of the file and leaves nothing beside it", async () => {
+test("an edit keeps the mode of the file and leaves no other file", async () => {
   const path = join(folder(), "config.toml")
   const before = configTemplate()
   writeFileSync(path, before, { mode: 0o600 })

@@ -1,6 +1,6 @@
 /**
- * `config.toml` on disk. A file in which nothing is set (as `meridian init` leaves it) is understood without loading a
- * TOML parser; an edit is written beside the file and renamed over it, and only if it parses to what was meant.
+ * `config.toml` on disk. A file that sets nothing (as `meridian init` leaves it) is understood without loading a TOML
+ * parser. An edit is written beside the file and renamed over it, and only if it parses to what was meant.
  */
 import { realpath, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
@@ -39,31 +39,31 @@ export interface ConfigRequest {
   readonly root: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** `--config`, before MERIDIAN_CONFIG. */
+  /** `--config`, which takes precedence over MERIDIAN_CONFIG. */
   readonly configPath: string | undefined
-  /** What the user's trust book says of the project; undefined: nothing. */
+  /** What the user's trust book says about the project. Undefined if nothing. */
   readonly trust?: TrustEntry | undefined
 }
 
 export interface LoadedConfig {
   readonly config: Config
   readonly settings: Settings
-  /** `[providers.*]` and `[models.*]`; undefined when no file has any. */
+  /** `[providers.*]` and `[models.*]`. Undefined if no file has any. */
   readonly tables: ProviderTables | undefined
-  /** Agents of the user's own files that speak the Agent Client Protocol: the words that start each. */
+  /** The commands of agents that speak the Agent Client Protocol, from the user's own files. */
   readonly acpAgents: AcpAgents["commands"]
-  /** The same key by key, without credentials. */
+  /** The tables key by key, without credentials. */
   readonly tableSettings: readonly TableSetting[]
-  /** The user's own file, there or not. */
+  /** The path of the user's own file, whether it exists or not. */
   readonly userFile?: string
   /** The file of --config or MERIDIAN_CONFIG. */
   readonly overlay?: string
   readonly warnings: readonly Warning[]
-  /** Everything the project's file would decide for the user, and which of it does not count. */
+  /** Everything the project's file would decide for the user, and the claims that do not count. */
   readonly claims: readonly ConfigClaim[]
   readonly ignored: readonly IgnoredClaim[]
   readonly ceilings: Ceilings
-  /** What a run may touch when the project says nothing: the user's own default. */
+  /** What a run may touch if the project says nothing: the user's own default. */
   readonly ownTier: FileTier
 }
 
@@ -113,7 +113,7 @@ export const loadConfig = async (request: ConfigRequest): Promise<LoadedConfig> 
   }
 }
 
-/** Each a list of one file or none, in the order of the layers. */
+/** Each is a list of one file or none, in the order of the layers. */
 const readFiles = async ({ root, cwd, env, configPath: given }: ConfigRequest) => {
   const read = async (
     path: string | undefined,
@@ -136,13 +136,13 @@ const readFiles = async ({ root, cwd, env, configPath: given }: ConfigRequest) =
   return files
 }
 
-/** A user's own file may be a link, as long as it stays in the user's home. */
+/** A user's own file may be a link that stays in the user's home. */
 export const userRoot = (file: string, home: string | undefined): string =>
   home !== undefined && home !== "" && isInside(home, file) ? home : dirname(file)
 
 /**
- * Undefined when there is no such file. Throws CONFIG_UNREADABLE for what is no regular file, too large, or a link that
- * leads out of `within` (for a file the user named: leads nowhere special).
+ * Undefined if the file does not exist. Throws CONFIG_UNREADABLE for a file that is not regular, a file too large, or
+ * a link that leads out of `within`. A file the user named may link anywhere.
  */
 export const readConfigText = (path: string, within = "/"): string | undefined => {
   const found = readWhole(within, path, LIMIT.documentBytes)
@@ -150,7 +150,7 @@ export const readConfigText = (path: string, within = "/"): string | undefined =
   return found.kind === "absent" ? undefined : found.text
 }
 
-/** Creates the file. False when it is already there; what is there is never touched. */
+/** Creates the file. False if it already exists; an existing file is never touched. */
 export const createConfigFile = async (path: string, text: string): Promise<boolean> => {
   try {
     await writeFile(path, text, { flag: "wx" })
@@ -162,15 +162,15 @@ export const createConfigFile = async (path: string, text: string): Promise<bool
 }
 
 /**
- * Replaces the text if it now says `expected` for the key and the same as before for everything else; otherwise the file
- * is written in a way the line editor does not follow, and nothing changes.
+ * Replaces the text if it now says `expected` for the key and the same as before for everything else. Otherwise the
+ * line editor cannot follow how the file is written, and nothing changes.
  */
 export const writeConfigEdit = async (edit: {
   readonly path: string
   readonly before: string
   readonly after: string
   readonly key: string
-  /** The key's parts; a name of the reader's own may have dots. */
+  /** The key's parts, because a name the user chose may contain dots. */
   readonly parts?: readonly string[]
   readonly expected: unknown
 }): Promise<void> => {
@@ -189,7 +189,7 @@ export const writeConfigEdit = async (edit: {
   }
 }
 
-/** Loaded only for those who have such tables. */
+/** Loaded only if a file has such tables. */
 const readTables = async (files: readonly ConfigFile[]): Promise<ReadTables | undefined> => {
   const named = files.some(
     ({ tree }) => isJsonObject(tree) && Object.keys(tree).some((key) => TABLE_SECTIONS.has(key)),
@@ -247,7 +247,7 @@ const sameButOne = (
   )
 }
 
-/** The tree in the order of its names, without the key and without the sections it leaves empty. */
+/** The tree sorted by name, without the key and without the sections it leaves empty. */
 const without = (tree: unknown, parts: readonly string[]): unknown => {
   if (!isJsonObject(tree)) return tree
   const [head, ...rest] = parts

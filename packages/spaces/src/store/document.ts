@@ -1,4 +1,4 @@
-/** Small files that are replaced whole: a reader sees the old one or the new one, also after a crash. */
+/** Small files that are replaced whole: a reader sees the old one or the new one, even after a crash. */
 import { randomUUID } from "node:crypto"
 import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
@@ -8,7 +8,7 @@ import { readAt } from "./log-lines.ts"
 import { openForReading } from "./open-file.ts"
 
 export const replaceFile = (path: string, content: string | Uint8Array): void => {
-  // The name only has to differ from that of another writer; it means nothing and is gone in a moment.
+  // The name only has to differ from other writers' names. It exists for a moment.
   const fresh = `${path}.${randomUUID()}.new`
   try {
     writeFileSync(fresh, content, { flush: true, mode: 0o600 })
@@ -20,7 +20,7 @@ export const replaceFile = (path: string, content: string | Uint8Array): void =>
   syncDirectory(dirname(path))
 }
 
-/** Undefined when there is no such file; only the first `limit` bytes are read. */
+/** Undefined if the file does not exist. Reads only the first `limit` bytes. */
 export const readDocument = (path: string, limit: number = LIMIT.documentBytes): string | undefined => {
   const file = openForReading(path)
   if (file === undefined) return undefined

@@ -1,4 +1,4 @@
-/** New lines of a log that is written by another process: each call gives those that were finished since the last one. */
+/** New lines of a log that another process writes: each call returns the lines finished since the last one. */
 import { closeSync } from "node:fs"
 
 import { decodeLine, type Fields } from "../domain/json-line.ts"
@@ -7,7 +7,7 @@ import { readAt } from "./log-lines.ts"
 import { openForReading } from "./open-file.ts"
 
 export interface EventTail {
-  /** Objects of the lines that are new. A line that is no object, or longer than the bound, is passed over. */
+  /** The objects of the new lines. Skips a line that is not an object or is longer than the bound. */
   readonly read: () => readonly Fields[]
 }
 

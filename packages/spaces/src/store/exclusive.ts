@@ -1,7 +1,7 @@
 /**
- * One writer at a time, for a file that is changed seldom and in a moment: a lock file that only one process can make, and
- * that says which. Unlike the locks of chats and runs it needs no helper program, so a trust can be recorded on every
- * machine. A holder that died is recognised by its process.
+ * One writer at a time, for a file that changes rarely and quickly: a lock file that only one process can create, and
+ * that names that process. Unlike the locks of chats and runs it needs no helper program, so a trust can be recorded
+ * on every machine. A dead holder is recognised by its process.
  */
 import { randomUUID } from "node:crypto"
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -18,7 +18,7 @@ import { isAlive, markOf } from "./process-table.ts"
 export const withExclusive = async <T>(path: string, body: () => T): Promise<T> => {
   const own = `${path}.${randomUUID()}`
   const name = encodeLine({ own, ...writeMark("holder", markOf(process.pid)) })
-  // Whole before it has its name: whoever finds the lock can read who holds it.
+  // Written whole before it gets its name, so that a process that finds the lock can read who holds it.
   writeFileSync(own, name, { mode: 0o600 })
   try {
     for (let waited = 0; waited < LIMIT.exclusiveWaitMs; waited += LIMIT.exclusiveStepMs) {
@@ -29,7 +29,7 @@ export const withExclusive = async <T>(path: string, body: () => T): Promise<T> 
       try {
         return body()
       } finally {
-        // Somebody who took us for dead may hold it by now.
+        // A process that took us for dead may hold it by now.
         if (contentOf(path) === name) rmSync(path, { force: true })
       }
     }

@@ -1,4 +1,4 @@
-/** `.meridian/.gitignore`: everything of the spaces is ignored but the agents' own files. */
+/** `.meridian/.gitignore`: ignores everything in the spaces except the agents' own files. */
 import { closeSync, mkdirSync, writeSync } from "node:fs"
 
 import { readDocument } from "./document.ts"
@@ -7,7 +7,7 @@ import type { StatePlace } from "./place.ts"
 
 const CARVE_OUT = [".spaces/**", "!.spaces/*/", "!.spaces/*/fs/", "!.spaces/*/fs/**"] as const
 
-/** Adds the lines that are missing, once, behind what the file says already. Hold the lock of the spaces. */
+/** Adds the missing lines once, after the existing ones. Call while holding the lock of the spaces. */
 export const ensureGitignore = (place: StatePlace): void => {
   const content = readDocument(place.gitignore) ?? ""
   const present = new Set(content.split(/\r?\n/).map((line) => line.trim()))

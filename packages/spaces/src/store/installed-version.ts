@@ -2,8 +2,8 @@ import { realpathSync, statSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 
 /**
- * The version of a program, from how it was installed: nothing is started for it, so it costs a few file reads and cannot
- * hang. Undefined where that would be a guess.
+ * The version of a program, from how it was installed. It starts no program, so it costs a few file reads and cannot
+ * hang. Undefined if it would be a guess.
  */
 import { isJsonObject, type JsonObject } from "@meridian/protocol"
 
@@ -16,15 +16,18 @@ export const installedVersion = (program: string): string | undefined => {
     const path = realpathSync(program)
     return packagedVersion(path) ?? versionInPath(path)
   } catch {
-    // Gone meanwhile, or not ours to read: it has no version we could tell.
+    // The program is gone by now, or we may not read it: we cannot tell its version.
     return undefined
   }
 }
 
-/** Folders looked into, upwards from the program: npm packages keep theirs in `bin` or `dist`. */
+/** How many folders above the program are searched. npm packages keep theirs in `bin` or `dist`. */
 const MOST_FOLDERS = 4
 
-/** Of the npm package whose `bin` is this very file: any other package.json around it says nothing about it. */
+/**
+ * The version of the npm package whose `bin` is exactly this file. Any other package.json around it says nothing
+ * about it.
+ */
 const packagedVersion = (program: string): string | undefined => {
   let folder = dirname(program)
   for (let looked = 0; looked < MOST_FOLDERS; looked += 1) {

@@ -47,7 +47,7 @@ test("an empty or missing log has no events", () => {
   expect(readBackwards()).toEqual({ events: [], damage: [] })
 })
 
-test("what was appended is read back, forwards and backwards, whatever the text", () => {
+test("appended events are read back, forwards and backwards, whatever the text", () => {
   fc.assert(
     fc.property(fc.array(fc.array(event, { maxLength: 4 }), { maxLength: 6 }), (batches) => {
       rmSync(file, { force: true })
@@ -93,7 +93,7 @@ verifies("session.mid-file-damage", () => {
   expect(readBackwards()).toEqual(expected)
 })
 
-test("a line at the bound is read, one byte more is damage, and neither direction disagrees", () => {
+test("a line at the bound is read, one byte more is damage, and both directions agree", () => {
   const line = (bytes: number): string => `{"text":"${"x".repeat(bytes - 11)}"}`
   writeFileSync(file, `{"id":"a"}\n${line(LIMIT.lineBytes)}\n${line(LIMIT.lineBytes + 1)}\n{"id":"b"}\n`)
   for (const { events, damage } of [read(), readBackwards()]) {
@@ -112,7 +112,7 @@ test("an event at the bound is written, a larger one is refused and leaves the l
   expect(readFileSync(file)).toEqual(before)
 })
 
-test("damage is told within the bound from the end, asked for or not, and behind it only where it is read", () => {
+test("damage within the bound from the end is always reported, and damage before it only if that part is read", () => {
   const tail = `{"id":"b","text":"${"x".repeat(1000)}"}\n`
   const known = `{"id":"c"}\n`
   const damage = (padding: number): readonly number[] => {

@@ -1,8 +1,9 @@
 /**
- * An append-only log of JSON lines. Whoever appends holds the lock of the log; whoever reads holds nothing.
+ * An append-only log of JSON lines. A writer holds the lock of the log; a reader holds nothing.
  *
- * A writer may die in the middle of a line. Readers skip such a tail in silence, and the next append cuts it off first, so
- * that no event is ever glued to it. A damaged line with whole lines after it is not ours: it is skipped and reported.
+ * A writer may die in the middle of a line. Readers silently skip such a tail, and the next append cuts it off first,
+ * so that no event is ever glued to it. We never write a damaged line with whole lines after it: that one is skipped
+ * and reported.
  */
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, writeSync } from "node:fs"
 
@@ -15,7 +16,7 @@ import { openForAppending, openForReading } from "./open-file.ts"
 
 export interface Damage {
   readonly file: string
-  /** From 1. */
+  /** Counts from 1. */
   readonly line: number
 }
 
@@ -23,7 +24,7 @@ export type OnDamage = (damage: Damage) => void
 
 const NEWLINE = 10
 
-/** Call only while holding the lock of this log. All lines reach the disk, or (after a crash) a first part of them. */
+/** Call only while holding the lock of this log. All lines reach the disk or, after a crash, a first part of them. */
 export const appendEvents = (
   file: string,
   events: readonly Readonly<Record<string, Json | undefined>>[],
@@ -44,7 +45,7 @@ export const appendEvents = (
   }
 }
 
-/** Every event, oldest first. A log that is not there is empty. */
+/** Every event, oldest first. A missing log is empty. */
 export const readEvents = (file: string, onDamage: OnDamage): Fields[] => {
   const events: Fields[] = []
   scanLines(file, (line, number) => {
@@ -56,7 +57,7 @@ export const readEvents = (file: string, onDamage: OnDamage): Fields[] => {
 }
 
 export interface BackwardScan {
-  /** Lines that cannot matter are not even decoded. */
+  /** Tells which lines matter. The others are not even decoded. */
   readonly concerns?: (line: string) => boolean
   /** Newest first; true ends the scan. */
   readonly each: (event: Fields) => boolean
@@ -64,8 +65,8 @@ export interface BackwardScan {
 }
 
 /**
- * Events from the newest back, until `each` has enough: the time does not depend on how long the log is. Damage is
- * reported for the last `LIMIT.damageBytes` of the log whatever was asked, and behind them for the part that was read.
+ * Events from the newest back, until `each` has enough: the time does not depend on the length of the log. Damage is
+ * reported for the last `LIMIT.damageBytes` of the log in any case, and before them only for the part that was read.
  */
 export const scanNewestEvents = (file: string, scan: BackwardScan): void => {
   const log = openForReading(file)
@@ -95,7 +96,7 @@ export const scanNewestEvents = (file: string, scan: BackwardScan): void => {
   }
 }
 
-/** Cuts off what is left of a line whose writer died; a whole object that only misses its newline is kept. */
+/** Cuts off the rest of a line whose writer died. A whole object that only lacks its newline is kept. */
 const healTail = (log: number): void => {
   const size = fstatSync(log).size
   if (size === 0) return

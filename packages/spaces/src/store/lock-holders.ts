@@ -1,6 +1,6 @@
 /**
- * Who holds a lock: the processes that have its file open. A lock belongs to the open file, so a harness that inherited it
- * holds it after we are gone.
+ * Which processes hold a lock: those that have its file open. A lock belongs to the open file, so a harness that
+ * inherited it holds it after we are gone.
  */
 import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
@@ -8,11 +8,11 @@ import { basename } from "node:path"
 
 export interface LockHolder {
   readonly pid: number
-  /** Of its program, as far as it can be told. */
+  /** The name of its program, if known. */
   readonly name: string
 }
 
-/** The one that the others were started by comes first. Empty when nobody can be found. */
+/** The process that started the others comes first. Empty if none can be found. */
 export const lockHolders = (path: string): readonly LockHolder[] => {
   const pids = (process.platform === "linux" ? holdersOnLinux(path) : holdersByLsof(path)).filter(
     (pid) => pid !== process.pid,
@@ -32,7 +32,7 @@ const holdersOnLinux = (path: string): readonly number[] => {
   if (file === undefined || pids === undefined) return []
   return pids.filter((pid) => {
     const folder = `/proc/${pid}/fd`
-    // Those of other users are not ours to look at, and cannot hold it.
+    // We may not look at processes of other users, and they cannot hold it.
     const open = orUndefined(() => readdirSync(folder)) ?? []
     return open.some((descriptor) => orUndefined(() => readlinkSync(`${folder}/${descriptor}`)) === file)
   })
@@ -53,7 +53,7 @@ const parentOf = (pid: number): number => {
   )
 }
 
-/** An interpreter says little: its script is the program. */
+/** An interpreter's name says little: its script is the program. */
 const nameOf = (pid: number): string => {
   const words = orUndefined(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0"))
   const line =
@@ -72,7 +72,7 @@ const orUndefined = <T>(act: () => T): T | undefined => {
   try {
     return act()
   } catch {
-    // Gone meanwhile, or not ours to look at.
+    // The process is gone by now, or we may not look at it.
     return undefined
   }
 }

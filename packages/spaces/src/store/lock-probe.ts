@@ -1,6 +1,6 @@
 /**
- * Who is alive: a lock that cannot be had is held. One process looks at many files; it asks for a *shared* lock, so
- * that two who look at once never take each other for the living.
+ * Finds who is alive: a lock that we cannot get is held. One process probes many files. It asks for a *shared* lock,
+ * so that two probes at once never take each other for the living.
  */
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -9,7 +9,7 @@ import { Failure } from "@meridian/protocol"
 
 import { LIMIT } from "../domain/limit.ts"
 
-/** The paths among these that somebody holds. A file that is not there is held by nobody; no file is made. */
+/** The given paths whose lock is held. A missing file is not held, and no file is created. */
 export const probeLocks = async (paths: readonly string[]): Promise<ReadonlySet<string>> => {
   const there = [...new Set(paths)].filter((path) => existsSync(path))
   const held = new Set<string>()
@@ -40,13 +40,13 @@ const ask = (
     })
     child.once("error", () => resolve(undefined))
     child.once("close", (code, signal) => {
-      // Somebody ended it, as when the machine goes down: asked once more.
+      // Someone killed the helper, as in a shutdown. Ask once more.
       if (signal !== null && isFirst) resolve(ask(command, args, paths, false))
       else resolve(code === 0 && answer.length === paths.length ? answer : undefined)
     })
   })
 
 const PERL = `for (@ARGV) { my $f; print((open($f, "<", $_) && !flock($f, 5)) ? 1 : 0) }`
-/** Without perl: one process more for each file, still one for us. */
+/** Without perl: one extra process per file, but still one for us. */
 const SHELL = `command -v flock >/dev/null || exit 9
 for f do if flock -s -n "$f" true; then printf 0; else printf 1; fi; done`

@@ -52,13 +52,13 @@ verifies(
   "held by a shell",
 )
 
-test("a file that is not there is held by nobody and is not made by looking", async () => {
+test("a missing file is not held, and looking does not create it", async () => {
   const path = join(directory, "none.lock")
   expect(await probeLocks([path])).toEqual(new Set())
   expect(existsSync(path)).toBe(false)
 })
 
-test("hundreds of locks are looked at, each for itself", async () => {
+test("hundreds of locks are probed independently", async () => {
   const paths = Array.from({ length: 600 }, (_, index) => join(directory, `c${index}.lock`))
   for (const path of paths) writeFileSync(path, "")
   const [first, last] = [paths[3] ?? "", paths[599] ?? ""]
@@ -67,7 +67,7 @@ test("hundreds of locks are looked at, each for itself", async () => {
   for (const lock of locks) lock?.release()
 })
 
-test("a lock that was removed while we waited is taken anew, on the file that is there now", async () => {
+test("if the lock file was replaced while we waited, we lock the new file", async () => {
   const path = join(directory, "c1.lock")
   const first = await acquireLock(path, { waitMs: 0 })
   const waiting = acquireLock(path, { waitMs: 5000 })
@@ -79,7 +79,7 @@ test("a lock that was removed while we waited is taken anew, on the file that is
   expect(existsSync(path)).toBe(false)
 })
 
-test("two sections of the same lock never overlap, also inside one process", async () => {
+test("two sections of the same lock never overlap, even inside one process", async () => {
   const path = join(directory, "x.lock")
   let inside = 0
   let most = 0
@@ -96,11 +96,11 @@ test("two sections of the same lock never overlap, also inside one process", asy
   expect(most).toBe(1)
 })
 
-test("a helper that somebody kills says nothing of the lock: it is asked again", async () => {
+test("a killed helper says nothing about the lock, so it is asked again", async () => {
   const bin = join(directory, "bin")
   mkdirSync(bin)
   const mark = join(directory, "killed")
-  // As when the machine goes down: the first one is told to leave like everybody.
+  // As in a shutdown: the first helper is told to end like every process.
   writeFileSync(
     join(bin, "flock"),
     `#!/bin/sh\nif [ ! -e '${mark}' ]; then touch '${mark}'; kill -TERM $$; fi\nPATH="\${PATH#*:}" exec flock "$@"\n`,

@@ -1,8 +1,9 @@
 /**
- * flock(2), which Node does not have. A lock belongs to the open file, not to the process that asked for it: we open the
- * file, hand it to `flock -n 3` as descriptor 3, and when that has ended the lock is ours until we close the file or die.
- * A shell's `flock -n <file> true` agrees with us, and `kill -9` frees what we hold. The file is close-on-exec: no child
- * inherits a lock by accident; a harness is given that of its chat or run, so that it stays held while the harness lives. Where there is no flock(1) (macOS) perl does the same.
+ * flock(2), which Node does not have. A lock belongs to the open file, not to the process that asked for it. We open
+ * the file and hand it to `flock -n 3` as descriptor 3. When that has ended, the lock is ours until we close the file
+ * or die. A shell's `flock -n <file> true` agrees with us, and `kill -9` frees what we hold. The file is
+ * close-on-exec, so no child inherits a lock by accident. A harness gets the lock of its chat or run, so that it
+ * stays held while the harness lives. Without flock(1) (macOS), perl does the same.
  */
 import { spawn } from "node:child_process"
 import { closeSync, fstatSync, mkdirSync, statSync, unlinkSync } from "node:fs"
@@ -15,13 +16,13 @@ import { openForLocking } from "./open-file.ts"
 
 export interface HeldLock {
   readonly path: string
-  /** The open file: a child that is given it holds the lock too, for as long as it lives. */
+  /** The open file. A child that gets it holds the lock too, for as long as it lives. */
   readonly descriptor: number
-  /** Frees the lock; a liveness lock is also removed, while still held, so that nobody can be inside. */
+  /** Frees the lock. A liveness lock is also removed while still held, so that no other process can be inside. */
   readonly release: (options?: { readonly remove?: boolean }) => void
 }
 
-/** Undefined when somebody else holds it for longer than `waitMs` (0: asks once). Makes the file. */
+/** Undefined if another process holds it for longer than `waitMs` (0: asks once). Creates the file. */
 export const acquireLock = async (
   path: string,
   options: { readonly waitMs: number },
@@ -38,12 +39,12 @@ export const acquireLock = async (
       return undefined
     }
     if (isStill(file, path)) return holding(file, path)
-    // It was removed between open and lock: what we hold is nobody's lock any more.
+    // The file was removed between open and lock: our lock guards nothing any more.
     closeSync(file)
   }
 }
 
-/** One critical section. Whoever waits too long is told who to look for. */
+/** One critical section. After too long a wait, the error says which process to look for. */
 export const withLock = async <T>(path: string, body: () => T | Promise<T>): Promise<T> => {
   const lock = await acquireLock(path, { waitMs: LIMIT.appendWaitMs })
   if (lock === undefined)
@@ -80,7 +81,7 @@ const lockFile = async (file: number, path: string, waitMs: number): Promise<boo
     for (let round = 1; ; round += 1) {
       const code = await runHelper({ command, args, file, waitMs })
       if (code === "missing") break
-      // Somebody ended the helper, as when the machine goes down: that says nothing of the lock.
+      // Someone killed the helper, as in a shutdown. That says nothing about the lock.
       if (code === "ended" && round < MOST_ROUNDS) continue
       return code === 0
     }
@@ -90,7 +91,7 @@ const lockFile = async (file: number, path: string, waitMs: number): Promise<boo
 
 const MOST_ROUNDS = 5
 
-/** Exit 0: locked. Another code: held by another, or we gave up waiting (then we killed the helper). */
+/** Exit 0: locked. Another code: held by another process, or we gave up waiting (then we killed the helper). */
 const runHelper = (options: {
   readonly command: string
   readonly args: readonly string[]
@@ -100,9 +101,9 @@ const runHelper = (options: {
   new Promise((resolve) => {
     const child = spawn(options.command, options.args, {
       stdio: ["ignore", "ignore", "ignore", options.file],
-      // Out of reach of the terminal: a Ctrl-C must not look like a lock that somebody else holds.
+      // Out of reach of the terminal: a Ctrl-C must not look like a lock held elsewhere.
       detached: true,
-      // Node's own timer of a child: it ends a helper that waits longer than we want to.
+      // Node's own timer for a child. It ends a helper that waits longer than we want to.
       ...(options.waitMs > 0 ? { timeout: options.waitMs, killSignal: "SIGKILL" as const } : {}),
     })
     child.once("error", () => resolve("missing"))

@@ -1,4 +1,7 @@
-/** Lines of a log, forwards and backwards, in bounded memory: one longer than the bound is told of but never held. */
+/**
+ * Reads the lines of a log, forwards and backwards, in bounded memory. A line over the bound is reported but never
+ * held.
+ */
 import { closeSync, fstatSync, readSync } from "node:fs"
 
 import { decodeLine } from "../domain/json-line.ts"
@@ -20,8 +23,8 @@ export const lineStartBefore = (log: number, end: number): number => {
 }
 
 /**
- * Calls back with each line and its number, and undefined for one longer than the bound. A tail without a newline is a
- * line only when it is a whole object.
+ * Calls back with each line and its number, and with undefined for a line over the bound. A tail without a newline
+ * counts only if it is a whole object.
  */
 export const scanLines = (file: string, each: (line: string | undefined, number: number) => void): void => {
   const log = openForReading(file)
@@ -60,10 +63,10 @@ export const scanLines = (file: string, each: (line: string | undefined, number:
 }
 
 interface BackwardLine {
-  /** Undefined when longer than the bound. */
+  /** Undefined if longer than the bound. */
   readonly line: string | undefined
   readonly start: number
-  /** The tail behind the last newline. */
+  /** The tail after the last newline. */
   readonly last: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Limits and prices of models: the bundled snapshot, and over it the copy that `meridian models update` keeps for this
- * user in `$XDG_DATA_HOME/meridian/models.txt` (`~/.local/share` without it).
+ * Limits and prices of models: the bundled snapshot, overlaid by the copy that `meridian models update` keeps for
+ * this user in `$XDG_DATA_HOME/meridian/models.txt` (by default in `~/.local/share`).
  */
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
@@ -10,7 +10,7 @@ import { userDataFile } from "./user-place.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Undefined when this user has no home. */
+/** Undefined if this user has no home. */
 export const limitsPath = (env: Environment): string | undefined => userDataFile(env, "models.txt")
 
 export const loadLimits = async (env: Environment): Promise<LimitsCatalogue> => {
@@ -21,7 +21,7 @@ export const loadLimits = async (env: Environment): Promise<LimitsCatalogue> => 
   return mergeLimits(parseLimits(MODEL_SNAPSHOT), kept)
 }
 
-/** Beside it first, then in its place: a reader sees the old copy or the new one, whole. */
+/** Writes beside the file, then renames over it: a reader sees the old copy or the new one, whole. */
 export const saveLimits = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true })
   const beside = `${path}.${process.pid}.tmp`
@@ -33,10 +33,10 @@ export const saveLimits = async (path: string, text: string): Promise<void> => {
   }
 }
 
-/** A copy is about 300 KB; what is far beyond that is none of ours. */
+/** A copy is about 300 KB. A far larger file is not ours. */
 const LARGEST_BYTES = 8_388_608
 
-/** A copy that cannot be read is no copy: the snapshot is always there. */
+/** An unreadable copy is ignored: the snapshot is always there. */
 const readKept = async (path: string | undefined): Promise<LimitsCatalogue | undefined> => {
   if (path === undefined) return undefined
   try {

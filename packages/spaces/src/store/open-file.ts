@@ -1,6 +1,6 @@
 /**
- * Files of the state are opened here and nowhere else: never through a link, never blocking on a pipe, never a device.
- * What we make can be read by nobody else. A folder that came from somewhere else may hold anything under our names.
+ * Files of the state are opened here and nowhere else: never through a link, never blocking on a pipe, never a
+ * device. Other users cannot read what we create. A folder from elsewhere may hold anything under our names.
  */
 import {
   chmodSync,
@@ -19,7 +19,7 @@ import { Failure, systemCode } from "@meridian/protocol"
 const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK
 const OTHERS = 0o077
 
-/** Undefined when there is no such file. Throws STATE_NOT_PLAIN. */
+/** Undefined if the file does not exist. Throws STATE_NOT_PLAIN. */
 export const openForReading = (path: string): number | undefined => {
   try {
     return openPlain(path, constants.O_RDONLY)
@@ -29,13 +29,13 @@ export const openForReading = (path: string): number | undefined => {
   }
 }
 
-/** For reading and appending; makes the file. Throws STATE_NOT_PLAIN. */
+/** For reading and appending. Creates the file. Throws STATE_NOT_PLAIN. */
 export const openForAppending = (path: string): number =>
   openPlain(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT)
 
 /**
- * The same, of a file that only we may hold locks on. Throws STATE_FOREIGN for one that somebody else put among ours: it
- * belongs neither to us nor to whom its folder belongs.
+ * The same, for a file that only we may lock. Throws STATE_FOREIGN for a file that another user put there: it belongs
+ * neither to us nor to the owner of its folder.
  */
 export const openForLocking = (path: string): number => {
   const file = openForAppending(path)
@@ -45,14 +45,14 @@ export const openForLocking = (path: string): number => {
     closeSync(file)
     throw new Failure("STATE_FOREIGN", { path, owner: uid, user })
   }
-  // Earlier versions let everybody read it, and whoever can open a file can lock it.
+  // Earlier versions made it readable for everyone, and whoever can open a file can lock it.
   if ((mode & OTHERS) !== 0) fchmodSync(file, mode & ~OTHERS & 0o777)
   return file
 }
 
 /**
- * A folder of ours that others could enter is closed to them; one that is a link is refused, since what we write would land
- * wherever it leads.
+ * Closes a folder of ours that others could enter. Refuses one that is a link, because our files would land wherever
+ * it leads.
  */
 export const keepPrivate = (folder: string): void => {
   const stats = lstatSync(folder, { throwIfNoEntry: false })
@@ -77,5 +77,5 @@ const openPlain = (path: string, flags: number): number => {
   throw new Failure("STATE_NOT_PLAIN", { path })
 }
 
-/** A link; a pipe nobody reads, or a socket; a folder opened for writing. */
+/** A link, a pipe without a reader, a socket, or a folder opened for writing. */
 const isLinkOrPipe = (error: unknown): boolean => ["ELOOP", "ENXIO", "EISDIR"].includes(systemCode(error))

@@ -1,10 +1,10 @@
 /**
- * Where everything is. No other module joins a path under the state root:
+ * The paths of everything under the state root. No other module joins one:
  *
  *   .meridian/.gitignore
  *   .meridian/.spaces/.lock                    held while a space is made
  *   .meridian/.spaces/supervisor.lock          held by the supervisor of runs
- *   .meridian/.spaces/supervisor.version       what the newest Meridian here writes; an older one does not supervise
+ *   .meridian/.spaces/supervisor.version       the record format of the newest Meridian here; an older one does not supervise
  *   .meridian/.spaces/schedules.json           schedules.lock guards it
  *   .meridian/.spaces/<sN>/space.json          space.lock guards it
  *                          runs.jsonl          runs.lock guards it; made by the first spawn
@@ -19,7 +19,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path"
 import { Failure, type ChatId, type RunId, type SpaceId } from "@meridian/protocol"
 
 export interface StatePlace {
-  /** The project the state belongs to: where a harness starts. */
+  /** The project the state belongs to. A harness starts there. */
   readonly project: string
   /** `.meridian`, or what MERIDIAN_STATE_ROOT names. */
   readonly root: string
@@ -60,7 +60,7 @@ export interface RunPlace {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Throws STATE_FOREIGN for state that belongs to another user, also that of a folder above. */
+/** Throws STATE_FOREIGN for another user's state, including that of a parent folder. */
 export const openPlace = (env: Environment, cwd: string): StatePlace => {
   const project = findProject(env, cwd)
   const told = env["MERIDIAN_STATE_ROOT"] ?? ""
@@ -74,7 +74,7 @@ export const openPlace = (env: Environment, cwd: string): StatePlace => {
 export const spacePlace = (place: Pick<StatePlace, "spaces">, id: SpaceId): SpacePlace =>
   spacePlaceIn(join(place.spaces, id), id)
 
-/** The same, for a space that is still being made under another name. */
+/** The same, for a space still being made under another name. */
 export const spacePlaceIn = (directory: string, id: SpaceId): SpacePlace => ({
   id,
   directory,
@@ -123,7 +123,7 @@ export const runPlace = (space: SpacePlace, run: RunId): RunPlace => {
   }
 }
 
-/** The first attempt has the plain names; a later one says its number, and none overwrites another. */
+/** The first attempt has the plain names. Later ones include their number, so none overwrites another. */
 export const attemptLogs = (
   run: RunPlace,
   attempt: number,
@@ -135,14 +135,17 @@ export const attemptLogs = (
   }
 }
 
-/** What the checks of a run said, each in a file of its own. */
+/** The output of a run's checks, one file each. */
 export const checkLog = (run: RunPlace, number: number): string => join(run.directory, `check-${number}.log`)
 
-/** What agents before had done, as the harness that took over with this attempt was told; continuity reads it, too. */
+/**
+ * What earlier agents had done, as it was told to the harness that took over with this attempt. Continuity reads it
+ * too.
+ */
 export const handoverFile = (run: RunPlace, attempt: number): string =>
   join(run.directory, `handover.attempt-${attempt}.md`)
 
-/** MERIDIAN_REPO_ROOT, else the nearest directory upwards that has state, a repository or skills, else here. */
+/** MERIDIAN_REPO_ROOT, else the nearest directory upwards that has state, a repository or skills, else this directory. */
 const findProject = (env: Environment, cwd: string): string => {
   const told = env["MERIDIAN_REPO_ROOT"] ?? ""
   if (told !== "") return resolve(cwd, told)
@@ -152,14 +155,14 @@ const findProject = (env: Environment, cwd: string): string => {
   }
 }
 
-/** Set by --allow-foreign; a worker and a harness that we start inherit it. */
+/** Set by --allow-foreign. A worker and a harness that we start inherit it. */
 export const FOREIGN_VARIABLE = "MERIDIAN_ALLOW_FOREIGN"
 
 const ROOT = 0
 
 /**
- * Another user's state could name programs, forge records and hold our locks. Root owns nothing by nature and may be told
- * to go on, and so may a user whose state root belongs to root; both only by the flag.
+ * Another user's state could name programs, forge records and hold our locks. Root may use any state, and a user may
+ * use state that belongs to root, but both only with the flag.
  */
 const requireOwn = (paths: readonly string[], env: Environment): void => {
   const user = process.getuid?.()
@@ -177,13 +180,13 @@ const requireOwn = (paths: readonly string[], env: Environment): void => {
   }
 }
 
-/** Another than this user: of the link, when it is one, or of what it leads to. */
+/** A foreign owner of the link, or of the file it leads to. */
 const ownerOf = (path: string, user: number): number | undefined => {
   try {
     const [link, end] = [lstatSync(path, ABSENT), statSync(path, ABSENT)]
     return [link, end].find((stats) => stats !== undefined && stats.uid !== user)?.uid
   } catch {
-    // A file where a folder should be, or a link that leads nowhere: whoever uses it next is told.
+    // A file where a folder should be, or a dangling link: the next operation on it reports that.
     return undefined
   }
 }

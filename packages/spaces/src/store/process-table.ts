@@ -1,10 +1,10 @@
-/** Which processes live, who they are, and how they are ended. */
+/** Which processes are alive, how to identify them, and how to end them. */
 import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 
 import { sameProcess, type ProcessMark } from "../domain/process-mark.ts"
 
-/** Undefined when there is no such process, or it is dead and only not yet collected by its parent. */
+/** Undefined if there is no such process, or if it is dead and its parent has not collected it yet. */
 export const markOf = (pid: number): ProcessMark | undefined => {
   const started = process.platform === "linux" ? startedOnLinux(pid) : startedByPs(pid)
   return started === undefined ? undefined : { pid, started }
@@ -17,10 +17,10 @@ export const isAlive = (mark: ProcessMark): boolean => {
 
 export type Ending = "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGHUP"
 
-/** To the process and everything it started. False when nobody was there to hear it. */
+/** Signals the process and everything it started. False if none of them was left. */
 export const signalGroup = (leader: ProcessMark, signal: Ending): boolean => {
   const now = markOf(leader.pid)
-  // Another process has the number now, so the old group is empty. While a group has members its number is not reused.
+  // Another process has the number now, so the old group is empty: the number of a group with members is not reused.
   if (now !== undefined && !sameProcess(now, leader)) return false
   return signalProcess(-leader.pid, signal)
 }
@@ -34,15 +34,15 @@ export const signalProcess = (pid: number, signal: Ending): boolean => {
 }
 
 /**
- * Processes whose environment has this entry: what a worker started in the instant before it could write down whom. Linux
- * only; elsewhere nobody is found.
+ * Processes whose environment has this entry: those a worker started in the instant before it could record them.
+ * Linux only; elsewhere the list is empty.
  */
 export const processesWith = (name: string, value: string): readonly number[] => {
   const entry = `${name}=${value}`
   return pids().filter((pid) => pid !== process.pid && environmentOf(pid).includes(entry))
 }
 
-/** Processor time that each of these processes has had, in milliseconds. Linux only. */
+/** Processor time that each of these processes has used, in milliseconds. Linux only. */
 export const processorTimes = (of: readonly number[]): ReadonlyMap<number, number> =>
   new Map(
     of.flatMap((pid) => {
@@ -51,7 +51,7 @@ export const processorTimes = (of: readonly number[]): ReadonlyMap<number, numbe
     }),
   )
 
-/** USER_HZ is 100 wherever Linux tells it to programs. */
+/** Wherever Linux exposes USER_HZ to programs, it is 100. */
 const TICK_MS = 10
 
 const pids = (): readonly number[] => {
@@ -76,8 +76,8 @@ const startedOnLinux = (pid: number): string | undefined => {
 }
 
 /**
- * Fields of /proc/PID/stat behind the command, which may itself hold spaces and brackets. Counted as proc(5) does, the first
- * is 3 (state); the group is 5, times are 14 and 15, the start time is 22.
+ * Fields of /proc/PID/stat after the command, which may itself contain spaces and brackets. Numbered as in proc(5),
+ * the first is 3 (state); the group is 5, times are 14 and 15, the start time is 22.
  */
 const statOf = (pid: number): readonly string[] | undefined => {
   try {

@@ -1,6 +1,6 @@
 /**
- * One agent profile or skill on disk, read under the rules for files we did not write: a regular file inside its root, at
- * most 1 MiB, with a bounded front matter.
+ * One agent profile or skill on disk, read under the rules for files we did not write: a regular file inside its
+ * root, at most 1 MiB, with a bounded front matter.
  */
 import { basename, dirname } from "node:path"
 
@@ -14,11 +14,11 @@ import { readSkill, type Skill } from "../domain/skill-file.ts"
 
 export interface ProfilePath {
   readonly path: string
-  /** A link is followed when it ends in here. */
+  /** A link is followed if it ends in here. */
   readonly root: string
 }
 
-/** What a scan of many files may cost in all. Spent by reading, never given back. */
+/** What a scan of many files may cost in total. Reading spends it, and nothing gives it back. */
 export interface ReadingBudget {
   bytes: number
   frontMatterBytes: number
@@ -29,7 +29,7 @@ export const openReadingBudget = (): ReadingBudget => ({
   frontMatterBytes: LIMIT.frontMatterScanBytes,
 })
 
-/** Undefined when there is no such file. Throws PROFILE_INVALID for one that cannot be used. */
+/** Undefined if the file does not exist. Throws PROFILE_INVALID for one that cannot be used. */
 export const readAgentFile = async (
   place: ProfilePath,
   budget?: ReadingBudget,
@@ -85,7 +85,7 @@ const problemOf = (reason: string, root: string): string =>
 
 const invalid = (path: string, problem: string): Failure => new Failure("PROFILE_INVALID", { path, problem })
 
-/** The parser is loaded by the first file that has a front matter. Without its check for double keys it is linear. */
+/** The first file with a front matter loads the parser. Without its check for duplicate keys it is linear. */
 const parseYaml = async (path: string, source: string): Promise<Readonly<Record<string, unknown>>> => {
   const { parse, YAMLParseError } = await import("yaml")
   try {

@@ -61,14 +61,14 @@ test("a link inside the project is followed, and so is one within the home for t
   ])
 })
 
-test("a link of the user's own that leaves the home is refused", async () => {
+test("a user's own link that leaves the home is refused", async () => {
   const { base, home, link, write, request } = await scene()
   write(join(base, "elsewhere.md"), "Elsewhere.\n")
   link(join(home, ".claude/agents/agent.md"), join(base, "elsewhere.md"))
   expect(await problemOf(findAgent(request, "agent"))).toContain(`it is a link that leads out of ${home}`)
 })
 
-test("a profile may have 1 MiB and no more, and its front matter its own bound", async () => {
+test("a profile may have at most 1 MiB, and its front matter has its own bound", async () => {
   const { project, write, request } = await scene()
   const path = join(project, ".claude/agents/agent.md")
   const big = (bytes: number): string => "x".repeat(bytes)
@@ -96,7 +96,7 @@ test.each([
   expect(await problemOf(findAgent(request, "agent"))).toContain("front matter is not valid YAML")
 })
 
-test("a folder with more files than are looked at says so", async () => {
+test("a folder with too many files is reported", async () => {
   const { project, write, request } = await scene()
   for (let index = 0; index <= LIMIT.folderEntries; index += 1)
     write(join(project, `.claude/agents/a${String(index).padStart(5, "0")}.md`), "x")
@@ -109,7 +109,7 @@ test("a folder with more files than are looked at says so", async () => {
   ])
 })
 
-test("a pipe among skills does not hold anybody up", async () => {
+test("a pipe among skills blocks nothing", async () => {
   const { project, request } = await scene({ ".claude/skills/good/SKILL.md": "Good.\n" })
   mkdirSync(join(project, ".claude/skills/bad"))
   execFileSync("mkfifo", [join(project, ".claude/skills/bad/SKILL.md")])
@@ -117,7 +117,7 @@ test("a pipe among skills does not hold anybody up", async () => {
   expect([found.map(({ name }) => name), warnings.length]).toEqual([["good"], 1])
 })
 
-test("a record names files of the project and of folders that are searched, and no others", async () => {
+test("a record may name files of the project and of searched folders, and no others", async () => {
   const { project, home, request } = await scene()
   const path = (file: string): string | undefined => recordedPath(file, request)?.root
   expect([

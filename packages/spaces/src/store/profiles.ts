@@ -1,7 +1,7 @@
 /**
  * Agent profiles and skills on disk. Folders are scanned every time (no index to go stale), in the order of
- * `search_paths`, and the first file of a name wins. A symbolic link is followed, once, when it stays inside its root: the
- * project for the project's folders, the user's home for the user's own.
+ * `search_paths`, and the first file of a name wins. A symbolic link is followed once, if it stays inside its root:
+ * the project for the project's folders, the user's home for the user's own.
  */
 import { opendirSync } from "node:fs"
 import { basename, isAbsolute, join } from "node:path"
@@ -32,11 +32,11 @@ export interface ProfileRequest {
 
 export interface Scan<T> {
   readonly found: readonly T[]
-  /** Files that could not be read as what they should be; they are skipped. */
+  /** Files that could not be read as profiles or skills. They are skipped. */
   readonly warnings: readonly Warning[]
 }
 
-/** By the name in its front matter or by its file name. A file that is found but damaged is a failure, not a miss. */
+/** Finds it by the name in its front matter or by its file name. A damaged file is a failure, not a miss. */
 export const findAgent = async (request: ProfileRequest, name: string): Promise<AgentProfile | undefined> => {
   const budget = openReadingBudget()
   for (const folder of agentFolders(request)) {
@@ -68,7 +68,7 @@ export const listSkills = (request: ProfileRequest): Promise<Scan<Skill>> => {
   return scan(walk.files, { read: readSkillFile, warnings: [] })
 }
 
-/** Where a recorded path may lie: in the project, in its state, or in a folder that is searched anyway. */
+/** A recorded path may lie in the project, in its state, or in a folder that is searched anyway. */
 export const recordedPath = (path: string, request: ProfileRequest): ProfilePath | undefined => {
   if (!isAbsolute(path)) return undefined
   const own = [request.project, request.root].find((root) => isInside(root, path))
@@ -106,7 +106,7 @@ const foldersOf = (request: ProfileRequest, entries: readonly string[]): readonl
   const roots = [request.project, request.root, request.home ?? ""].filter((root) => root !== "")
   return [...new Set(folders)].map((folder) => ({
     folder,
-    // A folder elsewhere that the configuration names is a root of its own.
+    // A folder elsewhere that the configuration names is its own root.
     root: roots.find((root) => isInside(root, folder)) ?? folder,
   }))
 }
@@ -148,7 +148,7 @@ interface Entry {
   readonly kind: "file" | "folder" | "link"
 }
 
-/** By name. Empty for what is no folder, or leads out of its root. */
+/** Sorted by name. Empty for anything that is not a folder or leads out of its root. */
 const entriesIn = ({
   folder,
   root,
@@ -165,7 +165,7 @@ const entriesIn = ({
       entries.push({ name: entry.name, kind })
     }
   } catch {
-    // Not ours to read: to us it is empty.
+    // We may not read it, so to us it is empty.
     return { entries: [], cut: false }
   }
   return { entries: inOrder(entries), cut: false }

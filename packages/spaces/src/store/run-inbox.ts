@@ -1,6 +1,6 @@
 /**
- * Words that were sent to a run while it works: `runs/<rN>/inbox.jsonl`, one `{"text":…}` a line, and how many of them were
- * told in `inbox.told`. Whoever sends appends under the lock of the runs; only the worker of the run counts.
+ * Words sent to a run while it works: `runs/<rN>/inbox.jsonl`, one `{"text":…}` a line, and in `inbox.told` how many
+ * were delivered. A sender appends under the lock of the runs; only the run's worker updates the count.
  */
 import { existsSync } from "node:fs"
 
@@ -14,7 +14,7 @@ import type { RunPlace } from "./place.ts"
 export const sendWords = (files: RunPlace, words: string, at: string): void =>
   appendEvents(files.inbox, [{ at, text: words }])
 
-/** Not told yet, oldest first. */
+/** The undelivered words, oldest first. */
 export const waitingWords = (files: RunPlace): readonly string[] => {
   if (!existsSync(files.inbox)) return []
   const all: string[] = []
@@ -25,7 +25,7 @@ export const waitingWords = (files: RunPlace): readonly string[] => {
   return all.slice(toldCount(files))
 }
 
-/** So many of those that waited were told. */
+/** Marks this many waiting words as delivered. */
 export const takeWords = (files: RunPlace, count: number): void => {
   if (count > 0) replaceFile(files.inboxTold, `${JSON.stringify({ told: toldCount(files) + count })}\n`)
 }

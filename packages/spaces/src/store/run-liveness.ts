@@ -1,7 +1,8 @@
 /**
- * Which runs really live. The lock of a run is held by its worker and by the harness, which inherits it: when both are
- * gone, the next command of anybody sees that the lock is free, ends what is left of the run and records it as an orphan.
- * A run whose lock is held is touched by no command, also when only its harness is left; that one the supervisor ends.
+ * Which runs are really alive. A run's lock is held by its worker and by the harness, which inherits it. When both
+ * are gone, the next command of any kind finds the lock free, ends what is left of the run and records it as an
+ * orphan. No command touches a run whose lock is held, even if only its harness is left; the supervisor ends that
+ * one.
  */
 import { existsSync } from "node:fs"
 
@@ -21,7 +22,7 @@ import { directoryNames } from "./space-store.ts"
 
 const ORPHAN = "orphan_run"
 
-/** Variable that every process of a run inherits, and whose value no other run has. */
+/** Every process of a run inherits this variable, and its value is unique to the run. */
 export const RUN_MARK = "MERIDIAN_REPORT_PATH"
 
 export interface Repair {
@@ -29,11 +30,11 @@ export interface Repair {
   readonly now: () => string
   readonly sleep: (milliseconds: number) => Promise<void>
   readonly onDamage: OnDamage
-  /** Whether somebody will carry on with a run whose worker is gone; if not, why, as the end of a sentence. */
+  /** Whether a supervisor will resume a run whose worker is gone. If not, the reason, as the end of a sentence. */
   readonly resumable: (space: SpacePlace, run: Run) => true | string
 }
 
-/** Runs without an end whose lock is held. The pid is asked first: as long as workers live, no process is started. */
+/** Runs without an end whose lock is held. The pid is checked first: while all workers live, no process is started. */
 export const liveRuns = async (space: SpacePlace, runs: readonly Run[]): Promise<ReadonlySet<RunId>> => {
   const open = runs.filter((run) => !isEnded(run))
   const unsure = open.filter((run) => run.worker === undefined || !isAlive(run.worker))
@@ -46,7 +47,7 @@ export const liveRuns = async (space: SpacePlace, runs: readonly Run[]): Promise
   )
 }
 
-/** The harness that lives on after the worker of its run was killed: it holds the lock of the run. */
+/** The harness that survived its killed worker: it still holds the lock of the run. */
 export const leftWorking = (
   space: SpacePlace,
   run: Run,
@@ -56,7 +57,7 @@ export const leftWorking = (
   return first === undefined ? undefined : { process: first.pid, program: first.name }
 }
 
-/** The same runs, each as it truly stands. */
+/** The same runs, each in its true state. */
 export const settleRuns = async (
   space: SpacePlace,
   runs: readonly Run[],
@@ -70,7 +71,10 @@ export const settleRuns = async (
   return settled
 }
 
-/** Lock files of runs that nobody holds: a writer may die between the lock and the first row. Tells how many there were. */
+/**
+ * Removes run locks that no process holds: a writer may die between the lock and the first row. Returns how many
+ * there were.
+ */
 export const removeStaleRunLocks = async (space: SpacePlace): Promise<number> => {
   const locks = directoryNames(space.runs).flatMap((name) => {
     const id = asRunId(name)
@@ -89,8 +93,8 @@ export const removeStaleRunLocks = async (space: SpacePlace): Promise<number> =>
 }
 
 /**
- * Nobody works on it. What waits for a person, or for somebody to carry it on, is left as it is; what was to be stopped is
- * stopped.
+ * No process works on it. A run that waits for a person or for a supervisor is left as it is. A run with a pending
+ * stop is stopped.
  */
 const settleDead = async (space: SpacePlace, run: Run, repair: Repair): Promise<Run> => {
   if (run.asked === "stop") return await settle(space, run, { ...repair, end: stoppedEnd(repair) })
@@ -106,7 +110,7 @@ const settle = async (space: SpacePlace, run: Run, repair: EndRepair): Promise<R
   try {
     return await recordEnd(space, run, repair)
   } catch (error) {
-    // Where we may not write, a reader still learns the truth; somebody who may will write it down.
+    // If we may not write there, a reader still learns the truth; a process that may will write it down.
     if (!isRefused(error)) throw error
     return { ...run, status: repair.end.status, end: repair.end }
   }
@@ -114,7 +118,8 @@ const settle = async (space: SpacePlace, run: Run, repair: EndRepair): Promise<R
 
 const recordEnd = async (space: SpacePlace, run: Run, repair: EndRepair): Promise<Run> => {
   const files = runPlace(space, run.id)
-  // Held by us, nobody else repairs the same run at once, and nobody takes it for alive for long.
+  // While we hold the lock, no other process repairs the same run. We hold it so briefly that nobody takes the run
+  // for alive for long.
   const lock = await acquireLock(files.lock, { waitMs: LIMIT.livenessWaitMs })
   if (lock === undefined) return run
   try {
@@ -128,7 +133,7 @@ const recordEnd = async (space: SpacePlace, run: Run, repair: EndRepair): Promis
   }
 }
 
-/** Somebody had asked for it, and whoever should have answered was killed. */
+/** A stop was requested, and the process that should have answered was killed. */
 const stoppedEnd = ({ now }: Repair): RunEnd => ({
   status: "cancelled",
   exitCode: 143,
@@ -153,7 +158,7 @@ const isRefused = (error: unknown): boolean => REFUSALS.has(systemCode(error))
 const STEP_MS = 20
 const STEPS = 25
 
-/** Ends the harness of a worker that is gone: asked first, then killed. */
+/** Ends the harness of a dead worker: asks first, then kills. */
 export const endLeftovers = async (run: Run, report: string, sleep: Repair["sleep"]): Promise<void> => {
   const signal = (name: "SIGTERM" | "SIGKILL"): boolean => {
     const group = run.harnessProcess === undefined ? false : signalGroup(run.harnessProcess, name)

@@ -1,4 +1,4 @@
-/** Runs of a space: `runs.jsonl`, appended under `runs.lock`; a run lives while `runs/<rN>/run.lock` is held by its worker. */
+/** Runs of a space: `runs.jsonl`, appended under `runs.lock`. A run lives while its worker holds `runs/<rN>/run.lock`. */
 import { mkdirSync, statSync } from "node:fs"
 
 import { Failure, textAt, type RunId } from "@meridian/protocol"
@@ -41,13 +41,13 @@ export const readRuns = (space: SpacePlace, onDamage: OnDamage): readonly Run[] 
   replay(space, readEvents(space.runsLog, onDamage))
 
 /**
- * Runs that have not ended, in the order they started. Of the others no more is read than that they have: a log may hold
- * thousands, and whoever supervises reads it again and again.
+ * Runs that have not ended, in the order they started. For ended runs, only the end is noticed: a log may hold
+ * thousands, and a supervisor reads it again and again.
  */
 export const readOpenRuns = (space: SpacePlace, onDamage: OnDamage): readonly Run[] => {
   const open = new Set<RunId>()
   scanLines(space.runsLog, (line) => {
-    // A quote inside of a value stands behind a backslash, so these are the keys of the line.
+    // A quote inside a value is escaped with a backslash, so these are the keys of the line.
     const event = /"event": ?"(start|finalize)"/.exec(line ?? "")?.[1]
     const id = asRunId(/"id": ?"(r\d{1,15})"/.exec(event === undefined ? "" : (line ?? ""))?.[1])
     if (id === undefined) return
@@ -61,8 +61,8 @@ export const readOpenRuns = (space: SpacePlace, onDamage: OnDamage): readonly Ru
 }
 
 /**
- * The newest runs in the order they started, reading the log only as far back as they reach. Of the runs that have ended
- * only those `accepts` takes; the others are all there, since nobody knows yet how they stand.
+ * The newest runs in the order they started. Reads the log only as far back as needed. Of ended runs, it returns
+ * those that `accepts` takes; runs without an end are all returned, because their state is not known yet.
  */
 export const readNewestRuns = (
   space: SpacePlace,
@@ -92,7 +92,7 @@ export const readNewestRuns = (
   return found.toReversed()
 }
 
-/** One run by its id; lines that do not name it are passed over unread. */
+/** One run by its id. Skips lines that do not name it, unread. */
 export const readRun = (space: SpacePlace, id: RunId, onDamage: OnDamage): Run | undefined => {
   const events: Fields[] = []
   scanNewestEvents(space.runsLog, {
@@ -111,9 +111,9 @@ export const readRunOfFiring = (space: SpacePlace, firing: string): Run | undefi
   readRuns(space, () => undefined).find((run) => run.firing === firing)
 
 /**
- * The id, the directory with its prompt, the lock and the start event, in one critical section: whoever reads the start
- * finds the lock held and the prompt there. A space that was closed meanwhile takes no run, and a firing of a schedule that
- * has begun one begins no second.
+ * Writes the id, the directory with its prompt, the lock and the start event in one critical section: a reader of the
+ * start finds the lock held and the prompt there. A space that was closed in between takes no run, and a firing that
+ * has begun a run begins no second one.
  */
 export const beginRun = (
   place: StatePlace,
@@ -138,7 +138,7 @@ export const beginRun = (
     const files = runPlace(space, id)
     for (const folder of [place.spaces, space.directory, space.runs]) keepPrivate(folder)
     mkdirSync(files.directory, { recursive: true, mode: 0o700 })
-    // A task that the record holds whole needs no file of its own.
+    // If the record holds the whole task, it needs no file.
     if (options.longTask !== undefined) replaceFile(files.task, options.longTask)
     replaceFile(files.prompt, options.prompt)
     replaceFile(files.params, `${JSON.stringify(options.params(id), undefined, 2)}\n`)
@@ -158,7 +158,7 @@ export const beginRun = (
 export const updateRun = (space: SpacePlace, id: RunId, update: RunUpdate): Promise<void> =>
   withLock(space.runsLock, () => appendEvents(space.runsLog, [encodeRunUpdate(id, update)]))
 
-/** Decides on what the log says now and appends what comes of it, in one critical section. */
+/** Decides on what the log says now and appends the result, in one critical section. */
 export const updateRunIf = (
   space: SpacePlace,
   id: RunId,
@@ -170,21 +170,21 @@ export const updateRunIf = (
     return update !== undefined
   })
 
-/** What became of worktrees of runs, also after these have ended. */
+/** Records what became of worktrees, even after their runs have ended. */
 export const recordWorktrees = (space: SpacePlace, happened: readonly WorktreeEventRecord[]): Promise<void> =>
   withLock(space.runsLock, () => appendEvents(space.runsLog, happened.map(encodeRunRecord)))
 
 export const recordCheck = (space: SpacePlace, check: CheckEventRecord): Promise<void> =>
   withLock(space.runsLock, () => appendEvents(space.runsLog, [encodeRunRecord(check)]))
 
-/** Records how it ended, then lets the lock go. */
+/** Records how the run ended, then releases the lock. */
 export const endRun = (space: SpacePlace, open: Pick<OpenRun, "id" | "lock">, end: RunEnd): Promise<void> =>
   withLock(space.runsLock, () => {
     appendEvents(space.runsLog, [encodeRunEnd(open.id, end)])
     open.lock.release({ remove: true })
   })
 
-/** An end told by somebody else. Nothing is written when the run has one already. */
+/** Records an end that another process decided. Writes nothing if the run already has one. */
 export const endRunFromOutside = (space: SpacePlace, id: RunId, end: RunEnd): Promise<boolean> =>
   withLock(space.runsLock, () => {
     const run = readRun(space, id, () => undefined)
@@ -198,8 +198,8 @@ export const lastRunStart = (space: SpacePlace, onDamage: OnDamage): string | un
   readNewestRuns(space, { count: 1 }, onDamage).at(-1)?.startedAt
 
 /**
- * For whoever looks again and again: true when the log has grown since the last call, and once in a while anyway, since the
- * death of a worker writes nothing.
+ * For a caller that polls. True if the log has grown since the last call, and now and then anyway, because the death
+ * of a worker writes nothing.
  */
 export const logWatch = (space: SpacePlace, looksWithoutNews = LOOKS_WITHOUT_NEWS): (() => boolean) => {
   let seen = ""

@@ -1,4 +1,7 @@
-/** Which places on this machine a sandbox leaves writable, keeps read-only and hides. Looks; makes only what mounting needs. */
+/**
+ * Which places on this machine a sandbox leaves writable, keeps read-only and hides. It makes only what mounting
+ * needs, and otherwise just looks.
+ */
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs"
 import { userInfo } from "node:os"
 import { delimiter, dirname, isAbsolute, join, sep } from "node:path"
@@ -16,20 +19,20 @@ export interface SiteWish {
   readonly stateRoot: string
   readonly directory: string
   readonly git: GitSite | undefined
-  /** Id of the harness that is started; undefined for a command. */
+  /** Id of the harness to start. Undefined for a command. */
   readonly harness: string | undefined
-  /** Programs and folders that must be seen. */
+  /** Programs and folders that must be visible. */
   readonly programs: readonly string[]
-  /** Folders that the user leaves writable. */
+  /** Folders the user leaves writable. */
   readonly writable: readonly string[]
 }
 
-/** The checkout that is worked in, as git itself knows it. */
+/** The checkout being worked in, as git itself knows it. */
 export interface GitSite {
   readonly top: string
   readonly gitDir: string
   readonly commonDir: string
-  /** A worktree of a run: of its repository only what its own commits need is writable. */
+  /** It is a run's worktree: in its repository only the places its own commits need are writable. */
   readonly isOurs: boolean
 }
 
@@ -61,13 +64,13 @@ export const sandboxSite = (wish: SiteWish): SandboxSite => {
   ]).filter((path) => EMPTIED.some((emptied) => isInside(emptied, path)))
   const mounted = [...readable, ...writable, ...kept]
   const hidden = there([...secretsOf(homes, wish), ...SYSTEM_SECRETS, join(stateRoot, "http-token")])
-    // What is worked in, or started, is not hidden with the folder around it.
+    // The working folder and the programs stay visible, even if a folder around them is hidden.
     .filter((path) => !mounted.some((other) => isInside(path, other)))
     .map((path) => ({ path, isFolder: isFolder(path) }))
   return { readable, writable, kept, hidden, empty: emptyFile(env) }
 }
 
-/** Canonical, each once, what is around others before them: a mount hides what was mounted below it before. */
+/** Canonical paths without duplicates, parents first: a mount hides what was mounted below it earlier. */
 const there = (paths: readonly string[]): readonly string[] =>
   [...new Set(paths.flatMap((path) => canonical(path) ?? []))]
     .filter((path) => path !== sep)
@@ -83,11 +86,11 @@ const canonical = (path: string): string | undefined => {
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** HOME may name another than the one that the user has. */
+/** HOME may differ from the user's real home. */
 const homesOf = (env: Environment): readonly string[] =>
   there([env["HOME"] ?? "", userInfo().homedir].filter(isAbsolute))
 
-/** Of a worktree of ours its commits and its branch, and no branch of the user's. */
+/** For one of our worktrees: its commits and its branch, but no branch of the user's. */
 const gitWritable = ({ gitDir, commonDir, isOurs }: GitSite): readonly string[] =>
   isOurs
     ? [
@@ -99,7 +102,7 @@ const gitWritable = ({ gitDir, commonDir, isOurs }: GitSite): readonly string[] 
       ]
     : [commonDir]
 
-/** What git obeys: whoever writes here has commands run outside, by the next git of the user. */
+/** Files that git obeys: a program that writes here makes the user's next git run commands outside the sandbox. */
 const gitKept = ({ top, gitDir, commonDir, isOurs }: GitSite): readonly string[] => {
   if (!isOurs) makeFolder(join(commonDir, "hooks"))
   const text = existsSync(join(commonDir, "config")) ? readFileSync(join(commonDir, "config"), "utf8") : ""
@@ -120,11 +123,14 @@ const makeFolder = (path: string): void => {
   try {
     mkdirSync(path, { recursive: true })
   } catch {
-    // Whoever cannot write there need not be kept from it.
+    // If this user cannot write there, it needs no protection.
   }
 }
 
-/** Programs of others read these in the project and start what they name. In a worktree they are seen before they are applied. */
+/**
+ * Other programs read these in the project and start what they name. In a worktree the user sees them before they are
+ * applied.
+ */
 const OBEYED = [
   ".husky",
   ".githooks",
@@ -141,7 +147,7 @@ const OBEYED = [
   ".idea",
 ]
 
-/** A link of the project leads where the project wants: only what lies in it is kept. */
+/** A link in the project may point anywhere, so only entries inside the project are protected. */
 const inPlace = (project: string): readonly string[] =>
   OBEYED.map((name) => join(project, name)).filter((path) => {
     const real = canonical(path)
@@ -151,7 +157,7 @@ const inPlace = (project: string): readonly string[] =>
 const configurations = (stateRoot: string): readonly string[] =>
   ["config.toml", "models.toml", "agents", "skills"].map((name) => join(stateRoot, name))
 
-/** Its own conversations and credentials: without them it does not work at all. */
+/** The harness's own conversations and credentials. It does not work without them. */
 const harnessPlaces = (harness: string | undefined, env: Environment): readonly string[] => {
   const home = env["HOME"] ?? ""
   const base = (name: string, fallback: string): string => env[name] || join(home, fallback)
@@ -168,28 +174,28 @@ const harnessPlaces = (harness: string | undefined, env: Environment): readonly 
 }
 
 const HOME_SECRETS = [
-  // Keys and clouds.
+  // Keys and cloud credentials.
   ".ssh .gnupg .aws .azure .kube .docker .config/gcloud .config/gh .config/hub .config/op .terraform.d .vault-token",
   // Passwords and tokens of tools.
   ".config/git/credentials .git-credentials .password-store .local/share/keyrings .netrc .npmrc .yarnrc.yml .pypirc",
   ".cargo/credentials .cargo/credentials.toml .gem/credentials .pgpass .my.cnf",
-  // Sockets of what starts containers.
+  // Sockets of container runtimes.
   ".colima .lima .rd",
-  // What was typed, and browsers.
+  // Shell histories and browsers.
   ".bash_history .zsh_history .python_history .node_repl_history .psql_history",
   ".mozilla .thunderbird .config/google-chrome .config/chromium .config/BraveSoftware",
 ].flatMap((line) => line.split(" "))
 
-/** Readable for whoever is root outside. */
+/** Readable for a process that is root outside. */
 const SYSTEM_SECRETS = ["/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/sudoers.d"]
 
 const HARNESSES = ["claude", "codex", "opencode"]
 
 const secretsOf = (homes: readonly string[], { env, harness }: SiteWish): readonly string[] => [
   ...homes.flatMap((home) => HOME_SECRETS.map((name) => join(home, name))),
-  // The conversations and credentials of the others.
+  // The conversations and credentials of the other harnesses.
   ...HARNESSES.filter((other) => other !== harness).flatMap((other) => harnessPlaces(other, env)),
-  // Whoever has the key of the trust book seals plans that are carried out outside.
+  // With the key of the trust book, a program could seal plans that are carried out outside.
   ...[trustFile(env), userStateFile(env, "http-token")].flatMap((path) => path ?? []),
   ...(hasCredential(userConfigFile(env)) ? [userConfigFile(env) ?? ""] : []),
 ]
@@ -197,7 +203,7 @@ const secretsOf = (homes: readonly string[], { env, harness }: SiteWish): readon
 const hasCredential = (file: string | undefined): boolean =>
   file !== undefined && existsSync(file) && /key|token|secret|password/i.test(readFileSync(file, "utf8"))
 
-/** As a trust book it says that nothing is trusted. */
+/** Read as a trust book, it trusts nothing. */
 const emptyFile = (env: Environment): string => {
   const file = userStateFile(env, "empty")
   if (file === undefined) return "/dev/null"

@@ -27,7 +27,7 @@ export const readSchedules = (place: Place): Schedules => {
   return read
 }
 
-/** Reads, changes and replaces in one critical section; nothing is written when it stays the same. */
+/** Reads, changes and replaces in one critical section. Writes nothing if nothing changed. */
 export const changeSchedules = (
   place: Place,
   change: (before: Schedules) => Schedules | Promise<Schedules>,
@@ -39,7 +39,7 @@ export const changeSchedules = (
     return after
   })
 
-/** Whether a project has anything to do by the clock. Never throws. */
+/** Whether a project has anything scheduled. Never throws. */
 export const hasSchedules = (place: Place): boolean => {
   try {
     return readSchedules(place).schedules.some(needsKeeper)
@@ -48,7 +48,7 @@ export const hasSchedules = (place: Place): boolean => {
   }
 }
 
-/** For whoever looks again and again: reads only when the file is another one. Damage is nobody's schedule. */
+/** For a caller that polls: reads only a changed file. A damaged one counts as having no schedules. */
 export const watchSchedules = (place: Place): (() => Schedules) => {
   let seen = ""
   let known = NO_SCHEDULES

@@ -61,7 +61,7 @@ test("spaces made at the same time have different ids", async () => {
   expect(spaces.map((space) => space.id).sort()).toEqual(["s1", "s2", "s3", "s4", "s5", "s6"])
 })
 
-test("what a crash left half made is no space and is cleared by the next one", async () => {
+test("a space half made by a crash does not count, and making the next one clears it", async () => {
   mkdirSync(join(project, ".meridian/.spaces/.new-s1/fs"), { recursive: true })
   expect(listSpaces(place())).toEqual([])
   expect((await create()).id).toBe("s1")
@@ -125,7 +125,7 @@ test("a change that changes nothing writes nothing", async () => {
   expect(readFileSync(file, "utf8")).toBe(before)
 })
 
-test("what a newer writer put into space.json survives a change of ours", async () => {
+test("fields of a newer writer in space.json survive a change of ours", async () => {
   await create()
   const file = join(project, ".meridian/.spaces/s1/space.json")
   writeFileSync(file, readFileSync(file, "utf8").replace("}", ',"labels":["a"]}'))

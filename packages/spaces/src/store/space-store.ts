@@ -16,10 +16,10 @@ export type FoundSpace =
   | { readonly tag: "space"; readonly id: SpaceId; readonly space: Space }
   | { readonly tag: "damaged"; readonly id: SpaceId; readonly reason: string }
 
-/** A space that is being made; a crash leaves it under this name, where nobody takes it for one. */
+/** The name of a space still being made. A crash leaves it under this name, and it does not count as a space. */
 const UNBORN = ".new-"
 
-/** Everything a space has, in a directory that appears under its id only when it is whole. */
+/** Makes everything a space has in a directory that gets the space's id only when it is whole. */
 export const createSpace = (
   place: StatePlace,
   options: { readonly name: string | undefined; readonly now: string },
@@ -47,7 +47,7 @@ export const createSpace = (
     return space
   })
 
-/** `start` makes sure of it also when the space is an old one. */
+/** `start` ensures it for old spaces too. */
 export const keepGitignore = (place: StatePlace): Promise<void> =>
   withLock(place.spacesLock, () => ensureGitignore(place))
 
@@ -74,7 +74,7 @@ export const readSpace = (place: StatePlace, id: SpaceId): FoundSpace => {
     : { tag: "damaged", id, reason: `space.json: ${decoded.reason}` }
 }
 
-/** A file nobody may read is its own space's trouble: the others are still there. */
+/** An unreadable file is the trouble of its own space. The others still work. */
 const readIfAllowed = (path: string): ReturnType<typeof readDocument> | Error => {
   try {
     return readDocument(path)
@@ -84,7 +84,7 @@ const readIfAllowed = (path: string): ReturnType<typeof readDocument> | Error =>
   }
 }
 
-/** The space a reader named; its file must be sound. */
+/** The space that a user named. Its file must be sound. */
 export const findSpace = (place: StatePlace, reference: string): Space => {
   const id = asSpaceId(reference)
   if (id === undefined || !directoryNames(place.spaces).includes(id))
@@ -99,7 +99,7 @@ export const findSpace = (place: StatePlace, reference: string): Space => {
   return found.space
 }
 
-/** Reads, changes and replaces `space.json` in one critical section; nothing is written when it would stay the same. */
+/** Reads, changes and replaces `space.json` in one critical section. Writes nothing if nothing changed. */
 export const changeSpace = (
   place: StatePlace,
   id: SpaceId,

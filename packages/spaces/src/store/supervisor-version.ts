@@ -1,6 +1,6 @@
 /**
- * Which form of the records the newest Meridian that worked here writes. An older one cannot read what that one wrote, so it
- * does not supervise, and gives its place up when it finds itself to be the older.
+ * The record format that the newest Meridian here writes. An older Meridian cannot read it, so it does not supervise,
+ * and resigns once it finds itself outdated.
  */
 import { RECORD_VERSION } from "../domain/run-record.ts"
 import { readDocument, replaceFile } from "./document.ts"
@@ -8,14 +8,14 @@ import { supervisorVersion, type StatePlace } from "./place.ts"
 
 export const isOutdated = (place: StatePlace): boolean => wanted(place) > RECORD_VERSION
 
-/** Before a supervisor is looked for. True when one that is at work may be older: it makes room within a look then. */
+/** Call before looking for a supervisor. True if the one at work may be older; it then resigns at its next look. */
 export const wantThisVersion = (place: StatePlace): boolean => {
   if (wanted(place) >= RECORD_VERSION) return false
   replaceFile(supervisorVersion(place), `${RECORD_VERSION}\n`)
   return true
 }
 
-/** 0 where nobody said so; what is no number says nothing. */
+/** 0 if the file is missing or not a number. */
 const wanted = (place: StatePlace): number => {
   const told = readDocument(supervisorVersion(place), MOST_BYTES)?.trim() ?? ""
   return /^\d{1,6}$/.test(told) ? Number(told) : 0

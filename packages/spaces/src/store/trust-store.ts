@@ -1,6 +1,6 @@
 /**
- * The trust book on disk: one file of the user's, 0600, replaced whole under its lock. A book that somebody else could
- * have written is worth nothing, so it is refused rather than read.
+ * The trust book on disk: one file of the user's, 0600, replaced whole under its lock. A book that another user could
+ * have written is worthless, so it is refused rather than read.
  */
 import { mkdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
@@ -18,13 +18,13 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 const OTHERS_WRITE = 0o022
 
-/** Empty where there is none. Throws TRUST_UNUSABLE. */
+/** Empty if there is none. Throws TRUST_UNUSABLE. */
 export const readTrustBook = (env: Environment): TrustBook => {
   const file = trustFile(env)
   return file === undefined ? EMPTY_BOOK : readBook(file)
 }
 
-/** Throws TRUST_UNUSABLE where this user has no place for it. */
+/** Throws TRUST_UNUSABLE if this user has no place for it. */
 export const changeTrustBook = async (
   env: Environment,
   change: (book: TrustBook) => TrustBook,

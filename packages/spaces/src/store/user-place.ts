@@ -1,11 +1,11 @@
 /**
- * Where a user's own files lie, outside of every project (XDG base directories):
+ * Where a user's own files are, outside every project (XDG base directories):
  *
  *   $XDG_CONFIG_HOME/meridian/config.toml   what holds everywhere: programs, providers, tiers (~/.config)
  *   $XDG_STATE_HOME/meridian/trust          the folders this user trusts (~/.local/state); MERIDIAN_TRUST moves it
  *   $XDG_DATA_HOME/meridian/models.txt      the catalogue of limits (~/.local/share)
  *
- * Undefined where the environment names no home: then there is no such file.
+ * Undefined if the environment names no home: then there is no such file.
  */
 import { isAbsolute, join } from "node:path"
 
@@ -24,9 +24,9 @@ export const userStateFile = (env: Environment, name: string): string | undefine
 export const userDataFile = (env: Environment, name: string): string | undefined =>
   inFolder(env, { variable: "XDG_DATA_HOME", fallback: ".local/share" }, name)
 
-/** Throws TRUST_UNUSABLE for a MERIDIAN_TRUST that depends on the folder one happens to be in. */
+/** Throws TRUST_UNUSABLE for a relative MERIDIAN_TRUST, which would depend on the current folder. */
 export const trustFile = (env: Environment): string | undefined => {
-  // In a sandbox the book is hidden: nothing is trusted there, and nothing sealed.
+  // A sandbox hides the book: nothing is trusted there, and nothing sealed.
   if ((env[SANDBOX_VARIABLE] ?? "") !== "") return undefined
   const told = env["MERIDIAN_TRUST"] ?? ""
   if (told === "") return userStateFile(env, "trust")
@@ -41,7 +41,7 @@ const inFolder = (
   name: string,
 ): string | undefined => {
   const [told = "", home = ""] = [env[variable], env["HOME"]]
-  // The specification has relative paths ignored.
+  // The specification says to ignore relative paths.
   if (isAbsolute(told)) return join(told, "meridian", name)
   return home === "" ? undefined : join(home, fallback, "meridian", name)
 }
