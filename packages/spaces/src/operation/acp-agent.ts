@@ -1,4 +1,4 @@
-/** The command of an agent that speaks the Agent Client Protocol, as the user's own configuration names it. */
+/** The command of an agent that speaks the Agent Client Protocol, from the user's own configuration. */
 import { Failure } from "@meridian/protocol"
 
 import { ACP_PREFIX, type AcpHarness } from "../port/harness.ts"
@@ -10,7 +10,7 @@ import type { World } from "./world.ts"
 
 type AcpCommand = readonly [string, ...(readonly string[])]
 
-/** Throws ACP_AGENT_UNKNOWN, and HARNESS_NOT_INSTALLED when its program is not there. */
+/** Throws ACP_AGENT_UNKNOWN, and HARNESS_NOT_INSTALLED if its program is missing. */
 export const acpCommand = (
   id: AcpHarness,
   { acpAgents }: Pick<LoadedConfig, "acpAgents">,
@@ -29,6 +29,6 @@ export const acpCommand = (
   return command
 }
 
-/** The same, for whoever has not read the configuration. */
+/** The same, for a caller that has not read the configuration. */
 export const readAcpCommand = async (id: AcpHarness, world: World): Promise<AcpCommand> =>
   acpCommand(id, await readConfig(world), world)

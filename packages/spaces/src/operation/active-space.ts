@@ -1,4 +1,4 @@
-/** Which space was worked in last. */
+/** Finds the space that was used last. */
 import type { Space } from "../domain/space.ts"
 import { lastChatStart } from "../store/chat-store.ts"
 import { spacePlace } from "../store/place.ts"
@@ -11,7 +11,7 @@ export const activeSpaces = (state: State): readonly Space[] =>
     found.tag === "space" && found.space.status === "active" ? [found.space] : [],
   )
 
-/** The active space whose chat or run started last; one nothing ever started in counts from when it was made. */
+/** The active space whose chat or run started last. A space in which nothing has started counts by its creation time. */
 export const lastActiveSpace = (state: State): Space | undefined => {
   let last: { readonly space: Space; readonly at: string } | undefined
   for (const space of activeSpaces(state)) {

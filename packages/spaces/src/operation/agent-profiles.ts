@@ -1,4 +1,4 @@
-/** Every agent profile of the project and its person, as `-a NAME` would find them: of one name the nearest. */
+/** Every agent profile of the project and the user, as `-a NAME` would find them: the nearest of each name. */
 import type { AgentProfile } from "../domain/agent-profile.ts"
 import { openPlace } from "../store/place.ts"
 import { listAgents } from "../store/profiles.ts"

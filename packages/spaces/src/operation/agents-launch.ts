@@ -1,9 +1,9 @@
 /**
- * Everything a launch needs to know before a harness is asked: model and harness, agent, skills and rights. Reads only;
+ * Everything a launch must know before it asks a harness: model and harness, agent, skills and rights. It only reads.
  * `start`, `run spawn`, `run continue` and every dry run share it.
  *
- * Who decides: an explicit flag, then what a continued chat recorded, then the agent's profile, then the configuration. The
- * harness always follows the model that won. Rights have rules of their own: `domain/rights.ts`.
+ * In order of precedence: an explicit flag, the record of a continued chat, the agent's profile, the configuration.
+ * The harness always follows the winning model. Rights have separate rules: `domain/rights.ts`.
  */
 import { isInside } from "@meridian/continuity/files"
 import { Failure, nearest } from "@meridian/protocol"
@@ -30,7 +30,7 @@ import type { World } from "./world.ts"
 export interface LaunchWish {
   /** `-m`. */
   readonly model?: string | undefined
-  /** `--harness`: goes before what the model's name says. */
+  /** `--harness`: takes precedence over the harness that the model's name implies. */
   readonly harness?: HarnessId | undefined
   /** `-a`. */
   readonly agent?: string | undefined
@@ -38,16 +38,16 @@ export interface LaunchWish {
   readonly skills: readonly string[]
   /** `--permission`. */
   readonly permission?: PermissionTier | undefined
-  /** Of the run or chat this is started from. */
+  /** The tier of the run or chat that starts this one. */
   readonly parentTier?: PermissionTier | undefined
   /** `run` uses `defaults.agent` and the read-only tier, `primary` (start) uses `defaults.primary_agent`. */
   readonly kind: "run" | "primary"
-  /** What the continued chat recorded: used unless a flag says otherwise, and read from the recorded paths. */
+  /** The record of the continued chat: used unless a flag overrides it, and read from the recorded paths. */
   readonly recorded?: RecordedLaunch | undefined
 }
 
 export interface RecordedLaunch {
-  /** As messages name it: `Chat c1`. */
+  /** Its name in messages: `Chat c1`. */
   readonly name: string
   readonly harness: string
   readonly model: string
@@ -60,7 +60,7 @@ export interface RecordedLaunch {
 
 export interface ResolvedLaunch {
   readonly harness: HarnessId
-  /** As recorded: the id, aliases resolved. "" when the harness chooses. */
+  /** As recorded: the id, with aliases resolved. "" if the harness chooses. */
   readonly model: string
   /** For `LaunchRequest.model` and `.effort`. */
   readonly harnessModel?: string
@@ -69,9 +69,9 @@ export interface ResolvedLaunch {
   readonly skills: readonly Skill[]
   /** Undefined only for `primary`: the harness asks as it always does. */
   readonly permission?: PermissionTier
-  /** Of the profile, as far as the tier allows them; they replace what the tier would allow. */
+  /** The profile's list, limited to what the tier allows. It replaces the tools the tier would allow. */
   readonly allowedTools?: readonly string[]
-  /** Of the profile, where they count. */
+  /** The profile's checks, if they count. */
   readonly checks?: readonly string[]
 }
 
@@ -108,7 +108,7 @@ export const resolveLaunch = async (wish: LaunchWish, scene: LaunchScene): Promi
   }
 }
 
-/** They are programs: those of a folder count where the user trusts it with exactly this profile. */
+/** Checks are programs, so a folder's count only if the user trusts it with exactly this profile. */
 const resolveChecks = (
   agent: AgentProfile | undefined,
   scene: LaunchScene,
@@ -171,7 +171,7 @@ const ceilingAdvice = (wished: PermissionTier) => ({
       : `give --permission ${wished}, or run 'meridian trust --tier ${wished}'.`,
 })
 
-/** The user's own profiles lie in the user's home; whatever lies in the project is the project's. */
+/** The user's own profiles are in the user's home. Profiles inside the project belong to the project. */
 const isOwnProfile = ({ path }: AgentProfile, { place, world }: LaunchScene): boolean => {
   const home = world.env["HOME"] ?? ""
   return (
@@ -179,7 +179,7 @@ const isOwnProfile = ({ path }: AgentProfile, { place, world }: LaunchScene): bo
   )
 }
 
-/** The rights that were asked for go before the profile's own list. */
+/** Requested rights take precedence over the profile's own list. */
 const resolveTools = (
   wish: LaunchWish,
   agent: AgentProfile | undefined,
@@ -196,7 +196,7 @@ export const profileRequest = (scene: Omit<LaunchScene, "ceilings">): ProfileReq
   config: scene.config,
 })
 
-/** An explicit agent must exist; the recorded one is read from where it was; the configured one is used if it is there. */
+/** An explicit agent must exist. A recorded one is read from its recorded path. A configured one is used if it exists. */
 const resolveAgent = async (
   wish: LaunchWish,
   profiles: ProfileRequest,
@@ -231,7 +231,10 @@ const resolveAgent = async (
   return findAgent(profiles, scene.config[configured])
 }
 
-/** Skills asked for must exist; those a profile names are skipped with a warning. Asked first, then the profile's. */
+/**
+ * Requested skills must exist. Skills that a profile names are skipped with a warning. Requested ones come first,
+ * then the profile's.
+ */
 const resolveSkills = async (
   wish: LaunchWish,
   agent: AgentProfile | undefined,
@@ -301,13 +304,13 @@ const resolveRoute = async (
       scene.world.warn("MODEL_NOT_LISTED", { model: name, harness: route.harness })
     return { ...route, harness: recordedHarness ?? route.harness }
   }
-  // Nobody asked for a model: the harness takes the one its user has configured there.
+  // No model was requested: the harness uses the one its user configured there.
   return { harness: harnessOf(wish.recorded?.harness ?? "") ?? scene.config["harness.default"], model: "" }
 }
 
 /**
- * `--harness`: a model asked for beside it is that harness's own name of one, unless the catalogue knows better. Models that
- * nobody asked for (of a profile, of the configuration) count only when they belong to it.
+ * `--harness`: a model requested with it is that harness's own name for one, unless the catalogue knows better. A
+ * model from the profile or the configuration counts only if it belongs to the harness.
  */
 const askedHarness = (
   { harness, model: asked }: LaunchWish,
@@ -323,7 +326,7 @@ const askedHarness = (
     const explicit = known?.model ?? filled(asked) ?? ""
     return {
       harness,
-      // A name that says its harness: a continuation finds it again.
+      // A name that implies its harness, so that a continuation finds it again.
       model: harness === "direct" ? `direct/${explicit}` : explicit,
       harnessModel: explicit,
       ...(known?.effort === undefined ? {} : { effort: known.effort }),
@@ -336,7 +339,7 @@ const requireNoFlag = (what: string, name: string | undefined): void => {
   if (name?.startsWith("-") === true) throw new Failure("NAME_LIKE_FLAG", { what, name })
 }
 
-/** `direct/` alone names the harness and no model. */
+/** `direct/` alone names the harness but no model. */
 const requireName = (name: string): void => {
   if (name === "direct/")
     throw new Failure("USAGE", {
@@ -356,7 +359,7 @@ const harnessOf = (text: string): HarnessId | undefined =>
 
 const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
-/** A record lies in the folder: it cannot send us to read a file anywhere else. */
+/** A record is part of the folder, so it must not make us read a file anywhere else. */
 const readRecorded = <T>(
   path: string | undefined,
   profiles: ProfileRequest,

@@ -1,6 +1,6 @@
 /**
- * The text of a launch: files and variables are read, then everything is put in order (`domain/prompt-text.ts`). An agent
- * goes to the harness as an agent where it knows such, and into the text elsewhere.
+ * The text of a launch: reads files and variables, then puts everything in order (`domain/prompt-text.ts`). A harness
+ * that knows agents gets the agent as one; others get it in the text.
  */
 import { statSync } from "node:fs"
 import { isAbsolute, join, resolve } from "node:path"
@@ -20,13 +20,13 @@ export interface PromptWish {
   /** `--var`: KEY=VALUE or KEY=@path. */
   readonly variables: readonly string[]
   readonly cwd: string
-  /** Undefined while there is no space (a dry run without one): `@name` is then refused. */
+  /** Undefined while there is no space (a dry run without one); `@name` is then refused. */
   readonly spaceFs: string | undefined
   readonly wantsReport: boolean
 }
 
 export interface LaunchPrompt extends ComposedPrompt {
-  /** For `LaunchRequest.agent`; the profile is not in `instructions` then. */
+  /** For `LaunchRequest.agent`. The profile is then not in `instructions`. */
   readonly nativeAgent?: NativeAgent
   /** Absolute paths of the references. */
   readonly files: readonly string[]
@@ -68,7 +68,10 @@ const LARGEST_REFERENCE_BYTES = 4_194_304
 
 interface Reference {
   readonly path: string
-  /** Where it really has to lie: agents write into `fs/`, and a link there must not fetch what lies elsewhere. */
+  /**
+   * The folder the file must really be in: agents write into `fs/`, and a link there must not fetch files from
+   * elsewhere.
+   */
   readonly root: string
 }
 

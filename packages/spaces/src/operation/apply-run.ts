@@ -1,4 +1,4 @@
-/** Applies one run. Until the last step nothing that a user can see changes, and that step is taken back when it fails. */
+/** Applies one run. Nothing a user can see changes until the last step, and that step is taken back if it fails. */
 import { join } from "node:path"
 
 import { isInside } from "@meridian/continuity/files"
@@ -40,7 +40,7 @@ export interface ApplyScene {
   /** The lock of applying. */
   readonly lock: HeldLock
   readonly isStaged: boolean
-  /** Nobody asks its checks. */
+  /** Its checks are skipped. */
   readonly isForced: boolean
   /** Runs that may have been applied before. */
   readonly others: () => readonly Run[]
@@ -48,13 +48,13 @@ export interface ApplyScene {
 
 export interface Applied {
   readonly run: RunId
-  /** Undefined: there was nothing to bring, or it is only staged. */
+  /** Undefined if there was nothing to bring, or if it is only staged. */
   readonly commit: string | undefined
   readonly commits: number
   readonly files: readonly string[]
-  /** Without `refs/heads/`; undefined when HEAD is detached. */
+  /** Without `refs/heads/`. Undefined if HEAD is detached. */
   readonly branch: string | undefined
-  /** How many were green on what was brought. */
+  /** How many checks were green on the applied work. */
   readonly checks: number
 }
 
@@ -93,7 +93,7 @@ interface Target {
   readonly head: Head
 }
 
-/** The checkout that the run was spawned from; of a bare repository the one that has its branch. */
+/** The checkout the run was spawned from. For a bare repository, the one that has its branch. */
 const targetOf = async ({ run, worktree }: RunWork, { state, world, lock }: ApplyScene): Promise<Target> => {
   const gone = new Failure("CHECKOUT_GONE", {
     run: run.id,
@@ -125,7 +125,7 @@ const checkoutOfBranch = async ({ git: place, head }: Repository): Promise<strin
   return found?.split("\0")[0]?.replace(/^worktree /, "")
 }
 
-/** By the newest run that worked there. Throws RUN_REFUTED, and CHECKS_UNKNOWN for a plan that is not ours. */
+/** The checks of the newest run that worked there. Throws RUN_REFUTED, and CHECKS_UNKNOWN for a plan that is not ours. */
 const checksOfWork = (
   { run, sharers }: RunWork,
   { space, state, world }: ApplyScene,
@@ -152,7 +152,7 @@ interface Landing {
   readonly checks: ChecksPlan | undefined
 }
 
-/** Undefined when the branch moved meanwhile. */
+/** Undefined if the branch moved in between. */
 const land = async (brought: Brought, landing: Landing): Promise<Applied | undefined> => {
   const { work, scene, target } = landing
   switch (brought.tag) {
@@ -184,7 +184,7 @@ const land = async (brought: Brought, landing: Landing): Promise<Applied | undef
   }
 }
 
-/** The worktree is what will be applied while they run. Throws CHECKS_RED. */
+/** The worktree has exactly the files to apply while the checks run. Throws CHECKS_RED. */
 const requireGreen = async (landing: Landing, commit: string): Promise<void> => {
   const { work, scene, snapshot, own, checks } = landing
   if (checks === undefined) return
@@ -249,7 +249,7 @@ const move = async (landing: Landing, { commit }: { readonly commit: string }): 
   }
 }
 
-/** What is only staged keeps its worktree: nothing else has its commits yet. */
+/** Staged work keeps its worktree, because nothing else has its commits yet. */
 const settle = async (
   { work, scene, target }: Landing,
   range: { readonly from: string; readonly commit: string },
@@ -265,7 +265,7 @@ const settle = async (
   if (!isStaged) await removeWork(work, target.repository, world)
 }
 
-/** Runs that were applied since this one began and with whose change it does not go; else whoever committed. */
+/** Names the runs applied since this one began whose change conflicts with it, or else the commits since. */
 const whoChanged = async (paths: readonly string[], landing: Landing): Promise<string> => {
   const { work, scene, target, snapshot } = landing
   const place = target.checkout.git

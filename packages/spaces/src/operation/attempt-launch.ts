@@ -1,6 +1,6 @@
 /**
- * What the next attempt says to which conversation. One that knows the task is told only what happened; a new one gets the
- * whole prompt and, when others have worked on the task before, what they did.
+ * What the next attempt says, and in which conversation. A conversation that knows the task is told only what
+ * happened. A new one gets the whole prompt and, if others have worked on the task before, what they did.
  */
 import { existsSync } from "node:fs"
 
@@ -17,7 +17,7 @@ import type { HeldSession, RunPlan } from "./run-plan.ts"
 import { sessionFor } from "./session-choice.ts"
 import { harnessEntry } from "./state.ts"
 
-/** What the next attempt begins with, besides what is in the log. */
+/** What the next attempt begins with, besides the log. */
 export interface Before {
   readonly resumption: Resumption | undefined
   readonly begin: "go-on" | "anew"
@@ -45,7 +45,7 @@ export const launchOf = async (
   return { session, prompt: nextMessage({ note, words: [...done, plan.prompt, ...words] }) }
 }
 
-/** A limit in the first turn: nothing was answered, and yet the conversation holds the prompt. */
+/** After a limit in the first turn, nothing was answered, but the conversation may hold the prompt. */
 const isToldAlready = async ({ harness, world }: Leg, run: Run): Promise<boolean> => {
   const last = ownAttempts(run).at(-1)
   if (last?.harnessSessionId === undefined || !ASKED_PROVIDER.has(last.why ?? "")) return false
@@ -56,7 +56,7 @@ const isToldAlready = async ({ harness, world }: Leg, run: Run): Promise<boolean
 /** Failures that only a request with the prompt in it can meet. */
 const ASKED_PROVIDER: ReadonlySet<string> = new Set(["rate_limit", "overload", "server_error", "connection"])
 
-/** Told once for all attempts of this harness: a retry says the same. */
+/** Composed once for all attempts of this harness, so that a retry says the same. */
 const whatWasDone = async (
   { plan, world, files, space, state }: Leg,
   about: { readonly run: Run; readonly sessions: readonly HeldSession[]; readonly begin: Before["begin"] },
@@ -78,11 +78,14 @@ const whatWasDone = async (
     replaceFile(file, `${told ?? ""}\n`)
   }
   const told = readDocument(file)?.trim() ?? ""
-  // Without it the first words of the conversation are all there is.
+  // Without a handover we only have the first words of the conversation.
   return told === "" ? (plan.firstTask === undefined ? [] : [plan.firstTask]) : [told]
 }
 
-/** Oldest first, each once: what the plan names, then what the attempts of this run held and got somewhere in. */
+/**
+ * Oldest first, without duplicates: the conversations the plan names, then those in which attempts of this run made
+ * progress.
+ */
 const heldBefore = (plan: RunPlan, run: Run): readonly HeldSession[] => {
   const own = run.attempts.flatMap(
     ({ harness, harnessSessionId: id, madeProgress }): readonly HeldSession[] =>

@@ -1,4 +1,7 @@
-/** The report of a run while its attempts are made: each leaves what it said, and the last one's is the run's. */
+/**
+ * The report of a run while its attempts are made: each attempt leaves its last words, and those of the last one are
+ * the run's.
+ */
 import { existsSync, lstatSync, renameSync } from "node:fs"
 import { join } from "node:path"
 
@@ -7,7 +10,7 @@ import type { Verdict } from "../port/harness.ts"
 import { replaceFile } from "../store/document.ts"
 import type { RunPlace } from "../store/place.ts"
 
-/** What the agent wrote itself is its report; otherwise the last thing it said. A value in a form that was asked for goes before both. */
+/** A report the agent wrote itself wins over the last thing it said. A value with a requested schema wins over both. */
 export const keepReport = (
   files: RunPlace,
   verdict: Pick<Verdict, "report">,
@@ -17,7 +20,7 @@ export const keepReport = (
   const wrote = own?.isFile() === true && own.size > 0
   if ((wrote && !isValue) || verdict.report === undefined) return
   const bytes = Buffer.from(verdict.report).subarray(0, LIMIT.reportBytes)
-  // Replaced, not written into: what the agent put there may be a link.
+  // Replaced rather than written into: the agent may have put a link there.
   replaceFile(files.report, `${bytes.toString("utf8").trimEnd()}\n`)
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the attempt that is at work has spent so far, as its lines tell and its harness keeps it, and whether a cap of its run is
- * reached with it. Written into the folder of the run for whoever adds up others.
+ * What the attempt at work has spent so far, by its lines and by its harness's records, and whether that reaches a
+ * cap of its run. The amount is written into the folder of the run, for other runs that add up a shared cap.
  */
 import { harnessSessionId } from "@meridian/protocol"
 
@@ -24,9 +24,9 @@ import type { Leg } from "./run-context.ts"
 
 export interface AttemptSpending {
   readonly saw: (event: HarnessEvent) => void
-  /** Looks at what the harness keeps. Never rejects. */
+  /** Reads the harness's records. Never rejects. */
   readonly look: () => Promise<void>
-  /** With what others have spent by now; undefined while every cap holds. */
+  /** Includes what others have spent by now. Undefined while every cap holds. */
   readonly breach: () => RunBreach | undefined
   readonly used: () => Used
 }
@@ -73,7 +73,7 @@ export const openAttemptSpending = async (
     try {
       keep()
     } catch {
-      // A full disk: the next look writes it down, and until then we know it here.
+      // A full disk: the next look records it, and until then we know it here.
     }
   }
 
@@ -99,14 +99,14 @@ export const openAttemptSpending = async (
   }
 }
 
-/** Our own engine keeps to the caps of its run by itself, and asks at a boundary; what others spend it cannot know. */
+/** Our own engine enforces the caps of its run itself, and asks at a boundary. It cannot know what others spend. */
 const capsHeldHere = (caps: RunCaps | undefined, harness: string): RunCaps | undefined => {
   if (caps === undefined || harness !== "direct") return caps
   const { treeCost, spaceCost, dayCost } = caps
   return { treeCost, spaceCost, dayCost }
 }
 
-/** What a worker that is gone had spent, from the lines it wrote down and what its harness keeps. */
+/** What a lost worker had spent, from its recorded lines and its harness's records. */
 export const spentByLost = async (
   { harnessSessionId: session, began, model = "" }: RunAttempt,
   told: Tally,
@@ -131,7 +131,7 @@ const keptIn = (
   }: { readonly session: string; readonly environment: Environment; readonly sinceMs: number },
 ): KeptRequests | undefined => harness.keptRequests?.({ id: harnessSessionId(session), environment, sinceMs })
 
-/** What the catalogue says, for harnesses that tell no cost. Unknown is unknown, and never free. */
+/** Prices of the catalogue, for harnesses that report no cost. An unknown price is never free. */
 const pricesOf = async (harness: string, env: Environment): Promise<PriceOf> => {
   const provider = PROVIDERS[harness]
   if (provider === undefined) return () => undefined

@@ -1,7 +1,7 @@
 /**
- * What one attempt has used up, from two sources that each know something the other does not: the lines that its harness tells,
- * and the requests that it keeps. Lines may come late, leave out sub-agents, or have been cut off; what is kept leaves out
- * compactions in some. Pure.
+ * What one attempt has used up, from two sources of which neither knows everything: the lines its harness prints, and
+ * the requests it records. Lines may come late, leave out sub-agents, or have been cut off. The records of some
+ * harnesses leave out compactions. Pure.
  */
 import { numberAt, wordAt, type JsonObject } from "@meridian/protocol"
 
@@ -11,21 +11,21 @@ import { decodeUsage } from "../harness/event-codec.ts"
 import type { HarnessEvent, KeptRequest, Usage } from "../port/harness.ts"
 import { addUsage } from "./run-outcome.ts"
 
-/** Those that say something about it. */
+/** The events that report usage. */
 export type TallyEvent =
   | Extract<HarnessEvent, { type: "usage" | "spending" | "compaction" }>
   | { readonly type: "turn.ended" | "retry" }
 
 export interface Tally {
-  /** Told for good; every request until `settledMs` is part of it. */
+  /** Final usage. It includes every request until `settledMs`. */
   readonly settled: Usage | undefined
   readonly settledMs: number
-  /** Told of requests since then. */
+  /** Usage reported for requests since then. */
   readonly open: Usage | undefined
-  /** What compactions since then have read and written, as far as they said. */
+  /** What compactions since then have read and written, if known. */
   readonly compactions: Usage | undefined
   readonly turns: number
-  /** Retries and compactions: a turn each, and in no list of requests. */
+  /** Retries and compactions: each is a turn, but in no list of requests. */
   readonly others: number
 }
 
@@ -38,15 +38,15 @@ export const openTally = (beganMs: number): Tally => ({
   others: 0,
 })
 
-/** How a harness tells of its requests. */
+/** How a harness reports its requests. */
 export interface Teller {
-  /** A line of usage tells all that was used until then, by sub-agents too. */
+  /** A usage line covers everything used until then, including sub-agents. */
   readonly tellsAll: boolean
-  /** As soon as it was used: what is kept says no more, unless its worker was lost. */
+  /** It reports usage at once, so its records add nothing unless the worker was lost. */
   readonly tellsAtOnce: boolean
-  /** What a line of one turn is. */
+  /** The line that ends one turn. */
   readonly turnLine: "spending" | "turn.ended"
-  /** Compactions are turns that no other line tells. */
+  /** Compactions are turns that no other line reports. */
   readonly compactsUntold: boolean
 }
 
@@ -57,7 +57,7 @@ export const tellerOf = (harness: string): Teller => ({
   compactsUntold: harness !== "opencode" && harness !== "codex",
 })
 
-/** One line more, told at a time in milliseconds. */
+/** Adds one line, which arrived at `atMs`. */
 export const tally = (
   before: Tally,
   event: TallyEvent,
@@ -86,7 +86,7 @@ export const tally = (
   }
 }
 
-/** It read what was there and wrote what is there now; a line of usage says it better later. */
+/** A compaction read the old content and wrote the new. A later usage line is more exact. */
 const compacted = (
   before: Tally,
   { tokensBefore = 0, tokensAfter = 0 }: Extract<HarnessEvent, { type: "compaction" }>,
@@ -100,13 +100,13 @@ const compacted = (
   }),
 })
 
-/** By the name of its provider's; undefined where nobody knows it. */
+/** Takes the provider's name for the model. Undefined if the price is unknown. */
 export type PriceOf = (model: string) => ModelPrice | undefined
 
 export interface Used {
   readonly usage: Usage | undefined
   readonly turns: number
-  /** Some of it has a price that nobody knows. */
+  /** The price of some of it is unknown. */
   readonly isUnpriced: boolean
 }
 
@@ -159,7 +159,7 @@ const dollars = (
     used.outputTokens * price.output) /
   1_000_000
 
-/** Neither may hide what the other knows. */
+/** Neither source may hide what the other knows. */
 const larger = (left: Usage | undefined, right: Usage | undefined): Usage | undefined => {
   if (left === undefined || right === undefined) return left ?? right
   const costs = [left.costUsd, right.costUsd].filter((cost) => cost !== undefined)

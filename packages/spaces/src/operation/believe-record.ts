@@ -1,4 +1,7 @@
-/** What of a recorded chat may steer a launch that continues it. Who did not write the record does not steer. */
+/**
+ * Which parts of a recorded chat may steer a launch that continues it. A record that this user's Meridian did not
+ * write steers nothing.
+ */
 import { realpathSync } from "node:fs"
 
 import { isInside } from "@meridian/continuity/files"
@@ -12,7 +15,7 @@ import type { State } from "./state.ts"
 import type { World } from "./world.ts"
 
 export interface Believed {
-  /** Flags for the harness, without those that widen rights. */
+  /** Flags for the harness, except those that widen rights. */
   readonly params: readonly string[]
   /** Undefined: the project. */
   readonly cwd: string | undefined
@@ -43,7 +46,7 @@ const liesInside = (project: string, path: string): boolean => {
   try {
     return isInside(realpathSync(project), realpathSync(path))
   } catch {
-    // Gone: whoever launches there says so.
+    // The folder is gone. The launch there reports that.
     return isInside(project, path)
   }
 }

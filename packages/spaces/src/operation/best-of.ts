@@ -1,4 +1,7 @@
-/** `run spawn --best-of`: the same task several times, each run in a worktree and a worker of its own, and one table at the end. */
+/**
+ * `run spawn --best-of`: the same task several times, each run with its own worktree and worker, and one table at the
+ * end.
+ */
 import { Failure, type RunId } from "@meridian/protocol"
 
 import { LIMIT } from "../domain/limit.ts"

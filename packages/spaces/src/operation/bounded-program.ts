@@ -1,7 +1,7 @@
 /**
- * A command line of the user's, run for a run: the setup of its worktree, a check. It is the leader of a group of its own, has a
- * time limit, cannot ask anybody, and leaves nothing behind: what it started is ended with it, also what left its group. Its
- * output is kept on disk up to a bound, with its end when it was longer.
+ * A command line of the user's that runs for a run: the setup of its worktree, or a check. It leads its own process
+ * group, has a time limit, cannot ask anyone, and leaves nothing behind: everything it started ends with it, even
+ * outside its group. Its output is kept on disk up to a bound; the end of a longer output is kept too.
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { closeSync, writeSync } from "node:fs"
@@ -15,11 +15,11 @@ import type { Clock } from "./world.ts"
 export interface ProgramWish {
   /** For `sh -c`. */
   readonly command: string
-  /** What starts it instead: the same, in a sandbox. */
+  /** The same command wrapped in a sandbox, which runs instead. */
   readonly argv?: readonly string[] | undefined
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Everything it says, both streams in the order they came. */
+  /** The file for everything it prints, both streams in order of arrival. */
   readonly log: string
   readonly limitMs: number
   readonly clock: Clock
@@ -29,12 +29,12 @@ export interface ProgramWish {
 
 export interface ProgramEnd {
   readonly why: "ended" | "timeout" | "stopped" | "not-started"
-  /** 128 and the number of the signal when one ended it; undefined unless it ended by itself. */
+  /** 128 plus the signal's number if a signal ended it. Undefined if it did not end on its own. */
   readonly exitCode: number | undefined
   readonly durationMs: number
-  /** The last of its output. */
+  /** The last part of its output. */
   readonly tail: string
-  /** Of the output, how much was not kept. */
+  /** How much of the output was not kept. */
   readonly dropped: number
 }
 
@@ -91,7 +91,7 @@ export const runProgram = async (wish: ProgramWish): Promise<ProgramEnd> => {
 /** In the environment of everything it starts. */
 const PROGRAM_MARK = "MERIDIAN_PROGRAM_MARK"
 
-/** Those that fork while they are being killed are met again. */
+/** Processes that fork while being killed are found in the next round. */
 const MOST_ROUNDS = 50
 
 const endEverything = (leader: ProcessMark | undefined, mark: string): void => {

@@ -1,4 +1,4 @@
-/** Caps as commands and tools take them, and as they stand in the configuration. */
+/** Caps as commands and tools take them, and as the configuration holds them. */
 import { Failure } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
@@ -33,7 +33,7 @@ export const CAP_FIELDS = {
   },
 } as const satisfies Record<string, Field>
 
-/** In place of what it was begun with. */
+/** These replace the caps it began with. */
 export const RAISED_FIELDS = {
   maxCost: { ...CAP_FIELDS.maxCost, description: "What it may cost in all, in dollars." },
   maxTokens: { ...CAP_FIELDS.maxTokens, description: "Tokens it may use in all." },
@@ -59,13 +59,13 @@ export const configuredCaps = (config: Config): RunCaps => ({
   dayCost: config["budget.day_cost"],
 })
 
-/** No time at all is no cap. */
+/** A time of 0 means no cap. */
 const seconds = (text: string | undefined): number | undefined => {
   const secs = text === undefined ? undefined : parseSeconds(text)
   return secs === 0 ? undefined : secs
 }
 
-/** What a person says goes before the configuration; an agent may only lower it. */
+/** A person's flags take precedence over the configuration. An agent may only lower the caps. */
 export const capsFor = (
   input: CapInput,
   { config, isAgents }: { readonly config: Config; readonly isAgents: boolean },
@@ -85,7 +85,7 @@ export const capsFor = (
 const least = (left: number | undefined, right: number | undefined): number | undefined =>
   left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
 
-/** "5", "$5", or "cost=5 tokens=200000 turns=80 time=2h"; undefined for what is neither. */
+/** Parses "5", "$5", or "cost=5 tokens=200000 turns=80 time=2h". Undefined for anything else. */
 export const capsSaid = (text: string): Partial<CapInput> | undefined => {
   const said: Record<string, number> = {}
   for (const word of text.trim().split(/[\s,;]+/)) {

@@ -1,4 +1,4 @@
-/** Carries out a run that was checked: here, or in a process of its own when it is to run in the background or for a server. */
+/** Carries out a checked run: here, or in its own process if it runs in the background or for a server. */
 import { Failure, type RunId } from "@meridian/protocol"
 
 import { LIMIT } from "../domain/limit.ts"
@@ -57,7 +57,10 @@ const runHere = async (plan: RunPlan, state: State, world: World, isQuiet: boole
   return run
 }
 
-/** Whoever kills this command must not end the run with it: somebody else stands by, once it is more than a moment's work. */
+/**
+ * If this command is killed, its run must not end with it. So a supervisor stands by, unless the run ends within
+ * moments.
+ */
 const standBy = async (over: AbortSignal, state: State, world: World): Promise<void> => {
   await world.clock.sleep(STAND_BY_MS, over)
   if (!over.aborted) await ensureSupervisor(state, world)
@@ -71,7 +74,7 @@ const beginInWorker = async (plan: RunPlan, state: State, world: World): Promise
   return id
 }
 
-/** A server carries out many runs; each has a process of its own, so that ending one ends nothing else. */
+/** A server carries out many runs. Each has its own process, so that ending one ends nothing else. */
 const watchWorker = async (plan: RunPlan, state: State, world: World): Promise<Run> => {
   const space = spacePlace(state.place, plan.space)
   const id = await beginInWorker(plan, state, world)
@@ -84,7 +87,7 @@ const watchWorker = async (plan: RunPlan, state: State, world: World): Promise<R
   }
 }
 
-/** In text, the reader learns at once which run to look for; the rest follows when it has ended. */
+/** In text mode the reader learns the run's id at once; the rest follows when it has ended. */
 const announce = (id: RunId, plan: RunPlan, world: World): void => {
   world.progress(`Run ${id} started.`)
   if (world.json || world.face === "tool") return

@@ -1,4 +1,4 @@
-/** Which of the files between two trees checks depend on; their texts are read out of the trees as far as they are asked for. */
+/** Finds the files between two trees that checks depend on. It reads texts from the trees only as requested. */
 import { findCheckFiles, type FileTexts } from "../domain/check-files.ts"
 import { LIMIT } from "../domain/limit.ts"
 import type { FileChange } from "../repository/changes.ts"

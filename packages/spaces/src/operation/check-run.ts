@@ -1,4 +1,7 @@
-/** What `run spawn` and `run continue` have in common before the launch: decide everything, check everything, write nothing. */
+/**
+ * The part that `run spawn` and `run continue` share before the launch: decide everything, check everything, write
+ * nothing.
+ */
 import { resolve } from "node:path"
 
 import {
@@ -35,10 +38,10 @@ import type { World } from "./world.ts"
 
 export interface SpawnRequest {
   readonly prepared: Prepared
-  /** The form of the answer. */
+  /** The JSON Schema of the answer. */
   readonly schema?: JsonObject | undefined
   readonly config: Config
-  /** Undefined: it is made once everything is checked. */
+  /** Undefined: it is created once everything is checked. */
   readonly space: SpaceId | undefined
   readonly cwd: string
   readonly session:
@@ -71,7 +74,7 @@ export interface CheckedRun {
   readonly plan: (space: SpaceId) => RunPlan
 }
 
-/** Throws for everything that can be known before the launch; writes nothing. */
+/** Throws for everything that can be known before the launch. Writes nothing. */
 export const checkRun = async (request: SpawnRequest, state: State, world: World): Promise<CheckedRun> => {
   const { prepared, config } = request
   const bytes = Buffer.byteLength(prepared.prompt)
@@ -147,7 +150,7 @@ const requireFiring = (name: string | undefined): string | undefined => {
   return name
 }
 
-/** A harness that is gone is refused, unless another may take over. A directory that is gone is nobody's. */
+/** Refuses a missing harness, unless another may take over. No harness can work in a missing directory. */
 const requireStartable = (
   { prepared, cwd, failover }: SpawnRequest,
   preview: LaunchPlan,
@@ -167,7 +170,7 @@ const requireStartable = (
   }
 }
 
-/** Refuses what would nest too deep. A dry run may look at it anyway. */
+/** Refuses runs nested too deeply. A dry run skips this. */
 export const requireDepth = (
   space: SpaceId | undefined,
   { state, world, config }: { readonly state: State; readonly world: World; readonly config: Config },
@@ -188,7 +191,7 @@ export const dryRun = (checked: CheckedRun, prepared: Prepared): SpawnDocument =
     composed_prompt: wholePrompt({ instructions: prepared.instructions ?? "", prompt: prepared.prompt }),
   })
 
-/** The chat this process runs in, when it is one of that space. */
+/** The chat this process runs in, if it belongs to that space. */
 export const chatHere = (space: SpaceId, world: Pick<World, "env">): ChatId | undefined =>
   world.env["MERIDIAN_SPACE_ID"] === space
     ? (asChatId(world.env["MERIDIAN_CHAT_ID"]) ?? asChatId(world.env["MERIDIAN_SESSION_ID"]))

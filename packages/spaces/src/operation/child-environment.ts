@@ -1,4 +1,4 @@
-/** The variables a harness finds. Everything of ours is inherited; what described the launcher itself is replaced. */
+/** The variables a harness gets. It inherits everything of ours, except variables that described the launcher itself. */
 import type { ChatId, RunId } from "@meridian/protocol"
 
 import type { PermissionTier } from "../domain/tier.ts"
@@ -50,11 +50,11 @@ export const runEnvironment = (
   [RUN_MARK]: options.report,
 })
 
-/** A background worker is no part of the run it was started from: that run's end must not end it. */
+/** A background worker is not part of the run it was started from: that run's end must not end it. */
 export const workerEnvironment = (env: Environment): Record<string, string> =>
   overlay(env, { [RUN_MARK]: undefined })
 
-/** A supervisor belongs to no run and no chat, so it has no parent whose rights would bound it: it only carries out sealed plans. */
+/** A supervisor belongs to no run and no chat, so no parent's rights bound it: it only carries out sealed plans. */
 export const supervisorEnvironment = (
   env: Environment,
   place: Pick<StatePlace, "root" | "project">,

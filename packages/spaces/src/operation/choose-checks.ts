@@ -1,4 +1,4 @@
-/** Which checks a run has: those that were asked for, else those of its agent, else those of the configuration. */
+/** Which checks a run gets: the requested ones, else those of its agent, else those of the configuration. */
 import { Failure } from "@meridian/protocol"
 
 import { MOST_CHECK_ROUNDS, MOST_CHECKS, type ChecksPlan } from "../domain/check.ts"
@@ -10,16 +10,16 @@ import type { CHECK_FIELDS } from "./hands-fields.ts"
 import type { Prepared } from "./prepare.ts"
 
 export interface ChecksWish {
-  /** `given`: the fields that somebody gave. */
+  /** `given`: the fields the caller set. */
   readonly input: InputOf<typeof CHECK_FIELDS> & { readonly given: ReadonlySet<string> }
   readonly prepared: Pick<Prepared, "checks" | "permission">
   readonly config: Config
-  /** Of the run that is continued. */
+  /** The checks of the continued run. */
   readonly inherited?: ChecksPlan | undefined
   readonly parentTier: PermissionTier | undefined
 }
 
-/** Undefined when there are none. An empty `--check` asks for none. Throws CHECKS_REFUSED. */
+/** Undefined if there are none. An empty `--check` requests none. Throws CHECKS_REFUSED. */
 export const chooseChecks = ({
   input,
   prepared,
@@ -53,7 +53,7 @@ export const chooseChecks = ({
   }
 }
 
-/** A run that changes nothing has nothing to prove, unless somebody asks. */
+/** A run that changes nothing has nothing to prove, unless checks are requested. */
 const configured = ({ checks, permission }: ChecksWish["prepared"], config: Config): readonly string[] => {
   if (checks !== undefined) return checks
   return (permission ?? "read-only") === "read-only" ? [] : config["runs.check"]

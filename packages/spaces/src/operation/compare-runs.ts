@@ -1,4 +1,4 @@
-/** Runs beside each other: how each ended, what its checks say, how much it changed, what it cost. */
+/** Compares runs: how each ended, what its checks say, how much it changed, what it cost. */
 import type { TypeOf } from "@meridian/protocol"
 
 import { bestOf } from "../domain/contest.ts"
@@ -52,7 +52,7 @@ export const compareRuns = async (runs: readonly Run[], scene: Scene): Promise<r
   return rows
 }
 
-/** Nothing of it for one whose work is gone, or that has none of its own. */
+/** Empty for a run whose work is gone, or that has none of its own. */
 const changesOf = async (
   run: Run,
   { state, world }: Scene,

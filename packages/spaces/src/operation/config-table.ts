@@ -13,7 +13,7 @@ export interface TableKey {
   readonly field: string
 }
 
-/** Undefined when it looks like no key of a table. Throws CONFIG_KEY_UNKNOWN for a field no table has. */
+/** Undefined if it does not look like a key of a table. Throws CONFIG_KEY_UNKNOWN for a field no table has. */
 export const readTableKey = (typed: string): TableKey | undefined => {
   const found = /^(\w+)\.(?:"([^"]+)"|(.+))\.(\w+)$/.exec(typed)
   const section = SECTIONS.find((name) => name === found?.[1])
@@ -35,7 +35,10 @@ export interface TableEdit {
   readonly value: boolean | string | number | readonly string[]
 }
 
-/** The text of the file with the key set. Throws USAGE for a value the table may not have; a credential is not repeated. */
+/**
+ * The text of the file with the key set. Throws USAGE for a value the table may not have, without repeating a
+ * credential.
+ */
 export const setTableKey = async (
   before: string,
   { key, section, name, field }: TableKey,

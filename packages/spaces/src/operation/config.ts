@@ -29,8 +29,8 @@ import { implement } from "./operation.ts"
 import type { World } from "./world.ts"
 
 /**
- * What every operation that needs configuration calls: warns about unknown keys and about values of the project that do not
- * count, fails on wrong values.
+ * Called by every operation that needs configuration. Warns about unknown keys and about project values that do not
+ * count. Fails on wrong values.
  */
 export const readConfig = async (
   world: Pick<World, "env" | "cwd" | "configPath" | "warn">,
@@ -106,7 +106,7 @@ export const configGet = implement(CONFIG_GET, {
 export const configSet = implement(CONFIG_SET, {
   run: async ({ key: typed, value: text, user }, world) => {
     const table = await findTableKey(typed)
-    // Before anything is written: a trust store that cannot be used is told first.
+    // Before anything is written, so that an unusable trust store is reported first.
     readTrustBook(world.env)
     const file = editedFile(user, world)
     const edit =
@@ -175,7 +175,7 @@ const optionEdit = (key: OptionKey, text: string): Edit => {
   }
 }
 
-/** Tried on the file as it is first: nothing is made for a value that is refused. */
+/** Tried on the file as it is first, so that a refused value creates nothing. */
 const tableEdit = async (table: TableKey, text: string, file: EditedFile): Promise<Edit> => {
   const { setTableKey } = await import("./config-table.ts")
   const given = { text, path: file.path, source: file.source }
@@ -189,7 +189,10 @@ const tableEdit = async (table: TableKey, text: string, file: EditedFile): Promi
   }
 }
 
-/** What a person sets is trusted; what an agent sets is written, and ignored like any other value of the folder. */
+/**
+ * A value that a person sets is trusted. One that an agent sets is written, and ignored like any other value of the
+ * folder.
+ */
 const trustOwnEdit = async (key: string, world: World): Promise<void> => {
   if (world.mode === "human" && trustFile(world.env) !== undefined)
     await (await import("./trust.ts")).trustKey(key, world)
@@ -206,7 +209,7 @@ const REASONS: Readonly<Record<IgnoredClaim["why"], string>> = {
   cap: "it is above the budget you set",
 }
 
-/** A hostile file may name hundreds; one line is enough to know that there are some. */
+/** A hostile file may have hundreds. One line is enough to show that there are some. */
 const MOST_NAMED = 5
 
 const tellIgnored = (
@@ -244,7 +247,7 @@ const findTableKey = async (typed: string): Promise<TableKey | undefined> =>
     ? (await import("./config-table.ts")).readTableKey(typed)
     : undefined
 
-/** The text of the file, which is made first when there is none. */
+/** The text of the file. Creates the file if it does not exist. */
 const openForEdit = async ({ path, root }: EditedFile): Promise<string> => {
   await mkdir(dirname(path), { recursive: true })
   await createConfigFile(path, configTemplate())

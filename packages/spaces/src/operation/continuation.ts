@@ -1,4 +1,4 @@
-/** `--continue`: the record it names, and the id by which the harness knows the conversation. */
+/** `--continue`: finds the record it names, and the harness's own id of the conversation. */
 import { Failure, type SpaceId } from "@meridian/protocol"
 
 import { findChat, lastChat, type ChatRecord } from "../domain/chat.ts"
@@ -18,10 +18,10 @@ export interface Continuation {
 }
 
 export const resolveContinuation = async (options: {
-  /** "": the last chat. */
+  /** "" means the last chat. */
   readonly reference: string
   readonly space: string | undefined
-  /** A copy may be made of a conversation that somebody is in. */
+  /** A conversation in use may still be forked. */
   readonly fork: boolean
   readonly state: State
   readonly world: World
@@ -48,7 +48,7 @@ export const resolveContinuation = async (options: {
   return { space, record, harnessSessionId: await nativeId(record, records, world) }
 }
 
-/** The last chat; a person at a terminal who has several is asked which. */
+/** The last chat. A person at a terminal with several chats is asked which. */
 const unnamed = async (
   space: string | undefined,
   state: State,
@@ -74,7 +74,7 @@ interface Choice {
 
 const MOST_CHOICES = 20
 
-/** The newest record of each chat of people, newest first. */
+/** The newest record of each chat with a person, newest first. */
 const choicesOf = (wanted: string | undefined, state: State): readonly Choice[] =>
   listSpaces(state.place)
     .flatMap((found) => (found.tag === "space" && found.space.status === "active" ? [found.space] : []))
@@ -135,7 +135,7 @@ const named = (
     spaces
       .filter((space) => space.status === status)
       .map(({ id }) => ({ space: id, records: readChats(spacePlace(state.place, id), state.onDamage) }))
-  // What was closed is looked at only to say so.
+  // Closed spaces are searched only to say so.
   const active = findTarget(chatsOf("active"), reference)
   const target = active.tag === "unknown" ? findTarget(chatsOf("closed"), reference) : active
   switch (target.tag) {
@@ -157,7 +157,7 @@ const spaceOf = (spaces: readonly Space[], id: SpaceId): Space => {
   return space
 }
 
-/** A chat that died before its id was written down: an earlier record may know it, or what the harness left on disk. */
+/** The chat died before its id was recorded. An earlier record, or a file the harness left, may have the id. */
 const nativeId = async (
   record: ChatRecord,
   records: readonly ChatRecord[],
@@ -166,7 +166,7 @@ const nativeId = async (
   const entry = harnessEntry(world, record.harness)
   const unknown = (): Failure =>
     new Failure("CHAT_WITHOUT_SESSION", { chat: record.chatId, harness: entry?.name ?? record.harness })
-  // No harness has such ids: it would be taken for a flag.
+  // No harness has such ids, and it would be taken for a flag.
   if (record.harnessSessionId.startsWith("-")) throw unknown()
   if (record.harnessSessionId !== "") return record.harnessSessionId
   const earlier = records.findLast((other) => other.chatId === record.chatId && other.harnessSessionId !== "")

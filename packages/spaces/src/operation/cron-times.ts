@@ -1,7 +1,7 @@
 import { Failure } from "@meridian/protocol"
 /**
- * The times a cron pattern means, in a zone (docs/decisions/0065-cron-patterns.md). Loaded by who asks for them: most commands
- * never do.
+ * The times of a cron pattern in a zone (docs/decisions/0065-cron-patterns.md). Loaded only on demand: most commands
+ * never need it.
  */
 import { Cron } from "croner"
 
@@ -26,7 +26,7 @@ export const cronTimes = ({
   const cron = readPattern(pattern, zone)
   return {
     next: (afterMs) => cron.nextRun(new Date(afterMs))?.getTime(),
-    // The library counts in whole seconds and leaves out the one it is given.
+    // The library counts in whole seconds and excludes the given one.
     last: (untilMs) => cron.previousRuns(1, new Date(untilMs + 1_000))[0]?.getTime(),
   }
 }
@@ -59,7 +59,7 @@ const requireZone = (zone: string): void => {
 /** The zone of this machine, by its name. */
 export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** `2026-11-19 09:00`, as the clocks of the zone show it; seconds where there are some. */
+/** `2026-11-19 09:00`, as the clocks of the zone show it, with seconds unless they are zero. */
 export const timeIn = (ms: number, zone: string): string => {
   const timeStyle = ms % 60_000 === 0 ? "short" : "medium"
   return new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle }).format(ms)

@@ -1,4 +1,4 @@
-/** What follows an attempt: the facts out of the log and the verdict, for the two decisions about it. */
+/** Decides what follows an attempt: collects the facts from the log and the verdict for the two decisions. */
 import { readResetTime } from "@meridian/protocol"
 
 import { decideNext, type Next } from "../domain/after-attempt.ts"
@@ -13,7 +13,7 @@ export const decideAttempt = (
   ended: {
     readonly run: Run
     readonly verdict: Pick<Verdict, "status" | "failure">
-    /** It went on in a session that was there before. */
+    /** It continued a session that existed before. */
     readonly wasContinued: boolean
   },
 ): Next => {
@@ -21,7 +21,7 @@ export const decideAttempt = (
   const nowMs = world.clock.now()
   const fruitless = fruitlessAttempts(run)
   const tries = Math.max(1, fruitless)
-  // What it did before it failed was no failing.
+  // If this attempt made progress before it failed, no row of failures began earlier.
   const since = fruitless === 0 ? Number.NaN : Date.parse(run.attempts.at(-tries)?.began ?? "")
   const failingSinceMs = Number.isNaN(since) ? nowMs : since
   const failure = verdict.status === "failed" ? (verdict.failure?.class ?? "unclassified") : undefined
@@ -29,7 +29,7 @@ export const decideAttempt = (
     {
       failure,
       resetMs: verdict.failure === undefined ? undefined : resetOf(verdict.failure, nowMs),
-      // Somebody else ended the harness by a signal: that is a wish, too.
+      // A harness that another process ended by a signal counts as stopped too.
       isStopped: stopper.signal.aborted || verdict.status === "cancelled",
       hasWords: waitingWords(files).length > 0,
       mayBeginAnew: wasContinued,
@@ -53,7 +53,7 @@ export const decideAttempt = (
       })
 }
 
-/** When a limit ends, by what the harness told or said. */
+/** When a limit ends, by a value the harness reported or by the words of its message. */
 export const resetOf = (failure: HarnessFailure, nowMs: number): number | undefined => {
   if (failure.resetAtMs !== undefined) return failure.resetAtMs
   if (failure.retryAfterMs !== undefined) return nowMs + failure.retryAfterMs

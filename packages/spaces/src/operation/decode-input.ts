@@ -6,13 +6,13 @@ import { flagName, offers, wireName, type Field, type Fields, type InputOf } fro
 import type { OperationMeta, Passthrough } from "./operation.ts"
 
 export interface RawInput {
-  /** By wire name (`run_id`). A command gives text, MCP gives JSON. */
+  /** By wire name (`run_id`). A command passes text, MCP passes JSON. */
   readonly values: Readonly<Record<string, unknown>>
   readonly face: "command" | "tool"
   readonly passthrough?: Passthrough["passthrough"]
 }
 
-/** Throws USAGE with the field and what was expected; fills in defaults. */
+/** Throws USAGE with the field and the expectation. Fills in defaults. */
 export const decodeInput = <F extends Fields>(
   meta: Pick<OperationMeta<F>, "name" | "fields" | "tool">,
   raw: RawInput,

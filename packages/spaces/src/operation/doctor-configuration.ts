@@ -1,4 +1,4 @@
-/** Whether what people write by hand can be read. Nothing else of a checkup depends on it. */
+/** Whether the files people write by hand can be read. The rest of a checkup does not depend on it. */
 import { Failure } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
@@ -9,7 +9,7 @@ import { readConfig } from "./config.ts"
 import type { World } from "./world.ts"
 
 export interface Configuration {
-  /** Undefined when it cannot be read. */
+  /** Undefined if it cannot be read. */
   readonly config: Config | undefined
   readonly acpAgents: LoadedConfig["acpAgents"] | undefined
   readonly problems: readonly string[]
@@ -30,7 +30,7 @@ export const checkConfiguration = async (world: World): Promise<Configuration> =
   return { config: loaded?.config, acpAgents: loaded?.acpAgents, problems }
 }
 
-/** What a person can mend is part of the report. Throws a bug on. */
+/** A problem that a person can fix is part of the report. Rethrows a bug. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof Failure) return `${error.message} Next: ${error.next}`
   if (error instanceof Error && "syscall" in error) return error.message

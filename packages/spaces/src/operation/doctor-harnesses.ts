@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 
-/** Which harnesses there are and whether they could work: looked at, never started. */
+/** Which harnesses are installed and whether they could work. They are inspected, never started. */
 import { type TypeOf } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
@@ -18,7 +18,7 @@ import type { World } from "./world.ts"
 
 export type HarnessReport = TypeOf<typeof DOCTOR.output>["harnesses"][number]
 
-/** Without a configuration that can be read, each is looked for under its own name. */
+/** Without a readable configuration, each is looked up under its default name. */
 export const checkHarnesses = async (
   world: World,
   config: Config | undefined,
@@ -64,7 +64,7 @@ const checkDirect = async (world: World): Promise<HarnessReport> => {
   }
 }
 
-/** Enough to know what to do; the whole list has a command of its own. */
+/** Enough to know what to do. Another command shows the whole list. */
 const MOST_REASONS = 3
 
 const whyEcho = (unusable: readonly { readonly id: string; readonly why: string }[]): string => {

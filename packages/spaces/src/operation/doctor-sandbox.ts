@@ -1,4 +1,4 @@
-/** Whether this machine can keep agents in a sandbox: one is made, and thrown away. */
+/** Whether this machine can keep agents in a sandbox: makes one and throws it away. */
 import type { TypeOf } from "@meridian/protocol"
 
 import { findBubblewrap } from "../store/bubblewrap.ts"

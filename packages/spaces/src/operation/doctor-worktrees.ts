@@ -1,7 +1,7 @@
 /**
- * What killed runs and commands leave of worktrees: an apply that was cut off, worktrees nobody has on record, locks, branches. A
- * worktree that holds something that is nowhere else goes only when somebody says so, and a ref keeps it then; one whose run is at
- * work, waits, or will be carried on stays as it is.
+ * Cleans up what killed runs and commands leave of worktrees: a cut-off apply, worktrees without a record, locks,
+ * branches. A worktree with work that is nowhere else is removed only on request, and a ref then keeps the work. The
+ * worktree of a run that is working, waiting or resumable stays as it is.
  */
 import { existsSync, lstatSync, rmSync } from "node:fs"
 import { basename, join } from "node:path"
@@ -38,7 +38,7 @@ export interface WorktreeFinding {
 
 type DoctorWorld = Pick<World, "env" | "uuid" | "clock" | "confirm">
 
-/** Nothing where there is no repository of ours, or somebody is at work on it just now. */
+/** Returns nothing if there is no repository of ours, or if a process is working on it right now. */
 export const checkWorktrees = async (
   state: State,
   world: DoctorWorld,
@@ -131,7 +131,7 @@ const leftovers = async (scene: Scene): Promise<readonly WorktreeFinding[]> => {
 
 const WORKTREE = /^s\d+-r\d+$/
 
-/** Every run of this project that has, or had, a worktree: by its path. */
+/** Every run of this project that has, or had, a worktree, by the worktree's path. */
 const claimsIn = (state: State): ReadonlyMap<string, readonly Claim[]> => {
   const claims = new Map<string, Claim[]>()
   for (const found of listSpaces(state.place)) {
@@ -157,7 +157,7 @@ const known = async (
   if (first === undefined || worktree === undefined) return []
   if (claims.some(({ run, space }) => !isEnded(run) || leftWorking(space, run) !== undefined)) return []
   const { space } = first
-  // It was on record as removed, and then nobody got to it.
+  // It was recorded as removed, but the files were never deleted.
   if (claims.every(({ run }) => run.worktree?.isRemoved === true)) {
     drop(path, scene)
     return [told("worktree_leftovers", space.id, `${path} was removed`, true)]
@@ -178,7 +178,7 @@ const known = async (
   ]
 }
 
-/** Nobody works there any more, so whoever held it was killed. */
+/** No process works there any more, so the lock's holder was killed. */
 const unlock = async ({ gitDir }: Checkout, space: string): Promise<readonly WorktreeFinding[]> => {
   const lock = join(gitDir, "index.lock")
   if (lstatSync(lock, { throwIfNoEntry: false }) === undefined) return []
@@ -186,7 +186,7 @@ const unlock = async ({ gitDir }: Checkout, space: string): Promise<readonly Wor
   return [told("worktree_leftovers", space, `${lock} was left by a killed run`, true)]
 }
 
-/** Of no run of this project: of another one, or of one whose records are gone. */
+/** A worktree that belongs to no run of this project: it belongs to another project, or the records are gone. */
 const strange = async (path: string, scene: Scene): Promise<readonly WorktreeFinding[]> => {
   const { repository, state, world } = scene
   const branch = `meridian/${basename(path)}`
@@ -201,7 +201,7 @@ const strange = async (path: string, scene: Scene): Promise<readonly WorktreeFin
   if (owner !== undefined && owner !== state.place.spaces && existsSync(owner)) return []
   const holds = await holdsWork(checkout, branch, scene)
   const question = `${path} belongs to no run any more and holds work that is nowhere else. Throw it away?`
-  // One that does not say whose it is may be at work in another project.
+  // A worktree without an owner may be in use by another project.
   if ((holds || owner === undefined) && !(await world.confirm(question)))
     return [
       told(
@@ -224,7 +224,10 @@ const strange = async (path: string, scene: Scene): Promise<readonly WorktreeFin
   ]
 }
 
-/** Files that are in no commit, or commits that only its own branch has. What cannot be read holds work. */
+/**
+ * Files that are in no commit, or commits that only its own branch has. A worktree that cannot be read counts as
+ * holding work.
+ */
 const holdsWork = async (
   checkout: Checkout,
   branch: string,
@@ -259,7 +262,7 @@ const deleteBranch = async (branch: string, { repository }: Pick<Scene, "reposit
   await callGit(repository.git, ["update-ref", "-d", `refs/heads/${branch}`])
 }
 
-/** Of runs that were applied or thrown away, when nothing on them is missing elsewhere. */
+/** Branches of applied or discarded runs, if everything on them exists elsewhere. */
 const oldBranches = async (
   claims: ReadonlyMap<string, readonly Claim[]>,
   scene: Scene,
@@ -283,7 +286,7 @@ const oldBranches = async (
   return findings
 }
 
-/** Its commits, or the same changes on the branch of the user. */
+/** Its commits, or the same changes, are on the user's branch. */
 const isTaken = async (tip: string, branch: string, repository: Repository): Promise<boolean> => {
   if (!(await hasOwnCommits(repository, { tip, branch }))) return true
   const range = `HEAD...${tip}`

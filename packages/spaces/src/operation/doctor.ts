@@ -88,7 +88,7 @@ export const doctor = implement(DOCTOR, {
     salvaged === undefined
       ? ""
       : `To work with it, end every Meridian here, move ${salvaged.from} and its -wal away and ${salvaged.file} to its place.`,
-  // Whoever salvages knows that it is damaged.
+  // A user who salvages already knows that the database is damaged.
   exitCode: ({ ok, salvaged, findings }) =>
     ok || (salvaged !== undefined && findings.every(({ id, repaired }) => repaired || id === DAMAGED))
       ? 0
@@ -122,7 +122,7 @@ const unreadable = (space: SpaceId, reason: string): Checkup => ({
   ],
 })
 
-/** Of no space, and of all of them. */
+/** It concerns all spaces, and no single one. */
 const unreadableConfiguration = (what: string): Finding => ({
   id: "unreadable_configuration",
   space_id: "-",
@@ -130,7 +130,7 @@ const unreadableConfiguration = (what: string): Finding => ({
   repaired: false,
 })
 
-/** A space whose files are not ours to touch is told, and the others are still looked at. */
+/** A space whose files we may not touch is reported, and the others are still checked. */
 const tryToCheck = async (space: Space, state: State): Promise<Checkup> => {
   try {
     return await checkSpace(space, state)
@@ -167,7 +167,7 @@ const checkSpace = async (space: Space, world: State): Promise<Checkup> => {
   return { runs: after.length, findings }
 }
 
-/** Harnesses that outlived the command that started them: alive, and left alone. */
+/** Harnesses that outlived the command that started them. They are alive, and left alone. */
 const abandoned = async (place: SpacePlace, runs: readonly Run[]): Promise<readonly Finding[]> => {
   const chats = newestPerChat(readChats(place, () => undefined)).filter((chat) => chat.runId === undefined)
   const live = await liveChats(place, chats)
@@ -197,7 +197,7 @@ const abandoned = async (place: SpacePlace, runs: readonly Run[]): Promise<reado
   ]
 }
 
-/** What the space was changed to, or undefined when its file and its locks agree. */
+/** What the space was changed to, or undefined if its file and its locks agree. */
 const settleStatus = async (
   space: Space,
   place: SpacePlace,

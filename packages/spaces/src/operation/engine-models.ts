@@ -1,4 +1,4 @@
-/** The models of the engine as this project and this user have configured them. Touches files, never the network. */
+/** The models of the engine as this project and this user configured them. Touches files, never the network. */
 import { Failure } from "@meridian/protocol"
 
 import {
@@ -18,16 +18,16 @@ import type { World } from "./world.ts"
 export type ModelsWorld = Pick<World, "env" | "cwd" | "configPath" | "warn">
 
 export interface ResolvedModels {
-  /** Without the one that only echoes. */
+  /** Without the model that only echoes. */
   readonly usable: readonly EngineModel[]
   readonly unusable: readonly UnusableModels[]
-  /** What a session gets that names no model: the configured one, else the first usable, else the echo. */
+  /** The model of a session that names none: the configured one, else the first usable, else the echo. */
   readonly defaultModel: string
 }
 
 /**
- * `wanted`: models that must be there although nobody listed them; their limits are assumed then. Throws MODEL_NOT_USABLE
- * for one of them, and for `direct.model`, that cannot be used.
+ * `wanted`: models that must be usable even if unlisted; their limits are then assumed. Throws MODEL_NOT_USABLE if
+ * one of them, or `direct.model`, cannot be used.
  */
 export const resolveEngineModels = async (
   world: ModelsWorld,
@@ -45,7 +45,7 @@ export const resolveEngineModels = async (
   return { usable: [...usable, ...extra], unusable, defaultModel: chosen ?? usable[0]?.id ?? ECHO_MODEL }
 }
 
-/** The id a name means: the id itself, or what stands behind the provider's name where only one model is called that. */
+/** The id that a name means: the id itself, or its part after the provider's name if only one model has that. */
 export const engineModelId = (ids: readonly string[], name: string): string => {
   // Lists of models name them with their harness.
   const own = ids.includes(name) ? name : name.replace(/^direct\//, "")
@@ -69,7 +69,7 @@ export const requireEngineModel = async (name: string | undefined, world: Models
 
 export interface EngineWorld {
   readonly facts: EngineFacts
-  /** `direct.model`, without the name of the harness before it. */
+  /** `direct.model`, without the harness's name in front. */
   readonly chosen: string | undefined
 }
 

@@ -20,7 +20,7 @@ type Usability = Pick<
   "usable" | "reason" | "default" | "role" | "context_window" | "max_output" | "price" | "limits" | "count"
 >
 
-/** Of one model by its id, listed or not. */
+/** Whether one model can be used, by its id, listed or not. */
 export const usabilityOf = (id: string, facts: EngineFacts): Usability => {
   if (id === ECHO_MODEL) return { usable: true, role: ECHO_ROLE }
   const found = findEngineModel(id, facts)
@@ -29,11 +29,11 @@ export const usabilityOf = (id: string, facts: EngineFacts): Usability => {
     : { usable: true, ...limitsOf(found.model) }
 }
 
-/** What the catalogue knows holds without a key, too. */
+/** The catalogue's knowledge holds even without a key. */
 const knownOf = (known: ModelLimits | undefined) =>
   known === undefined ? {} : limitsOf({ ...known, limits: "catalogue" })
 
-/** Beyond this many, a provider is one row: an agent that lists models should not read hundreds. */
+/** A provider with more models gets a single row: an agent that lists models should not read hundreds. */
 const LISTED_OF_PROVIDER = 60
 
 const ECHO_ROLE = "Only repeats what it is told; last resort"
@@ -53,7 +53,7 @@ export const engineRows = (
   const isListed = taken === ECHO_MODEL || [...usable, ...unusable].some(({ id }) => id === taken)
   const unlisted = isListed ? [] : [taken]
   return [
-    // Somebody chose it: whether it can be used or not, it has a row.
+    // The user chose it, so it has a row whether it can be used or not.
     ...unlisted.map((id) => row(id, { ...usabilityOf(id, facts), default: true })),
     ...rows.map((model) => usableRow(model, taken)),
     ...many.map(([name, count]) =>
@@ -64,7 +64,7 @@ export const engineRows = (
   ]
 }
 
-/** What asking has shown goes before what the configuration says. */
+/** Results of a probe take precedence over the configuration. */
 export const withReasons = (
   { usable, unusable }: EngineModels,
   reasons: ReadonlyMap<string, string>,

@@ -1,6 +1,6 @@
 /**
- * Carries out one run from its first event to its last, in the process that owns it. Whatever happens in between, the run
- * gets an end; only a SIGKILL can prevent that, and then the next command of anybody writes it.
+ * Carries out one run from its first event to its last, in the process that owns it. Whatever happens in between, the
+ * run gets an end. Only a SIGKILL can prevent that, and then the next command of any kind records the end.
  */
 import { Failure, systemCode, type RunId } from "@meridian/protocol"
 
@@ -51,11 +51,11 @@ import type { World } from "./world.ts"
 
 export interface FinishedRun {
   readonly id: RunId
-  /** Undefined: it is paused, or left to others. */
+  /** Undefined if it is paused, or left to others. */
   readonly end: RunEnd | undefined
 }
 
-/** Whose process it is, and who wants to know that the run is there. */
+/** Who owns the process, and a callback for when the run exists. */
 export interface Executor {
   readonly owner: "worker" | "person"
   readonly onBegun: (id: RunId) => void
@@ -66,7 +66,7 @@ export const executeRun = async (plan: RunPlan, world: World, executor: Executor
   const space = spacePlace(state.place, plan.space)
   requireParent(plan, state, world)
   await loadHarness(plan.harness, world)
-  // The plan of a run is sealed: the key must be there before the run is.
+  // The plan of a run is sealed, so the key must exist before the run does.
   await openSeal(space.id, state, world)
   const place = await choosePlace(plan, state, world)
   try {
@@ -79,7 +79,7 @@ export const executeRun = async (plan: RunPlan, world: World, executor: Executor
   }
 }
 
-/** Carries on with a run whose worker is gone. Undefined when it has ended meanwhile, or somebody else carries it on. */
+/** Resumes a run whose worker is gone. Undefined if it has ended by now, or if another process resumed it. */
 export const resumeRun = async (
   { space: id, run: runId }: Extract<WorkerOrder, { kind: "resume" }>,
   world: World,
@@ -122,7 +122,7 @@ const carryThrough = async (opened: Opened, { owner, onBegun }: Executor): Promi
   const stopper = openStopper(world, {
     owner,
     isAsked: () => readRun(space, run.id, () => undefined)?.asked === "stop",
-    // Whatever becomes of this process: whoever finds the run stops it.
+    // Even if this process is killed, the next process that finds the run stops it.
     onAsked: () => {
       asking = updateRun(space, run.id, { asked: "stop" }).catch(() => undefined)
     },
@@ -153,11 +153,11 @@ const carryThrough = async (opened: Opened, { owner, onBegun }: Executor): Promi
     return { id: run.id, end }
   } catch (error) {
     if (error instanceof Failure && error.code === "SPACE_CLOSED") {
-      // Somebody closed the space after the run had begun: that ends it like any other cancel.
+      // The space was closed after the run had begun: that ends the run like any other cancel.
       end = finish({ status: "cancelled", exitCode: 143, error: "cancelled", message: error.message })
       return { id: run.id, end }
     }
-    // Room may come back: whoever finds the run then carries it on.
+    // Room may come back: the next process that finds the run then resumes it.
     if (isFull(error)) isOpen = true
     else end = finish({ status: "failed", exitCode: 2, error: "infrastructure", message: sentence(error) })
     throw error
@@ -168,7 +168,7 @@ const carryThrough = async (opened: Opened, { owner, onBegun }: Executor): Promi
       forgetLiveSpent(context.files)
     }
     if (isOpen) run.lock.release({ remove: true })
-    // Only now: while somebody listens, a second signal cannot end this process before the end is written.
+    // Only now: while we listen, a second signal cannot end this process before the end is written.
     stopper.close()
     if (end !== undefined) await tellEnd(context, end)
   }
@@ -187,7 +187,7 @@ const work = async (context: RunContext): Promise<Settled> => {
   return settled
 }
 
-/** Time in the queue and time spent waiting are no work. */
+/** Time in the queue and time spent waiting do not count as work. */
 const workedSecs = ({ attempts }: Run, nowMs: number): number => {
   const spans = attempts.map(
     ({ began, ended }) => (ended === undefined ? nowMs : Date.parse(ended)) - Date.parse(began),
@@ -195,7 +195,7 @@ const workedSecs = ({ attempts }: Run, nowMs: number): number => {
   return Math.round(spans.reduce((sum, span) => sum + (Number.isNaN(span) ? 0 : Math.max(0, span)), 0)) / 1000
 }
 
-/** The attempt that nobody saw end, as far as its events and its harness tell. */
+/** The attempt whose end no process saw, as far as its events and its harness know. */
 const lostAttempt = async (
   { id, attempts, harness: current }: Run,
   { space, state, world }: { readonly space: SpacePlace; readonly state: State; readonly world: World },
@@ -219,7 +219,7 @@ const lostAttempt = async (
   return { number: last.number, ended: state.now(), why: "worker_died", turns, madeProgress, ...usage }
 }
 
-/** A run that another run started is that one's business. */
+/** If another run started this run, that one handles its end. */
 const tellEnd = async ({ plan, space, run, world }: RunContext, end: RunEnd): Promise<void> => {
   if (plan.parent !== undefined) return
   const task = taskOf(space, run.start)
@@ -234,7 +234,7 @@ const tellEnd = async ({ plan, space, run, world }: RunContext, end: RunEnd): Pr
   )
 }
 
-/** Whoever made the plan has decided that already; a plan that somebody else made is held to it all the same. */
+/** The process that made the plan has already checked this. It is checked again in case another process made the plan. */
 const requireParent = ({ space, launch }: RunPlan, state: State, world: World): void => {
   const parent = parentTier(space, state, world)
   const wished = launch.permission ?? "read-only"
@@ -298,7 +298,7 @@ const begin = (options: {
   })
 }
 
-/** Waits for a place among the runs that may work at once. False when it was stopped while waiting. */
+/** Waits for a place among the runs that may work at once. False if it was stopped while waiting. */
 const queue = async ({ plan, world, state, space, run, stopper }: RunContext): Promise<boolean> => {
   if (run.start.status === "running") return !stopper.signal.aborted
   world.warn("RUN_QUEUED", { run: run.id, limit: plan.policy.maxParallel, space: space.id })
@@ -313,7 +313,7 @@ const queue = async ({ plan, world, state, space, run, stopper }: RunContext): P
     await world.clock.sleep(LIMIT.pollMs, stopper.signal)
     world.progress(`Run ${run.id} is queued.`)
     if (!isNews()) continue
-    // Without the lock first: most looks end here. The dead among the others would be waited for without end.
+    // First without the lock, since most looks end here. Dead runs are settled first; we would wait for them forever.
     if (!admitted(await settleRuns(space, readRuns(space, state.onDamage), state))) continue
     const started = await updateRunIf(space, run.id, (runs) =>
       admitted(runs) ? { status: "running" } : undefined,

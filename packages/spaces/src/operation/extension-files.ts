@@ -1,6 +1,6 @@
 /**
- * Files that extend the engine: `extensions/*.ts` and `*.js` beside the user's own configuration, and in a project where the user
- * trusts the folder with all of them as they are. One changed byte, and they are asked about again.
+ * Files that extend the engine: `extensions/*.ts` and `*.js` beside the user's own configuration, and in a project if
+ * the user trusts the folder with exactly these files. One changed byte, and the user is asked again.
  */
 import { createHash, randomUUID } from "node:crypto"
 import { lstatSync, readdirSync, readFileSync } from "node:fs"
@@ -14,11 +14,11 @@ import { trustOf } from "./folder-trust.ts"
 import type { World } from "./world.ts"
 
 export interface ExtensionFiles {
-  /** Of the user. */
+  /** The user's own files. */
   readonly own: readonly string[]
-  /** Of the project, where they count. */
+  /** The project's files, if they count. */
   readonly project: readonly string[]
-  /** Of the project, and nobody trusted them so. */
+  /** The project's files in a state the user has not trusted. */
   readonly untrusted: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export const findExtensionFiles = (world: Pick<World, "env" | "cwd">): Extension
     : { own, project: [], untrusted: project }
 }
 
-/** All that such a folder holds is one claim: what one file imports of another decides as much as the file. */
+/** The whole content of such a folder is one claim: a file that another imports decides as much as the file itself. */
 export const extensionClaims = ({
   root,
   project,
@@ -59,7 +59,7 @@ export const extensionClaims = ({
   ]
 }
 
-/** Regular files only: what a link leads to may change unseen. */
+/** Regular files only: the target of a link may change unseen. */
 const entriesIn = (folder: string): readonly string[] =>
   namesIn(folder)
     .filter((name) => /^[\w][\w.-]*\.(?:ts|mts|js|mjs)$/.test(name) && !/\.d\.m?ts$/.test(name))
@@ -67,7 +67,10 @@ const entriesIn = (folder: string): readonly string[] =>
     .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
     .slice(0, MOST_FILES)
 
-/** Of every file below. Too many or too large ones have no mark, and are never trusted: each look gives another. */
+/**
+ * A hash of every file below. A folder with too many or too large files gets a new mark at each look, so it can never
+ * be trusted.
+ */
 const markOf = (folder: string): string => {
   const hash = createHash("sha256")
   let [files, bytes] = [0, 0]

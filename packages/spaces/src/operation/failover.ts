@@ -1,6 +1,6 @@
 /**
- * Which harnesses may carry out a run besides its own, and how each would: decided before the launch, like everything else of a
- * plan, so that a name nobody knows is refused before anything is begun.
+ * Which other harnesses may carry out a run, and how each would. Decided before the launch, like everything else in a
+ * plan, so that an unknown name is refused before anything begins.
  */
 import { Failure, nearest } from "@meridian/protocol"
 
@@ -19,7 +19,7 @@ import type { World } from "./world.ts"
 /** Undefined: the run waits for its own harness. */
 export const prepareFailover = async (
   wish: {
-    /** `--failover`; undefined where nobody gave it. */
+    /** `--failover`, or undefined without it. */
     readonly asked: readonly string[] | undefined
     readonly request: PrepareRequest
     readonly prepared: Prepared
@@ -65,7 +65,7 @@ const readNames = (
   return [...new Set(read)]
 }
 
-/** As somebody would launch it who asks for this harness and nothing else; undefined, with a warning, where that is in vain. */
+/** The launch of a user who requests this harness and nothing else. If that would fail, undefined with a warning. */
 const alternative = async (
   id: HarnessId,
   request: PrepareRequest,
@@ -81,13 +81,13 @@ const alternative = async (
       ...(recorded === undefined ? {} : { recorded: { ...recorded, harness: id, model: "" } }),
     },
     loaded,
-    // What it has to say was said for the first harness.
+    // Its warnings were already given for the first harness.
     { ...world, warn: () => undefined },
   )
   const why = unusable(prepared, loaded.config, world)
   if (why !== undefined) {
     world.warn("FAILOVER_UNUSABLE", { harness: prepared.entry.name, why })
-    // A program can be installed while the run works; the echo never becomes a model.
+    // A missing program can be installed while the run works, but the echo never becomes a real model.
     if (prepared.model === ECHO) return undefined
   }
   return {

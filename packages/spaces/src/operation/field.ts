@@ -1,13 +1,13 @@
 /**
- * The input of an operation, described once: a flag or positional of the command, a property of the MCP tool, a row of
- * the reference page. Keys are camelCase in TypeScript; `wireName` and `flagName` derive the outside names.
+ * The input of an operation, described once: a flag or positional of the command, a property of the MCP tool, a row
+ * of the reference page. Keys are camelCase in TypeScript; `wireName` and `flagName` derive the outside names.
  */
 export type FieldType = "string" | "strings" | "integer" | "number" | "boolean" | "seconds"
 
 export interface Field {
   readonly type: FieldType
   readonly description: string
-  /** Long flag without dashes, when it is not the key in kebab-case (`timeoutSecs` with flag `timeout`). */
+  /** Long flag without dashes, if it is not the key in kebab-case (`timeoutSecs` with flag `timeout`). */
   readonly flag?: string
   /** Long flags that mean the same and are not shown (`timeout-secs`, `space-id`). */
   readonly aliases?: readonly string[]
@@ -15,21 +15,21 @@ export interface Field {
   /** Takes its value from the words after the command; `"rest"` takes all that follow, `"dashes"` what follows `--`. */
   readonly positional?: true | "rest" | "dashes"
   readonly required?: true
-  /** The schema of the tool demands it; the operation says so itself, with a code of its own. */
+  /** Required in the schema of the tool. For the command, the operation checks it itself, with its own code. */
   readonly toolRequired?: true
   readonly default?: string | number | boolean
   readonly choices?: readonly string[]
-  /** Beside the choices: anything that begins so, shown as `acp:NAME`. */
+  /** Beside the choices, any value with this prefix, shown as `acp:NAME`. */
   readonly openChoice?: `${string}:`
-  /** Over MCP, when a tool may be given fewer. */
+  /** The choices over MCP, if a tool may use fewer. */
   readonly toolChoices?: readonly string[]
   /** A comma inside one value separates values (`-s plan,review`). */
   readonly split?: true
-  /** The flag may stand without a value and then means "" (`--continue`). */
+  /** The flag may have no value and then means "" (`--continue`). */
   readonly optionalValue?: true
   /** On the command line `-` means all of stdin: an argument cannot carry more than 128 KiB. */
   readonly stdin?: true
-  /** What stands for the value in help: `MODEL`. */
+  /** The placeholder of the value in help: `MODEL`. */
   readonly value?: string
   /** Only on one face: a flag that makes no sense over MCP, or the reverse. */
   readonly only?: "command" | "tool"
@@ -41,7 +41,7 @@ export interface Field {
 
 export type Fields = Readonly<Record<string, Field>>
 
-/** What `run` receives. Lists and booleans are always there; the rest may be undefined unless required or defaulted. */
+/** The input of `run`. Lists and booleans are always present; the rest may be undefined unless required or defaulted. */
 export type InputOf<F extends Fields> = {
   readonly [Key in keyof F]: F[Key] extends { readonly type: "boolean" | "strings" }
     ? ValueOf<F[Key]>
@@ -66,7 +66,7 @@ type ValueOf<F extends Field> = F["type"] extends "boolean"
 export const offers = ({ choices = [], openChoice }: Field): readonly string[] =>
   openChoice === undefined ? choices : [...choices, `${openChoice}NAME`]
 
-/** `runId` -> `run_id`: JSON of the command and of MCP. */
+/** `runId` -> `run_id`, for JSON of the command and of MCP. */
 export const wireName = (key: string): string =>
   key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 

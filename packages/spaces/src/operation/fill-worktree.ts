@@ -1,4 +1,4 @@
-/** Makes the worktree of a run ready before its first attempt, and looks after it when another worker carries the run on. */
+/** Makes the worktree of a run ready before its first attempt, and checks it when another worker resumes the run. */
 import { rmSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
@@ -25,7 +25,7 @@ import { recoverApply } from "./recover-apply.ts"
 import type { RunContext } from "./run-context.ts"
 import type { Isolation } from "./run-plan.ts"
 
-/** Throws a coded failure, and then nothing is left of it. Returns early when the run is stopped. */
+/** Throws a coded failure, and then leaves nothing of it. Returns early if the run is stopped. */
 export const fillWorktree = async (context: RunContext): Promise<void> => {
   const { plan, run, state, world, stopper } = context
   const { worktree, isolation } = plan
@@ -34,7 +34,7 @@ export const fillWorktree = async (context: RunContext): Promise<void> => {
   if (isolation === undefined || context.read().attempts.length > 0) {
     await outlastApply(context, repository)
     const { gitDir } = requireCheckout(repository, worktree, run.id)
-    // Whatever worked there was killed with the worker, and cannot take it away any more.
+    // The process that held it was killed with the worker and can no longer remove it.
     if (context.resumption !== undefined) rmSync(join(gitDir, "index.lock"), { force: true })
     return
   }
@@ -56,14 +56,14 @@ export const fillWorktree = async (context: RunContext): Promise<void> => {
     await makeReady(context, { repository, worktree, isolation })
   } catch (error) {
     if (!(error instanceof Failure && error.code === "WORKTREE_TAKEN")) await unmakeWorktree(wish)
-    // Whoever carries the run on makes it again.
+    // The next worker makes it again.
     if (stopper.isLeft()) return
     await record(context, { what: "removed" })
     if (!stopper.signal.aborted) throw error
   }
 }
 
-/** What it is continued in may be about to be applied: then its files are not its own until that is over. */
+/** The work of the run it continues may be in the middle of an apply, and its files are then in use until that ends. */
 const outlastApply = async (
   { plan, state, world, stopper }: RunContext,
   repository: Repository,

@@ -1,4 +1,4 @@
-/** Where a command is, before anything is written for its sake: a missing harness must leave no trace. */
+/** Finds a command before anything is written: a missing harness must leave no trace. */
 import { accessSync, constants, statSync } from "node:fs"
 import { delimiter, isAbsolute, join, resolve } from "node:path"
 

@@ -1,4 +1,4 @@
-/** The run a reader named, in the space they are in, as it truly stands. */
+/** The run that a user named, in the current space and in its true state. */
 import { Failure } from "@meridian/protocol"
 
 import { asRunId } from "../domain/identifier.ts"

@@ -1,7 +1,7 @@
 /**
- * Fires the schedules of a project, for its supervisor. A firing is claimed in the document before anything is started, and
- * the run it begins carries its name: whoever finds a claim without an outcome looks for that run, and begins it only when
- * there is none. So each due time begins at most one run, whatever dies in between.
+ * Fires the schedules of a project, for its supervisor. A firing is claimed in the document before anything starts,
+ * and the run it begins carries its name. A supervisor that finds a claim without an outcome looks for that run, and
+ * begins it only if there is none. So each due time begins at most one run, whatever dies in between.
  */
 import { spawn } from "node:child_process"
 
@@ -30,7 +30,7 @@ import { isoTime, type State } from "./state.ts"
 import type { World } from "./world.ts"
 
 export interface ScheduleKeeper {
-  /** Starts what is due and waits for none of it. How many schedules there are to watch. */
+  /** Starts what is due without waiting for it. Returns how many schedules there are to watch. */
   readonly look: () => Promise<number>
   /** Resolves when everything that was started has its outcome. */
   readonly settle: () => Promise<void>
@@ -38,7 +38,7 @@ export interface ScheduleKeeper {
 
 type FiringWorld = Pick<World, "env" | "cwd" | "clock" | "program" | "warn">
 
-/** `env` is what a fired command gets. */
+/** `env` is the environment of a fired command. */
 export const openScheduleKeeper = (
   state: State,
   world: FiringWorld,
@@ -64,7 +64,7 @@ export const openScheduleKeeper = (
         if (busy.has(schedule.id)) continue
         if (!isOpen && (isPaused || dueFiring(clockOf(schedule, times, nowMs)).tag === "none")) continue
         const work = fire(schedule, times, { state, world, env })
-          // A lock that is held or a full disk: the next look tries again.
+          // The lock is held or the disk is full: the next look tries again.
           .catch(() => undefined)
           .finally(() => busy.delete(schedule.id))
         busy.set(schedule.id, work)
@@ -135,7 +135,7 @@ const fire = async (
   if (outcome.outcome === "refused") await tellRefused(claimed, outcome.message ?? "", context)
 }
 
-/** What was claimed by a process that is gone may have begun its run. */
+/** A firing claimed by a dead process may have begun its run. */
 const settleBegun = (schedule: Schedule, { state }: FiringContext): Schedule => {
   const { lastFiring: last } = schedule
   if (last?.outcome !== "open") return schedule
@@ -145,7 +145,7 @@ const settleBegun = (schedule: Schedule, { state }: FiringContext): Schedule => 
     : withOutcome(schedule, { ...last, outcome: "begun", runId: begun.id })
 }
 
-/** Nothing is begun any more; a command that was on its way may still be. */
+/** A paused schedule begins nothing, but a command already started may still begin its run. */
 const settlePaused = (schedule: Schedule, context: FiringContext): Schedule => {
   const settled = settleBegun(schedule, context)
   const { lastFiring: last } = settled
@@ -155,7 +155,7 @@ const settlePaused = (schedule: Schedule, context: FiringContext): Schedule => {
     : withOutcome(settled, { ...last, outcome: "skipped", message: "paused before it began" })
 }
 
-/** The firing that this look is to carry out, as an `open` one. */
+/** Claims the firing for this look, with outcome `open`. */
 const claim = (schedule: Schedule, times: CronTimes, context: FiringContext): Schedule => {
   const nowMs = context.world.clock.now()
   const at = isoTime(nowMs)
@@ -203,7 +203,7 @@ const carryOutFiring = async (
   const answer = await startCommand(schedule, firingName(schedule.id, due), context)
   const run = asRunId(textAt(answer.document, "run_id"))
   if (run !== undefined) return { outcome: "begun", runId: run }
-  // It may have begun all the same: told too late, or by somebody who was killed.
+  // The run may have begun anyway: the answer came too late, or the command was killed.
   const begun = readRunOfFiring(space, firingName(schedule.id, due))
   if (begun !== undefined) return { outcome: "begun", runId: begun.id }
   const error = objectAt(answer.document, "error")
@@ -222,7 +222,7 @@ interface CommandAnswer {
   readonly problem: string
 }
 
-/** The command as a person would type it, in the background. Never rejects. */
+/** Runs the command as a person would type it, in the background. Never rejects. */
 const startCommand = (
   { command, words, space, cwd, configPath }: Schedule,
   firing: string,
@@ -252,7 +252,7 @@ const startCommand = (
     )
   })
 
-/** The person is told by their own program: nobody looks at a list every morning. */
+/** Tells the person through their own program: nobody checks a list every morning. */
 const tellRefused = async (
   { id, space }: Schedule,
   why: string,
@@ -266,7 +266,7 @@ const tellRefused = async (
       { ...world, env },
     )
   } catch (error) {
-    // A configuration that cannot be read: the list of schedules says what happened.
+    // The configuration cannot be read. The list of schedules says what happened.
     if (!(error instanceof Failure)) throw error
   }
 }

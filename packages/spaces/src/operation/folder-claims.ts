@@ -1,7 +1,7 @@
 /**
- * What a folder would decide beside its configuration: agents that ask for rights, and files by which a harness runs
- * programs of the folder. A person who is asked to trust the folder sees them. The rights of such agents are held to the
- * ceiling in any case; what a harness makes of its own files is its own decision.
+ * What a folder would decide besides its configuration: agents that ask for rights, and files through which a harness
+ * runs the folder's programs. A person who is asked to trust the folder sees them. The rights of such agents are held
+ * to the ceiling in any case; what a harness does with its own files is its own decision.
  */
 import { lstatSync } from "node:fs"
 import { join, relative } from "node:path"
@@ -25,7 +25,7 @@ export const agentClaims = async (
   return found.flatMap((profile) => agentClaim(profile, project) ?? [])
 }
 
-/** Undefined for one that asks for nothing. */
+/** Undefined for an agent that asks for nothing. */
 export const agentClaim = (profile: AgentProfile, project: string): Claim | undefined => {
   const { name, path, permission, allowedTools = [], servers, checks = [] } = profile
   const wishes = [
@@ -45,7 +45,7 @@ export const agentClaim = (profile: AgentProfile, project: string): Claim | unde
   }
 }
 
-/** Each with who obeys it. */
+/** Each with the program that obeys it. */
 const HOOK_FILES = {
   ".claude/settings.json": "Claude Code",
   ".claude/settings.local.json": "Claude Code",

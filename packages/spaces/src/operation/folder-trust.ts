@@ -1,4 +1,4 @@
-/** What this user's trust book says of the folder at hand. */
+/** What this user's trust book says about the current folder. */
 import { lstatSync, realpathSync } from "node:fs"
 
 import { findEntry, type TrustEntry } from "../domain/trust.ts"
@@ -7,7 +7,7 @@ import { readTrustBook } from "../store/trust-store.ts"
 import type { World } from "./world.ts"
 
 export interface Folder {
-  /** Canonical: however a folder is reached, it is the same one. */
+  /** Canonical: one folder has one path, however it is reached. */
   readonly path: string
   readonly owner: number
 }
@@ -20,7 +20,7 @@ export const folderOf = ({ project }: Pick<StatePlace, "project">): Folder => {
 export const trustOf = (place: Pick<StatePlace, "project">, env: World["env"]): TrustEntry | undefined =>
   findEntry(readTrustBook(env), folderOf(place))
 
-/** The user has said that files of this folder may decide things; which, the entry says. */
+/** The user has allowed files of this folder to decide things. The entry lists which. */
 export const isTrusted = (place: Pick<StatePlace, "project">, env: World["env"]): boolean =>
   trustOf(place, env) !== undefined
 

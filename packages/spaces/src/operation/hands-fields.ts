@@ -1,4 +1,4 @@
-/** What every operation on worktrees, checks and their runs says in the same words. */
+/** Fields and documents that every operation on worktrees, checks and their runs shares. */
 import { BOOLEAN, INTEGER, listOf, NUMBER, objectOf, oneOf, STRING, type TypeOf } from "@meridian/protocol"
 
 import { CHECK_ENDS, CHECK_PLACES } from "../domain/check-record.ts"
@@ -23,7 +23,7 @@ export const SANDBOX_FIELDS = {
     type: "string",
     description:
       "Keep what the agent starts in a sandbox; 'auto' only where this machine has one (default: sandbox.mode).",
-    // Without a value it is demanded.
+    // Without a value the sandbox is required.
     choices: ["", ...SANDBOX_MODES],
     optionalValue: true,
     value: "MODE",
@@ -67,7 +67,7 @@ export const COMPARED_RUN = objectOf(
   },
 )
 
-/** `by`: bubblewrap, or none and why. */
+/** `by`: bubblewrap, or none with the reason. */
 export const SANDBOX_DOCUMENT = objectOf(
   { by: oneOf(...SANDBOX_KINDS) },
   { network: oneOf(...SANDBOX_NETWORKS), why: STRING },
@@ -97,7 +97,7 @@ export const CHECK_FIELDS = {
   },
 } as const satisfies Record<string, Field>
 
-/** `place`: where the agent said it was done, or on the work as it would be applied. `output`: the last of it. */
+/** `place`: on the agent's claim to be done, or on the work as it would be applied. `output`: the last part of it. */
 export const CHECK_DOCUMENT = objectOf(
   {
     command: STRING,
@@ -114,7 +114,7 @@ export const CHECK_DOCUMENT = objectOf(
 )
 export type CheckDocument = TypeOf<typeof CHECK_DOCUMENT>
 
-/** `state`: what became of it. `base`: the commit it stands on. */
+/** `state`: what became of it. `base`: the commit it is based on. */
 export const WORKTREE_DOCUMENT = objectOf(
   { path: STRING, branch: STRING, base: STRING, state: oneOf(...WORKTREE_STATES) },
   { commit: STRING, kept: STRING },

@@ -1,7 +1,7 @@
 /**
- * One attempt of a headless run: the harness as the leader of its own process group, its prompt on stdin (always closed),
- * its stdout kept raw and read into events as it comes, its end judged by the adapter. Always settles: after the harness
- * has ended, whoever still holds the pipe is waited for only a moment.
+ * One attempt of a headless run. The harness leads its own process group and gets its prompt on stdin (always
+ * closed). Its stdout is kept raw and read into events as it comes, and the adapter judges its end. Always settles:
+ * after the harness has ended, we wait only a moment for a process that still holds the pipe.
  */
 import { spawn, type ChildProcess } from "node:child_process"
 import { closeSync, mkdirSync, writeFileSync, writeSync } from "node:fs"
@@ -24,19 +24,19 @@ export interface HarnessProcess {
   readonly plan: LaunchPlan
   readonly harness: string
   readonly environment: Readonly<Record<string, string>>
-  /** Descriptors of the locks that the harness holds along with us: while it lives, so does the run. */
+  /** Descriptors of the locks the harness holds along with us: while it lives, so does the run. */
   readonly locks: readonly number[]
   readonly parser: StreamParser
   readonly files: { readonly output: string; readonly stderr: string; readonly events: string }
   readonly clock: Clock
   readonly killGraceMs: number
-  /** Ends the attempt from outside; `reason` is what the adapter and the log are told. */
+  /** Ends the attempt from outside. The adapter and the log get `reason`. */
   readonly stop: StopSource
   readonly onStarted: (process: ProcessMark | undefined) => void
   readonly onEvent: (event: HarnessEvent) => void
 }
 
-/** Who may end an attempt early. `hurry` aborts when even the grace is too long (a second signal). */
+/** A source that may end an attempt early. `hurry` aborts when even the grace is too long (a second signal). */
 export interface StopSource {
   readonly signal: AbortSignal
   readonly hurry: AbortSignal
@@ -111,12 +111,12 @@ const startHarness = ({ plan, environment, locks }: HarnessProcess): ChildProces
   })
 
 const feedPrompt = (child: ChildProcess, plan: LaunchPlan): void => {
-  // A harness may end, or close its input, before it has read the prompt: its verdict says more than a broken pipe.
+  // A harness may end, or close its input, before it has read the prompt. Its verdict says more than a broken pipe.
   child.stdin?.on("error", () => undefined)
   child.stdin?.end(plan.stdin.kind === "text" ? plan.stdin.text : "")
 }
 
-/** Waits for the harness; asked to stop, it gets its grace and is then killed with everything it started. */
+/** Waits for the harness. If asked to stop, it gets its grace and is then killed with everything it started. */
 const untilEnded = async (watch: {
   readonly child: ChildProcess
   readonly mark: ProcessMark | undefined
@@ -136,9 +136,9 @@ const untilEnded = async (watch: {
     watch.exited.finally(() => over.abort()),
     options.clock.sleep(options.killGraceMs, grace),
   ])
-  // Also when the leader obeyed: what it started is part of the run that was stopped.
+  // Even if the leader obeyed: the processes it started belong to the stopped run.
   signalGroup(mark, "SIGKILL")
-  // What the system does not let go of is waited for by nobody who is in a hurry.
+  // In a hurry, we do not wait for a process the system does not release.
   return Promise.race([watch.exited, inHurry(options)])
 }
 
@@ -170,7 +170,7 @@ interface KeptLog {
   readonly close: () => void
 }
 
-/** Appends until the bound. What did not fit is counted in a last line, unless every line must be an event. */
+/** Appends until the bound. A last line counts what did not fit, unless every line must be an event. */
 const keptLog = (path: string, options: { readonly telling: boolean }): KeptLog => {
   const file = openForAppending(path)
   let kept = 0

@@ -1,4 +1,4 @@
-/** Whether our hook or plugin is in a harness of somebody else's, and whether it does anything. */
+/** Whether our hook or plugin is in another vendor's harness, and whether it does anything. */
 import { BOOLEAN, INTEGER, STRING, described, listOf, objectOf, oneOf, type TypeOf } from "@meridian/protocol"
 
 export const HOST_CHECK = objectOf(
@@ -17,13 +17,13 @@ export const HOST_CHECK = objectOf(
 
 export type HostCheck = TypeOf<typeof HOST_CHECK>
 
-/** What a check wants to know of a harness. */
+/** What a check needs to know about a harness. */
 export interface KnownHarness {
   readonly harness: string
   readonly version?: string | undefined
 }
 
-/** Three lines at most, for people. */
+/** At most three lines, for people. */
 export const hostLines = (check: HostCheck): readonly string[] => {
   const { host, connected, current, place, last_injection: last, beside, note } = check
   const state = connected ? (current ? "connected" : "connected by another version") : "not connected"

@@ -1,4 +1,4 @@
-/** What `meridian init` does in a folder: the configuration file, once, and the user's trust. */
+/** What `meridian init` does in a folder: creates the configuration file, once, and records the user's trust. */
 import { mkdir } from "node:fs/promises"
 
 import { configTemplate } from "../domain/config-template.ts"
@@ -11,7 +11,7 @@ import { surveyFolder } from "./survey-folder.ts"
 import { claimDocument, defaultTier, trustFolder } from "./trust.ts"
 import type { World } from "./world.ts"
 
-/** `created` is false when the file was there: it is never overwritten. */
+/** `created` is false if the file already existed: it is never overwritten. */
 export const initConfig = async (
   world: Pick<World, "env" | "cwd">,
 ): Promise<{ readonly path: string; readonly created: boolean }> => {
@@ -22,8 +22,8 @@ export const initConfig = async (
 }
 
 /**
- * A person who sets a folder up trusts it, as it is now. Undefined where that says nothing new: the folder decides nothing
- * and no tier was named. An agent trusts nothing, and a user without a home has nowhere to write it down.
+ * A person who sets a folder up trusts it as it is now. Undefined if that adds nothing: the folder decides nothing
+ * and no tier was named. An agent trusts nothing, and a user without a home has no place to record it.
  */
 export const trustHere = async (world: World, asked: FileTier | undefined) => {
   if (world.mode === "agent" || trustFile(world.env) === undefined) return undefined

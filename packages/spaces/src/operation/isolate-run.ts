@@ -1,6 +1,6 @@
 /**
- * Where a run works, decided when it begins and before git changes anything: in the checkout it was spawned in, or in a worktree
- * of its own.
+ * Where a run works, decided when it begins and before git changes anything: in the checkout it was spawned in, or in
+ * its own worktree.
  */
 import { existsSync, realpathSync } from "node:fs"
 import { basename, dirname, join, relative } from "node:path"
@@ -23,15 +23,15 @@ import { ownMark, type State } from "./state.ts"
 import type { World } from "./world.ts"
 
 export interface RunPlaceChoice {
-  /** The plan once the run has an id: with its worktree, and the folder in it. */
+  /** The plan once the run has an id, with its worktree and the folder in it. */
   readonly planFor: (id: RunId) => RunPlan
   /** Other runs that write into the same checkout. */
   readonly besides: readonly string[]
-  /** Undefined for one that does not write into the user's checkout. */
+  /** Undefined for a run that does not write into the user's checkout. */
   readonly writer: Announced | undefined
 }
 
-/** What was asked for, or is configured for a run that writes. */
+/** The requested isolation, or the configured one for a run that writes. */
 export const isolationOf = (
   wish: { readonly worktree: boolean; readonly withChanges: boolean },
   { config, permission }: { readonly config: Config; readonly permission: PermissionTier | undefined },
@@ -48,7 +48,7 @@ export const isolationOf = (
       }
 }
 
-/** Throws for a worktree that was asked for and cannot be. */
+/** Throws if a requested worktree is impossible. */
 export const choosePlace = async (plan: RunPlan, state: State, world: World): Promise<RunPlaceChoice> => {
   const { isolation } = plan
   const stays = (writer: Announced | undefined): RunPlaceChoice => ({
@@ -71,7 +71,7 @@ export const choosePlace = async (plan: RunPlan, state: State, world: World): Pr
   return isolate(plan, await siteFor(plan.cwd, state, world), world)
 }
 
-/** Also for one that is carried on by another worker. Undefined for a run that does not write, or not in a repository. */
+/** Also used when another worker resumes the run. Undefined for a run that does not write, or not in a repository. */
 export const announce = (
   plan: RunPlan,
   state: State,
@@ -91,11 +91,11 @@ export const announce = (
   return { ...announced, top: found.top }
 }
 
-/** Of one in another project its name is told, too. */
+/** For a run of another project, the name includes that project. */
 const nameOf = ({ name, project }: Writer, { place }: Pick<State, "place">): string =>
   project === place.project ? name : `${name} of ${basename(project)}`
 
-/** Throws for everything that can be known before the run is begun. */
+/** Throws for everything that can be known before the run begins. */
 export const siteFor = async (cwd: string, state: State, world: Pick<World, "env">): Promise<Site> => {
   const site = await requireSite(cwd, state.place, world)
   worktreesPlace(world.env, site.commonDir)
@@ -112,7 +112,7 @@ export const siteFor = async (cwd: string, state: State, world: Pick<World, "env
   return site
 }
 
-/** The folder of the run below the top of the checkout. */
+/** The folder of the run, relative to the top of the checkout. */
 const folderIn = (site: Site, cwd: string): string =>
   site.isBare ? "" : relative(site.top, realpathSync.native(cwd))
 
@@ -136,7 +136,7 @@ const isolate = (plan: RunPlan, site: Site, world: World): RunPlaceChoice => {
   }
 }
 
-/** A continuation works where the run has worked. Throws WORKTREE_GONE when that place is gone. */
+/** A continuation works where the run worked. Throws WORKTREE_GONE if that place is gone. */
 export const continuedWorktree = (
   { id, worktree }: Run,
   cwd: string,
@@ -154,7 +154,7 @@ export const continuedWorktree = (
   })
 }
 
-/** The repository of a worktree; by the checkout it was taken from while that is there. Throws WORKTREE_GONE. */
+/** The repository of a worktree, opened through the checkout it was taken from while that exists. Throws WORKTREE_GONE. */
 export const repositoryOf = (
   { repository, checkout }: RunWorktree,
   run: RunId,

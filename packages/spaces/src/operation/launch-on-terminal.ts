@@ -1,6 +1,6 @@
 /**
- * A harness on this terminal, as our child and not in our place: so that whatever ends it, or us, the chat is recorded as
- * stopped and its own exit code is passed on. Only SIGKILL leaves that to the next command.
+ * Runs a harness on this terminal as our child, rather than in our place. So whatever ends it, or us, the chat is
+ * recorded as stopped and its exit code is passed on. Only after a SIGKILL does the next command have to do that.
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process"
 import { mkdirSync, rmSync, writeFileSync, writeSync } from "node:fs"
@@ -25,7 +25,7 @@ import type { SignalName, World } from "./world.ts"
 export interface Conversation {
   readonly harness: Harness
   readonly plan: LaunchPlan
-  /** What the harness may do unasked. */
+  /** What the harness may do without asking. */
   readonly tier: PermissionTier | undefined
   readonly chat: OpenChat
   readonly place: SpacePlace
@@ -40,7 +40,7 @@ export const launchOnTerminal = async (
 ): Promise<{ readonly exitCode: number; readonly harnessSessionId: string }> => {
   const { plan, chat, place, state, world } = conversation
   const startedAtMs = world.clock.now()
-  // While somebody listens, a second signal cannot end this process before the stop is written.
+  // While we listen, a second signal cannot end this process before the stop is written.
   const unlisten = world.onSignal(() => undefined)
   try {
     world.signal.throwIfAborted()
@@ -86,8 +86,8 @@ const untilExit = async ({
       }),
       ...compactionEnvironment(harness, config),
     },
-    // One document on stdout: when ours is JSON, the harness writes to the other stream.
-    // The lock goes along: while the harness lives, so does the chat, whatever becomes of us.
+    // One document on stdout: if ours is JSON, the harness writes to the other stream. The harness inherits the lock:
+    // while it lives, so does the chat, whatever becomes of us.
     stdio: ["inherit", world.json ? 2 : "inherit", "inherit", chat.lock.descriptor],
   })
   const over = new AbortController()
@@ -122,12 +122,12 @@ const untilExit = async ({
   }
 }
 
-/** The stream itself, as the harness has it: what we say elsewhere goes out as plain lines. */
+/** The raw stream, as the harness has it: elsewhere our text goes out as plain lines. */
 const STDERR = 2
 
 /**
- * What a harness that was killed could not undo: the second screen, the mouse, marked pastes and focus, key reports, the
- * hidden cursor, colours. Each does nothing where it is off already.
+ * What a killed harness could not undo: the second screen, the mouse, marked pastes and focus, key reports, the
+ * hidden cursor, colours. Each does nothing if it is already off.
  */
 const GIVE_BACK_TERMINAL = [
   ...["1049", "1000", "1002", "1003", "1004", "1006", "2004"].map((mode) => `\u001b[?${mode}l`),
@@ -143,7 +143,7 @@ const compactionEnvironment = (harness: Harness, config: Config): Readonly<Recor
     : {}
 }
 
-/** On a terminal Ctrl-C reaches the harness by itself; a second SIGINT from us would be a second Ctrl-C. */
+/** On a terminal, Ctrl-C reaches the harness directly. A SIGINT from us would be a second Ctrl-C. */
 const forward = (options: {
   readonly child: ChildProcess
   readonly signal: SignalName
@@ -163,14 +163,14 @@ const forward = (options: {
 
 const LOOK_EVERY_MS = 1_000
 
-/** The harness's own id, written down as soon as it can be known: before the launch, while it runs, or at its end. */
+/** The harness's own id, recorded as soon as it can be known: before the launch, while it runs, or at its end. */
 const searchSession = (
   { harness, plan, chat, place, world }: Conversation,
   startedAtMs: number,
 ): { readonly finish: () => Promise<string> } => {
   if (plan.harnessSessionId !== undefined) {
     const known = plan.harnessSessionId
-    // The harness may have gone over to another one meanwhile, and have written that down.
+    // The harness may have switched to another conversation and recorded that.
     const recorded = () => readChats(place, () => undefined).findLast(({ chatId }) => chatId === chat.chatId)
     return { finish: () => Promise.resolve(recorded()?.harnessSessionId ?? known) }
   }
@@ -199,7 +199,7 @@ const searchSession = (
     }
     return undefined
   })()
-  // Not being able to tell is no reason to lose the chat.
+  // An unknown id is no reason to lose the chat.
   whileRunning.catch(() => undefined)
   return {
     finish: async () => {

@@ -1,4 +1,4 @@
-/** The parts of a launch that do not change from attempt to attempt, and the program it starts. */
+/** The parts of a launch that stay the same for all attempts, and the program it starts. */
 import type { Config } from "../domain/config-option.ts"
 import { isAcp } from "../port/harness.ts"
 import type { Prepared } from "./prepare.ts"
@@ -22,6 +22,6 @@ export const launchParts = (
     params,
   })
 
-/** Undefined for what this program is itself. */
+/** Undefined if the harness is this program itself. */
 export const binaryOf = (config: Config, { entry }: Pick<Prepared, "entry">): string | undefined =>
   entry.id === "direct" || isAcp(entry.id) ? undefined : config[`harness.${entry.id}`]

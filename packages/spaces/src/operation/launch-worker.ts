@@ -1,7 +1,7 @@
 /**
- * Starts the process that owns a background run and waits until it has begun it. The plan goes in by stdin; the answer
- * (the id, or why there is none) comes back on descriptor 3. The worker is a leader of its own session, so nothing that
- * happens to us or to our terminal reaches it.
+ * Starts the process that owns a background run and waits until it has begun the run. The plan goes in through stdin.
+ * The answer (the id, or why there is none) comes back on descriptor 3. The worker leads its own session, so nothing
+ * that happens to us or our terminal reaches it.
  */
 import { spawn } from "node:child_process"
 import { closeSync, mkdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
@@ -24,7 +24,7 @@ import type { World } from "./world.ts"
 
 const ANSWER = 3
 
-/** Undefined: the run it was to carry on has ended, or somebody else was faster. */
+/** Undefined if the run to resume has ended, or if another process was faster. */
 export const launchWorker = async (
   order: WorkerOrder,
   state: State,
@@ -64,7 +64,7 @@ export const launchWorker = async (
   throw failureOf(answer) ?? new Failure("BACKGROUND_LAUNCH_FAILED", { reason: reason ?? "it ended at once" })
 }
 
-/** The other side: what `meridian run worker` does. */
+/** The other side: the implementation of `meridian run worker`. */
 export const runWorker = async (
   log: string,
   world: World,
@@ -77,7 +77,7 @@ export const runWorker = async (
       writeSync(ANSWER, `${JSON.stringify(answer)}\n`)
       closeSync(ANSWER)
     } catch {
-      // Whoever started us is gone; the run goes on without them.
+      // The process that started us is gone. The run continues without it.
     }
   }
   try {
@@ -106,7 +106,7 @@ export const runWorker = async (
 const readAll = async (stream: Readable): Promise<string> => {
   let content = ""
   stream.setEncoding("utf8")
-  // A worker that was killed closes the channel without a word; a broken channel is the same to us.
+  // A killed worker closes the channel without a word. We treat a broken channel the same way.
   try {
     for await (const chunk of stream) content += String(chunk)
   } catch {

@@ -1,8 +1,8 @@
 /**
  * The `meridian` that launched agents find. A shell's alias does not reach a harness, and another version on the PATH
- * would read our state differently, so every launch puts a tiny script first on the PATH: this same program, on this same
- * Node. It lies with the user, not in the project, where a run could rewrite it; its folder is named after its content, so
- * several versions live side by side and none is ever changed.
+ * would read our state differently. So every launch puts a tiny script first on the PATH, which starts this same
+ * program on this same Node. The script is among the user's files, not in the project, where a run could rewrite it.
+ * Its folder is named after its content, so several versions coexist and none is ever changed.
  */
 import { createHash } from "node:crypto"
 import { accessSync, constants, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
@@ -14,7 +14,7 @@ import type { World } from "./world.ts"
 
 type Environment = World["env"]
 
-/** The environment a launch hands to a harness. Without a place for the script it stays as it is, and a warning says so. */
+/** The environment a launch gives to a harness. Without a place for the script it stays as it is, with a warning. */
 export const launchEnvironment = (world: Pick<World, "env" | "program" | "uuid" | "warn">): Environment => {
   const { env } = world
   const content = `#!/bin/sh\nexec ${shellLine(world.program)} "$@"\n`
@@ -33,7 +33,7 @@ export const launchEnvironment = (world: Pick<World, "env" | "program" | "uuid" 
 const NAME_LENGTH = 16
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin"
 
-/** A read-only home still has a temporary folder. */
+/** Even with a read-only home there is a temporary folder. */
 const placesOf = (env: Environment): readonly string[] => {
   const cache = env["XDG_CACHE_HOME"] || (env["HOME"] && join(env["HOME"], ".cache"))
   return [
@@ -46,7 +46,7 @@ interface Script {
   readonly directory: string
   readonly command: string
   readonly content: string
-  /** Written first, then renamed: nobody ever starts half a script. */
+  /** Written first, then renamed, so that half a script is never started. */
   readonly fresh: string
 }
 
@@ -63,7 +63,7 @@ const isMade = ({ directory, command, content, fresh }: Script): boolean => {
   }
 }
 
-/** Nobody else can change it. */
+/** No other user can change it. */
 const isOurs = (path: string): boolean => {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined || found.isSymbolicLink()) return false
@@ -72,7 +72,7 @@ const isOurs = (path: string): boolean => {
 
 const WRITABLE_BY_OTHERS = 0o022
 
-/** False also on a file system that executes nothing. */
+/** False on a file system that executes nothing. */
 const isExecutable = (command: string): boolean => {
   accessSync(command, constants.X_OK)
   return true

@@ -1,6 +1,6 @@
 /**
- * Harnesses whose worker was killed. Nobody hears what they say, holds them to a budget or sees them stall, so they are ended
- * between two tools, and the run goes on in the same conversation.
+ * Harnesses whose worker was killed. No process reads their output, enforces their budget or notices a stall. So they
+ * are ended between two tools, and the run resumes in the same conversation.
  */
 import type { RunId } from "@meridian/protocol"
 
@@ -10,7 +10,7 @@ import { endLeftovers } from "../store/run-liveness.ts"
 import type { State } from "./state.ts"
 import { computesSince, toolTimes, type ToolTimes } from "./tool-times.ts"
 
-/** A tool that computes for longer is cut off: what works unheard is no more use. */
+/** A tool that computes for longer is cut off: no process reads its result anyway. */
 const LONGEST_MS = 60_000
 
 interface Left {
@@ -19,7 +19,7 @@ interface Left {
 }
 
 export interface LeftHarnesses {
-  /** `elapsedMs`: of a clock that nobody sets. The run has no worker, and its lock is held. */
+  /** `elapsedMs` comes from a monotonic clock. The run has no worker, and its lock is held. */
   readonly look: (run: Run, elapsedMs: number) => Promise<void>
   readonly forget: (run: RunId) => void
 }

@@ -1,11 +1,11 @@
-/** One live line for each run on the terminal of a person, while something waits for them. Nothing anywhere else. */
+/** One live line for each run on a person's terminal while a command waits for them. Elsewhere it shows nothing. */
 import type { Run } from "../domain/run.ts"
 import type { SpacePlace } from "../store/place.ts"
 import { liveLine, watchRun } from "./run-look.ts"
 import type { World } from "./world.ts"
 
 export interface LiveRuns extends AsyncDisposable {
-  /** These are shown from now on. */
+  /** Replaces the shown runs. */
   readonly show: (runs: readonly Run[]) => void
 }
 

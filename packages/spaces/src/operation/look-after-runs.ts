@@ -1,7 +1,8 @@
 /**
- * One look after another at the runs of a state root: which have nobody who works on them, whose time has come, and a worker for
- * each of those. A space that cannot be read (damaged, of a newer Meridian) is left alone; a run whose worker fails before it
- * has begun anything is tried again with growing delays, so that a full disk or a missing program is no busy loop.
+ * Looks again and again at the runs of a state root, finds those that no process works on and that are due, and
+ * starts a worker for each. A space that cannot be read (damaged, of a newer Meridian) is left alone. A run whose
+ * worker fails before it has begun anything is retried with growing delays, so that a full disk or a missing program
+ * causes no busy loop.
  */
 import type { RunId } from "@meridian/protocol"
 
@@ -23,7 +24,7 @@ import type { World } from "./world.ts"
 type LookingWorld = Pick<World, "env" | "cwd" | "clock" | "program" | "uuid" | "signal">
 
 export interface RunKeeper {
-  /** How many runs there are to look after. `elapsedMs`: of a clock that nobody sets. */
+  /** Returns how many runs there are to supervise. `elapsedMs` comes from a monotonic clock. */
   readonly look: (elapsedMs: number) => Promise<number>
 }
 
@@ -53,20 +54,23 @@ interface SpaceWatch {
   readonly left: LeftHarnesses
 }
 
-/** When a run that waits goes on by the clock that nobody sets: one set back must not make the wait longer. */
+/** When a waiting run is due by the monotonic clock: setting the clock back must not make the wait longer. */
 interface Timer {
   readonly until: string
   readonly dueMs: number
 }
 
-/** Workers that were started for a run since it last changed. */
+/** Workers started for a run since it last changed. */
 interface Tries {
   readonly state: string
   readonly count: number
   readonly againMs: number
 }
 
-/** Who lives is looked at each time; the log only says what was written, and one of many runs takes a while to read. */
+/**
+ * Liveness is checked at every look. The log only changes when something is written, and a long one takes a while to
+ * read.
+ */
 const LOOKS_WITHOUT_NEWS = 60
 
 const openWatch = (space: SpacePlace, state: State): SpaceWatch => ({
@@ -84,7 +88,7 @@ interface Look {
   readonly world: LookingWorld
 }
 
-/** Logs that have not grown are not read again. */
+/** A log that has not grown is not read again. */
 const lookAt = async (watch: SpaceWatch, look: Look): Promise<number> => {
   const { space } = watch
   if (watch.isNews()) watch.runs = readOpenRuns(space, look.state.onDamage)
@@ -94,7 +98,7 @@ const lookAt = async (watch: SpaceWatch, look: Look): Promise<number> => {
   return watch.runs.filter(({ status }) => status !== "paused").length
 }
 
-/** Nobody works on it, and its time has come. */
+/** No process works on it, and it is due. */
 const isDue = (run: Run, watch: SpaceWatch, { world, elapsedMs }: Look): boolean => {
   if (run.worker !== undefined && isAlive(run.worker)) return false
   const tried = watch.tries.get(run.id)
@@ -116,7 +120,7 @@ const stateOf = ({ status, attempts, worker }: Run): string =>
 const FIRST_DELAY_MS = 1_000
 const LONGEST_DELAY_MS = 60_000
 
-/** What cannot be resumed ends here; what still has a harness at work goes on when that has ended. */
+/** A run that cannot be resumed ends here. A run whose harness still works is resumed once that has ended. */
 const carryOn = async (
   due: readonly Run[],
   { space, tries, left }: SpaceWatch,
@@ -130,7 +134,7 @@ const carryOn = async (
   const free = due.filter((run) => !isHeld(run))
   for (const run of await settleRuns(space, free, state)) {
     if (isEnded(run) || world.signal.aborted) continue
-    // Nobody carries it on before a person has said that it was moved.
+    // Its project was moved, so it is resumed only after a person has confirmed the move.
     if (readStoredPlan(space, run.id, state, world).tag === "moved") continue
     const known = tries.get(run.id)
     const count = known?.state === stateOf(run) ? known.count + 1 : 1

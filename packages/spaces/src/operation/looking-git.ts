@@ -1,6 +1,6 @@
 /**
- * Variables for the git of a run that may only look: nothing the repository names is started by it. The drivers it names
- * have to be asked for first, which only reads its configuration.
+ * Variables that keep git, in a read-only run, from starting anything the repository names. We must first ask for the
+ * drivers it names, which only reads its configuration.
  */
 import { execFile } from "node:child_process"
 
@@ -13,7 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 const LONGEST_MS = 5_000
 const ANSWER_BYTES = 1_048_576
 
-/** Empty for a tier that may do more: there git is the person's own. */
+/** Empty for a higher tier: there git is the person's own. */
 export const lookingGit = async (
   tier: PermissionTier | undefined,
   { cwd, env }: { readonly cwd: string; readonly env: Environment },
@@ -22,7 +22,7 @@ export const lookingGit = async (
   return lookingEnvironment(readDrivers(await askDrivers(cwd, env)), env)
 }
 
-/** Without git, or outside of a repository, there are none. */
+/** Empty without git, or outside a repository. */
 const askDrivers = (cwd: string, env: Environment): Promise<string> =>
   new Promise((done) => {
     execFile(

@@ -1,4 +1,4 @@
-/** One attempt of a run: planned, started, watched, and written down as it becomes known. */
+/** One attempt of a run: planned, started, watched, and recorded as facts become known. */
 import { oneLine, type RunId } from "@meridian/protocol"
 
 import { NOTHING_SPENT, restOf, sayBreach, type RunSpent } from "../domain/run-caps.ts"
@@ -133,7 +133,7 @@ const whyEnded = (
   return isPaused ? "paused" : isLeft ? "worker_died" : status
 }
 
-/** An attempt that no process of the harness came of. */
+/** Records an attempt for which no harness process could be started. */
 export const noteUnstarted = async (leg: Leg, failure: HarnessFailure): Promise<void> => {
   const { space, run, state, harness } = leg
   const number = nextNumber(leg)
@@ -151,7 +151,7 @@ const toldReset = (failure: HarnessFailure | undefined, nowMs: number): string |
   return resetMs === undefined ? undefined : isoTime(Math.min(resetMs, LATEST_MS))
 }
 
-/** What we stopped ourselves did not fail, unless it had stopped by itself. */
+/** An attempt we stopped did not fail, unless it had ended on its own. */
 const judge = (verdict: Verdict, watch: AttemptWatch, plan: RunPlan): Verdict => {
   if (verdict.status === "succeeded") return verdict
   const breach = watch.breach()
@@ -174,16 +174,16 @@ const judge = (verdict: Verdict, watch: AttemptWatch, plan: RunPlan): Verdict =>
   }
 }
 
-/** By the run so far, its tree, its space and the day. */
+/** Spent by the run so far, its tree, its space and the day. */
 const spentNow = ({ plan, space, state, world, read }: Leg): RunSpent =>
   spentBy(read(), plan.caps, { space, state, nowMs: world.clock.now() })
 
-/** Tokens were used, and nobody can say what they cost. */
+/** Tokens were used at an unknown price. */
 const warnUnpriced = ({ plan: { caps }, run, world }: Leg): void => {
   if (restOf(caps, NOTHING_SPENT)?.cost !== undefined) world.warn("PRICE_UNKNOWN", { run: run.id })
 }
 
-/** In the order things became known, one after the other, while the harness works on. */
+/** Writes in the order things become known, one after the other, while the harness works on. */
 const openAttemptLog = ({
   space,
   run,
@@ -208,14 +208,14 @@ const openAttemptLog = ({
         if (id !== undefined) await updateChat(space, chat.chatId, id)
       }
       writes = writes.then(write)
-      // Looked at when the attempt has ended; until then a failed write must not be an unhandled one.
+      // Awaited when the attempt has ended. Until then a failed write must not be an unhandled rejection.
       writes.catch(() => undefined)
     },
     written: () => writes,
   }
 }
 
-/** What the session had used up already: as the harness tells it, else as its last run with us left it. */
+/** What the session had used up before: as the harness reports it, else as our last run in it recorded. */
 const usageBefore = async (
   { world, state, space, harness }: Leg,
   session: SessionChoice,

@@ -98,11 +98,11 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** What stands before the host or behind the path may be a credential. */
+/** Text before the host or after the path may be a credential. */
 const withoutSecrets = (from: string): string =>
   from.replace(/^(\w+:\/\/)[^/@]*@/, "$1<hidden>@").replace(/^(https?:[^?#]*)[?#].*$/i, "$1")
 
-/** `after` has those of the program itself, too: what the new list lacks is not gone while they name it. */
+/** `after` includes the program's own models: one that the new list lacks is not gone while the program still names it. */
 const compare = (
   before: ReadonlyMap<string, ModelLimits>,
   now: readonly ModelLimits[],

@@ -22,7 +22,7 @@ export const modelsList = implement(MODELS_LIST, {
     const { facts, reasons } = probe
       ? await (await import("./probe-providers.ts")).probeProviders(known.facts, world)
       : { facts: known.facts, reasons: new Map<string, string>() }
-    // What a run takes: it never asks the servers, so neither may the answer depend on them.
+    // The model a run would take. A run never asks the servers, so the answer must not depend on them either.
     const chosen = known.chosen ?? listEngineModels(known.facts).usable[0]?.id
     const engine = { facts, chosen }
     const listed = withReasons(listEngineModels(facts), reasons)

@@ -1,10 +1,10 @@
-/** A chat whose harness went over to another conversation by itself (`/new` and `/sessions` of Direct): the record follows. */
+/** A chat whose harness switched to another conversation (`/new` and `/sessions` of Direct): the record follows. */
 import { asChatId, asSpaceId } from "../domain/identifier.ts"
 import { readChats, updateChat } from "../store/chat-store.ts"
 import { openPlace, spacePlace } from "../store/place.ts"
 import type { World } from "./world.ts"
 
-/** Does nothing outside of a chat, or in one that is about another conversation than `from`. */
+/** Does nothing outside a chat, or in a chat about another conversation than `from`. */
 export const noteSession = async (
   { from, to }: { readonly from: string; readonly to: string },
   { env, cwd }: Pick<World, "env" | "cwd">,

@@ -1,6 +1,6 @@
 /**
- * Tells the person by a program of their own (`notify.command`) that something ended or asks for them. The message is the
- * program's last word; its parts are in variables. It gets a few seconds, and whatever it does, the work is not touched.
+ * Tells the person through their own program (`notify.command`) that something ended or asks for them. The message is
+ * the program's last word; its parts are in variables. The program gets a few seconds, and cannot affect the work.
  */
 import { spawn } from "node:child_process"
 
@@ -9,18 +9,18 @@ import { oneLine } from "@meridian/protocol"
 import type { World } from "./world.ts"
 
 export interface Notice {
-  /** `ended`: it needs nobody any more. `asks`: it waits for an answer. */
+  /** `ended`: it needs no person any more. `asks`: it waits for an answer. */
   readonly event: "ended" | "asks"
-  /** One sentence; what others wrote in it becomes one plain line. */
+  /** One sentence. Text that others wrote becomes one plain line. */
   readonly message: string
-  /** More for the program, as `MERIDIAN_NOTIFY_<NAME>`. */
+  /** Further facts for the program, as `MERIDIAN_NOTIFY_<NAME>`. */
   readonly facts: Readonly<Record<string, string | undefined>>
 }
 
 const MOST_CHARACTERS = 300
 const PATIENCE_MS = 5_000
 
-/** Resolves when the program has ended or its time is over; never rejects. */
+/** Resolves when the program has ended or its time is over. Never rejects. */
 export const notify = (
   command: readonly string[],
   { event, message, facts }: Notice,
@@ -48,7 +48,7 @@ export const notify = (
         else resolve()
       })
     } catch (error) {
-      // A word with a zero byte in it is refused before anything starts.
+      // Node refuses a word with a zero byte before anything starts.
       failed(error instanceof Error ? error.message : String(error))
     }
   })

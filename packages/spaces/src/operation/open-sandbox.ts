@@ -1,5 +1,5 @@
 import { isInside } from "@meridian/continuity/files"
-/** The one place where something is put into a sandbox: a harness that is started, a command of the engine, a check. */
+/** The only module that puts something into a sandbox: a harness, a command of the engine, or a check. */
 import { Failure } from "@meridian/protocol"
 
 import type { Config } from "../domain/config-option.ts"
@@ -24,7 +24,7 @@ import type { World } from "./world.ts"
 export interface SandboxChoice {
   /** Undefined: none. */
   readonly use: SandboxUse | undefined
-  /** Undefined when nobody wanted one. */
+  /** Undefined if none was requested. */
   readonly record: SandboxRecord | undefined
 }
 
@@ -33,23 +33,23 @@ export interface SandboxAsked {
   /** `--sandbox`: "" without a value. */
   readonly mode?: SandboxMode | "" | undefined
   readonly network?: SandboxNetwork | undefined
-  /** Of the run that is continued. */
+  /** The sandbox of the continued run. */
   readonly inherited?: SandboxUse | undefined
-  /** It is a run or a server that asks: then it only makes it stricter. */
+  /** A run or a server asks, so the request may only make the sandbox stricter. */
   readonly isBound: boolean
   readonly harness: { readonly id: string; readonly name: string }
-  /** It shares the terminal of a person. */
+  /** It shares a person's terminal. */
   readonly isOnTerminal: boolean
-  /** For the words of a warning. */
+  /** Names the launch in a warning. */
   readonly what: string
 }
 
-/** Throws SANDBOX_UNAVAILABLE where one is demanded, and SANDBOX_NETWORK_NEEDED. */
+/** Throws SANDBOX_UNAVAILABLE if a sandbox is required, and SANDBOX_NETWORK_NEEDED. */
 export const chooseSandbox = async (asked: SandboxAsked, world: World): Promise<SandboxChoice> => {
   const wish = wishOf(asked)
   if (wish.mode === "off") return { use: undefined, record: undefined }
   const around = networkAround(world)
-  // Whatever is asked for inside of one: it is in there with everything it starts.
+  // We are already inside a sandbox, and so is everything we start.
   if (around !== undefined) {
     if (wish.network === "off" && around === "on" && wish.mode === "required")
       throw unavailable("a sandbox within a sandbox cannot take the network away", "ask for it outside.")
@@ -79,7 +79,7 @@ export const chooseSandbox = async (asked: SandboxAsked, world: World): Promise<
 
 const unavailable = (why: string, next: string): Failure => new Failure("SANDBOX_UNAVAILABLE", { why, next })
 
-/** What a person says goes before the configuration; what a run says only adds to it. */
+/** A person's flags take precedence over the configuration. A run can only add to it. */
 const wishOf = ({ config, mode, network, inherited, isBound }: SandboxAsked): SandboxWish => {
   const configured = { mode: config["sandbox.mode"], network: config["sandbox.network"] }
   const before =
@@ -92,7 +92,7 @@ const wishOf = ({ config, mode, network, inherited, isBound }: SandboxAsked): Sa
   const said = mode === "" ? "required" : mode
   const wished = network === undefined && said === undefined ? undefined : { mode: said, network }
   if (wished === undefined) return before
-  // Whoever says what becomes of its network wants one.
+  // A request about the network implies a sandbox.
   const wishedMode = wished.mode ?? (wished.network === "off" ? "required" : before.mode)
   if (!isBound) return { mode: wishedMode, network: wished.network ?? before.network }
   return {
@@ -112,12 +112,15 @@ export interface SandboxedStart {
   readonly env: World["env"]
   readonly directory: string
   readonly harness?: string | undefined
-  /** Files and folders that must be seen in there. */
+  /** Files and folders that must be visible inside. */
   readonly programs?: readonly string[] | undefined
   readonly isAlone: boolean
 }
 
-/** The command line that starts this one in a sandbox. Throws SANDBOX_UNAVAILABLE: nothing runs without the one it was promised. */
+/**
+ * The command line that starts this one in a sandbox. Throws SANDBOX_UNAVAILABLE: nothing runs without its promised
+ * sandbox.
+ */
 export const wrapInSandbox = async (
   { use, place, env, directory, harness, programs = [], isAlone }: SandboxedStart,
   argv: readonly string[],
@@ -138,8 +141,8 @@ export const wrapInSandbox = async (
 }
 
 /**
- * A `.git` that leads out of the project is believed only where the repository it leads to knows this checkout: whoever writes in
- * the project could name any.
+ * A `.git` that leads out of the project is believed only if the repository it leads to knows this checkout. A
+ * program that writes in the project could name any repository.
  */
 const gitSiteOf = (directory: string, project: string, env: World["env"]): GitSite | undefined => {
   const found = findRepository(directory)

@@ -1,10 +1,10 @@
-/** What every operation on spaces, chats and runs begins with. */
+/** The start of every operation on spaces, chats and runs. */
 import { openPlace } from "../store/place.ts"
 import { isResumable } from "./resumable.ts"
 import { isoTime, type State } from "./state.ts"
 import type { World } from "./world.ts"
 
-/** A log full of garbage is told by its first lines. */
+/** For a log full of garbage, only the first damaged lines are reported. */
 const MOST_DAMAGE_TOLD = 20
 
 export const openState = (world: Pick<World, "env" | "cwd" | "clock" | "warn">): State => {

@@ -18,17 +18,17 @@ export interface OperationMeta<F extends Fields = Fields, Output extends Json = 
   readonly summary: string
   /** Paragraphs below the flags in `--help` and on the reference page. */
   readonly details?: string
-  /** Command lines without the `meridian` before them. */
+  /** Command lines without the leading `meridian`. */
   readonly examples?: readonly string[]
   readonly fields: F
   readonly output: Shape<Output>
-  /** Name of the MCP tool, for those that are one. */
+  /** Name of the MCP tool, if it is one. */
   readonly tool?: string
-  /** What a caller of the tool should know besides the summary; `details` speaks of flags and streams. */
+  /** What a caller of the tool should know besides the summary. `details` is about flags and streams. */
   readonly toolDetails?: string
   /** `text`: text in both modes unless JSON is asked for (`run spawn`). Default: JSON in agent mode. */
   readonly format?: "text" | "by-mode"
-  /** Flags of harnesses that `start` passes on; they arrive as `passthrough`, in the order given. */
+  /** Harness flags that `start` passes on. They arrive as `passthrough`, in the given order. */
   readonly passthrough?: readonly PassthroughFlag[]
   /** Works, but help and completion do not show it (the background worker). */
   readonly hidden?: true
@@ -41,18 +41,18 @@ export interface PassthroughFlag {
   readonly values: "none" | "one" | "optional" | "many"
 }
 
-/** What `run` gets besides its fields. */
+/** Passed to `run` besides its fields. */
 export interface Passthrough {
-  /** The words of all passthrough flags, in the order given: `["--append-system-prompt", "TEXT", "--chrome"]`. */
+  /** The words of all passthrough flags, in the given order: `["--append-system-prompt", "TEXT", "--chrome"]`. */
   readonly passthrough: readonly string[]
-  /** Fields given by the caller, not filled in by default: what "explicit flags override" needs. */
+  /** Fields the caller set, without defaults: needed to let explicit flags override. */
   readonly given: ReadonlySet<string>
 }
 
 export interface Operation<F extends Fields = Fields, Output extends Json = Json> {
-  /** Throws a Failure for everything that can be said in a sentence. */
+  /** Throws a Failure for every problem that fits a sentence. */
   readonly run: (input: InputOf<F> & Passthrough, world: World) => Promise<Output>
-  /** What a person reads on stdout, without a last newline. "" prints nothing. */
+  /** The text on stdout for a person, without a last newline. "" prints nothing. */
   readonly text: (output: Output, input: InputOf<F> & Passthrough) => string
   /** Text mode only: lines for stderr after the result (metadata of a run). */
   readonly notes?: (output: Output, input: InputOf<F> & Passthrough) => string
@@ -84,7 +84,7 @@ export const implement = <F extends Fields, Output extends Json>(
   operation: Operation<F, NoInfer<Output>>,
 ): Operation<F, Output> => operation
 
-/** A row of a registry; the two must speak of the same operation. */
+/** A row of a registry. Both arguments must describe the same operation. */
 export const register = <F extends Fields, Output extends Json>(
   meta: OperationMeta<F, Output>,
   load: () => Promise<Operation<F, Output>>,

@@ -5,7 +5,7 @@ import { readRun } from "../store/run-store.ts"
 import { taskOf } from "./run-look.ts"
 import type { World } from "./world.ts"
 
-/** What the run is about that this process works for, as its variables say; empty when nobody knows. */
+/** The task of the run this process works for, found through its variables. Empty if unknown. */
 export const ownTask = ({ env, cwd }: Pick<World, "env" | "cwd">): string => {
   try {
     const space = spacePlace(openPlace(env, cwd), spaceId(env["MERIDIAN_SPACE_ID"] ?? ""))

@@ -1,6 +1,6 @@
 /**
- * The run or chat this command was started from. Variables can be lost or forged by whoever runs the command; rows of the
- * state cannot, so both are asked and the stricter answer counts.
+ * The run or chat this command was started from. Variables can be lost or forged by the command's caller, but rows of
+ * the state cannot. So both are read, and the stricter answer counts.
  */
 import type { RunId, SpaceId } from "@meridian/protocol"
 
@@ -15,21 +15,21 @@ import { readRun } from "../store/run-store.ts"
 import type { State } from "./state.ts"
 import type { World } from "./world.ts"
 
-/** Set for every harness that is started with a tier. */
+/** Set for every harness that starts with a tier. */
 export const TIER_VARIABLE = "MERIDIAN_TIER"
 
 type Child = Pick<World, "env">
 
 export const parentRun = ({ env }: Child): RunId | undefined => asRunId(env["MERIDIAN_PARENT_RUN_ID"])
 
-/** How deep a run spawned from here would stand. */
+/** How deep a run spawned from here would be. */
 export const depthHere = (target: SpaceId | undefined, state: State, world: Child): number =>
   depthOf({
     variable: world.env["MERIDIAN_DEPTH"],
     parentDepth: rowOfParent(target, state, world)?.depth,
   })
 
-/** The most that something started from here may do; undefined for a person's own command. */
+/** The highest tier for anything started from here. Undefined for a person's own command. */
 export const parentTier = (
   target: SpaceId | undefined,
   state: State,
@@ -45,13 +45,13 @@ export const parentTier = (
     )
 }
 
-/** Where a run spawned from here works unless somebody says otherwise: beside the run it is spawned from. */
+/** The default folder of a run spawned from here: that of the run it is spawned from. */
 export const placeHere = (target: SpaceId | undefined, state: State, world: Child): string => {
   const parent = rowOfParent(target, state, world)
   return parent?.worktree === undefined || parent.cwd === undefined ? state.place.project : parent.cwd
 }
 
-/** A parent whose row is lost could have been anything: the least there is. */
+/** A parent whose row is lost could have had any tier, so we assume the lowest. */
 const tierOfRun = (target: SpaceId | undefined, state: State, world: Child): PermissionTier | undefined =>
   parentRun(world) === undefined
     ? undefined
@@ -65,7 +65,7 @@ const tierOfChat = (state: State, { env }: Child): PermissionTier | undefined =>
   return asTier(findChat(records, chat)?.tier)
 }
 
-/** In the space we run in or, when that variable is gone, in the one the new run goes to. */
+/** The row in the space we run in or, without that variable, in the space of the new run. */
 const rowOfParent = (target: SpaceId | undefined, state: State, world: Child): Run | undefined => {
   const run = parentRun(world)
   const rowIn = (space: SpaceId | undefined): Run | undefined =>

@@ -1,6 +1,6 @@
 /**
- * From what was asked to what is launched: which harness, which model, which agent and skills with their files, and the
- * text the harness is given. `start`, `run spawn` and `run continue` all go through here.
+ * Turns a request into a launch: which harness, which model, which agent and skills with their files, and the
+ * harness's text. `start`, `run spawn` and `run continue` all go through here.
  */
 import { Failure } from "@meridian/protocol"
 
@@ -18,7 +18,7 @@ import type { World } from "./world.ts"
 
 export interface PrepareRequest {
   readonly mode: "interactive" | "headless"
-  /** What the user wrote: `-m`, `-a`, `-s`, `-f`, `--var`, `-p`, `--permission`. */
+  /** The user's words: `-m`, `-a`, `-s`, `-f`, `--var`, `-p`, `--permission`. */
   readonly model?: string | undefined
   /** `--harness`. */
   readonly harness?: HarnessId | undefined
@@ -31,23 +31,23 @@ export interface PrepareRequest {
   readonly parentTier?: PermissionTier | undefined
   /** `fs/` of the space, for `-f @name`. */
   readonly spaceFs?: string | undefined
-  /** A continuation: what the newest record of the conversation says, used wherever the user wrote nothing. */
+  /** For a continuation: the newest record of the conversation, used wherever the user wrote nothing. */
   readonly recorded?: RecordedLaunch | undefined
 }
 
 export interface Prepared {
   readonly entry: HarnessEntry
   readonly harness: Harness
-  /** As recorded; "" when the harness chooses by itself. */
+  /** As recorded. "" if the harness chooses. */
   readonly model: string
-  /** The harness's own name of the model. */
+  /** The harness's own name for the model. */
   readonly harnessModel?: string | undefined
   readonly agent?: { readonly name: string; readonly path: string } | undefined
   readonly nativeAgent?: NativeAgent | undefined
   readonly skills: readonly { readonly name: string; readonly path: string }[]
-  /** Standing text: skills, and the agent's body where the harness knows no agents. */
+  /** Standing text: skills, and the agent's body if the harness knows no agents. */
   readonly instructions?: string | undefined
-  /** A continuation whose agent or skills were changed by the user: the standing text must be told again. */
+  /** A continuation whose agent or skills the user changed: the standing text must be sent again. */
   readonly instructionsChanged: boolean
   /** The message: references, report instruction and the user's words. */
   readonly prompt: string
@@ -56,7 +56,7 @@ export interface Prepared {
   readonly permission?: PermissionTier | undefined
   readonly allowedTools?: readonly string[] | undefined
   readonly effort?: string | undefined
-  /** Of the agent's profile. */
+  /** Checks from the agent's profile. */
   readonly checks?: readonly string[] | undefined
 }
 
@@ -111,8 +111,8 @@ export const prepare = async (
 const ECHO = `direct/${ECHO_MODEL}`
 
 /**
- * A run of the engine that names no model, or one that goes on after nothing but the echo was there. A chat is left alone:
- * `/model` changes its model without a record, and its session remembers.
+ * A run of the engine that names no model, or one that continues after only the echo was usable. A chat is left
+ * alone: `/model` changes its model without a record, and its session remembers.
  */
 const leavesModelToEngine = ({ mode, model, recorded }: PrepareRequest, launch: ResolvedLaunch): boolean => {
   if (mode !== "headless" || launch.harness !== "direct") return false
@@ -121,16 +121,16 @@ const leavesModelToEngine = ({ mode, model, recorded }: PrepareRequest, launch: 
     : launch.model === ECHO && recorded.model === ECHO && (model ?? "") === ""
 }
 
-/** Named before the launch, so that what is recorded is what is used. */
+/** Resolved before the launch, so that the recorded model is the one used. */
 const engineModel = async (world: World): Promise<Pick<ResolvedLaunch, "model" | "harnessModel">> => {
   const { resolveEngineModels } = await import("./engine-models.ts")
   const { defaultModel } = await resolveEngineModels(world)
   const model = `direct/${defaultModel}`
-  // Where nobody asked for the echo, it says what it is.
+  // An echo that was not requested explains itself.
   return defaultModel === ECHO_MODEL ? { model } : { model, harnessModel: defaultModel }
 }
 
-/** A recorded agent whose file is gone stays on record: once the file is back, the conversation has its agent again. */
+/** A recorded agent whose file is gone stays on record. Once the file is back, the conversation has its agent again. */
 const lostAgent = ({ agent, recorded }: PrepareRequest): Prepared["agent"] =>
   (agent ?? "") === "" && recorded?.agent !== undefined && recorded.agent !== ""
     ? { name: recorded.agent, path: recorded.agentPath ?? "" }

@@ -1,6 +1,7 @@
 /**
- * `meridian models list --probe`: asks compatible servers which models they have (`GET /models`), also those that could run
- * on this machine without being configured. Hosted providers are not asked: the catalogue knows their models.
+ * `meridian models list --probe`: asks compatible servers for their models (`GET /models`), including servers that
+ * could run on this machine without being configured. Hosted providers are not asked: the catalogue knows their
+ * models.
  */
 import type { EngineFacts } from "../domain/engine-model.ts"
 import { providerStates, type Connection } from "../domain/engine-provider.ts"
@@ -9,9 +10,9 @@ import { PROVIDER_PRESETS } from "../domain/provider-preset.ts"
 import type { World } from "./world.ts"
 
 export interface Probed {
-  /** With the models the servers named added to the configured ones. */
+  /** The configured models plus those the servers named. */
   readonly facts: EngineFacts
-  /** Providers that are configured and did not answer, and those that answer without being configured: why not usable. */
+  /** Why a provider cannot be used: it is configured but did not answer, or it answers but is not configured. */
   readonly reasons: ReadonlyMap<string, string>
 }
 
@@ -52,7 +53,7 @@ const TIME_MS = 3_000
 const LARGEST_BYTES = 1_048_576
 const MOST_MODELS = 500
 
-/** Names, or why there are none. */
+/** Names of models, or why there are none. */
 const ask = async (
   { address = "", key, headers }: Connection,
   env: EngineFacts["env"],

@@ -1,6 +1,7 @@
 /**
- * What becomes of an agent's claim to be done: the checks of the run are carried out where it has worked, and their word goes into
- * the log. Red ones become the agent's next message. In a worktree each check finds the files as the agent left them.
+ * What becomes of an agent's claim to be done: the run's checks run where it has worked, and their results go into
+ * the log. Red ones become the agent's next message. In a worktree, each check finds the files as the agent left
+ * them.
  */
 import { relative } from "node:path"
 
@@ -31,11 +32,11 @@ export interface ProvenEnd {
 
 export type Proven =
   | ProvenEnd
-  /** Nobody asked for a proof. */
+  /** The run has no checks. */
   | { readonly tag: "unproven" }
-  /** The agent is told what is red. */
+  /** The agent is told which checks are red. */
   | { readonly tag: "told" }
-  /** Somebody stopped the run meanwhile. */
+  /** The run was stopped in between. */
   | { readonly tag: "stopped" }
 
 export const proveRun = async (leg: Leg): Promise<Proven> => {
@@ -43,7 +44,7 @@ export const proveRun = async (leg: Leg): Promise<Proven> => {
   const { checks } = plan
   if (checks === undefined) return { tag: "unproven" }
   const before = read()
-  // A worker that was killed may have left some at work.
+  // A killed worker may have left some running.
   if (leg.resumption !== undefined) await endLeftovers(before, files.report, state.sleep)
   const site = await siteOf(leg)
   const attempt = before.attempts.at(-1)?.number ?? 1
@@ -82,7 +83,7 @@ interface Site {
   readonly changedFiles: (checks: ChecksPlan) => Promise<readonly string[]>
 }
 
-/** Undefined where the run has no place of its own: then its files are everybody's. */
+/** Undefined if the run has no worktree: others may then change its files too. */
 const siteOf = async ({ plan, run, state, world }: Leg): Promise<Site | undefined> => {
   const { worktree } = plan
   if (worktree === undefined) return undefined

@@ -1,4 +1,7 @@
-/** Answers the question of a run whose budget is used up: other caps, kept under its seal for whoever carries it on. */
+/**
+ * Answers the question of a run whose budget is used up: stores other caps under its seal, for the worker that
+ * resumes it.
+ */
 import { Failure } from "@meridian/protocol"
 
 import { breachOf, mergeCaps, sayBreach, type RunSpent } from "../domain/run-caps.ts"
@@ -19,7 +22,7 @@ interface About {
   readonly world: World
 }
 
-/** Throws CAP_BELOW_SPENT, CAP_NOT_YOURS, and BUDGET_SPENT where a cap still holds the run. */
+/** Throws CAP_BELOW_SPENT, CAP_NOT_YOURS, and BUDGET_SPENT if a cap still stops the run. */
 export const raiseCaps = async (run: Run, input: CapInput, about: About): Promise<void> => {
   const { space, state, world } = about
   const asked = capsAsked(input)
@@ -30,7 +33,7 @@ export const raiseCaps = async (run: Run, input: CapInput, about: About): Promis
   if (kept.tag !== "plan") throw new Failure("RUN_NOT_RESUMABLE", { run: run.id, why: kept.why })
   const { plan } = kept
   const { treeCost, spaceCost, dayCost } = configuredCaps((await readConfig(world)).config)
-  // Those that hold for others, too, are as the configuration says now.
+  // Caps shared with other runs are as the configuration says now.
   const caps = mergeCaps({ ...plan.caps, treeCost, spaceCost, dayCost }, asked)
   const spent = spentBy(run, caps, { space, state, nowMs: world.clock.now() })
   requireAboveSpent(asked, spent)
@@ -40,7 +43,7 @@ export const raiseCaps = async (run: Run, input: CapInput, about: About): Promis
   rewritePlan(space, run.id, { ...plan, caps }, { state, world })
 }
 
-/** What raises each, as the end of a sentence. */
+/** The flag that raises each, as the end of a sentence. */
 const FLAGS = {
   cost: "--max-cost",
   tokens: "--max-tokens",
@@ -51,7 +54,7 @@ const FLAGS = {
   dayCost: "budget.day_cost",
 } as const satisfies Record<keyof RunSpent, string>
 
-/** An agent of a run answers for the runs it started, never for itself or for those above it. */
+/** An agent answers for the runs it started, never for its own run or for those above it. */
 const requireOwner = (run: Run, { space, state, world }: About): void => {
   const asker = parentRun(world)
   if (asker === undefined) return

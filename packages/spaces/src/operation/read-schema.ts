@@ -1,4 +1,7 @@
-/** `run spawn --schema FILE`: the form of the answer, read before anything is begun, and who can be held to it. */
+/**
+ * `run spawn --schema FILE`: the JSON Schema of the answer, read before anything begins, and the harnesses that
+ * support one.
+ */
 import { resolve } from "node:path"
 
 import { readWhole } from "@meridian/continuity/files"
@@ -10,7 +13,7 @@ import type { Failover, RunPlan } from "./run-plan.ts"
 import { harnessEntry } from "./state.ts"
 import type { World } from "./world.ts"
 
-/** As long as the engine takes one; it travels on a command line. */
+/** The engine's own bound. A schema travels on a command line. */
 const LARGEST_BYTES = 65_536
 
 /** Throws SCHEMA_UNREADABLE. */
@@ -26,13 +29,13 @@ export const readSchema = (typed: string | undefined, world: Pick<World, "cwd">)
   return schema
 }
 
-/** Throws SCHEMA_UNSUPPORTED: an answer in any form is not what was asked for. */
+/** Throws SCHEMA_UNSUPPORTED: an answer in any other form is not what was requested. */
 export const requireSchemas = (harness: Harness, schema: JsonObject | undefined): void => {
   if (schema !== undefined && !harness.capabilities.schema)
     throw new Failure("SCHEMA_UNSUPPORTED", { harness: harness.name })
 }
 
-/** Only who can be held to the form may take over. */
+/** Only harnesses that support a schema may take over. */
 export const failoverWith = async (
   failover: Failover | undefined,
   schema: JsonObject | undefined,

@@ -1,4 +1,4 @@
-/** What a killed `run apply` has left in a checkout: finished when it was as good as done, taken back otherwise. */
+/** What a killed `run apply` has left in a checkout: finished if it was as good as done, otherwise taken back. */
 import { asRunId, asSpaceId } from "../domain/identifier.ts"
 import { recoverHeld } from "../repository/held-journal.ts"
 import { readMove, forgetMove, type CheckoutMove } from "../repository/move-journal.ts"
@@ -15,7 +15,7 @@ export interface RecoveredApply {
   readonly outcome: Recovered
 }
 
-/** Undefined when nothing was left. Called under the lock of applying: nobody is at it. */
+/** Undefined if nothing was left. Called under the lock of applying, so no process is at it. */
 export const recoverApply = async (
   repository: Repository,
   {
@@ -39,7 +39,7 @@ export const recoverApply = async (
   return { move, outcome }
 }
 
-/** Of a project that is gone nobody keeps a log. */
+/** A project that is gone keeps no log. */
 const recordFinished = async (move: CheckoutMove, state: Pick<State, "now">): Promise<void> => {
   const [id, run] = [asSpaceId(move.space), asRunId(move.run)]
   if (id === undefined || run === undefined) return

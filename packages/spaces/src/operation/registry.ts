@@ -1,4 +1,4 @@
-/** Every operation of spaces. The order is the order of help and of the reference page. */
+/** Every operation of spaces, in the order of help and of the reference page. */
 import { CONFIG_GET, CONFIG_RESET, CONFIG_SET, CONFIG_SHOW } from "./config.meta.ts"
 import { DOCTOR } from "./doctor.meta.ts"
 import { RUN_APPLY, RUN_COMPARE, RUN_DIFF, RUN_DISCARD, RUN_WORKTREE } from "./hands.meta.ts"
@@ -78,8 +78,8 @@ export const OPERATIONS: readonly Registration[] = [
 ]
 
 /**
- * What a command does first: records the end of what was killed. For a person chats and runs of all spaces, for an agent
- * the runs of the space it works in.
+ * The first step of every command: records the end of what was killed. For a person, chats and runs of all spaces.
+ * For an agent, the runs of the space it works in.
  */
 export const sweepAtStart = async (
   world: Pick<World, "env" | "cwd" | "clock" | "warn" | "mode" | "program">,
@@ -90,7 +90,7 @@ export const sweepAtStart = async (
   if (given !== undefined) await (await import("./sweep.ts")).sweepRuns(given, world)
 }
 
-/** For servers that stay: they supervise whenever nobody else does. */
+/** For long-running servers: they supervise whenever no other process does. */
 export const standBy = async (world: World): Promise<void> => (await import("./supervisor.ts")).standBy(world)
 
 /** Runs that wait for a person. */

@@ -1,4 +1,4 @@
-/** The repository of a folder, with the programs it names only where this user trusts it with them. */
+/** The repository of a folder. The programs it names run only if this user trusts it with them. */
 import { Failure } from "@meridian/protocol"
 
 import type { Claim } from "../domain/claim.ts"
@@ -18,7 +18,7 @@ export const openRepositoryHere = (
   return openRepository(found, { env, trusts: (key, value) => isCovered(gitClaim(key, value), entry) })
 }
 
-/** What a repository's own configuration would have git start. */
+/** The programs that a repository's own configuration would have git start. */
 export const gitClaims = async (
   { project }: Pick<StatePlace, "project">,
   { env }: Pick<World, "env">,
@@ -47,7 +47,7 @@ export interface Site extends Repository {
   readonly head: Head
 }
 
-/** What a worktree can be taken from, or be applied to. Throws a coded failure for everything else. */
+/** A checkout that a worktree can be taken from or applied to. Throws a coded failure for everything else. */
 export const requireSite = async (
   from: string,
   place: Pick<StatePlace, "project">,

@@ -1,4 +1,4 @@
-/** Whether a run whose worker is gone will be carried on, and by whom; if not, why. */
+/** Whether a run whose worker is gone will be resumed. If not, why. */
 import { fruitlessAttempts, type Run } from "../domain/run.ts"
 import type { SpacePlace } from "../store/place.ts"
 import type { State } from "./state.ts"
@@ -8,7 +8,7 @@ import type { World } from "./world.ts"
 /** `off` leaves dead runs to people. */
 export const SUPERVISOR_VARIABLE = "MERIDIAN_SUPERVISOR"
 
-/** Resumes in a row that brought nothing. */
+/** Resumes in a row without progress. */
 export const MOST_FRUITLESS = 5
 
 export const isResumable = (
@@ -22,6 +22,6 @@ export const isResumable = (
   if (fruitlessAttempts(run) >= MOST_FRUITLESS)
     return `${MOST_FRUITLESS} attempts in a row said and did nothing`
   const kept = readStoredPlan(space, run.id, state, world)
-  // One whose project was moved waits for 'space rebind'.
+  // A run whose project was moved waits for 'space rebind'.
   return kept.tag === "none" ? kept.why : true
 }

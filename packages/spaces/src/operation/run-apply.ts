@@ -52,7 +52,7 @@ export const runApply = implement(RUN_APPLY, {
         applied.push(done)
         world.progress(`Run ${run.id} is applied.`)
       } catch (error) {
-        // Of one alone, the command itself has failed.
+        // For a single run, the command itself has failed.
         if (!(error instanceof Failure) || runs.length === 1) throw error
         left.push({ run: run.id, failure: error })
         if (!input.all) break
@@ -92,7 +92,7 @@ export const runApply = implement(RUN_APPLY, {
   exitCode: ({ left }) => (left.length === 0 ? 0 : 1),
 })
 
-/** One that cannot go is left, and told with those that were not applied. */
+/** A run that cannot be discarded is kept, and listed with those that were not applied. */
 const discardRest = async (
   applied: readonly Applied[],
   left: { readonly run: RunId; readonly failure: Failure }[],
@@ -121,7 +121,7 @@ const discardRest = async (
   return discarded
 }
 
-/** Of several at one task somebody chooses; more than one of them would be the same work twice. */
+/** A person chooses among several runs at one task. Applying more than one would do the same work twice. */
 const isDecided = (run: Run, runs: readonly Run[]): boolean =>
   run.contest === undefined || !runs.some((other) => other.id !== run.id && other.contest === run.contest)
 
@@ -151,7 +151,7 @@ const applyOne = async (
   })
 }
 
-/** An agent that is kept apart must not reach out of its place, and one that only reads must not write. */
+/** A sandboxed agent must not reach out of its place, and a read-only one must not write. */
 const requireOwnPlace = (run: Run, checkout: string, state: State, world: World): void => {
   const parent = parentTier(undefined, state, world)
   if (parent === "read-only") throw new Failure("TIER_ABOVE_PARENT", { wished: "workspace-write", parent })
@@ -160,7 +160,7 @@ const requireOwnPlace = (run: Run, checkout: string, state: State, world: World)
     throw new Failure("APPLY_ELSEWHERE", { run: run.id, checkout })
 }
 
-/** Every run of the space whose work is there to be taken, in the order that conflicts least. */
+/** Every run of the space with unapplied work, in the order that conflicts least. */
 const applicable = async (
   space: SpacePlace,
   state: State,
@@ -169,7 +169,7 @@ const applicable = async (
 ): Promise<readonly Run[]> => {
   const settled = await settleRuns(space, readRuns(space, state.onDamage), state)
   const open = settled.filter((run) => run.worktree?.state === "open" && !run.worktree.isRemoved)
-  // The last of those that worked in one worktree stands for all of them.
+  // The last of the runs that worked in one worktree represents all of them.
   const last = new Map(open.map((run) => [run.worktree?.path, run]))
   const done = [...last.values()].filter((run) => isEnded(run) && run.status === "succeeded")
   const runs = done.filter((run) => isDecided(run, done))
@@ -182,7 +182,7 @@ const applicable = async (
   return order.flatMap((id) => runs.filter((run) => run.id === id))
 }
 
-/** Only runs that touch the same file are tried against each other, and only so many. */
+/** Only runs that touch the same file are tried against each other, up to a bound. */
 const MOST_PAIRS = 500
 
 const orderOf = async (
@@ -210,5 +210,5 @@ const orderOf = async (
   return applyOrder(runs.map(({ id }) => ({ id, conflicts: conflicts.get(id) ?? new Set() })))
 }
 
-/** A clean worktree is told as a commit. */
+/** For a clean worktree the range names a commit. */
 const treeOf = (to: string): string => (to.endsWith("^{tree}") ? to : `${to}^{tree}`)

@@ -1,7 +1,7 @@
 /**
- * The attempts of a run, one after the other, until it ends or is put aside: its chat is recorded, its harness started, and
- * what follows each attempt is decided (`domain/after-attempt.ts`, `domain/failover.ts`). Everything that the next attempt needs
- * is in the log of the run, so it makes no difference which process makes it.
+ * The attempts of a run, one after the other, until it ends or is put aside. It records its chat, starts its harness,
+ * and decides what follows each attempt (`domain/after-attempt.ts`, `domain/failover.ts`). The run's log has
+ * everything the next attempt needs, so any process can make it.
  */
 import { Failure } from "@meridian/protocol"
 
@@ -32,12 +32,12 @@ import { untilAsked } from "./until-asked.ts"
 
 export type Settled =
   | { readonly tag: "ended"; readonly outcome: Outcome }
-  /** Nothing more happens until a person says so; the run keeps its place in the log. */
+  /** Nothing more happens until a person decides. The run stays open in the log. */
   | { readonly tag: "paused" }
-  /** This process has to go; whoever finds the run carries it on. */
+  /** This process must exit. The next process that finds the run resumes it. */
   | { readonly tag: "left" }
 
-/** What one harness has made of it: the run, or a place for the next. */
+/** The end of one harness's part: an end of the run, or a place for the next harness. */
 type LegEnd = Settled | { readonly tag: "handed-over" }
 
 export const attemptUntilEnded = async (context: RunContext): Promise<Settled> => {
@@ -50,7 +50,7 @@ export const attemptUntilEnded = async (context: RunContext): Promise<Settled> =
 
 const HANDED_OVER: Before = { resumption: undefined, begin: "go-on" }
 
-/** One harness after another has the run; each has a chat of its own. */
+/** One harness after another works on the run, each in its own chat. */
 const goLeg = async (context: RunContext, before: Before): Promise<LegEnd> => {
   const { state, space, run, world } = context
   const now = context.read()
@@ -86,7 +86,7 @@ const goLeg = async (context: RunContext, before: Before): Promise<LegEnd> => {
   try {
     return await goOn({ ...context, whole: context.plan, plan, harness, chat }, before)
   } finally {
-    // Its lock file is the sign by which the next command finds a run that was left.
+    // The next command finds an abandoned run by its lock file.
     if (context.stopper.isLeft()) chat.lock.release()
     else await stopChat(space, chat, state.now())
   }
@@ -102,7 +102,7 @@ const goOn = async (opened: Leg, first: Before): Promise<LegEnd> => {
     if (stopper.signal.aborted)
       return { tag: "ended", outcome: { ...stopped(stopper), ...usageOf(now.attempts) } }
     const words = waitingWords(files)
-    // One that was done when its worker was killed is not asked again.
+    // If it was already done when its worker was killed, it is not asked again.
     const isDone = words.length === 0 && before.resumption === "worker_died" && wasDone(now)
     const breach = isDone ? undefined : breachNow(leg, now)
     if (breach !== undefined) return await pauseFor(leg, "budget", sayBreach(breach))
@@ -142,7 +142,7 @@ const goOn = async (opened: Leg, first: Before): Promise<LegEnd> => {
           before = { resumption: "paused", begin: "go-on" }
           break
         }
-        // What was sent meanwhile is told when it goes on.
+        // Words sent in between are delivered when it resumes.
         putReportAside(files, after.attempts.length)
         return await pauseFor(leg, next.for, verdict.failure?.message ?? "")
       case "ask":
@@ -184,11 +184,11 @@ const goOn = async (opened: Leg, first: Before): Promise<LegEnd> => {
 const resumptionAfter = ({ failure }: Verdict): Resumption =>
   failure?.class === "crashed" || failure?.class === "stalled" ? failure.class : "failed"
 
-/** What was spent until now, by others too, leaves nothing for another attempt. */
+/** The cap that leaves nothing for another attempt, counting what others have spent. */
 const breachNow = ({ plan, space, state, world }: Leg, run: Run): RunBreach | undefined =>
   breachOf(plan.caps, spentBy(run, plan.caps, { space, state, nowMs: world.clock.now() }))
 
-/** A person may have set others while it worked, or waited. */
+/** A person may have set other caps while it worked, or waited. */
 const withKeptCaps = (leg: Leg): Leg => {
   const kept = readStoredPlan(leg.space, leg.run.id, leg.state, leg.world)
   return kept.tag === "plan" && !areSame(kept.plan.caps, leg.plan.caps)
@@ -204,7 +204,7 @@ const areRaised = (leg: Leg): boolean => {
 const areSame = (left: RunCaps | undefined, right: RunCaps | undefined): boolean =>
   JSON.stringify(left ?? {}) === JSON.stringify(right ?? {})
 
-/** A durable question: the run keeps its place until a person answers it. */
+/** A durable question: the run stays open until a person answers it. */
 const pauseFor = async (
   { space, run, world }: Leg,
   waitingFor: "budget" | "question",
@@ -219,10 +219,10 @@ const wasDone = ({ attempts }: Run): boolean => attempts.at(-1)?.why === "succee
 
 const DONE: Verdict = { status: "succeeded", skippedLines: 0 }
 
-/** A machine that goes down signals everybody, and the harness may hear it before we do. */
+/** A machine that shuts down signals every process, and the harness may hear it before we do. */
 const GOING_DOWN_MS = 500
 
-/** A harness that cannot even be started is a failed attempt where another could go on. */
+/** A harness that cannot even be started counts as a failed attempt if another could take over. */
 const attempt = async (leg: Leg, launch: Parameters<typeof makeAttempt>[1]): Promise<Verdict> => {
   try {
     return await makeAttempt(leg, launch)
@@ -259,7 +259,7 @@ const waitUntil = async (
   return "over"
 }
 
-/** From here on the run is the other's, whichever process carries it on. */
+/** From here on the run belongs to the other harness, whichever process resumes it. */
 const handOver = async (
   leg: Leg,
   { to, untilMs }: Extract<Next, { tag: "hand-over" }>,

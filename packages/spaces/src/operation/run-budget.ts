@@ -1,6 +1,6 @@
 /**
- * What runs have spent, from their records: attempts that ended, and of one that is at work what its worker last wrote down
- * (`spent.json` in the folder of the run). Amounts of a run, of the tree it belongs to, of its space and of the day.
+ * What runs have spent, from their records: ended attempts, and for the one at work the amount its worker last
+ * recorded (`spent.json` in the folder of the run). It adds up amounts of a run, its tree, its space and the day.
  */
 import { rmSync } from "node:fs"
 
@@ -17,7 +17,7 @@ import { directoryNames } from "../store/space-store.ts"
 import type { Used } from "./attempt-tally.ts"
 import type { State } from "./state.ts"
 
-/** Of the attempt that is at work. */
+/** For the attempt at work. */
 export interface LiveSpent {
   readonly attempt: number
   readonly cost: number
@@ -41,7 +41,7 @@ export const readLiveSpent = (space: SpacePlace, run: RunId): LiveSpent | undefi
     : { attempt, cost: cost ?? 0, tokens: tokens ?? 0, turns: turns ?? 0 }
 }
 
-/** What its worker had written down is not unspent because nobody can read it again. */
+/** An amount the worker had recorded still counts, even if it cannot be read again. */
 export const withLiveSpent = (
   { usage, turns }: Pick<Used, "usage" | "turns">,
   live: LiveSpent | undefined,
@@ -61,7 +61,7 @@ export const withLiveSpent = (
   }
 }
 
-/** `live`: of the run itself, where its worker asks and knows better than its file. */
+/** `live`: the run's own amount, if its worker asks and knows more than its file. */
 export const spentBy = (
   run: Run,
   caps: RunCaps | undefined,
@@ -139,14 +139,14 @@ const secondsOf = ({ began, ended }: RunAttempt, nowMs: number): number => {
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0)
 
-/** From the run that began it all downwards. */
+/** From the root run downwards. */
 const treeOf = (id: RunId, runs: readonly Run[]): ReadonlySet<RunId> => {
   const parents = new Map(runs.map((run) => [run.id, run.parentRunId]))
   const rootOf = (from: RunId): RunId => {
     const seen = new Set<RunId>([from])
     for (let at = from; ;) {
       const parent = parents.get(at)
-      // A row of a parent that is lost, or a circle that somebody wrote by hand.
+      // A parent whose row is lost, or a hand-written circle.
       if (parent === undefined || !parents.has(parent) || seen.has(parent)) return at
       seen.add(parent)
       at = parent

@@ -37,7 +37,10 @@ export const runCancel = implement(RUN_CANCEL, {
 
 const STEP_MS = 25
 
-/** Asks the worker, which ends its harness and records the end itself; one that does not answer is killed and spoken for. */
+/**
+ * Asks the worker, which ends its harness and records the end itself. If it does not answer, we kill it and record
+ * the end.
+ */
 export const cancelRun = async (options: {
   readonly space: SpacePlace
   readonly run: Run
@@ -46,7 +49,7 @@ export const cancelRun = async (options: {
 }): Promise<Run> => {
   const { space, run, state } = options
   const { worker } = run
-  // Before the signal: a worker that is only killed leaves its run to others, and whoever finds it must not carry it on.
+  // Before the signal: a killed worker leaves its run to others, and they must not resume it.
   await updateRun(space, run.id, { asked: "stop" })
   const ended = async (limitMs: number): Promise<Run | undefined> => {
     for (let waited = 0; waited <= limitMs; waited += STEP_MS) {
@@ -74,7 +77,7 @@ export const cancelRun = async (options: {
     error: "cancelled",
     by: "cancel",
   })
-  // What was just killed holds it for another moment.
+  // A process that was just killed holds it for another moment.
   const lock = await acquireLock(runPlace(space, run.id).lock, { waitMs: LIMIT.livenessWaitMs })
   lock?.release({ remove: true })
   const after = readRun(space, run.id, state.onDamage)

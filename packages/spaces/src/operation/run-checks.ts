@@ -1,4 +1,4 @@
-/** The checks of a run, carried out one after the other in one place, each recorded as soon as it has ended. */
+/** The checks of a run, carried out one after the other in one place. Each is recorded as soon as it has ended. */
 import { rmSync } from "node:fs"
 import { basename } from "node:path"
 
@@ -23,14 +23,14 @@ export interface ChecksWish {
   readonly cwd: string
   readonly place: CheckEventRecord["place"]
   readonly attempt: number
-  /** Called behind each: what it did to its place is undone. */
+  /** Called after each check, to undo what it did to its place. */
   readonly putBack: () => Promise<void>
   readonly state: State
   readonly world: Pick<World, "env" | "clock" | "uuid" | "progress">
   readonly signal: AbortSignal
 }
 
-/** All of them, also behind a red one; none behind one that was stopped. */
+/** Runs all of them, even after a red one, but none after one that was stopped. */
 export const runChecks = async (wish: ChecksWish): Promise<readonly ToldResult[]> => {
   const { plan, signal, putBack } = wish
   const results: ToldResult[] = []
@@ -47,7 +47,7 @@ const runCheck = async (command: string, wish: ChecksWish): Promise<ToldResult> 
   const { run, space, plan, cwd, place, attempt, state, world, signal } = wish
   const files = runPlace(space, run)
   const log = checkLog(files, (readRun(space, run, state.onDamage)?.checks?.length ?? 0) + 1)
-  // Of a worker that was killed while it ran.
+  // Left by a worker that was killed while it ran.
   rmSync(log, { force: true })
   world.progress(`Run ${run} checks: ${command}`)
   appendEvents(files.events, [{ at: state.now(), type: "check", command }])
@@ -67,7 +67,7 @@ const runCheck = async (command: string, wish: ChecksWish): Promise<ToldResult> 
     cwd,
     env: {
       ...env,
-      // By this mark, what is left of a run is found.
+      // This mark identifies what is left of a run.
       [RUN_MARK]: files.report,
     },
     log,

@@ -22,7 +22,7 @@ export const runCompare = implement(RUN_COMPARE, {
   text: ({ runs }) => comparedText(runs),
 })
 
-/** One alone stands for all that were spawned with it; none for the newest that were. */
+/** One run represents all that were spawned with it. Without any, the newest contest is taken. */
 const widen = async (named: readonly Run[], space: SpacePlace, state: State): Promise<readonly Run[]> => {
   if (named.length > 1) return named
   const all = readRuns(space, state.onDamage)

@@ -18,15 +18,15 @@ export interface RunContext {
   readonly run: OpenRun
   readonly files: RunPlace
   readonly stopper: Stopper
-  /** Why a worker carries on with what another began. Undefined at the beginning of a run. */
+  /** Why a worker resumes a run that another began. Undefined for a new run. */
   readonly resumption: Resumption | undefined
-  /** The run as its log tells it now. */
+  /** The run as its log has it now. */
   readonly read: () => Run
 }
 
-/** The part of a run that one harness carries out, in a chat of its own; `plan` is as this harness has it. */
+/** The part of a run that one harness carries out, in its own chat. `plan` is this harness's version. */
 export interface Leg extends RunContext {
-  /** The plan of the run. */
+  /** The plan of the whole run. */
   readonly whole: RunPlan
   readonly harness: Harness
   readonly chat: OpenChat

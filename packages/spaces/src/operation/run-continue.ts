@@ -103,13 +103,13 @@ export const runContinue = implement(RUN_CONTINUE, {
         config,
         space: space.id,
         cwd,
-        // Moved elsewhere it leaves the worktree.
+        // With another folder it leaves the worktree.
         worktree: input.cwd === undefined ? continuedWorktree(source, cwd, world) : undefined,
         checks: chooseChecks({
           input,
           prepared,
           config,
-          // What proved the run before proves what continues it.
+          // The checks that proved the run also prove its continuation.
           inherited: keptPlan(space, source, state, world)?.checks,
           parentTier: request.parentTier,
         }),
@@ -158,7 +158,7 @@ const keptPlan = (space: SpacePlace, { id }: Run, state: State, world: World): R
   return kept.tag === "plan" ? kept.plan : undefined
 }
 
-/** The run that began the conversation, what continued it, and this one: oldest first. */
+/** The run that began the conversation, its continuations, and this one, oldest first. */
 const lineOf = (space: SpacePlace, source: Run, state: State): readonly Run[] => {
   const line = [source]
   const seen = new Set<string>([source.id])
@@ -172,7 +172,7 @@ const lineOf = (space: SpacePlace, source: Run, state: State): readonly Run[] =>
   return line
 }
 
-/** Every conversation that was held about it, the one that is continued last. */
+/** Every conversation about it, ending with the one to continue. */
 const heldIn = (line: readonly Run[], session: string): readonly HeldSession[] => {
   const held = line.flatMap(({ attempts, harness, harnessSessionId: last }): readonly HeldSession[] => [
     ...attempts.flatMap(({ harness: by, harnessSessionId: id, madeProgress }) =>
@@ -186,7 +186,7 @@ const heldIn = (line: readonly Run[], session: string): readonly HeldSession[] =
   return [...new Map(all.map((one) => [`${one.harness} ${one.id}`, one])).values()]
 }
 
-/** The last run spawned from the chat we are in; outside of any chat, the last run of the space. */
+/** The last run spawned from the current chat. Outside any chat, the last run of the space. */
 const lastOfChat = async (space: SpacePlace, state: State, world: World): Promise<Run> => {
   const chat = chatHere(space.id, world)
   const runs = readRuns(space, state.onDamage).filter((run) => chat === undefined || run.chatId === chat)
@@ -196,12 +196,12 @@ const lastOfChat = async (space: SpacePlace, state: State, world: World): Promis
   return last
 }
 
-/** The newest record of the run's conversation: by the harness's own id, else the one the run itself made. */
+/** The newest record of the run's conversation: by the harness's own id, else the record the run itself made. */
 const recordOf = (chats: readonly ChatRecord[], run: Run): ChatRecord | undefined =>
   (run.harnessSessionId === undefined ? undefined : findChat(chats, run.harnessSessionId)) ??
   chats.findLast((record) => record.runId === run.id)
 
-/** The same conversation may be in use by another run or chat; two at once would spoil it. */
+/** Another run or chat may be using the same conversation. Two at once would spoil it. */
 const requireIdle = async (
   space: SpacePlace,
   chats: readonly ChatRecord[],

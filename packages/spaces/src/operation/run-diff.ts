@@ -73,11 +73,11 @@ export const runDiff = implement(RUN_DIFF, {
     ].join("\n"),
 })
 
-/** Of a run that shared its checkout with others. */
+/** For a run that shared its checkout with others. */
 const worktreeless = ({ worktree, besides = [] }: Run): readonly string[] | undefined =>
   worktree === undefined && besides.length > 0 ? besides : undefined
 
-/** `isOpen`: nobody saw its end, so that it is the folder as it stands now. */
+/** `isOpen`: its end was not recorded, so the diff shows the folder as it is now. */
 const workOf = async (run: Run, space: string, state: State, world: World) => {
   const { worktree } = run
   if (worktree === undefined) {

@@ -31,7 +31,7 @@ export const runDiscard = implement(RUN_DISCARD, {
         next: "name it: 'meridian run discard r3'.",
       })
     const runs = await Promise.all(input.runIds.map((id) => findRun(space, id, state)))
-    // All of them are asked before one is thrown away.
+    // All of them are checked before one is thrown away.
     const works = []
     for (const run of runs) works.push(await requireWork(space, run, state, ["open", "staged"]))
     const discarded = []
@@ -62,7 +62,7 @@ export const discardRun = async (
   })
 }
 
-/** Nobody applies it meanwhile. */
+/** Holds the lock, so that no other process applies it at the same time. */
 const alone = async <T>(
   { run, worktree }: RunWork,
   state: State,
@@ -78,7 +78,7 @@ const alone = async <T>(
   })
 }
 
-/** The work stays reachable under a ref of ours; only then folder and branch go. */
+/** The work stays reachable under a ref of ours. Only then are folder and branch removed. */
 const discardWork = (
   work: RunWork,
   state: State,

@@ -24,7 +24,7 @@ export const runDocument = (
   const files = runPlace(space, run.id)
   const hasReport = existsSync(files.report)
   const report = include.report === true || include.summary === true ? readReport(space, run) : undefined
-  // Of one that has not ended, what its attempts until now have used.
+  // For an open run, the usage of its attempts so far.
   const used = run.end ?? usageOf(run.attempts)
   return sparse({
     run_id: run.id,
@@ -67,7 +67,7 @@ export const runDocument = (
   })
 }
 
-/** Every one that ran, oldest first; undefined for a run that has none. */
+/** Every check that ran, oldest first. Undefined for a run without any. */
 export const checkDocuments = (
   space: SpacePlace,
   { id, checks }: Run,
@@ -107,7 +107,7 @@ export const readReport = (space: SpacePlace, run: Pick<Run, "id">): string | un
   return report === "" ? undefined : report
 }
 
-/** As the harness named them, each once, in the order they were first written. */
+/** Under the names the harness gave, without duplicates, in the order they were first written. */
 export const filesTouched = (space: SpacePlace, run: Pick<Run, "id">): readonly string[] => {
   const paths = new Set<string>()
   scanLines(runPlace(space, run.id).events, (line) => {
@@ -121,12 +121,12 @@ export const filesTouched = (space: SpacePlace, run: Pick<Run, "id">): readonly 
 
 type Present<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
 
-/** Without the keys that have no value. */
+/** Drops keys without a value. */
 export const sparse = <T extends object>(document: T): Present<T> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every undefined was just removed
   Object.fromEntries(Object.entries(document).filter(([, value]) => value !== undefined)) as Present<T>
 
-/** A run whose harness chose by itself has no model on record; no word may look like the name of one. */
+/** If the harness chose, the record has no model. The text must not look like a model's name. */
 export const modelName = (model: string, harness: string): string =>
   model === "" ? `chosen by ${harness}` : model
 

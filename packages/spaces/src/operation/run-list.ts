@@ -66,7 +66,7 @@ export const runList = implement(RUN_LIST, {
 
 const TASK_CHARACTERS = 60
 
-/** Runs are recorded by id; an alias means the model it stands for. Listing without a filter needs no catalogue. */
+/** Runs are recorded by id, so an alias means its model. Listing without a filter needs no catalogue. */
 const modelId = async (name: string, state: State, { env }: Pick<World, "env">): Promise<string> => {
   const { loadCatalogue } = await import("../store/catalogue.ts")
   const { models } = await loadCatalogue(state.place.root, env)

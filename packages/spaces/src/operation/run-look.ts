@@ -1,4 +1,4 @@
-/** What a run is about and what it does, for whoever looks at it from outside: from its prompt and its events. */
+/** What a run is about and what it does, seen from outside: through its prompt and its events. */
 import { oneLine } from "@meridian/protocol"
 
 import { LIMIT } from "../domain/limit.ts"
@@ -24,18 +24,18 @@ export interface RunView {
   readonly activity: RunActivity
 }
 
-/** The first line of the task. Older runs have it only in their prompt, behind what was wrapped around it. */
+/** The first line of the task. Older runs have it only in their prompt, after the text wrapped around it. */
 export const taskOf = (space: SpacePlace, run: Pick<Run, "id" | "task">): string =>
   taskLine(run.task ?? promptItself(readDocument(runPlace(space, run.id).prompt, LIMIT.promptBytes) ?? ""))
 
-/** Since it started, or how long it took. */
+/** Time since it started, or how long it took. */
 export const elapsedSecs = (run: Run, nowMs: number): number => {
   if (run.end !== undefined) return run.end.durationSecs ?? 0
   const started = Date.parse(run.startedAt)
   return Number.isNaN(started) ? 0 : Math.max(0, Math.round(nowMs - started) / 1000)
 }
 
-/** Looks again and again: only what is new is read. */
+/** Can be called again and again. Reads only what is new. */
 export const watchRun = (space: SpacePlace, id: Run["id"]): ((run: Run) => RunView) => {
   const tail = tailEvents(runPlace(space, id).events)
   let task: string | undefined
@@ -47,14 +47,14 @@ export const watchRun = (space: SpacePlace, id: Run["id"]): ((run: Run) => RunVi
   }
 }
 
-/** What it does now; undefined once it has ended. */
+/** What it does now. Undefined once it has ended. */
 export const doing = ({ run, activity }: RunView): string | undefined => {
   if (isEnded(run)) return undefined
   if (run.status === "waiting" || run.status === "paused") return standing(run)
   return activity.doing ?? (run.status === "queued" ? "queued" : "starting")
 }
 
-/** `waiting until 2026-11-19 18:09 (limit)`, in the time of whoever looks. */
+/** `waiting until 2026-11-19 18:09 (limit)`, in the reader's local time. */
 export const standing = ({ status, waitingUntil, waitingFor }: RunStanding): string => {
   const until = waitingUntil === undefined ? Number.NaN : Date.parse(waitingUntil)
   const time = Number.isNaN(until)
@@ -65,7 +65,7 @@ export const standing = ({ status, waitingUntil, waitingFor }: RunStanding): str
 
 export type RunStanding = Pick<Run, "status" | "waitingUntil" | "waitingFor">
 
-/** What it did last, whether or not it still works. Undefined before a sign of life. */
+/** What it did last, whether or not it still works. Undefined before its first sign of life. */
 export const activityDocument = (view: RunView): ActivityDocument | undefined => {
   const { said, tool, at } = view.activity
   const line = said ?? doing(view)

@@ -1,4 +1,4 @@
-/** How a run ended, from what its harness said and from who stopped it. Pure. */
+/** How a run ended, from the harness's verdict and the reason it was stopped. Pure. */
 import type { RunAttempt, RunEnd } from "../domain/run.ts"
 import { addUsage as addBoth } from "../harness/usage.ts"
 import type { Usage, Verdict } from "../port/harness.ts"
@@ -16,12 +16,12 @@ export const outcomeOf = (settled: {
 }): Outcome => {
   const { verdict, stopper, proof } = settled
   const usage = { ...settled.used, sessionUsage: verdict.sessionUsage }
-  // Stopped after it had succeeded is a success; anything else that was stopped was stopped.
+  // A stop after success is still a success. Any other stopped run counts as stopped.
   if (verdict.status === "succeeded" && proof.tag === "proven") return { ...provenEnd(proof), ...usage }
   if (verdict.status === "succeeded" && proof.tag !== "stopped")
     return { status: "succeeded", exitCode: 0, ...usage }
   if (stopper.reason() !== undefined) return { ...stopped(stopper), ...usage }
-  // Somebody else ended the harness by a signal.
+  // Another process ended the harness by a signal.
   if (verdict.status === "cancelled")
     return { status: "cancelled", exitCode: 143, error: "cancelled", ...usage }
   return {
@@ -45,7 +45,7 @@ export const stopped = (stopper: Pick<Stopper, "reason" | "exitCode">): Outcome 
     ? { status: "failed", exitCode: 3, error: "timeout", message: "The run took longer than its timeout." }
     : { status: "cancelled", exitCode: stopper.exitCode(), error: "cancelled" }
 
-/** What the attempts of a run have used, as far as they told. */
+/** What the attempts of a run have used, as far as they reported it. */
 export const usageOf = (attempts: readonly RunAttempt[]): Usage | undefined =>
   attempts.reduce<Usage | undefined>(
     (sum, { inputTokens, cachedInputTokens, outputTokens, costUsd }) =>
@@ -60,6 +60,6 @@ export const usageOf = (attempts: readonly RunAttempt[]): Usage | undefined =>
     undefined,
   )
 
-/** Unknown only while neither is known. */
+/** Unknown only if neither is known. */
 export const addUsage = (before: Usage | undefined, more: Usage | undefined): Usage | undefined =>
   before === undefined || more === undefined ? (before ?? more) : addBoth(before, more)

@@ -1,6 +1,6 @@
 /**
- * Everything a worker needs to carry out a run: decided by whoever spawned it, carried out here or, in the background, by
- * a process of its own that gets it as one JSON document on its stdin.
+ * Everything a worker needs to carry out a run. The caller that spawns the run decides it. It is carried out here or,
+ * in the background, by another process that gets it as one JSON document on stdin.
  */
 import {
   asObject,
@@ -30,47 +30,47 @@ export interface RunPlan {
   readonly agent?: { readonly name: string; readonly path: string } | undefined
   readonly skills: readonly { readonly name: string; readonly path: string }[]
   readonly prompt: string
-  /** The words of whoever asked; the prompt wraps them. */
+  /** The caller's words. The prompt wraps them. */
   readonly task: string
-  /** Of the run whose conversation it goes on with. */
+  /** From the run whose conversation it continues. */
   readonly firstTask?: string | undefined
   readonly cwd: string
   readonly session:
     | { readonly kind: "new" }
     | { readonly kind: "continue" | "fork"; readonly id: HarnessSessionId }
-  /** The parts of the launch that do not change from attempt to attempt. */
+  /** The parts of the launch that stay the same for all attempts. */
   readonly launch: Omit<
     LaunchRequest,
     "mode" | "cwd" | "environment" | "session" | "prompt" | "scratch" | "continuity" | "rest"
   >
   /** The chat it is spawned from. */
   readonly chat?: ChatId | undefined
-  /** The chat whose conversation it goes on with. */
+  /** The chat whose conversation it continues. */
   readonly ownChat?: ChatId | undefined
   readonly parent?: RunId | undefined
   readonly continuedFrom?: RunId | undefined
-  /** Conversations about the same task that are not gone on with: whoever begins a new one is told of them. */
+  /** Conversations about the same task that are not continued. A new conversation is told about them. */
   readonly earlier?: readonly HeldSession[] | undefined
   /** All harnesses that may carry it out, in their order, and how the others would. Absent: only its own. */
   readonly failover?: Failover | undefined
   readonly depth: number
   readonly timeoutSecs?: number | undefined
   readonly background: boolean
-  /** How it is kept apart; decided when it begins. */
+  /** How it is isolated; decided when it begins. */
   readonly isolation?: Isolation | undefined
-  /** Once that is decided, or of the run it goes on with. */
+  /** Set once that is decided, or taken from the run it continues. */
   readonly worktree?: RunWorktree | undefined
-  /** Of those that were spawned together at one task. */
+  /** Shared by runs spawned together for one task. */
   readonly contest?: string | undefined
-  /** What proves its work. Absent: nothing does. */
+  /** The checks that prove its work. Absent: none. */
   readonly checks?: ChecksPlan | undefined
   /** It works in a sandbox. */
   readonly sandbox?: SandboxUse | undefined
-  /** What is said of that. */
+  /** The record of that sandbox. */
   readonly sandboxRecord?: SandboxRecord | undefined
-  /** What it may use up. Absent: as much as it takes. */
+  /** What it may use up. Absent: no cap. */
   readonly caps?: RunCaps | undefined
-  /** The firing of a schedule that asked for it (`firingName`): at most one run has it. */
+  /** The firing of a schedule that requested it (`firingName`). At most one run has it. */
   readonly firing?: string | undefined
   readonly policy: RunPolicy
 }
@@ -83,20 +83,20 @@ export interface HeldSession {
 export interface Failover {
   readonly order: readonly HarnessId[]
   readonly others: readonly Alternative[]
-  /** A longer limit is not waited for. */
+  /** A limit longer than this is not waited for. */
   readonly afterMs: number
 }
 
-/** What differs when another harness carries out the run. */
+/** What differs if another harness carries out the run. */
 export type Alternative = Pick<RunPlan, "harness" | "model" | "agent" | "prompt" | "launch">
 
 export interface Isolation {
-  /** `auto`: when another run writes into the same checkout. */
+  /** `auto`: only if another run writes into the same checkout. */
   readonly wish: "always" | "auto"
   readonly withChanges: boolean
-  /** A command line of the user's that makes a fresh worktree ready. */
+  /** A command line of the user's that prepares a fresh worktree. */
   readonly setup?: string | undefined
-  /** Variables that look like credentials and that the setup may see all the same. */
+  /** Variables that look like credentials and that the setup may see anyway. */
   readonly keepVariables: readonly string[]
 }
 
@@ -106,14 +106,14 @@ export interface RunPolicy {
   readonly maxRetries: number
   readonly backoffMs: number
   readonly killGraceMs: number
-  /** Told when the run ends; [] tells nobody. */
+  /** The program to run when the run ends; [] for none. */
   readonly notify: readonly string[]
   readonly patienceMs: number
   /** 0: never. */
   readonly stallMs: number
 }
 
-/** What a worker is to do: begin a run, or carry on with one whose worker is gone. */
+/** A worker's order: begin a run, or resume one whose worker is gone. */
 export type WorkerOrder =
   | { readonly kind: "begin"; readonly plan: RunPlan }
   | { readonly kind: "resume"; readonly space: SpaceId; readonly run: RunId }
@@ -130,14 +130,14 @@ export const decodeOrder = (content: string): WorkerOrder => {
   return { kind: "resume", space, run }
 }
 
-/** Undefined when it is no plan at all. Whoever reads one from a file checks its seal. */
+/** Undefined if it is not a plan. A caller that reads it from a file checks its seal. */
 export const asRunPlan = (fields: JsonObject | undefined): RunPlan | undefined =>
   asSpaceId(textAt(fields, "space")) === undefined || objectAt(fields, "policy") === undefined
     ? undefined
     : // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written as a RunPlan by this same program
       (fields as unknown as RunPlan)
 
-/** The plan as this harness carries it out. One that took over begins a conversation of its own. */
+/** The plan for this harness. After a takeover it begins a new conversation. */
 export const planFor = (
   plan: RunPlan,
   { harness, hasTakenOver }: { readonly harness: string; readonly hasTakenOver: boolean },

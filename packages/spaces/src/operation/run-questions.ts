@@ -1,4 +1,4 @@
-/** Runs that are paused until a person says something, over all spaces of the project; and what a person says to one. */
+/** Runs that are paused until a person answers, over all spaces of the project, and the person's answer to one. */
 import { Failure, type RunId, type SpaceId } from "@meridian/protocol"
 
 import { asRunId, asSpaceId } from "../domain/identifier.ts"

@@ -1,4 +1,4 @@
-/** How a run is told, by every operation that tells of one: absent values are left out; of the prompt, one line. */
+/** How every operation describes a run: absent values are left out, and the prompt is one line. */
 import { BOOLEAN, INTEGER, NUMBER, STRING, listOf, objectOf, oneOf, type TypeOf } from "@meridian/protocol"
 
 import { VERDICTS } from "../domain/check.ts"
@@ -8,18 +8,18 @@ import { ACP_PREFIX, HARNESS_IDS } from "../port/harness.ts"
 import type { Field } from "./field.ts"
 import { CHECK_DOCUMENT, COMPARED_RUN, SANDBOX_DOCUMENT, WORKTREE_DOCUMENT } from "./hands-fields.ts"
 
-/** One launch of a harness. `why`: how it ended, in a word. */
+/** One launch of a harness. `why`: how it ended, in one word. */
 export const ATTEMPT_DOCUMENT = objectOf(
   { harness: STRING, began: STRING },
   { session: STRING, ended: STRING, why: STRING, message: STRING, cost_usd: NUMBER, unpinned: STRING },
 )
 export type AttemptDocument = TypeOf<typeof ATTEMPT_DOCUMENT>
 
-/** What a run did last: a line of it, its last call, and when. */
+/** What a run did last: its last line, its last call, and when. */
 export const ACTIVITY_DOCUMENT = objectOf({}, { line: STRING, tool: STRING, at: STRING })
 export type ActivityDocument = TypeOf<typeof ACTIVITY_DOCUMENT>
 
-/** What is known of a claim to be done, and which files that its checks depend on were changed by the agent. */
+/** What is known about its claim to be done, and which files its checks depend on the agent changed. */
 const PROOF_DOCUMENT = { verdict: oneOf(...VERDICTS), changed_check_files: listOf(STRING) }
 
 export const RUN_DOCUMENT = objectOf(
@@ -64,7 +64,7 @@ export const RUN_DOCUMENT = objectOf(
 )
 export type RunDocument = TypeOf<typeof RUN_DOCUMENT>
 
-/** A run that was spawned, or (a dry run) would have been. */
+/** A run that was spawned, or would have been in a dry run. */
 export const SPAWN_DOCUMENT = objectOf(
   { status: oneOf(...RUN_STATUSES, "dry-run"), model: STRING, harness: STRING },
   {
@@ -150,12 +150,12 @@ export const PERMISSION_FIELD = {
   type: "string",
   description: "What the agent may touch; never more than what it is started from.",
   choices: PERMISSION_TIERS,
-  // A tool is called by a model, and `danger` takes a person.
+  // A model calls the tool, and `danger` needs a person.
   toolChoices: FILE_TIERS,
   value: "TIER",
 } as const satisfies Field
 
-/** Set by the supervisor when a schedule fires; nobody types it. */
+/** Set by the supervisor when a schedule fires. Users never type it. */
 export const FIRING_FIELD = {
   type: "string",
   description: "The firing of a schedule that asks for this run.",

@@ -24,7 +24,7 @@ export const runShow = implement(RUN_SHOW, {
     const view = watchRun(space, run.id)(run)
     return sparse({
       ...runDocument(space, run, { report: input.report, files: input.includeFiles, summary: true }),
-      // The words themselves, as far as they are on record; text shows their first line.
+      // The recorded words of the task. Text mode shows their first line.
       task: run.task ?? (view.task === "" ? undefined : view.task),
       activity: activityDocument(view),
       elapsed_secs: elapsedSecs(run, world.clock.now()),
@@ -106,7 +106,7 @@ const verdictLine = ({ verdict, changed_check_files: files = [] }: RunDocument):
     : `${verdict}, but the agent changed what the checks depend on: ${files.join(", ")}`
 }
 
-/** Those that ran last. */
+/** The checks that ran last. */
 const checksLine = ({ checks = [] }: RunDocument): string | undefined => {
   const last = checks.at(-1)
   if (last === undefined) return undefined
@@ -119,13 +119,13 @@ const checksLine = ({ checks = [] }: RunDocument): string | undefined => {
   return `${told.join(", ")}${rounds > 1 ? `, round ${rounds}` : ""}${last.place === "apply" ? ", as it would be applied" : ""}`
 }
 
-/** Of the last one: after a compaction there the task stands only where the summary kept it. */
+/** For the last attempt: after a compaction there, the task survives only in the summary. */
 const unpinnedLine = ({ attempts = [] }: RunDocument): string | undefined => {
   const last = attempts.at(-1)
   return last?.unpinned === undefined ? undefined : `in ${last.harness}: ${last.unpinned}`
 }
 
-/** One attempt says nothing that the rest does not. */
+/** A single attempt adds nothing to the rest. */
 const attemptsLine = ({ attempts = [] }: RunDocument): string | undefined =>
   attempts.length < 2
     ? undefined

@@ -68,7 +68,7 @@ export const runSpawn = implement(RUN_SPAWN, {
 
 type Input = InputOf<typeof RUN_SPAWN.fields> & Passthrough
 
-/** Everything that is checked before one of the runs is begun. */
+/** Everything that is checked before one of the runs begins. */
 const checkSpawn = async (
   input: Input,
   {
@@ -106,7 +106,7 @@ const checkSpawn = async (
   const prepares = await prepareFailover({ asked, request, prepared }, loaded, world)
   const failover = await failoverWith(prepares, schema, world)
   const cwd = input.cwd === undefined ? placeHere(space, state, world) : resolve(world.cwd, input.cwd)
-  // Several at one task would overwrite each other.
+  // Several runs at one task would overwrite each other.
   const wish = { ...input, worktree: input.worktree || isContest }
   const isolation = isolationOf(wish, { config, permission: prepared.permission })
   if (isolation?.wish === "always") await siteFor(cwd, state, world)
@@ -147,7 +147,7 @@ const checkSpawn = async (
   return { checked, prepared }
 }
 
-/** The model of each run of a contest; undefined when there is none. */
+/** The model of each run of a contest. Undefined if there is no contest. */
 const contestants = (input: Input): readonly (string | undefined)[] | undefined => {
   const models = [...new Set(input.models)]
   const count = input.bestOf ?? (models.length === 0 ? undefined : models.length)
@@ -164,7 +164,7 @@ const contestants = (input: Input): readonly (string | undefined)[] | undefined 
   return modelsFor(count, models.length === 0 && input.model !== undefined ? [input.model] : models)
 }
 
-/** A model is checked once, however many runs it gets. */
+/** Checks a model once, however many runs it gets. */
 const allOf = async <T>(
   models: readonly (string | undefined)[] | undefined,
   check: (model: string | undefined) => Promise<T>,
@@ -182,7 +182,7 @@ const allOf = async <T>(
   return all
 }
 
-/** A run that is paused has not ended: a code of its own says so. */
+/** A paused run has not ended, so it has its own exit code. */
 export const exitCodeOf = (run: SpawnDocument): number => run.exit_code ?? (run.status === "paused" ? 4 : 0)
 
 export const runWorkerOperation = implement(RUN_WORKER, {
@@ -193,7 +193,7 @@ export const runWorkerOperation = implement(RUN_WORKER, {
   text: () => "",
 })
 
-/** Only what the caller asked for: the report, the id of a background run, or what a dry run would do. */
+/** Only what the caller wants: the report, the id of a background run, or the plan of a dry run. */
 export const spawnText = (run: SpawnDocument): string => {
   if (run.contest !== undefined)
     return run.background === true
@@ -208,7 +208,8 @@ export const spawnNotes = (run: SpawnDocument): string => {
   if (run.status === "dry-run") return ""
   const facts = [
     `run_id=${run.run_id}`,
-    // Every field is always there: programs read this line. A harness that chooses by itself uses its default.
+    // Every field is always present, because programs read this line. A harness that chooses its model uses its
+    // default.
     `model=${run.model === undefined || run.model === "" ? "default" : run.model}`,
     `harness=${run.harness}`,
     `status=${run.status}`,
@@ -216,7 +217,7 @@ export const spawnNotes = (run: SpawnDocument): string => {
     ...(run.exit_code === undefined ? [] : [`exit_code=${run.exit_code}`]),
     ...(run.verdict === undefined || run.verdict === "unverified" ? [] : [`verdict=${run.verdict}`]),
   ].join(" ")
-  // A message that is an error line of its own stands on its own line.
+  // A message that is itself an error line gets its own line.
   const glue = run.message?.startsWith("ERROR [") === true ? "\n" : ": "
   const failure = [run.failure_reason, run.message].filter((part) => part !== undefined).join(glue)
   const noReport =

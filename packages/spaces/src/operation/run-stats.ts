@@ -65,7 +65,7 @@ const wordsOf = (counts: Readonly<Record<string, number>>): string => {
   return words.length === 0 ? "" : ` (${words.join(", ")})`
 }
 
-/** Undefined when no run told: unknown is not zero. */
+/** Undefined if no run reported it: unknown is not zero. */
 const sum = (runs: readonly Run[], value: (end: RunEnd) => number | undefined): number | undefined => {
   const told = runs.flatMap((run) => (run.end === undefined ? [] : (value(run.end) ?? [])))
   return told.length === 0

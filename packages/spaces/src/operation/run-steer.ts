@@ -1,4 +1,4 @@
-/** What a person can do to a run while it is under way: send it words, pause it, let it go on. */
+/** What a person can do to a run in progress: send it words, pause it, resume it. */
 import { Failure } from "@meridian/protocol"
 
 import { isEnded, type Run } from "../domain/run.ts"
@@ -61,7 +61,7 @@ export const runPause = implement(RUN_PAUSE, {
     const { id } = await findRun(space, input.runId, state)
     const run = requireOpen(space, id, state)
     if (run.status !== "paused") {
-      // Without a worker nobody would answer: it is paused from here, and what still works for it is ended.
+      // Without a worker there is no answer, so we pause it from here and end what still works for it.
       const isWorking = run.worker !== undefined && isAlive(run.worker)
       if (!isWorking) await endLeftovers(run, runPlace(space, id).report, state.sleep)
       await updateRunIf(space, id, () => (isWorking ? { asked: "pause" } : { status: "paused" }))
@@ -113,7 +113,7 @@ const requireOpen = (space: SpacePlace, id: Run["id"], state: State): Run => {
 const STEP_MS = 50
 const STEPS = 200
 
-/** Whoever was asked usually answers within moments; a tool at work may take longer, and is waited for by nobody. */
+/** A worker usually answers within moments. A tool at work may take longer, and we do not wait for it. */
 const until = async (state: State, isSo: () => boolean): Promise<void> => {
   for (let step = 0; step < STEPS && !isSo(); step += 1) await state.sleep(STEP_MS)
 }

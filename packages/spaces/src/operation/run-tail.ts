@@ -9,7 +9,7 @@ import { implement } from "./operation.ts"
 import { seconds, sparse } from "./run-document.ts"
 import { RUN_TAIL } from "./run.meta.ts"
 
-/** What a document of it holds at most, the newest. */
+/** The most lines a document holds, the newest ones. */
 const MOST_LINES = 1_000
 
 export const runTail = implement(RUN_TAIL, {
@@ -29,7 +29,7 @@ export const runTail = implement(RUN_TAIL, {
     while (!input.once && !isEnded(run)) {
       await world.clock.sleep(LIMIT.pollMs, world.signal)
       world.signal.throwIfAborted()
-      // First the run, then its events: what it did last is told before its end.
+      // First the run, then its events, so that its last act is printed before its end.
       run = await findRun(space, run.id, state)
       tell(news())
     }

@@ -13,7 +13,7 @@ import type { RunContext } from "./run-context.ts"
 import type { State } from "./state.ts"
 import type { World } from "./world.ts"
 
-/** Never keeps a run from its work: what cannot be kept is not shown later. */
+/** Never stops a run from working: if nothing can be kept, nothing is shown later. */
 export const keepRunMoment = async (
   { plan, run, state, world }: Pick<RunContext, "plan" | "run" | "state" | "world">,
   moment: "start" | "end",
@@ -29,7 +29,7 @@ export const keepRunMoment = async (
   }
 }
 
-/** Throws RUN_WITHOUT_DIFF when its beginning was not kept. */
+/** Throws RUN_WITHOUT_DIFF if its beginning was not kept. */
 export const rangeOfRun = async (run: Run, space: string, state: State, world: World) => {
   const { cwd = "" } = run
   const repository = await repositoryAt(cwd, state, world)
@@ -51,7 +51,7 @@ const repositoryAt = async (
   return repository.head === undefined || repository.isBare ? undefined : repository
 }
 
-/** By age; and spaces of two projects in one repository may have the same id. */
+/** Sorts by age, and stays unique when two projects in one repository have spaces with the same id. */
 const nameOf = (
   { id, startedAt }: { readonly id: RunId; readonly startedAt: string },
   space: string,

@@ -26,7 +26,7 @@ export const runWait = implement(RUN_WAIT, {
         next: "name the runs to wait for.",
       })
     const timeoutSecs = input.timeoutSecs ?? (await readConfig(world)).config["timeouts.wait_seconds"]
-    // A word such as @latest names a run once, when we begin to wait.
+    // A word such as @latest is resolved once, when we begin to wait.
     const runs: Run[] = []
     for (const reference of new Set(references)) runs.push(await findRun(space, reference, state))
     await using live = await openLiveRuns(space, world, input.quiet)
@@ -79,7 +79,7 @@ interface Waiting {
   readonly live: LiveRuns
 }
 
-/** A run whose worker dies meanwhile ends too: looking settles it. */
+/** A run whose worker dies in between ends too, because looking settles it. */
 const waitForAll = async ({
   space,
   state,

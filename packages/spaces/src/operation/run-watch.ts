@@ -55,7 +55,7 @@ export const runWatch = implement(RUN_WATCH, {
         ),
 })
 
-/** Runs that are open, and those that were when we began to watch. */
+/** Open runs, and those that were open when we began to watch. */
 const openOrKnown = async (
   space: SpacePlace,
   state: State,

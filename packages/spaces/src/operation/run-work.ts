@@ -1,4 +1,4 @@
-/** The work of a run, for whoever applies it or throws it away. */
+/** The work of a run, for applying it or throwing it away. */
 import { spawn } from "node:child_process"
 
 import { Failure } from "@meridian/protocol"
@@ -19,11 +19,11 @@ import type { World } from "./world.ts"
 export interface RunWork {
   readonly run: Run
   readonly worktree: WorktreeState
-  /** Every run that worked in this worktree, this one too. */
+  /** Every run that worked in this worktree, including this one. */
   readonly sharers: readonly Run[]
 }
 
-/** Throws RUN_WITHOUT_WORKTREE, RUN_ALREADY_APPLIED, and RUN_ALIVE while anybody works there. */
+/** Throws RUN_WITHOUT_WORKTREE, RUN_ALREADY_APPLIED, and RUN_ALIVE while a process works there. */
 export const requireWork = async (
   space: SpacePlace,
   run: Run,
@@ -50,7 +50,7 @@ export const requireWork = async (
 
 type Happened = Omit<WorktreeEventRecord, "event" | "id" | "at">
 
-/** The same is true of every run that worked there. */
+/** Records the same events for every run that worked there. */
 export const recordForAll = (
   space: SpacePlace,
   { sharers }: RunWork,
@@ -64,7 +64,7 @@ export const recordForAll = (
     ),
   )
 
-/** Folder and branch; the files are deleted behind everybody's back. Called under the lock of the repository. */
+/** Removes folder and branch. The files are deleted in the background. Called under the lock of the repository. */
 export const removeWork = async (
   { worktree }: Pick<RunWork, "worktree">,
   repository: Repository,

@@ -203,7 +203,7 @@ export const RUN_CONTINUE = defineMeta({
   ],
 })
 
-/** The process that carries on with runs whose worker is gone; nobody types this. */
+/** The process that resumes runs whose worker is gone. Users never type this. */
 export const RUN_SUPERVISE = defineMeta({
   name: "run.supervise",
   audience: "agent",
@@ -260,7 +260,7 @@ export const RUN_RESUME = defineMeta({
   examples: ["run resume r3", "run resume r3 --max-cost 5"],
 })
 
-/** After a reboot, for people and service units. */
+/** For people and service units, after a reboot. */
 export const UP = defineMeta({
   name: "up",
   audience: "human",
@@ -271,7 +271,7 @@ export const UP = defineMeta({
     "Starts the supervisor when runs wait for one. Most other commands do the same when they find such a run.",
 })
 
-/** The process behind `--background`; nobody types this. */
+/** The process behind `--background`. Users never type this. */
 export const RUN_WORKER = defineMeta({
   name: "run.worker",
   audience: "agent",

@@ -1,4 +1,7 @@
-/** A launch in the sandbox of its run or conversation. The engine is told instead, and puts its own commands there. */
+/**
+ * A launch in the sandbox of its run or conversation. The engine only gets the settings, and sandboxes its own
+ * commands.
+ */
 import { dirname } from "node:path"
 
 import { Failure } from "@meridian/protocol"
@@ -28,7 +31,7 @@ export const sandboxed = async (
 ): Promise<LaunchPlan> => {
   const { plan, harness, place, env } = about
   if (plan.sandbox === undefined || harness === "direct") return launch
-  // Another harness may have taken the run over meanwhile.
+  // Another harness may have taken over the run by now.
   if (plan.sandbox.network === "off") throw new Failure("SANDBOX_NETWORK_NEEDED", { harness })
   const command = findBinary(launch.command, { env: { ...env, ...launch.environment }, cwd: launch.cwd })
   const [program = "", ...args] = await wrapInSandbox(

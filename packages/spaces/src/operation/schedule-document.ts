@@ -42,7 +42,7 @@ export const scheduleDocument = (
   })
 }
 
-/** One written by somebody else may have a pattern that means nothing. */
+/** The pattern of a foreign schedule may be invalid. */
 const nextMs = (schedule: Schedule, { clock }: Pick<World, "clock">): number | undefined => {
   try {
     return cronTimes(schedule).next(clock.now())

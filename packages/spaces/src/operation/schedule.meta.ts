@@ -11,7 +11,7 @@ const SCHEDULE_ARGUMENT = {
   value: "SCHEDULE",
 } as const
 
-/** `ended`: its pattern has no more times. `foreign`: it was not made by you in this place, and fires nothing. */
+/** `ended`: its pattern has no more times. `foreign`: you did not make it in this place, and it fires nothing. */
 const SCHEDULE_DOCUMENT = objectOf(
   {
     schedule_id: STRING,

@@ -1,4 +1,4 @@
-/** `meridian schedule PATTERN -- run spawn …`, and the words that list, pause, resume and remove schedules. */
+/** `meridian schedule PATTERN -- run spawn …`, and the commands that list, pause, resume and remove schedules. */
 import { Failure, type SpaceId } from "@meridian/protocol"
 
 import { asSpaceId } from "../domain/identifier.ts"
@@ -38,7 +38,7 @@ export const schedule = implement(SCHEDULE, {
     const checked = await checkCommand(input.command, world)
     requireRoom(readSchedules(state.place))
     const space = checked.space ?? (await ownSpace(state))
-    // What it carries out is sealed: the key must be there before it is.
+    // Its work is sealed, so the key must exist first.
     await openSeal(space, state, world)
     const at = state.now()
     let id = ""
@@ -151,7 +151,7 @@ interface CheckedCommand {
   readonly space: SpaceId | undefined
 }
 
-/** Throws whatever the command itself would throw now; writes nothing. */
+/** Throws the failures of the command itself. Writes nothing. */
 const checkCommand = async (typed: readonly string[], world: World): Promise<CheckedCommand> => {
   const refuse = (problem: string): Failure => new Failure("SCHEDULE_COMMAND", { problem })
   const given = typed[0] === "meridian" ? typed.slice(1) : typed
@@ -194,7 +194,7 @@ const requireSchedule = ({ schedules }: Schedules, id: string): Schedule => {
   return found
 }
 
-/** What fires has no parent whose rights would bound it. */
+/** A firing has no parent whose rights would bound it. */
 const requirePerson = (command: string, world: Pick<World, "mode" | "face">): void => {
   if (world.mode === "agent" || world.face === "tool") throw new Failure("SCHEDULE_NEEDS_PERSON", { command })
 }

@@ -1,7 +1,7 @@
 /**
- * Records that steer a launch carry a seal: a keyed digest that only this user's Meridian can make, for this project. A
- * record without it was written by an older version, or came with the folder, and its flags and directory are not
- * believed. The key lies in the trust book.
+ * Records that steer a launch carry a seal: a keyed digest that only this user's Meridian can make, for this project.
+ * A record without one was written by an older version or came with the folder, so its flags and directory are not
+ * believed. The key is in the trust book.
  */
 import { createHash, createHmac } from "node:crypto"
 
@@ -16,10 +16,10 @@ import { folderOf } from "./folder-trust.ts"
 import type { State } from "./state.ts"
 import type { World } from "./world.ts"
 
-/** What a seal vouches for. */
+/** The fields a seal covers. */
 type Sealed = Pick<ChatStart, "harness" | "params" | "cwd">
 
-/** For records that are about to be written: makes the key when there is none. Undefined where it has no place. */
+/** For new records: makes the key if there is none. Undefined if there is no place for it. */
 export const openSeal = async (
   space: SpaceId,
   state: State,
@@ -33,7 +33,7 @@ export const openSeal = async (
   return key === undefined ? undefined : (chat, record) => sealOf(key, { chat, space, state, record })
 }
 
-/** The same for a plan that is kept for a later worker. Undefined where there is no key. */
+/** The same for a plan that is kept for a later worker. Undefined without a key. */
 export const sealPlan = (
   plan: string,
   { run, space, state, world }: PlanIdentity & { readonly world: Pick<World, "env"> },
@@ -64,13 +64,13 @@ export const isSealed = (
   )
 }
 
-/** As it would be in a project at another path: what was sealed before the project was moved. */
+/** The state as if the project were at another path, for seals made before the project was moved. */
 export const placedAt = (project: string, state: State): State => ({
   ...state,
   place: { ...state.place, project },
 })
 
-/** The same for what is carried out by the clock. Undefined where there is no key. */
+/** The same for scheduled work. Undefined without a key. */
 export const sealSchedule = (
   work: ScheduledWork,
   state: Pick<State, "place">,

@@ -1,6 +1,6 @@
 /**
- * In which conversation of the harness the next attempt goes on. One in which something was said or done is continued; one in
- * which nothing was is begun again, with the whole prompt, unless the harness has kept the prompt. Pure.
+ * In which conversation of the harness the next attempt continues. A conversation with progress is continued. One
+ * without is started over with the whole prompt, unless the harness has kept the prompt. Pure.
  */
 import { harnessSessionId } from "@meridian/protocol"
 
@@ -10,17 +10,17 @@ import type { RunPlan } from "./run-plan.ts"
 
 export interface ChosenSession {
   readonly session: SessionChoice
-  /** It has not been told what to do: it needs the whole prompt. */
+  /** It does not know the task yet, so it needs the whole prompt. */
   readonly isUntold: boolean
 }
 
 export const sessionFor = (options: {
   readonly plan: Pick<RunPlan, "session">
-  /** Of this harness, since it took over. */
+  /** Attempts of this harness since it took over. */
   readonly attempts: readonly RunAttempt[]
   readonly harness: Pick<Harness, "capabilities">
   readonly begin: "go-on" | "anew"
-  /** The last session holds the prompt, though nothing was answered. */
+  /** The last session holds the prompt, although nothing was answered. */
   readonly isTold: boolean
   readonly uuid: () => string
 }): ChosenSession => {
@@ -28,12 +28,12 @@ export const sessionFor = (options: {
   const own =
     begin === "anew" ? undefined : attempts.findLast((attempt) => attempt.harnessSessionId !== undefined)
   const id = own?.harnessSessionId
-  // It takes up its session by the same words: what was done is not done again, and nothing has to be said about it.
+  // The same words make it resume its session, so nothing is done twice and no note is needed.
   if (harness.capabilities.reopenSession && (plan.session.kind === "new" || begin === "anew"))
     return { session: { kind: "new", chosen: id ?? uuid() }, isUntold: true }
   if (id !== undefined && (isTold || hasAnswered(attempts, id)))
     return { session: { kind: "continue", id: harnessSessionId(id) }, isUntold: false }
-  // A chosen id can be used once with most harnesses, so every attempt at a new conversation chooses another.
+  // Most harnesses accept a chosen id only once, so every attempt at a new conversation chooses another.
   if (begin === "anew" || plan.session.kind === "new")
     return { session: { kind: "new", chosen: uuid() }, isUntold: true }
   const from = harnessSessionId(plan.session.id)

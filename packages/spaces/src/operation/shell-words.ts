@@ -1,4 +1,4 @@
-/** A command as a line that a shell reads as the same words. */
+/** A command as one line that a shell splits into the same words. */
 export const shellLine = (words: readonly string[]): string => words.map(quote).join(" ")
 
 const quote = (word: string): string =>

@@ -26,7 +26,7 @@ export const spaceClose = implement(SPACE_CLOSE, {
     const place = spacePlace(state.place, id)
     const graceMs = (await readConfig(world)).config["timeouts.kill_grace_seconds"] * 1000
     await askFirst(place, state, world)
-    // Closed first: what would start from now on is refused, so nothing can slip in behind us.
+    // Closed first, so that later starts are refused and nothing slips in behind us.
     const space = await changeSpace(state.place, id, (now) =>
       now.status === "closed" && now.finishedAt !== undefined
         ? now
@@ -81,11 +81,11 @@ const STEP_MS = 25
 const ANSWER_MS = 3_000
 const ROUNDS = 10
 
-/** The process that holds the chat ends its harness and records the stop; one that does not is killed. */
+/** The process that holds the chat ends its harness and records the stop. If it does not, it is killed. */
 const endChat = async (chat: ChatRecord, place: SpacePlace, end: Ending): Promise<void> => {
   const { holder } = chat
   if (holder !== undefined && isAlive(holder)) return endProcess(holder, end)
-  // Its `meridian start` is gone; what is left holds the lock. What that has started meanwhile holds it too.
+  // Its `meridian start` is gone. The remaining processes hold the lock, including any they started in between.
   for (let round = 0; round < ROUNDS; round += 1) {
     const left = lockHolders(chatLock(place, chat.chatId)).flatMap(({ pid }) => markOf(pid) ?? [])
     if (left.length === 0) return

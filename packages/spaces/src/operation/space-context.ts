@@ -1,4 +1,4 @@
-/** Which space a command speaks of: `--space`, else MERIDIAN_SPACE_ID, else it is SPACE_REQUIRED (or undefined). */
+/** Which space a command means: `--space`, else MERIDIAN_SPACE_ID, else SPACE_REQUIRED (or undefined). */
 import { Failure } from "@meridian/protocol"
 
 import type { World } from "./world.ts"

@@ -1,6 +1,6 @@
 /**
- * After a project was moved: what this user's Meridian sealed for the place where it was is sealed for the place where it is.
- * Where it was is not asked: it is a folder for which a seal holds. So nothing that somebody else wrote is taken over.
+ * After a project was moved: seals that this user's Meridian made for the old place are made again for the new place.
+ * We do not ask for the old place: it is a folder for which a seal holds. So nothing that others wrote is taken over.
  */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -68,7 +68,7 @@ export const spaceRebind = implement(SPACE_REBIND, {
     ].join("\n"),
 })
 
-/** What works there now was started in the old place. */
+/** Anything still working was started in the old place. */
 const requireRest = async (space: SpacePlace): Promise<void> => {
   const runs = readRuns(space, () => undefined)
   const live = await liveRuns(space, runs)
@@ -125,7 +125,7 @@ const rebindSpace = async (
 
 const MOST_BYTES = 50_000_000
 
-/** Undefined for one that is of this place already, or not this user's. */
+/** Undefined for a record that already belongs to this place, or is not this user's. */
 const placeOf = (record: ChatRecord, space: SpaceId, state: State, world: World): string | undefined => {
   if (isSealed(record, space, state, world)) return undefined
   return foldersAbove(record.cwd ?? "").find((folder) =>
@@ -133,14 +133,14 @@ const placeOf = (record: ChatRecord, space: SpaceId, state: State, world: World)
   )
 }
 
-/** A copy would carry on with the same conversations as the original. */
+/** A copy would continue the same conversations as the original. */
 const requireMoved = (space: SpacePlace, from: string): void => {
   const there = join(from, ".meridian/.spaces", space.id, "space.json")
   if (existsSync(there) && readFileSync(there, "utf8") === readFileSync(space.document, "utf8"))
     throw new Failure("SPACE_NOT_MOVED", { space: space.id, from })
 }
 
-/** The engine's database is ours when it is the very file that was ours there. */
+/** The engine's database is ours if it is the same file that was ours in the old place. */
 const rebindDatabase = async (from: string, state: State, world: World): Promise<boolean> => {
   const file = databaseIn(state.place.root)
   const { owner } = folderOf(state.place)

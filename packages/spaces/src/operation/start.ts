@@ -49,7 +49,7 @@ export const start = implement(START, {
   run: async (input, world) => {
     checkFlags(input)
     const state = openState(world)
-    // A dry run shows what would be; it asks nothing and writes nothing down.
+    // A dry run only shows the plan. It asks nothing and records nothing.
     const loaded = await (input.dryRun ? readConfig(world) : enterFolder(world))
     const { config } = loaded
     const adopted = await unheldSession(input, state, world)
@@ -68,7 +68,7 @@ export const start = implement(START, {
     const prepared = await prepareChat(wish, { loaded, continuation, existing, state, world })
     const fork = input.fork && prepared.harness.capabilities.fork
     if (input.fork && !fork) world.warn("FORK_UNSUPPORTED", { harness: prepared.harness.name })
-    // What a fork is started from stays as it is: the new conversation is a chat of its own.
+    // A fork leaves its origin as it is: the new conversation is a separate chat.
     const chatId = fork ? undefined : continuation?.record.chatId
     const { use: sandbox } = await chooseSandbox(
       {
@@ -138,7 +138,7 @@ export const start = implement(START, {
       model: prepared.model,
       harness_session_id: ended.harnessSessionId === "" ? undefined : ended.harnessSessionId,
       exit_code: ended.exitCode,
-      // Somebody may have closed the space meanwhile, which ended the chat: then there is nothing to continue.
+      // The space may have been closed in between, which ended the chat: then there is nothing to continue.
       resume_command:
         findSpace(state.place, space.id).status === "closed"
           ? undefined
@@ -154,7 +154,7 @@ export const start = implement(START, {
   exitCode: (output) => output.exit_code ?? 0,
 })
 
-/** Ours says why it could not open the session; the same again would end the same. */
+/** Direct reports why it could not open the session. The same command again would end the same way. */
 const neverOpened = ({
   harness,
   exit_code: code,
@@ -163,11 +163,11 @@ const neverOpened = ({
   exit_code?: number | undefined
 }): boolean => harness === "direct" && (code === 1 || code === 2)
 
-/** Other harnesses know what to do without one; ours would only say that it cannot, with a chat already recorded. */
+/** Other harnesses handle a missing terminal. Ours would only refuse, with a chat already recorded. */
 const requireTerminal = ({ id }: Harness, { terminal, json }: World): void => {
   if (id !== "direct") return
   if (!terminal.stdin) throw new Failure("TERMINAL_REQUIRED", { stream: "stdin" })
-  // Asked for JSON, the conversation goes to the other stream.
+  // With JSON on stdout, the conversation goes to stderr.
   if (!(json ? terminal.stderr : terminal.stdout))
     throw new Failure("TERMINAL_REQUIRED", { stream: json ? "stderr" : "stdout" })
 }
@@ -191,7 +191,7 @@ const checkFlags = (input: Input): void => {
     refuse(`A name has 1 to ${LIMIT.nameCharacters} characters on one line.`, "give another --name.")
 }
 
-/** A session of the engine that no chat has held: imported, or made on the page or in an editor. A new chat takes it up. */
+/** A session of the engine that no chat has held: imported, or made on the page or in an editor. A new chat adopts it. */
 const unheldSession = async (
   { continue: reference = "", space }: Input,
   state: State,
@@ -201,7 +201,7 @@ const unheldSession = async (
   return (await holdsSession?.(reference)) === true ? reference : undefined
 }
 
-/** Undefined: a new one is to be made. */
+/** Undefined: a new one must be made. */
 const existingSpace = (input: Input, config: Config, state: State): Space | undefined => {
   if (input.new) return undefined
   if (input.space !== undefined) {
@@ -259,7 +259,7 @@ const prepareChat = async (
   return prepared
 }
 
-/** What a continuation starts from: the flag, or what an earlier one asked for and still gets. */
+/** The permission a continuation starts from: the flag, or the earlier request if it is still granted. */
 const askedPermission = (
   input: Input,
   continuation: Continuation | undefined,
@@ -335,11 +335,11 @@ const planLaunch = async (
     env: { ...world.env, ...plan.environment },
   })
   for (const { code, facts } of plan.warnings) world.warn(code, facts)
-  // What was left out was said; a continuation need not say it again.
+  // Dropped flags were already reported, so a continuation need not repeat that.
   return { harness, plan, params: fitParams(harness, params).args }
 }
 
-/** Only our own conversation tells what it uses up; what the others may is theirs to say. */
+/** Only our own conversation reports its usage. The other harnesses set their own bounds. */
 const chatBudget = (
   input: Input,
   { harness, world }: { readonly harness: Harness; readonly world: World },
@@ -354,7 +354,7 @@ const chatBudget = (
   return undefined
 }
 
-/** What was left before its first message is begun again under its id: there is nothing to continue yet. */
+/** A conversation left before its first message starts over under its id: there is nothing to continue yet. */
 const sessionFor = async (options: {
   readonly earlier: string | undefined
   readonly fork: boolean
@@ -369,7 +369,7 @@ const sessionFor = async (options: {
   return fork ? { id, kind: "fork", chosen: world.uuid() } : { id, kind: "continue" }
 }
 
-/** From here on the disk is written: the space is made or taken up, named, and cleared of chats that are no more. */
+/** From here on we write to disk: the space is created or reused, named, and cleared of dead chats. */
 const openSpace = async (
   input: Input,
   options: {
@@ -385,7 +385,7 @@ const openSpace = async (
     name === undefined || name === existing.name
       ? existing
       : await changeSpace(state.place, existing.id, (now) => ({ ...now, name }))
-  // Found by us and not named by the reader: `--continue` with a value names it, too.
+  // We found it and the user did not name it. `--continue` with a value names it too.
   if (input.space === undefined && (input.continue ?? "") === "")
     world.warn("SPACE_AUTO_RESUMED", {
       space: space.id,

@@ -1,4 +1,4 @@
-/** What every operation on spaces, chats and runs works with: where the state is, the time, and who we are. */
+/** Shared by every operation on spaces, chats and runs: where the state is, the time, and who we are. */
 import type { ProcessMark } from "../domain/process-mark.ts"
 import { acpEntry, HARNESSES, type HarnessEntry } from "../harness/registry.ts"
 import { isAcp } from "../port/harness.ts"
@@ -15,19 +15,19 @@ export interface State extends Repair {
 
 export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
-/** Dates end somewhere; a reset in 400 years is told as the last we can write. */
+/** The last date we can write. A reset in 400 years is shown as this. */
 export const LATEST_MS = Date.parse("9999-12-31T00:00:00.000Z")
 
 /** This process, as the logs name it. */
 export const ownMark = (): ProcessMark | undefined => markOf(process.pid)
 
-/** By its id; an agent of the user's configuration, too, whether or not it is still there. */
+/** Finds a harness by its id, including an agent of the user's configuration, even one that was removed. */
 export const harnessEntry = (
   world: Pick<World, "harnesses" | "program">,
   id: string,
 ): HarnessEntry | undefined =>
   harnessesOf(world).find((entry) => entry.id === id) ?? (isAcp(id) ? acpEntry(id, world.program) : undefined)
 
-/** The harnesses there are: ours, and what the command added. */
+/** All harnesses: ours, and those the command added. */
 export const harnessesOf = (world: Pick<World, "harnesses">): readonly HarnessEntry[] =>
   world.harnesses ?? HARNESSES

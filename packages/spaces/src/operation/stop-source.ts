@@ -1,6 +1,6 @@
 /**
- * Why a run is ended early: a signal, a cancelled call, or its time is up. The first reason stands. A worker of its own that
- * gets a signal nobody explained (the machine goes down, somebody killed it) ends nothing: it leaves the run to others.
+ * Why a run ends early: a signal, a cancelled call, or the time limit. The first reason counts. A worker that gets an
+ * unexplained signal (a shutdown, a kill) does not end the run: it leaves the run to others.
  */
 import type { StopSource } from "./harness-process.ts"
 import { Interrupted, type SignalName, type World } from "./world.ts"
@@ -8,9 +8,9 @@ import { Interrupted, type SignalName, type World } from "./world.ts"
 export interface Stopper extends StopSource {
   /** 130 or 143 after a signal. */
   readonly exitCode: () => number
-  /** This process goes, and the run goes on without it. */
+  /** This process exits, and the run continues without it. */
   readonly isLeft: () => boolean
-  /** Begins to count; only the first call does. */
+  /** Starts the timeout. Only the first call counts. */
   readonly startTimeout: (seconds: number | undefined) => void
   readonly close: () => void
 }
@@ -18,9 +18,9 @@ export interface Stopper extends StopSource {
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, cancelled: 130 } as const
 
 export interface StopOptions {
-  /** `worker`: a process of its own, which a signal ends and not the run, unless `isAsked`. `person`: somebody's command. */
+  /** `worker`: a separate process, whose signal ends it but not the run, unless `isAsked`. `person`: a user's command. */
   readonly owner: "worker" | "person"
-  /** Somebody wants the run to stop. */
+  /** The run was asked to stop. */
   readonly isAsked: () => boolean
   /** A person's signal stops the run. */
   readonly onAsked: () => void
@@ -43,7 +43,7 @@ export const openStopper = (
     stop.abort()
   }
   const receive = (signal: SignalName | "cancelled"): void => {
-    // The terminal is gone; the work is not.
+    // The terminal is gone, but the work is not.
     if (owner === "person" && signal === "SIGHUP") return
     if (owner === "worker" && !isAsked()) return end("left", EXIT_CODES[signal])
     if (owner === "person" && reason === undefined) onAsked()

@@ -1,6 +1,6 @@
 /**
- * The plan of a run, kept in its `params.json` for whoever carries the run on when its worker is gone. It names a program and
- * rights, so it carries a seal: one that this user's Meridian did not write, or that was changed, is not carried out.
+ * The plan of a run, kept in its `params.json` for the worker that resumes the run. It names a program and rights, so
+ * it carries a seal. A plan that this user's Meridian did not write, or that was changed, is not carried out.
  */
 import { dirname, isAbsolute } from "node:path"
 
@@ -32,9 +32,9 @@ export const storePlan = (
 
 export type KeptPlan =
   | { readonly tag: "plan"; readonly plan: RunPlan }
-  /** Why it cannot be carried on, as the end of a sentence. */
+  /** Why it cannot be resumed, as the end of a sentence. */
   | { readonly tag: "none"; readonly why: string }
-  /** This user's, of a project that stood there and was moved here. */
+  /** This user's plan, from before the project was moved here. */
   | { readonly tag: "moved"; readonly from: string; readonly why: string }
 
 export const readStoredPlan = (
@@ -66,7 +66,7 @@ export const readStoredPlan = (
       }
 }
 
-/** The folder itself first; a project is one of them. */
+/** The folder itself first. The project is one of them. */
 export const foldersAbove = (folder: string): readonly string[] => {
   const folders: string[] = []
   for (let next = folder; isAbsolute(next) && folders.length < MOST_FOLDERS; next = dirname(next)) {
@@ -78,7 +78,7 @@ export const foldersAbove = (folder: string): readonly string[] => {
 
 const MOST_FOLDERS = 64
 
-/** The same run with other caps, whoever carries it on. */
+/** Replaces the caps of the run for any later worker. */
 export const rewritePlan = (
   space: SpacePlace,
   run: RunId,
@@ -91,5 +91,5 @@ export const rewritePlan = (
   replaceFile(file, `${JSON.stringify(kept, undefined, 2)}\n`)
 }
 
-/** A prompt, its standing text and what is around them. */
+/** A prompt, its standing text and the rest of the plan. */
 const LARGEST_BYTES = LIMIT.promptBytes * 4

@@ -1,8 +1,8 @@
 /**
- * The supervisor of a state root: a small process that carries on with runs whose worker is gone and fires schedules. At most
- * one works at a time (`.spaces/supervisor.lock`), it opens no port, and it leaves when nothing is left to look after. Whoever
- * finds a run without a worker, or begins one in the background, makes sure that there is one. `meridian serve` and a service
- * unit stay, and take the place whenever it is free.
+ * The supervisor of a state root: a small process that resumes runs whose worker is gone and fires schedules. At most
+ * one works at a time (`.spaces/supervisor.lock`). It opens no port, and exits when there is nothing left to
+ * supervise. A command that finds a run without a worker, or begins one in the background, makes sure there is a
+ * supervisor. `meridian serve` and a service unit stay, and take its place whenever it is free.
  */
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -26,8 +26,8 @@ const MAKE_ROOM_MS = 5_000
 type SupervisedWorld = Pick<World, "env" | "cwd" | "clock" | "warn" | "program" | "uuid" | "signal">
 
 /**
- * Works until nothing was left to do for a while, or the state root is gone; with `stays` only until the latter, or until it is
- * stopped. False when another one is at work.
+ * Works until there was nothing to do for a while, or the state root is gone. With `stays` only until the latter, or
+ * until stopped. False if another one is at work.
  */
 export const supervise = async (
   world: SupervisedWorld,
@@ -61,8 +61,8 @@ export const supervise = async (
 const FREE_PLACE_MS = 5_000
 
 /**
- * Supervises whenever nobody else does, until the world stops. Not from inside a chat or a run: what an agent was given is not
- * enough for the runs of others. Never rejects.
+ * Supervises whenever no other process does, until the world stops. Not from inside a chat or a run: an agent's
+ * rights are not enough for the runs of others. Never rejects.
  */
 export const standBy = async (world: SupervisedWorld): Promise<void> => {
   const isAgents = AGENT_MARKS.some((name) => (world.env[name] ?? "") !== "")
@@ -70,10 +70,10 @@ export const standBy = async (world: SupervisedWorld): Promise<void> => {
   while (!world.signal.aborted) {
     try {
       const { place } = openState({ ...world, warn: () => undefined })
-      // A folder without state stays without.
+      // A folder without state stays that way.
       if (existsSync(place.spaces)) await supervise(world, { stays: true })
     } catch {
-      // Not ours, or no lock to be had: it may be another moment.
+      // The state is not ours, or the lock is unavailable. Another moment may be better.
     }
     await world.clock.sleep(FREE_PLACE_MS, world.signal)
   }
@@ -81,7 +81,7 @@ export const standBy = async (world: SupervisedWorld): Promise<void> => {
 
 const AGENT_MARKS = ["MERIDIAN_SPACE_ID", "MERIDIAN_PARENT_RUN_ID", "MERIDIAN_TIER"]
 
-/** Starts one, detached, unless one is at work. Never throws: what was begun goes on without it. */
+/** Starts one, detached, unless one is at work. Never throws: the caller's work continues without it. */
 export const ensureSupervisor = async (
   state: State,
   world: Pick<World, "env" | "program">,

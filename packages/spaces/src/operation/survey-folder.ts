@@ -1,5 +1,6 @@
 /**
- * Everything the files of a folder would decide for the person who works in it: what the trust question shows. Reads only.
+ * Everything a folder's files would decide for the person working in it: the content of the trust question. Reads
+ * only.
  */
 import type { Claim } from "../domain/claim.ts"
 import { isCovered, type TrustEntry } from "../domain/trust.ts"
@@ -16,9 +17,9 @@ export interface Survey {
   readonly place: StatePlace
   readonly entry: TrustEntry | undefined
   readonly loaded: LoadedConfig
-  /** All of it, trusted or not. */
+  /** All claims, trusted or not. */
   readonly claims: readonly Claim[]
-  /** What does not count now and would if the folder were trusted. */
+  /** Claims that do not count now but would if the folder were trusted. */
   readonly open: readonly Claim[]
 }
 
@@ -28,7 +29,7 @@ export const surveyFolder = async (world: SurveyWorld): Promise<Survey> => {
   const place = openPlace(world.env, world.cwd)
   const entry = trustOf(place, world.env)
   const loaded = await loadConfig({ ...world, root: place.root, trust: entry })
-  // In a home the agents and hooks are the user's own.
+  // In the home folder, agents and hooks are the user's own.
   const isHome = folderOf(place).path === folderOf({ project: world.env["HOME"] ?? "" }).path
   const shown = [
     ...(isHome
@@ -51,22 +52,22 @@ export const surveyFolder = async (world: SurveyWorld): Promise<Survey> => {
     entry,
     loaded,
     claims: [...loaded.claims.filter(({ key }) => !own.has(key)), ...shown],
-    // A folder that is trusted may change its agents and hooks: no right and no program of ours depends on them. The programs
-    // of its git are asked about by whoever needs them.
+    // A trusted folder may change its agents and hooks: no right and no program of ours depends on them. The programs
+    // of its git are asked about when a command needs them.
     open: [
       ...ignored,
       ...shown.filter(
         (claim) =>
           claim.kind === "database" ||
           entry?.tier === undefined ||
-          // Its code runs in this very program.
+          // An extension's code runs inside this program.
           (claim.key === EXTENSIONS && !isCovered(claim, entry)),
       ),
     ],
   }
 }
 
-/** A database that is not this user's own, and in which something waits to be done. */
+/** A database that is not this user's own and has pending work. */
 const databaseClaim = async ({ root }: StatePlace, world: SurveyWorld): Promise<readonly Claim[]> => {
   const file = databaseIn(root)
   if (judgeDatabase(file, world) !== "foreign") return []

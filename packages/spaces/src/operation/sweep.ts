@@ -1,4 +1,4 @@
-/** Records what is already true: chats and runs whose holder is gone. A healthy space is only looked at. */
+/** Records what is already true: chats and runs whose holder is gone. A healthy space is only read. */
 import { asSpaceId } from "../domain/identifier.ts"
 import { isEnded, type Run } from "../domain/run.ts"
 import { stopDeadChats } from "../store/chat-store.ts"
@@ -13,7 +13,7 @@ import type { State } from "./state.ts"
 import { ensureSupervisor } from "./supervisor.ts"
 import type { World } from "./world.ts"
 
-/** True when a run is left for somebody to carry on. */
+/** True if a run is left for a supervisor to resume. */
 export const sweepSpace = async (space: SpacePlace, state: State): Promise<boolean> => {
   const left = (await settleRuns(space, readRuns(space, state.onDamage), state)).filter(hasNobody)
   const resting = new Set(left.map(({ id }) => id))
@@ -21,7 +21,7 @@ export const sweepSpace = async (space: SpacePlace, state: State): Promise<boole
   return left.some(({ status }) => status !== "paused")
 }
 
-/** It has not ended, and nobody works on it. */
+/** It has not ended, and no process works on it. */
 const hasNobody = (run: Run): boolean => !isEnded(run) && (run.worker === undefined || !isAlive(run.worker))
 
 type SweepWorld = Pick<World, "env" | "cwd" | "clock" | "warn" | "program">
@@ -38,7 +38,7 @@ export const sweepAll = async (world: SweepWorld): Promise<void> => {
   if (isLeft || hasSchedules(state.place)) await ensureSupervisor(state, world)
 }
 
-/** The runs of one space, for an agent in it: its chats are left to people. */
+/** The runs of one space, for an agent in it. Its chats are left to people. */
 export const sweepRuns = async (given: string, world: SweepWorld): Promise<void> => {
   const state = openState({ ...world, warn: () => undefined })
   const id = asSpaceId(given)
@@ -50,8 +50,8 @@ export const sweepRuns = async (given: string, world: SweepWorld): Promise<void>
 }
 
 /**
- * Every chat and every run at work has its lock file in `sessions/`, so a space where that directory is empty has nothing
- * to sweep and no log of it is read.
+ * Every live chat and run has its lock file in `sessions/`. If that directory is empty, there is nothing to sweep and
+ * no log of the space is read.
  */
 const mayHold = (space: SpacePlace): boolean => directoryNames(space.chats).length > 0
 

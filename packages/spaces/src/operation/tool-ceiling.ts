@@ -1,4 +1,4 @@
-/** The most that tools of `meridian serve` may give the runs they start. */
+/** The highest tier that tools of `meridian serve` may give the runs they start. */
 import { Failure } from "@meridian/protocol"
 
 import { lowerTier, type FileTier, type PermissionTier } from "../domain/tier.ts"
@@ -8,8 +8,8 @@ import { parentRun, parentTier, TIER_VARIABLE } from "./parent.ts"
 import type { World } from "./world.ts"
 
 /**
- * The environment for tool calls: it says the tier they are held to. Inside a run that is the run's own; elsewhere the one
- * that was asked for (`serve --permission`), else the user's default.
+ * The environment for tool calls, which names their ceiling. Inside a run that is the run's own tier; elsewhere the
+ * requested one (`serve --permission`), else the user's default.
  */
 export const toolEnvironment = async (asked: FileTier | undefined, world: World): Promise<World["env"]> => {
   const parent = parentTier(undefined, openState(world), world)
@@ -18,7 +18,7 @@ export const toolEnvironment = async (asked: FileTier | undefined, world: World)
   return ceiling === undefined ? world.env : { ...world.env, [TIER_VARIABLE]: ceiling }
 }
 
-/** A configuration that cannot be read gives nothing; every call says what is wrong with it. */
+/** An unreadable configuration gives nothing, and every call reports what is wrong with it. */
 const ownTier = async (world: World): Promise<FileTier> => {
   try {
     return (await readConfig(world)).ownTier

@@ -1,4 +1,4 @@
-/** Whether what a harness has started computes: a build says nothing for long, and is at work all the same. */
+/** Whether processes a harness started are computing: a build may print nothing for long although it works. */
 import type { ProcessMark } from "../domain/process-mark.ts"
 import { processesWith, processorTimes } from "../store/process-table.ts"
 import { RUN_MARK } from "../store/run-liveness.ts"
@@ -9,7 +9,7 @@ export interface ToolTimes {
   readonly times: ReadonlyMap<number, number>
 }
 
-/** The harness itself always does a little, and one that spins is at no work. */
+/** Excludes the harness itself: it always does a little, and one that spins does no work. */
 export const toolTimes = (
   report: string,
   { leader, at }: { readonly leader: ProcessMark | undefined; readonly at: number },
@@ -26,5 +26,5 @@ export const computesSince = (before: ToolTimes, now: ToolTimes): boolean => {
   return computed >= (now.at - before.at) * BUSY
 }
 
-/** Of one processor. Less is what programs take that only wait. */
+/** Share of one processor. Programs that only wait use less. */
 const BUSY = 0.02

@@ -1,7 +1,7 @@
 /**
- * The question a person is asked once when a folder would decide something for them: what it is, and whether it may. The
- * answer lies in the trust book; whoever reads the configuration next acts on it. Without a terminal nobody is asked, and
- * the folder stays untrusted.
+ * The question a person gets once when a folder would decide something for them: what it is, and whether it may. The
+ * trust book keeps the answer, and the next read of the configuration obeys it. Without a terminal the question is
+ * not asked, and the folder stays untrusted.
  */
 import { createHash } from "node:crypto"
 
@@ -16,7 +16,7 @@ import { surveyFolder, type Survey } from "./survey-folder.ts"
 import { claimLines, defaultTier, trustFolder } from "./trust.ts"
 import type { World } from "./world.ts"
 
-/** What `start`, `direct` and `serve` do first: ask about the folder, or say what of it does not count. */
+/** The first step of `start`, `direct` and `serve`: ask about the folder, or report which of its values do not count. */
 export const enterFolder = async (world: World): Promise<LoadedConfig> => {
   await settleTrust(world)
   return readConfig(world)
@@ -47,7 +47,7 @@ const settleTrust = async (world: World): Promise<void> => {
 
 const digestOf = ({ open }: Survey): string => createHash("sha256").update(claimsText(open)).digest("hex")
 
-/** A no is an answer too: the same question does not come again. What was trusted before stays trusted. */
+/** A no is an answer too: the same question does not come again. Earlier trust stays. */
 const remember = (survey: Survey, refused: string, world: World): Promise<void> => {
   const folder = folderOf(survey.place)
   return changeTrustBook(world.env, (book) => {

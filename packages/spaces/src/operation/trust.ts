@@ -69,7 +69,7 @@ export const untrust = implement(UNTRUST, {
     const path = isGone(input.directory, world)
       ? resolve(world.cwd, input.directory ?? ".")
       : folderOf(placeIn(inFolder(input.directory, world))).path
-    // Whoever owns it now: what is taken away is this user's trust.
+    // Whoever owns the folder now: we only take away this user's trust.
     const known = readTrustBook(world.env).entries.some((entry) => entry.path === path)
     if (known) await changeTrustBook(world.env, (book) => withoutEntry(book, path))
     return { path, removed: known }
@@ -77,7 +77,7 @@ export const untrust = implement(UNTRUST, {
   text: ({ path, removed }) => (removed ? `no longer trusted: ${path}` : `was not trusted: ${path}`),
 })
 
-/** Puts what was surveyed into the book: these values, up to this tier. */
+/** Adds the surveyed values to the book, up to this tier. */
 export const trustFolder = async (
   survey: Survey,
   { tier, world }: { readonly tier: FileTier; readonly world: Pick<World, "env" | "uuid" | "clock"> },
@@ -108,7 +108,7 @@ const requireRoom = (book: TrustBook | undefined): TrustBook => {
   return book
 }
 
-/** The value a person just set in a folder: theirs, so it is trusted, and nothing else of the folder with it. */
+/** A person just set this value in a folder, so it is trusted, but nothing else in the folder. */
 export const trustKey = async (
   key: string,
   world: SurveyWorld & Pick<World, "uuid" | "clock">,
@@ -125,15 +125,15 @@ export const trustKey = async (
   })
 }
 
-/** The user's own default tier: what trust gives when nobody names one. */
+/** The user's own default tier: what trust grants if no tier is named. */
 export const defaultTier = ({ loaded }: Pick<Survey, "loaded">): FileTier => loaded.ownTier
 
-/** An agent must not widen what it may do. */
+/** An agent must not widen its own rights. */
 const requirePerson = (command: string, world: Pick<World, "mode" | "face">): void => {
   if (world.mode === "agent" || world.face === "tool") throw new Failure("TRUST_NEEDS_PERSON", { command })
 }
 
-/** The world as seen from the folder a person named, which goes before MERIDIAN_REPO_ROOT. */
+/** The world as seen from the folder a person named, which takes precedence over MERIDIAN_REPO_ROOT. */
 const inFolder = <Given extends Pick<World, "env" | "cwd">>(
   directory: string | undefined,
   world: Given,

@@ -1,10 +1,10 @@
-/** Waits for a time of the clock on the wall, or until a person wants the run to go on or to pause. */
+/** Waits for a time of the wall clock, or until a person asks the run to resume or to pause. */
 import { LIMIT } from "../domain/limit.ts"
 import type { Asked } from "../domain/run.ts"
 import { logWatch } from "../store/run-store.ts"
 import type { RunContext } from "./run-context.ts"
 
-/** A machine that sleeps stops timers; the time is looked at again at least this often. */
+/** Timers stop while a machine sleeps, so the time is checked at least this often. */
 const LOOK_MS = 1_000
 
 export const untilAsked = async (
@@ -16,7 +16,7 @@ export const untilAsked = async (
   for (let sleptMs = 0; ;) {
     if (stopper.signal.aborted) return "stop"
     const left = untilMs - world.clock.now()
-    // A clock that was set back must not make the wait longer.
+    // Setting the clock back must not make the wait longer.
     if (left <= 0 || sleptMs >= wholeMs) return "time"
     if (isNews()) {
       const { asked } = read()

@@ -1,6 +1,6 @@
 /**
- * Looks after an attempt while it runs. Asked to pause, it is stopped when no tool is at work. Silent for longer than a run may
- * be, and without a process of a tool that computes, it is stopped too.
+ * Watches an attempt while it runs. If asked to pause, it stops the attempt when no tool is at work. It also stops an
+ * attempt that is silent for too long while no tool process computes.
  */
 import type { ProcessMark } from "../domain/process-mark.ts"
 import { isProgress } from "../domain/run-activity.ts"
@@ -18,7 +18,7 @@ export interface AttemptWatch extends Disposable {
   readonly saw: (event: HarnessEvent) => void
   readonly madeProgress: () => boolean
   readonly stoppedBy: () => StoppedBy | undefined
-  /** With "budget": which cap was reached. */
+  /** For "budget": which cap was reached. */
   readonly breach: () => RunBreach | undefined
 }
 
@@ -26,7 +26,7 @@ export type StoppedBy = "paused" | "stalled" | "budget"
 
 const LOOK_MS = 1_000
 const LOOKS_WITHOUT_NEWS = 60
-/** Around these something more is spent, or a tool has just ended. */
+/** At these events more has been spent, or a tool has just ended. */
 const LOOKED_AT: ReadonlySet<string> = new Set([
   "usage",
   "spending",
@@ -35,7 +35,7 @@ const LOOKED_AT: ReadonlySet<string> = new Set([
   "turn.ended",
 ])
 
-/** Calls that only wait for a sub-agent, whose own calls are told: between two of those nothing is at work. */
+/** Calls that only wait for a sub-agent, whose own calls are reported. Between two of those, nothing is at work. */
 const DELEGATES: ReadonlySet<string> = new Set(["Task", "Agent", "task"])
 
 export const watchAttempt = (
@@ -49,7 +49,7 @@ export const watchAttempt = (
   let stoppedBy: StoppedBy | undefined
   let breach: RunBreach | undefined
   let isPauseAsked = false
-  /** For a person: nothing is expected of it meanwhile. */
+  /** It waits for a person, so silence is expected. */
   let isWaiting = false
   let madeProgress = false
   let lastSignMs = world.clock.now()
@@ -69,14 +69,14 @@ export const watchAttempt = (
     if (plan.policy.stallMs > 0) lookForSigns(world.clock.now())
   }
 
-  /** Never in the middle of a tool: looked at again when it has ended. */
+  /** Never in the middle of a tool: checked again when the tool has ended. */
   const stopWhenSpent = (): void => {
     if (plan.caps === undefined) return
     breach ??= spending.breach()
     if (breach !== undefined && open.size === 0) stop("budget")
   }
 
-  /** Some of it is in no line, or only in a late one. */
+  /** Some spending is in no line, or only in a late one. */
   const lookWhatWasSpent = async (): Promise<void> => {
     await spending.look()
     if (!over.signal.aborted) stopWhenSpent()
@@ -87,7 +87,7 @@ export const watchAttempt = (
     const timesNow = (): ToolTimes => toolTimes(files.report, { leader, at: now })
     if (now - lastSignMs < stallMs / 2) sample = undefined
     else if (now - lastSignMs < stallMs) sample ??= timesNow()
-    // A process that computes is at work, whatever it says: over the second half of the silence.
+    // A computing process is at work, however silent: measured over the second half of the silence.
     else if (sample !== undefined && computesSince(sample, timesNow())) lastSignMs = now
     else stop("stalled")
   }

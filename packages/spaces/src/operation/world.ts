@@ -1,6 +1,6 @@
 /**
- * Everything an operation may touch besides the file system and child processes. The command, the MCP server and tests
- * each bring their own; an operation never reaches for `process`.
+ * Everything an operation may touch besides the file system and child processes. The command, the MCP server and
+ * tests each provide their own. An operation never reaches for `process`.
  */
 import type { Facts, SpaceId } from "@meridian/protocol"
 
@@ -20,88 +20,97 @@ export interface World {
   readonly uuid: () => string
   /** `agent` when MERIDIAN_SPACE_ID is set (and always over MCP). */
   readonly mode: "human" | "agent"
-  /** How the answer travels. Over MCP nothing may be written to stdout and nobody can be asked. */
+  /** How the answer travels. Over MCP nothing may be written to stdout, and no question can be asked. */
   readonly face: "command" | "tool"
   /** Which of the three streams are terminals. */
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
-  /** Lines for the reader while the operation runs; the result itself is returned, not written. */
+  /** Lines for the reader while the operation runs. The result itself is returned, not written. */
   readonly stderr: { readonly write: (text: string) => void }
-  /** Lines that change while work goes on, on the terminal of a person; [] takes them away. Absent where nobody watches. */
+  /** Live lines on a person's terminal; [] removes them. Absent if there is no terminal. */
   readonly openLive?: (() => Promise<(lines: readonly string[]) => void>) | undefined
-  /** Text of a long answer as it comes, on stdout. Absent where only the document travels. */
+  /** Prints text of a long answer to stdout as it comes. Absent if only the document travels. */
   readonly print?: (text: string) => void
-  /** Once per code and facts; stderr of the command, `warning` of the tool. */
+  /** Reported once per code and facts, on stderr of the command or in `warning` of the tool. */
   readonly warn: (code: WarningCode, facts?: Facts) => void
-  /** A sign of life of long work; MCP turns it into a progress notification. */
+  /** A sign of life during long work. MCP turns it into a progress notification. */
   readonly progress: (message: string) => void
   /** Aborts on the first SIGINT, SIGTERM or SIGHUP (reason: `Interrupted`) and on MCP cancellation. */
   readonly signal: AbortSignal
-  /** Called for every signal, the first one too: what forwards to a child. Returns how to stop listening. */
+  /**
+   * Called for every signal, including the first, so that it can be forwarded to a child. Returns a function that
+   * stops listening.
+   */
   readonly onSignal: (listener: (signal: SignalName) => void) => () => void
-  /** A question on the terminal. False without asking when there is no terminal; true at once with --yes. */
+  /** A question on the terminal. False without a terminal; true at once with --yes. */
   readonly confirm: (question: string) => Promise<boolean>
-  /** One of several on the terminal: its place, undefined when none is taken. Absent where nobody can be asked. */
+  /** A choice on the terminal. Returns the index, or undefined if none is taken. Absent if no question can be asked. */
   readonly choose?:
     | ((question: string, choices: readonly string[]) => Promise<number | undefined>)
     | undefined
   /** Whether the engine of this project holds a session. Only the command knows the engine. */
   readonly holdsSession?: (id: string) => Promise<boolean>
-  /** Whether the reader asked for JSON (or gets it by mode): a launched harness then keeps off stdout. */
+  /** Whether the caller wants JSON (or gets it by mode): a launched harness then keeps off stdout. */
   readonly json: boolean
-  /** `--config PATH`, which goes before MERIDIAN_CONFIG. */
+  /** `--config PATH`, which takes precedence over MERIDIAN_CONFIG. */
   readonly configPath: string | undefined
   /** Command and first arguments that start this program again (the background worker). */
   readonly program: readonly [command: string, ...args: readonly string[]]
-  /** The command that a line of words means. Throws as that command would. Absent where nobody types commands. */
+  /** The command that a line of words means. Throws as that command would. Absent if no commands can be typed. */
   readonly readCommand?: (words: readonly string[]) => Promise<TypedCommand>
-  /** What only the command knows: whether facts survive a compaction in the harnesses of others. */
+  /** Whether facts survive a compaction in other vendors' harnesses. Only the command knows. */
   readonly checkHosts?: (harnesses: readonly KnownHarness[]) => Promise<readonly HostCheck[]>
-  /** What is wrong with the engine's database of this project, in words. Changes nothing. */
+  /** Problems of this project's engine database, in words. Changes nothing. */
   readonly checkEngine?: () => Promise<readonly string[]>
-  /** What can be read of it, in a new file. Throws EXPORT_FILE_EXISTS, DATABASE_DAMAGED when there is nothing. */
+  /**
+   * Writes the readable part of the database into a new file. Throws EXPORT_FILE_EXISTS, and DATABASE_DAMAGED if
+   * nothing can be read.
+   */
   readonly salvageEngine?: (file: string) => Promise<SalvagedEngine>
-  /** Sessions of this project's engine that worked below one folder work below another now. Tells how many. */
+  /** Moves the engine's sessions below one folder to another. Returns how many. */
   readonly moveSessions?: (from: string, to: string) => Promise<number>
-  /** What a launch brings along so that facts survive a compaction; undefined where that is set up already. Never rejects. */
+  /** What a launch adds so that facts survive a compaction. Undefined if that is already set up. Never rejects. */
   readonly continuity?: (launch: {
     readonly harness: string
     readonly cwd: string
     readonly env: World["env"]
   }) => Promise<LaunchContinuity | undefined>
-  /** What was done in these conversations, oldest first, for whoever carries their task on: state, calls, last words, git. Never rejects. */
+  /**
+   * What was done in these conversations, oldest first, for a harness that takes over their task: state, calls, last
+   * words, git. Never rejects.
+   */
   readonly handover?: (query: {
     readonly sessions: readonly { readonly harness: string; readonly id: string }[]
     readonly cwd: string
     readonly task: string
     readonly env: World["env"]
   }) => Promise<string>
-  /** The space of this connection, which the first one that needs it makes. Absent where every command speaks for itself. */
+  /** The space of this connection. The first call that needs it makes it. Absent if every command names its own. */
   readonly ownSpace?: (make: () => Promise<SpaceId>) => Promise<SpaceId>
-  /** What waits in an engine database, in words; undefined when nothing does. Only the command knows the engine. */
+  /** The pending work in an engine database, in words. Undefined if there is none. Only the command knows the engine. */
   readonly pendingWork?: (database: string) => Promise<string | undefined>
-  /** Instead of the harnesses spaces knows by itself: the command adds `direct`. */
+  /** Replaces the harnesses spaces knows: the command adds `direct`. */
   readonly harnesses?: readonly HarnessEntry[]
 }
 
-/** What was saved of a damaged database, counted. */
+/** What was saved from a damaged database, counted. */
 export interface SalvagedEngine {
   readonly from: string
   readonly file: string
   readonly sessions: number
-  /** Those that lack nothing. */
+  /** Sessions that lack nothing. */
   readonly whole: number
   readonly events: number
   readonly lost: number
   /** Sessions that end before their hole. */
   readonly cut: readonly string[]
-  /** A file with what stood behind a hole. */
+  /** A file with what came after a hole. */
   readonly rest?: string
 }
 
 export interface TypedCommand {
   /** `run.spawn`. */
   readonly name: string
-  /** The words behind its name, and what they say by wire name. */
+  /** The words after its name, and their values by wire name. */
   readonly rest: readonly string[]
   readonly values: Readonly<Record<string, unknown>>
 }
@@ -113,7 +122,7 @@ export interface Clock {
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>
 }
 
-/** Why `World.signal` aborted. Rethrown by the caller's edge it gives exit code 130 or 143. */
+/** Why `World.signal` aborted. If rethrown, the caller's edge turns it into exit code 130 or 143. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted"
   readonly signal: SignalName | "cancelled"
